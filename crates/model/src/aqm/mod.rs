@@ -1,0 +1,3 @@
+//! Control laws for queues, written once and used by queueing disciplines and by the MAC.
+
+pub mod codel;

@@ -1,0 +1,50 @@
+//! Typed indices into the world's tables: cheaper than references and impossible to mix up.
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident($inner:ty);)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub struct $name(pub $inner);
+        impl $name {
+            /// The position in the table this id belongs to.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+            /// The id of position `i`. Panics if the table has more rows than the id can name.
+            pub fn from_index(i: usize) -> Self {
+                Self(<$inner>::try_from(i).expect("table too large for its id type"))
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// A host, router or access point.
+    NodeId(u16);
+    /// A network interface, numbered over the whole world.
+    IfId(u16);
+    /// One direction of a wired link.
+    WireId(u16);
+    /// A Wi-Fi device: the MAC of one wireless interface.
+    DevId(u16);
+    /// A radio: four EDCA functions and their short hardware queues.
+    RadioId(u16);
+    /// A Wi-Fi channel.
+    ChannelId(u16);
+    /// A neighbour of one Wi-Fi device, numbered within the device.
+    PeerId(u16);
+    /// An address that packets are sent to, numbered over the whole world.
+    Addr(u16);
+    /// An application flow.
+    FlowId(u32);
+    /// A socket, whose memory its packets are charged to.
+    SockId(u32);
+    /// A place that may drop packets; its name is in the world's table of places.
+    PlaceId(u16);
+}
+
+impl SockId {
+    /// Charged to nobody: forwarded packets, acknowledgements, replies of the kernel.
+    pub const NONE: Self = Self(u32::MAX);
+}

@@ -1,0 +1,19 @@
+//! The words every other room speaks: time, units, ids, random streams, packets, categories, trace.
+
+mod ids;
+mod packet;
+mod qos;
+mod rng;
+mod time;
+mod trace;
+mod units;
+
+pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
+pub use packet::{
+    ETHERNET_HEADER, Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, PktList, Reason, skb_len,
+};
+pub use qos::Ac;
+pub use rng::{Seed, Stream};
+pub use time::{Duration, Instant};
+pub use trace::{Ctx, NoSink, PpduKind, PpduTry, Sink, Trace};
+pub use units::{Bytes, Rate};

@@ -1,0 +1,480 @@
+//! Packets as four-byte handles, and the only three ways in which a charge ends.
+//!
+//! A [`Pkt`] names a slot of [`Packets`]; moving a packet moves four bytes. The slot holds 64 hot bytes. Whoever
+//! holds the handle owns the packet and must hand it on or [`Packets::free`] it with a [`Fate`]: so no layer has to
+//! know sockets, and a drop cannot forget whose memory it held.
+
+use core::num::NonZeroU32;
+
+use super::ids::{Addr, FlowId, PeerId, PlaceId, SockId};
+use super::time::Instant;
+
+/// Handle of a packet: 24 bits of slot, 8 bits of generation (never zero).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pkt(NonZeroU32);
+
+const SLOT_BITS: u32 = 24;
+const SLOT_MASK: u32 = (1 << SLOT_BITS) - 1;
+
+impl Pkt {
+    #[inline]
+    fn new(slot: u32, generation: u8) -> Self {
+        Self(NonZeroU32::new(u32::from(generation) << SLOT_BITS | slot).expect("generations start at one"))
+    }
+    #[inline]
+    fn slot(self) -> usize {
+        (self.0.get() & SLOT_MASK) as usize
+    }
+    #[inline]
+    fn generation(self) -> u8 {
+        (self.0.get() >> SLOT_BITS) as u8
+    }
+}
+
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A UDP datagram.
+    Udp,
+    /// ICMP echo request.
+    EchoRequest,
+    /// ICMP echo reply.
+    EchoReply,
+}
+
+/// The hot part of a packet: all that queues and drivers look at.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Packet {
+    /// When it entered the queue it is in (CoDel's time stamp).
+    pub t_enqueue: Instant,
+    /// When its sender created it.
+    pub t_sent: Instant,
+    /// The application flow it belongs to.
+    pub flow: FlowId,
+    /// Hash of the five-tuple, computed once per flow (as `skb->hash`).
+    pub flow_hash: u32,
+    /// Length in bytes from the IP header on.
+    pub len: u32,
+    /// Memory charged for it, in bytes (as `skb->truesize`).
+    pub truesize: u32,
+    charge: SockId,
+    next: Option<Pkt>,
+    /// Sequence number in the flow.
+    pub seq: u32,
+    /// Acknowledgement number, where the protocol has one.
+    pub ack: u32,
+    /// Sender's address.
+    pub src: Addr,
+    /// Destination's address.
+    pub dst: Addr,
+    /// Segments it stands for; more than one only between TSO and the wire.
+    pub segs: u16,
+    /// Next hop on a wireless interface, set by routing.
+    pub peer: PeerId,
+    /// The IP header's TOS byte: DSCP in the upper six bits, ECN in the lower two.
+    pub tos: u8,
+    /// Kernel priority (as `skb->priority`), from the TOS table.
+    pub prio: u8,
+    /// 802.1D user priority, hence traffic identifier, from the upper three DSCP bits.
+    pub tid: u8,
+    /// What it carries.
+    pub kind: Kind,
+    /// Hops it may still make.
+    pub ttl: u8,
+    generation: u8,
+    live: bool,
+}
+
+/// All that a new packet needs from its maker.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPacket {
+    /// When it was created.
+    pub now: Instant,
+    /// The application flow it belongs to.
+    pub flow: FlowId,
+    /// Hash of the five-tuple.
+    pub flow_hash: u32,
+    /// Bytes from the IP header on.
+    pub len: u32,
+    /// Memory charged for it, in bytes.
+    pub truesize: u32,
+    /// Whose memory it is charged to, or [`SockId::NONE`].
+    pub charge: SockId,
+    /// Sequence number in the flow.
+    pub seq: u32,
+    /// Sender's address.
+    pub src: Addr,
+    /// Destination's address.
+    pub dst: Addr,
+    /// The IP header's TOS byte.
+    pub tos: u8,
+    /// What it carries.
+    pub kind: Kind,
+}
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Reason {
+    /// A queue was at its limit and refused the packet, or dropped another for it.
+    Overlimit,
+    /// CoDel dropped it at dequeue.
+    Codel,
+    /// A transmission failed more often than the limit of retries allows.
+    RetryLimit,
+    /// It came after the receiver's window had moved on, or twice.
+    OldOrDuplicate,
+    /// No route to its destination.
+    NoRoute,
+    /// Nobody listens at its destination.
+    NoListener,
+}
+
+impl Reason {
+    /// Number of reasons.
+    pub const COUNT: usize = 6;
+    /// All of them, in order.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Overlimit,
+        Self::Codel,
+        Self::RetryLimit,
+        Self::OldOrDuplicate,
+        Self::NoRoute,
+        Self::NoListener,
+    ];
+    /// Name for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overlimit => "overlimit",
+            Self::Codel => "codel",
+            Self::RetryLimit => "retry_limit",
+            Self::OldOrDuplicate => "old_or_duplicate",
+            Self::NoRoute => "no_route",
+            Self::NoListener => "no_listener",
+        }
+    }
+}
+
+/// How a packet's life ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// An application got it.
+    Delivered,
+    /// Somebody dropped it.
+    Dropped(Reason, PlaceId),
+    /// It did its work below the application: a reply was made of it.
+    Consumed,
+}
+
+/// What became of all packets so far. `created = delivered + consumed + dropped + live`, always.
+#[derive(Clone, Debug, Default)]
+pub struct PacketAccount {
+    /// Packets made.
+    pub created: u64,
+    /// Packets that reached an application.
+    pub delivered: u64,
+    /// Packets used up below the applications.
+    pub consumed: u64,
+    /// Packets dropped, by place and reason.
+    pub dropped: Vec<[u64; Reason::COUNT]>,
+}
+
+impl PacketAccount {
+    /// Packets dropped anywhere for any reason.
+    pub fn dropped_total(&self) -> u64 {
+        self.dropped.iter().flatten().sum()
+    }
+}
+
+/// The slab of all packets, the account of their fates, and the charges that ended since the last drain.
+#[derive(Debug, Default)]
+pub struct Packets {
+    slots: Vec<Packet>,
+    free: Vec<u32>,
+    account: PacketAccount,
+    uncharged: Vec<(SockId, u32)>,
+}
+
+impl Packets {
+    /// An empty slab.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Makes a packet and returns its handle; the caller owns it.
+    ///
+    /// Panics if more than 2^24 packets are alive, which no scenario's queue limits allow.
+    pub fn create(&mut self, p: NewPacket) -> Pkt {
+        self.account.created += 1;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            let slot = self.slots.len() as u32;
+            assert!(slot <= SLOT_MASK, "more than 2^24 packets alive");
+            self.slots.push(blank());
+            slot
+        });
+        let hot = &mut self.slots[slot as usize];
+        hot.t_enqueue = p.now;
+        hot.t_sent = p.now;
+        hot.flow = p.flow;
+        hot.flow_hash = p.flow_hash;
+        hot.len = p.len;
+        hot.truesize = p.truesize;
+        hot.charge = p.charge;
+        hot.next = None;
+        hot.seq = p.seq;
+        hot.ack = 0;
+        hot.src = p.src;
+        hot.dst = p.dst;
+        hot.segs = 1;
+        hot.peer = PeerId(0);
+        hot.tos = p.tos;
+        hot.prio = 0;
+        hot.tid = 0;
+        hot.kind = p.kind;
+        hot.ttl = 64;
+        hot.live = true;
+        Pkt::new(slot, hot.generation)
+    }
+
+    /// Ends a packet's life: books its fate, ends its charge, takes the handle out of use.
+    pub fn free(&mut self, p: Pkt, fate: Fate) {
+        self.orphan(p);
+        match fate {
+            Fate::Delivered => self.account.delivered += 1,
+            Fate::Consumed => self.account.consumed += 1,
+            Fate::Dropped(reason, place) => {
+                if self.account.dropped.len() <= place.index() {
+                    self.account.dropped.resize(place.index() + 1, [0; Reason::COUNT]);
+                }
+                self.account.dropped[place.index()][reason as usize] += 1;
+            }
+        }
+        let hot = self.get_mut(p);
+        hot.live = false;
+        hot.generation = if hot.generation == u8::MAX { 1 } else { hot.generation + 1 };
+        self.free.push(p.slot() as u32);
+    }
+
+    /// Ends the packet's charge while the packet lives on (as `skb_orphan`).
+    #[inline]
+    pub fn orphan(&mut self, p: Pkt) {
+        let (charge, truesize) = self.take_charge(p);
+        self.uncharge(charge, truesize);
+    }
+
+    /// Moves the charge out of the packet; the caller now owes an [`Packets::uncharge`].
+    #[inline]
+    pub fn take_charge(&mut self, p: Pkt) -> (SockId, u32) {
+        let hot = self.get_mut(p);
+        (core::mem::replace(&mut hot.charge, SockId::NONE), hot.truesize)
+    }
+
+    /// Ends a charge that was taken out of its packet.
+    #[inline]
+    pub fn uncharge(&mut self, charge: SockId, truesize: u32) {
+        if charge != SockId::NONE {
+            self.uncharged.push((charge, truesize));
+        }
+    }
+
+    /// The socket that the packet is charged to, or [`SockId::NONE`].
+    #[inline]
+    pub fn charge(&self, p: Pkt) -> SockId {
+        self.get(p).charge
+    }
+
+    /// The next ended charge, to be drained after every event.
+    #[inline]
+    pub fn pop_uncharged(&mut self) -> Option<(SockId, u32)> {
+        self.uncharged.pop()
+    }
+
+    /// Packets alive now.
+    pub fn live(&self) -> u64 {
+        (self.slots.len() - self.free.len()) as u64
+    }
+
+    /// What became of all packets so far.
+    pub fn account(&self) -> &PacketAccount {
+        &self.account
+    }
+
+    /// The hot bytes of a packet. Panics on a handle whose packet was freed.
+    #[inline]
+    pub fn get(&self, p: Pkt) -> &Packet {
+        let hot = &self.slots[p.slot()];
+        assert!(hot.generation == p.generation() && hot.live, "stale packet handle");
+        hot
+    }
+
+    /// The hot bytes of a packet, to be changed. Panics on a handle whose packet was freed.
+    #[inline]
+    pub fn get_mut(&mut self, p: Pkt) -> &mut Packet {
+        let hot = &mut self.slots[p.slot()];
+        assert!(hot.generation == p.generation() && hot.live, "stale packet handle");
+        hot
+    }
+}
+
+fn blank() -> Packet {
+    Packet {
+        t_enqueue: Instant::ZERO,
+        t_sent: Instant::ZERO,
+        flow: FlowId(0),
+        flow_hash: 0,
+        len: 0,
+        truesize: 0,
+        charge: SockId::NONE,
+        next: None,
+        seq: 0,
+        ack: 0,
+        src: Addr(0),
+        dst: Addr(0),
+        segs: 1,
+        peer: PeerId(0),
+        tos: 0,
+        prio: 0,
+        tid: 0,
+        kind: Kind::Udp,
+        ttl: 64,
+        generation: 1,
+        live: false,
+    }
+}
+
+/// A first-in first-out list of packets, linked through the packets themselves.
+///
+/// The list owns its packets. It counts packets and the bytes that queueing disciplines count
+/// ([`skb_len`]).
+#[derive(Debug, Default)]
+pub struct PktList {
+    head: Option<Pkt>,
+    tail: Option<Pkt>,
+    packets: u32,
+    bytes: u64,
+}
+
+/// Length that queueing disciplines count: the packet with its Ethernet header (as `qdisc_pkt_len`), in bytes.
+#[inline]
+pub fn skb_len(p: &Packet) -> u32 {
+    p.len + ETHERNET_HEADER
+}
+
+/// Bytes of an Ethernet header without the frame check sequence.
+pub const ETHERNET_HEADER: u32 = 14;
+
+impl PktList {
+    /// Packets in the list.
+    #[inline]
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+    /// Bytes in the list, Ethernet headers included.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// Whether the list holds no packet.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head.is_none()
+    }
+    /// The first packet, still in the list.
+    #[inline]
+    pub fn head(&self) -> Option<Pkt> {
+        self.head
+    }
+    /// Appends a packet.
+    #[inline]
+    pub fn push(&mut self, packets: &mut Packets, p: Pkt) {
+        let hot = packets.get_mut(p);
+        hot.next = None;
+        self.bytes += u64::from(skb_len(hot));
+        self.packets += 1;
+        match self.tail.replace(p) {
+            Some(tail) => packets.get_mut(tail).next = Some(p),
+            None => self.head = Some(p),
+        }
+    }
+    /// Takes the first packet.
+    #[inline]
+    pub fn pop(&mut self, packets: &mut Packets) -> Option<Pkt> {
+        let p = self.head?;
+        let hot = packets.get_mut(p);
+        self.head = hot.next.take();
+        self.bytes -= u64::from(skb_len(hot));
+        self.packets -= 1;
+        if self.head.is_none() {
+            self.tail = None;
+        }
+        Some(p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packet(charge: SockId) -> NewPacket {
+        NewPacket {
+            now: Instant::ZERO,
+            flow: FlowId(0),
+            flow_hash: 0,
+            len: 1500,
+            truesize: 2304,
+            charge,
+            seq: 0,
+            src: Addr(0),
+            dst: Addr(1),
+            tos: 0,
+            kind: Kind::Udp,
+        }
+    }
+
+    #[test]
+    fn a_packet_is_one_cache_line() {
+        assert_eq!(size_of::<Packet>(), 64);
+        assert_eq!(size_of::<Pkt>(), 4);
+        assert_eq!(size_of::<Option<Pkt>>(), 4);
+    }
+
+    #[test]
+    fn every_end_of_a_charge_is_reported_once() {
+        let mut ps = Packets::new();
+        let sock = SockId(3);
+        let (a, b, c) = (ps.create(packet(sock)), ps.create(packet(sock)), ps.create(packet(sock)));
+        ps.free(a, Fate::Dropped(Reason::Codel, PlaceId(1)));
+        ps.orphan(b);
+        ps.free(b, Fate::Delivered);
+        let (who, size) = ps.take_charge(c);
+        ps.free(c, Fate::Delivered);
+        ps.uncharge(who, size);
+        let ended: Vec<_> = core::iter::from_fn(|| ps.pop_uncharged()).collect();
+        assert_eq!(ended, vec![(sock, 2304); 3]);
+        assert_eq!(ps.live(), 0);
+        assert_eq!(ps.account().dropped[1][Reason::Codel as usize], 1);
+    }
+
+    #[test]
+    #[should_panic(expected = "stale packet handle")]
+    fn a_freed_handle_is_refused() {
+        let mut ps = Packets::new();
+        let p = ps.create(packet(SockId::NONE));
+        ps.free(p, Fate::Consumed);
+        ps.create(packet(SockId::NONE));
+        ps.get(p);
+    }
+
+    #[test]
+    fn a_list_is_first_in_first_out() {
+        let mut ps = Packets::new();
+        let mut list = PktList::default();
+        let handles: Vec<_> = (0..3).map(|_| ps.create(packet(SockId::NONE))).collect();
+        handles.iter().for_each(|&p| list.push(&mut ps, p));
+        assert_eq!((list.packets(), list.bytes()), (3, 3 * 1514));
+        assert_eq!(core::iter::from_fn(|| list.pop(&mut ps)).collect::<Vec<_>>(), handles);
+        assert_eq!((list.packets(), list.bytes(), list.is_empty()), (0, 0, true));
+    }
+}

@@ -1,0 +1,48 @@
+//! Access categories and the two classifications that a packet passes: they look at different bits.
+
+/// An 802.11e access category, in the kernel's order: `VO` is 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Ac {
+    /// Voice.
+    Vo = 0,
+    /// Video.
+    Vi = 1,
+    /// Best effort.
+    Be = 2,
+    /// Background.
+    Bk = 3,
+}
+
+impl Ac {
+    /// All four, highest priority first.
+    pub const ALL: [Self; 4] = [Self::Vo, Self::Vi, Self::Be, Self::Bk];
+
+    /// The category of a traffic identifier (802.1D user priority).
+    // spec: ieee80211 table 10-1 - user priority to access category: 1 and 2 are background, 0 and 3 best effort.
+    #[inline]
+    pub const fn of_tid(tid: u8) -> Self {
+        match tid & 7 {
+            1 | 2 => Self::Bk,
+            0 | 3 => Self::Be,
+            4 | 5 => Self::Vi,
+            _ => Self::Vo,
+        }
+    }
+
+    /// Position in per-category tables.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// Name as `iw` and hostapd write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Vo => "VO",
+            Self::Vi => "VI",
+            Self::Be => "BE",
+            Self::Bk => "BK",
+        }
+    }
+}

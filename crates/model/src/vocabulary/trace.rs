@@ -1,0 +1,128 @@
+//! What the parts report: plain structs handed to a [`Sink`], and the context through which parts act on the world.
+//!
+//! Captures, logs, accounts and hashes are readers of this stream; a part never logs and never counts for itself.
+
+use super::ids::{ChannelId, DevId, FlowId, PeerId, PlaceId};
+use super::packet::{Fate, Kind, Packets, Pkt, Reason};
+use super::qos::Ac;
+use super::time::{Duration, Instant};
+
+/// One thing that happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Trace {
+    /// An application got a packet.
+    Delivered {
+        /// Its flow.
+        flow: FlowId,
+        /// What it carried.
+        kind: Kind,
+        /// Its sequence number in the flow.
+        seq: u32,
+        /// Bytes from the IP header on.
+        len: u32,
+        /// Time since its sender created it.
+        delay: Duration,
+    },
+    /// A packet was dropped.
+    Dropped {
+        /// Its flow.
+        flow: FlowId,
+        /// Its sequence number in the flow.
+        seq: u32,
+        /// Why.
+        reason: Reason,
+        /// Where.
+        place: PlaceId,
+    },
+    /// One try of a PPDU ended, with its acknowledgement or without.
+    Ppdu(PpduTry),
+}
+
+/// What a PPDU carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum PpduKind {
+    /// A single data frame.
+    Single,
+    /// An A-MPDU.
+    Aggregate,
+    /// A Block Ack request.
+    Bar,
+    /// A management frame: ADDBA request or response.
+    Management,
+    /// A beacon.
+    Beacon,
+}
+
+/// One try of a PPDU as the air saw it.
+#[derive(Clone, Copy, Debug)]
+pub struct PpduTry {
+    /// Where it was sent.
+    pub channel: ChannelId,
+    /// Who sent it.
+    pub dev: DevId,
+    /// To which of the sender's peers.
+    pub peer: PeerId,
+    /// From which queue.
+    pub ac: Ac,
+    /// What it carried.
+    pub kind: PpduKind,
+    /// When its preamble began.
+    pub start: Instant,
+    /// Time of the PPDU alone, without gaps and acknowledgement.
+    pub airtime: Duration,
+    /// Frames in it.
+    pub mpdus: u16,
+    /// Frames that reached the receiver whole.
+    pub received: u16,
+    /// Number of this try, from 0.
+    pub attempt: u8,
+    /// It overlapped with another transmission.
+    pub collided: bool,
+    /// Its sender got the acknowledgement.
+    pub acknowledged: bool,
+}
+
+/// A reader of the trace.
+pub trait Sink {
+    /// Takes note of what happened at `now`.
+    fn event(&mut self, now: Instant, what: &Trace);
+}
+
+/// Takes note of nothing, at no cost.
+#[derive(Debug, Default)]
+pub struct NoSink;
+
+impl Sink for NoSink {
+    #[inline]
+    fn event(&mut self, _: Instant, _: &Trace) {}
+}
+
+/// The part of the world that parts may act on: passed down, never stored.
+#[derive(Debug)]
+pub struct Ctx<'a, S> {
+    /// All packets.
+    pub packets: &'a mut Packets,
+    /// Where events are reported.
+    pub trace: &'a mut S,
+}
+
+impl<S: Sink> Ctx<'_, S> {
+    /// Drops a packet: reports it, books it, ends its charge.
+    pub fn drop(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
+        let hot = self.packets.get(p);
+        self.trace.event(now, &Trace::Dropped { flow: hot.flow, seq: hot.seq, reason, place });
+        self.packets.free(p, Fate::Dropped(reason, place));
+    }
+
+    /// Hands a packet to its application: reports it, books it, ends its charge.
+    pub fn deliver(&mut self, now: Instant, p: Pkt) {
+        let hot = self.packets.get(p);
+        let delay = now - hot.t_sent;
+        self.trace.event(
+            now,
+            &Trace::Delivered { flow: hot.flow, kind: hot.kind, seq: hot.seq, len: hot.len, delay },
+        );
+        self.packets.free(p, Fate::Delivered);
+    }
+}

@@ -1,0 +1,54 @@
+//! Rates and sizes with their units in the type.
+
+use super::time::Duration;
+
+/// A data rate in bits per second.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct Rate(u64);
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
+pub struct Bytes(u64);
+
+impl Rate {
+    /// `bps` bits per second.
+    pub const fn from_bps(bps: u64) -> Self {
+        Self(bps)
+    }
+    /// `mbps` million bits per second.
+    pub const fn from_mbps(mbps: u64) -> Self {
+        Self(mbps * 1_000_000)
+    }
+    /// Bits per second.
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+    /// Million bits per second, for reports.
+    pub fn mbps_f64(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+    /// How long `bytes` take at this rate, rounded up to a nanosecond.
+    ///
+    /// A rate of zero is refused by the scenario reader, so this never divides by zero in a run.
+    pub const fn time_for(self, bytes: Bytes) -> Duration {
+        Duration::from_nanos((bytes.0 as u128 * 8_000_000_000).div_ceil(self.0 as u128) as u64)
+    }
+}
+
+impl Bytes {
+    /// `n` bytes.
+    pub const fn new(n: u64) -> Self {
+        Self(n)
+    }
+    /// The count as a plain number.
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+}
+
+impl core::ops::Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}

@@ -1,0 +1,112 @@
+//! What can be chosen about an access point or a station: the queueing scheme and its pieces.
+
+use crate::aqm::codel::CodelParams;
+use crate::vocabulary::{Duration, Rate};
+
+/// How the device queues and schedules: *Ending the Anomaly*, section 4.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum DriverConfig {
+    /// ath9k before 4.10: a qdisc above, the driver's own FIFOs below.
+    Legacy(LegacyParams),
+    /// Queues in the MAC, no qdisc.
+    Fq(FqParams, Scheduler),
+}
+
+/// The legacy transmit path.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LegacyParams {
+    /// Frames an access category may hold before its queue is stopped (debugfs `qlen_be` etc.).
+    pub qlen: u32,
+}
+
+impl Default for LegacyParams {
+    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_QDEPTH (4.4) - 512 / 4 - 5.
+    fn default() -> Self {
+        Self { qlen: 123 }
+    }
+}
+
+/// The queues in the MAC: Algorithms 1 and 2.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct FqParams {
+    /// Flow queues for the whole device.
+    pub flows: u32,
+    /// Most packets over all queues.
+    pub limit: u32,
+    /// Most bytes of truesize over all queues.
+    pub memory_limit: u32,
+    /// Bytes a flow may send in a round.
+    pub quantum: u32,
+    /// CoDel for a station that is not slow.
+    pub codel: CodelParams,
+    /// CoDel for a slow station.
+    pub codel_slow: CodelParams,
+    /// Expected throughput below which a station is slow.
+    pub slow_below: Rate,
+    /// Least time between two changes of a station's parameters.
+    pub hysteresis: Duration,
+}
+
+impl Default for FqParams {
+    // linux: include/net/fq.h, net/mac80211/main.c ieee80211_txq_setup_flows (4.10) - and
+    // paper: ending-the-anomaly 3.1.1 - threshold and hysteresis, which the kernel has otherwise.
+    fn default() -> Self {
+        let ms = Duration::from_millis;
+        Self {
+            flows: 4096,
+            limit: 8192,
+            memory_limit: 4 << 20,
+            quantum: 300,
+            codel: CodelParams { target: ms(20), interval: ms(100), ecn: true, mtu: 0 },
+            codel_slow: CodelParams { target: ms(50), interval: ms(300), ecn: false, mtu: 0 },
+            slow_below: Rate::from_mbps(12),
+            hysteresis: Duration::from_secs(2),
+        }
+    }
+}
+
+/// Which station is served next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scheduler {
+    /// One aggregate each in turn (scheme `fq_mac`).
+    RoundRobin,
+    /// Algorithm 3 as ath9k runs it, TID by TID (scheme `airtime`).
+    Airtime(AirtimeParams),
+    /// Algorithm 3 as the paper prints it, station by station (scheme `airtime_as_printed`).
+    AirtimeAsPrinted(AirtimeParams),
+}
+
+/// The airtime scheduler's pieces, each of them switchable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AirtimeParams {
+    /// Airtime a station may use in a round.
+    pub quantum: Duration,
+    /// Newly active stations go first, for one round.
+    pub sparse: bool,
+    /// Charge what stations are sent.
+    pub charge_tx: bool,
+    /// Charge what stations send.
+    pub charge_rx: bool,
+}
+
+impl Default for AirtimeParams {
+    fn default() -> Self {
+        Self { quantum: Duration::from_micros(300), sparse: true, charge_tx: true, charge_rx: true }
+    }
+}
+
+/// PPDUs that the driver keeps ready in the hardware, per access category.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HardwareDepth {
+    /// Aggregates are added while fewer than this many are queued.
+    pub aggregates: u32,
+    /// Single frames are added while fewer than this many frames are queued.
+    pub singles: u32,
+}
+
+impl Default for HardwareDepth {
+    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH (4.4).
+    fn default() -> Self {
+        Self { aggregates: 2, singles: 8 }
+    }
+}
