@@ -15,7 +15,7 @@ pub const MAX_FRAMES: u32 = 32;
 pub const PEER_MAX: u32 = 65_535;
 
 /// Longest aggregate, and the one without a TXOP limit.
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_update_max_aggr_framelen (4.4) - a TXOP limit of 0 or above counts as this.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_update_max_aggr_framelen (4.4) - a TXOP limit of 0, or above this, counts as this.
 const MAX_DURATION: Duration = Duration::from_micros(4_096);
 
 /// Most bytes whatever the rate: the multiple of four that fits the 16-bit length of HT.
@@ -28,7 +28,7 @@ const MAX_BYTES: u32 = 65_532;
 const MIN_MPDU: u32 = 256;
 
 /// Least time between the starts of two MPDUs, in us: what ath9k asks its senders for.
-// linux: drivers/net/wireless/ath/ath9k/init.c setup_ht_cap (4.4) - IEEE80211_HT_MPDU_DENSITY_8.
+// linux: drivers/net/wireless/ath/ath9k/common-init.c ath9k_cmn_setup_ht_cap (4.4) - IEEE80211_HT_MPDU_DENSITY_8.
 const DENSITY_MICROS: u64 = 8;
 
 /// What one A-MPDU may hold.
@@ -276,7 +276,7 @@ mod tests {
             let limits = AggregateLimits::of(&chain, txop, MAX_FRAMES, PEER_MAX);
             let mut s = Subframes::new(limits);
             let mut payload = 0;
-            for mpdu in mpdus.into_iter().take_while(|&n| n > 0) {
+            for mpdu in mpdus {
                 if !s.would_fit(mpdu) {
                     break;
                 }

@@ -30,7 +30,7 @@ const fn params(aifsn: u8, cw_min: u16, cw_max: u16, txop_units: u64) -> EdcaPar
 impl EdcaSet {
     /// What an access point uses for its own queues.
     // hostapd: src/ap/ap_config.c hostapd_config_defaults (2.10) - tx_queue: VO 1/3/7/1.5 ms, VI 1/7/15/3.0 ms, BE 3/15/63/0,
-    // BK 7/15/1023/0; src/ap/ap_drv_ops.c hostapd_set_tx_queue_params rounds the bursts to 47 and 94 units of 32 us.
+    // BK 7/15/1023/0; src/drivers/driver_nl80211.c turns the bursts into 47 and 94 units of 32 us.
     pub const ACCESS_POINT: Self =
         Self([params(1, 3, 7, 47), params(1, 7, 15, 94), params(3, 15, 63, 0), params(7, 15, 1_023, 0)]);
 

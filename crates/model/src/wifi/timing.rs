@@ -118,8 +118,7 @@ pub const fn control_rate(data: PhyRate) -> OfdmRate {
 }
 
 /// The legacy rate of the same modulation and code, whatever width, streams and guard interval.
-// spec: ieee80211-2016 10.7.10 table 10-7 - non-HT reference rates; 64-QAM 5/6, which 802.11a has not, counts as 3/4, and 2/3
-// stands for itself.
+// spec: ieee80211-2016 10.7.10 table 10-7 - non-HT reference rates: 64-QAM 2/3 counts as 48, 3/4 and 5/6 as 54 Mbit/s.
 pub const fn reference_rate(data: PhyRate) -> OfdmRate {
     match data {
         PhyRate::Ofdm(r) => r,

@@ -3,6 +3,8 @@
 //! An outside yardstick for the contention of the air; its source is the paper alone. Floating point is at home here:
 //! nothing of it enters a run.
 
+#![allow(dead_code, reason = "each test that includes this file uses a part of it")]
+
 /// Lengths of the three things that can happen in a slot, in any one unit of time.
 #[derive(Clone, Copy, Debug)]
 pub struct SlotDurations {
