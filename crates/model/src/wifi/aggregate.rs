@@ -24,7 +24,7 @@ const MAX_BYTES: u32 = 65_532;
 
 /// MPDUs below this many bytes are followed by delimiters that make up for the rest.
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MINPLEN, ATH_AGGR_GET_NDELIM (4.4) - the MPDU's own delimiter does not
-// count. Trees before about 3.8 and the AR9271's firmware do count it: there they are 256 bytes with it.
+// count. Older trees and the AR9271's firmware do count it: there they are 256 bytes with it.
 const MIN_MPDU: u32 = 256;
 
 /// Least time between the starts of two MPDUs, in us: what ath9k asks its senders for.
