@@ -61,10 +61,10 @@ pub struct FlowQueuesStats {
     pub collisions: u64,
 }
 
-/// Which limit is exceeded.
+/// A limit is exceeded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OverLimit {
-    /// That on truesize, and not that on packets alone.
+    /// The limit on truesize is exceeded, whether or not that on packets is too.
     pub memory: bool,
 }
 
@@ -109,12 +109,40 @@ struct Totals {
 pub struct FlowQueues {
     params: FlowQueuesParams,
     place: PlaceId,
-    salt: u64,
+    salt: Salt,
     queues: Vec<FlowQueue>,
     drr: Drr,
     tins: Vec<TinState>,
     totals: Totals,
     stats: FlowQueuesStats,
+}
+
+/// A multiply-shift hash: two flows that collide under one salt do not under another.
+// paper: Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic" (1996) -
+// the upper half of a * x + b, with a and b of 64 bits.
+#[derive(Clone, Copy, Debug)]
+struct Salt {
+    a: u64,
+    b: u64,
+}
+
+impl Salt {
+    /// Spreads the salt over both factors, so that any number will do.
+    fn new(salt: u64) -> Self {
+        // The finaliser of SplitMix64, at two points of its sequence.
+        let mix = |n: u64| {
+            let z = salt.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        };
+        Self { a: mix(1), b: mix(2) }
+    }
+
+    #[inline]
+    fn hash(self, x: u32) -> u32 {
+        (self.a.wrapping_mul(u64::from(x)).wrapping_add(self.b) >> 32) as u32
+    }
 }
 
 /// One queue and what is booked about it, as CoDel and the drops over a limit see it.
@@ -171,7 +199,7 @@ impl FlowQueues {
         Self {
             params,
             place,
-            salt,
+            salt: Salt::new(salt),
             queues: (0..n).map(|_| blank()).collect(),
             drr: Drr::new(n),
             tins: (0..params.tins).map(|_| TinState::default()).collect(),
@@ -185,9 +213,8 @@ impl FlowQueues {
     // deviation: the flow's hash is salted by a multiplication, not computed anew - it is made once per flow.
     #[inline]
     pub fn queue_of(&self, flow_hash: u32) -> Queue {
-        let salted =
-            (self.salt | 1).wrapping_mul(u64::from(flow_hash)).wrapping_add(self.salt.rotate_left(32));
-        Member((((salted >> 32) * u64::from(self.params.flows)) >> 32) as u32)
+        let scaled = u64::from(self.salt.hash(flow_hash)) * u64::from(self.params.flows);
+        Member((scaled >> 32) as u32)
     }
 
     /// The queue of a tin for packets whose own queue is in another tin's hands.

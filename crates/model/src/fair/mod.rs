@@ -3,3 +3,5 @@
 mod bitmap;
 pub mod drr;
 pub mod flow_queues;
+#[cfg(test)]
+pub(crate) mod testing;
