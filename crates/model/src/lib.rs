@@ -4,6 +4,7 @@
 //! it wants to be woken. Folders stand in stack order; see `docs/architecture.md` for a packet's walk through them.
 
 pub mod aqm;
+pub mod fair;
 pub mod qdisc;
 pub mod vocabulary;
 pub mod wifi;
