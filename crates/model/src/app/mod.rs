@@ -29,7 +29,15 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    fn packet(&self, now: Instant, kind: Kind, seq: u32, len: u32, truesize: u32, charge: SockId) -> NewPacket {
+    fn packet(
+        &self,
+        now: Instant,
+        kind: Kind,
+        seq: u32,
+        len: u32,
+        truesize: u32,
+        charge: SockId,
+    ) -> NewPacket {
         let Self { flow, flow_hash, src, dst, tos } = *self;
         NewPacket { now, flow, flow_hash, len, truesize, charge, seq, src, dst, tos, kind }
     }

@@ -57,17 +57,10 @@ impl UdpSource {
     pub fn new(params: UdpSourceParams, sock: SockId, stream: Stream) -> Self {
         let bytes = Bytes::new(u64::from(params.payload) * u64::from(params.burst));
         let mean_gap = params.rate.time_for(bytes);
-        let mut source = Self {
-            params,
-            sock,
-            mean_gap,
-            next_burst: params.start,
-            left: 0,
-            seq: 0,
-            charged: 0,
-            stream,
-        };
-        source.next_burst += source.gap();
+        let mut source =
+            Self { params, sock, mean_gap, next_burst: params.start, left: 0, seq: 0, charged: 0, stream };
+        let gap = source.gap();
+        source.next_burst += gap;
         source
     }
 

@@ -3,7 +3,7 @@
 use super::driver::Driver;
 use super::ppdu::{Content, Ppdu};
 use super::rx::RxTid;
-use super::transmitter::{Hardware, Peer, TIDS, TidIndex, Transmitter};
+use super::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use super::tx_tid::Session;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
 

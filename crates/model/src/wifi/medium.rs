@@ -7,26 +7,16 @@
 //! that has nothing to send counts down without being touched.
 // spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down, nothing.
 
+use super::edca_params::EdcaParams;
 use crate::vocabulary::{Duration, Instant, Stream};
 
 /// Number of a contention function on its channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionId(pub u16);
 
-/// Contention parameters of a function.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Contention {
-    /// Slots after SIFS before the function acts.
-    pub aifsn: u8,
-    /// Smallest contention window: backoff is drawn from `0..=cw_min`.
-    pub cw_min: u16,
-    /// Largest contention window.
-    pub cw_max: u16,
-}
-
 #[derive(Debug)]
 struct Function {
-    params: Contention,
+    params: EdcaParams,
     cw: u16,
     /// Boundary, counted as in `Medium::passed`, at which the backoff is over.
     expires: u64,
@@ -87,7 +77,7 @@ impl Medium {
     }
 
     /// Registers a function. Panics if its arbitration number is not in 1 to 15.
-    pub fn add(&mut self, params: Contention, stream: Stream) -> FunctionId {
+    pub fn add(&mut self, params: EdcaParams, stream: Stream) -> FunctionId {
         assert!((1..AIFSNS as u8).contains(&params.aifsn), "aifsn must be 1 to 15");
         self.functions.push(Function { params, cw: params.cw_min, expires: 0, waiting: false, stream });
         FunctionId((self.functions.len() - 1) as u16)
@@ -221,7 +211,10 @@ mod tests {
         Instant::from_nanos(us * 1000)
     }
     fn function(m: &mut Medium, aifsn: u8, cw: u16, name: &str) -> FunctionId {
-        m.add(Contention { aifsn, cw_min: cw, cw_max: 1023 }, Seed { seed: 1, run: 0 }.stream(name))
+        m.add(
+            EdcaParams { aifsn, cw_min: cw, cw_max: 1023, txop: Duration::ZERO },
+            Seed { seed: 1, run: 0 }.stream(name),
+        )
     }
     fn winners(m: &Medium) -> Vec<FunctionId> {
         let mut w = Vec::new();

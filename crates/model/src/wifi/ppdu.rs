@@ -1,5 +1,6 @@
 //! PPDUs on their way through the hardware, and the frames in them.
 
+use super::frame;
 use super::phy::{PhyRate, RetryChain};
 use super::seq_window::Seq;
 use crate::vocabulary::{Ac, DevId, Duration, PeerId, Pkt, PpduKind, SockId};
@@ -47,6 +48,17 @@ pub enum Content {
 }
 
 impl Content {
+    /// Bytes of a frame that carries no data; zero for data, whose length the builder sets.
+    pub const fn fixed_bytes(self) -> u32 {
+        match self {
+            Self::Data { .. } => 0,
+            Self::Bar { .. } => frame::BLOCK_ACK_REQUEST,
+            Self::AddbaRequest { .. } => frame::ADDBA_REQUEST,
+            Self::AddbaResponse => frame::ADDBA_RESPONSE,
+            Self::Beacon => frame::BEACON,
+        }
+    }
+
     /// The kind that the trace shows.
     pub const fn kind(self) -> PpduKind {
         match self {
@@ -109,7 +121,7 @@ impl Ppdu {
         Self {
             header,
             chain,
-            bytes: 0,
+            bytes: header.content.fixed_bytes(),
             mpdus,
             received: 0,
             acked: 0,

@@ -50,7 +50,8 @@ impl RxTid {
             }
         }
         // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries, so the next Block Ack has them.
-        ppdu.received |= ppdu.mpdus.iter().enumerate().filter(|(_, m)| m.pkt.is_none()).fold(0, |b, (n, _)| b | 1 << n);
+        ppdu.received |=
+            ppdu.mpdus.iter().enumerate().filter(|(_, m)| m.pkt.is_none()).fold(0, |b, (n, _)| b | 1 << n);
     }
 
     /// A Block Ack request moves the window.

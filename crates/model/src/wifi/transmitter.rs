@@ -138,11 +138,17 @@ impl Transmitter {
     }
 
     /// Sends a management frame or a Block Ack request at the lowest basic rate.
-    pub fn send_management(&self, now: Instant, tid: TidIndex, ac: Ac, content: Content, hw: &mut Hardware<'_>) {
+    pub fn send_management(
+        &self,
+        now: Instant,
+        tid: TidIndex,
+        ac: Ac,
+        content: Content,
+        hw: &mut Hardware<'_>,
+    ) {
         let header =
             Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session: false };
-        let mut ppdu = hw.radio.blank(header, management_chain());
-        ppdu.bytes = content.management_bytes();
+        let ppdu = hw.radio.blank(header, management_chain());
         hw.send(now, ppdu);
     }
 
@@ -166,7 +172,7 @@ impl Transmitter {
         let header = Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session };
         if in_session {
             let mut ppdu = hw.radio.blank(header, peer.chain);
-            if t.build(&mut ppdu, &peer.limits[ac.index()], ctx, pull) {
+            if t.build(&mut ppdu, peer.limits[ac.index()], ctx, pull) {
                 hw.send(now, ppdu);
                 return Attempt::Sent;
             }
@@ -191,5 +197,6 @@ impl Transmitter {
 // linux: net/mac80211/rate.c rate_control_send_low (4.4) - the lowest basic rate, max_rate_tries times.
 // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rate_tries is 10.
 pub fn management_chain() -> RetryChain {
-    RetryChain::new(&[RateTry { rate: PhyRate::Ofdm(OfdmRate::M6), tries: 10 }]).expect("one entry with tries")
+    RetryChain::new(&[RateTry { rate: PhyRate::Ofdm(OfdmRate::M6), tries: 10 }])
+        .expect("one entry with tries")
 }

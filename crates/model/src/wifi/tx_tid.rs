@@ -4,8 +4,8 @@
 use std::collections::VecDeque;
 
 use super::aggregate::{AggregateLimits, Subframes};
-use super::frame::mpdu_len;
-use super::ppdu::{Mpdu, Ppdu};
+use super::frame::data_mpdu;
+use super::ppdu::{Content, Mpdu, Ppdu};
 use super::seq_window::{Position, Seq, SeqWindow};
 use crate::vocabulary::{Ctx, Instant, Pkt, Sink, SockId};
 
@@ -85,7 +85,7 @@ impl TxTid {
         let seq = self.next;
         self.next = seq.plus(1);
         let hot = ctx.packets.get(pkt);
-        let (len, truesize) = (mpdu_len(hot.len) as u16, hot.truesize);
+        let (len, truesize) = (data_mpdu(hot.len) as u16, hot.truesize);
         Some(Mpdu { pkt: Some(pkt), seq, len, tries: 0, charge: SockId::NONE, truesize })
     }
 
@@ -112,12 +112,12 @@ impl TxTid {
     pub fn build<'a, S: Sink>(
         &mut self,
         ppdu: &mut Ppdu,
-        limits: &AggregateLimits,
+        limits: AggregateLimits,
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
         let mut subframes = Subframes::new(limits);
-        while subframes.frames() < limits.frames {
+        while subframes.frames() < limits.frames() {
             let Some(mpdu) = self.take(ctx, &mut pull) else { break };
             if !subframes.would_fit(u32::from(mpdu.len)) {
                 self.waiting.push_front(mpdu);
@@ -130,9 +130,9 @@ impl TxTid {
             [] => return false,
             [alone] => {
                 ppdu.bytes = u32::from(alone.len);
-                ppdu.header.content = super::ppdu::Content::Data { aggregate: false };
+                ppdu.header.content = Content::Data { aggregate: false };
             }
-            _ => ppdu.bytes = subframes.psdu_len(),
+            _ => ppdu.bytes = subframes.psdu_bytes(),
         }
         true
     }
