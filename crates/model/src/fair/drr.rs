@@ -26,7 +26,7 @@ pub enum EmptyNew {
     // spec: rfc8290 4.2 and paper: ending-the-anomaly alg2, alg3.
     ToOld,
     /// It does so only if anyone is on the old list, else it leaves.
-    // linux: net/sched/sch_fq_codel.c fq_codel_dequeue, include/net/fq_impl.h fq_tin_dequeue (4.10),
+    // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4), include/net/fq_impl.h fq_tin_dequeue (5.10),
     // drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11).
     ToOldUnlessAlone,
 }

@@ -22,10 +22,10 @@ pub type Queue = Member;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MtuScope {
     /// The bytes left in the flow's own queue.
-    // linux: net/mac80211/tx.c fq_tin_dequeue_func (4.10); also rfc8290 4.
+    // linux: net/mac80211/tx.c fq_tin_dequeue_func (5.4); also rfc8290 4.
     Queue,
     /// The bytes left in all queues of the tin.
-    // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (4.7) - the backlog of the whole discipline.
+    // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4) - the backlog of the whole discipline.
     Tin,
 }
 
@@ -209,7 +209,7 @@ impl FlowQueues {
     }
 
     /// The queue that a packet with this hash would join in an idle pool.
-    // linux: include/net/fq_impl.h fq_flow_classify (4.10) - a salted hash scaled to the number of queues.
+    // linux: include/net/fq_impl.h fq_flow_classify (4.7) - a salted hash scaled to the number of queues.
     // deviation: the flow's hash is salted by a multiplication, not computed anew - it is made once per flow.
     #[inline]
     pub fn queue_of(&self, flow_hash: u32) -> Queue {
@@ -291,7 +291,7 @@ impl FlowQueues {
     }
 
     /// The longest queue by bytes; of equal ones the first, overflow queues coming last.
-    // linux: include/net/fq_impl.h fq_find_fattest_flow (5.11) - the same order.
+    // linux: include/net/fq_impl.h fq_find_fattest_flow (5.17) - the same order.
     fn longest(&self) -> Option<usize> {
         let mut longest = None;
         for i in self.totals.backlogged.iter() {
@@ -333,7 +333,7 @@ impl FlowQueues {
 
     /// Drops up to `max` packets or half of the bytes, whichever comes first but one packet at least, from the head
     /// of the longest queue, and tells its CoDel. `None` if all queues are empty.
-    // linux: net/sched/sch_fq_codel.c fq_codel_drop (4.7) - fq_codel's way.
+    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - fq_codel's way.
     pub fn drop_batch<S: Sink>(&mut self, now: Instant, max: u32, ctx: &mut Ctx<'_, S>) -> Option<Dropped> {
         let index = self.longest()?;
         let memory = self.over_limit().is_some_and(|o| o.memory);
@@ -353,7 +353,8 @@ impl FlowQueues {
     }
 
     /// Drops the head of the longest queue, found anew each time, until no limit is exceeded; returns the number.
-    // linux: include/net/fq_impl.h fq_tin_enqueue (4.11 to 5.4) - the MAC's way; CoDel is not told.
+    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way; CoDel is not told. By 5.17 up to 32 packets
+    // or half of the queue go at a time.
     pub fn trim<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> u32 {
         let mut packets = 0;
         while let Some(over) = self.over_limit() {

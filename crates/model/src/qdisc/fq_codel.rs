@@ -24,7 +24,7 @@ pub struct FqCodelParams {
 }
 
 impl Default for FqCodelParams {
-    // linux: net/sched/sch_fq_codel.c fq_codel_init (4.7) - tc's defaults.
+    // linux: net/sched/sch_fq_codel.c fq_codel_init (5.4) - tc's defaults.
     fn default() -> Self {
         Self {
             limit: 10_240,
@@ -75,7 +75,7 @@ pub struct FqCodel {
 const TIN: Tin = Tin(0);
 
 /// Smallest quantum, in bytes.
-// linux: net/sched/sch_fq_codel.c fq_codel_change (4.6) - a smaller one is raised.
+// linux: net/sched/sch_fq_codel.c fq_codel_change (5.4) - a smaller one is raised.
 const MIN_QUANTUM: u32 = 256;
 
 impl FqCodel {
@@ -96,7 +96,7 @@ impl FqCodel {
     }
 
     /// Queues the packet; over a limit, drops from the head of the fattest flow, once, even if that is not enough.
-    // linux: net/sched/sch_fq_codel.c fq_codel_enqueue (4.7).
+    // linux: net/sched/sch_fq_codel.c fq_codel_enqueue (5.4).
     // deviation: a batch of one tells CoDel too, while kernels before 4.7 did not - the options do not tell them apart.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {

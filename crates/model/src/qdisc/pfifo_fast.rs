@@ -22,7 +22,7 @@ impl Default for PfifoFastParams {
 const BANDS: usize = 3;
 
 /// Band of each kernel priority, the first one served first.
-// linux: net/sched/sch_generic.c prio2band (4.6, unchanged in 6.18).
+// linux: net/sched/sch_generic.c prio2band (4.6).
 const PRIO_TO_BAND: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
 /// The discipline.
