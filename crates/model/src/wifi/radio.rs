@@ -6,11 +6,12 @@
 use std::collections::VecDeque;
 
 use super::config::HardwareDepth;
+use super::edca_params::EdcaSet;
 use super::medium::{FunctionId, Medium};
 use super::phy::RetryChain;
 use super::ppdu::{Header, Ppdu};
 use super::seq_window::SeqWindow;
-use crate::vocabulary::{Ac, ChannelId, Instant};
+use crate::vocabulary::{Ac, ChannelId, Duration, Instant};
 
 /// Which of a radio's queues: one per access category, and one for beacons.
 pub const BEACON_QUEUE: usize = 4;
@@ -31,14 +32,21 @@ pub struct Radio {
     /// Its contention functions, one per queue.
     pub functions: [FunctionId; QUEUES],
     depth: HardwareDepth,
+    txop: [Duration; 4],
     queues: [HwQueue; QUEUES],
     spare: Vec<Box<Ppdu>>,
 }
 
 impl Radio {
     /// An idle radio.
-    pub fn new(channel: ChannelId, functions: [FunctionId; QUEUES], depth: HardwareDepth) -> Self {
-        Self { channel, functions, depth, queues: Default::default(), spare: Vec::new() }
+    pub fn new(
+        channel: ChannelId,
+        functions: [FunctionId; QUEUES],
+        depth: HardwareDepth,
+        edca: &EdcaSet,
+    ) -> Self {
+        let txop = Ac::ALL.map(|ac| edca.get(ac).txop);
+        Self { channel, functions, depth, txop, queues: Default::default(), spare: Vec::new() }
     }
 
     /// Whether the driver may add a PPDU: frames of a Block Ack session and others have limits of their own.
@@ -90,6 +98,20 @@ impl Radio {
         let ppdu = q.ppdus.pop_front()?;
         q.aggregates -= u32::from(ppdu.header.in_session);
         Some(ppdu)
+    }
+
+    /// Puts the head back for another try.
+    #[inline]
+    pub fn put_back(&mut self, queue: usize, ppdu: Box<Ppdu>) {
+        let q = &mut self.queues[queue];
+        q.aggregates += u32::from(ppdu.header.in_session);
+        q.ppdus.push_front(ppdu);
+    }
+
+    /// Longest transmit opportunity of a category; zero allows one exchange.
+    #[inline]
+    pub fn txop(&self, ac: Ac) -> Duration {
+        self.txop[ac.index()]
     }
 
     /// Keeps a used PPDU for the next [`Radio::blank`].

@@ -28,6 +28,8 @@ pub struct WireParams {
 #[derive(Debug)]
 pub struct Wire {
     params: WireParams,
+    /// The interface that feeds it.
+    pub from: IfId,
     /// The interface at its end.
     pub to: IfId,
     busy_until: Instant,
@@ -39,10 +41,10 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// An empty wire that ends at `to`.
-    pub fn new(params: WireParams, to: IfId) -> Self {
+    /// An empty wire between two interfaces.
+    pub fn new(params: WireParams, from: IfId, to: IfId) -> Self {
         let (ring, flight) = (VecDeque::new(), VecDeque::new());
-        Self { params, to, busy_until: Instant::ZERO, ring, flight, stopped: false }
+        Self { params, from, to, busy_until: Instant::ZERO, ring, flight, stopped: false }
     }
 
     /// Takes a packet; always accepted. Its charge stays with the ring until the transmission is reported.
