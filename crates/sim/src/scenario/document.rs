@@ -436,10 +436,10 @@ mod tests {
     fn overrides_of_what_is_not_there() {
         let base = "[node.ap]\nforward = true\ninterface.wlan0 = {}\n[[flow]]\nto = [\"x\"]\n";
         for (path, says) in [
-            ("node.app.forward", "node.app: found no such name, expected \"ap\" (did you mean that?)"),
+            ("node.app.forward", "node.app: found no such name, expected \"ap\""),
             (
                 "node.ap.interface.wlan1.scheme",
-                "node.ap.interface.wlan1: found no such name, expected \"wlan0\" (did you mean that?)",
+                "node.ap.interface.wlan1: found no such name, expected \"wlan0\"",
             ),
             ("flow.1.rate", "flow.1: found no such element, expected a number below 1"),
             (

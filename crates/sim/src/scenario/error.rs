@@ -72,49 +72,56 @@ impl Fault {
     }
 }
 
-/// What was expected of a name that is none of `known`: the nearest one, or all of them.
+/// What was expected of a name that is none of `known`: the list of them, and the one that was probably meant.
 pub(super) fn suggest(found: &str, known: &[&str]) -> String {
-    if let Some(near) = nearest(found, known) {
-        return format!("{near:?} (did you mean that?)");
-    }
     // A longer list would not be read.
-    const SHOWN: usize = 12;
+    const SHOWN: usize = 8;
+    let near = nearest(found, known);
     let mut list: Vec<String> = known.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
     if known.len() > SHOWN {
         list.push("...".to_owned());
     }
-    match list.as_slice() {
-        [] => "none here".to_owned(),
-        [only] => only.clone(),
-        _ => format!("one of {}", list.join(", ")),
+    match (list.as_slice(), near) {
+        ([], _) => "none here".to_owned(),
+        ([only], _) => only.clone(),
+        (_, Some(near)) if known.len() > SHOWN => format!("a known name; did you mean {near:?}?"),
+        (all, Some(near)) => format!("one of {}; did you mean {near:?}?", all.join(", ")),
+        (all, None) => format!("one of {}", all.join(", ")),
     }
 }
 
 /// The name of `known` that `found` most likely misspells.
 pub(super) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
-    let limit = if found.chars().count() <= 3 { 1 } else { 2 };
+    let limit = if found.chars().count() <= 4 { 1 } else { 2 };
+    let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     known
         .iter()
-        .map(|name| (edit_distance(found, name), *name))
+        // Another number is another thing (`linux-4.6`, `fast3`), not a misspelling.
+        .filter(|name| digits(name) == digits(found))
+        .map(|name| (edits(found, name), *name))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
 
-/// Insertions, deletions and replacements that turn `a` into `b`.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(ca != *cb);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+fn edits(a: &str, b: &str) -> usize {
+    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
+    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
+    for i in 1..=a.len() {
+        let mut row = vec![i];
+        for j in 1..=b.len() {
+            let (x, y) = (a[i - 1], b[j - 1]);
+            let mut least =
+                (rows[i - 1][j - 1] + usize::from(x != y)).min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
+            if i > 1 && j > 1 && x == b[j - 2] && y == a[i - 2] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            row.push(least);
         }
+        rows.push(row);
     }
-    row[b.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -123,18 +130,21 @@ mod tests {
 
     #[test]
     fn nearest_name() {
-        let known = ["airtime", "fifo", "fq_codel", "fq_mac"];
+        let known = ["airtime", "fifo", "fq_codel", "fq_mac", "fast1"];
         for (found, near) in [
             ("airtme", Some("airtime")),
             ("fq-codel", Some("fq_codel")),
             ("fifo", Some("fifo")),
             ("fq_mca", Some("fq_mac")),
             ("ff", None),
+            ("fats1", Some("fast1")),
+            ("fast2", None),
             ("pie", None),
         ] {
             assert_eq!(nearest(found, &known), near, "{found}");
         }
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
+        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(edits("udp", "upd"), 1);
+        assert_eq!(edits("", "abc"), 3);
     }
 }

@@ -98,6 +98,7 @@ pub struct QdiscSpec {
 
 /// What an interface is connected to.
 #[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Medium {
     /// A wired link, by its position in [`Scenario::links`].
     Wired {

@@ -122,7 +122,7 @@ mod tests {
             ),
             (
                 "\"node.app.forward\" = [true]",
-                "f:5: sweep.node.app.forward (node.app): found no such name, expected \"ap\" (did you mean that?)",
+                "f:5: sweep.node.app.forward (node.app): found no such name, expected \"ap\"",
             ),
         ] {
             assert_eq!(swept(text).unwrap_err(), says);

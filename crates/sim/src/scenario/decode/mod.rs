@@ -31,21 +31,30 @@ fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Fault> {
 }
 
 impl Names<'_> {
+    /// Lists of names are made for a message only: a flow may have thousands of receivers.
     fn node(&self, field: &Field<'_>) -> Result<usize, Fault> {
-        let nodes: Vec<&str> = self.nodes.iter().map(|(name, _)| *name).collect();
-        refer(field, &nodes)
+        let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+        let name = field.text("the name of a node")?;
+        let found = self.nodes.iter().position(|(known, _)| *known == name);
+        found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
 
     /// An interface as `node.interface`.
     fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
-        let all = self.nodes.iter().enumerate().flat_map(|(n, (node, interfaces))| {
-            interfaces.iter().enumerate().map(move |(i, interface)| {
-                (format!("{node}.{interface}"), InterfaceRef { node: n, interface: i })
-            })
-        });
-        let (names, refs): (Vec<String>, Vec<InterfaceRef>) = all.unzip();
-        let known: Vec<&str> = names.iter().map(String::as_str).collect();
-        Ok(refs[refer(field, &known)?])
+        let text = field.text("an interface, such as \"ap.wlan0\"")?;
+        let find = || {
+            let (node, interface) = text.split_once('.')?;
+            let node = self.nodes.iter().position(|(known, _)| *known == node)?;
+            let interface = self.nodes[node].1.iter().position(|known| *known == interface)?;
+            Some(InterfaceRef { node, interface })
+        };
+        find().ok_or_else(|| {
+            let one = |(node, all): &(&str, Vec<&str>)| {
+                all.iter().map(|i| format!("{node}.{i}")).collect::<Vec<_>>()
+            };
+            let names: Vec<String> = self.nodes.iter().flat_map(one).collect();
+            field.wrong(suggest(text, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+        })
     }
 }
 
@@ -53,6 +62,11 @@ impl Names<'_> {
 pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let mut root = Section::new("", Origin::Line(1), tree);
     let name = root.need("name", "the scenario's name")?;
+    let expected = "a name of at least one letter";
+    let text = name.text(expected)?;
+    if text.trim().is_empty() {
+        return Err(name.wrong(expected));
+    }
     let duration = root.or("duration", Duration::from_secs(30), Field::period)?;
     let warm_up = root.or("warm_up", Duration::ZERO, |field| {
         let warm_up = field.duration()?;
@@ -87,11 +101,6 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     root.finish()?;
     sweep::check(tree)?;
 
-    let expected = "a name of at least one letter";
-    let text = name.text(expected)?;
-    if text.trim().is_empty() {
-        return Err(name.wrong(expected));
-    }
     Ok(Scenario { name: text.to_owned(), duration, warm_up, seed, channels, nodes, links, flows })
 }
 

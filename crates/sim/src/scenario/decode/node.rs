@@ -6,7 +6,8 @@ use super::super::document::Table;
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
 use super::super::{Channel, EdcaOverride, InterfaceRef, Medium, Node, Role, profile};
-use super::{Names, interface};
+use super::Names;
+use super::interface::{self, Context};
 
 /// What the interfaces say about each other, gathered while they are read.
 pub(super) struct Wiring<'a> {
@@ -16,8 +17,8 @@ pub(super) struct Wiring<'a> {
     pub stations: Vec<(InterfaceRef, Field<'a>)>,
     /// For each access point what its beacons say to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
-    /// Addresses in use and the path of their interface.
-    pub addresses: Vec<(Ipv4Addr, String)>,
+    /// Addresses in use, where each is written, and the path of its interface.
+    pub addresses: Vec<(Ipv4Addr, Origin, String)>,
 }
 
 /// Ids of the world are 16 bits wide, and a link is two directions.
@@ -37,8 +38,9 @@ pub(super) fn all<'a>(
     };
     let mut nodes = Vec::with_capacity(merged.len());
     for (index, (name, origin, table)) in merged.iter().enumerate() {
-        let section = Section::new(format!("node.{name}"), *origin, table);
-        nodes.push(node(index, name, section, names, channels, &mut wiring)?);
+        let mut section = Section::new(format!("node.{name}"), *origin, table);
+        let context = Context { names, channels, profile: profile::read(&mut section)?, node: *origin };
+        nodes.push(node(index, name, section, &context, &mut wiring)?);
     }
     associate(&mut nodes, &wiring)?;
     Ok((nodes, wiring))
@@ -48,11 +50,9 @@ fn node<'a>(
     index: usize,
     name: &str,
     mut section: Section<'a>,
-    names: &Names<'_>,
-    channels: &[Channel],
+    context: &Context<'_>,
     wiring: &mut Wiring<'a>,
 ) -> Result<Node, Fault> {
-    let profile = profile::read(&mut section)?;
     let forward = section.or("forward", false, Field::boolean)?;
     // `like` is taken out of a merged table; asking for it puts it among the suggestions.
     section.get("like");
@@ -60,7 +60,7 @@ fn node<'a>(
     let mut interfaces = Vec::new();
     for (i, (name, field)) in field.named("interface")?.into_iter().enumerate() {
         let at = InterfaceRef { node: index, interface: i };
-        interfaces.push(interface::read(at, name, &field, &profile, names, channels, wiring)?);
+        interfaces.push(interface::read(at, name, &field, context, wiring)?);
     }
     if interfaces.is_empty() {
         return Err(field.found("no interface", "at least one"));
@@ -69,7 +69,7 @@ fn node<'a>(
         return Err(field.found("too many interfaces", format!("at most {MAX_INTERFACES} in a scenario")));
     }
     section.finish()?;
-    Ok(Node { name: name.to_owned(), profile, forward, interfaces })
+    Ok(Node { name: name.to_owned(), profile: context.profile, forward, interfaces })
 }
 
 /// Checks each station against its access point, and hands it what the beacons say.
