@@ -1,4 +1,5 @@
-//! The scenario reader seen from outside: a whole file decoded, mistakes and their messages, and text that is damaged at random.
+//! The scenario reader seen from outside: a whole file decoded, mistakes and their messages, and text that is
+//! damaged at random.
 
 use proptest::prelude::*;
 use stillair_model::qdisc::QdiscConfig;

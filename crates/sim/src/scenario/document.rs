@@ -223,8 +223,8 @@ impl Table {
 
     /// Puts the value that `text` means at the dotted `path`, as if the file had been edited there.
     ///
-    /// Tables that a key needs are made; whether the key is known is found out by whoever reads it. Channels, nodes, interfaces,
-    /// links and flows are not made: a wrong name there is a mistake.
+    /// Tables that a key needs are made; whether the key is known is found out by whoever reads it. Channels,
+    /// nodes, interfaces, links and flows are not made: a wrong name there is a mistake.
     pub(super) fn set(&mut self, path: &str, text: &str) -> Result<(), Fault> {
         let keys: Vec<&str> = path.split('.').collect();
         if keys.len() > MAX_DEPTH || keys.iter().any(|k| k.is_empty()) || keys[0] == "sweep" {
@@ -343,7 +343,8 @@ pub(super) fn inherit(tables: &Table, path: &str, name: &str) -> Result<Table, F
     let mut own: Vec<Table> = Vec::new();
     loop {
         let name = chain[chain.len() - 1];
-        // Callers and the check below name only what is there; anything but a table is refused by the decoder.
+        // Callers and the check below name only what is there; anything but a table is refused by the
+        // decoder.
         let Some(Item { value: Value::Table(table), .. }) = tables.get(name) else { break };
         own.push(Table(table.0.iter().filter(|(k, _)| k != "like").cloned().collect()));
         let Some(like) = table.get("like") else { break };

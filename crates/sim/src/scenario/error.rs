@@ -72,7 +72,8 @@ impl Fault {
     }
 }
 
-/// What was expected of a name that is none of `known`: the list of them, and the one that was probably meant.
+/// What was expected of a name that is none of `known`: the list of them, and the one that was probably
+/// meant.
 pub(super) fn suggest(found: &str, known: &[&str]) -> String {
     // A longer list would not be read.
     const SHOWN: usize = 8;

@@ -1,7 +1,8 @@
 //! A scenario: TOML text to a plain, resolved and fully checked structure that the world is wired from.
 //!
-//! References are positions in the scenario's own lists, defaults are filled in, `like` and overrides are applied: whoever reads a
-//! [`Scenario`] decides nothing. A mistake in the text is one [`ScenarioError`] that says where, what was found and what would be right.
+//! References are positions in the scenario's own lists, defaults are filled in, `like` and overrides are
+//! applied: whoever reads a [`Scenario`] decides nothing. A mistake in the text is one [`ScenarioError`] that
+//! says where, what was found and what would be right.
 //!
 //! ```text
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
@@ -122,8 +123,9 @@ pub struct Wifi {
     pub driver: DriverConfig,
     /// Short queues of the hardware.
     pub hardware: HardwareDepth,
-    /// What the scenario changes of the EDCA parameters that this device uses, by [`Ac::index`](stillair_model::vocabulary::Ac::index):
-    /// an access point's own, a station's from the beacon of its access point.
+    /// What the scenario changes of the EDCA parameters that this device uses, by
+    /// [`Ac::index`](stillair_model::vocabulary::Ac::index): an access point's own, a station's from the
+    /// beacon of its access point.
     pub edca: [EdcaOverride; 4],
     /// Tries of one MPDU by the driver after the hardware gave it up.
     pub retry_limit: u8,
@@ -272,8 +274,9 @@ pub enum Gap {
 
 /// Reads a scenario from `text`; `file` is its name in messages.
 ///
-/// Each override is a dotted path and the text of a value, such as `("node.ap.interface.wlan0.scheme", "fifo")`. It acts as an edit of the file
-/// would, in the order given and before `like` is resolved. Text that is no TOML value is a string. Elements of lists are numbered: `flow.0.rate`.
+/// Each override is a dotted path and the text of a value, such as `("node.ap.interface.wlan0.scheme",
+/// "fifo")`. It acts as an edit of the file would, in the order given and before `like` is resolved. Text
+/// that is no TOML value is a string. Elements of lists are numbered: `flow.0.rate`.
 pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
     let read = || {
         let mut tree = document::parse(text)?;
@@ -289,8 +292,8 @@ pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<S
 
 /// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`parse`].
 ///
-/// Keys stand in the order of the file and the last one changes fastest. Without the table, or with an empty one, there is one
-/// combination that overrides nothing.
+/// Keys stand in the order of the file and the last one changes fastest. Without the table, or with an empty
+/// one, there is one combination that overrides nothing.
 pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ScenarioError> {
     document::parse(text).and_then(|tree| sweep::combinations(&tree)).map_err(|fault| fault.in_file(file))
 }

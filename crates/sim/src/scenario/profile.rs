@@ -28,6 +28,10 @@ macro_rules! data_files {
 const FILES: [(&str, &str); 6] =
     data_files!["linux-4.4", "linux-4.6", "linux-4.14", "linux-5.10", "linux-6.1", "linux-6.18"];
 
+/// Bytes below which the kernel takes no send buffer.
+// linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff (recalled).
+const MIN_SNDBUF: u32 = 2 * (2048 + 256);
+
 /// Bytes that a socket's buffer may be set to.
 const MAX_BUFFER: u32 = 1 << 30;
 
@@ -58,11 +62,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
 /// Sets the kernel's setting `name`.
 fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
     match name {
-        // linux: net/core/sock.c SOCK_MIN_SNDBUF (4.4) - sysctl refuses less than about two small packets; here one full segment.
-        // deviation: a full segment - a smaller buffer would never let a datagram out.
-        "net.core.wmem_default" => {
-            profile.wmem_default = setting.bytes(profile.truesize_scatter_gather..=MAX_BUFFER)?
-        }
+        "net.core.wmem_default" => profile.wmem_default = setting.bytes(MIN_SNDBUF..=MAX_BUFFER)?,
         _ => {
             return Err(setting
                 .found("a setting the profile does not have", suggest(name, &["net.core.wmem_default"])));
@@ -97,7 +97,8 @@ mod tests {
             let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
             let per_band = !matches!(name, "linux-4.4" | "linux-4.6" | "linux-4.14");
             assert_eq!(profile.pfifo_fast_limit_per_band, per_band, "{name}");
-            // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 + 320 bytes of overhead.
+            // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
+            // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");
         }
     }

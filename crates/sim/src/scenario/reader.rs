@@ -209,7 +209,8 @@ impl<'a> Field<'a> {
         Ok(Section::new(&*self.path, self.item.origin, self.table(expected)?))
     }
 
-    /// A kind with options: the name alone, or a table with `kind` and options. Without options the second part is none.
+    /// A kind with options: the name alone, or a table with `kind` and options. Without options the second
+    /// part is none.
     pub(super) fn kind(&self, names: &[&str]) -> Result<(&'a str, Option<Section<'a>>), Fault> {
         let (field, section) = match &self.item.value {
             Value::Table(table) => {

@@ -73,7 +73,8 @@ fn quantity(text: &str, units: &[(&str, u64)]) -> Option<Quantity> {
     })
 }
 
-/// `whole.fraction` times `scale`: outer `None` for text that is no number, inner `None` if the product is not whole.
+/// `whole.fraction` times `scale`: outer `None` for text that is no number, inner `None` if the product is
+/// not whole.
 fn scaled(whole: &str, fraction: &str, scale: u64) -> Option<Option<u64>> {
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole) || !digits(fraction) {
@@ -112,8 +113,8 @@ pub(super) fn range(text: &str) -> Option<(i64, i64)> {
 
 /// The rate named `text`, such as `ht20-mcs15-sgi` or `ofdm24`.
 ///
-/// Parts that are left out come from `base` where there is one: `mcs14` on the base `ht20-mcs15-sgi` is `ht20-mcs14-sgi`. Without a base the
-/// guard interval alone may be left out, and is long.
+/// Parts that are left out come from `base` where there is one: `mcs14` on the base `ht20-mcs15-sgi` is
+/// `ht20-mcs14-sgi`. Without a base the guard interval alone may be left out, and is long.
 pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Expected> {
     if let Some(mbps) = text.strip_prefix("ofdm") {
         let all = [

@@ -1,4 +1,5 @@
-//! EDCA parameters under hostapd's names: `tx_queue_data2_*` for the access point's own queues, `wmm_ac_be_*` for stations.
+//! EDCA parameters under hostapd's names: `tx_queue_data2_*` for the access point's own queues, `wmm_ac_be_*`
+//! for stations.
 
 use stillair_model::vocabulary::{Ac, Duration};
 
@@ -23,7 +24,8 @@ pub(super) fn access_point(section: &mut Section<'_>) -> Result<[EdcaOverride; 4
     Ok(all)
 }
 
-/// Reads what the beacons tell stations to use. Windows are exponents, TXOP limits are in units of 32 us, as on the air.
+/// Reads what the beacons tell stations to use. Windows are exponents, TXOP limits are in units of 32 us, as
+/// on the air.
 // spec: ieee80211-2020 9.4.2.28 - AIFSN of a station is at least 2; windows are 2^n - 1.
 pub(super) fn beacon(section: &mut Section<'_>) -> Result<[EdcaOverride; 4], Fault> {
     let mut all = [EdcaOverride::default(); 4];

@@ -122,7 +122,8 @@ fn tos(field: &Field<'_>) -> Result<u8, Fault> {
     dscp.map(|d| d << 2).ok_or_else(|| field.wrong(expected))
 }
 
-// spec: rfc2474 4.2.2.1 - class selectors are the former precedence; rfc2597 6 - assured forwarding; rfc3246 2.7 - expedited forwarding.
+// spec: rfc2474 4.2.2.1 - class selectors are the former precedence; rfc2597 6 - assured forwarding; rfc3246
+// 2.7 - expedited forwarding.
 fn dscp(name: &str) -> Option<u8> {
     match name.as_bytes() {
         b"EF" => Some(46),

@@ -27,8 +27,9 @@ impl Device<'_> {
         matches!(self.scheme, Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted))
     }
 
-    // linux: net/sched/sch_generic.c attach_default_qdiscs (4.4) - pfifo_fast, under mq where the device has several queues; a Wi-Fi device
-    // has one for each access category, and none needs a discipline where the MAC queues.
+    // linux: net/sched/sch_generic.c attach_default_qdiscs (4.4) - pfifo_fast, under mq where the device has
+    // several queues; a Wi-Fi device has one for each access category, and none needs a discipline where the
+    // MAC queues.
     fn default_qdisc(&self) -> QdiscSpec {
         match self.scheme {
             None => QdiscSpec { mq: false, config: self.pfifo_fast() },
@@ -70,7 +71,7 @@ fn fq_codel(section: &mut Section<'_>) -> Result<FqCodelParams, Fault> {
     let mut p = FqCodelParams::default();
     p.limit = section.or("limit", p.limit, |f| f.integer(1..=1_000_000))?;
     p.flows = section.or("flows", p.flows, |f| f.integer(1..=65_536))?;
-    // linux: net/sched/sch_fq_codel.c fq_codel_change (4.6) - a quantum below 256 is raised to it.
+    // linux: net/sched/sch_fq_codel.c fq_codel_change (4.6) - a quantum below 256 is raised to it (recalled).
     // deviation: refused - a value that is not used should not be in a scenario.
     p.quantum = section.or("quantum", p.quantum, |f| f.bytes(256..=1 << 20))?;
     p.memory_limit = section.or("memory_limit", p.memory_limit, |f| f.bytes(4096..=1 << 30))?;

@@ -8,11 +8,11 @@ use super::super::reader::{Field, Section};
 use super::super::{InterfaceRef, Station, units};
 
 /// Tries of each entry of a retry chain that does not say.
-// deviation: assumed - rate control gives each entry its own number in Linux; 4 lies within what it gives.
+// deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not.
 const TRIES: u8 = 4;
 
 /// The most tries of one entry.
-// linux: drivers/net/wireless/ath/ath9k/mac.h (4.4) - four bits in the descriptor.
+// linux: drivers/net/wireless/ath/ath9k/mac.h (4.4) - four bits in the descriptor (recalled).
 const MAX_TRIES: u8 = 15;
 
 pub(super) fn read(section: &mut Section<'_>, ap: InterfaceRef, channel: Width) -> Result<Station, Fault> {
