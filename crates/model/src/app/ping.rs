@@ -1,11 +1,7 @@
 //! ICMP echo requests at a steady interval.
 
-use super::{Endpoint, IPV4_HEADER, UDP_HEADER};
+use super::{Endpoint, IPV4_HEADER, UDP_HEADER, linear_truesize};
 use crate::vocabulary::{Duration, Instant, Kind, NewPacket, SockId};
-
-/// Truesize of a packet as small as a ping: one 256-byte head and the skb itself.
-// linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 512 + 256 for a request of 84 bytes.
-const TRUESIZE: u32 = 768;
 
 /// A pinging application.
 #[derive(Debug)]
@@ -33,6 +29,6 @@ impl Ping {
         self.next += self.interval;
         self.seq += 1;
         let len = self.payload + UDP_HEADER + IPV4_HEADER;
-        self.endpoint.packet(now, Kind::EchoRequest, self.seq, len, TRUESIZE, SockId::NONE)
+        self.endpoint.packet(now, Kind::EchoRequest, self.seq, len, linear_truesize(len), SockId::NONE)
     }
 }

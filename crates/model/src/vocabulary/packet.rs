@@ -296,6 +296,11 @@ impl Packets {
         (self.slots.len() - self.free.len()) as u64
     }
 
+    /// Charges that packets hold now.
+    pub fn live_charges(&self) -> impl Iterator<Item = (SockId, u32)> {
+        self.slots.iter().filter(|p| p.live && p.charge != SockId::NONE).map(|p| (p.charge, p.truesize))
+    }
+
     /// What became of all packets so far.
     pub fn account(&self) -> &PacketAccount {
         &self.account

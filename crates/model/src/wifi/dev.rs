@@ -1,7 +1,7 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
 use super::driver::Driver;
-use super::ppdu::{Content, Ppdu};
+use super::ppdu::{Content, Mpdu, Ppdu};
 use super::rx::RxTid;
 use super::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use super::tx_tid::Session;
@@ -227,9 +227,14 @@ impl WifiDev {
         self.timers_possible = self.next_timer().is_some();
     }
 
+    /// Frames with a number that wait to be sent (again).
+    pub fn waiting(&self) -> impl Iterator<Item = &Mpdu> {
+        self.tx.tids.iter().flat_map(|t| t.waiting())
+    }
+
     /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or held for order.
     pub fn held(&self) -> u64 {
-        let waiting = self.tx.tids.iter().flat_map(|t| t.waiting()).filter(|m| m.pkt.is_some()).count();
+        let waiting = self.waiting().filter(|m| m.pkt.is_some()).count();
         let reordering: usize = self.rx.iter().map(|r| r.held().count()).sum();
         self.driver.queued() + (waiting + reordering) as u64
     }

@@ -47,6 +47,12 @@ impl EdcaSet {
         self.0[ac.index()]
     }
 
+    /// The parameters of a category, to be changed.
+    #[inline]
+    pub const fn get_mut(&mut self, ac: Ac) -> &mut EdcaParams {
+        &mut self.0[ac.index()]
+    }
+
     /// Sets one parameter under hostapd's name for it, in hostapd's unit.
     ///
     /// `tx_queue_data2_aifs`, `_cwmin`, `_cwmax` (windows as they are) and `_burst` (ms with at most one decimal) are for

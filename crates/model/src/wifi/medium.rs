@@ -173,7 +173,8 @@ impl Medium {
     /// The winner goes on within its transmit opportunity: its next transmission starts at `start`, without contention.
     pub fn hold(&mut self, now: Instant, start: Instant) {
         self.begin_if_due(now);
-        self.wanted_from = start;
+        self.begun = true;
+        self.wanted_from = now;
         self.start = Some(start);
     }
 

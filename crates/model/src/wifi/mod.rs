@@ -10,6 +10,7 @@ pub mod config;
 pub mod dev;
 pub mod driver;
 pub mod edca_params;
+pub mod expected;
 pub mod frame;
 pub mod medium;
 pub mod phy;

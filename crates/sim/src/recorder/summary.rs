@@ -1,10 +1,10 @@
 //! A run's summary: what a person or a program reads of it.
 
 use serde::Serialize;
+use std::collections::BTreeMap;
 use stillair_model::metrics::{jain, quantile};
 use stillair_model::vocabulary::{Duration, PacketAccount, Reason};
 use stillair_model::wifi::account::{AirAccount, AirUse};
-use std::collections::BTreeMap;
 
 use super::{Direction, Recorder};
 

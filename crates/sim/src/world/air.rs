@@ -1,7 +1,9 @@
 //! What happens on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement,
 //! whatever the number of stations that listen.
 
-use stillair_model::vocabulary::{Ac, ChannelId, Ctx, DevId, Duration, Instant, PeerId, PpduTry, Sink, Trace};
+use stillair_model::vocabulary::{
+    Ac, ChannelId, Ctx, DevId, Duration, Instant, PeerId, PpduTry, Sink, Trace,
+};
 use stillair_model::wifi::account::AirUse;
 use stillair_model::wifi::medium::{FunctionId, Outcome};
 use stillair_model::wifi::phy::ppdu_duration;
@@ -23,7 +25,9 @@ fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     let rate = control_rate(ppdu.rate());
     match ppdu.header.content {
         Content::Beacon => Duration::ZERO,
-        Content::Data { aggregate: true } | Content::Bar { .. } => timing.sifs + timing.block_ack_duration(rate),
+        Content::Data { aggregate: true } | Content::Bar { .. } => {
+            timing.sifs + timing.block_ack_duration(rate)
+        }
         _ => timing.sifs + timing.ack_duration(rate),
     }
 }
@@ -116,6 +120,7 @@ impl<S: Sink> World<S> {
         let now = self.now;
         let channel = &mut self.channels[index];
         let timing = channel.timing;
+        let txop_until = channel.txop_until.take();
         let (radio, queue) = channel.functions[usize::from(winner.0)];
         let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
         let took = airtime(timing, &ppdu);
@@ -123,7 +128,13 @@ impl<S: Sink> World<S> {
             channel.account.book(AirUse::Beacon, start + took);
             channel.medium.done(now, winner, Outcome::Finished, self.radios[radio].queued(queue) > 0);
             channel.medium.idle(now, now);
-            self.report(index, &ppdu, start, took, Fate { received: 0, collided: false, acknowledged: false });
+            self.report(
+                index,
+                &ppdu,
+                start,
+                took,
+                Fate { received: 0, collided: false, acknowledged: false },
+            );
             return self.radios[radio].recycle(ppdu);
         }
 
@@ -162,32 +173,29 @@ impl<S: Sink> World<S> {
             ppdu.acknowledged = true;
             ppdu.acked = ppdu.received;
         }
-        let ac = ppdu.header.ac;
+        let limit = self.radios[radio].txop(ppdu.header.ac);
         self.tx_status(ppdu);
-        self.go_on(index, winner, ac, start, acknowledged);
+        if acknowledged && limit > Duration::ZERO {
+            self.go_on(index, winner, txop_until.unwrap_or(start + limit));
+        }
     }
 
-    /// Within a transmit opportunity the next PPDU of the queue follows after SIFS, if it ends in time.
+    /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if it ends in
+    /// time.
     // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
-    fn go_on(&mut self, index: usize, winner: FunctionId, ac: Ac, start: Instant, acknowledged: bool) {
+    fn go_on(&mut self, index: usize, winner: FunctionId, until: Instant) {
         let now = self.now;
-        let (radio, queue) = self.channels[index].functions[usize::from(winner.0)];
-        let limit = self.radios[radio].txop(ac);
-        if limit == Duration::ZERO || !acknowledged {
-            return;
-        }
         let channel = &mut self.channels[index];
+        let (radio, queue) = channel.functions[usize::from(winner.0)];
         let begins = now + channel.timing.sifs;
-        if channel.txop_until < now {
-            channel.txop_until = start + limit;
-        }
         let Some(next) = self.radios[radio].head(queue) else { return };
-        if begins + airtime(channel.timing, next) + response(channel.timing, next) > channel.txop_until {
-            return;
+        let ends = begins + airtime(channel.timing, next) + response(channel.timing, next);
+        if ends <= until {
+            // The winner stays the one of the exchange that has just ended.
+            channel.medium.hold(now, begins);
+            channel.txop_until = Some(until);
+            self.timers.set(Slot(super::Slots::CHANNELS + index as u32), Some(ends));
         }
-        channel.medium.hold(now, begins);
-        channel.winners.clear();
-        channel.winners.push(winner);
     }
 
     /// Several PPDUs overlapped: none is understood.

@@ -63,22 +63,15 @@ impl<S: Sink> World<S> {
     /// if there were none.
     pub(super) fn drain_uncharged(&mut self) -> bool {
         let mut any = false;
-        let mut waiting = [usize::MAX; 8];
-        let mut waiters = 0;
         while let Some((socket, truesize)) = self.packets.pop_uncharged() {
             any = true;
             let index = self.sockets[socket.index()];
             let AppKind::Udp(source) = &mut self.apps[index].kind else { continue };
-            if source.uncharge(truesize) && !waiting[..waiters].contains(&index) {
-                if waiters == waiting.len() {
-                    // More sockets wait than are remembered: the rest is drained in the next round.
-                    break;
-                }
-                waiting[waiters] = index;
-                waiters += 1;
+            if source.uncharge(truesize) && !self.writable.contains(&index) {
+                self.writable.push(index);
             }
         }
-        for &index in &waiting[..waiters] {
+        while let Some(index) = self.writable.pop() {
             self.write(index);
             self.arm_app(index);
         }

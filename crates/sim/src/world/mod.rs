@@ -12,7 +12,9 @@ mod wiring;
 
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
-use stillair_model::vocabulary::{Ac, Ctx, DevId, Duration, IfId, Instant, NodeId, Packets, Pkt, PlaceId, Sink, WireId};
+use stillair_model::vocabulary::{
+    Ac, Ctx, DevId, Duration, IfId, Instant, NodeId, Packets, Pkt, PlaceId, Sink, Stream, WireId,
+};
 use stillair_model::wifi::account::AirAccount;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::medium::{FunctionId, Medium};
@@ -60,8 +62,8 @@ struct Channel {
     winners: Vec<FunctionId>,
     /// Somebody may have begun to contend since the exchange was planned.
     dirty: bool,
-    /// End of the transmit opportunity in use.
-    txop_until: Instant,
+    /// End of the transmit opportunity that the exchange under way continues, if it does.
+    txop_until: Option<Instant>,
 }
 
 /// The Wi-Fi device of an interface with what the simulation adds to it.
@@ -70,7 +72,7 @@ struct Station {
     dev: WifiDev,
     interface: IfId,
     /// Transmission errors of what it sends.
-    errors: stillair_model::vocabulary::Stream,
+    errors: Stream,
     /// Time between its beacons, if it sends any.
     beacons: Option<Duration>,
     /// Its timer may have to be armed anew.
@@ -120,6 +122,8 @@ pub struct World<S> {
     apps: Vec<App>,
     /// By socket: the application that owns it.
     sockets: Vec<usize>,
+    /// Applications whose sockets waited for memory and got some.
+    writable: Vec<usize>,
     /// Transmit queues that used up their quota and have their turn again when all else is done.
     softirq: Vec<(IfId, Ac)>,
     /// Batches of packets on their way up, kept to be used again.

@@ -1,0 +1,103 @@
+//! What front ends call: scenarios as text in, results as JSON out.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use stillair_model::vocabulary::{Instant, Seed};
+
+use crate::recorder::{RunSummary, summarise};
+use crate::scenario::{self, Scenario};
+use crate::world::{self, Wired};
+
+/// Version of the program, as results carry it.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A request to run a scenario.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// Its name in messages.
+    pub file: String,
+    /// Dotted keys and the values they are set to.
+    pub overrides: Vec<(String, String)>,
+    /// Seed, if not the scenario's.
+    pub seed: Option<u64>,
+    /// Repetitions.
+    pub runs: u32,
+    /// Number of the first repetition.
+    pub first_run: u32,
+    /// Runs at the same time.
+    pub jobs: usize,
+}
+
+/// Why there is no result.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ApiError {
+    /// The scenario is wrong.
+    Input(String),
+    /// A run failed.
+    Run(String),
+}
+
+#[derive(Serialize)]
+struct Output<'a> {
+    version: &'static str,
+    scenario: &'a str,
+    runs: Vec<RunSummary>,
+}
+
+/// Reads a scenario, with a remedy for what is wrong.
+fn read(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ApiError> {
+    scenario::parse(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
+}
+
+/// Runs one repetition of a scenario and checks its accounts.
+pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
+    let Wired { mut world, stations, places } = world::wire(scenario, seed);
+    let end = Instant::ZERO + scenario.duration;
+    world.run_until(end);
+    world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
+    let measured = scenario.duration - scenario.warm_up;
+    let ids = (seed.seed, seed.run);
+    let air = world.air_accounts();
+    Ok(summarise(ids, &world.trace, measured, &stations, &places, world.packet_account(), &air))
+}
+
+/// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
+///
+/// `progress` gets the number of finished repetitions and says whether to go on. Results do not depend on `jobs`.
+pub fn run(request: &Request, progress: &(dyn Fn(u32) -> bool + Sync)) -> Result<String, ApiError> {
+    let scenario = read(&request.text, &request.file, &request.overrides)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(request.jobs.max(1))
+        .build()
+        .map_err(|e| ApiError::Run(format!("cannot start {} workers: {e}", request.jobs)))?;
+    let (finished, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+    let one = |run: u32| {
+        if stop.load(Ordering::Relaxed) {
+            return Err("interrupted".to_owned());
+        }
+        let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
+        let summary = run_once(&scenario, seed);
+        if !progress(finished.fetch_add(1, Ordering::Relaxed) + 1) {
+            stop.store(true, Ordering::Relaxed);
+        }
+        summary
+    };
+    let numbers = request.first_run..request.first_run.saturating_add(request.runs);
+    let runs: Result<Vec<RunSummary>, String> = pool.install(|| numbers.into_par_iter().map(one).collect());
+    let output = Output { version: VERSION, scenario: &scenario.name, runs: runs.map_err(ApiError::Run)? };
+    serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+}
+
+/// The resolved scenario, with defaults filled in and overrides applied, as JSON.
+pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
+    Ok(read(text, file, overrides)?.resolved())
+}
+
+/// The combinations of the scenario's `[sweep]` table, each a list of overrides.
+pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ApiError> {
+    scenario::sweep(text, file).map_err(|e| ApiError::Input(e.to_string()))
+}

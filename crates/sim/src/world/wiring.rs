@@ -1,0 +1,437 @@
+//! From a scenario to a world: numbers for names, devices for interfaces, routes for addresses.
+
+use stillair_model::app::{Endpoint, Gap, Ping, UdpSource, UdpSourceParams, linear_truesize};
+use stillair_model::node::interface::{Layout, TxQueues};
+use stillair_model::node::routes::{Route, Routes};
+use stillair_model::vocabulary::{
+    Ac, Addr, ChannelId, DevId, Duration, FlowId, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId,
+    Seed, SockId, WireId,
+};
+use stillair_model::wifi::account::AirAccount;
+use stillair_model::wifi::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::dev::WifiDev;
+use stillair_model::wifi::driver::Driver;
+use stillair_model::wifi::edca_params::{EdcaParams, EdcaSet};
+use stillair_model::wifi::expected::expected_throughput;
+use stillair_model::wifi::medium::{FunctionId, Medium};
+use stillair_model::wifi::phy::Band;
+use stillair_model::wifi::radio::{BEACON_QUEUE, QUEUES, Radio};
+use stillair_model::wifi::timing::Timing;
+use stillair_model::wifi::transmitter::{Peer, Transmitter};
+use stillair_model::wire::{Wire, WireParams};
+
+use super::apps::{App, AppKind};
+use super::{Channel, Device, Interface, Node, Slots, Station, World};
+use crate::engine::{Slot, Timers};
+use crate::recorder::{Direction, FlowRecord, Recorder};
+use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
+
+/// Packets in the transmit ring of a wired device.
+// linux: drivers/net/ethernet/intel/igb/igb.h IGB_DEFAULT_TXD (4.4) - 256 descriptors, a common default.
+const RING: u32 = 256;
+/// How long a wired device holds back the report of a transmission.
+// linux: drivers/net/ethernet/intel/igb/igb.h IGB_START_ITR (4.4) - about 8000 interrupts a second.
+const COALESCE: Duration = Duration::from_micros(125);
+/// A beacon goes before all categories.
+// linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
+const BEACON: EdcaParams = EdcaParams { aifsn: 1, cw_min: 0, cw_max: 0, txop: Duration::ZERO };
+
+/// Positions of interfaces, devices and stations, as the world numbers them.
+struct Plan<'a> {
+    scenario: &'a Scenario,
+    /// First interface of each node.
+    first_interface: Vec<usize>,
+    /// By interface: its Wi-Fi device, if it has one.
+    devs: Vec<Option<DevId>>,
+    /// By device: the interface.
+    interfaces_of_devs: Vec<InterfaceRef>,
+    /// By device: its peers' interfaces, in the order of their numbers.
+    peers: Vec<Vec<InterfaceRef>>,
+    /// Nodes with a station's interface, in the order of the scenario.
+    stations: Vec<usize>,
+    places: Vec<String>,
+}
+
+/// A world that is ready to run.
+#[derive(Debug)]
+pub struct Wired {
+    /// The world.
+    pub world: World<Recorder>,
+    /// Names of the stations, in the recorder's order.
+    pub stations: Vec<String>,
+    /// Names of the places where packets are dropped.
+    pub places: Vec<String>,
+}
+
+/// Wires the world of one run of a scenario.
+pub fn wire(scenario: &Scenario, seed: Seed) -> Wired {
+    let mut plan = Plan::new(scenario);
+    let (mut channels, radios, stations) = plan.wifi(seed);
+    let interfaces = plan.interfaces(seed);
+    let wires = plan.wires();
+    let nodes = plan.nodes();
+    let (apps, sockets, flows) = plan.apps(seed);
+    let links = (0..stations.len()).map(|dev| plan.links(dev)).collect();
+    let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
+    let slots = Slots::new(channels.len(), stations.len(), wires.len(), apps.len());
+    channels.iter_mut().for_each(|c| c.dirty = true);
+    let mut world = World {
+        now: Instant::ZERO,
+        timers: Timers::new(slots.end),
+        slots,
+        packets: Packets::new(),
+        trace: recorder,
+        nodes,
+        interfaces,
+        wires,
+        stations,
+        radios,
+        channels,
+        apps,
+        sockets,
+        writable: Vec::new(),
+        softirq: Vec::new(),
+        batches: Vec::new(),
+        events: 0,
+    };
+    (0..world.apps.len()).for_each(|app| world.arm_app(app));
+    for (dev, station) in world.stations.iter().enumerate() {
+        let first = station.beacons.map(|interval| Instant::ZERO + interval);
+        world.timers.set(Slot(slots.beacons + dev as u32), first);
+    }
+    let stations = plan.stations.iter().map(|&n| scenario.nodes[n].name.clone()).collect();
+    Wired { world, stations, places: plan.places }
+}
+
+impl<'a> Plan<'a> {
+    fn new(scenario: &'a Scenario) -> Self {
+        let (mut first_interface, mut devs, mut interfaces_of_devs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut stations = Vec::new();
+        for (node, n) in scenario.nodes.iter().enumerate() {
+            first_interface.push(devs.len());
+            for (interface, i) in n.interfaces.iter().enumerate() {
+                let Kind::Wifi(wifi) = &i.medium else {
+                    devs.push(None);
+                    continue;
+                };
+                devs.push(Some(DevId::from_index(interfaces_of_devs.len())));
+                interfaces_of_devs.push(InterfaceRef { node, interface });
+                if matches!(wifi.role, Role::Station(_)) && stations.last() != Some(&node) {
+                    stations.push(node);
+                }
+            }
+        }
+        let mut plan = Self {
+            scenario,
+            first_interface,
+            devs,
+            interfaces_of_devs,
+            peers: vec![],
+            stations,
+            places: vec![],
+        };
+        plan.peers = plan.interfaces_of_devs.iter().map(|&i| plan.peers_of(i)).collect();
+        plan
+    }
+
+    fn interface(&self, at: InterfaceRef) -> &'a scenario::Interface {
+        &self.scenario.nodes[at.node].interfaces[at.interface]
+    }
+
+    fn wifi_of(&self, at: InterfaceRef) -> &'a Wifi {
+        match &self.interface(at).medium {
+            Kind::Wifi(wifi) => wifi,
+            Kind::Wired { .. } => unreachable!("only called for Wi-Fi interfaces"),
+        }
+    }
+
+    fn id(&self, at: InterfaceRef) -> IfId {
+        IfId::from_index(self.first_interface[at.node] + at.interface)
+    }
+
+    fn dev(&self, at: InterfaceRef) -> DevId {
+        self.devs[self.id(at).index()].expect("only called for Wi-Fi interfaces")
+    }
+
+    /// `node.interface`, as places and streams are named.
+    fn name(&self, at: InterfaceRef) -> String {
+        format!("{}.{}", self.scenario.nodes[at.node].name, self.interface(at).name)
+    }
+
+    fn place(&mut self, name: String) -> PlaceId {
+        self.places.push(name);
+        PlaceId::from_index(self.places.len() - 1)
+    }
+
+    fn all(&self) -> impl Iterator<Item = InterfaceRef> + use<'a> {
+        let nodes = self.scenario.nodes.iter().enumerate();
+        nodes.flat_map(|(node, n)| {
+            (0..n.interfaces.len()).map(move |interface| InterfaceRef { node, interface })
+        })
+    }
+
+    fn peers_of(&self, at: InterfaceRef) -> Vec<InterfaceRef> {
+        match self.wifi_of(at).role {
+            Role::Station(station) => vec![station.ap],
+            Role::Ap => {
+                let has_this_ap = |i: &InterfaceRef| match self.wifi_of(*i).role {
+                    Role::Station(station) => station.ap == at,
+                    Role::Ap => false,
+                };
+                self.interfaces_of_devs.iter().copied().filter(has_this_ap).collect()
+            }
+        }
+    }
+
+    /// The station's side of the path between a device and one of its peers.
+    fn path(&self, at: InterfaceRef, peer: InterfaceRef) -> (InterfaceRef, scenario::Station) {
+        for i in [at, peer] {
+            if let Role::Station(station) = self.wifi_of(i).role {
+                return (i, station);
+            }
+        }
+        unreachable!("one end of every path is a station")
+    }
+
+    fn edca(&self, at: InterfaceRef) -> EdcaSet {
+        let wifi = self.wifi_of(at);
+        let mut set = match wifi.role {
+            Role::Ap => EdcaSet::ACCESS_POINT,
+            Role::Station(_) => EdcaSet::STATION,
+        };
+        for ac in Ac::ALL {
+            let (wanted, params) = (wifi.edca[ac.index()], set.get_mut(ac));
+            params.aifsn = wanted.aifsn.unwrap_or(params.aifsn);
+            params.cw_min = wanted.cw_min.unwrap_or(params.cw_min);
+            params.cw_max = wanted.cw_max.unwrap_or(params.cw_max);
+            params.txop = wanted.txop.unwrap_or(params.txop);
+        }
+        set
+    }
+
+    fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Station>) {
+        let channel = |c: &scenario::Channel| {
+            let timing = Timing::of(c.band);
+            Channel {
+                name: c.name.clone(),
+                timing,
+                medium: Medium::new(timing.sifs, timing.slot),
+                account: AirAccount::default(),
+                functions: Vec::new(),
+                winners: Vec::new(),
+                dirty: false,
+                txop_until: None,
+            }
+        };
+        let mut channels: Vec<Channel> = self.scenario.channels.iter().map(channel).collect();
+        let (mut radios, mut stations) = (Vec::new(), Vec::new());
+        for n in 0..self.interfaces_of_devs.len() {
+            let (at, id) = (self.interfaces_of_devs[n], DevId::from_index(n));
+            let (wifi, edca, name) = (self.wifi_of(at), self.edca(at), self.name(at));
+            let radio = radios.len();
+            let channel = &mut channels[wifi.channel];
+            let functions: [FunctionId; QUEUES] = core::array::from_fn(|queue| {
+                let (params, label) = match Ac::ALL.get(queue) {
+                    Some(&ac) => (edca.get(ac), ac.name()),
+                    None => (BEACON, "beacon"),
+                };
+                channel.functions.push((radio, queue));
+                channel.medium.add(params, seed.stream(&format!("{name}.edca.{label}")))
+            });
+            debug_assert_eq!(functions.len(), BEACON_QUEUE + 1);
+            radios.push(Radio::new(ChannelId::from_index(wifi.channel), functions, wifi.hardware, &edca));
+            let band = self.scenario.channels[wifi.channel].band;
+            let mut tx = Transmitter::new(id);
+            for peer in self.peers[n].clone() {
+                tx.add_peer(self.peer(at, peer, &edca, band));
+            }
+            let place = self.place(format!("{name} mac"));
+            let salt = seed.stream(&format!("{name}.mac.salt")).bits();
+            let driver = Driver::new(wifi.driver, tx.peers.len(), place, salt);
+            let beacons = match wifi.role {
+                Role::Ap => self.scenario.channels[wifi.channel].beacon_interval,
+                Role::Station(_) => None,
+            };
+            stations.push(Station {
+                dev: WifiDev::new(RadioId::from_index(radio), tx, driver, wifi.retry_limit, place),
+                interface: self.id(at),
+                errors: seed.stream(&format!("{name}.errors")),
+                beacons,
+                dirty: true,
+            });
+        }
+        (channels, radios, stations)
+    }
+
+    fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, band: Band) -> Peer {
+        let (_, path) = self.path(at, peer);
+        let dev = self.dev(peer);
+        let back = self.peers[dev.index()].iter().position(|&p| p == at).expect("peers know each other");
+        let limits =
+            Ac::ALL.map(|ac| AggregateLimits::of(&path.chain, edca.get(ac).txop, MAX_FRAMES, PEER_MAX));
+        Peer {
+            remote: (dev, PeerId::from_index(back)),
+            chain: path.chain,
+            limits,
+            expected: expected_throughput(path.chain.entries()[0].rate, band),
+            error_rate: path.error_rate,
+            ack_error_rate: path.ack_error_rate,
+        }
+    }
+
+    fn interfaces(&mut self, seed: Seed) -> Vec<Interface> {
+        let all: Vec<InterfaceRef> = self.all().collect();
+        let mut directions = vec![0; self.scenario.links.len()];
+        let mut interface = |at: InterfaceRef| {
+            let i = self.interface(at);
+            let (device, layout) = match &i.medium {
+                Kind::Wired { link } => {
+                    // A link's two directions are wires 2n and 2n + 1, in the order of its ends.
+                    let end = usize::from(self.scenario.links[*link].ends[0] != at);
+                    directions[*link] += 1;
+                    (Device::Wire(WireId::from_index(2 * link + end)), Layout::OneQueue)
+                }
+                Kind::Wifi(_) => {
+                    (Device::Wifi(self.dev(at)), if i.qdisc.mq { Layout::Mq } else { Layout::Root })
+                }
+            };
+            let name = self.name(at);
+            let place = self.place(format!("{name} qdisc"));
+            let mut stream = seed.stream(&format!("{name}.qdisc"));
+            let tx = TxQueues::new(&i.qdisc.config, layout, place, &mut stream);
+            Interface { node: NodeId::from_index(at.node), tx, device }
+        };
+        all.into_iter().map(&mut interface).collect()
+    }
+
+    fn wires(&self) -> Vec<Wire> {
+        let both = |link: &scenario::Link| {
+            let params = WireParams { rate: link.rate, delay: link.delay, ring: RING, coalesce: COALESCE };
+            let [a, b] = link.ends.map(|end| self.id(end));
+            [Wire::new(params, a, b), Wire::new(params, b, a)]
+        };
+        self.scenario.links.iter().flat_map(both).collect()
+    }
+
+    /// Where a packet that leaves through an interface can come in, with the number of that peer.
+    fn neighbours(&self, at: InterfaceRef) -> Vec<(InterfaceRef, PeerId)> {
+        match &self.interface(at).medium {
+            Kind::Wired { link } => {
+                let ends = self.scenario.links[*link].ends;
+                vec![(if ends[0] == at { ends[1] } else { ends[0] }, PeerId(0))]
+            }
+            Kind::Wifi(_) => {
+                let peers = &self.peers[self.dev(at).index()];
+                peers.iter().enumerate().map(|(n, &p)| (p, PeerId::from_index(n))).collect()
+            }
+        }
+    }
+
+    /// Routes by the fewest hops; of equal ways the one through the earlier interface.
+    fn nodes(&mut self) -> Vec<Node> {
+        let count = self.scenario.nodes.len();
+        let mut routes = vec![Routes::default(); count];
+        for target in 0..count {
+            let mut hops = vec![usize::MAX; count];
+            hops[target] = 0;
+            let mut reached = vec![target];
+            let mut next = 0;
+            // Breadth first from the target: whoever is reached sends towards whom it was reached from.
+            while let Some(&to) = reached.get(next) {
+                next += 1;
+                if to != target && !self.scenario.nodes[to].forward {
+                    continue;
+                }
+                for from in self.all() {
+                    let Some((_, peer)) = self.neighbours(from).into_iter().find(|(n, _)| n.node == to)
+                    else {
+                        continue;
+                    };
+                    if hops[from.node] == usize::MAX {
+                        hops[from.node] = hops[to] + 1;
+                        reached.push(from.node);
+                        for addr in self.addrs(target) {
+                            routes[from.node].set(addr, Route::Via(self.id(from), peer));
+                        }
+                    }
+                }
+            }
+            for addr in self.addrs(target) {
+                routes[target].set(addr, Route::Local);
+            }
+        }
+        let node = |(n, routes): (usize, Routes)| {
+            let scenario = &self.scenario.nodes[n];
+            let place = self.place(format!("{} ip", scenario.name));
+            Node { routes, forward: scenario.forward, place }
+        };
+        routes.into_iter().enumerate().map(node).collect()
+    }
+
+    /// Addresses of a node: an interface's address is known by the interface's number.
+    fn addrs(&self, node: usize) -> impl Iterator<Item = Addr> + use<'a> {
+        let first = self.first_interface[node];
+        (first..first + self.scenario.nodes[node].interfaces.len()).map(Addr::from_index)
+    }
+
+    fn apps(&self, seed: Seed) -> (Vec<App>, Vec<usize>, Vec<FlowRecord>) {
+        let (mut apps, mut sockets, mut records) = (Vec::new(), Vec::new(), Vec::new());
+        for flow in &self.scenario.flows {
+            for (n, &to) in flow.to.iter().enumerate() {
+                let id = FlowId::from_index(apps.len());
+                let name = format!("{}.{}", flow.name, self.scenario.nodes[to].name);
+                let endpoint = Endpoint {
+                    flow: id,
+                    flow_hash: seed.stream(&format!("{name}.hash")).bits() as u32,
+                    src: Addr::from_index(self.first_interface[flow.from]),
+                    dst: Addr::from_index(self.first_interface[to]),
+                    tos: flow.tos,
+                };
+                let station = [to, flow.from].iter().find_map(|n| self.stations.iter().position(|s| s == n));
+                records.push(FlowRecord { station, ..FlowRecord::default() });
+                let start = Instant::ZERO + flow.start;
+                let kind = match &flow.kind {
+                    FlowKind::Udp { rates, payload, burst, gap } => {
+                        let params = UdpSourceParams {
+                            endpoint,
+                            rate: rates[n],
+                            payload: *payload,
+                            burst: *burst,
+                            gap: match *gap {
+                                scenario::Gap::Exponential => Gap::Exponential,
+                                scenario::Gap::Uniform { low, high } => {
+                                    Gap::Uniform(f64::from(low) / 1e6, f64::from(high) / 1e6)
+                                }
+                                scenario::Gap::Periodic => Gap::Periodic,
+                            },
+                            start,
+                            stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
+                            truesize: linear_truesize(payload + 28),
+                            sndbuf: u64::from(self.scenario.nodes[flow.from].profile.wmem_default),
+                        };
+                        let sock = SockId::from_index(sockets.len());
+                        sockets.push(apps.len());
+                        AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
+                    }
+                    FlowKind::Ping { interval, payload } => {
+                        AppKind::Ping(Ping::new(endpoint, *interval, *payload, start))
+                    }
+                };
+                apps.push(App { node: NodeId::from_index(flow.from), kind });
+            }
+        }
+        (apps, sockets, records)
+    }
+
+    /// Whose airtime a device's PPDUs to each of its peers are.
+    fn links(&self, dev: usize) -> Vec<(usize, Direction)> {
+        let at = self.interfaces_of_devs[dev];
+        let link = |&peer: &InterfaceRef| {
+            let (station, _) = self.path(at, peer);
+            let index =
+                self.stations.iter().position(|&n| n == station.node).expect("every station is listed");
+            (index, if station == at { Direction::Up } else { Direction::Down })
+        };
+        self.peers[dev].iter().map(link).collect()
+    }
+}
