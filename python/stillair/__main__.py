@@ -21,7 +21,7 @@ def main(arguments: list[str] | None = None) -> None:
 def status(arguments: list[str] | None = None) -> int:
     """Runs the command line and gives its exit status; says why on stderr if it is not 0."""
     try:
-        code = app(args=arguments, prog_name="stillair", standalone_mode=False)
+        code: int | None = app(args=arguments, prog_name="stillair", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
         return _complain(error, BAD_INPUT)
@@ -30,12 +30,15 @@ def status(arguments: list[str] | None = None) -> int:
     except TyperException as error:
         return _complain(_usage(error), BAD_INPUT)
     except KeyboardInterrupt:
-        return _complain("interrupted", INTERRUPTED)
+        code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`stillair ... | head`). Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED_RUN
-    return code if isinstance(code, int) else 0
+    except OSError as error:
+        return _complain(error, FAILED_RUN)
+    # An interrupt within a command comes back as its status.
+    return _complain("interrupted", INTERRUPTED) if code == INTERRUPTED else code or 0
 
 
 def _complain(why: object, code: int) -> int:

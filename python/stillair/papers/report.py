@@ -67,8 +67,10 @@ def _row(entry: Entry, claim: Claim, measured: Interval | None) -> dict[str, Any
 
 
 def _reason(claim: Claim) -> str:
-    if claim.role in ("input", "fit"):
-        return f"the number is an {claim.role} of the experiment" if claim.role == "input" else "used to fit a setting"
+    if claim.role == "input":
+        return "the number is an input of the experiment"
+    if claim.role == "fit":
+        return "the number is used to fit a setting that the paper leaves open"
     if not claim.reproduce:
         return "said about other work or about instruments"
     return "claims are not judged yet"
