@@ -62,5 +62,5 @@ $(STAMPS)/venv: requirements-dev.txt | prerequisites
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)
-	$(BIN)/maturin develop --release --locked --quiet
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/maturin develop --release --locked --quiet
 	@touch $@

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 __version__: str
-__all__: list[str]
+__all__ = ["InputError", "RunError", "__version__", "resolve", "run", "sweep"]
 
 class InputError(ValueError): ...
 class RunError(RuntimeError): ...
