@@ -3,7 +3,12 @@
 //! Every part takes the time as an argument, acts on the world through a context ([`vocabulary::Ctx`]) and says when
 //! it wants to be woken. Folders stand in stack order; see `docs/architecture.md` for a packet's walk through them.
 
+pub mod app;
 pub mod aqm;
+pub mod fair;
+pub mod metrics;
+pub mod node;
 pub mod qdisc;
 pub mod vocabulary;
 pub mod wifi;
+pub mod wire;

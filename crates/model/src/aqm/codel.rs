@@ -1,6 +1,9 @@
 //! CoDel: drops or marks at dequeue when packets have waited longer than a target for an interval.
+//!
+//! Parameters, state and counters are three types, so that one law serves a queueing discipline (one set of
+//! parameters) and the MAC (parameters per station). The queue itself is reached through [`CodelQueue`].
 
-use crate::vocabulary::Duration;
+use crate::vocabulary::{Duration, Instant, Packet, Pkt, skb_len};
 
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -11,6 +14,230 @@ pub struct CodelParams {
     pub interval: Duration,
     /// Mark packets that allow it instead of dropping them.
     pub ecn: bool,
-    /// A backlog of at most this many bytes is never acted upon.
+    /// Nothing is done while at most this many bytes are queued behind the packet in hand.
+    // linux: net/mac80211/sta_info.c sta_info_alloc (5.4) - the MAC leaves it 0: only the last packet is exempt.
     pub mtu: u32,
 }
+
+/// What the law remembers of one queue.
+#[derive(Clone, Debug)]
+pub struct CodelState {
+    /// When the law may act unless the sojourn time falls below the target first; `NEVER` while it is below.
+    first_above_time: Instant,
+    drop_next: Instant,
+    count: u32,
+    lastcount: u32,
+    /// 1/sqrt(count) as a fraction of 2^16.
+    rec_inv_sqrt: u16,
+    dropping: bool,
+}
+
+/// What the law did, under tc's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CodelStats {
+    /// Largest packet that the law has seen, in bytes.
+    pub maxpacket: u32,
+    /// Packets dropped.
+    pub drop_count: u64,
+    /// Bytes dropped.
+    pub drop_len: u64,
+    /// Packets marked instead of dropped.
+    pub ecn_mark: u64,
+}
+
+/// A queue that the law is applied to.
+pub trait CodelQueue {
+    /// Takes the packet at the head.
+    fn pop(&mut self) -> Option<Pkt>;
+    /// Bytes still queued, by the measure that [`CodelParams::mtu`] is held against.
+    fn backlog(&self) -> u64;
+    /// The hot bytes of a packet that was popped.
+    fn packet(&mut self, p: Pkt) -> &mut Packet;
+    /// Drops a packet that was popped.
+    fn drop(&mut self, p: Pkt);
+}
+
+/// The root for a count of 1: as close to one as 16 bits come.
+const ROOT_OF_ONE: u16 = u16::MAX;
+
+impl Default for CodelState {
+    fn default() -> Self {
+        Self {
+            first_above_time: Instant::NEVER,
+            drop_next: Instant::ZERO,
+            count: 0,
+            lastcount: 0,
+            rec_inv_sqrt: 0,
+            dropping: false,
+        }
+    }
+}
+
+impl CodelState {
+    /// Packets dropped or marked since the law last began to act, as the law counts them.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+    /// Whether the law is acting.
+    pub fn dropping(&self) -> bool {
+        self.dropping
+    }
+    /// When it will act next, if it is acting.
+    pub fn drop_next(&self) -> Instant {
+        self.drop_next
+    }
+    /// Tells the law of `n` packets that were dropped over the queue's limit, so that it acts more often.
+    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - the count rises, the root is left until the next step.
+    pub fn strengthen(&mut self, n: u32) {
+        self.count = self.count.wrapping_add(n);
+    }
+
+    /// Whether the law may act on `p`, the packet just taken from the head.
+    // spec: rfc8289 5.6 - above the target without a break for an interval, with more than an MTU queued.
+    // linux: include/net/codel_impl.h codel_should_drop (4.7) - the end of the interval itself is still too early.
+    #[inline]
+    fn may_act<Q: CodelQueue>(
+        &mut self,
+        params: &CodelParams,
+        stats: &mut CodelStats,
+        now: Instant,
+        p: Option<Pkt>,
+        q: &mut Q,
+    ) -> bool {
+        let Some(p) = p else {
+            self.first_above_time = Instant::NEVER;
+            return false;
+        };
+        let hot = q.packet(p);
+        let sojourn = now.saturating_since(hot.t_enqueue);
+        stats.maxpacket = stats.maxpacket.max(skb_len(hot));
+        if sojourn < params.target || q.backlog() <= u64::from(params.mtu) {
+            self.first_above_time = Instant::NEVER;
+            return false;
+        }
+        if self.first_above_time == Instant::NEVER {
+            self.first_above_time = now + params.interval;
+            return false;
+        }
+        now > self.first_above_time
+    }
+
+    // spec: rfc8289 5.5 - the next action comes an interval over the square root of the count after `from`.
+    fn schedule(&mut self, from: Instant, interval: Duration) {
+        let gap = (interval.nanos() * u64::from(self.rec_inv_sqrt)) >> 16;
+        self.drop_next = from + Duration::from_nanos(gap);
+    }
+
+    fn step_root(&mut self) {
+        self.rec_inv_sqrt = newton_step(self.rec_inv_sqrt, self.count);
+    }
+}
+
+/// One Newton step from `root` towards 1/sqrt(count), both fractions of 2^16.
+// linux: include/net/codel_impl.h codel_Newton_step (4.7) - one step a change of the count, 16 bits kept. So the
+// second gap is 0.5 and not 0.707 of the interval, and a count that outgrew the root threefold makes the
+// difference below wrap: the root is then wrong until later steps mend it. Both are kept because kernels do so.
+fn newton_step(root: u16, count: u32) -> u16 {
+    let x = u64::from(root) << 16;
+    let c_x2 = u64::from(count) * ((x * x) >> 32);
+    let rest = (3u64 << 32).wrapping_sub(c_x2);
+    // The quarter keeps the product within 64 bits; 31 = 32 less the two bits of the quarter plus the halving.
+    ((rest >> 2).wrapping_mul(x) >> 31 >> 16) as u16
+}
+
+/// Sets the congestion mark, where the packet allows it; a packet that has it already counts as marked.
+// spec: rfc3168 5 - a sender that takes no part (00) must not be marked.
+fn mark<Q: CodelQueue>(params: &CodelParams, stats: &mut CodelStats, q: &mut Q, p: Pkt) -> bool {
+    if !params.ecn {
+        return false;
+    }
+    let hot = q.packet(p);
+    let capable = hot.tos & 3 != 0;
+    if capable {
+        hot.tos |= 3;
+        stats.ecn_mark += 1;
+    }
+    capable
+}
+
+fn discard<Q: CodelQueue>(stats: &mut CodelStats, q: &mut Q, p: Pkt) {
+    stats.drop_count += 1;
+    stats.drop_len += u64::from(skb_len(q.packet(p)));
+    q.drop(p);
+}
+
+/// Takes the next packet that may go on; drops or marks on the way.
+///
+/// `None` means that the queue is empty now, which it can be because the last packets were dropped.
+// spec: rfc8289 5.7 - the dequeue routine. Linux's additions: marks, and when the old count is used again.
+pub fn dequeue<Q: CodelQueue>(
+    params: &CodelParams,
+    state: &mut CodelState,
+    stats: &mut CodelStats,
+    now: Instant,
+    q: &mut Q,
+) -> Option<Pkt> {
+    let Some(mut p) = q.pop() else {
+        state.dropping = false;
+        return None;
+    };
+    let act = state.may_act(params, stats, now, Some(p), q);
+    if !state.dropping {
+        return if act { begin(params, state, stats, now, q, p) } else { Some(p) };
+    }
+    state.dropping = act;
+    // A large backlog can ask for several drops at the same instant.
+    while state.dropping && now >= state.drop_next {
+        state.count = state.count.wrapping_add(1);
+        state.step_root();
+        if mark(params, stats, q, p) {
+            state.schedule(state.drop_next, params.interval);
+            return Some(p);
+        }
+        discard(stats, q, p);
+        let next = q.pop();
+        state.dropping = state.may_act(params, stats, now, next, q);
+        if state.dropping {
+            state.schedule(state.drop_next, params.interval);
+        }
+        p = next?;
+    }
+    Some(p)
+}
+
+/// Begins to act: on `p`, whatever the time of the next action was.
+#[cold]
+fn begin<Q: CodelQueue>(
+    params: &CodelParams,
+    state: &mut CodelState,
+    stats: &mut CodelStats,
+    now: Instant,
+    q: &mut Q,
+    p: Pkt,
+) -> Option<Pkt> {
+    let passed = if mark(params, stats, q, p) {
+        Some(p)
+    } else {
+        discard(stats, q, p);
+        let next = q.pop();
+        state.may_act(params, stats, now, next, q);
+        next
+    };
+    state.dropping = true;
+    // linux: include/net/codel_impl.h codel_dequeue (4.7) - the count goes on from what the last bout added, if
+    // that was more than one and its next action would have been less than 16 intervals ago.
+    let added = state.count.wrapping_sub(state.lastcount);
+    if added > 1 && now.saturating_since(state.drop_next) < params.interval * 16 {
+        state.count = added;
+        state.step_root();
+    } else {
+        state.count = 1;
+        state.rec_inv_sqrt = ROOT_OF_ONE;
+    }
+    state.lastcount = state.count;
+    state.schedule(now, params.interval);
+    passed
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,14 @@
 //! Queueing disciplines under tc's names, options and defaults.
+//!
+//! A discipline owns the packets in it and frees what it drops, with the reason and its own place. A queue of
+//! packets is a queue of skbs: one packet may stand for several segments and counts once.
 
 pub mod fq_codel;
 pub mod pfifo_fast;
+
+use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
+use fq_codel::FqCodel;
+use pfifo_fast::PfifoFast;
 
 /// Which discipline an interface has, with its options.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -13,3 +20,111 @@ pub enum QdiscConfig {
     /// None: packets go straight to the device (`noqueue`).
     Noqueue,
 }
+
+/// What became of an enqueue, as a local sender needs to know it: both other answers make its TCP enter CWR.
+// linux: include/linux/netdevice.h NET_XMIT_* (4.6) - and net/ipv4/tcp_output.c tcp_transmit_skb for what follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum Enqueue {
+    /// The packet is queued, and if others were dropped for it, they were of other queues (`NET_XMIT_SUCCESS`).
+    Queued,
+    /// A packet of the same queue was dropped for it, perhaps the packet itself (`NET_XMIT_CN`).
+    Congested,
+    /// The packet was refused and is freed (`NET_XMIT_DROP`).
+    Dropped,
+}
+
+/// When a discipline has something to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wake {
+    /// Not before something is enqueued.
+    Never,
+    /// At once.
+    Now,
+    /// At that time, if nothing is enqueued before.
+    At(Instant),
+}
+
+/// Counters that every discipline has, as `tc -s qdisc` prints them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QdiscStats {
+    /// Bytes sent, with Ethernet headers.
+    pub bytes: u64,
+    /// Segments sent.
+    pub packets: u64,
+    /// Packets dropped, for whatever reason.
+    pub drops: u64,
+}
+
+impl QdiscStats {
+    // linux: include/net/sch_generic.h bstats_update (4.6) - sent packets are counted in segments.
+    #[inline]
+    fn sent(&mut self, p: &Packet) {
+        self.bytes += u64::from(skb_len(p));
+        self.packets += u64::from(p.segs);
+    }
+}
+
+/// A queueing discipline.
+#[derive(Debug)]
+pub enum Qdisc {
+    /// Three bands by priority.
+    PfifoFast(PfifoFast),
+    /// Fair queueing with CoDel.
+    FqCodel(Box<FqCodel>),
+}
+
+macro_rules! each {
+    ($self:expr, $q:ident => $do:expr) => {
+        match $self {
+            Self::PfifoFast($q) => $do,
+            Self::FqCodel($q) => $do,
+        }
+    };
+}
+
+impl Qdisc {
+    /// The discipline that `config` asks for, or `None` for `noqueue`. Drops are booked at `place`; `stream` gives
+    /// what the discipline leaves to chance. Panics on options that the scenario reader refuses.
+    pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut Stream) -> Option<Self> {
+        match config {
+            QdiscConfig::PfifoFast(params) => Some(Self::PfifoFast(PfifoFast::new(*params, place))),
+            QdiscConfig::FqCodel(params) => {
+                Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
+            }
+            QdiscConfig::Noqueue => None,
+        }
+    }
+
+    /// Takes a packet over; what is dropped, this one or another, is freed before it returns.
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        each!(self, q => q.enqueue(now, p, ctx))
+    }
+
+    /// Hands the next packet to the caller, if one may leave now.
+    #[inline]
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        each!(self, q => q.dequeue(now, ctx))
+    }
+
+    /// When to dequeue next. Neither discipline holds packets back, so never [`Wake::At`] yet.
+    #[inline]
+    pub fn next(&self, _now: Instant) -> Wake {
+        if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
+    }
+
+    /// Packets and bytes in it.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        each!(self, q => q.backlog())
+    }
+
+    /// Its counters.
+    pub fn stats(&self) -> QdiscStats {
+        each!(self, q => q.stats())
+    }
+}
+
+#[cfg(test)]
+mod tests;

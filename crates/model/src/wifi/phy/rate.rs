@@ -1,5 +1,7 @@
 //! What a PPDU can be sent with.
 
+use crate::vocabulary::{Duration, Rate};
+
 /// Frequency band; it decides SIFS, slot and signal extension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Band {
@@ -7,6 +9,18 @@ pub enum Band {
     Ghz2,
     /// 5 GHz.
     Ghz5,
+}
+
+impl Band {
+    /// Silence that belongs to a PPDU's end at 2.4 GHz, so that decoders have the time that a SIFS of 16 us gives at 5 GHz.
+    // spec: ieee80211-2016 18.3.2.4 and table 19-25 - aSignalExtension, 6 us at 2.4 GHz for ERP-OFDM and HT, 0 at 5 GHz.
+    #[inline]
+    pub const fn signal_extension(self) -> Duration {
+        match self {
+            Self::Ghz2 => Duration::from_micros(6),
+            Self::Ghz5 => Duration::ZERO,
+        }
+    }
 }
 
 /// Channel width.
@@ -69,6 +83,114 @@ pub enum PhyRate {
     Ofdm(OfdmRate),
 }
 
+impl HtRate {
+    /// Highest MCS index with equal modulation on all streams.
+    pub const MAX_MCS: u8 = 31;
+
+    /// Spatial streams, 1 to 4.
+    // spec: ieee80211-2016 19.5 tables 19-27 to 19-34 - eight modulations for each number of streams.
+    #[inline]
+    pub const fn streams(self) -> u8 {
+        self.mcs / 8 + 1
+    }
+
+    /// Data bits in one OFDM symbol, over all streams (N_DBPS).
+    // spec: ieee80211-2016 19.5 tables 19-27 to 19-34 - 52 or 108 data subcarriers times coded bits times code rate; the
+    // table counts the latter two in half bits per subcarrier.
+    #[inline]
+    pub const fn bits_per_symbol(self) -> u32 {
+        const HALF_BITS: [u32; 8] = [1, 2, 3, 4, 6, 8, 9, 10];
+        let half_subcarriers = match self.width {
+            Width::Mhz20 => 26,
+            Width::Mhz40 => 54,
+        };
+        half_subcarriers * HALF_BITS[(self.mcs % 8) as usize] * self.streams() as u32
+    }
+
+    /// Length of one OFDM symbol with its guard interval, in ns.
+    #[inline]
+    pub const fn symbol_nanos(self) -> u64 {
+        match self.gi {
+            Gi::Long => 4_000,
+            Gi::Short => 3_600,
+        }
+    }
+
+    /// Convolutional encoders, each of which adds six tail bits (N_ES).
+    // spec: ieee80211-2016 19.3.11.4 and tables 19-27 to 19-34 - two above 300 Mbit/s. The tables give one number for both
+    // guard intervals, so the long one's rate decides: 1200 bits a symbol are 300 Mbit/s.
+    #[inline]
+    pub const fn encoders(self) -> u32 {
+        if self.bits_per_symbol() > 1_200 { 2 } else { 1 }
+    }
+
+    /// Data rate, rounded down to a bit per second.
+    pub const fn rate(self) -> Rate {
+        Rate::from_bps(self.bits_per_symbol() as u64 * 1_000_000_000 / self.symbol_nanos())
+    }
+}
+
+impl OfdmRate {
+    /// All of them, the slowest first.
+    pub const ALL: [Self; 8] =
+        [Self::M6, Self::M9, Self::M12, Self::M18, Self::M24, Self::M36, Self::M48, Self::M54];
+
+    /// Data bits in one OFDM symbol (N_DBPS).
+    // spec: ieee80211-2016 17.3.2.3 table 17-4 - four bits for each Mbit/s, because a symbol lasts 4 us.
+    #[inline]
+    pub const fn bits_per_symbol(self) -> u32 {
+        4 * self.mbps()
+    }
+
+    /// Data rate in Mbit/s.
+    #[inline]
+    pub const fn mbps(self) -> u32 {
+        match self {
+            Self::M6 => 6,
+            Self::M9 => 9,
+            Self::M12 => 12,
+            Self::M18 => 18,
+            Self::M24 => 24,
+            Self::M36 => 36,
+            Self::M48 => 48,
+            Self::M54 => 54,
+        }
+    }
+
+    /// Data rate.
+    pub const fn rate(self) -> Rate {
+        Rate::from_mbps(self.mbps() as u64)
+    }
+}
+
+impl PhyRate {
+    /// Data bits in one OFDM symbol (N_DBPS).
+    #[inline]
+    pub const fn bits_per_symbol(self) -> u32 {
+        match self {
+            Self::Ht(r) => r.bits_per_symbol(),
+            Self::Ofdm(r) => r.bits_per_symbol(),
+        }
+    }
+
+    /// Data rate, rounded down to a bit per second.
+    pub const fn rate(self) -> Rate {
+        match self {
+            Self::Ht(r) => r.rate(),
+            Self::Ofdm(r) => r.rate(),
+        }
+    }
+
+    /// Spatial streams.
+    #[inline]
+    pub const fn streams(self) -> u8 {
+        match self {
+            Self::Ht(r) => r.streams(),
+            Self::Ofdm(_) => 1,
+        }
+    }
+}
+
 /// One entry of a retry chain: a rate and how often the hardware tries it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RateTry {
@@ -104,5 +226,75 @@ impl RetryChain {
     #[inline]
     pub fn entries(&self) -> &[RateTry] {
         &self.entries[..usize::from(self.len)]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rates of MCS 0 to 15 in units of 100 kbit/s, as the standard prints them (rounded).
+    // spec: ieee80211-2016 tables 19-27, 19-28, 19-31 and 19-32.
+    const PRINTED: [(Width, Gi, [u64; 16]); 4] = [
+        (
+            Width::Mhz20,
+            Gi::Long,
+            [65, 130, 195, 260, 390, 520, 585, 650, 130, 260, 390, 520, 780, 1040, 1170, 1300],
+        ),
+        (
+            Width::Mhz20,
+            Gi::Short,
+            [72, 144, 217, 289, 433, 578, 650, 722, 144, 289, 433, 578, 867, 1156, 1300, 1444],
+        ),
+        (
+            Width::Mhz40,
+            Gi::Long,
+            [135, 270, 405, 540, 810, 1080, 1215, 1350, 270, 540, 810, 1080, 1620, 2160, 2430, 2700],
+        ),
+        (
+            Width::Mhz40,
+            Gi::Short,
+            [150, 300, 450, 600, 900, 1200, 1350, 1500, 300, 600, 900, 1200, 1800, 2400, 2700, 3000],
+        ),
+    ];
+
+    #[test]
+    fn rates_are_those_of_the_standard() {
+        for (width, gi, printed) in PRINTED {
+            for (mcs, want) in (0..).zip(printed) {
+                let r = HtRate { mcs, width, gi };
+                assert_eq!((r.rate().bps() + 50_000) / 100_000, want, "{r:?}");
+                assert_eq!(r.streams(), if mcs < 8 { 1 } else { 2 });
+            }
+        }
+        let exact = HtRate { mcs: 15, width: Width::Mhz20, gi: Gi::Short };
+        assert_eq!(exact.rate().bps(), 144_444_444);
+        let fastest = HtRate { mcs: 31, width: Width::Mhz40, gi: Gi::Short };
+        assert_eq!((fastest.rate().bps(), fastest.streams()), (600_000_000, 4));
+    }
+
+    #[test]
+    fn encoders_by_table() {
+        // spec: ieee80211-2016 tables 19-33 and 19-34 - N_ES at 40 MHz; it is 1 everywhere at 20 MHz.
+        for mcs in 0..=HtRate::MAX_MCS {
+            let wide = HtRate { mcs, width: Width::Mhz40, gi: Gi::Short }.encoders();
+            assert_eq!(wide, if matches!(mcs, 21..=23 | 28..=31) { 2 } else { 1 }, "mcs {mcs}");
+            assert_eq!(HtRate { mcs, width: Width::Mhz20, gi: Gi::Short }.encoders(), 1, "mcs {mcs}");
+        }
+    }
+
+    #[test]
+    fn ofdm_bits_per_symbol() {
+        let bits = OfdmRate::ALL.map(OfdmRate::bits_per_symbol);
+        assert_eq!(bits, [24, 36, 48, 72, 96, 144, 192, 216]);
+    }
+
+    #[test]
+    fn chains_have_one_to_four_entries() {
+        let e = RateTry { rate: PhyRate::Ofdm(OfdmRate::M6), tries: 2 };
+        assert!(RetryChain::new(&[]).is_none());
+        assert!(RetryChain::new(&[e; 5]).is_none());
+        assert!(RetryChain::new(&[e, RateTry { tries: 0, ..e }]).is_none());
+        assert_eq!(RetryChain::new(&[e; 4]).map(|c| c.entries().len()), Some(4));
     }
 }

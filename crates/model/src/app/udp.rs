@@ -1,0 +1,170 @@
+//! A source of UDP datagrams in bursts, over a socket with a send buffer.
+
+use super::{Endpoint, IPV4_HEADER, UDP_HEADER};
+use crate::vocabulary::{Bytes, Duration, Instant, Kind, NewPacket, Rate, SockId, Stream};
+
+/// How the times between bursts are distributed; the mean follows from rate, payload and burst.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Gap {
+    /// Exponentially.
+    Exponential,
+    /// Uniformly between two multiples of the mean.
+    Uniform(f64, f64),
+    /// Always the mean. Beware: periodic sources lock to a tail drop.
+    Periodic,
+}
+
+/// What a UDP source sends.
+#[derive(Clone, Copy, Debug)]
+pub struct UdpSourceParams {
+    /// Where to.
+    pub endpoint: Endpoint,
+    /// Mean rate of payload.
+    pub rate: Rate,
+    /// Bytes of payload in each datagram.
+    pub payload: u32,
+    /// Datagrams sent back to back.
+    pub burst: u32,
+    /// Times between bursts.
+    pub gap: Gap,
+    /// When the first burst may come.
+    pub start: Instant,
+    /// When nothing more is sent.
+    pub stop: Instant,
+    /// Memory charged for a datagram.
+    pub truesize: u32,
+    /// Send buffer of the socket (`net.core.wmem_default`).
+    pub sndbuf: u64,
+}
+
+/// A UDP source and its socket.
+#[derive(Debug)]
+pub struct UdpSource {
+    params: UdpSourceParams,
+    sock: SockId,
+    mean_gap: Duration,
+    next_burst: Instant,
+    /// Datagrams of the current burst that are still to be written.
+    left: u32,
+    seq: u32,
+    /// Memory charged to the socket now (`sk_wmem_alloc`).
+    charged: u64,
+    stream: Stream,
+}
+
+impl UdpSource {
+    /// A source that has sent nothing; its first burst comes one gap after its start.
+    pub fn new(params: UdpSourceParams, sock: SockId, stream: Stream) -> Self {
+        let bytes = Bytes::new(u64::from(params.payload) * u64::from(params.burst));
+        let mean_gap = params.rate.time_for(bytes);
+        let mut source =
+            Self { params, sock, mean_gap, next_burst: params.start, left: 0, seq: 0, charged: 0, stream };
+        let gap = source.gap();
+        source.next_burst += gap;
+        source
+    }
+
+    fn gap(&mut self) -> Duration {
+        match self.params.gap {
+            Gap::Exponential => self.stream.exponential(self.mean_gap),
+            Gap::Uniform(low, high) => {
+                let times = |x: f64| Duration::from_nanos((self.mean_gap.nanos() as f64 * x) as u64);
+                self.stream.between(times(low), times(high))
+            }
+            Gap::Periodic => self.mean_gap,
+        }
+    }
+
+    /// When [`UdpSource::on_timer`] is to be called: never while the last burst waits for memory.
+    pub fn next_timer(&self) -> Option<Instant> {
+        (self.left == 0 && self.next_burst < self.params.stop).then_some(self.next_burst)
+    }
+
+    /// A burst is due.
+    ///
+    /// A burst that was held up by a full send buffer delays its successors only as long as it lasts: like iperf, the
+    /// source keeps to its schedule.
+    pub fn on_timer(&mut self) {
+        self.left = self.params.burst;
+        let gap = self.gap();
+        self.next_burst += gap;
+    }
+
+    /// The next datagram of the burst, if the send buffer has room for it.
+    // linux: net/core/sock.c sock_alloc_send_pskb (4.4) - room is when less than sndbuf is charged before.
+    #[inline]
+    pub fn emit(&mut self, now: Instant) -> Option<NewPacket> {
+        if self.left == 0 || self.charged >= self.params.sndbuf {
+            return None;
+        }
+        self.left -= 1;
+        self.charged += u64::from(self.params.truesize);
+        let len = self.params.payload + UDP_HEADER + IPV4_HEADER;
+        self.seq = self.seq.wrapping_add(1);
+        let (seq, truesize) = (self.seq, self.params.truesize);
+        Some(self.params.endpoint.packet(now, Kind::Udp, seq, len, truesize, self.sock))
+    }
+
+    /// A charge of the socket has ended; true if the source had been waiting for it.
+    #[inline]
+    pub fn uncharge(&mut self, truesize: u32) -> bool {
+        self.charged -= u64::from(truesize);
+        self.left > 0
+    }
+
+    /// Memory charged to the socket now.
+    pub fn charged(&self) -> u64 {
+        self.charged
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::{Addr, FlowId, Seed};
+
+    fn source(gap: Gap, burst: u32) -> UdpSource {
+        let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
+        let params = UdpSourceParams {
+            endpoint,
+            rate: Rate::from_mbps(100),
+            payload: 1470,
+            burst,
+            gap,
+            start: Instant::ZERO,
+            stop: Instant::from_nanos(10_000_000_000),
+            truesize: 2304,
+            sndbuf: 212_992,
+        };
+        UdpSource::new(params, SockId(0), Seed { seed: 1, run: 0 }.stream("test"))
+    }
+
+    #[test]
+    fn the_mean_rate_is_kept_whatever_the_gaps() {
+        for gap in [Gap::Exponential, Gap::Uniform(0.5, 1.5), Gap::Periodic] {
+            let mut s = source(gap, 8);
+            let mut sent = 0;
+            while let Some(now) = s.next_timer() {
+                s.on_timer();
+                while let Some(p) = s.emit(now) {
+                    sent += 1;
+                    s.uncharge(p.truesize);
+                }
+            }
+            // 100 Mbit/s of 1470-byte payloads for 10 s are 85,034.
+            assert!((84_000..86_100).contains(&sent), "{gap:?} {sent}");
+        }
+    }
+
+    #[test]
+    fn a_full_send_buffer_blocks_until_a_charge_ends() {
+        let mut s = source(Gap::Periodic, 200);
+        let now = s.next_timer().unwrap();
+        s.on_timer();
+        let written = core::iter::from_fn(|| s.emit(now)).count();
+        assert_eq!(written, 93); // the first count of 2304 bytes that reaches 212,992
+        assert_eq!(s.next_timer(), None);
+        assert!(s.uncharge(2304));
+        assert_eq!(core::iter::from_fn(|| s.emit(now)).count(), 1);
+    }
+}

@@ -1,0 +1,262 @@
+//! DRR++: deficit rounds over members on a *new* and an *old* list, in whatever unit the caller charges.
+//!
+//! Flow queues charge bytes when a packet leaves; the airtime scheduler charges nanoseconds when a transmission has
+//! ended. So nothing here charges by itself: [`Drr::next`] finds the member whose turn it is, and the caller serves
+//! it, charges it, or says with [`Drr::head_empty`] that it had nothing to send.
+//!
+//! Members belong to a pool ([`Drr`]); lists ([`Rounds`]) are many, and a member is on one of them at most. Nothing
+//! is allocated after construction.
+
+/// A member of the pool.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Member(pub u32);
+
+impl Member {
+    /// Position in the caller's tables.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What becomes of a member of the new list that has nothing to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EmptyNew {
+    /// It always passes through the old list once.
+    // spec: rfc8290 4.2 and paper: ending-the-anomaly alg2, alg3.
+    ToOld,
+    /// It does so only if anyone is on the old list, else it leaves.
+    // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4), include/net/fq_impl.h fq_tin_dequeue (5.10),
+    // drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11).
+    ToOldUnlessAlone,
+}
+
+const UNLISTED: u32 = u32::MAX;
+const END: u32 = u32::MAX - 1;
+
+#[derive(Clone, Debug)]
+struct Node {
+    deficit: i64,
+    next: u32,
+    /// Whose deficit counts: its own, or that of the member that stands for a group.
+    account: u32,
+}
+
+/// The pool of members with their deficits.
+#[derive(Clone, Debug)]
+pub struct Drr {
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct List {
+    head: u32,
+    tail: u32,
+}
+
+impl List {
+    const EMPTY: Self = Self { head: END, tail: END };
+}
+
+/// A new and an old list: the rounds that one scheduler makes.
+#[derive(Clone, Debug)]
+pub struct Rounds {
+    new: List,
+    old: List,
+}
+
+impl Default for Rounds {
+    fn default() -> Self {
+        Self { new: List::EMPTY, old: List::EMPTY }
+    }
+}
+
+impl Rounds {
+    /// Whether nobody is listed.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.new.head == END && self.old.head == END
+    }
+
+    /// The member first in line, and whether it is on the new list.
+    #[inline]
+    pub fn head(&self) -> Option<(Member, bool)> {
+        match (self.new.head, self.old.head) {
+            (END, END) => None,
+            (END, old) => Some((Member(old), false)),
+            (new, _) => Some((Member(new), true)),
+        }
+    }
+}
+
+impl Drr {
+    /// A pool of `members`, each with a deficit of its own, none listed.
+    pub fn new(members: u32) -> Self {
+        Self::with_accounts((0..members).map(Member))
+    }
+
+    /// A pool with one member for each item, whose deficit is that of the member it names: members may share one.
+    // linux: drivers/net/wireless/ath/ath9k (4.11) - traffic identifiers are listed, the deficit is one per station
+    // and access category.
+    ///
+    /// Panics if an account names no member.
+    pub fn with_accounts(accounts: impl Iterator<Item = Member>) -> Self {
+        let nodes: Vec<_> = accounts.map(|a| Node { deficit: 0, next: UNLISTED, account: a.0 }).collect();
+        assert!(nodes.len() < END as usize, "too many members");
+        assert!(nodes.iter().all(|n| (n.account as usize) < nodes.len()), "an account names no member");
+        Self { nodes }
+    }
+
+    /// Members in the pool.
+    pub fn members(&self) -> u32 {
+        self.nodes.len() as u32
+    }
+
+    #[inline]
+    fn account(&mut self, m: Member) -> &mut i64 {
+        let account = self.nodes[m.index()].account;
+        &mut self.nodes[account as usize].deficit
+    }
+
+    /// What the member may still use before its turn ends.
+    #[inline]
+    pub fn deficit(&self, m: Member) -> i64 {
+        self.nodes[self.nodes[m.index()].account as usize].deficit
+    }
+    /// Sets what the member may use.
+    #[inline]
+    pub fn set_deficit(&mut self, m: Member, deficit: i64) {
+        *self.account(m) = deficit;
+    }
+    /// Takes `amount` from what the member may use.
+    #[inline]
+    pub fn charge(&mut self, m: Member, amount: i64) {
+        *self.account(m) -= amount;
+    }
+    /// Whether the member is on a list.
+    #[inline]
+    pub fn is_listed(&self, m: Member) -> bool {
+        self.nodes[m.index()].next != UNLISTED
+    }
+
+    #[inline]
+    fn append(&mut self, list: &mut List, m: u32) {
+        self.nodes[m as usize].next = END;
+        match list.tail {
+            END => list.head = m,
+            tail => self.nodes[tail as usize].next = m,
+        }
+        list.tail = m;
+    }
+
+    #[inline]
+    fn pop(&mut self, list: &mut List) -> u32 {
+        let m = list.head;
+        list.head = core::mem::replace(&mut self.nodes[m as usize].next, UNLISTED);
+        if list.head == END {
+            list.tail = END;
+        }
+        m
+    }
+
+    /// Lists the member at the end of the new or of the old list; `false` if it was listed already and stays where it is.
+    #[inline]
+    pub fn activate(&mut self, rounds: &mut Rounds, m: Member, to_new: bool) -> bool {
+        if self.is_listed(m) {
+            return false;
+        }
+        self.append(if to_new { &mut rounds.new } else { &mut rounds.old }, m.0);
+        true
+    }
+
+    /// Takes the head off its list. Panics if nobody is listed.
+    #[inline]
+    pub fn remove_head(&mut self, rounds: &mut Rounds) -> Member {
+        let list = if rounds.new.head != END { &mut rounds.new } else { &mut rounds.old };
+        assert!(list.head != END, "nobody is listed");
+        Member(self.pop(list))
+    }
+
+    /// Moves the head to the end of the old list, which is a plain round robin if done after each service. Panics if
+    /// nobody is listed.
+    #[inline]
+    pub fn rotate_head(&mut self, rounds: &mut Rounds) -> Member {
+        let m = self.remove_head(rounds);
+        self.append(&mut rounds.old, m.0);
+        m
+    }
+
+    /// The member whose turn it is: the first in line with something left to use, and whether it is on the new list.
+    ///
+    /// Those before it that have nothing left get a quantum and go to the end of the old list. Panics if `quantum` is
+    /// not positive, as the search would never end.
+    // spec: rfc8290 4.2, and paper: ending-the-anomaly alg2, alg3 - the same loop for bytes and for airtime.
+    #[inline]
+    pub fn next(&mut self, rounds: &mut Rounds, quantum: i64) -> Option<(Member, bool)> {
+        assert!(quantum > 0, "a quantum must be positive");
+        loop {
+            let (m, is_new) = rounds.head()?;
+            let deficit = self.account(m);
+            if *deficit > 0 {
+                return Some((m, is_new));
+            }
+            *deficit += quantum;
+            self.rotate_head(rounds);
+        }
+    }
+
+    /// The head has nothing to send: it goes from new to old, or leaves. Returns it if it left. Panics if nobody is
+    /// listed.
+    #[inline]
+    pub fn head_empty(&mut self, rounds: &mut Rounds, rule: EmptyNew) -> Option<Member> {
+        let is_new = rounds.new.head != END;
+        let m = self.remove_head(rounds);
+        if is_new && (rule == EmptyNew::ToOld || rounds.old.head != END) {
+            self.append(&mut rounds.old, m.0);
+            return None;
+        }
+        Some(m)
+    }
+
+    /// Takes a member off wherever it stands, in time proportional to the list: for a station that leaves.
+    /// `false` if these rounds do not list it.
+    pub fn remove(&mut self, rounds: &mut Rounds, m: Member) -> bool {
+        self.unlink(&mut rounds.new, m.0) || self.unlink(&mut rounds.old, m.0)
+    }
+
+    fn unlink(&mut self, list: &mut List, m: u32) -> bool {
+        let (mut before, mut at) = (END, list.head);
+        while at != m {
+            if at == END {
+                return false;
+            }
+            (before, at) = (at, self.nodes[at as usize].next);
+        }
+        let next = core::mem::replace(&mut self.nodes[m as usize].next, UNLISTED);
+        match before {
+            END => list.head = next,
+            b => self.nodes[b as usize].next = next,
+        }
+        if next == END {
+            list.tail = before;
+        }
+        true
+    }
+
+    /// Members on the new and on the old list, counted by walking them: for reports.
+    pub fn lengths(&self, rounds: &Rounds) -> (u32, u32) {
+        let walk = |list: &List| {
+            let mut at = list.head;
+            core::iter::from_fn(|| {
+                let here = (at != END).then_some(at)?;
+                at = self.nodes[here as usize].next;
+                Some(here)
+            })
+            .count() as u32
+        };
+        (walk(&rounds.new), walk(&rounds.old))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,151 @@
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+
+use super::*;
+
+const M: fn(u32) -> Member = Member;
+
+#[test]
+fn a_node_is_small() {
+    assert_eq!((size_of::<Node>(), size_of::<Rounds>()), (16, 16));
+}
+
+#[test]
+fn new_before_old_and_a_spent_head_goes_to_the_end() {
+    let (mut drr, mut r) = (Drr::new(4), Rounds::default());
+    assert_eq!(drr.next(&mut r, 300), None);
+    for (m, to_new, deficit) in [(0, false, 300), (1, false, 300), (2, true, 300)] {
+        assert!(drr.activate(&mut r, M(m), to_new));
+        drr.set_deficit(M(m), deficit);
+    }
+    assert!(!drr.activate(&mut r, M(0), true), "listed already");
+    #[rustfmt::skip]
+    let table = [
+        // turn   new?   charge  deficits after
+        (2, true,  1514, [300, 300, -1214]),
+        (0, false, 1514, [-1214, 300, -914]),   // 2 got a quantum and went behind 1
+        (1, false,  100, [-914, 200, -914]),    // so did 0
+        (1, false,  200, [-914, 0, -914]),      // stays while anything is left
+        // each of 2, 0, 1 gets a quantum a round; 1 is there first
+        (1, false,    1, [-614, 299, -614]),
+    ];
+    for (turn, is_new, charge, deficits) in table {
+        assert_eq!(drr.next(&mut r, 300), Some((M(turn), is_new)));
+        drr.charge(M(turn), charge);
+        assert_eq!([0, 1, 2].map(|m| drr.deficit(M(m))), deficits);
+    }
+}
+
+#[test]
+fn an_empty_head_by_either_rule() {
+    // rule, someone on the old list -> does an empty new head leave at once?
+    for (rule, old, leaves) in [
+        (EmptyNew::ToOld, false, false),
+        (EmptyNew::ToOld, true, false),
+        (EmptyNew::ToOldUnlessAlone, false, true),
+        (EmptyNew::ToOldUnlessAlone, true, false),
+    ] {
+        let (mut drr, mut r) = (Drr::new(2), Rounds::default());
+        drr.activate(&mut r, M(0), true);
+        if old {
+            drr.activate(&mut r, M(1), false);
+        }
+        assert_eq!(drr.head_empty(&mut r, rule), leaves.then_some(M(0)), "{rule:?}, old {old}");
+        assert_eq!(drr.is_listed(M(0)), !leaves);
+        if old {
+            assert_eq!(drr.head_empty(&mut r, rule), Some(M(1)), "an empty old head always leaves");
+        }
+    }
+}
+
+#[test]
+fn members_of_a_group_share_a_deficit() {
+    // Members 0 and 1 are two identifiers of one station, 2 is of another.
+    let (mut drr, mut r) = (Drr::with_accounts([0, 0, 2].into_iter().map(Member)), Rounds::default());
+    [0, 2, 1].into_iter().for_each(|m| assert!(drr.activate(&mut r, M(m), false)));
+    drr.set_deficit(M(1), 300);
+    drr.set_deficit(M(2), 300);
+    assert_eq!(drr.next(&mut r, 300), Some((M(0), false)));
+    drr.charge(M(0), 4000);
+    assert_eq!(drr.deficit(M(1)), -3700);
+    assert_eq!(drr.next(&mut r, 300), Some((M(2), false)));
+}
+
+#[test]
+fn rotation_is_a_round_robin() {
+    let (mut drr, mut r) = (Drr::new(3), Rounds::default());
+    [0, 1, 2].into_iter().for_each(|m| assert!(drr.activate(&mut r, M(m), m == 2)));
+    let turns: Vec<_> = (0..6).map(|_| drr.rotate_head(&mut r).0).collect();
+    assert_eq!(turns, [2, 0, 1, 2, 0, 1]);
+}
+
+proptest! {
+    /// Every member that is backlogged gets the same within a quantum and its largest charge, whatever the charges.
+    #[test]
+    fn backlogged_members_share_alike(
+        sizes in prop::collection::vec(1i64..3000, 2..6),
+        quantum in 100i64..4000,
+    ) {
+        let n = sizes.len();
+        let (mut drr, mut r) = (Drr::new(n as u32), Rounds::default());
+        for m in 0..n as u32 {
+            drr.activate(&mut r, M(m), true);
+            drr.set_deficit(M(m), quantum);
+        }
+        let mut used = vec![0i64; n];
+        for _ in 0..2000 {
+            let (m, _) = drr.next(&mut r, quantum).unwrap();
+            drr.charge(m, sizes[m.index()]);
+            used[m.index()] += sizes[m.index()];
+            let (low, high) = (used.iter().min().unwrap(), used.iter().max().unwrap());
+            prop_assert!(high - low <= quantum + sizes.iter().max().unwrap(), "{used:?}");
+        }
+    }
+
+    /// The lists against two plain queues.
+    #[test]
+    fn as_two_plain_queues(ops in prop::collection::vec((0u8..6, 0u32..8), 0..300)) {
+        let (mut drr, mut r) = (Drr::new(8), Rounds::default());
+        let (mut new, mut old) = (VecDeque::new(), VecDeque::new());
+        for (op, m) in ops {
+            let listed = new.contains(&m) || old.contains(&m);
+            match op {
+                0 | 1 => {
+                    prop_assert_eq!(drr.activate(&mut r, M(m), op == 0), !listed);
+                    if !listed {
+                        if op == 0 { new.push_back(m) } else { old.push_back(m) }
+                    }
+                }
+                2 => {
+                    prop_assert_eq!(drr.remove(&mut r, M(m)), listed);
+                    new.retain(|&x| x != m);
+                    old.retain(|&x| x != m);
+                }
+                _ if r.is_empty() => prop_assert!(new.is_empty() && old.is_empty()),
+                3 => {
+                    let head = new.pop_front().or_else(|| old.pop_front()).unwrap();
+                    old.push_back(head);
+                    prop_assert_eq!(drr.rotate_head(&mut r), M(head));
+                }
+                4 => {
+                    let head = new.pop_front().or_else(|| old.pop_front());
+                    prop_assert_eq!(Some(drr.remove_head(&mut r).0), head);
+                }
+                _ => {
+                    let from_new = new.pop_front();
+                    let stays = from_new.is_some() && !old.is_empty();
+                    let head = from_new.or_else(|| old.pop_front());
+                    if stays {
+                        old.push_back(head.unwrap());
+                    }
+                    let left = drr.head_empty(&mut r, EmptyNew::ToOldUnlessAlone).map(|m| m.0);
+                    prop_assert_eq!(left, if stays { None } else { head });
+                }
+            }
+            prop_assert_eq!(drr.lengths(&r), (new.len() as u32, old.len() as u32));
+            let head = new.front().map(|&m| (M(m), true)).or(old.front().map(|&m| (M(m), false)));
+            prop_assert_eq!(r.head(), head);
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! Flow queues with CoDel, shared by tins: one tin serves `fq_codel`, a tin a traffic identifier serves the MAC.
+//!
+//! All tins draw on one pool of queues. A packet's flow hash names its queue; while a queue belongs to another tin,
+//! the packet goes to its own tin's overflow queue. Each tin serves its queues by deficit rounds in bytes. Limits
+//! are global, and who exceeds them loses packets from the longest queue, whichever tin it belongs to: the two users
+//! do that differently, so [`FlowQueues::enqueue`] only queues, and the caller then asks [`FlowQueues::over_limit`]
+//! and calls [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
+
+use super::bitmap::Bitmap;
+use super::drr::{Drr, EmptyNew, Member, Rounds};
+use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
+use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
+
+/// One user's share of the queues: a traffic identifier of a station, or a whole qdisc.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Tin(pub u32);
+
+/// One queue of the pool; a tin's overflow queue comes after the pool's flow queues.
+pub type Queue = Member;
+
+/// What the law's exemption of an MTU is held against.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MtuScope {
+    /// The bytes left in the flow's own queue.
+    // linux: net/mac80211/tx.c fq_tin_dequeue_func (5.4); also rfc8290 4.
+    Queue,
+    /// The bytes left in all queues of the tin.
+    // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4) - the backlog of the whole discipline.
+    Tin,
+}
+
+/// How the queues are laid out and limited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowQueuesParams {
+    /// Flow queues in the pool, at least one.
+    pub flows: u32,
+    /// Users of the pool.
+    pub tins: u32,
+    /// Bytes a queue may send in a round, at least one.
+    pub quantum: u32,
+    /// Most packets over all queues.
+    pub limit: u32,
+    /// Most bytes of truesize over all queues.
+    pub memory_limit: u32,
+    /// What becomes of a new queue that has run empty.
+    pub empty_new: EmptyNew,
+    /// What the law's exemption of an MTU is held against.
+    pub mtu_scope: MtuScope,
+}
+
+/// Counters over all tins, under tc's names (debugfs `aqm` has the same).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowQueuesStats {
+    /// Packets dropped because a limit was exceeded.
+    pub drop_overlimit: u64,
+    /// Those of them dropped while the limit on memory was exceeded.
+    pub drop_overmemory: u64,
+    /// How often a queue came on a list of new queues.
+    pub new_flow_count: u64,
+    /// Packets that found their queue in another tin's hands.
+    pub collisions: u64,
+}
+
+/// A limit is exceeded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OverLimit {
+    /// The limit on truesize is exceeded, whether or not that on packets is too.
+    pub memory: bool,
+}
+
+/// What [`FlowQueues::drop_batch`] did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dropped {
+    /// The queue that was hit.
+    pub queue: Queue,
+    /// Packets dropped from its head.
+    pub packets: u32,
+}
+
+/// All that is kept of one queue but its deficit.
+#[derive(Debug)]
+struct FlowQueue {
+    list: PktList,
+    codel: CodelState,
+    /// The tin that it belongs to, or [`UNBOUND`].
+    tin: u32,
+}
+
+const UNBOUND: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+struct TinState {
+    rounds: Rounds,
+    packets: u32,
+    bytes: u64,
+    codel: CodelStats,
+}
+
+#[derive(Debug)]
+struct Totals {
+    packets: u32,
+    memory: u64,
+    /// Queues that hold a packet.
+    backlogged: Bitmap,
+}
+
+/// The pool of queues and the tins that share it.
+#[derive(Debug)]
+pub struct FlowQueues {
+    params: FlowQueuesParams,
+    place: PlaceId,
+    salt: Salt,
+    queues: Vec<FlowQueue>,
+    drr: Drr,
+    tins: Vec<TinState>,
+    totals: Totals,
+    stats: FlowQueuesStats,
+}
+
+/// A multiply-shift hash: two flows that collide under one salt do not under another.
+// paper: Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic" (1996) -
+// the upper half of a * x + b, with a and b of 64 bits.
+#[derive(Clone, Copy, Debug)]
+struct Salt {
+    a: u64,
+    b: u64,
+}
+
+impl Salt {
+    /// Spreads the salt over both factors, so that any number will do.
+    fn new(salt: u64) -> Self {
+        // The finaliser of SplitMix64, at two points of its sequence.
+        let mix = |n: u64| {
+            let z = salt.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            z ^ (z >> 31)
+        };
+        Self { a: mix(1), b: mix(2) }
+    }
+
+    #[inline]
+    fn hash(self, x: u32) -> u32 {
+        (self.a.wrapping_mul(u64::from(x)).wrapping_add(self.b) >> 32) as u32
+    }
+}
+
+/// One queue and what is booked about it, as CoDel and the drops over a limit see it.
+struct View<'a, 'c, S> {
+    list: &'a mut PktList,
+    index: usize,
+    tin_packets: &'a mut u32,
+    tin_bytes: &'a mut u64,
+    totals: &'a mut Totals,
+    scope: MtuScope,
+    now: Instant,
+    place: PlaceId,
+    ctx: &'a mut Ctx<'c, S>,
+}
+
+impl<S: Sink> CodelQueue for View<'_, '_, S> {
+    #[inline]
+    fn pop(&mut self) -> Option<Pkt> {
+        let p = self.list.pop(self.ctx.packets)?;
+        let hot = self.ctx.packets.get(p);
+        *self.tin_packets -= 1;
+        *self.tin_bytes -= u64::from(skb_len(hot));
+        self.totals.packets -= 1;
+        self.totals.memory -= u64::from(hot.truesize);
+        if self.list.is_empty() {
+            self.totals.backlogged.remove(self.index);
+        }
+        Some(p)
+    }
+    #[inline]
+    fn backlog(&self) -> u64 {
+        match self.scope {
+            MtuScope::Queue => self.list.bytes(),
+            MtuScope::Tin => *self.tin_bytes,
+        }
+    }
+    #[inline]
+    fn packet(&mut self, p: Pkt) -> &mut Packet {
+        self.ctx.packets.get_mut(p)
+    }
+    fn drop(&mut self, p: Pkt) {
+        self.ctx.drop(self.now, p, Reason::Codel, self.place);
+    }
+}
+
+impl FlowQueues {
+    /// Empty queues. Drops are booked at `place`; `salt` decides which flows share a queue.
+    ///
+    /// Panics without a flow queue or a quantum.
+    pub fn new(params: FlowQueuesParams, place: PlaceId, salt: u64) -> Self {
+        assert!(params.flows > 0 && params.quantum > 0, "flow queues need at least one queue and a quantum");
+        let n = params.flows + params.tins;
+        let blank = || FlowQueue { list: PktList::default(), codel: CodelState::default(), tin: UNBOUND };
+        Self {
+            params,
+            place,
+            salt: Salt::new(salt),
+            queues: (0..n).map(|_| blank()).collect(),
+            drr: Drr::new(n),
+            tins: (0..params.tins).map(|_| TinState::default()).collect(),
+            totals: Totals { packets: 0, memory: 0, backlogged: Bitmap::new(n as usize) },
+            stats: FlowQueuesStats::default(),
+        }
+    }
+
+    /// The queue that a packet with this hash would join in an idle pool.
+    // linux: include/net/fq_impl.h fq_flow_classify (4.7) - a salted hash scaled to the number of queues.
+    // deviation: the flow's hash is salted by a multiplication, not computed anew - it is made once per flow.
+    #[inline]
+    pub fn queue_of(&self, flow_hash: u32) -> Queue {
+        let scaled = u64::from(self.salt.hash(flow_hash)) * u64::from(self.params.flows);
+        Member((scaled >> 32) as u32)
+    }
+
+    /// The queue of a tin for packets whose own queue is in another tin's hands.
+    #[inline]
+    pub fn overflow_queue(&self, tin: Tin) -> Queue {
+        Member(self.params.flows + tin.0)
+    }
+
+    /// Queues a packet, time-stamped, and returns its queue. Never drops: see [`FlowQueues::over_limit`].
+    // paper: ending-the-anomaly alg1 - hash, overflow queue if bound elsewhere, bind, stamp, append, list as new.
+    // deviation: the limits are looked at after the enqueue - as Linux does, while the paper prints it before.
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, tin: Tin, p: Pkt, ctx: &mut Ctx<'_, S>) -> Queue {
+        let hot = ctx.packets.get_mut(p);
+        hot.t_enqueue = now;
+        let (bytes, truesize) = (u64::from(skb_len(hot)), u64::from(hot.truesize));
+        let mut id = self.queue_of(hot.flow_hash);
+        let owner = self.queues[id.index()].tin;
+        if owner != UNBOUND && owner != tin.0 {
+            id = self.overflow_queue(tin);
+            self.stats.collisions += 1;
+        }
+        let queue = &mut self.queues[id.index()];
+        queue.tin = tin.0;
+        if queue.list.is_empty() {
+            self.totals.backlogged.insert(id.index());
+        }
+        queue.list.push(ctx.packets, p);
+        let t = &mut self.tins[tin.0 as usize];
+        t.packets += 1;
+        t.bytes += bytes;
+        self.totals.packets += 1;
+        self.totals.memory += truesize;
+        if self.drr.activate(&mut t.rounds, id, true) {
+            self.drr.set_deficit(id, i64::from(self.params.quantum));
+            self.stats.new_flow_count += 1;
+        }
+        id
+    }
+
+    /// Takes the next packet of a tin; CoDel may drop others on the way.
+    // paper: ending-the-anomaly alg2; spec: rfc8290 4.2.
+    #[inline]
+    pub fn dequeue<S: Sink>(
+        &mut self,
+        now: Instant,
+        tin: Tin,
+        codel: &CodelParams,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Option<Pkt> {
+        let t = &mut self.tins[tin.0 as usize];
+        loop {
+            let (id, _) = self.drr.next(&mut t.rounds, i64::from(self.params.quantum))?;
+            let queue = &mut self.queues[id.index()];
+            let mut view = View {
+                list: &mut queue.list,
+                index: id.index(),
+                tin_packets: &mut t.packets,
+                tin_bytes: &mut t.bytes,
+                totals: &mut self.totals,
+                scope: self.params.mtu_scope,
+                now,
+                place: self.place,
+                ctx,
+            };
+            if let Some(p) = codel::dequeue(codel, &mut queue.codel, &mut t.codel, now, &mut view) {
+                self.drr.charge(id, i64::from(skb_len(ctx.packets.get(p))));
+                return Some(p);
+            }
+            if self.drr.head_empty(&mut t.rounds, self.params.empty_new).is_some() {
+                queue.tin = UNBOUND;
+            }
+        }
+    }
+
+    /// The longest queue by bytes; of equal ones the first, overflow queues coming last.
+    // linux: include/net/fq_impl.h fq_find_fattest_flow (5.17) - the same order.
+    fn longest(&self) -> Option<usize> {
+        let mut longest = None;
+        for i in self.totals.backlogged.iter() {
+            let bytes = self.queues[i].list.bytes();
+            if longest.is_none_or(|(_, most)| bytes > most) {
+                longest = Some((i, bytes));
+            }
+        }
+        longest.map(|(i, _)| i)
+    }
+
+    /// Drops the packet at the head of a queue that holds one; returns its bytes.
+    fn drop_head<S: Sink>(&mut self, now: Instant, index: usize, ctx: &mut Ctx<'_, S>) -> u64 {
+        let queue = &mut self.queues[index];
+        let t = &mut self.tins[queue.tin as usize];
+        let mut view = View {
+            list: &mut queue.list,
+            index,
+            tin_packets: &mut t.packets,
+            tin_bytes: &mut t.bytes,
+            totals: &mut self.totals,
+            scope: self.params.mtu_scope,
+            now,
+            place: self.place,
+            ctx,
+        };
+        let p = view.pop().expect("a backlogged queue holds a packet");
+        let bytes = u64::from(skb_len(ctx.packets.get(p)));
+        ctx.drop(now, p, Reason::Overlimit, self.place);
+        bytes
+    }
+
+    /// Whether a limit is exceeded, and which.
+    #[inline]
+    pub fn over_limit(&self) -> Option<OverLimit> {
+        let memory = self.totals.memory > u64::from(self.params.memory_limit);
+        (memory || self.totals.packets > self.params.limit).then_some(OverLimit { memory })
+    }
+
+    /// Drops up to `max` packets or half of the bytes, whichever comes first but one packet at least, from the head
+    /// of the longest queue, and tells its CoDel. `None` if all queues are empty.
+    // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - fq_codel's way.
+    pub fn drop_batch<S: Sink>(&mut self, now: Instant, max: u32, ctx: &mut Ctx<'_, S>) -> Option<Dropped> {
+        let index = self.longest()?;
+        let memory = self.over_limit().is_some_and(|o| o.memory);
+        let half = self.queues[index].list.bytes() / 2;
+        let (mut packets, mut bytes) = (0, 0);
+        loop {
+            bytes += self.drop_head(now, index, ctx);
+            packets += 1;
+            if packets >= max || bytes >= half {
+                break;
+            }
+        }
+        self.queues[index].codel.strengthen(packets);
+        self.stats.drop_overlimit += u64::from(packets);
+        self.stats.drop_overmemory += if memory { u64::from(packets) } else { 0 };
+        Some(Dropped { queue: Member(index as u32), packets })
+    }
+
+    /// Drops the head of the longest queue, found anew each time, until no limit is exceeded; returns the number.
+    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way; CoDel is not told. By 5.17 up to 32 packets
+    // or half of the queue go at a time.
+    pub fn trim<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> u32 {
+        let mut packets = 0;
+        while let Some(over) = self.over_limit() {
+            let Some(index) = self.longest() else { break };
+            self.drop_head(now, index, ctx);
+            self.stats.drop_overlimit += 1;
+            self.stats.drop_overmemory += u64::from(over.memory);
+            packets += 1;
+        }
+        packets
+    }
+
+    /// Packets and bytes that a tin holds.
+    #[inline]
+    pub fn backlog(&self, tin: Tin) -> (u32, u64) {
+        let t = &self.tins[tin.0 as usize];
+        (t.packets, t.bytes)
+    }
+    /// Packets in all queues.
+    #[inline]
+    pub fn total(&self) -> u32 {
+        self.totals.packets
+    }
+    /// Truesize of all packets in all queues, in bytes.
+    pub fn memory_used(&self) -> u64 {
+        self.totals.memory
+    }
+    /// Counters over all tins.
+    pub fn stats(&self) -> FlowQueuesStats {
+        self.stats
+    }
+    /// What CoDel did to a tin's packets.
+    pub fn codel_stats(&self, tin: Tin) -> CodelStats {
+        self.tins[tin.0 as usize].codel
+    }
+    /// How many queues a tin has on its new and on its old list.
+    pub fn list_lengths(&self, tin: Tin) -> (u32, u32) {
+        self.drr.lengths(&self.tins[tin.0 as usize].rounds)
+    }
+}
+
+#[cfg(test)]
+mod tests;

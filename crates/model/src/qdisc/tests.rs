@@ -1,0 +1,78 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::aqm::codel::CodelParams;
+use crate::fair::testing::{Bench, TRUESIZE};
+use crate::qdisc::fq_codel::FqCodelParams;
+use crate::qdisc::pfifo_fast::PfifoFastParams;
+use crate::vocabulary::{Duration, Seed};
+
+fn configs() -> [QdiscConfig; 4] {
+    let codel = CodelParams {
+        target: Duration::from_millis(1),
+        interval: Duration::from_millis(5),
+        ecn: false,
+        mtu: 1514,
+    };
+    let small = FqCodelParams { limit: 30, flows: 8, drop_batch: 4, codel, ..Default::default() };
+    [
+        QdiscConfig::PfifoFast(PfifoFastParams { limit: 20, limit_per_band: false }),
+        QdiscConfig::PfifoFast(PfifoFastParams { limit: 10, limit_per_band: true }),
+        QdiscConfig::FqCodel(small),
+        QdiscConfig::FqCodel(FqCodelParams { memory_limit: 20 * TRUESIZE, ..small }),
+    ]
+}
+
+fn build(config: &QdiscConfig) -> Option<Qdisc> {
+    Qdisc::new(config, PlaceId(1), &mut Seed { seed: 1, run: 1 }.stream("qdisc"))
+}
+
+#[test]
+fn noqueue_is_no_discipline() {
+    assert!(build(&QdiscConfig::Noqueue).is_none());
+}
+
+proptest! {
+    /// Whatever is done: each packet is inside, dropped and booked, or came out, in order within its flow; and the
+    /// charge of each that is gone has ended.
+    #[test]
+    fn accounts_close(
+        ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
+        which in 0usize..4,
+    ) {
+        let mut b = Bench::new();
+        let mut q = build(&configs()[which]).unwrap();
+        let mut now = Instant::ZERO;
+        let (mut created, mut refused, mut ended) = (0u32, 0, 0);
+        let mut out: Vec<Vec<u32>> = vec![Vec::new(); 12];
+        for (op, flow, len, us) in ops {
+            now += Duration::from_micros(us);
+            if op < 2 {
+                let p = b.packet_of(flow.wrapping_mul(0x9e37_79b9), created, len);
+                // One priority a flow, or strict priorities would reorder it.
+                b.packets.get_mut(p).prio = flow as u8;
+                created += 1;
+                refused += u64::from(q.enqueue(now, p, &mut b.ctx()) == Enqueue::Dropped);
+            } else if let Some(p) = q.dequeue(now, &mut b.ctx()) {
+                let flow = b.packets.get(p).flow_hash;
+                let i = (0..12u32).position(|f| f.wrapping_mul(0x9e37_79b9) == flow).unwrap();
+                out[i].push(b.finish(p));
+            }
+            ended += b.uncharged();
+            let (inside, bytes) = q.backlog();
+            prop_assert_eq!(q.next(now), if inside > 0 { Wake::Now } else { Wake::Never });
+            prop_assert_eq!(inside == 0, bytes == 0);
+            prop_assert_eq!(u64::from(inside), b.packets.live());
+            let account = b.packets.account();
+            prop_assert_eq!(account.dropped_total(), q.stats().drops);
+            prop_assert_eq!(account.delivered, q.stats().packets);
+            prop_assert_eq!(ended, u64::from(created - inside));
+        }
+        prop_assert!(refused <= q.stats().drops);
+        prop_assert!(out.iter().all(|seqs| seqs.is_sorted()));
+        while let Some(p) = q.dequeue(now, &mut b.ctx()) {
+            b.finish(p);
+        }
+        prop_assert_eq!((q.backlog(), b.packets.live()), ((0, 0), 0));
+    }
+}

@@ -1,0 +1,83 @@
+//! The account of a channel's air: each nanosecond is booked once.
+
+use crate::vocabulary::{Duration, Instant};
+
+/// What a stretch of air was used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum AirUse {
+    /// Nobody had anything to send.
+    Idle,
+    /// Somebody waited: interframe spaces, backoff, and the time after a failure.
+    Contention,
+    /// A data PPDU.
+    Data,
+    /// The gap and the acknowledgement after a PPDU.
+    Ack,
+    /// Overlapping transmissions.
+    Collision,
+    /// A beacon.
+    Beacon,
+    /// Block Ack set-up and Block Ack requests.
+    Management,
+}
+
+impl AirUse {
+    /// Number of uses.
+    pub const COUNT: usize = 7;
+    /// All of them, in order.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Idle,
+        Self::Contention,
+        Self::Data,
+        Self::Ack,
+        Self::Collision,
+        Self::Beacon,
+        Self::Management,
+    ];
+    /// Name for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Contention => "contention",
+            Self::Data => "data",
+            Self::Ack => "ack",
+            Self::Collision => "collision",
+            Self::Beacon => "beacon",
+            Self::Management => "management",
+        }
+    }
+}
+
+/// Time by use, booked without gap or overlap from the start of the run.
+#[derive(Clone, Debug, Default)]
+pub struct AirAccount {
+    by_use: [Duration; AirUse::COUNT],
+    until: Instant,
+}
+
+impl AirAccount {
+    /// Books everything up to `until`, after what is booked already, as `what`.
+    ///
+    /// An instant that is booked already changes nothing.
+    #[inline]
+    pub fn book(&mut self, what: AirUse, until: Instant) {
+        self.by_use[what as usize] += until.saturating_since(self.until);
+        self.until = self.until.max(until);
+    }
+
+    /// Time used in the given way.
+    pub fn used(&self, what: AirUse) -> Duration {
+        self.by_use[what as usize]
+    }
+
+    /// Time booked in all.
+    pub fn total(&self) -> Duration {
+        self.by_use.iter().copied().sum()
+    }
+
+    /// The end of what is booked.
+    pub fn until(&self) -> Instant {
+        self.until
+    }
+}

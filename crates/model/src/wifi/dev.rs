@@ -1,0 +1,241 @@
+//! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
+
+use super::driver::Driver;
+use super::ppdu::{Content, Ppdu};
+use super::rx::RxTid;
+use super::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
+use super::tx_tid::Session;
+use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
+
+/// The MAC of one wireless interface.
+#[derive(Debug)]
+pub struct WifiDev {
+    /// The radio it sends with.
+    pub radio: RadioId,
+    /// Sending half.
+    pub tx: Transmitter,
+    driver: Driver,
+    rx: Vec<RxTid>,
+    place: PlaceId,
+    /// Hardware tries after which a frame of a session is given up.
+    retry_limit: u8,
+    /// Sessions that wait for an answer, and buffers that may hold frames: only then are there timers to look for.
+    timers_possible: bool,
+}
+
+/// Queues above the device that were woken: bit n for access category n.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[must_use = "a lost wake stalls the queue for ever"]
+pub struct Woken(u8);
+
+impl Woken {
+    fn add(&mut self, ac: Ac) {
+        self.0 |= 1 << ac.index();
+    }
+    /// Whether any queue was woken.
+    #[inline]
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+    /// Whether the queue of this category was woken.
+    #[inline]
+    pub fn has(self, ac: Ac) -> bool {
+        self.0 >> ac.index() & 1 == 1
+    }
+}
+
+impl WifiDev {
+    /// A device with all its peers. Drops are booked at `place`.
+    pub fn new(radio: RadioId, tx: Transmitter, driver: Driver, retry_limit: u8, place: PlaceId) -> Self {
+        let rx = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
+        let mut dev = Self { radio, tx, driver, rx, place, retry_limit, timers_possible: false };
+        for n in 0..dev.tx.peers.len() {
+            dev.expect(Instant::ZERO, PeerId::from_index(n));
+        }
+        dev
+    }
+
+    fn expect(&mut self, now: Instant, peer: PeerId) {
+        if let Driver::Fq(fq) = &mut self.driver {
+            fq.expect(now, peer, self.tx.peers[peer.index()].expected);
+        }
+    }
+
+    /// Takes a packet from the interface; always accepted.
+    pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
+        let hot = ctx.packets.get(p);
+        let tid = TidIndex::new(hot.peer, hot.tid);
+        if self.tx.tids[tid.index()].session == Session::Closed {
+            self.tx.ask_for_session(now, tid, hw);
+            self.timers_possible = true;
+        }
+        self.driver.push(now, p, tid, ctx);
+        self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
+    }
+
+    /// Whether the interface must hold back frames of this category.
+    #[inline]
+    pub fn is_stopped(&self, ac: Ac) -> bool {
+        self.driver.is_stopped(ac)
+    }
+
+    /// A PPDU has come back from the hardware after its last try: frees what was acknowledged, keeps for another try
+    /// what was not, gives up what was tried too often, charges the airtime and fills the hardware again.
+    pub fn tx_status<S: Sink>(
+        &mut self,
+        now: Instant,
+        mut ppdu: Box<Ppdu>,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Woken {
+        let header = ppdu.header;
+        let tid = TidIndex::new(header.peer, header.tid);
+        let mut woken = Woken::default();
+        match header.content {
+            Content::Data { .. } => woken = self.data_status(now, &mut ppdu, hw, ctx),
+            Content::AddbaRequest { .. } if !ppdu.acknowledged => self.close_session(tid),
+            _ => {}
+        }
+        hw.radio.recycle(ppdu);
+        self.driver.fill(now, header.ac, &mut self.tx, hw, ctx);
+        if header.ac != tid.ac() {
+            self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
+        }
+        woken
+    }
+
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries; those
+    // outside a session are not sent again by software.
+    fn data_status<S: Sink>(
+        &mut self,
+        now: Instant,
+        ppdu: &mut Ppdu,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Woken {
+        let header = ppdu.header;
+        let tid = TidIndex::new(header.peer, header.tid);
+        let mut woken = Woken::default();
+        let mut gave_up = false;
+        for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
+            let acked = ppdu.acked >> n & 1 == 1;
+            if !acked && header.in_session {
+                mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
+                if mpdu.tries < self.retry_limit {
+                    self.tx.tids[tid.index()].again(mpdu);
+                    continue;
+                }
+                gave_up = true;
+            }
+            match mpdu.pkt {
+                Some(pkt) => ctx.drop(now, pkt, Reason::RetryLimit, self.place),
+                None => ctx.packets.uncharge(mpdu.charge, mpdu.truesize),
+            }
+            if header.in_session {
+                self.tx.tids[tid.index()].complete(mpdu.seq);
+            }
+            if self.driver.completed(header.ac) {
+                woken.add(header.ac);
+            }
+        }
+        if gave_up {
+            let start = self.tx.tids[tid.index()].start();
+            self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
+        }
+        self.driver.charge_tx(tid, ppdu.airtime);
+        if self.tx.tids[tid.index()].has_waiting() {
+            self.driver.schedule(tid);
+        }
+        woken
+    }
+
+    fn close_session(&mut self, tid: TidIndex) {
+        self.tx.tids[tid.index()].session = Session::Closed;
+        self.driver.schedule(tid);
+    }
+
+    /// The hardware received one try of a PPDU from `peer`: bit n of `whole` says that frame n came whole, otherwise it
+    /// came broken, which the driver sees too. Packets that can go up are appended to `up`.
+    #[expect(clippy::too_many_arguments, reason = "the air's report to the receiver, each part of it needed")]
+    pub fn receive<S: Sink>(
+        &mut self,
+        now: Instant,
+        peer: PeerId,
+        ppdu: &mut Ppdu,
+        whole: u64,
+        airtime: Duration,
+        up: &mut Vec<Pkt>,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let tid = TidIndex::new(peer, ppdu.header.tid);
+        match ppdu.header.content {
+            Content::Data { .. } => {
+                let rx = &mut self.rx[tid.index()];
+                rx.receive(now, ppdu, whole, up, ctx);
+                self.timers_possible |= rx.next_timeout().is_some();
+                self.driver.charge_rx(tid, airtime);
+            }
+            Content::Bar { start } => self.rx[tid.index()].on_bar(start, up),
+            Content::AddbaRequest { start } => {
+                // A request that is repeated after a lost ACK finds the session open.
+                self.rx[tid.index()].open(start, self.place);
+                self.tx.send_management(now, tid, Ac::Vo, Content::AddbaResponse, hw);
+            }
+            Content::AddbaResponse => {
+                if matches!(self.tx.tids[tid.index()].session, Session::Asked(_)) {
+                    self.tx.tids[tid.index()].open();
+                    self.driver.schedule(tid);
+                    self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
+                }
+            }
+            Content::Beacon => {}
+        }
+    }
+
+    /// When [`WifiDev::on_timer`] is to be called, if at all.
+    pub fn next_timer(&self) -> Option<Instant> {
+        if !self.timers_possible {
+            return None;
+        }
+        let holes = self.rx.iter().filter_map(RxTid::next_timeout);
+        let answers = self.tx.tids.iter().filter_map(|t| match t.session {
+            Session::Asked(until) => Some(until),
+            _ => None,
+        });
+        holes.chain(answers).min()
+    }
+
+    /// Gives up holes in reorder buffers and answers that have not come.
+    pub fn on_timer<S: Sink>(
+        &mut self,
+        now: Instant,
+        up: &mut Vec<Pkt>,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        for rx in &mut self.rx {
+            rx.on_timeout(now, up);
+        }
+        for n in 0..self.tx.tids.len() as u32 {
+            if matches!(self.tx.tids[n as usize].session, Session::Asked(until) if now >= until) {
+                self.close_session(TidIndex(n));
+                self.driver.fill(now, TidIndex(n).ac(), &mut self.tx, hw, ctx);
+            }
+        }
+        self.timers_possible = true;
+        self.timers_possible = self.next_timer().is_some();
+    }
+
+    /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or held for order.
+    pub fn held(&self) -> u64 {
+        let waiting = self.tx.tids.iter().flat_map(|t| t.waiting()).filter(|m| m.pkt.is_some()).count();
+        let reordering: usize = self.rx.iter().map(|r| r.held().count()).sum();
+        self.driver.queued() + (waiting + reordering) as u64
+    }
+
+    /// The receiving side of a peer's traffic identifier.
+    pub fn rx(&self, peer: PeerId, tid: u8) -> &RxTid {
+        &self.rx[peer.index() * TIDS + usize::from(tid)]
+    }
+}

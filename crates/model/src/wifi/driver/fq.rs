@@ -1,0 +1,211 @@
+//! Queues in the MAC: Algorithms 1 and 2 of *Ending the Anomaly*, and the scheduler above the hardware, which is a
+//! plain round (scheme `fq_mac`) or Algorithm 3 (scheme `airtime`).
+
+use crate::aqm::codel::CodelParams;
+use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
+use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
+use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Sink};
+use crate::wifi::config::{AirtimeParams, FqParams, Scheduler};
+use crate::wifi::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
+
+/// CoDel's parameters for one station.
+#[derive(Clone, Copy, Debug, Default)]
+struct StationCodel {
+    slow: bool,
+    changed: Option<Instant>,
+}
+
+/// The transmit path with queues in the MAC.
+#[derive(Debug)]
+pub struct Fq {
+    params: FqParams,
+    scheduler: Scheduler,
+    queues: FlowQueues,
+    drr: Drr,
+    rounds: [Rounds; 4],
+    stations: Vec<StationCodel>,
+}
+
+/// The identifier that stands for all of a peer's identifiers of one category.
+const fn representative(peer: PeerId, ac: Ac) -> TidIndex {
+    let tid = match ac {
+        Ac::Vo => 6,
+        Ac::Vi => 4,
+        Ac::Be => 0,
+        Ac::Bk => 1,
+    };
+    TidIndex::new(peer, tid)
+}
+
+impl Fq {
+    /// A driver for a device with so many peers. Drops are booked at `place`; `salt` decides which flows share a queue.
+    pub fn new(params: FqParams, scheduler: Scheduler, peers: usize, place: PlaceId, salt: u64) -> Self {
+        let tids = (peers * TIDS) as u32;
+        let queues = FlowQueuesParams {
+            flows: params.flows,
+            tins: tids,
+            quantum: params.quantum,
+            limit: params.limit,
+            memory_limit: params.memory_limit,
+            empty_new: EmptyNew::ToOldUnlessAlone,
+            mtu_scope: MtuScope::Queue,
+        };
+        // Identifiers are listed, but the deficit is one per station and category.
+        let account = |t: u32| Member(representative(TidIndex(t).peer(), TidIndex(t).ac()).0);
+        let mut drr = Drr::with_accounts((0..tids).map(account));
+        if let Some(airtime) = airtime(&scheduler) {
+            (0..tids).for_each(|t| drr.set_deficit(Member(t), quantum(airtime)));
+        }
+        Self {
+            params,
+            scheduler,
+            queues: FlowQueues::new(queues, place, salt),
+            drr,
+            rounds: Default::default(),
+            stations: vec![StationCodel::default(); peers],
+        }
+    }
+
+    /// Queues a packet; others are dropped if a limit is exceeded.
+    pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
+        self.queues.enqueue(now, Tin(tid.0), p, ctx);
+        self.queues.trim(now, ctx);
+        self.schedule(tid);
+    }
+
+    /// The identifier has frames: whoever is scheduled for it joins the rounds, unless listed already.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c __ath_tx_queue_tid (4.11) - new only with some deficit left.
+    // paper: ending-the-anomaly 3.2 - a station that becomes active is new.
+    pub fn schedule(&mut self, tid: TidIndex) {
+        let unit = self.unit(tid);
+        let to_new = match self.scheduler {
+            Scheduler::RoundRobin => false,
+            Scheduler::Airtime(a) => a.sparse && self.drr.deficit(unit) > 0,
+            Scheduler::AirtimeAsPrinted(a) => a.sparse,
+        };
+        self.drr.activate(&mut self.rounds[tid.ac().index()], unit, to_new);
+    }
+
+    /// Serves the stations in turn until the hardware is full.
+    // paper: ending-the-anomaly alg3; linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - with
+    // airtime the head stays until its deficit is used up, without it goes to the end after each aggregate.
+    pub fn fill<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        loop {
+            let rounds = &mut self.rounds[ac.index()];
+            let head = match airtime(&self.scheduler) {
+                None => rounds.head(),
+                Some(a) => self.drr.next(rounds, quantum(a)),
+            };
+            let Some((unit, _)) = head else { break };
+            let Some(tid) = self.backlogged(unit, tx) else {
+                let rule = match self.scheduler {
+                    Scheduler::AirtimeAsPrinted(_) => EmptyNew::ToOld,
+                    _ => EmptyNew::ToOldUnlessAlone,
+                };
+                self.drr.head_empty(&mut self.rounds[ac.index()], rule);
+                continue;
+            };
+            let codel = self.codel(tid.peer());
+            let queues = &mut self.queues;
+            let mut pull = |ctx: &mut Ctx<'_, S>| queues.dequeue(now, Tin(tid.0), &codel, ctx);
+            match tx.attempt(now, tid, hw, ctx, &mut pull) {
+                Attempt::Sent => {
+                    if self.scheduler == Scheduler::RoundRobin {
+                        self.drr.rotate_head(&mut self.rounds[ac.index()]);
+                    }
+                }
+                Attempt::Full => {
+                    tx.tids[tid.index()].hold_one(ctx, pull);
+                    break;
+                }
+                // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.
+                // deviation: ath9k stops in the first case too; here the next station has its turn, since nothing
+                // else might wake the driver.
+                Attempt::Nothing if self.backlogged(unit, tx).is_none() => {}
+                Attempt::Nothing => break,
+            }
+        }
+    }
+
+    /// Charges a station for what it was sent, retries included.
+    pub fn charge_tx(&mut self, tid: TidIndex, airtime_used: Duration) {
+        if airtime(&self.scheduler).is_some_and(|a| a.charge_tx) {
+            self.drr.charge(Member(tid.0), airtime_used.nanos() as i64);
+        }
+    }
+
+    /// Charges a station for what it sent.
+    pub fn charge_rx(&mut self, tid: TidIndex, airtime_used: Duration) {
+        if airtime(&self.scheduler).is_some_and(|a| a.charge_rx) {
+            self.drr.charge(Member(tid.0), airtime_used.nanos() as i64);
+        }
+    }
+
+    /// Rate control expects a new throughput: CoDel is relaxed for slow stations, with hysteresis.
+    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.10) - zero is unknown.
+    pub fn expect(&mut self, now: Instant, peer: PeerId, throughput: Rate) {
+        let slow = throughput.bps() > 0 && throughput < self.params.slow_below;
+        let station = &mut self.stations[peer.index()];
+        let settled = station.changed.is_none_or(|at| now.saturating_since(at) >= self.params.hysteresis);
+        if slow != station.slow && settled {
+            *station = StationCodel { slow, changed: Some(now) };
+        }
+    }
+
+    /// What a station may still use before its turn ends, in nanoseconds.
+    pub fn deficit(&self, tid: TidIndex) -> i64 {
+        self.drr.deficit(Member(tid.0))
+    }
+
+    /// Packets in the queues.
+    pub fn queued(&self) -> u64 {
+        u64::from(self.queues.total())
+    }
+
+    fn codel(&self, peer: PeerId) -> CodelParams {
+        if self.stations[peer.index()].slow { self.params.codel_slow } else { self.params.codel }
+    }
+
+    /// Who is listed for an identifier: itself as in ath9k, or its station as in the paper.
+    fn unit(&self, tid: TidIndex) -> Member {
+        match self.scheduler {
+            Scheduler::AirtimeAsPrinted(_) => Member(representative(tid.peer(), tid.ac()).0),
+            _ => Member(tid.0),
+        }
+    }
+
+    /// An identifier of the unit that has frames it may send.
+    fn backlogged(&self, unit: Member, tx: &Transmitter) -> Option<TidIndex> {
+        let has = |tid: TidIndex| {
+            let t = &tx.tids[tid.index()];
+            t.may_send() && (t.has_waiting() || self.queues.backlog(Tin(tid.0)).0 > 0)
+        };
+        let first = TidIndex(unit.0);
+        if has(first) {
+            return Some(first);
+        }
+        if !matches!(self.scheduler, Scheduler::AirtimeAsPrinted(_)) {
+            return None;
+        }
+        let others = (0..TIDS as u8).map(|t| TidIndex::new(first.peer(), t));
+        others.filter(|t| t.ac() == first.ac()).find(|&t| has(t))
+    }
+}
+
+fn airtime(scheduler: &Scheduler) -> Option<&AirtimeParams> {
+    match scheduler {
+        Scheduler::RoundRobin => None,
+        Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) => Some(a),
+    }
+}
+
+fn quantum(airtime: &AirtimeParams) -> i64 {
+    airtime.quantum.nanos() as i64
+}

@@ -1,0 +1,121 @@
+//! ath9k before 4.10: a FIFO for each station and traffic identifier, a round of those that have frames, and a count
+//! of frames per access category that stops the qdisc above.
+
+use std::collections::VecDeque;
+
+use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
+use crate::wifi::config::LegacyParams;
+use crate::wifi::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
+
+/// The legacy transmit path.
+#[derive(Debug)]
+pub struct Legacy {
+    params: LegacyParams,
+    queues: Vec<PktList>,
+    in_turn: Vec<bool>,
+    turns: [VecDeque<TidIndex>; 4],
+    /// Frames taken from the qdisc and not completed yet.
+    pending: [u32; 4],
+    stopped: [bool; 4],
+}
+
+impl Legacy {
+    /// A driver for a device with so many traffic identifiers.
+    pub fn new(params: LegacyParams, tids: usize) -> Self {
+        Self {
+            params,
+            queues: (0..tids).map(|_| PktList::default()).collect(),
+            in_turn: vec![false; tids],
+            turns: Default::default(),
+            pending: [0; 4],
+            stopped: [false; 4],
+        }
+    }
+
+    /// Takes a frame from the qdisc: always accepted, but the queue above is stopped once there are too many.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_start (4.4) - the count is raised first, then compared.
+    pub fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
+        let ac = tid.ac().index();
+        self.pending[ac] += 1;
+        if self.pending[ac] > self.params.qlen {
+            self.stopped[ac] = true;
+        }
+        self.queues[tid.index()].push(ctx.packets, p);
+        self.schedule(tid);
+    }
+
+    /// A frame is completed, sent or dropped; true if the queue above is woken by that.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_skb_done (4.4) - no hysteresis.
+    pub fn completed(&mut self, ac: Ac) -> bool {
+        let ac = ac.index();
+        self.pending[ac] -= 1;
+        let woken = self.stopped[ac] && self.pending[ac] < self.params.qlen;
+        if woken {
+            self.stopped[ac] = false;
+        }
+        woken
+    }
+
+    /// Whether the queue above must hold back frames of this category.
+    #[inline]
+    pub fn is_stopped(&self, ac: Ac) -> bool {
+        self.stopped[ac.index()]
+    }
+
+    /// The traffic identifier has frames: it joins the round at its end, if it is not in it.
+    pub fn schedule(&mut self, tid: TidIndex) {
+        if !core::mem::replace(&mut self.in_turn[tid.index()], true) {
+            self.turns[tid.ac().index()].push_back(tid);
+        }
+    }
+
+    /// Goes round the traffic identifiers, one aggregate each, until the hardware is full.
+    ///
+    /// Whose turn found the hardware full goes to the end of the round all the same, as ath9k does it.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4).
+    pub fn fill<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let mut last = self.turns[ac.index()].back().copied();
+        let mut sent = false;
+        while let Some(tid) = self.turns[ac.index()].pop_front() {
+            self.in_turn[tid.index()] = false;
+            let attempt = if tx.tids[tid.index()].may_send() {
+                let queue = &mut self.queues[tid.index()];
+                tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets))
+            } else {
+                Attempt::Nothing
+            };
+            sent |= attempt == Attempt::Sent;
+            let t = &tx.tids[tid.index()];
+            if t.may_send() && (t.has_waiting() || !self.queues[tid.index()].is_empty()) {
+                self.schedule(tid);
+            }
+            if attempt == Attempt::Full {
+                break;
+            }
+            if Some(tid) == last {
+                if !sent {
+                    break;
+                }
+                sent = false;
+                last = self.turns[ac.index()].back().copied();
+            }
+        }
+    }
+
+    /// Packets in the driver's own queues.
+    pub fn queued(&self) -> u64 {
+        self.queues.iter().map(|q| u64::from(q.packets())).sum()
+    }
+
+    /// Frames taken from the qdisc and not completed yet.
+    pub fn pending(&self, ac: Ac) -> u32 {
+        self.pending[ac.index()]
+    }
+}

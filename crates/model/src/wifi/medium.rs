@@ -1,0 +1,284 @@
+//! Contention for a channel: EDCA by the standard, in constant work per exchange and backlogged function.
+//!
+//! All slot boundaries of an idle period lie on one grid, SIFS after the last transmission and then every slot. A
+//! function with arbitration number `aifsn` acts at the boundaries from `aifsn` slots on: it counts its backoff down
+//! at each, or transmits if the count is zero. So the medium only counts, per arbitration number, the boundaries that
+//! have passed since the start of the run, and a function stores the count at which its backoff ends: a function
+//! that has nothing to send counts down without being touched.
+// spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down, nothing.
+
+use super::edca_params::EdcaParams;
+use crate::vocabulary::{Duration, Instant, Stream};
+
+/// Number of a contention function on its channel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FunctionId(pub u16);
+
+#[derive(Debug)]
+struct Function {
+    params: EdcaParams,
+    cw: u16,
+    /// Boundary, counted as in `Medium::passed`, at which the backoff is over.
+    expires: u64,
+    waiting: bool,
+    stream: Stream,
+}
+
+impl Function {
+    fn draw(&mut self, passed: &[u64; AIFSNS]) {
+        let backoff = self.stream.below(u32::from(self.cw) + 1);
+        self.expires = passed[usize::from(self.params.aifsn)] + u64::from(backoff);
+    }
+}
+
+const AIFSNS: usize = 16;
+
+/// How a winner's transmission ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// It was acknowledged, or needed no acknowledgement, or was given up: the contention window starts anew.
+    Finished,
+    /// It failed and will be tried again: the contention window doubles.
+    Failed,
+}
+
+/// The state of contention on one channel.
+#[derive(Debug)]
+pub struct Medium {
+    sifs: Duration,
+    slot: Duration,
+    functions: Vec<Function>,
+    waiting: Vec<FunctionId>,
+    /// Boundaries that have passed before the current idle period, by arbitration number.
+    passed: [u64; AIFSNS],
+    /// End of the last transmission; the medium is idle from here on, unless `begun`.
+    idle_from: Instant,
+    /// Since when some function has been waiting in this idle period.
+    wanted_from: Instant,
+    /// When the next transmission starts, as far as is known.
+    start: Option<Instant>,
+    begun: bool,
+}
+
+impl Medium {
+    /// A medium that has been idle since the start of the run.
+    pub fn new(sifs: Duration, slot: Duration) -> Self {
+        Self {
+            sifs,
+            slot,
+            functions: Vec::new(),
+            waiting: Vec::new(),
+            passed: [0; AIFSNS],
+            idle_from: Instant::ZERO,
+            wanted_from: Instant::ZERO,
+            start: None,
+            begun: false,
+        }
+    }
+
+    /// Registers a function. Panics if its arbitration number is not in 1 to 15.
+    pub fn add(&mut self, params: EdcaParams, stream: Stream) -> FunctionId {
+        assert!((1..AIFSNS as u8).contains(&params.aifsn), "aifsn must be 1 to 15");
+        self.functions.push(Function { params, cw: params.cw_min, expires: 0, waiting: false, stream });
+        FunctionId((self.functions.len() - 1) as u16)
+    }
+
+    /// A function that has not been waiting has something to send.
+    pub fn request(&mut self, now: Instant, f: FunctionId) {
+        self.begin_if_due(now);
+        let busy = self.begun || now < self.idle_from;
+        let first_boundary = self.idle_from + self.sifs;
+        let function = &mut self.functions[usize::from(f.0)];
+        debug_assert!(!function.waiting, "a function asks once");
+        function.waiting = true;
+        let aifsn = function.params.aifsn;
+        if busy {
+            // spec: ieee80211 10.22.2.2 - a frame that finds its queue empty, the backoff over and the medium busy
+            // invokes a new backoff.
+            if function.expires <= self.passed[usize::from(aifsn)] {
+                function.draw(&self.passed);
+            }
+        } else {
+            // Boundaries of this idle period that lie before `now` are gone for this function.
+            let from = first_boundary + self.slot * u64::from(aifsn);
+            let gone = now.saturating_since(from).div_ceil(self.slot);
+            function.expires = function.expires.max(self.passed[usize::from(aifsn)] + gone);
+        }
+        if self.waiting.is_empty() {
+            self.wanted_from = now.max(self.idle_from);
+        }
+        self.waiting.push(f);
+        if !self.begun {
+            let at = self.start_of(f);
+            self.start = Some(self.start.map_or(at, |s| s.min(at)));
+        }
+    }
+
+    /// When the next transmission starts, or the current one started; `None` if no function waits.
+    #[inline]
+    pub fn start(&self) -> Option<Instant> {
+        self.start
+    }
+
+    /// Since when some function has been waiting for that start.
+    #[inline]
+    pub fn wanted_from(&self) -> Instant {
+        self.wanted_from
+    }
+
+    /// Puts the functions that transmit at [`Medium::start`] into `winners`: more than one is a collision.
+    ///
+    /// To be called before the transmission's beginning is past, or with the `winners` of that call left alone.
+    pub fn winners(&self, winners: &mut Vec<FunctionId>) {
+        debug_assert!(!self.begun, "who transmits was settled when it began");
+        winners.clear();
+        if let Some(start) = self.start {
+            winners.extend(self.waiting.iter().copied().filter(|&f| self.start_of(f) == start));
+        }
+    }
+
+    /// Whether the transmission that was due has begun by `now`, so that late requests cannot join it.
+    #[inline]
+    pub fn has_begun(&self, now: Instant) -> bool {
+        self.begun || self.start.is_some_and(|s| now >= s)
+    }
+
+    /// A winner's transmission is over at `now`. `more`: it stays in contention.
+    pub fn done(&mut self, now: Instant, f: FunctionId, outcome: Outcome, more: bool) {
+        self.begin_if_due(now);
+        let function = &mut self.functions[usize::from(f.0)];
+        function.cw = match outcome {
+            Outcome::Finished => function.params.cw_min,
+            // spec: ieee80211 10.22.2.2 - the window doubles (plus one) up to its maximum.
+            Outcome::Failed => (2 * function.cw + 1).min(function.params.cw_max),
+        };
+        // Also after the last frame: the backoff that follows a transmission keeps one station from sending again at
+        // once when a new frame comes.
+        function.draw(&self.passed);
+        if !more {
+            function.waiting = false;
+            self.waiting.retain(|&w| w != f);
+        }
+    }
+
+    /// The medium is idle from `idle_from` on: contention starts anew.
+    pub fn idle(&mut self, now: Instant, idle_from: Instant) {
+        self.begin_if_due(now);
+        self.begun = false;
+        self.idle_from = idle_from;
+        self.wanted_from = idle_from;
+        self.start = self.waiting.iter().map(|&f| self.start_of(f)).min();
+    }
+
+    /// The winner goes on within its transmit opportunity: its next transmission starts at `start`, without contention.
+    pub fn hold(&mut self, now: Instant, start: Instant) {
+        self.begin_if_due(now);
+        self.wanted_from = start;
+        self.start = Some(start);
+    }
+
+    #[inline]
+    fn start_of(&self, f: FunctionId) -> Instant {
+        let function = &self.functions[usize::from(f.0)];
+        let aifsn = function.params.aifsn;
+        let left = function.expires.saturating_sub(self.passed[usize::from(aifsn)]);
+        self.idle_from + self.sifs + self.slot * (u64::from(aifsn) + left)
+    }
+
+    /// Counts the boundaries up to the start of a transmission, once that start is reached.
+    fn begin_if_due(&mut self, now: Instant) {
+        let Some(start) = self.start else { return };
+        if self.begun || now < start {
+            return;
+        }
+        self.begun = true;
+        let slots = (start - (self.idle_from + self.sifs)) / self.slot;
+        for (aifsn, passed) in self.passed.iter_mut().enumerate() {
+            *passed += (slots + 1).saturating_sub(aifsn as u64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::Seed;
+
+    const SIFS: Duration = Duration::from_micros(16);
+    const SLOT: Duration = Duration::from_micros(9);
+
+    fn us(us: u64) -> Instant {
+        Instant::from_nanos(us * 1000)
+    }
+    fn function(m: &mut Medium, aifsn: u8, cw: u16, name: &str) -> FunctionId {
+        m.add(
+            EdcaParams { aifsn, cw_min: cw, cw_max: 1023, txop: Duration::ZERO },
+            Seed { seed: 1, run: 0 }.stream(name),
+        )
+    }
+    fn winners(m: &Medium) -> Vec<FunctionId> {
+        let mut w = Vec::new();
+        m.winners(&mut w);
+        w
+    }
+
+    #[test]
+    fn an_idle_medium_is_taken_after_aifs_or_at_the_next_boundary() {
+        let mut m = Medium::new(SIFS, SLOT);
+        let f = function(&mut m, 3, 0, "f");
+        m.request(us(0), f);
+        assert_eq!((m.start(), winners(&m)), (Some(us(16 + 27)), vec![f]));
+        m.done(us(100), f, Outcome::Finished, false);
+        m.idle(us(100), us(100));
+        assert_eq!(m.start(), None);
+        // 100 + 43 = 143 is the first boundary; the next after 200 is 143 + 7 * 9 = 206.
+        m.request(us(200), f);
+        assert_eq!(m.start(), Some(us(206)));
+    }
+
+    #[test]
+    fn a_frozen_backoff_counts_the_slot_in_which_another_starts() {
+        let mut m = Medium::new(SIFS, SLOT);
+        let (a, b) = (function(&mut m, 3, 0, "a"), function(&mut m, 3, 0, "b"));
+        m.functions[1].expires = 4;
+        m.request(us(0), a);
+        m.request(us(0), b);
+        assert_eq!(winners(&m), vec![a]);
+        m.done(us(500), a, Outcome::Finished, false);
+        m.idle(us(500), us(500));
+        // Boundary 0 passed when `a` began: three are left of four.
+        assert_eq!(m.start(), Some(us(500 + 43 + 3 * 9)));
+    }
+
+    #[test]
+    fn a_request_while_busy_draws_a_backoff_and_one_in_time_joins() {
+        let mut m = Medium::new(SIFS, SLOT);
+        let (a, b, c) =
+            (function(&mut m, 3, 0, "a"), function(&mut m, 3, 1023, "b"), function(&mut m, 2, 0, "c"));
+        m.request(us(0), a);
+        m.request(us(20), c);
+        assert_eq!((m.start(), winners(&m)), (Some(us(34)), vec![c]));
+        assert!(m.has_begun(us(34)));
+        m.request(us(50), b);
+        m.done(us(100), c, Outcome::Finished, false);
+        m.idle(us(100), us(100));
+        assert_eq!(winners(&m), vec![a]);
+        assert!(m.start_of(b) > m.start_of(a), "{:?}", m.functions[1]);
+    }
+
+    #[test]
+    fn equal_counts_collide_and_the_windows_double() {
+        let mut m = Medium::new(SIFS, SLOT);
+        let (a, b) = (function(&mut m, 3, 0, "a"), function(&mut m, 2, 0, "b"));
+        m.functions[1].expires = 1;
+        m.request(us(0), a);
+        m.request(us(0), b);
+        assert_eq!(winners(&m), vec![a, b]);
+        for f in [a, b] {
+            m.done(us(400), f, Outcome::Failed, true);
+        }
+        assert_eq!((m.functions[0].cw, m.functions[1].cw), (1, 1));
+        m.idle(us(400), us(460));
+        assert!(m.start().unwrap() >= us(460 + 34));
+    }
+}

@@ -1,0 +1,172 @@
+//! PPDUs on their way through the hardware, and the frames in them.
+
+use super::frame;
+use super::phy::{PhyRate, RetryChain};
+use super::seq_window::Seq;
+use crate::vocabulary::{Ac, DevId, Duration, PeerId, Pkt, PpduKind, SockId};
+
+/// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
+/// is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Mpdu {
+    /// The packet, as long as the receiver has not got it.
+    pub pkt: Option<Pkt>,
+    /// Sequence number.
+    pub seq: Seq,
+    /// Length in bytes from the MAC header to the frame check sequence.
+    pub len: u16,
+    /// Hardware tries so far.
+    pub tries: u8,
+    /// Whose memory is charged once the packet has gone up at the receiver.
+    pub charge: SockId,
+    /// How much.
+    pub truesize: u32,
+}
+
+/// What a PPDU is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// Data frames, in an A-MPDU (answered by a Block Ack) or a single one (answered by an ACK).
+    Data {
+        /// Whether it is an A-MPDU.
+        aggregate: bool,
+    },
+    /// A request for a Block Ack that moves the receiver's window to `start`.
+    Bar {
+        /// The new left edge.
+        start: Seq,
+    },
+    /// The request to open a Block Ack session.
+    AddbaRequest {
+        /// First sequence number of the session.
+        start: Seq,
+    },
+    /// The answer to such a request.
+    AddbaResponse,
+    /// A beacon, answered by nobody.
+    Beacon,
+}
+
+impl Content {
+    /// Bytes of a frame that carries no data; zero for data, whose length the builder sets.
+    pub const fn fixed_bytes(self) -> u32 {
+        match self {
+            Self::Data { .. } => 0,
+            Self::Bar { .. } => frame::BLOCK_ACK_REQUEST,
+            Self::AddbaRequest { .. } => frame::ADDBA_REQUEST,
+            Self::AddbaResponse => frame::ADDBA_RESPONSE,
+            Self::Beacon => frame::BEACON,
+        }
+    }
+
+    /// The kind that the trace shows.
+    pub const fn kind(self) -> PpduKind {
+        match self {
+            Self::Data { aggregate: true } => PpduKind::Aggregate,
+            Self::Data { aggregate: false } => PpduKind::Single,
+            Self::Bar { .. } => PpduKind::Bar,
+            Self::AddbaRequest { .. } | Self::AddbaResponse => PpduKind::Management,
+            Self::Beacon => PpduKind::Beacon,
+        }
+    }
+}
+
+/// Whose PPDU it is and what it is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// Who sends it.
+    pub dev: DevId,
+    /// To which of the sender's peers.
+    pub peer: PeerId,
+    /// From which queue.
+    pub ac: Ac,
+    /// Traffic identifier of its frames.
+    pub tid: u8,
+    /// What it is for.
+    pub content: Content,
+    /// Its frames belong to a Block Ack session.
+    pub in_session: bool,
+}
+
+/// A PPDU with its retry chain: what the driver hands to the hardware, and gets back with the result.
+#[derive(Debug)]
+pub struct Ppdu {
+    /// Whose it is and what it is for.
+    pub header: Header,
+    /// Rates to try.
+    pub chain: RetryChain,
+    /// Length of the PSDU in bytes.
+    pub bytes: u32,
+    /// Its data frames, at most 64.
+    pub mpdus: Vec<Mpdu>,
+    /// Bit n: frame n reached the receiver.
+    pub received: u64,
+    /// Bit n: the sender knows that frame n reached the receiver.
+    pub acked: u64,
+    /// The sender got an acknowledgement.
+    pub acknowledged: bool,
+    /// Entry of the chain that is tried now.
+    entry: u8,
+    /// Tries made at that entry.
+    entry_tries: u8,
+    /// Tries made in all.
+    pub tries: u8,
+    /// Airtime of all tries so far.
+    pub airtime: Duration,
+}
+
+impl Ppdu {
+    /// A PPDU that has not been tried; `mpdus` is an empty vector to be filled.
+    pub fn new(header: Header, chain: RetryChain, mpdus: Vec<Mpdu>) -> Self {
+        Self {
+            header,
+            chain,
+            bytes: header.content.fixed_bytes(),
+            mpdus,
+            received: 0,
+            acked: 0,
+            acknowledged: false,
+            entry: 0,
+            entry_tries: 0,
+            tries: 0,
+            airtime: Duration::ZERO,
+        }
+    }
+
+    /// The rate that the next try uses.
+    #[inline]
+    pub fn rate(&self) -> PhyRate {
+        self.chain.entries()[usize::from(self.entry)].rate
+    }
+
+    /// Takes note of a try that took `airtime`.
+    #[inline]
+    pub fn tried(&mut self, airtime: Duration) {
+        self.tries = self.tries.saturating_add(1);
+        self.entry_tries += 1;
+        self.airtime += airtime;
+    }
+
+    /// Moves on along the retry chain after a failed try; false if the chain is used up.
+    #[inline]
+    pub fn next_try(&mut self) -> bool {
+        let entries = self.chain.entries();
+        if self.entry_tries >= entries[usize::from(self.entry)].tries {
+            if usize::from(self.entry) + 1 == entries.len() {
+                return false;
+            }
+            self.entry += 1;
+            self.entry_tries = 0;
+        }
+        true
+    }
+
+    /// A bit for each of its frames.
+    #[inline]
+    pub fn all(&self) -> u64 {
+        match self.mpdus.len() {
+            0 => 0,
+            n => u64::MAX >> (64 - n),
+        }
+    }
+}

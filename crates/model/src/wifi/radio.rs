@@ -1,0 +1,132 @@
+//! A radio: the short queues of PPDUs in front of its EDCA functions.
+//!
+//! Below this line is hardware: no packet is dropped here, only PPDUs fail. Used PPDUs are kept for the next one, so
+//! that nothing is allocated once a run is under way.
+
+use std::collections::VecDeque;
+
+use super::config::HardwareDepth;
+use super::edca_params::EdcaSet;
+use super::medium::{FunctionId, Medium};
+use super::phy::RetryChain;
+use super::ppdu::{Header, Ppdu};
+use super::seq_window::SeqWindow;
+use crate::vocabulary::{Ac, ChannelId, Duration, Instant};
+
+/// Which of a radio's queues: one per access category, and one for beacons.
+pub const BEACON_QUEUE: usize = 4;
+/// Queues of a radio.
+pub const QUEUES: usize = 5;
+
+#[derive(Debug, Default)]
+struct HwQueue {
+    ppdus: VecDeque<Box<Ppdu>>,
+    aggregates: u32,
+}
+
+/// The hardware queues of one radio.
+#[derive(Debug)]
+pub struct Radio {
+    /// The channel it is on.
+    pub channel: ChannelId,
+    /// Its contention functions, one per queue.
+    pub functions: [FunctionId; QUEUES],
+    depth: HardwareDepth,
+    txop: [Duration; 4],
+    queues: [HwQueue; QUEUES],
+    spare: Vec<Box<Ppdu>>,
+}
+
+impl Radio {
+    /// An idle radio.
+    pub fn new(
+        channel: ChannelId,
+        functions: [FunctionId; QUEUES],
+        depth: HardwareDepth,
+        edca: &EdcaSet,
+    ) -> Self {
+        let txop = Ac::ALL.map(|ac| edca.get(ac).txop);
+        Self { channel, functions, depth, txop, queues: Default::default(), spare: Vec::new() }
+    }
+
+    /// Whether the driver may add a PPDU: frames of a Block Ack session and others have limits of their own.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.4) - axq_ampdu_depth counts the PPDUs of
+    // sessions, single ones too; axq_depth counts all PPDUs.
+    #[inline]
+    pub fn room(&self, ac: Ac, in_session: bool) -> bool {
+        let q = &self.queues[ac.index()];
+        if in_session {
+            q.aggregates < self.depth.aggregates
+        } else {
+            (q.ppdus.len() as u32) < self.depth.singles
+        }
+    }
+
+    /// A PPDU to be filled and sent, without frames.
+    pub fn blank(&mut self, header: Header, chain: RetryChain) -> Box<Ppdu> {
+        match self.spare.pop() {
+            Some(mut used) => {
+                let mut mpdus = core::mem::take(&mut used.mpdus);
+                mpdus.clear();
+                *used = Ppdu::new(header, chain, mpdus);
+                used
+            }
+            None => Box::new(Ppdu::new(header, chain, Vec::with_capacity(usize::from(SeqWindow::SIZE)))),
+        }
+    }
+
+    /// Queues a PPDU and, if the queue was empty, lets its function contend.
+    pub fn send(&mut self, now: Instant, queue: usize, ppdu: Box<Ppdu>, medium: &mut Medium) {
+        let q = &mut self.queues[queue];
+        q.aggregates += u32::from(ppdu.header.in_session);
+        q.ppdus.push_back(ppdu);
+        if q.ppdus.len() == 1 {
+            medium.request(now, self.functions[queue]);
+        }
+    }
+
+    /// The PPDU that the queue's function contends for.
+    #[inline]
+    pub fn head(&mut self, queue: usize) -> Option<&mut Ppdu> {
+        self.queues[queue].ppdus.front_mut().map(|p| &mut **p)
+    }
+
+    /// Takes the head out after its last try.
+    #[inline]
+    pub fn pop(&mut self, queue: usize) -> Option<Box<Ppdu>> {
+        let q = &mut self.queues[queue];
+        let ppdu = q.ppdus.pop_front()?;
+        q.aggregates -= u32::from(ppdu.header.in_session);
+        Some(ppdu)
+    }
+
+    /// Puts the head back for another try.
+    #[inline]
+    pub fn put_back(&mut self, queue: usize, ppdu: Box<Ppdu>) {
+        let q = &mut self.queues[queue];
+        q.aggregates += u32::from(ppdu.header.in_session);
+        q.ppdus.push_front(ppdu);
+    }
+
+    /// Longest transmit opportunity of a category; zero allows one exchange.
+    #[inline]
+    pub fn txop(&self, ac: Ac) -> Duration {
+        self.txop[ac.index()]
+    }
+
+    /// Keeps a used PPDU for the next [`Radio::blank`].
+    #[inline]
+    pub fn recycle(&mut self, ppdu: Box<Ppdu>) {
+        self.spare.push(ppdu);
+    }
+
+    /// PPDUs in a queue.
+    pub fn queued(&self, queue: usize) -> usize {
+        self.queues[queue].ppdus.len()
+    }
+
+    /// All PPDUs in all queues.
+    pub fn ppdus(&self) -> impl Iterator<Item = &Ppdu> {
+        self.queues.iter().flat_map(|q| q.ppdus.iter().map(|p| &**p))
+    }
+}

@@ -1,0 +1,81 @@
+//! The receiving side of one peer's traffic identifier.
+
+use super::ppdu::Ppdu;
+use super::reorder::Reorder;
+use super::seq_window::Seq;
+use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Sink};
+
+/// What a receiver keeps of one peer's traffic identifier.
+#[derive(Debug, Default)]
+pub struct RxTid {
+    session: Option<Box<Reorder>>,
+    /// Frames that came broken but with a readable delimiter.
+    pub broken: u64,
+    /// Frames that came again although they had been received: their acknowledgement was lost.
+    pub duplicates: u64,
+}
+
+impl RxTid {
+    /// The peer opened a Block Ack session.
+    pub fn open(&mut self, start: Seq, place: PlaceId) {
+        if self.session.is_none() {
+            self.session = Some(Box::new(Reorder::new(start, place)));
+        }
+    }
+
+    /// Takes the frames of one try of a PPDU: bit n of `whole` says that frame n came whole, otherwise it came broken.
+    ///
+    /// The handles of whole frames move up, appended to `up`; their charge stays behind in the sender's entry.
+    pub fn receive<S: Sink>(
+        &mut self,
+        now: Instant,
+        ppdu: &mut Ppdu,
+        whole: u64,
+        up: &mut Vec<Pkt>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        for (n, mpdu) in ppdu.mpdus.iter_mut().enumerate() {
+            if whole >> n & 1 == 0 {
+                self.broken += 1;
+                continue;
+            }
+            let Some(pkt) = mpdu.pkt.take() else {
+                self.duplicates += 1;
+                continue;
+            };
+            (mpdu.charge, mpdu.truesize) = ctx.packets.take_charge(pkt);
+            match &mut self.session {
+                Some(reorder) => reorder.receive(now, mpdu.seq, pkt, up, ctx),
+                None => up.push(pkt),
+            }
+        }
+        // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries, so the next Block Ack has them.
+        ppdu.received |=
+            ppdu.mpdus.iter().enumerate().filter(|(_, m)| m.pkt.is_none()).fold(0, |b, (n, _)| b | 1 << n);
+    }
+
+    /// A Block Ack request moves the window.
+    pub fn on_bar(&mut self, start: Seq, up: &mut Vec<Pkt>) {
+        if let Some(reorder) = &mut self.session {
+            reorder.move_to(start, up);
+        }
+    }
+
+    /// When a hole will be given up, if there is one.
+    #[inline]
+    pub fn next_timeout(&self) -> Option<Instant> {
+        self.session.as_ref().and_then(|r| r.next_timeout())
+    }
+
+    /// Gives up holes that have lasted for too long.
+    pub fn on_timeout(&mut self, now: Instant, up: &mut Vec<Pkt>) {
+        if let Some(reorder) = &mut self.session {
+            reorder.on_timeout(now, up);
+        }
+    }
+
+    /// Packets held back.
+    pub fn held(&self) -> impl Iterator<Item = Pkt> {
+        self.session.iter().flat_map(|r| r.held())
+    }
+}

@@ -1,0 +1,202 @@
+//! What every driver needs to send: the device's peers, their traffic identifiers, and one attempt to fill a PPDU.
+
+use super::aggregate::AggregateLimits;
+use super::medium::Medium;
+use super::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
+use super::ppdu::{Content, Header, Ppdu};
+use super::radio::Radio;
+use super::tx_tid::{Session, TxTid};
+use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink};
+
+/// Number of a traffic identifier within a device: eight for each peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TidIndex(pub u32);
+
+/// Traffic identifiers per peer.
+pub const TIDS: usize = 8;
+
+impl TidIndex {
+    /// Identifier `tid` of `peer`.
+    #[inline]
+    pub const fn new(peer: PeerId, tid: u8) -> Self {
+        Self(peer.0 as u32 * TIDS as u32 + tid as u32)
+    }
+    /// The peer.
+    #[inline]
+    pub const fn peer(self) -> PeerId {
+        PeerId((self.0 / TIDS as u32) as u16)
+    }
+    /// The identifier, 0 to 7.
+    #[inline]
+    pub const fn tid(self) -> u8 {
+        (self.0 % TIDS as u32) as u8
+    }
+    /// Its access category.
+    #[inline]
+    pub const fn ac(self) -> Ac {
+        Ac::of_tid(self.tid())
+    }
+    /// Position in tables.
+    #[inline]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A neighbour that frames are exchanged with.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// The neighbour's own device, and the number under which it knows this one.
+    pub remote: (DevId, PeerId),
+    /// Rates for frames to it.
+    pub chain: RetryChain,
+    /// Limits of an aggregate to it, by access category.
+    pub limits: [AggregateLimits; 4],
+    /// Throughput that rate control expects.
+    pub expected: Rate,
+    /// Probability that a frame to it is broken.
+    pub error_rate: f64,
+    /// Probability that its acknowledgement is lost.
+    pub ack_error_rate: f64,
+}
+
+/// The hardware as a driver sees it.
+#[derive(Debug)]
+pub struct Hardware<'a> {
+    /// The device's radio.
+    pub radio: &'a mut Radio,
+    /// The channel the radio is on.
+    pub medium: &'a mut Medium,
+}
+
+impl Hardware<'_> {
+    /// Queues a PPDU behind the others of its category.
+    pub fn send(&mut self, now: Instant, ppdu: Box<Ppdu>) {
+        self.radio.send(now, ppdu.header.ac.index(), ppdu, self.medium);
+    }
+}
+
+/// What became of an attempt to send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attempt {
+    /// A PPDU was handed to the hardware.
+    Sent,
+    /// The hardware has no room.
+    Full,
+    /// There was nothing that may be sent now.
+    Nothing,
+}
+
+/// The sending half of a Wi-Fi device.
+#[derive(Debug)]
+pub struct Transmitter {
+    /// The device.
+    pub dev: DevId,
+    /// Its peers.
+    pub peers: Vec<Peer>,
+    /// Eight traffic identifiers for each peer.
+    pub tids: Vec<TxTid>,
+}
+
+/// How long an answer to an ADDBA request is waited for.
+// linux: net/mac80211/agg-tx.c ADDBA_RESP_INTERVAL (4.4) - one second.
+const ADDBA_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Frames that are sent one after the other without aggregation before the next traffic identifier has its turn.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_burst (4.4).
+const BURST: usize = 2;
+
+impl Transmitter {
+    /// A device without peers.
+    pub fn new(dev: DevId) -> Self {
+        Self { dev, peers: Vec::new(), tids: Vec::new() }
+    }
+
+    /// Adds a neighbour; its frames are aggregated if its whole chain is HT, except voice.
+    pub fn add_peer(&mut self, peer: Peer) -> PeerId {
+        let id = PeerId::from_index(self.peers.len());
+        let ht = peer.chain.entries().iter().all(|e| matches!(e.rate, PhyRate::Ht(_)));
+        for tid in 0..TIDS as u8 {
+            // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check (4.4) - no session for voice.
+            let session = if ht && Ac::of_tid(tid) != Ac::Vo { Session::Closed } else { Session::Never };
+            self.tids.push(TxTid::new(session));
+        }
+        self.peers.push(peer);
+        id
+    }
+
+    /// Asks for a Block Ack session if there is none; frames wait for the answer.
+    // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4) - frames of a session that is being set up are
+    // kept until the answer.
+    pub fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
+        let t = &mut self.tids[tid.index()];
+        if t.session == Session::Closed {
+            t.session = Session::Asked(now + ADDBA_TIMEOUT);
+            let content = Content::AddbaRequest { start: t.next() };
+            self.send_management(now, tid, Ac::Vo, content, hw);
+        }
+    }
+
+    /// Sends a management frame or a Block Ack request at the lowest basic rate.
+    pub fn send_management(
+        &self,
+        now: Instant,
+        tid: TidIndex,
+        ac: Ac,
+        content: Content,
+        hw: &mut Hardware<'_>,
+    ) {
+        let header =
+            Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session: false };
+        let ppdu = hw.radio.blank(header, management_chain());
+        hw.send(now, ppdu);
+    }
+
+    /// Tries to hand the hardware one PPDU (or a burst of single frames) of one traffic identifier.
+    pub fn attempt<'a, S: Sink>(
+        &mut self,
+        now: Instant,
+        tid: TidIndex,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'a, S>,
+        mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
+    ) -> Attempt {
+        let ac = tid.ac();
+        let peer = &self.peers[tid.peer().index()];
+        let t = &mut self.tids[tid.index()];
+        let in_session = t.session == Session::Open;
+        if !hw.radio.room(ac, in_session) {
+            return Attempt::Full;
+        }
+        let content = Content::Data { aggregate: in_session };
+        let header = Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session };
+        if in_session {
+            let mut ppdu = hw.radio.blank(header, peer.chain);
+            if t.build(&mut ppdu, peer.limits[ac.index()], ctx, pull) {
+                hw.send(now, ppdu);
+                return Attempt::Sent;
+            }
+            hw.radio.recycle(ppdu);
+            return Attempt::Nothing;
+        }
+        let mut attempt = Attempt::Nothing;
+        for _ in 0..BURST {
+            let mut ppdu = hw.radio.blank(header, peer.chain);
+            if !t.build_single(&mut ppdu, ctx, &mut pull) {
+                hw.radio.recycle(ppdu);
+                break;
+            }
+            hw.send(now, ppdu);
+            attempt = Attempt::Sent;
+        }
+        attempt
+    }
+}
+
+/// How management frames are sent.
+// linux: net/mac80211/rate.c rate_control_send_low (4.4) - the lowest basic rate, max_rate_tries times.
+// linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rate_tries is 10.
+pub fn management_chain() -> RetryChain {
+    RetryChain::new(&[RateTry { rate: PhyRate::Ofdm(OfdmRate::M6), tries: 10 }])
+        .expect("one entry with tries")
+}

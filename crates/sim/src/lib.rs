@@ -1,0 +1,3 @@
+//! Engine, world, scenario and recorder: the model run in virtual time.
+
+pub mod scenario;

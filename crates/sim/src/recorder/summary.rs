@@ -1,0 +1,145 @@
+//! A run's summary: what a person or a program reads of it.
+
+use serde::Serialize;
+use stillair_model::metrics::{jain, quantile};
+use stillair_model::vocabulary::{Duration, PacketAccount, Reason};
+use stillair_model::wifi::account::{AirAccount, AirUse};
+use std::collections::BTreeMap;
+
+use super::{Direction, Recorder};
+
+/// The summary of one run. Names carry the units; what was not measured is `null`.
+#[derive(Clone, Debug, Serialize)]
+pub struct RunSummary {
+    /// Number of the repetition.
+    pub run: u64,
+    /// Seed of the experiment.
+    pub seed: u64,
+    /// Hash of the trace, in hexadecimal.
+    pub trace_hash: String,
+    /// UDP payload delivered over all flows, in Mbit/s.
+    pub goodput_total_mbps: f64,
+    /// Jain's index of the stations' airtime.
+    pub jain_airtime: Option<f64>,
+    /// By station.
+    pub stations: BTreeMap<String, StationSummary>,
+    /// By place and reason, over the whole run.
+    pub drops: Vec<Drop>,
+    /// Use of each channel's air over the whole run, in us.
+    pub air: BTreeMap<String, BTreeMap<String, f64>>,
+    /// What became of all packets of the whole run.
+    pub packets: PacketSummary,
+}
+
+/// The summary of one station.
+#[derive(Clone, Debug, Serialize)]
+pub struct StationSummary {
+    /// UDP payload of flows to and from it, in Mbit/s.
+    pub goodput_mbps: f64,
+    /// Its part of the airtime of all stations, 0 to 1.
+    pub airtime_share: Option<f64>,
+    /// Frames per data PPDU sent to it, or by it if it was sent none.
+    pub mean_aggregate: Option<f64>,
+    /// Frames per data PPDU sent by it.
+    pub mean_aggregate_up: Option<f64>,
+    /// Median round-trip time of pings, in ms.
+    pub ping_median_ms: Option<f64>,
+    /// 95th percentile of it.
+    pub ping_p95_ms: Option<f64>,
+    /// Airtime of all tries of data sent to it, in us.
+    pub airtime_tx_us: f64,
+    /// Airtime of all tries of data sent by it, in us.
+    pub airtime_rx_us: f64,
+}
+
+/// Packets dropped at one place for one reason.
+#[derive(Clone, Debug, Serialize)]
+pub struct Drop {
+    /// Where.
+    pub place: String,
+    /// Why.
+    pub reason: &'static str,
+    /// How many.
+    pub packets: u64,
+}
+
+/// The account of packets: created = delivered + consumed + dropped + inside.
+#[derive(Clone, Debug, Serialize)]
+pub struct PacketSummary {
+    /// Packets made.
+    pub created: u64,
+    /// Packets that reached an application.
+    pub delivered: u64,
+    /// Packets used up below the applications, such as echo requests.
+    pub consumed: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets still queued or on their way at the end.
+    pub inside: u64,
+}
+
+/// Makes the summary of a run in which `measured` passed after the warm-up.
+pub fn summarise(
+    (seed, run): (u64, u64),
+    recorder: &Recorder,
+    measured: Duration,
+    stations: &[String],
+    places: &[String],
+    packets: (&PacketAccount, u64),
+    air: &[(String, &AirAccount)],
+) -> RunSummary {
+    let seconds = measured.secs_f64();
+    let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
+    let used: Vec<f64> =
+        recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect();
+    let total: f64 = used.iter().sum();
+    let station = |i: usize| {
+        let record = &recorder.stations[i];
+        let flows = || recorder.flows.iter().filter(move |f| f.station == Some(i));
+        let mut rtts: Vec<u64> = flows().flat_map(|f| f.rtts.iter().copied()).collect();
+        rtts.sort_unstable();
+        let mean = |d: Direction| {
+            let (frames, ppdus) = (record.mpdus[d as usize], record.ppdus[d as usize]);
+            (ppdus > 0).then(|| frames as f64 / ppdus as f64)
+        };
+        StationSummary {
+            goodput_mbps: mbps(flows().map(|f| f.bytes).sum()),
+            airtime_share: (total > 0.0).then(|| used[i] / total),
+            mean_aggregate: mean(Direction::Down).or(mean(Direction::Up)),
+            mean_aggregate_up: mean(Direction::Up),
+            ping_median_ms: quantile(&rtts, 0.5).map(|ns| ns / 1e6),
+            ping_p95_ms: quantile(&rtts, 0.95).map(|ns| ns / 1e6),
+            airtime_tx_us: record.airtime[Direction::Down as usize].micros_f64(),
+            airtime_rx_us: record.airtime[Direction::Up as usize].micros_f64(),
+        }
+    };
+    let (account, inside) = packets;
+    let dropped = account.dropped.iter().enumerate().flat_map(|(place, by_reason)| {
+        let counts = Reason::ALL.iter().zip(by_reason).filter(|&(_, &n)| n > 0);
+        counts.map(move |(reason, &packets)| Drop {
+            place: places[place].clone(),
+            reason: reason.name(),
+            packets,
+        })
+    });
+    let uses = |a: &AirAccount| {
+        AirUse::ALL.iter().map(|&u| (format!("{}_us", u.name()), a.used(u).micros_f64())).collect()
+    };
+    RunSummary {
+        run,
+        seed,
+        trace_hash: format!("{:016x}", recorder.trace_hash()),
+        goodput_total_mbps: mbps(recorder.flows.iter().map(|f| f.bytes).sum()),
+        jain_airtime: jain(&used),
+        stations: stations.iter().enumerate().map(|(i, name)| (name.clone(), station(i))).collect(),
+        drops: dropped.collect(),
+        air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),
+        packets: PacketSummary {
+            created: account.created,
+            delivered: account.delivered,
+            consumed: account.consumed,
+            dropped: account.dropped_total(),
+            inside,
+        },
+    }
+}

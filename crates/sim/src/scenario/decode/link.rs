@@ -1,0 +1,32 @@
+//! Wired links.
+
+use super::super::error::Fault;
+use super::super::reader::Field;
+use super::super::{InterfaceRef, Link, Node};
+
+/// Reads link `name`; `ends` are the interfaces that name it.
+pub(super) fn read(
+    name: &str,
+    field: &Field<'_>,
+    ends: &[InterfaceRef],
+    nodes: &[Node],
+) -> Result<Link, Fault> {
+    let mut section = field.section("a table with rate and delay")?;
+    let rate = section.need("rate", "a rate such as \"1 Gbit/s\"")?.rate()?;
+    let delay = section.need("delay", "a time such as \"0.1 ms\"")?.duration()?;
+    let ends: [InterfaceRef; 2] = ends.try_into().map_err(|_| {
+        // A few names are enough to find the mistake.
+        let name = |at: &InterfaceRef| {
+            let node = &nodes[at.node];
+            format!("{}.{}", node.name, node.interfaces[at.interface].name)
+        };
+        let some: Vec<String> = ends.iter().take(6).map(name).collect();
+        let found = match ends.len() {
+            0 => "a link that joins nothing".to_owned(),
+            n => format!("a link of {n} ({})", some.join(", ")),
+        };
+        section.wrong(found, "exactly two interfaces that name it")
+    })?;
+    section.finish()?;
+    Ok(Link { name: name.to_owned(), rate, delay, ends })
+}

@@ -1,0 +1,99 @@
+//! Nodes with their interfaces, and what joins interfaces of different nodes.
+
+use std::net::Ipv4Addr;
+
+use super::super::document::Table;
+use super::super::error::{Fault, Origin};
+use super::super::reader::{Field, Section};
+use super::super::{Channel, EdcaOverride, InterfaceRef, Medium, Node, Role, profile};
+use super::Names;
+use super::interface::{self, Context};
+
+/// What the interfaces say about each other, gathered while they are read.
+pub(super) struct Wiring<'a> {
+    /// For each link the interfaces that name it.
+    pub ends: Vec<Vec<InterfaceRef>>,
+    /// For each station its interface, and the field that names its access point.
+    pub stations: Vec<(InterfaceRef, Field<'a>)>,
+    /// For each access point what its beacons say to stations.
+    pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
+    /// Addresses in use, where each is written, and the path of its interface.
+    pub addresses: Vec<(Ipv4Addr, Origin, String)>,
+}
+
+/// Ids of the world are 16 bits wide, and a link is two directions.
+const MAX_INTERFACES: usize = 30_000;
+
+/// Reads all nodes; `merged` holds name, origin and table of each.
+pub(super) fn all<'a>(
+    merged: &'a [(&str, Origin, Table)],
+    names: &Names<'_>,
+    channels: &[Channel],
+) -> Result<(Vec<Node>, Wiring<'a>), Fault> {
+    let mut wiring = Wiring {
+        ends: vec![Vec::new(); names.links.len()],
+        stations: Vec::new(),
+        beacons: Vec::new(),
+        addresses: Vec::new(),
+    };
+    let mut nodes = Vec::with_capacity(merged.len());
+    for (index, (name, origin, table)) in merged.iter().enumerate() {
+        let mut section = Section::new(format!("node.{name}"), *origin, table);
+        let context = Context { names, channels, profile: profile::read(&mut section)?, node: *origin };
+        nodes.push(node(index, name, section, &context, &mut wiring)?);
+    }
+    associate(&mut nodes, &wiring)?;
+    Ok((nodes, wiring))
+}
+
+fn node<'a>(
+    index: usize,
+    name: &str,
+    mut section: Section<'a>,
+    context: &Context<'_>,
+    wiring: &mut Wiring<'a>,
+) -> Result<Node, Fault> {
+    let forward = section.or("forward", false, Field::boolean)?;
+    // `like` is taken out of a merged table; asking for it puts it among the suggestions.
+    section.get("like");
+    let field = section.need("interface", "at least one interface")?;
+    let mut interfaces = Vec::new();
+    for (i, (name, field)) in field.named("interface")?.into_iter().enumerate() {
+        let at = InterfaceRef { node: index, interface: i };
+        interfaces.push(interface::read(at, name, &field, context, wiring)?);
+    }
+    if interfaces.is_empty() {
+        return Err(field.found("no interface", "at least one"));
+    }
+    if wiring.addresses.len() > MAX_INTERFACES {
+        return Err(field.found("too many interfaces", format!("at most {MAX_INTERFACES} in a scenario")));
+    }
+    section.finish()?;
+    Ok(Node { name: name.to_owned(), profile: context.profile, forward, interfaces })
+}
+
+/// Checks each station against its access point, and hands it what the beacons say.
+fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
+    for (station, field) in &wiring.stations {
+        let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
+            Medium::Wifi(wifi) => Some(wifi),
+            Medium::Wired { .. } => None,
+        };
+        let Some((own, Role::Station(path))) = wifi(*station).map(|wifi| (wifi, wifi.role)) else { continue };
+        let Some(ap) = wifi(path.ap).filter(|ap| ap.role == Role::Ap) else {
+            return Err(field.wrong("an interface with role = \"ap\""));
+        };
+        if ap.channel != own.channel {
+            return Err(field.found(
+                format!("{}, which is on another channel", field.item.value.describe()),
+                "an access point on the station's channel",
+            ));
+        }
+        let beacon =
+            wiring.beacons.iter().find(|(at, _)| *at == path.ap).map_or_else(Default::default, |b| b.1);
+        if let Medium::Wifi(wifi) = &mut nodes[station.node].interfaces[station.interface].medium {
+            wifi.edca = beacon;
+        }
+    }
+    Ok(())
+}

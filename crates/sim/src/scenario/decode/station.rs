@@ -1,0 +1,75 @@
+//! A station's path to its access point: rates and errors.
+
+use stillair_model::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
+
+use super::super::document::Value;
+use super::super::error::Fault;
+use super::super::reader::{Field, Section};
+use super::super::{InterfaceRef, Station, units};
+
+/// Tries of each entry of a retry chain that does not say.
+// deviation: assumed - rate control gives each entry its own number in Linux; 4 lies within what it gives.
+const TRIES: u8 = 4;
+
+/// The most tries of one entry.
+// linux: drivers/net/wireless/ath/ath9k/mac.h (4.4) - four bits in the descriptor.
+const MAX_TRIES: u8 = 15;
+
+pub(super) fn read(section: &mut Section<'_>, ap: InterfaceRef, channel: Width) -> Result<Station, Fault> {
+    let field = section.need("rate", "a rate such as \"ht20-mcs15-sgi\"")?;
+    let rate = field.unit(|text| units::phy_rate(text, None))?;
+    fits(rate, &field, channel)?;
+    let alone = RetryChain::new(&[RateTry { rate, tries: TRIES }]).expect("one entry with tries is a chain");
+    let chain = section.or("retry_chain", alone, |field| chain(field, rate, channel))?;
+    Ok(Station {
+        ap,
+        chain,
+        error_rate: section.or("error_rate", 0.0, Field::fraction)?,
+        ack_error_rate: section.or("ack_error_rate", 0.0, Field::fraction)?,
+    })
+}
+
+fn chain(field: &Field<'_>, rate: PhyRate, channel: Width) -> Result<RetryChain, Fault> {
+    let entries = field.list();
+    if !field.is_list() || entries.is_empty() || entries.len() > RetryChain::MAX {
+        let found =
+            if field.is_list() { format!("{} rates", entries.len()) } else { field.item.value.describe() };
+        return Err(field.found(found, "a list of one to four rates"));
+    }
+    let mut tries = Vec::with_capacity(entries.len());
+    for (i, entry) in entries.iter().enumerate() {
+        let (field, next) = one(entry, rate)?;
+        fits(next.rate, &field, channel)?;
+        if i == 0 && next.rate != rate {
+            return Err(
+                field.wrong(format!("the chain to begin with rate, {:?}", units::phy_rate_name(rate)))
+            );
+        }
+        tries.push(next);
+    }
+    RetryChain::new(&tries).ok_or_else(|| field.wrong("a list of one to four rates"))
+}
+
+/// A rate's name, or a table of it and its tries; with the field that holds the name.
+fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fault> {
+    let parse = |field: &Field<'_>| field.unit(|text| units::phy_rate(text, Some(base)));
+    if !matches!(entry.item.value, Value::Table(_)) {
+        return Ok((entry.clone(), RateTry { rate: parse(entry)?, tries: TRIES }));
+    }
+    let mut section = entry.section("a table with rate and tries")?;
+    let field = section.need("rate", "a rate such as \"mcs15\"")?;
+    let rate = parse(&field)?;
+    let tries = section.or("tries", TRIES, |f| f.integer(1..=MAX_TRIES))?;
+    section.finish()?;
+    Ok((field, RateTry { rate, tries }))
+}
+
+/// Refuses a rate wider than the channel.
+fn fits(rate: PhyRate, field: &Field<'_>, channel: Width) -> Result<(), Fault> {
+    match rate {
+        PhyRate::Ht(HtRate { width, .. }) if width > channel => {
+            Err(field.wrong("a rate no wider than its channel"))
+        }
+        _ => Ok(()),
+    }
+}

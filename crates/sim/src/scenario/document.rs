@@ -1,0 +1,497 @@
+//! The TOML text as a tree in which every value knows where it was written; overrides and `like` act on it.
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::error::{Fault, Origin, suggest};
+
+/// A value and where it was written.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Item {
+    pub value: Value,
+    pub origin: Origin,
+}
+
+/// A TOML value. A date has no meaning in a scenario and is kept as its text, for the error message.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Value {
+    String(String),
+    Integer(i64),
+    Float(f64),
+    Boolean(bool),
+    Date(String),
+    Array(Vec<Item>),
+    Table(Table),
+}
+
+/// Keys and values in the order of the file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(super) struct Table(pub Vec<(String, Item)>);
+
+/// Keys whose value may be a bare kind or a table with a `kind` and its options.
+const KINDS: [&str; 2] = ["scheme", "qdisc"];
+
+/// The deepest key that a scenario has is far above this; it bounds recursion.
+const MAX_DEPTH: usize = 16;
+
+/// Reads `text`.
+pub(super) fn parse(text: &str) -> Result<Table, Fault> {
+    let lines = Lines::new(text);
+    match DeTable::parse(text) {
+        Ok(table) => lines.table(table.get_ref(), ""),
+        Err(error) => {
+            let at = error.span().map_or(0, |span| span.start);
+            let message: String =
+                error.message().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+            Err(Fault::new(lines.at(at), "", format!("text that is not TOML ({message})"), "a TOML file"))
+        }
+    }
+}
+
+/// Byte offsets at which lines start, and the conversion of the parser's tree that needs them.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn new(text: &str) -> Self {
+        Self(core::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i + 1)).collect())
+    }
+
+    fn at(&self, offset: usize) -> Origin {
+        Origin::Line(self.0.partition_point(|start| *start <= offset).max(1) as u32)
+    }
+
+    fn table(&self, table: &DeTable<'_>, path: &str) -> Result<Table, Fault> {
+        // The parser sorts keys; a scenario's order (of nodes, of swept keys) is that of the file.
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        let mut out = Table::default();
+        for (key, value) in entries {
+            let path = join(path, key.get_ref());
+            // A table's own span is its header or braces or nothing at all: its key says where it stands.
+            let origin = match value.get_ref() {
+                DeValue::Table(_) => self.at(key.span().start),
+                _ => self.at(value.span().start),
+            };
+            out.0.push((key.get_ref().to_string(), self.item(value, origin, &path)?));
+        }
+        Ok(out)
+    }
+
+    fn item(&self, value: &Spanned<DeValue<'_>>, origin: Origin, path: &str) -> Result<Item, Fault> {
+        let value = match value.get_ref() {
+            DeValue::String(s) => Value::String(s.to_string()),
+            DeValue::Integer(i) => match i64::from_str_radix(i.as_str(), i.radix()) {
+                Ok(i) => Value::Integer(i),
+                Err(_) => {
+                    return Err(Fault::new(origin, path, shorten(&i.to_string()), "a number of 64 bits"));
+                }
+            },
+            DeValue::Float(x) => Value::Float(x.as_str().parse().unwrap_or(f64::NAN)),
+            DeValue::Boolean(b) => Value::Boolean(*b),
+            DeValue::Datetime(date) => Value::Date(date.to_string()),
+            DeValue::Array(array) => {
+                let items = array.iter().enumerate();
+                let item = |(i, v): (usize, &Spanned<DeValue<'_>>)| {
+                    self.item(v, self.at(v.span().start), &join(path, &i.to_string()))
+                };
+                Value::Array(items.map(item).collect::<Result<_, _>>()?)
+            }
+            DeValue::Table(table) => Value::Table(self.table(table, path)?),
+        };
+        Ok(Item { value, origin })
+    }
+}
+
+/// `path.key`.
+pub(super) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+/// `text` as a TOML string on one line.
+fn quoted(text: &str) -> String {
+    let mut out = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Text of a size that fits an error message.
+fn shorten(text: &str) -> String {
+    const MOST: usize = 60;
+    if text.chars().count() <= MOST {
+        return text.to_owned();
+    }
+    text.chars().take(MOST).chain("...".chars()).collect()
+}
+
+impl Value {
+    /// The value as an error message shows it.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Array(items) if items.is_empty() => "an empty list".to_owned(),
+            Self::Array(_) => "a list".to_owned(),
+            Self::Table(_) => "a table".to_owned(),
+            Self::String(s) => format!("{:?}", shorten(s)),
+            Self::Date(text) => format!("the date {text}"),
+            other => other.to_toml(),
+        }
+    }
+
+    /// The value as TOML on one line.
+    fn to_toml(&self) -> String {
+        match self {
+            Self::String(s) => quoted(s),
+            Self::Integer(i) => i.to_string(),
+            Self::Float(x) => toml::Value::Float(*x).to_string(),
+            Self::Boolean(b) => b.to_string(),
+            Self::Date(text) => text.clone(),
+            Self::Array(items) => {
+                let items: Vec<String> = items.iter().map(|i| i.value.to_toml()).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Table(table) => {
+                let one = |(k, v): &(String, Item)| format!("{} = {}", quoted(k), v.value.to_toml());
+                let entries: Vec<String> = table.0.iter().map(one).collect();
+                format!("{{ {} }}", entries.join(", "))
+            }
+        }
+    }
+
+    /// The text that, given as an override, means this value; bare where a string needs no quotes.
+    pub(super) fn to_override(&self) -> String {
+        match self {
+            Self::String(s) if override_value(s) == *self => s.clone(),
+            other => other.to_toml(),
+        }
+    }
+}
+
+/// What the text of an override means: a TOML value, or else itself.
+fn override_value(text: &str) -> Value {
+    // A value, not `key = text`: the text cannot smuggle in a second key.
+    let parsed = DeValue::parse(text).ok().and_then(|v| Lines::new("").item(&v, Origin::Set, "").ok());
+    parsed.map_or_else(|| Value::String(text.to_owned()), |item| set_origin(item).value)
+}
+
+/// `item` with everything in it marked as set by an override.
+fn set_origin(item: Item) -> Item {
+    let value = match item.value {
+        Value::Array(items) => Value::Array(items.into_iter().map(set_origin).collect()),
+        Value::Table(Table(entries)) => {
+            Value::Table(Table(entries.into_iter().map(|(k, v)| (k, set_origin(v))).collect()))
+        }
+        scalar => scalar,
+    };
+    Item { value, origin: Origin::Set }
+}
+
+impl Table {
+    pub(super) fn get(&self, key: &str) -> Option<&Item> {
+        self.0.iter().find(|(k, _)| k == key).map(|(_, v)| v)
+    }
+
+    /// Where the value at `path` was written, or the nearest table or list above it that is there.
+    pub(super) fn origin_of(&self, path: &[&str]) -> Origin {
+        let mut origin = Origin::Line(1);
+        let mut item = path.first().and_then(|key| self.get(key));
+        for key in path.iter().skip(1).chain([&""]) {
+            let Some(here) = item else { break };
+            origin = here.origin;
+            item = match &here.value {
+                Value::Table(table) => table.get(key),
+                Value::Array(items) => key.parse::<usize>().ok().and_then(|i| items.get(i)),
+                _ => None,
+            };
+        }
+        origin
+    }
+
+    fn position(&self, key: &str) -> Option<usize> {
+        self.0.iter().position(|(k, _)| k == key)
+    }
+
+    /// The names in this table, for suggestions.
+    pub(super) fn names(&self) -> Vec<&str> {
+        self.0.iter().map(|(k, _)| k.as_str()).collect()
+    }
+
+    /// Puts the value that `text` means at the dotted `path`, as if the file had been edited there.
+    ///
+    /// Tables that a key needs are made; whether the key is known is found out by whoever reads it. Channels, nodes, interfaces,
+    /// links and flows are not made: a wrong name there is a mistake.
+    pub(super) fn set(&mut self, path: &str, text: &str) -> Result<(), Fault> {
+        let keys: Vec<&str> = path.split('.').collect();
+        if keys.len() > MAX_DEPTH || keys.iter().any(|k| k.is_empty()) || keys[0] == "sweep" {
+            return Err(Fault::new(Origin::Set, path, "no such key", "a key such as \"node.ap.forward\""));
+        }
+        set_in(self, &keys, 0, Item { value: override_value(text), origin: Origin::Set })
+    }
+
+    /// This table over `base`: tables are merged key by key, anything else replaces what the base has.
+    fn over(self, base: &Self) -> Self {
+        let mut out = base.clone();
+        for (key, item) in self.0 {
+            let Some(at) = out.position(&key) else {
+                out.0.push((key, item));
+                continue;
+            };
+            let origin = item.origin;
+            let below = &out.0[at].1;
+            let value = match (item.value, &below.value) {
+                (Value::Table(own), Value::Table(base)) if !changes_kind(&own, base) => {
+                    Value::Table(own.over(base))
+                }
+                (Value::Table(own), Value::String(_))
+                    if KINDS.contains(&key.as_str()) && own.get("kind").is_none() =>
+                {
+                    Value::Table(own.over(&kind_table(below)))
+                }
+                (value, _) => value,
+            };
+            out.0[at].1 = Item { value, origin };
+        }
+        out
+    }
+}
+
+/// Whether `own` chooses another kind than `base`, whose options then mean nothing.
+fn changes_kind(own: &Table, base: &Table) -> bool {
+    own.get("kind").is_some_and(|kind| base.get("kind").map(|b| &b.value) != Some(&kind.value))
+}
+
+/// `{ kind = NAME }` for a bare name.
+fn kind_table(name: &Item) -> Table {
+    Table(vec![("kind".to_owned(), name.clone())])
+}
+
+fn set_in(table: &mut Table, keys: &[&str], depth: usize, item: Item) -> Result<(), Fault> {
+    let path = || keys.join(".");
+    let rest = &keys[depth..];
+    // A key may itself contain dots (a quoted sysctl name): the longest one that is there wins.
+    let found = (1..=rest.len()).rev().find_map(|n| Some((n, table.position(&rest[..n].join("."))?)));
+    let (taken, at) = match found {
+        Some(found) => found,
+        None if names_a_thing(keys, depth) => {
+            let here = keys[..=depth].join(".");
+            return Err(Fault::new(Origin::Set, here, "no such name", suggest(rest[0], &table.names())));
+        }
+        None => {
+            let value = if rest.len() == 1 { item.value.clone() } else { Value::Table(Table::default()) };
+            table.0.push((rest[0].to_owned(), Item { value, origin: Origin::Set }));
+            (1, table.0.len() - 1)
+        }
+    };
+    if taken == rest.len() {
+        table.0[at].1 = item;
+        return Ok(());
+    }
+    let (name, below) = &mut table.0[at];
+    if matches!(below.value, Value::String(_)) && KINDS.contains(&name.as_str()) {
+        below.value = Value::Table(kind_table(below));
+    }
+    set_below(below, keys, depth + taken, item, &path)
+}
+
+fn set_below(
+    below: &mut Item,
+    keys: &[&str],
+    depth: usize,
+    item: Item,
+    path: &dyn Fn() -> String,
+) -> Result<(), Fault> {
+    match &mut below.value {
+        Value::Table(table) => set_in(table, keys, depth, item),
+        Value::Array(items) => {
+            let many = items.len();
+            let here = || keys[..=depth].join(".");
+            let element =
+                keys[depth].parse::<usize>().ok().and_then(|i| items.get_mut(i)).ok_or_else(|| {
+                    Fault::new(Origin::Set, here(), "no such element", format!("a number below {many}"))
+                })?;
+            if depth + 1 == keys.len() {
+                *element = item;
+                return Ok(());
+            }
+            set_below(element, keys, depth + 1, item, path)
+        }
+        scalar => {
+            let found = format!("{} above it", scalar.describe());
+            Err(Fault::new(Origin::Set, path(), found, format!("{} to be a table", keys[..depth].join("."))))
+        }
+    }
+}
+
+/// Whether the key at `depth` is the name of a channel, node, link or interface.
+fn names_a_thing(keys: &[&str], depth: usize) -> bool {
+    match depth {
+        0 => keys[0] == "flow",
+        1 => matches!(keys[0], "channel" | "node" | "link"),
+        3 => keys[0] == "node" && keys[2] == "interface",
+        _ => false,
+    }
+}
+
+/// The table `name` of `tables` with what it inherits by `like`, which is taken out.
+pub(super) fn inherit(tables: &Table, path: &str, name: &str) -> Result<Table, Fault> {
+    let mut chain: Vec<&str> = vec![name];
+    let mut own: Vec<Table> = Vec::new();
+    loop {
+        let name = chain[chain.len() - 1];
+        // Callers and the check below name only what is there; anything but a table is refused by the decoder.
+        let Some(Item { value: Value::Table(table), .. }) = tables.get(name) else { break };
+        own.push(Table(table.0.iter().filter(|(k, _)| k != "like").cloned().collect()));
+        let Some(like) = table.get("like") else { break };
+        let key = join(&join(path, name), "like");
+        let Value::String(base) = &like.value else {
+            return Err(Fault::new(like.origin, key, like.value.describe(), "the name of another node"));
+        };
+        if chain.contains(&base.as_str()) {
+            let found = format!("{base:?}, which is like {name:?} itself");
+            return Err(Fault::new(like.origin, key, found, "a node that is not like this one"));
+        }
+        let others: Vec<&str> = tables.names().into_iter().filter(|n| !chain.contains(n)).collect();
+        if tables.get(base).is_none() {
+            return Err(Fault::new(like.origin, key, like.value.describe(), suggest(base, &others)));
+        }
+        chain.push(base);
+    }
+    Ok(own.into_iter().rev().fold(Table::default(), |base, table| table.over(&base)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree(text: &str) -> Table {
+        parse(text).expect("test text is TOML")
+    }
+
+    fn shown(table: &Table) -> String {
+        Value::Table(table.clone()).to_toml().replace('"', "")
+    }
+
+    #[test]
+    fn values_know_their_line_and_keep_their_order() {
+        let t =
+            tree("b = 1\n[n.y]\nk = \"v\"\nt.u = { x = 1,\n y = 2 }\n[n.x]\n[[f]]\n[[f]]\na = [1,\n 2]\n");
+        assert_eq!(
+            shown(&t),
+            "{ b = 1, n = { y = { k = v, t = { u = { x = 1, y = 2 } } }, x = {  } }, f = [{  }, { a = [1, 2] }] }"
+        );
+        let line = |path: &str| {
+            let mut item = Item { value: Value::Table(t.clone()), origin: Origin::Set };
+            for key in path.split('.') {
+                item = match item.value {
+                    Value::Table(t) => t.get(key).unwrap().clone(),
+                    Value::Array(a) => a[key.parse::<usize>().unwrap()].clone(),
+                    _ => unreachable!(),
+                };
+            }
+            item.origin
+        };
+        for (path, at) in [
+            ("b", 1),
+            ("n", 2),
+            ("n.y", 2),
+            ("n.y.k", 3),
+            ("n.y.t.u", 4),
+            ("n.y.t.u.y", 5),
+            ("n.x", 6),
+            ("f.0", 7),
+            ("f.1", 8),
+            ("f.1.a.0", 9),
+            ("f.1.a.1", 10),
+        ] {
+            assert_eq!(line(path), Origin::Line(at), "{path}");
+        }
+    }
+
+    #[test]
+    fn overrides() {
+        let base = "[node.ap]\nscheme = \"airtime\"\nsysctl.\"a.b\" = 1\n[[flow]]\nto = [\"x\", \"y\"]\n";
+        for (path, text, after) in [
+            ("seed", "3", "seed = 3 }"),
+            ("node.ap.scheme", "fifo", "scheme = fifo"),
+            ("node.ap.scheme.sparse", "false", "scheme = { kind = airtime, sparse = false }"),
+            ("node.ap.sysctl.a.b", "2", "sysctl = { a.b = 2 }"),
+            ("node.ap.new.key", "5 ms", "new = { key = 5 ms }"),
+            ("flow.0.to.1", "z", "to = [x, z]"),
+            ("flow.0.rate", "[\"1 Mbit/s\", \"2 Mbit/s\"]", "rate = [1 Mbit/s, 2 Mbit/s]"),
+            ("seed", "1\nname = 2", "seed = 1\\u000Aname = 2"),
+        ] {
+            let mut t = tree(base);
+            t.set(path, text).unwrap();
+            let all = shown(&t);
+            assert!(all.contains(after), "{path}: {all}");
+        }
+    }
+
+    #[test]
+    fn overrides_of_what_is_not_there() {
+        let base = "[node.ap]\nforward = true\ninterface.wlan0 = {}\n[[flow]]\nto = [\"x\"]\n";
+        for (path, says) in [
+            ("node.app.forward", "node.app: found no such name, expected \"ap\""),
+            (
+                "node.ap.interface.wlan1.scheme",
+                "node.ap.interface.wlan1: found no such name, expected \"wlan0\"",
+            ),
+            ("flow.1.rate", "flow.1: found no such element, expected a number below 1"),
+            (
+                "node.ap.forward.x",
+                "node.ap.forward.x: found true above it, expected node.ap.forward to be a table",
+            ),
+            ("node..x", "node..x: found no such key, expected a key such as \"node.ap.forward\""),
+        ] {
+            let error = tree(base).set(path, "1").unwrap_err().in_file("f.toml");
+            assert_eq!(error.to_string(), format!("--set: {says}"));
+        }
+    }
+
+    #[test]
+    fn override_text_means_the_value_again() {
+        for text in [
+            "fifo",
+            "\"true\"",
+            "true",
+            "3",
+            "1.5",
+            "[1, \"a\"]",
+            "{ \"a\" = 1 }",
+            "5 ms",
+            "\"1..3\"",
+            "",
+            "a\nb\\\"c\u{7f}",
+        ] {
+            let value = override_value(text);
+            assert_eq!(override_value(&value.to_override()), value, "{text}");
+        }
+        assert_eq!(Value::String("true".into()).to_override(), "\"true\"");
+        assert_eq!(Value::String("airtime".into()).to_override(), "airtime");
+    }
+
+    #[test]
+    fn like_merges_in_chains_and_refuses_cycles() {
+        let t = tree(
+            "[a]\nx = 1\ni.w = { r = 1, s = 2 }\nscheme = { kind = \"k\", o = 1 }\n[b]\nlike = \"a\"\ni.w.r = 5\n[c]\nlike = \"b\"\nx = 2\nscheme = { kind = \"l\" }\n[d]\nlike = \"e\"\n[e]\nlike = \"d\"\n",
+        );
+        assert_eq!(
+            shown(&inherit(&t, "node", "b").unwrap()),
+            "{ x = 1, i = { w = { r = 5, s = 2 } }, scheme = { kind = k, o = 1 } }"
+        );
+        assert_eq!(
+            shown(&inherit(&t, "node", "c").unwrap()),
+            "{ x = 2, i = { w = { r = 5, s = 2 } }, scheme = { kind = l } }"
+        );
+        let error = inherit(&t, "node", "d").unwrap_err();
+        assert_eq!(
+            error.in_file("f").to_string(),
+            "f:15: node.e.like: found \"d\", which is like \"e\" itself, expected a node that is not like this one"
+        );
+    }
+}

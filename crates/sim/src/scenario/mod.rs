@@ -1,0 +1,296 @@
+//! A scenario: TOML text to a plain, resolved and fully checked structure that the world is wired from.
+//!
+//! References are positions in the scenario's own lists, defaults are filled in, `like` and overrides are applied: whoever reads a
+//! [`Scenario`] decides nothing. A mistake in the text is one [`ScenarioError`] that says where, what was found and what would be right.
+//!
+//! ```text
+//! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
+//! ```
+
+mod decode;
+mod document;
+mod error;
+mod profile;
+mod reader;
+mod resolved;
+mod sweep;
+mod topology;
+mod units;
+
+use std::net::Ipv4Addr;
+
+use stillair_model::qdisc::QdiscConfig;
+use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::phy::{Band, RetryChain, Width};
+
+pub use error::ScenarioError;
+pub use profile::Profile;
+
+/// A whole experiment: who is there, how they are connected and what they send.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    /// Name, for results.
+    pub name: String,
+    /// Length of the run.
+    pub duration: Duration,
+    /// What happens before this is not measured.
+    pub warm_up: Duration,
+    /// Seed of all random streams.
+    pub seed: u64,
+    /// Wi-Fi channels.
+    pub channels: Vec<Channel>,
+    /// Hosts, routers and access points, in the order of the file.
+    pub nodes: Vec<Node>,
+    /// Wired links.
+    pub links: Vec<Link>,
+    /// Traffic.
+    pub flows: Vec<Flow>,
+}
+
+/// A Wi-Fi channel: one medium that everyone on it shares.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Channel {
+    /// Name in the scenario.
+    pub name: String,
+    /// Frequency band.
+    pub band: Band,
+    /// Width; stations may use less.
+    pub width: Width,
+    /// Time between beacons of each access point; none where beacons are off.
+    pub beacon_interval: Option<Duration>,
+}
+
+/// A host, router or access point.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Node {
+    /// Name in the scenario.
+    pub name: String,
+    /// Kernel's behaviour, with the node's `sysctl` table applied.
+    pub profile: Profile,
+    /// Packets for others are passed on.
+    pub forward: bool,
+    /// Network interfaces, at least one.
+    pub interfaces: Vec<Interface>,
+}
+
+/// A network interface.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Interface {
+    /// Name within its node.
+    pub name: String,
+    /// Address; no two interfaces of a scenario share one.
+    pub address: Ipv4Addr,
+    /// Queueing discipline: the one given, or the default of device and scheme.
+    pub qdisc: QdiscSpec,
+    /// What it is connected to.
+    pub medium: Medium,
+}
+
+/// A queueing discipline at the root of an interface.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct QdiscSpec {
+    /// One instance for each access category, under `mq`; otherwise a single root.
+    pub mq: bool,
+    /// The discipline.
+    pub config: QdiscConfig,
+}
+
+/// What an interface is connected to.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
+pub enum Medium {
+    /// A wired link, by its position in [`Scenario::links`].
+    Wired {
+        /// The link.
+        link: usize,
+    },
+    /// A Wi-Fi channel.
+    Wifi(Wifi),
+}
+
+/// A Wi-Fi device.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Wifi {
+    /// Position in [`Scenario::channels`].
+    pub channel: usize,
+    /// Access point or station.
+    pub role: Role,
+    /// The scheme it was given, of which `driver` and the qdisc follow; for reports.
+    pub scheme: Scheme,
+    /// Queues and scheduler.
+    pub driver: DriverConfig,
+    /// Short queues of the hardware.
+    pub hardware: HardwareDepth,
+    /// What the scenario changes of the EDCA parameters that this device uses, by [`Ac::index`](stillair_model::vocabulary::Ac::index):
+    /// an access point's own, a station's from the beacon of its access point.
+    pub edca: [EdcaOverride; 4],
+    /// Tries of one MPDU by the driver after the hardware gave it up.
+    pub retry_limit: u8,
+}
+
+/// Part that a Wi-Fi device plays.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Role {
+    /// Access point.
+    Ap,
+    /// Station.
+    Station(Station),
+}
+
+/// A station and its path to its access point; the path is the same in both directions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Station {
+    /// Its access point's interface.
+    pub ap: InterfaceRef,
+    /// Rates, of what it sends and of what it is sent.
+    pub chain: RetryChain,
+    /// Probability that an MPDU is lost.
+    pub error_rate: f64,
+    /// Probability that an ACK or Block Ack is lost.
+    pub ack_error_rate: f64,
+}
+
+/// An interface by its positions in [`Scenario::nodes`] and [`Node::interfaces`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct InterfaceRef {
+    /// The node.
+    pub node: usize,
+    /// The interface within the node.
+    pub interface: usize,
+}
+
+/// How a Wi-Fi device queues and schedules, under the scenario's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scheme {
+    /// `fifo`: pfifo_fast over the driver's own queues.
+    Fifo,
+    /// `fq_codel`: the qdisc over the driver's own queues.
+    FqCodel,
+    /// `fq_mac`: queues in the MAC, served in turn.
+    FqMac,
+    /// `airtime`: queues in the MAC, served by airtime as ath9k does it.
+    Airtime,
+    /// `airtime_as_printed`: the same by the paper's listing.
+    AirtimeAsPrinted,
+}
+
+impl Scheme {
+    /// All, under their names.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("fifo", Self::Fifo),
+        ("fq_codel", Self::FqCodel),
+        ("fq_mac", Self::FqMac),
+        ("airtime", Self::Airtime),
+        ("airtime_as_printed", Self::AirtimeAsPrinted),
+    ];
+}
+
+/// EDCA parameters of one access category that the scenario sets; none means as shipped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EdcaOverride {
+    /// Slots of the arbitration space after SIFS.
+    pub aifsn: Option<u8>,
+    /// Least contention window: 1, 3, 7, ... slots.
+    pub cw_min: Option<u16>,
+    /// Greatest contention window.
+    pub cw_max: Option<u16>,
+    /// Longest transmission opportunity; zero is one frame exchange.
+    pub txop: Option<Duration>,
+}
+
+/// A wired link between two interfaces.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Link {
+    /// Name in the scenario.
+    pub name: String,
+    /// Rate of each direction.
+    pub rate: Rate,
+    /// One-way propagation delay.
+    pub delay: Duration,
+    /// What it joins.
+    pub ends: [InterfaceRef; 2],
+}
+
+/// Traffic from one node to some others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Flow {
+    /// Name, given or made of kind and number.
+    pub name: String,
+    /// Sender, by its position in [`Scenario::nodes`].
+    pub from: usize,
+    /// Receivers, each with its own stream of packets.
+    pub to: Vec<usize>,
+    /// The IP header's type-of-service byte: DSCP times four.
+    pub tos: u8,
+    /// When it starts.
+    pub start: Duration,
+    /// When it stops; none means the end of the run.
+    pub stop: Option<Duration>,
+    /// What it is.
+    pub kind: FlowKind,
+}
+
+/// Kinds of traffic.
+#[derive(Clone, PartialEq, Debug)]
+pub enum FlowKind {
+    /// UDP datagrams at a given mean rate.
+    Udp {
+        /// Payload bits per second to each of the receivers, in their order.
+        rates: Vec<Rate>,
+        /// Bytes of payload in a datagram.
+        payload: u32,
+        /// Datagrams sent back to back.
+        burst: u32,
+        /// Time between bursts.
+        gap: Gap,
+    },
+    /// ICMP echo.
+    Ping {
+        /// Time between requests.
+        interval: Duration,
+        /// Bytes of payload.
+        payload: u32,
+    },
+}
+
+/// How the times between bursts are distributed around the mean that rate, payload and burst give.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gap {
+    /// Exponential: a Poisson process of bursts.
+    Exponential,
+    /// Uniform between two fractions of the mean, in millionths; they lie evenly around 1,000,000.
+    Uniform {
+        /// Shortest.
+        low: u32,
+        /// Longest.
+        high: u32,
+    },
+    /// Always the mean.
+    Periodic,
+}
+
+/// Reads a scenario from `text`; `file` is its name in messages.
+///
+/// Each override is a dotted path and the text of a value, such as `("node.ap.interface.wlan0.scheme", "fifo")`. It acts as an edit of the file
+/// would, in the order given and before `like` is resolved. Text that is no TOML value is a string. Elements of lists are numbered: `flow.0.rate`.
+pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
+    let read = || {
+        let mut tree = document::parse(text)?;
+        for (path, value) in overrides {
+            tree.set(path, value)?;
+        }
+        let scenario = decode::scenario(&tree)?;
+        topology::check(&scenario, &tree)?;
+        Ok(scenario)
+    };
+    read().map_err(|fault: error::Fault| fault.in_file(file))
+}
+
+/// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`parse`].
+///
+/// Keys stand in the order of the file and the last one changes fastest. Without the table, or with an empty one, there is one
+/// combination that overrides nothing.
+pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ScenarioError> {
+    document::parse(text).and_then(|tree| sweep::combinations(&tree)).map_err(|fault| fault.in_file(file))
+}

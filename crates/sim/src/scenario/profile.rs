@@ -1,0 +1,104 @@
+//! Kernels as data: what a host does by default, by the name of its profile.
+
+use super::document::{self, Table};
+use super::error::{Fault, suggest};
+use super::reader::{Field, Section, flatten};
+
+/// A kernel's defaults, with a node's overrides applied. Sources stand in the data files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Profile {
+    /// Name, such as `linux-4.4`.
+    pub name: &'static str,
+    /// Packets in an Ethernet-like device's queue (`txqueuelen`).
+    pub txqueuelen: u32,
+    /// pfifo_fast's limit holds for each band.
+    pub pfifo_fast_limit_per_band: bool,
+    /// Send buffer of a UDP socket, in bytes of truesize (`net.core.wmem_default`).
+    pub wmem_default: u32,
+    /// Truesize in bytes of a full segment on a device without scatter-gather, such as ath9k.
+    pub truesize_linear: u32,
+    /// The same on a device with scatter-gather, such as Ethernet.
+    pub truesize_scatter_gather: u32,
+}
+
+macro_rules! data_files {
+    ($($name:literal),*) => { [$(($name, include_str!(concat!("../../profiles/", $name, ".toml")))),*] };
+}
+
+const FILES: [(&str, &str); 6] =
+    data_files!["linux-4.4", "linux-4.6", "linux-4.14", "linux-5.10", "linux-6.1", "linux-6.18"];
+
+/// Bytes that a socket's buffer may be set to.
+const MAX_BUFFER: u32 = 1 << 30;
+
+/// Reads `profile = NAME` of a node and its `sysctl` table.
+pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
+    let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
+    let field = section.need("profile", &suggest("", &names))?;
+    let name = field.text(&suggest("", &names))?;
+    let Some((name, text)) = FILES.iter().find(|(known, _)| *known == name) else {
+        return Err(field.wrong(suggest(name, &names)));
+    };
+    let mut profile = load(name, text).expect("the project's own profiles are tested");
+    if let Some(field) = section.get("sysctl") {
+        let mut settings = Vec::new();
+        flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
+        let mut taken: Vec<&str> = Vec::new();
+        for (name, setting) in &settings {
+            if taken.contains(&name.as_str()) {
+                return Err(setting.found("a second value", "one value for a name"));
+            }
+            taken.push(name);
+            apply(&mut profile, name, setting)?;
+        }
+    }
+    Ok(profile)
+}
+
+/// Sets the kernel's setting `name`.
+fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
+    match name {
+        // linux: net/core/sock.c SOCK_MIN_SNDBUF (4.4) - sysctl refuses less than about two small packets; here one full segment.
+        // deviation: a full segment - a smaller buffer would never let a datagram out.
+        "net.core.wmem_default" => {
+            profile.wmem_default = setting.bytes(profile.truesize_scatter_gather..=MAX_BUFFER)?
+        }
+        _ => {
+            return Err(setting
+                .found("a setting the profile does not have", suggest(name, &["net.core.wmem_default"])));
+        }
+    }
+    Ok(())
+}
+
+fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
+    let tree: Table = document::parse(text)?;
+    let mut root = Section::new("", super::error::Origin::Line(1), &tree);
+    let number = "a whole number";
+    let profile = Profile {
+        name,
+        txqueuelen: root.need("txqueuelen", number)?.integer(1..=u32::MAX)?,
+        pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.boolean()?,
+        wmem_default: root.need("wmem_default", number)?.bytes(1..=MAX_BUFFER)?,
+        truesize_linear: root.need("truesize_linear", number)?.bytes(1500..=65_536)?,
+        truesize_scatter_gather: root.need("truesize_scatter_gather", number)?.bytes(1500..=65_536)?,
+    };
+    root.finish()?;
+    Ok(profile)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_profiles_load_and_differ_where_kernels_do() {
+        for (name, text) in FILES {
+            let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
+            let per_band = !matches!(name, "linux-4.4" | "linux-4.6" | "linux-4.14");
+            assert_eq!(profile.pfifo_fast_limit_per_band, per_band, "{name}");
+            // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 + 320 bytes of overhead.
+            assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");
+        }
+    }
+}

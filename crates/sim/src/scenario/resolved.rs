@@ -1,0 +1,206 @@
+//! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
+
+use serde_json::{Value, json};
+use stillair_model::aqm::codel::CodelParams;
+use stillair_model::qdisc::QdiscConfig;
+use stillair_model::vocabulary::{Ac, Rate};
+use stillair_model::wifi::config::{DriverConfig, Scheduler};
+use stillair_model::wifi::phy::{Band, Width};
+
+use super::units::phy_rate_name;
+use super::{
+    EdcaOverride, Flow, FlowKind, Gap, Interface, InterfaceRef, Medium, Profile, Role, Scenario, Scheme, Wifi,
+};
+
+impl Scenario {
+    /// The scenario as one JSON object; equal scenarios give equal text.
+    pub fn resolved(&self) -> String {
+        let channels = self.channels.iter().map(|c| {
+            json!({
+                "name": c.name,
+                "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0 },
+                "width_mhz": match c.width { Width::Mhz20 => 20, Width::Mhz40 => 40 },
+                "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
+            })
+        });
+        let nodes = self.nodes.iter().map(|n| {
+            json!({
+                "name": n.name,
+                "profile": profile(&n.profile),
+                "forward": n.forward,
+                "interfaces": n.interfaces.iter().map(|i| self.interface(i)).collect::<Vec<_>>(),
+            })
+        });
+        let links = self.links.iter().map(|l| {
+            json!({
+                "name": l.name,
+                "rate_bps": l.rate.bps(),
+                "delay_ns": l.delay.nanos(),
+                "ends": l.ends.map(|end| self.interface_name(end)),
+            })
+        });
+        let all = json!({
+            "name": self.name,
+            "duration_ns": self.duration.nanos(),
+            "warm_up_ns": self.warm_up.nanos(),
+            "seed": self.seed,
+            "channels": channels.collect::<Vec<_>>(),
+            "nodes": nodes.collect::<Vec<_>>(),
+            "links": links.collect::<Vec<_>>(),
+            "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
+        });
+        all.to_string()
+    }
+
+    fn interface_name(&self, at: InterfaceRef) -> String {
+        let node = &self.nodes[at.node];
+        format!("{}.{}", node.name, node.interfaces[at.interface].name)
+    }
+
+    fn interface(&self, interface: &Interface) -> Value {
+        let medium = match &interface.medium {
+            Medium::Wired { link } => json!({ "link": self.links[*link].name }),
+            Medium::Wifi(wifi) => self.wifi(wifi),
+        };
+        json!({
+            "name": interface.name,
+            "address": interface.address.to_string(),
+            "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
+            "medium": medium,
+        })
+    }
+
+    fn wifi(&self, wifi: &Wifi) -> Value {
+        let scheme = Scheme::ALL.iter().find(|(_, s)| *s == wifi.scheme).map(|(name, _)| *name);
+        let role = match wifi.role {
+            Role::Ap => json!({ "kind": "ap" }),
+            Role::Station(station) => {
+                let entries = station.chain.entries().iter();
+                let chain = entries.map(|e| json!({ "rate": phy_rate_name(e.rate), "tries": e.tries }));
+                json!({
+                    "kind": "station",
+                    "ap": self.interface_name(station.ap),
+                    "retry_chain": chain.collect::<Vec<_>>(),
+                    "error_rate": station.error_rate,
+                    "ack_error_rate": station.ack_error_rate,
+                })
+            }
+        };
+        json!({
+            "channel": self.channels[wifi.channel].name,
+            "role": role,
+            "scheme": scheme,
+            "driver": driver(&wifi.driver),
+            "hw_aggregates": wifi.hardware.aggregates,
+            "hw_singles": wifi.hardware.singles,
+            "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
+            "retry_limit": wifi.retry_limit,
+        })
+    }
+
+    fn flow(&self, flow: &Flow) -> Value {
+        let kind = match &flow.kind {
+            FlowKind::Udp { rates, payload, burst, gap } => json!({
+                "kind": "udp",
+                "rates_bps": rates.iter().copied().map(Rate::bps).collect::<Vec<_>>(),
+                "payload_bytes": payload,
+                "burst": burst,
+                "gap": match gap {
+                    Gap::Exponential => json!("exponential"),
+                    Gap::Periodic => json!("periodic"),
+                    Gap::Uniform { low, high } => json!({ "uniform_millionths": [low, high] }),
+                },
+            }),
+            FlowKind::Ping { interval, payload } => json!({
+                "kind": "ping",
+                "interval_ns": interval.nanos(),
+                "payload_bytes": payload,
+            }),
+        };
+        json!({
+            "name": flow.name,
+            "from": self.nodes[flow.from].name,
+            "to": flow.to.iter().map(|n| self.nodes[*n].name.as_str()).collect::<Vec<_>>(),
+            "tos": flow.tos,
+            "start_ns": flow.start.nanos(),
+            "stop_ns": flow.stop.map(|d| d.nanos()),
+            "traffic": kind,
+        })
+    }
+}
+
+fn profile(p: &Profile) -> Value {
+    json!({
+        "name": p.name,
+        "txqueuelen": p.txqueuelen,
+        "pfifo_fast_limit_per_band": p.pfifo_fast_limit_per_band,
+        "net.core.wmem_default": p.wmem_default,
+        "truesize_linear_bytes": p.truesize_linear,
+        "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
+    })
+}
+
+fn codel(p: &CodelParams) -> Value {
+    json!({ "target_ns": p.target.nanos(), "interval_ns": p.interval.nanos(), "ecn": p.ecn, "mtu_bytes": p.mtu })
+}
+
+fn qdisc(config: &QdiscConfig) -> Value {
+    match config {
+        QdiscConfig::Noqueue => json!({ "kind": "noqueue" }),
+        QdiscConfig::PfifoFast(p) => {
+            json!({ "kind": "pfifo_fast", "limit": p.limit, "limit_per_band": p.limit_per_band })
+        }
+        QdiscConfig::FqCodel(p) => json!({
+            "kind": "fq_codel",
+            "limit": p.limit,
+            "flows": p.flows,
+            "quantum_bytes": p.quantum,
+            "memory_limit_bytes": p.memory_limit,
+            "drop_batch": p.drop_batch,
+            "codel": codel(&p.codel),
+        }),
+    }
+}
+
+fn driver(config: &DriverConfig) -> Value {
+    let (p, scheduler) = match config {
+        DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
+        DriverConfig::Fq(p, scheduler) => (p, scheduler),
+    };
+    let (name, airtime) = match scheduler {
+        Scheduler::RoundRobin => ("round_robin", None),
+        Scheduler::Airtime(a) => ("airtime", Some(a)),
+        Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
+    };
+    let airtime = airtime.map(|a| {
+        json!({
+            "quantum_ns": a.quantum.nanos(),
+            "sparse": a.sparse,
+            "charge_tx": a.charge_tx,
+            "charge_rx": a.charge_rx,
+        })
+    });
+    json!({
+        "kind": "fq",
+        "flows": p.flows,
+        "limit": p.limit,
+        "memory_limit_bytes": p.memory_limit,
+        "fq_quantum_bytes": p.quantum,
+        "codel": codel(&p.codel),
+        "codel_slow": codel(&p.codel_slow),
+        "slow_below_bps": p.slow_below.bps(),
+        "hysteresis_ns": p.hysteresis.nanos(),
+        "scheduler": name,
+        "airtime": airtime,
+    })
+}
+
+fn edca(ac: Ac, e: &EdcaOverride) -> Value {
+    json!({
+        "ac": ac.name(),
+        "aifsn": e.aifsn,
+        "cw_min": e.cw_min,
+        "cw_max": e.cw_max,
+        "txop_ns": e.txop.map(|d| d.nanos()),
+    })
+}

@@ -1,0 +1,86 @@
+//! Whether packets can get from where they are sent to where they are meant to go.
+
+use std::collections::VecDeque;
+
+use super::document::Table;
+use super::error::Fault;
+use super::{Medium, Role, Scenario};
+
+/// Refuses a scenario with a flow whose packets, or the answers to them, have no way.
+pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
+    let neighbours = neighbours(scenario);
+    for (f, flow) in scenario.flows.iter().enumerate() {
+        let reached = search(scenario, &neighbours, flow.from, false);
+        let Some((t, to)) = flow.to.iter().enumerate().find(|(_, to)| reached[**to].is_none()) else {
+            continue;
+        };
+        let name = |node: usize| scenario.nodes[node].name.as_str();
+        // With everybody forwarding, is there a way? Then the first on it who does not is to blame.
+        let all = search(scenario, &neighbours, flow.from, true);
+        let mut way: Vec<usize> = core::iter::successors(all[*to], |n| all[*n].filter(|p| p != n)).collect();
+        way.reverse();
+        if let Some(refuses) = way.iter().skip(1).find(|n| !scenario.nodes[**n].forward) {
+            let node = name(*refuses);
+            return Err(Fault::new(
+                tree.origin_of(&["node", node, "forward"]),
+                format!("node.{node}.forward"),
+                format!("a node between {:?} and {:?} that does not forward", name(flow.from), name(*to)),
+                "forward = true",
+            ));
+        }
+        let (number, element) = (f.to_string(), t.to_string());
+        return Err(Fault::new(
+            tree.origin_of(&["flow", &number, "to", &element]),
+            format!("flow.{f}.to"),
+            format!("{:?}, to which no way leads from {:?}", name(*to), name(flow.from)),
+            "nodes joined by links or channels",
+        ));
+    }
+    Ok(())
+}
+
+/// For each node those that a wired link or a station's association joins it to.
+fn neighbours(scenario: &Scenario) -> Vec<Vec<usize>> {
+    let mut all = vec![Vec::new(); scenario.nodes.len()];
+    let mut join = |a: usize, b: usize| {
+        all[a].push(b);
+        all[b].push(a);
+    };
+    for link in &scenario.links {
+        join(link.ends[0].node, link.ends[1].node);
+    }
+    for (n, node) in scenario.nodes.iter().enumerate() {
+        for interface in &node.interfaces {
+            if let Medium::Wifi(wifi) = &interface.medium
+                && let Role::Station(station) = wifi.role
+            {
+                join(n, station.ap.node);
+            }
+        }
+    }
+    all
+}
+
+/// For each node the one before it on a shortest way from `from`, itself for `from`, none where no way leads.
+fn search(
+    scenario: &Scenario,
+    neighbours: &[Vec<usize>],
+    from: usize,
+    all_forward: bool,
+) -> Vec<Option<usize>> {
+    let mut before = vec![None; neighbours.len()];
+    before[from] = Some(from);
+    let mut open = VecDeque::from([from]);
+    while let Some(node) = open.pop_front() {
+        if node != from && !all_forward && !scenario.nodes[node].forward {
+            continue;
+        }
+        for &next in &neighbours[node] {
+            if before[next].is_none() {
+                before[next] = Some(node);
+                open.push_back(next);
+            }
+        }
+    }
+    before
+}

@@ -1,0 +1,283 @@
+//! Numbers with units and names of rates, from text to whole numbers without passing through floats.
+//!
+//! Each reader answers `Err` with what would have been right.
+
+use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::wifi::phy::{Gi, HtRate, OfdmRate, PhyRate, Width};
+
+/// What would have been right.
+pub(super) type Expected = String;
+
+const TIMES: [(&str, u64); 5] =
+    [("ns", 1), ("us", 1_000), ("µs", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+const RATES: [(&str, u64); 4] =
+    [("bit/s", 1), ("kbit/s", 1_000), ("Mbit/s", 1_000_000), ("Gbit/s", 1_000_000_000)];
+const SIZES: [(&str, u64); 5] =
+    [("B", 1), ("kB", 1_000), ("MB", 1_000_000), ("KiB", 1 << 10), ("MiB", 1 << 20)];
+
+/// Eleven days: sums of times in a run stay far from the end of 64 bits.
+const MAX_TIME: u64 = 1_000_000 * 1_000_000_000;
+/// 1 Tbit/s.
+const MAX_RATE: u64 = 1_000_000_000_000;
+
+/// A time such as `5 ms`.
+pub(super) fn duration(text: &str) -> Result<Duration, Expected> {
+    let wrong = || "a time in ns, us, ms or s, such as \"5 ms\"".to_owned();
+    match quantity(text, &TIMES) {
+        Some(Quantity::Whole(ns)) if ns <= MAX_TIME => Ok(Duration::from_nanos(ns)),
+        Some(Quantity::Whole(_)) => Err("at most 1000000 s".to_owned()),
+        Some(Quantity::Fraction) => Err("a whole number of nanoseconds".to_owned()),
+        None => Err(wrong()),
+    }
+}
+
+/// A rate such as `144.4 Mbit/s`; never zero.
+pub(super) fn rate(text: &str) -> Result<Rate, Expected> {
+    let wrong = || "a rate in bit/s, kbit/s, Mbit/s or Gbit/s, such as \"10 Mbit/s\"".to_owned();
+    match quantity(text, &RATES) {
+        Some(Quantity::Whole(0)) => Err("a rate above zero".to_owned()),
+        Some(Quantity::Whole(bps)) if bps <= MAX_RATE => Ok(Rate::from_bps(bps)),
+        Some(Quantity::Whole(_)) => Err("at most 1000 Gbit/s".to_owned()),
+        Some(Quantity::Fraction) => Err("a whole number of bits per second".to_owned()),
+        None => Err(wrong()),
+    }
+}
+
+/// A number of bytes such as `64 KiB`.
+pub(super) fn bytes(text: &str) -> Result<u64, Expected> {
+    match quantity(text, &SIZES) {
+        Some(Quantity::Whole(bytes)) => Ok(bytes),
+        Some(Quantity::Fraction) => Err("a whole number of bytes".to_owned()),
+        None => Err("a number of bytes, or a size in B, kB, MB, KiB or MiB, such as \"64 KiB\"".to_owned()),
+    }
+}
+
+/// A number times its unit.
+enum Quantity {
+    /// Whole in the smallest unit; the largest number stands for all that do not fit.
+    Whole(u64),
+    /// Finer than the smallest unit.
+    Fraction,
+}
+
+/// Reads `NUMBER UNIT`; the space may be left out.
+fn quantity(text: &str, units: &[(&str, u64)]) -> Option<Quantity> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let unit = text[end..].trim_start();
+    let (_, scale) = units.iter().find(|(name, _)| *name == unit)?;
+    let (whole, fraction) = text[..end].split_once('.').unwrap_or((&text[..end], "0"));
+    Some(match scaled(whole, fraction, *scale)? {
+        Some(n) => Quantity::Whole(n),
+        None => Quantity::Fraction,
+    })
+}
+
+/// `whole.fraction` times `scale`: outer `None` for text that is no number, inner `None` if the product is not whole.
+fn scaled(whole: &str, fraction: &str, scale: u64) -> Option<Option<u64>> {
+    let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) {
+        return None;
+    }
+    // No unit here is above 10^9, so a digit beyond the ninth can only be a zero.
+    let fraction = fraction.trim_end_matches('0');
+    if fraction.len() > 9 {
+        return Some(None);
+    }
+    // A number too long for 64 bits is reported as too large by whoever has a limit.
+    let whole = whole.parse::<u64>().unwrap_or(u64::MAX);
+    let part = if fraction.is_empty() { 0 } else { fraction.parse::<u64>().ok()? };
+    let unit = 10_u64.pow(fraction.len() as u32);
+    let part = u128::from(part) * u128::from(scale);
+    if part % u128::from(unit) != 0 {
+        return Some(None);
+    }
+    let sum = u128::from(whole) * u128::from(scale) + part / u128::from(unit);
+    Some(Some(u64::try_from(sum).unwrap_or(u64::MAX)))
+}
+
+/// A decimal fraction in millionths.
+pub(super) fn millionths(text: &str) -> Option<u32> {
+    let text = text.trim();
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    u32::try_from(scaled(whole, fraction, 1_000_000)??).ok()
+}
+
+/// A whole range `a..b`, both ends included.
+pub(super) fn range(text: &str) -> Option<(i64, i64)> {
+    let (low, high) = text.split_once("..")?;
+    let (low, high) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+    (low <= high).then_some((low, high))
+}
+
+/// The rate named `text`, such as `ht20-mcs15-sgi` or `ofdm24`.
+///
+/// Parts that are left out come from `base` where there is one: `mcs14` on the base `ht20-mcs15-sgi` is `ht20-mcs14-sgi`. Without a base the
+/// guard interval alone may be left out, and is long.
+pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Expected> {
+    if let Some(mbps) = text.strip_prefix("ofdm") {
+        let all = [
+            (OfdmRate::M6, "6"),
+            (OfdmRate::M9, "9"),
+            (OfdmRate::M12, "12"),
+            (OfdmRate::M18, "18"),
+            (OfdmRate::M24, "24"),
+            (OfdmRate::M36, "36"),
+            (OfdmRate::M48, "48"),
+            (OfdmRate::M54, "54"),
+        ];
+        let found = all.iter().find(|(_, name)| *name == mbps);
+        return found.map(|(rate, _)| PhyRate::Ofdm(*rate)).ok_or_else(|| {
+            "an OFDM rate: ofdm6, ofdm9, ofdm12, ofdm18, ofdm24, ofdm36, ofdm48 or ofdm54".to_owned()
+        });
+    }
+    let inherited = match base {
+        Some(PhyRate::Ht(ht)) => Some((ht.width, ht.gi)),
+        _ => None,
+    };
+    ht_rate(text, inherited).map(PhyRate::Ht).ok_or_else(|| {
+        let short = if inherited.is_some() { " or \"mcs15\"" } else { "" };
+        format!("an HT rate such as \"ht20-mcs15-sgi\"{short} (mcs 0 to 31)")
+    })
+}
+
+fn ht_rate(text: &str, inherited: Option<(Width, Gi)>) -> Option<HtRate> {
+    let mut parts = text.split('-');
+    let first = parts.next()?;
+    let (width, mcs) = match first {
+        "ht20" => (Some(Width::Mhz20), parts.next()?),
+        "ht40" => (Some(Width::Mhz40), parts.next()?),
+        mcs => (None, mcs),
+    };
+    let digits = mcs.strip_prefix("mcs")?;
+    if digits.is_empty() || digits.len() > 2 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    let mcs = digits.parse().ok().filter(|mcs| *mcs <= 31)?;
+    let gi = match parts.next() {
+        Some("sgi") => Some(Gi::Short),
+        Some("lgi") => Some(Gi::Long),
+        Some(_) => return None,
+        None => None,
+    };
+    if parts.next().is_some() {
+        return None;
+    }
+    Some(HtRate {
+        mcs,
+        width: width.or(inherited.map(|i| i.0))?,
+        // A rate that names its width stands alone; only a bare `mcsN` takes the guard interval over.
+        gi: gi.or(inherited.filter(|_| width.is_none()).map(|i| i.1)).unwrap_or(Gi::Long),
+    })
+}
+
+/// The name that [`phy_rate`] reads.
+pub(super) fn phy_rate_name(rate: PhyRate) -> String {
+    match rate {
+        PhyRate::Ht(HtRate { mcs, width, gi }) => {
+            let width = match width {
+                Width::Mhz20 => "ht20",
+                Width::Mhz40 => "ht40",
+            };
+            let gi = match gi {
+                Gi::Long => "lgi",
+                Gi::Short => "sgi",
+            };
+            format!("{width}-mcs{mcs}-{gi}")
+        }
+        PhyRate::Ofdm(rate) => {
+            let mbps = match rate {
+                OfdmRate::M6 => 6,
+                OfdmRate::M9 => 9,
+                OfdmRate::M12 => 12,
+                OfdmRate::M18 => 18,
+                OfdmRate::M24 => 24,
+                OfdmRate::M36 => 36,
+                OfdmRate::M48 => 48,
+                OfdmRate::M54 => 54,
+            };
+            format!("ofdm{mbps}")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn quantities() {
+        let ns = |text| duration(text).map(Duration::nanos).ok();
+        for (text, value) in [
+            ("5 ms", Some(5_000_000)),
+            ("102.4 ms", Some(102_400_000)),
+            ("3.6us", Some(3_600)),
+            ("0 s", Some(0)),
+            ("300 µs", Some(300_000)),
+            ("0.000000001 s", Some(1)),
+            ("1.500 ns", None),
+            ("0.0000000001 s", None),
+            ("5", None),
+            ("ms", None),
+            (".5 ms", None),
+            ("5. ms", None),
+            ("1.2.3 ms", None),
+            ("-5 ms", None),
+            ("5 Ms", None),
+            ("1000000 s", Some(MAX_TIME)),
+            ("1000001 s", None),
+            ("99999999999999999999999999 s", None),
+        ] {
+            assert_eq!(ns(text), value, "{text}");
+        }
+        let bps = |text| rate(text).map(Rate::bps).ok();
+        for (text, value) in [
+            ("144.4 Mbit/s", Some(144_400_000)),
+            ("1 Gbit/s", Some(1_000_000_000)),
+            ("0 Mbit/s", None),
+            ("1 Gbps", None),
+            ("0.5 bit/s", None),
+        ] {
+            assert_eq!(bps(text), value, "{text}");
+        }
+        assert_eq!(bytes("64 KiB"), Ok(65_536));
+        assert_eq!(bytes("1.5 kB"), Ok(1_500));
+        assert_eq!(millionths("0.5"), Some(500_000));
+        assert_eq!(millionths("0.0000001"), None);
+        assert_eq!(range("1..30"), Some((1, 30)));
+        assert_eq!(range("3..1"), None);
+    }
+
+    #[test]
+    fn rates() {
+        let base = phy_rate("ht20-mcs15-sgi", None).ok();
+        for (text, base, name) in [
+            ("ht20-mcs15-sgi", None, Some("ht20-mcs15-sgi")),
+            ("ht40-mcs7", None, Some("ht40-mcs7-lgi")),
+            ("ht40-mcs7", base, Some("ht40-mcs7-lgi")),
+            ("mcs14", base, Some("ht20-mcs14-sgi")),
+            ("mcs14-lgi", base, Some("ht20-mcs14-lgi")),
+            ("mcs14", None, None),
+            ("ofdm24", base, Some("ofdm24")),
+            ("ofdm25", None, None),
+            ("ht20-mcs32", None, None),
+            ("ht20-mcs015", None, None),
+            ("ht20-mcs+1", None, None),
+            ("ht20", None, None),
+            ("ht20-mcs1-sgi-x", None, None),
+        ] {
+            assert_eq!(phy_rate(text, base).ok().map(phy_rate_name).as_deref(), name, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn decimal_times_are_exact(ns in 0..=MAX_TIME) {
+            let text = format!("{}.{:06} ms", ns / 1_000_000, ns % 1_000_000);
+            prop_assert_eq!(duration(&text), Ok(Duration::from_nanos(ns)));
+            let text = format!("{}.{:09} s", ns / 1_000_000_000, ns % 1_000_000_000);
+            prop_assert_eq!(duration(&text), Ok(Duration::from_nanos(ns)));
+        }
+    }
+}

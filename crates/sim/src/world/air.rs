@@ -1,0 +1,325 @@
+//! What happens on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement,
+//! whatever the number of stations that listen.
+
+use stillair_model::vocabulary::{Ac, ChannelId, Ctx, DevId, Duration, Instant, PeerId, PpduTry, Sink, Trace};
+use stillair_model::wifi::account::AirUse;
+use stillair_model::wifi::medium::{FunctionId, Outcome};
+use stillair_model::wifi::phy::ppdu_duration;
+use stillair_model::wifi::ppdu::{Content, Header, Ppdu};
+use stillair_model::wifi::radio::BEACON_QUEUE;
+use stillair_model::wifi::timing::{Timing, control_rate};
+use stillair_model::wifi::transmitter::{Hardware, management_chain};
+
+use super::{Channel, World};
+use crate::engine::Slot;
+
+/// How long a PPDU's next try takes.
+fn airtime(timing: Timing, ppdu: &Ppdu) -> Duration {
+    ppdu_duration(ppdu.rate(), ppdu.bytes, timing.band)
+}
+
+/// SIFS and the acknowledgement that a PPDU asks for.
+fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
+    let rate = control_rate(ppdu.rate());
+    match ppdu.header.content {
+        Content::Beacon => Duration::ZERO,
+        Content::Data { aggregate: true } | Content::Bar { .. } => timing.sifs + timing.block_ack_duration(rate),
+        _ => timing.sifs + timing.ack_duration(rate),
+    }
+}
+
+impl Channel {
+    fn book_wait(&mut self, start: Instant) {
+        self.account.book(AirUse::Idle, self.medium.wanted_from());
+        self.account.book(AirUse::Contention, start);
+    }
+
+    /// Books what has passed at the end of a run, an exchange that is under way included.
+    pub(super) fn close(&mut self, end: Instant) {
+        let start = self.medium.start().unwrap_or(Instant::NEVER);
+        let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
+        self.account.book(AirUse::Idle, wanted);
+        self.account.book(AirUse::Contention, start.min(end));
+        let what = if self.winners.len() > 1 { AirUse::Collision } else { AirUse::Data };
+        self.account.book(what, end);
+    }
+}
+
+impl<S: Sink> World<S> {
+    /// Finds out who transmits next on a channel and arms the timer for the end of that exchange.
+    pub(super) fn plan(&mut self, index: usize) {
+        let channel = &mut self.channels[index];
+        channel.dirty = false;
+        if channel.medium.has_begun(self.now) {
+            return;
+        }
+        channel.medium.winners(&mut channel.winners);
+        let at = channel.medium.start().map(|start| start + self.exchange_duration(index));
+        self.timers.set(Slot(super::Slots::CHANNELS + index as u32), at);
+    }
+
+    /// From the start of the winners' PPDUs until everybody knows how they ended.
+    fn exchange_duration(&mut self, index: usize) -> Duration {
+        let channel = &self.channels[index];
+        let timing = channel.timing;
+        let (mut longest, mut answer) = (Duration::ZERO, Duration::ZERO);
+        for &FunctionId(f) in &channel.winners {
+            let (radio, queue) = channel.functions[usize::from(f)];
+            let ppdu = self.radios[radio].head(queue).expect("a function that contends has a PPDU");
+            longest = longest.max(airtime(timing, ppdu));
+            answer = response(timing, ppdu);
+        }
+        longest + if channel.winners.len() > 1 { timing.eifs_extra() } else { answer }
+    }
+
+    pub(super) fn exchange_ended(&mut self, index: usize) {
+        let channel = &mut self.channels[index];
+        channel.dirty = true;
+        let start = channel.medium.start().expect("an exchange has a start");
+        channel.book_wait(start);
+        let mut winners = core::mem::take(&mut channel.winners);
+        if winners.len() > 1 {
+            self.resolve_internal(index, &mut winners);
+        }
+        match winners[..] {
+            [winner] => self.exchange(index, winner, start),
+            _ => self.collision(index, &winners, start),
+        }
+        self.channels[index].winners = winners;
+    }
+
+    /// Of several functions of one radio that would start at once, the one of the highest category does; the others
+    /// back off as after a collision, without having sent.
+    // spec: ieee80211 10.22.2.4 - internal collisions.
+    fn resolve_internal(&mut self, index: usize, winners: &mut Vec<FunctionId>) {
+        let now = self.now;
+        let channel = &mut self.channels[index];
+        // Beacons come before all categories.
+        let rank = |&FunctionId(f): &FunctionId| {
+            let (radio, queue) = channel.functions[usize::from(f)];
+            (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
+        };
+        winners.sort_unstable_by_key(rank);
+        let mut last = usize::MAX;
+        winners.retain(|f| {
+            let (radio, _) = channel.functions[usize::from(f.0)];
+            let first = core::mem::replace(&mut last, radio) != radio;
+            if !first {
+                channel.medium.done(now, *f, Outcome::Failed, true);
+            }
+            first
+        });
+    }
+
+    /// One PPDU was alone on the air.
+    fn exchange(&mut self, index: usize, winner: FunctionId, start: Instant) {
+        let now = self.now;
+        let channel = &mut self.channels[index];
+        let timing = channel.timing;
+        let (radio, queue) = channel.functions[usize::from(winner.0)];
+        let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
+        let took = airtime(timing, &ppdu);
+        if ppdu.header.content == Content::Beacon {
+            channel.account.book(AirUse::Beacon, start + took);
+            channel.medium.done(now, winner, Outcome::Finished, self.radios[radio].queued(queue) > 0);
+            channel.medium.idle(now, now);
+            self.report(index, &ppdu, start, took, Fate { received: 0, collided: false, acknowledged: false });
+            return self.radios[radio].recycle(ppdu);
+        }
+
+        let sender = ppdu.header.dev.index();
+        let peer = &self.stations[sender].dev.tx.peers[ppdu.header.peer.index()];
+        let (remote, error_rate, ack_error_rate) = (peer.remote, peer.error_rate, peer.ack_error_rate);
+        let errors = &mut self.stations[sender].errors;
+        let frames = ppdu.mpdus.len().max(1);
+        let whole = (0..frames).fold(0_u64, |bits, n| bits | u64::from(!errors.chance(error_rate)) << n);
+        let acknowledged = whole != 0 && !errors.chance(ack_error_rate);
+
+        let data = matches!(ppdu.header.content, Content::Data { .. });
+        channel.account.book(if data { AirUse::Data } else { AirUse::Management }, start + took);
+        // Without any whole frame there is no answer: everybody waits as after a frame that nobody understood.
+        let idle_from = if whole == 0 { now.max(start + took + timing.eifs_extra()) } else { now };
+        channel.account.book(if whole == 0 { AirUse::Contention } else { AirUse::Ack }, idle_from);
+        let fate = Fate { received: whole.count_ones() as u16, collided: false, acknowledged };
+        self.report(index, &ppdu, start, took, fate);
+
+        ppdu.tried(took);
+        let again = !acknowledged && ppdu.next_try();
+        if again {
+            // The receiver may have got frames although their sender does not know.
+            self.hand_over(&mut ppdu, remote, whole, took);
+            self.radios[radio].put_back(queue, ppdu);
+            let medium = &mut self.channels[index].medium;
+            medium.done(now, winner, Outcome::Failed, true);
+            return medium.idle(now, idle_from);
+        }
+        let more = self.radios[radio].queued(queue) > 0;
+        let medium = &mut self.channels[index].medium;
+        medium.done(now, winner, Outcome::Finished, more);
+        medium.idle(now, idle_from);
+        self.hand_over(&mut ppdu, remote, whole, took);
+        if acknowledged {
+            ppdu.acknowledged = true;
+            ppdu.acked = ppdu.received;
+        }
+        let ac = ppdu.header.ac;
+        self.tx_status(ppdu);
+        self.go_on(index, winner, ac, start, acknowledged);
+    }
+
+    /// Within a transmit opportunity the next PPDU of the queue follows after SIFS, if it ends in time.
+    // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
+    fn go_on(&mut self, index: usize, winner: FunctionId, ac: Ac, start: Instant, acknowledged: bool) {
+        let now = self.now;
+        let (radio, queue) = self.channels[index].functions[usize::from(winner.0)];
+        let limit = self.radios[radio].txop(ac);
+        if limit == Duration::ZERO || !acknowledged {
+            return;
+        }
+        let channel = &mut self.channels[index];
+        let begins = now + channel.timing.sifs;
+        if channel.txop_until < now {
+            channel.txop_until = start + limit;
+        }
+        let Some(next) = self.radios[radio].head(queue) else { return };
+        if begins + airtime(channel.timing, next) + response(channel.timing, next) > channel.txop_until {
+            return;
+        }
+        channel.medium.hold(now, begins);
+        channel.winners.clear();
+        channel.winners.push(winner);
+    }
+
+    /// Several PPDUs overlapped: none is understood.
+    // deviation: everybody waits EIFS after a collision; its senders would wait for their own timeout, which is about
+    // 10 us less, but then not all would count the same slots.
+    fn collision(&mut self, index: usize, winners: &[FunctionId], start: Instant) {
+        let now = self.now;
+        let timing = self.channels[index].timing;
+        self.channels[index].account.book(AirUse::Collision, now - timing.eifs_extra());
+        self.channels[index].account.book(AirUse::Contention, now);
+        let mut failed = Vec::new();
+        for &winner in winners {
+            let (radio, queue) = self.channels[index].functions[usize::from(winner.0)];
+            let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
+            let took = airtime(timing, &ppdu);
+            self.report(index, &ppdu, start, took, Fate { received: 0, collided: true, acknowledged: false });
+            ppdu.tried(took);
+            let beacon = ppdu.header.content == Content::Beacon;
+            if !beacon && ppdu.next_try() {
+                self.radios[radio].put_back(queue, ppdu);
+                self.channels[index].medium.done(now, winner, Outcome::Failed, true);
+                continue;
+            }
+            let more = self.radios[radio].queued(queue) > 0;
+            self.channels[index].medium.done(now, winner, Outcome::Finished, more);
+            match beacon {
+                true => self.radios[radio].recycle(ppdu),
+                false => failed.push(ppdu),
+            }
+        }
+        self.channels[index].medium.idle(now, now);
+        for ppdu in failed {
+            self.tx_status(ppdu);
+        }
+    }
+
+    /// The receiver's hardware hands over what it got of one try.
+    fn hand_over(&mut self, ppdu: &mut Ppdu, (dev, peer): (DevId, PeerId), whole: u64, took: Duration) {
+        if whole == 0 && ppdu.mpdus.is_empty() {
+            return;
+        }
+        let mut up = self.batches.pop().unwrap_or_default();
+        let station = &mut self.stations[dev.index()];
+        let interface = station.interface;
+        station.dirty = true;
+        let radio = &mut self.radios[station.dev.radio.index()];
+        let medium = &mut self.channels[radio.channel.index()].medium;
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
+        station.dev.receive(self.now, peer, ppdu, whole, took, &mut up, &mut Hardware { radio, medium }, ctx);
+        self.ingress(interface, &mut up);
+        self.batches.push(up);
+    }
+
+    /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
+    fn tx_status(&mut self, ppdu: Box<Ppdu>) {
+        let dev = ppdu.header.dev.index();
+        let station = &mut self.stations[dev];
+        let interface = station.interface;
+        station.dirty = true;
+        let radio = &mut self.radios[station.dev.radio.index()];
+        let channel = &mut self.channels[radio.channel.index()];
+        channel.dirty = true;
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
+        let mut hw = Hardware { radio, medium: &mut channel.medium };
+        let woken = station.dev.tx_status(self.now, ppdu, &mut hw, ctx);
+        if woken.any() {
+            Ac::ALL.into_iter().filter(|&ac| woken.has(ac)).for_each(|ac| self.run_queue(interface, ac));
+        }
+    }
+
+    fn report(&mut self, index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fate) {
+        let Header { dev, peer, ac, content, .. } = ppdu.header;
+        let what = PpduTry {
+            channel: ChannelId::from_index(index),
+            dev,
+            peer,
+            ac,
+            kind: content.kind(),
+            start,
+            airtime,
+            mpdus: ppdu.mpdus.len() as u16,
+            received: fate.received,
+            attempt: ppdu.tries,
+            collided: fate.collided,
+            acknowledged: fate.acknowledged,
+        };
+        self.trace.event(self.now, &Trace::Ppdu(what));
+    }
+
+    /// A reorder buffer or a session that is being set up has waited long enough.
+    pub(super) fn dev_timer(&mut self, dev: usize) {
+        let mut up = self.batches.pop().unwrap_or_default();
+        let station = &mut self.stations[dev];
+        let interface = station.interface;
+        station.dirty = true;
+        let radio = &mut self.radios[station.dev.radio.index()];
+        let channel = &mut self.channels[radio.channel.index()];
+        channel.dirty = true;
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
+        let mut hw = Hardware { radio, medium: &mut channel.medium };
+        station.dev.on_timer(self.now, &mut up, &mut hw, ctx);
+        self.ingress(interface, &mut up);
+        self.batches.push(up);
+    }
+
+    /// A beacon is due: it waits for the air like any frame, unless the last one still does.
+    pub(super) fn beacon(&mut self, dev: usize) {
+        let now = self.now;
+        let station = &self.stations[dev];
+        let radio = &mut self.radios[station.dev.radio.index()];
+        let channel = &mut self.channels[radio.channel.index()];
+        if radio.queued(BEACON_QUEUE) == 0 {
+            let header = Header {
+                dev: DevId::from_index(dev),
+                peer: PeerId(0),
+                ac: Ac::Vo,
+                tid: 0,
+                content: Content::Beacon,
+                in_session: false,
+            };
+            let ppdu = radio.blank(header, management_chain());
+            radio.send(now, BEACON_QUEUE, ppdu, &mut channel.medium);
+            channel.dirty = true;
+        }
+        let next = station.beacons.map(|interval| now + interval);
+        self.timers.set(Slot(self.slots.beacons + dev as u32), next);
+    }
+}
+
+/// How a try ended, for the trace.
+struct Fate {
+    received: u16,
+    collided: bool,
+    acknowledged: bool,
+}

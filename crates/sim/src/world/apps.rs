@@ -1,0 +1,87 @@
+//! Applications and their sockets.
+
+use stillair_model::app::{Ping, UdpSource};
+use stillair_model::vocabulary::{NodeId, Sink};
+
+use super::World;
+use crate::engine::Slot;
+
+/// An application on a node.
+#[derive(Debug)]
+pub(super) struct App {
+    pub(super) node: NodeId,
+    pub(super) kind: AppKind,
+}
+
+#[derive(Debug)]
+pub(super) enum AppKind {
+    Udp(UdpSource),
+    Ping(Ping),
+}
+
+impl<S: Sink> World<S> {
+    pub(super) fn app_timer(&mut self, index: usize) {
+        let now = self.now;
+        let app = &mut self.apps[index];
+        match &mut app.kind {
+            AppKind::Udp(source) => {
+                source.on_timer();
+                self.write(index);
+            }
+            AppKind::Ping(ping) => {
+                let node = app.node;
+                let request = self.packets.create(ping.on_timer(now));
+                self.egress(node, request);
+            }
+        }
+        self.arm_app(index);
+    }
+
+    pub(super) fn arm_app(&mut self, index: usize) {
+        let at = match &self.apps[index].kind {
+            AppKind::Udp(source) => source.next_timer(),
+            AppKind::Ping(ping) => ping.next_timer(),
+        };
+        // A burst that was held up may be overdue.
+        self.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(self.now)));
+    }
+
+    /// Writes what is left of a burst, as far as the send buffer allows.
+    fn write(&mut self, index: usize) {
+        loop {
+            let now = self.now;
+            let app = &mut self.apps[index];
+            let AppKind::Udp(source) = &mut app.kind else { return };
+            let Some(datagram) = source.emit(now) else { return };
+            let node = app.node;
+            let p = self.packets.create(datagram);
+            self.egress(node, p);
+        }
+    }
+
+    /// Ends the charges that were reported since the last time and lets sockets that waited write on, once each; false
+    /// if there were none.
+    pub(super) fn drain_uncharged(&mut self) -> bool {
+        let mut any = false;
+        let mut waiting = [usize::MAX; 8];
+        let mut waiters = 0;
+        while let Some((socket, truesize)) = self.packets.pop_uncharged() {
+            any = true;
+            let index = self.sockets[socket.index()];
+            let AppKind::Udp(source) = &mut self.apps[index].kind else { continue };
+            if source.uncharge(truesize) && !waiting[..waiters].contains(&index) {
+                if waiters == waiting.len() {
+                    // More sockets wait than are remembered: the rest is drained in the next round.
+                    break;
+                }
+                waiting[waiters] = index;
+                waiters += 1;
+            }
+        }
+        for &index in &waiting[..waiters] {
+            self.write(index);
+            self.arm_app(index);
+        }
+        any
+    }
+}

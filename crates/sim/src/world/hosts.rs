@@ -1,0 +1,186 @@
+//! What nodes do with packets: routing, local delivery, transmit queues, wires.
+
+use stillair_model::node::classify::classify;
+use stillair_model::node::interface::Port;
+use stillair_model::node::routes::Route;
+use stillair_model::vocabulary::{
+    Ac, Ctx, Fate, IfId, Instant, Kind, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
+};
+use stillair_model::wifi::dev::WifiDev;
+use stillair_model::wifi::transmitter::Hardware;
+use stillair_model::wire::Wire;
+
+use super::{Device, World};
+use crate::engine::Slot;
+
+struct WirePort<'a>(&'a mut Wire);
+
+impl<S: Sink> Port<S> for WirePort<'_> {
+    fn is_stopped(&self, _: Ac) -> bool {
+        self.0.is_stopped()
+    }
+    fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        self.0.push(now, p, ctx);
+    }
+}
+
+struct WifiPort<'a>(&'a mut WifiDev, Hardware<'a>);
+
+impl<S: Sink> Port<S> for WifiPort<'_> {
+    fn is_stopped(&self, ac: Ac) -> bool {
+        self.0.is_stopped(ac)
+    }
+    fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        self.0.push(now, p, &mut self.1, ctx);
+    }
+}
+
+impl<S: Sink> World<S> {
+    /// A packet leaves its node, made there or passed on.
+    pub(super) fn egress(&mut self, node: NodeId, p: Pkt) {
+        let hot = self.packets.get_mut(p);
+        match self.nodes[node.index()].routes.get(hot.dst) {
+            Some(Route::Via(interface, peer)) => {
+                hot.peer = peer;
+                classify(hot);
+                let ac = Ac::of_tid(hot.tid);
+                self.transmit(interface, ac, p);
+            }
+            Some(Route::Local) => self.local(node, p),
+            None => self.drop_at_node(node, p, Reason::NoRoute),
+        }
+    }
+
+    /// Packets have come in at an interface, one after the other.
+    pub(super) fn ingress(&mut self, interface: IfId, batch: &mut Vec<Pkt>) {
+        for p in batch.drain(..) {
+            self.receive(interface, p);
+        }
+    }
+
+    pub(super) fn receive(&mut self, interface: IfId, p: Pkt) {
+        let node = self.interfaces[interface.index()].node;
+        let hot = self.packets.get_mut(p);
+        match self.nodes[node.index()].routes.get(hot.dst) {
+            Some(Route::Local) => self.local(node, p),
+            Some(Route::Via(..)) if self.nodes[node.index()].forward && hot.ttl > 1 => {
+                hot.ttl -= 1;
+                self.egress(node, p);
+            }
+            _ => self.drop_at_node(node, p, Reason::NoRoute),
+        }
+    }
+
+    fn drop_at_node(&mut self, node: NodeId, p: Pkt, reason: Reason) {
+        let (now, place) = (self.now, self.nodes[node.index()].place);
+        self.ctx().drop(now, p, reason, place);
+    }
+
+    /// A packet has reached the node it is for.
+    fn local(&mut self, node: NodeId, p: Pkt) {
+        let now = self.now;
+        let hot = self.packets.get(p);
+        match hot.kind {
+            Kind::Udp | Kind::EchoReply => self.ctx().deliver(now, p),
+            Kind::EchoRequest => {
+                // linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; the reply keeps
+                // the time of the request, so that its delay is the round trip.
+                let reply = NewPacket {
+                    now: hot.t_sent,
+                    flow: hot.flow,
+                    flow_hash: hot.flow_hash.rotate_left(16),
+                    len: hot.len,
+                    truesize: hot.truesize,
+                    charge: SockId::NONE,
+                    seq: hot.seq,
+                    src: hot.dst,
+                    dst: hot.src,
+                    tos: hot.tos,
+                    kind: Kind::EchoReply,
+                };
+                self.packets.free(p, Fate::Consumed);
+                let reply = self.packets.create(reply);
+                self.egress(node, reply);
+            }
+        }
+    }
+
+    /// Queues a packet at an interface and feeds its device.
+    fn transmit(&mut self, interface: IfId, ac: Ac, p: Pkt) {
+        let now = self.now;
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
+        match self.interfaces[interface.index()].tx.queue_of(ac) {
+            Some(queue) => {
+                // The applications of this room do not react to a refusal by their own queue.
+                let _ = queue.enqueue(now, p, ctx);
+                self.run_queue(interface, ac);
+            }
+            None => match self.interfaces[interface.index()].device {
+                Device::Wire(wire) => {
+                    self.wires[wire.index()].push(now, p, ctx);
+                    self.arm_wire(wire);
+                }
+                Device::Wifi(dev) => {
+                    let station = &mut self.stations[dev.index()];
+                    let radio = &mut self.radios[station.dev.radio.index()];
+                    let channel = &mut self.channels[radio.channel.index()];
+                    (channel.dirty, station.dirty) = (true, true);
+                    let mut hw = Hardware { radio, medium: &mut channel.medium };
+                    station.dev.push(now, p, &mut hw, ctx);
+                }
+            },
+        }
+    }
+
+    /// Feeds a device from one of its transmit queues.
+    pub(super) fn run_queue(&mut self, id: IfId, ac: Ac) {
+        let now = self.now;
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
+        let interface = &mut self.interfaces[id.index()];
+        let Some(queue) = interface.tx.queue_of(ac) else { return };
+        let more = match interface.device {
+            Device::Wire(wire) => {
+                let more = queue.run(now, &mut WirePort(&mut self.wires[wire.index()]), ctx);
+                self.arm_wire(wire);
+                more
+            }
+            Device::Wifi(dev) => {
+                let station = &mut self.stations[dev.index()];
+                let radio = &mut self.radios[station.dev.radio.index()];
+                let channel = &mut self.channels[radio.channel.index()];
+                (channel.dirty, station.dirty) = (true, true);
+                let hw = Hardware { radio, medium: &mut channel.medium };
+                queue.run(now, &mut WifiPort(&mut station.dev, hw), ctx)
+            }
+        };
+        if more {
+            self.softirq.push((id, ac));
+        }
+    }
+
+    fn arm_wire(&mut self, id: WireId) {
+        let wire = &self.wires[id.index()];
+        self.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), wire.next_arrival());
+        self.timers.set(Slot(self.slots.completions + u32::from(id.0)), wire.next_completion());
+    }
+
+    /// The first packet of a wire has arrived.
+    pub(super) fn wire_arrival(&mut self, index: usize) {
+        let to = self.wires[index].to;
+        while let Some(p) = self.wires[index].arrive(self.now) {
+            self.receive(to, p);
+        }
+        self.arm_wire(WireId::from_index(index));
+    }
+
+    /// A wire's device reports transmissions.
+    pub(super) fn wire_completion(&mut self, index: usize) {
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
+        let wire = &mut self.wires[index];
+        let (woken, from) = (wire.complete(self.now, ctx), wire.from);
+        self.arm_wire(WireId::from_index(index));
+        if woken {
+            self.run_queue(from, Ac::Be);
+        }
+    }
+}

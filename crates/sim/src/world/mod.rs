@@ -1,0 +1,191 @@
+//! The world: nodes, wires, devices, radios and channels wired together, and what each event does to them.
+//!
+//! A packet's walk through this folder: [`apps`] makes it, [`hosts`] routes it and queues it at an interface, whose
+//! device is a wire (also [`hosts`]) or a Wi-Fi device; [`air`] carries it over the channel and hands it up at the
+//! other end. The world does not know who drives it: virtual time pops the next event at once.
+
+mod air;
+mod apps;
+mod hosts;
+mod ledger;
+mod wiring;
+
+use stillair_model::node::interface::TxQueues;
+use stillair_model::node::routes::Routes;
+use stillair_model::vocabulary::{Ac, Ctx, DevId, Duration, IfId, Instant, NodeId, Packets, Pkt, PlaceId, Sink, WireId};
+use stillair_model::wifi::account::AirAccount;
+use stillair_model::wifi::dev::WifiDev;
+use stillair_model::wifi::medium::{FunctionId, Medium};
+use stillair_model::wifi::radio::Radio;
+use stillair_model::wifi::timing::Timing;
+use stillair_model::wire::Wire;
+
+use crate::engine::{Slot, Timers};
+use apps::App;
+
+pub use wiring::{Wired, wire};
+
+/// A host, router or access point.
+#[derive(Debug)]
+struct Node {
+    routes: Routes,
+    forward: bool,
+    place: PlaceId,
+}
+
+/// What is below an interface.
+#[derive(Clone, Copy, Debug)]
+enum Device {
+    Wire(WireId),
+    Wifi(DevId),
+}
+
+#[derive(Debug)]
+struct Interface {
+    node: NodeId,
+    tx: TxQueues,
+    device: Device,
+}
+
+/// A channel: its medium, whose functions contend on it, and the account of its air.
+#[derive(Debug)]
+struct Channel {
+    name: String,
+    timing: Timing,
+    medium: Medium,
+    account: AirAccount,
+    /// By function: the radio and its queue.
+    functions: Vec<(usize, usize)>,
+    /// Who transmits in the exchange whose end the timer is armed for.
+    winners: Vec<FunctionId>,
+    /// Somebody may have begun to contend since the exchange was planned.
+    dirty: bool,
+    /// End of the transmit opportunity in use.
+    txop_until: Instant,
+}
+
+/// The Wi-Fi device of an interface with what the simulation adds to it.
+#[derive(Debug)]
+struct Station {
+    dev: WifiDev,
+    interface: IfId,
+    /// Transmission errors of what it sends.
+    errors: stillair_model::vocabulary::Stream,
+    /// Time between its beacons, if it sends any.
+    beacons: Option<Duration>,
+    /// Its timer may have to be armed anew.
+    dirty: bool,
+}
+
+/// The kinds of timers, in the order in which events at the same instant come.
+#[derive(Clone, Copy, Debug)]
+struct Slots {
+    devs: u32,
+    arrivals: u32,
+    completions: u32,
+    beacons: u32,
+    apps: u32,
+    end: u32,
+}
+
+impl Slots {
+    const CHANNELS: u32 = 0;
+
+    fn new(channels: usize, devs: usize, wires: usize, apps: usize) -> Self {
+        let [channels, n_devs, wires, n_apps] = [channels, devs, wires, apps].map(|n| n as u32);
+        let devs = Self::CHANNELS + channels;
+        let arrivals = devs + n_devs;
+        let completions = arrivals + wires;
+        let beacons = completions + wires;
+        let apps = beacons + n_devs;
+        Self { devs, arrivals, completions, beacons, apps, end: apps + n_apps }
+    }
+}
+
+/// Everything there is in a run.
+#[derive(Debug)]
+pub struct World<S> {
+    now: Instant,
+    timers: Timers,
+    slots: Slots,
+    packets: Packets,
+    /// Where events are reported.
+    pub trace: S,
+    nodes: Vec<Node>,
+    interfaces: Vec<Interface>,
+    wires: Vec<Wire>,
+    stations: Vec<Station>,
+    radios: Vec<Radio>,
+    channels: Vec<Channel>,
+    apps: Vec<App>,
+    /// By socket: the application that owns it.
+    sockets: Vec<usize>,
+    /// Transmit queues that used up their quota and have their turn again when all else is done.
+    softirq: Vec<(IfId, Ac)>,
+    /// Batches of packets on their way up, kept to be used again.
+    batches: Vec<Vec<Pkt>>,
+    events: u64,
+}
+
+impl<S: Sink> World<S> {
+    /// Runs until `end`; what is due at `end` is left.
+    pub fn run_until(&mut self, end: Instant) {
+        self.settle();
+        while let Some((now, slot)) = self.timers.pop_before(end) {
+            debug_assert!(now >= self.now, "time ran backwards");
+            self.now = now;
+            self.events += 1;
+            self.handle(slot.0);
+            self.settle();
+        }
+        self.now = end;
+    }
+
+    /// Events handled so far.
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+
+    fn handle(&mut self, slot: u32) {
+        let s = self.slots;
+        if slot < s.devs {
+            self.exchange_ended((slot - Slots::CHANNELS) as usize);
+        } else if slot < s.arrivals {
+            self.dev_timer((slot - s.devs) as usize);
+        } else if slot < s.completions {
+            self.wire_arrival((slot - s.arrivals) as usize);
+        } else if slot < s.beacons {
+            self.wire_completion((slot - s.completions) as usize);
+        } else if slot < s.apps {
+            self.beacon((slot - s.beacons) as usize);
+        } else {
+            self.app_timer((slot - s.apps) as usize);
+        }
+    }
+
+    /// After every event: queues that wait for their turn, sockets whose memory was freed, timers that changed.
+    fn settle(&mut self) {
+        loop {
+            if let Some((interface, ac)) = self.softirq.pop() {
+                self.run_queue(interface, ac);
+            } else if !self.drain_uncharged() {
+                break;
+            }
+        }
+        for channel in 0..self.channels.len() {
+            if self.channels[channel].dirty {
+                self.plan(channel);
+            }
+        }
+        for dev in 0..self.stations.len() {
+            let station = &mut self.stations[dev];
+            if core::mem::take(&mut station.dirty) {
+                self.timers.set(Slot(self.slots.devs + dev as u32), station.dev.next_timer());
+            }
+        }
+    }
+
+    fn ctx(&mut self) -> Ctx<'_, S> {
+        Ctx { packets: &mut self.packets, trace: &mut self.trace }
+    }
+}

@@ -1,0 +1,297 @@
+//! The scenario reader seen from outside: a whole file decoded, mistakes and their messages, and text that is damaged at random.
+
+use proptest::prelude::*;
+use stillair_model::qdisc::QdiscConfig;
+use stillair_model::vocabulary::{Ac, Duration, Rate};
+use stillair_model::wifi::config::{DriverConfig, Scheduler};
+use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
+use stillair_sim::scenario::{
+    self, EdcaOverride, FlowKind, Gap, InterfaceRef, Medium, Role, Scenario, ScenarioError, Scheme, Station,
+    Wifi,
+};
+
+const GOOD: &str = include_str!("scenario/good.toml");
+const MALFORMED: &str = include_str!("scenario/malformed.toml");
+
+fn with(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    scenario::parse(GOOD, "good.toml", &sets)
+}
+
+fn wifi(scenario: &Scenario, node: &str) -> Wifi {
+    let node = scenario.nodes.iter().find(|n| n.name == node).expect("node");
+    node.interfaces
+        .iter()
+        .find_map(|i| match &i.medium {
+            Medium::Wifi(wifi) => Some(wifi.clone()),
+            Medium::Wired { .. } => None,
+        })
+        .expect("a Wi-Fi interface")
+}
+
+fn station(scenario: &Scenario, node: &str) -> Station {
+    match wifi(scenario, node).role {
+        Role::Station(station) => station,
+        Role::Ap => panic!("{node} is an access point"),
+    }
+}
+
+fn mcs(station: &Station) -> Vec<(u8, u8)> {
+    let one = |e: &stillair_model::wifi::phy::RateTry| match e.rate {
+        PhyRate::Ht(HtRate { mcs, width: Width::Mhz20, gi: Gi::Short }) => (mcs, e.tries),
+        other => panic!("{other:?}"),
+    };
+    station.chain.entries().iter().map(one).collect()
+}
+
+#[test]
+fn the_whole_contract() {
+    let s = with(&[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((s.name.as_str(), s.seed), ("anomaly-udp", 1));
+    assert_eq!((s.duration, s.warm_up), (Duration::from_secs(30), Duration::from_secs(5)));
+    let channel = &s.channels[0];
+    assert_eq!((channel.band, channel.width), (Band::Ghz5, Width::Mhz20));
+    assert_eq!(channel.beacon_interval, Some(Duration::from_micros(102_400)));
+
+    let names: Vec<&str> = s.nodes.iter().map(|n| n.name.as_str()).collect();
+    assert_eq!(names, ["server", "ap", "fast1", "fast2", "slow"]);
+    assert_eq!(s.nodes.iter().map(|n| n.forward).collect::<Vec<_>>(), [false, true, false, false, false]);
+    assert_eq!((s.nodes[1].profile.name, s.nodes[3].profile.name), ("linux-4.6", "linux-4.4"));
+    assert_eq!(s.nodes[1].interfaces[1].address.to_string(), "10.0.1.1");
+    assert_eq!(s.nodes[3].interfaces[0].address.to_string(), "10.0.1.12");
+
+    let ap = wifi(&s, "ap");
+    assert_eq!((ap.role, ap.scheme, ap.retry_limit), (Role::Ap, Scheme::Airtime, 30));
+    assert!(matches!(ap.driver, DriverConfig::Fq(q, Scheduler::Airtime(a))
+        if q.limit == 8192 && a.sparse && a.quantum == Duration::from_micros(300)));
+    assert_eq!(s.nodes[1].interfaces[1].qdisc.config, QdiscConfig::Noqueue);
+    let qdisc = s.nodes[2].interfaces[0].qdisc;
+    assert!(
+        qdisc.mq && matches!(qdisc.config, QdiscConfig::PfifoFast(p) if p.limit == 1000 && !p.limit_per_band)
+    );
+    assert!(!s.nodes[0].interfaces[0].qdisc.mq);
+
+    assert_eq!(station(&s, "fast1"), station(&s, "fast2"));
+    assert_eq!(mcs(&station(&s, "fast2")), [(15, 4), (14, 4), (13, 4), (5, 4)]);
+    assert_eq!(mcs(&station(&s, "slow")), [(0, 4)]);
+    assert_eq!(station(&s, "slow").ap, InterfaceRef { node: 1, interface: 1 });
+    assert!(matches!(wifi(&s, "slow").driver, DriverConfig::Legacy(p) if p.qlen == 123));
+
+    let link = &s.links[0];
+    assert_eq!((link.rate, link.delay), (Rate::from_mbps(1000), Duration::from_micros(100)));
+    assert_eq!(link.ends, [InterfaceRef { node: 0, interface: 0 }, InterfaceRef { node: 1, interface: 0 }]);
+
+    assert_eq!((s.flows[0].name.as_str(), s.flows[0].from), ("udp-0", 0));
+    assert_eq!(s.flows[0].to, [2, 3, 4]);
+    let rates = vec![Rate::from_mbps(100); 3];
+    assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap: Gap::Exponential });
+    assert_eq!(s.flows[1].kind, FlowKind::Ping { interval: Duration::from_millis(200), payload: 56 });
+}
+
+#[test]
+fn overrides_act_as_edits() {
+    const SCHEME: &str = "node.ap.interface.wlan0.scheme";
+    let s = with(&[(SCHEME, "fq_codel")]).unwrap();
+    assert!(matches!(wifi(&s, "ap").driver, DriverConfig::Legacy(_)));
+    let qdisc = s.nodes[1].interfaces[1].qdisc;
+    assert!(qdisc.mq && matches!(qdisc.config, QdiscConfig::FqCodel(p) if p.limit == 10_240));
+
+    let s = with(&[
+        ("node.ap.interface.wlan0.scheme.sparse", "false"),
+        ("node.ap.interface.wlan0.scheme.quantum", "1 ms"),
+        ("node.ap.interface.wlan0.scheme.hw_aggregates", "1"),
+        ("node.ap.interface.wlan0.scheme.memory_limit", "16 MiB"),
+    ]);
+    let ap = wifi(&s.unwrap(), "ap");
+    assert_eq!(ap.hardware.aggregates, 1);
+    assert!(matches!(ap.driver, DriverConfig::Fq(q, Scheduler::Airtime(a))
+        if q.memory_limit == 16 << 20 && !a.sparse && a.charge_rx && a.quantum == Duration::from_millis(1)));
+
+    // What another node is like changes with it; what it says itself stays.
+    let chain = "[\"mcs7\", { rate = \"mcs3\", tries = 2 }]";
+    let s = with(&[
+        ("node.fast1.interface.wlan0.rate", "ht20-mcs7-sgi"),
+        ("node.fast1.interface.wlan0.retry_chain", chain),
+    ])
+    .unwrap();
+    assert_eq!(mcs(&station(&s, "fast2")), [(7, 4), (3, 2)]);
+    assert_eq!(mcs(&station(&s, "slow")), [(0, 4)]);
+
+    let s = with(&[
+        ("flow.0.rate", "[\"60 Mbit/s\", \"60 Mbit/s\", \"20 Mbit/s\"]"),
+        ("flow.0.gap", "uniform 0.5..1.5"),
+        ("flow.1.mark", "EF"),
+        ("channel.wifi.beacon_interval", "off"),
+        ("node.server.sysctl.net.core.wmem_default", "1 MiB"),
+        ("node.server.interface.eth0.qdisc", "{ kind = \"fq_codel\", target = \"20 ms\", ecn = false }"),
+        ("node.slow.interface.wlan0.ack_error_rate", "0.25"),
+    ])
+    .unwrap();
+    let rates = [60, 60, 20].map(Rate::from_mbps).to_vec();
+    let gap = Gap::Uniform { low: 500_000, high: 1_500_000 };
+    assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap });
+    assert_eq!((s.flows[0].tos, s.flows[1].tos), (0, 184));
+    assert_eq!(s.channels[0].beacon_interval, None);
+    assert_eq!((s.nodes[0].profile.wmem_default, s.nodes[2].profile.wmem_default), (1 << 20, 212_992));
+    assert!(matches!(s.nodes[0].interfaces[0].qdisc.config, QdiscConfig::FqCodel(p)
+        if p.codel.target == Duration::from_millis(20) && !p.codel.ecn && p.flows == 1024));
+    assert_eq!((station(&s, "slow").ack_error_rate, station(&s, "slow").error_rate), (0.25, 0.0));
+}
+
+#[test]
+fn edca_under_hostapd_names() {
+    let key = |name: &str| format!("node.ap.interface.wlan0.{name}");
+    let s = with(&[
+        (&key("tx_queue_data2_cwmax"), "63"),
+        (&key("tx_queue_data2_burst"), "2 ms"),
+        (&key("wmm_ac_be_cwmin"), "4"),
+        (&key("wmm_ac_vi_txop_limit"), "94"),
+    ])
+    .unwrap();
+    let none = EdcaOverride::default();
+    let be = EdcaOverride { cw_max: Some(63), txop: Some(Duration::from_millis(2)), ..none };
+    assert_eq!(wifi(&s, "ap").edca, [none, none, be, none]);
+    let slow = wifi(&s, "slow").edca;
+    assert_eq!(slow[Ac::Be.index()], EdcaOverride { cw_min: Some(15), ..none });
+    assert_eq!(slow[Ac::Vi.index()], EdcaOverride { txop: Some(Duration::from_micros(3008)), ..none });
+}
+
+/// The project's own scenarios, each with all its combinations.
+#[test]
+fn shipped_scenarios() {
+    let anomaly = include_str!("../../../scenarios/anomaly-udp.toml");
+    let sets = scenario::sweep(anomaly, "anomaly-udp.toml").unwrap();
+    let mut schemes = Vec::new();
+    for set in &sets {
+        let s = scenario::parse(anomaly, "anomaly-udp.toml", set).unwrap_or_else(|e| panic!("{e}"));
+        schemes.push(wifi(&s, "ap").scheme);
+        assert_eq!(s.links[0].delay * 2, Duration::from_micros(500));
+    }
+    assert_eq!(schemes, [Scheme::Fifo, Scheme::FqCodel, Scheme::FqMac, Scheme::Airtime]);
+
+    let bench = include_str!("../../../scenarios/bench/anomaly-udp.toml");
+    let s = scenario::parse(bench, "bench/anomaly-udp.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((wifi(&s, "ap").scheme, s.duration - s.warm_up), (Scheme::FqCodel, Duration::from_secs(30)));
+    let gap = Gap::Uniform { low: 500_000, high: 1_500_000 };
+    let rates = [60, 60, 20].map(Rate::from_mbps).to_vec();
+    assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1472, burst: 1, gap });
+    assert_eq!(mcs(&station(&s, "fast1")), [(15, 4)]);
+}
+
+#[test]
+fn resolved_names_defaults_and_tells_scenarios_apart() {
+    let text = with(&[]).unwrap().resolved();
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["nodes"][1]["interfaces"][1]["medium"]["driver"]["airtime"]["quantum_ns"], 300_000);
+    assert_eq!(
+        json["nodes"][4]["interfaces"][0]["medium"]["role"]["retry_chain"][0]["rate"],
+        "ht20-mcs0-sgi"
+    );
+    assert_eq!(json["links"][0]["ends"][1], "ap.eth0");
+    assert_eq!(text, with(&[]).unwrap().resolved());
+    for (key, value) in [
+        ("node.ap.interface.wlan0.scheme.charge_tx", "false"),
+        ("node.ap.interface.wlan0.scheme.slow_ecn", "true"),
+        ("node.ap.interface.wlan0.retry_limit", "10"),
+        ("node.ap.interface.wlan0.wmm_ac_bk_aifs", "9"),
+        ("node.slow.interface.wlan0.txqueuelen", "10"),
+        ("node.slow.interface.wlan0.error_rate", "0.1"),
+        ("flow.0.gap", "periodic"),
+        ("flow.0.stop", "20 s"),
+    ] {
+        assert_ne!(text, with(&[(key, value)]).unwrap_or_else(|e| panic!("{e}")).resolved(), "{key}");
+    }
+}
+
+#[test]
+fn every_mistake_has_its_message() {
+    let table: toml::Table = MALFORMED.parse().expect("the table of cases is TOML");
+    let mut wrong = Vec::new();
+    let cases = table["case"].as_array().unwrap();
+    for case in cases {
+        let pair = |key: &str| case.get(key).map(|v| [v[0].as_str().unwrap(), v[1].as_str().unwrap()]);
+        let says = case["says"].as_str().unwrap();
+        let result = match (pair("change"), pair("set")) {
+            (Some([is, becomes]), None) => {
+                assert!(GOOD.contains(is), "{is:?} is not in good.toml");
+                scenario::parse(&GOOD.replacen(is, becomes, 1), "good.toml", &[])
+            }
+            (None, Some([key, value])) => with(&[(key, value)]),
+            _ => panic!("a case has change or set: {case}"),
+        };
+        let said = result.map_or_else(|e| e.to_string(), |_| "no error".to_owned());
+        if said != says {
+            wrong.push(format!("said: {said}\nnot:  {says}"));
+        }
+        assert!(!said.contains('\n'), "{said}");
+    }
+    assert!(cases.len() >= 20);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Damage to the bytes of a file.
+#[derive(Clone, Debug)]
+enum Damage {
+    Delete(usize, usize),
+    Swap(usize, usize),
+    Set(usize, u8),
+    Copy(usize, usize, usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = 0..GOOD.len();
+    prop_oneof![
+        (at.clone(), 1..40_usize).prop_map(|(i, n)| Damage::Delete(i, n)),
+        (at.clone(), at.clone()).prop_map(|(i, j)| Damage::Swap(i, j)),
+        (at.clone(), any::<u8>()).prop_map(|(i, b)| Damage::Set(i, b)),
+        (at.clone(), 1..80_usize, at).prop_map(|(i, n, to)| Damage::Copy(i, n, to)),
+    ]
+}
+
+fn damaged(all: &[Damage]) -> String {
+    let mut bytes = GOOD.as_bytes().to_vec();
+    for one in all {
+        let len = bytes.len();
+        match *one {
+            Damage::Delete(i, n) => drop(bytes.drain(i.min(len)..(i + n).min(len))),
+            Damage::Swap(i, j) if i < len && j < len => bytes.swap(i, j),
+            Damage::Set(i, b) if i < len => bytes[i] = b,
+            Damage::Copy(i, n, to) if to <= len => {
+                let piece = bytes[i.min(len)..(i + n).min(len)].to_vec();
+                drop(bytes.splice(to..to, piece));
+            }
+            Damage::Swap(..) | Damage::Set(..) | Damage::Copy(..) => {}
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn damaged_text_is_read_or_refused_with_a_line(all in prop::collection::vec(damage(), 1..5)) {
+        let text = damaged(&all);
+        let lines = 1 + text.matches('\n').count() as u32;
+        if let Err(e) = scenario::parse(&text, "f.toml", &[]) {
+            prop_assert!(e.line.is_some_and(|line| (1..=lines).contains(&line)), "{}", e);
+            prop_assert!(!e.to_string().contains('\n'));
+        }
+        // A sweep that is read gives overrides that are taken for what they are: never a crash.
+        if let Ok(sets) = scenario::sweep(&text, "f.toml") {
+            for set in sets.iter().take(3) {
+                let _read_or_refused = scenario::parse(&text, "f.toml", set);
+            }
+        }
+    }
+
+    #[test]
+    fn any_override_is_taken_or_refused(
+        path in "(node|flow|channel|seed|sweep)(\\.(ap|0|wifi|interface|wlan0|scheme|to|x|sparse)){0,6}",
+        value in "(fifo|airtime|1|\\[\\]|true|\\PC{0,20})",
+    ) {
+        if let Err(e) = with(&[(&path, &value)]) {
+            prop_assert!(!e.to_string().contains('\n'));
+        }
+    }
+}
