@@ -1,0 +1,32 @@
+//! The native module `stillair._native`: text in, text out. Nothing is decided here.
+
+mod errors;
+mod runs;
+
+use pyo3::prelude::*;
+use stillair_sim::api;
+
+/// The scenario after `like`, defaults and overrides, as JSON.
+#[pyfunction]
+fn resolve(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    api::resolve(text, file, &overrides).map_err(errors::to_python)
+}
+
+/// The override sets of the scenario's `[sweep]` table, one per combination.
+#[pyfunction]
+fn sweep(text: &str, file: &str) -> PyResult<Vec<Vec<(String, String)>>> {
+    api::sweep(text, file).map_err(errors::to_python)
+}
+
+/// The module itself.
+#[pymodule(name = "_native")]
+fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("InputError", py.get_type::<errors::InputError>())?;
+    module.add("RunError", py.get_type::<errors::RunError>())?;
+    module.add_function(wrap_pyfunction!(runs::run, module)?)?;
+    module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(sweep, module)?)?;
+    Ok(())
+}

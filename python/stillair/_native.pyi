@@ -1,0 +1,22 @@
+"""The engine: text in, text out. `stillair.Scenario` is the interface for people."""
+
+from collections.abc import Callable
+
+__version__: str
+__all__ = ["InputError", "RunError", "__version__", "resolve", "run", "sweep"]
+
+class InputError(ValueError): ...
+class RunError(RuntimeError): ...
+
+def run(
+    text: str,
+    file: str,
+    overrides: list[tuple[str, str]],
+    seed: int | None,
+    runs: int,
+    first_run: int,
+    jobs: int,
+    progress: Callable[[int], object] | None,
+) -> str: ...
+def resolve(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
+def sweep(text: str, file: str) -> list[list[tuple[str, str]]]: ...

@@ -1,0 +1,108 @@
+"""The command line."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stillair import __version__, output
+from stillair._native import InputError
+from stillair.papers import registry, report
+from stillair.progress import runs_progress
+from stillair.scenario import Scenario
+from stillair.summary import summary
+
+app = typer.Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Stillair: a Wi-Fi latency testbed in one program.",
+)
+
+_MOST_RUNS = 1_000_000
+_MOST_JOBS = 1024
+_LARGEST_SEED = 2**64 - 1
+
+Runs = Annotated[int, typer.Option(min=1, max=_MOST_RUNS, help="Repetitions, each with its own run number.")]
+Jobs = Annotated[int | None, typer.Option(min=1, max=_MOST_JOBS, help="Runs at once.", show_default="all processors")]
+Folder = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Keep the result in this folder.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"stillair {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _stillair(
+    context: typer.Context,
+    version: Annotated[  # noqa: ARG001 - its callback has done the work
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command()
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file (TOML).")],
+    seed: Annotated[int | None, typer.Option(min=0, max=_LARGEST_SEED, help="Seed.", show_default="the file's")] = None,
+    runs: Runs = 1,
+    jobs: Jobs = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a key, dotted: flow.0.burst=1. Repeatable."),
+    ] = None,
+    folder: Folder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario and print what it measured."""
+    overrides = [_override(text) for text in set_ or []]
+    scenario = Scenario(file)
+    if folder is not None:
+        output.prepare(folder)
+    with runs_progress(runs, quiet=as_json) as progress:
+        result = scenario.run(runs=runs, seed=seed, jobs=jobs, overrides=overrides, progress=progress)
+    if folder is not None:
+        output.write(folder, scenario, overrides, result)
+    print(result.to_json() if as_json else summary(result).rstrip())
+
+
+@app.command()
+def paper(
+    name: Annotated[
+        str | None,
+        typer.Argument(metavar="[PAPER[/EXPERIMENT]]", help="An experiment, or any beginning of its name."),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, max=_MOST_RUNS, help="Repetitions of each cell.", show_default="the paper's"),
+    ] = None,
+    jobs: Jobs = None,
+    folder: Folder = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the papers' experiments, or run those whose name begins so."""
+    if name is None:
+        print(report.as_json(report.claims(registry.entries(), {})) if as_json else report.listing().rstrip())
+        return
+    wanted = registry.find(name)
+    if not as_json and not any(entry.runner for entry in wanted):
+        raise InputError(f"{name}: cannot be run yet; 'stillair paper' lists what can")
+    if folder is not None:
+        output.prepare(folder)
+    text, claims = report.run(wanted, runs, jobs, quiet=as_json)
+    if folder is not None:
+        output.write_files(folder, {"report.txt": text, "claims.json": report.as_json(claims) + "\n"})
+    print(report.as_json(claims) if as_json else text.rstrip())
+
+
+def _override(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise InputError(f'--set: found "{text}", expected KEY=VALUE such as flow.0.burst=1')
+    return key.strip(), value.strip()

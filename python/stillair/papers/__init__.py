@@ -1,0 +1,1 @@
+"""Published experiments: what each paper claims, and what Stillair measures when it runs the same."""

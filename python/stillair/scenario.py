@@ -1,0 +1,84 @@
+"""A scenario: what is built, what it carries, and for how long."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stillair import _native
+from stillair._native import InputError
+from stillair.result import Result
+from stillair.toml_text import to_toml
+
+Overrides = Mapping[str, str] | Iterable[tuple[str, str]]
+
+
+class Scenario:
+    """A scenario file, its text, or the same as a dictionary."""
+
+    def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+        """Takes a path, a text (anything with a line break in it) or a dictionary with the keys of the file."""
+        if isinstance(source, Mapping):
+            self.file = "scenario"
+            self.text = to_toml(source)
+        elif isinstance(source, str) and "\n" in source:
+            self.file = "scenario"
+            self.text = source
+        else:
+            self.file = os.fspath(source)
+            self.text = _read(Path(source))
+
+    def run(
+        self,
+        runs: int = 1,
+        seed: int | None = None,
+        jobs: int | None = None,
+        overrides: Overrides = (),
+        first_run: int = 0,
+        progress: Callable[[int], object] | None = None,
+    ) -> Result:
+        """Runs the scenario `runs` times, `jobs` at once (as many as there are processors unless said).
+
+        `overrides` are dotted keys with their value as TOML, as `--set` takes them. `seed` takes the place of the
+        file's. `progress` is called with the number of runs finished so far.
+        """
+        if runs < 1:
+            raise InputError(f"runs: found {runs}, expected 1 or more")
+        if jobs is not None and jobs < 1:
+            raise InputError(f"jobs: found {jobs}, expected 1 or more")
+        text = _native.run(
+            self.text, self.file, _pairs(overrides), seed, runs, first_run, jobs or processors(), progress
+        )
+        return Result.from_json(text)
+
+    def resolve(self, overrides: Overrides = ()) -> str:
+        """The scenario with `like`, defaults and overrides put in, as JSON."""
+        return _native.resolve(self.text, self.file, _pairs(overrides))
+
+    def sweep(self) -> list[list[tuple[str, str]]]:
+        """The override sets of its `[sweep]` table, one per combination."""
+        return _native.sweep(self.text, self.file)
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _pairs(overrides: Overrides) -> list[tuple[str, str]]:
+    return list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; give the path of a scenario file (.toml)") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; give the path of a scenario file (.toml)") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8; save the scenario as UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,69 @@
+"""Mean and confidence interval over runs."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """A mean with the bounds of its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    """Mean of independent runs with its confidence interval by Student's t.
+
+    One run says nothing about the spread: its mean is given as both bounds.
+    """
+    n = len(values)
+    if n == 0:
+        raise ValueError("no values to take a mean of")
+    mean = math.fsum(values) / n
+    if n == 1:
+        return Interval(mean, mean, mean)
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    half = t_quantile((1 + confidence) / 2, n - 1) * math.sqrt(variance / n)
+    return Interval(mean, mean - half, mean + half)
+
+
+def t_cdf(t: float, freedom: int) -> float:
+    """Chance that Student's t with `freedom` degrees of freedom is at most `t`."""
+    return 0.5 * (1 + math.copysign(_central(math.atan(abs(t) / math.sqrt(freedom)), freedom), t))
+
+
+def t_quantile(chance: float, freedom: int) -> float:
+    """The value that Student's t stays below with probability `chance`, to about twelve digits."""
+    if not 0 < chance < 1:
+        raise ValueError(f"a probability between 0 and 1 is needed, not {chance}")
+    if freedom < 1:
+        raise ValueError(f"at least one degree of freedom is needed, not {freedom}")
+    if chance < 0.5:
+        return -t_quantile(1 - chance, freedom)
+    # In the angle the distribution is smooth and bounded, so halving always ends.
+    low, high = 0.0, math.pi / 2
+    wanted = 2 * chance - 1
+    while True:
+        middle = (low + high) / 2
+        if middle in (low, high):
+            return math.sqrt(freedom) * math.tan(middle)
+        if _central(middle, freedom) < wanted:
+            low = middle
+        else:
+            high = middle
+
+
+def _central(angle: float, freedom: int) -> float:
+    """Chance that |t| <= sqrt(freedom) * tan(angle): a finite series, exact for whole degrees of freedom."""
+    # spec: Abramowitz and Stegun 26.7.3, 26.7.4 - odd and even degrees of freedom in powers of the cosine.
+    sin, cos = math.sin(angle), math.cos(angle)
+    odd = freedom % 2 == 1
+    term = cos if odd else 1.0
+    terms = [] if freedom == 1 else [term]
+    for k in range(3 if odd else 2, freedom - 1, 2):
+        term *= cos * cos * (k - 1) / k
+        terms.append(term)
+    series = sin * math.fsum(terms)
+    return 2 / math.pi * (angle + series) if odd else series

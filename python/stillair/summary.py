@@ -1,0 +1,79 @@
+"""The summary at the terminal: text first."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from stillair.result import Result
+from stillair.table import table
+
+_STATIONS = (
+    ("goodput_mbps", "goodput Mbit/s", 1, 2),
+    ("airtime_share", "airtime %", 100, 1),
+    ("mean_aggregate", "frames/aggregate", 1, 2),
+    ("ping_median_ms", "ping median ms", 1, 1),
+    ("ping_p95_ms", "ping p95 ms", 1, 1),
+)
+
+NOT_MEASURED = "-"
+
+
+def summary(result: Result) -> str:
+    """What a person wants to know about the runs."""
+    over = result.over_runs()
+    parts = [_head(result), _stations(over), _totals(over), _drops(over), _air(over)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def figure(value: Mapping[str, float] | None, scale: float = 1, digits: int = 2) -> str:
+    """A mean, with half its interval if there is one: `5.91 ±0.12`."""
+    if value is None:
+        return NOT_MEASURED
+    mean = f"{value['mean'] * scale:.{digits}f}"
+    half = (value["high"] - value["low"]) / 2 * scale
+    return mean if value["high"] == value["low"] else f"{mean} ±{half:.{digits}f}"
+
+
+def _head(result: Result) -> str:
+    runs = len(result.runs)
+    seeds = sorted({run["seed"] for run in result.runs})
+    if runs == 1:
+        return f"{result.scenario}: run {result.runs[0]['run']}, seed {seeds[0]}"
+    return (
+        f"{result.scenario}: {runs} runs, seed {', '.join(map(str, seeds))}; "
+        "means with 95 % confidence intervals over the runs"
+    )
+
+
+def _stations(over: Mapping[str, Any]) -> str:
+    rows = [
+        [name, *(figure(station.get(key), scale, digits) for key, _, scale, digits in _STATIONS)]
+        for name, station in (over.get("stations") or {}).items()
+    ]
+    return table(["station", *(heading for _, heading, _, _ in _STATIONS)], rows) if rows else ""
+
+
+def _totals(over: Mapping[str, Any]) -> str:
+    return (
+        f"total goodput {figure(over.get('goodput_total_mbps'))} Mbit/s, "
+        f"Jain's index of the airtime {figure(over.get('jain_airtime'), digits=3)}"
+    )
+
+
+def _drops(over: Mapping[str, Any]) -> str:
+    drops = over["drops"]
+    if not drops:
+        return "no drops"
+    rows = [[drop["place"], drop["reason"], figure(drop["packets"], digits=0)] for drop in drops]
+    return table(["dropped at", "reason", "packets"], rows)
+
+
+def _air(over: Mapping[str, Any]) -> str:
+    accounts = [
+        (name.removesuffix("_us"), value["mean"])
+        for name, value in (over.get("air") or {}).items()
+        if name.endswith("_us") and value is not None
+    ]
+    whole = sum(us for _, us in accounts)
+    if whole <= 0:
+        return ""
+    return "air: " + ", ".join(f"{name} {100 * us / whole:.1f} %" for name, us in accounts)

@@ -1,0 +1,17 @@
+"""Plain text tables: a header, rows, columns in line."""
+
+from collections.abc import Sequence
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> str:
+    """Lays out a table. The first column is words and stands left, the others are figures and stand right."""
+    lines = [list(header), *map(list, rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    return "\n".join(
+        (indent + "  ".join(_cell(text, widths[column], column) for column, text in enumerate(line))).rstrip()
+        for line in lines
+    )
+
+
+def _cell(text: str, width: int, column: int) -> str:
+    return text.ljust(width) if column == 0 else text.rjust(width)

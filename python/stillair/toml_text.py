@@ -1,0 +1,44 @@
+"""Writing TOML, so that a scenario built in Python takes the same way as a file."""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """The dictionary as TOML text, one line per key of the top."""
+    return "".join(f"{_key(key)} = {_value(value, _key(key))}\n" for key, value in table.items())
+
+
+def _key(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"scenario keys are text, found {key!r}")
+    return key if _BARE_KEY.fullmatch(key) else _string(key)
+
+
+def _value(value: Any, where: str) -> str:  # noqa: ANN401 - whatever the caller put in
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float() if math.isfinite(value):
+            return repr(value)
+        case str():
+            return _string(value)
+        case Mapping():
+            inner = ", ".join(f"{_key(k)} = {_value(v, f'{where}.{k}')}" for k, v in value.items())
+            return f"{{ {inner} }}" if inner else "{}"
+        case Sequence():
+            return f"[{', '.join(_value(v, f'{where}.{i}') for i, v in enumerate(value))}]"
+        case _:
+            raise TypeError(f"{where}: a scenario holds text, numbers, lists and tables, found {value!r}")
+
+
+def _string(text: str) -> str:
+    # JSON's escapes are TOML's, but for DEL, which TOML wants escaped too, and surrogates, which it forbids.
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Names what the machine lacks, with the command that installs it.
+# Usage: prerequisites.sh build|lints      (PYTHON names the interpreter, python3 unless said)
+set -eu
+
+python=${PYTHON:-python3}
+rust_needed=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/../Cargo.toml")
+missing=0
+
+lacks() {
+  echo "missing: $1" >&2
+  echo "  install it with: $2" >&2
+  missing=1
+}
+
+# Is dotted version $1 at least $2?
+at_least() {
+  [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
+}
+
+check_build() {
+  rustup="curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh"
+  if ! command -v cargo >/dev/null; then
+    lacks "cargo, the Rust toolchain ($rust_needed or newer)" "$rustup"
+  else
+    found=$(cargo --version | cut -d ' ' -f 2)
+    at_least "$found" "$rust_needed" || lacks "Rust $rust_needed or newer (found $found)" "rustup update stable"
+  fi
+  if ! command -v cc >/dev/null; then
+    lacks "cc, a C compiler (Rust links with it)" "sudo apt-get install build-essential"
+  fi
+  if ! command -v "$python" >/dev/null; then
+    lacks "$python (3.11 or newer)" "sudo apt-get install python3 python3-venv"
+  elif ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    lacks "Python 3.11 or newer ($python is $("$python" -V 2>&1 | cut -d ' ' -f 2))" \
+      "sudo apt-get install python3.11 python3.11-venv, then: make PYTHON=python3.11 ..."
+  elif ! "$python" -c 'import venv, ensurepip' 2>/dev/null; then
+    lacks "Python's venv module" "sudo apt-get install python3-venv"
+  fi
+}
+
+check_lints() {
+  cargo fmt --version >/dev/null 2>&1 || lacks "rustfmt" "rustup component add rustfmt"
+  cargo clippy --version >/dev/null 2>&1 || lacks "clippy" "rustup component add clippy"
+}
+
+case ${1:-} in
+  build) check_build ;;
+  lints) check_lints ;;
+  *) echo "usage: $0 build|lints" >&2; exit 2 ;;
+esac
+exit $missing

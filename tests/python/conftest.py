@@ -1,0 +1,60 @@
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from stillair import Result, _native
+
+
+def one_run(number: int, shift: float = 0.0) -> dict[str, Any]:
+    """A run as the engine reports it, with round numbers."""
+    fast = {
+        "goodput_mbps": 30.0 + shift,
+        "airtime_share": 0.5,
+        "mean_aggregate": 16.0 + shift,
+        "ping_median_ms": 10.0 + shift,
+        "ping_p95_ms": 20.0,
+    }
+    slow = fast | {"goodput_mbps": 2.0, "mean_aggregate": 2.0, "ping_median_ms": None, "ping_p95_ms": None}
+    return {
+        "run": number,
+        "seed": 1,
+        "trace_hash": f"{number:016x}",
+        "goodput_total_mbps": 32.0 + shift,
+        "jain_airtime": 1.0,
+        "stations": {"fast1": fast, "slow": slow},
+        "drops": [{"place": "ap.wlan0", "reason": "overlimit", "packets": 100}] if number else [],
+        "air": {"data_us": 750_000, "contention_us": 250_000},
+        "packets": {"entered": 1000, "delivered": 900},
+    }
+
+
+@pytest.fixture
+def three_runs() -> Result:
+    runs = [one_run(number, shift) for number, shift in enumerate((-1.0, 0.0, 1.0))]
+    return Result({"version": "0.1.0", "scenario": "sample", "runs": runs})
+
+
+@pytest.fixture
+def single_run() -> Result:
+    return Result({"version": "0.1.0", "scenario": "sample", "runs": [one_run(0)]})
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[BaseException | None], list[Any]]:
+    """Puts a recorder in the engine's place: it keeps its arguments, then answers or raises."""
+
+    def install(error: BaseException | None = None) -> list[Any]:
+        calls: list[Any] = []
+
+        def run(*arguments: object) -> str:
+            calls.append(arguments)
+            if error is not None:
+                raise error
+            return three_runs.to_json()
+
+        monkeypatch.setattr(_native, "run", run)
+        monkeypatch.setattr(_native, "resolve", lambda *_: "{}")
+        return calls
+
+    return install

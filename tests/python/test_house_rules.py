@@ -1,0 +1,52 @@
+"""Rules of the house that a machine can hold."""
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MANIFESTS = sorted(ROOT.glob("crates/*/Cargo.toml"))
+SOURCES = [
+    path
+    for folder, suffix in (("crates", "rs"), ("python", "py"), ("tests", "py"))
+    for path in sorted((ROOT / folder).rglob(f"*.{suffix}"))
+]
+
+
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda path: path.parent.name)
+def test_every_crate_takes_the_workspace_lints(manifest: Path) -> None:
+    assert tomllib.loads(manifest.read_text())["lints"] == {"workspace": True}
+
+
+@pytest.mark.parametrize(
+    ("code", "lint"),
+    [
+        ("pub fn f() -> u64 { std::time::SystemTime::now().elapsed().unwrap().as_secs() }", "disallowed_methods"),
+        ("pub fn f() { std::thread::sleep(std::time::Duration::from_secs(1)); }", "disallowed_methods"),
+        ("pub fn f(t: std::time::Instant) -> u64 { t.elapsed().as_secs() }", "disallowed_types"),
+        ("pub fn f(m: &std::collections::HashMap<u8, u8>) -> usize { m.len() }", "disallowed_types"),
+    ],
+)
+def test_clippy_refuses_clocks_and_unordered_maps(tmp_path: Path, code: str, lint: str) -> None:
+    # The workspace's own lint table and clippy.toml, over one file that breaks a rule.
+    lints = re.search(r"^\[workspace\.lints\.rust\].*?(?=^\[profile)", (ROOT / "Cargo.toml").read_text(), re.M | re.S)
+    assert lints is not None
+    (tmp_path / "Cargo.toml").write_text(
+        f'[workspace]\n{lints[0]}\n[package]\nname = "bite"\nedition = "2024"\n[lints]\nworkspace = true\n'
+    )
+    shutil.copy(ROOT / "clippy.toml", tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "lib.rs").write_text(f"//! Breaks a rule.\n/// Breaks it.\n{code}\n")
+    command = ["cargo", "clippy", "--offline", "--quiet", "--target-dir", str(tmp_path / "target")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"clippy::{lint}" in done.stderr.replace("-", "_")
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_files_stay_short(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 520

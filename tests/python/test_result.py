@@ -1,0 +1,68 @@
+import json
+
+from stillair import Result
+from stillair.summary import summary
+
+
+def test_over_runs_has_the_keys_of_a_run(three_runs: Result) -> None:
+    over = three_runs.over_runs()
+    assert set(over) == set(three_runs.runs[0]) - {"run", "seed", "trace_hash"}
+    assert over["stations"]["fast1"]["goodput_mbps"]["mean"] == 30.0
+    assert over["stations"]["fast1"]["goodput_mbps"]["low"] < 29.0
+    assert over["air"]["data_us"] == {"mean": 750_000, "low": 750_000, "high": 750_000}
+
+
+def test_what_no_run_measured_is_null(three_runs: Result) -> None:
+    assert three_runs.over_runs()["stations"]["slow"]["ping_median_ms"] is None
+
+
+def test_a_run_without_a_drop_counts_as_zero(three_runs: Result) -> None:
+    (drop,) = three_runs.over_runs()["drops"]
+    assert (drop["place"], drop["reason"]) == ("ap.wlan0", "overlimit")
+    assert round(drop["packets"]["mean"], 6) == round(200 / 3, 6)
+
+
+def test_one_run_gives_its_value_as_both_bounds(single_run: Result) -> None:
+    assert single_run.over_runs()["goodput_total_mbps"] == {"mean": 32.0, "low": 32.0, "high": 32.0}
+
+
+def test_json_is_read_back_as_it_was(three_runs: Result) -> None:
+    assert Result.from_json(three_runs.to_json()).to_dict() == json.loads(three_runs.to_json(indent=1))
+
+
+ONE = """\
+sample: run 0, seed 1
+
+station  goodput Mbit/s  airtime %  frames/aggregate  ping median ms  ping p95 ms
+fast1             30.00       50.0             16.00            10.0         20.0
+slow               2.00       50.0              2.00               -            -
+
+total goodput 32.00 Mbit/s, Jain's index of the airtime 1.000
+
+no drops
+
+air: data 75.0 %, contention 25.0 %
+"""
+
+THREE = """\
+sample: 3 runs, seed 1; means with 95 % confidence intervals over the runs
+
+station  goodput Mbit/s  airtime %  frames/aggregate  ping median ms  ping p95 ms
+fast1       30.00 ±2.48       50.0       16.00 ±2.48       10.0 ±2.5         20.0
+slow               2.00       50.0              2.00               -            -
+
+total goodput 32.00 ±2.48 Mbit/s, Jain's index of the airtime 1.000
+
+dropped at     reason  packets
+ap.wlan0    overlimit  67 ±143
+
+air: data 75.0 %, contention 25.0 %
+"""
+
+
+def test_summary_of_one_run(single_run: Result) -> None:
+    assert summary(single_run) == ONE
+
+
+def test_summary_over_runs(three_runs: Result) -> None:
+    assert summary(three_runs) == THREE

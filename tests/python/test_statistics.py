@@ -1,0 +1,55 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stillair.statistics import interval, t_cdf, t_quantile
+
+# spec: NIST/SEMATECH e-Handbook of Statistical Methods 1.3.6.7.2 - upper critical values of Student's t.
+PUBLISHED = {
+    1: {0.90: 3.078, 0.95: 6.314, 0.975: 12.706, 0.99: 31.821, 0.995: 63.657},
+    2: {0.90: 1.886, 0.95: 2.920, 0.975: 4.303, 0.99: 6.965, 0.995: 9.925},
+    3: {0.90: 1.638, 0.95: 2.353, 0.975: 3.182, 0.99: 4.541, 0.995: 5.841},
+    4: {0.90: 1.533, 0.95: 2.132, 0.975: 2.776, 0.99: 3.747, 0.995: 4.604},
+    9: {0.90: 1.383, 0.95: 1.833, 0.975: 2.262, 0.99: 2.821, 0.995: 3.250},
+    10: {0.90: 1.372, 0.95: 1.812, 0.975: 2.228, 0.99: 2.764, 0.995: 3.169},
+    29: {0.90: 1.311, 0.95: 1.699, 0.975: 2.045, 0.99: 2.462, 0.995: 2.756},
+    30: {0.90: 1.310, 0.95: 1.697, 0.975: 2.042, 0.99: 2.457, 0.995: 2.750},
+    60: {0.90: 1.296, 0.95: 1.671, 0.975: 2.000, 0.99: 2.390, 0.995: 2.660},
+    100: {0.90: 1.290, 0.95: 1.660, 0.975: 1.984, 0.99: 2.364, 0.995: 2.626},
+}
+
+
+@pytest.mark.parametrize("freedom", PUBLISHED)
+def test_quantiles_match_the_published_table_to_its_last_digit(freedom: int) -> None:
+    for chance, published in PUBLISHED[freedom].items():
+        assert round(t_quantile(chance, freedom), 3) == published
+
+
+@given(chance=st.floats(0.001, 0.999), freedom=st.integers(1, 300))
+def test_quantile_inverts_the_distribution(chance: float, freedom: int) -> None:
+    assert math.isclose(t_cdf(t_quantile(chance, freedom), freedom), chance, abs_tol=1e-12)
+
+
+def test_interval_of_a_worked_example() -> None:
+    # Mean 2, standard error 1 / sqrt(3), t = 4.30265 with two degrees of freedom.
+    mean, low, high = interval([1.0, 2.0, 3.0])
+    assert mean == 2.0
+    assert low == pytest.approx(2 - 2.48414, abs=1e-5)
+    assert high == pytest.approx(2 + 2.48414, abs=1e-5)
+
+
+def test_one_run_has_no_spread() -> None:
+    assert interval([7.5]) == (7.5, 7.5, 7.5)
+
+
+def test_no_values_have_no_mean() -> None:
+    with pytest.raises(ValueError, match="no values"):
+        interval([])
+
+
+@pytest.mark.parametrize(("chance", "freedom"), [(0.0, 1), (1.0, 1), (0.5, 0)])
+def test_impossible_quantiles_are_refused(chance: float, freedom: int) -> None:
+    with pytest.raises(ValueError, match="needed"):
+        t_quantile(chance, freedom)
