@@ -54,17 +54,18 @@ struct Plan<'a> {
 
 /// A world that is ready to run.
 #[derive(Debug)]
-pub struct Wired {
+pub struct Wired<S> {
     /// The world.
-    pub world: World<Recorder>,
+    pub world: World<S>,
     /// Names of the stations, in the recorder's order.
     pub stations: Vec<String>,
     /// Names of the places where packets are dropped.
     pub places: Vec<String>,
 }
 
-/// Wires the world of one run of a scenario.
-pub fn wire(scenario: &Scenario, seed: Seed) -> Wired {
+/// Wires the world of one run of a scenario. `sink` makes of its recorder the reader of the trace: the recorder itself, or
+/// one that passes events on to it.
+pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (mut channels, radios, stations) = plan.wifi(seed);
     let interfaces = plan.interfaces(seed);
@@ -80,7 +81,7 @@ pub fn wire(scenario: &Scenario, seed: Seed) -> Wired {
         timers: Timers::new(slots.end),
         slots,
         packets: Packets::new(),
-        trace: recorder,
+        trace: sink(recorder),
         nodes,
         interfaces,
         wires,
