@@ -5,7 +5,7 @@ use stillair_model::node::interface::{Layout, TxQueues};
 use stillair_model::node::routes::{Route, Routes};
 use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, FlowId, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId,
-    Seed, SockId, WireId,
+    Seed, Sink, SockId, WireId,
 };
 use stillair_model::wifi::account::AirAccount;
 use stillair_model::wifi::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
