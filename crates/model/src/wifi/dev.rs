@@ -194,10 +194,17 @@ impl WifiDev {
     }
 
     /// When [`WifiDev::on_timer`] is to be called, if at all.
-    pub fn next_timer(&self) -> Option<Instant> {
+    #[inline]
+    pub fn next_timer(&mut self) -> Option<Instant> {
         if !self.timers_possible {
             return None;
         }
+        let next = self.find_timer();
+        self.timers_possible = next.is_some();
+        next
+    }
+
+    fn find_timer(&self) -> Option<Instant> {
         let holes = self.rx.iter().filter_map(RxTid::next_timeout);
         let answers = self.tx.tids.iter().filter_map(|t| match t.session {
             Session::Asked(until) => Some(until),
@@ -224,7 +231,6 @@ impl WifiDev {
             }
         }
         self.timers_possible = true;
-        self.timers_possible = self.next_timer().is_some();
     }
 
     /// Frames with a number that wait to be sent (again).

@@ -10,7 +10,7 @@ use stillair_model::wifi::phy::ppdu_duration;
 use stillair_model::wifi::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::radio::BEACON_QUEUE;
 use stillair_model::wifi::timing::{Timing, control_rate};
-use stillair_model::wifi::transmitter::{Hardware, management_chain};
+use stillair_model::wifi::transmitter::management_chain;
 
 use super::{Channel, World};
 use crate::engine::Slot;
@@ -78,7 +78,7 @@ impl<S: Sink> World<S> {
 
     pub(super) fn exchange_ended(&mut self, index: usize) {
         let channel = &mut self.channels[index];
-        channel.dirty = true;
+        self.dirty.channel(channel, ChannelId::from_index(index));
         let start = channel.medium.start().expect("an exchange has a start");
         channel.book_wait(start);
         let mut winners = core::mem::take(&mut channel.winners);
@@ -139,9 +139,9 @@ impl<S: Sink> World<S> {
         }
 
         let sender = ppdu.header.dev.index();
-        let peer = &self.stations[sender].dev.tx.peers[ppdu.header.peer.index()];
+        let peer = &self.wlans[sender].dev.tx.peers[ppdu.header.peer.index()];
         let (remote, error_rate, ack_error_rate) = (peer.remote, peer.error_rate, peer.ack_error_rate);
-        let errors = &mut self.stations[sender].errors;
+        let errors = &mut self.wlans[sender].errors;
         let frames = ppdu.mpdus.len().max(1);
         let whole = (0..frames).fold(0_u64, |bits, n| bits | u64::from(!errors.chance(error_rate)) << n);
         let acknowledged = whole != 0 && !errors.chance(ack_error_rate);
@@ -238,29 +238,21 @@ impl<S: Sink> World<S> {
             return;
         }
         let mut up = self.batches.pop().unwrap_or_default();
-        let station = &mut self.stations[dev.index()];
-        let interface = station.interface;
-        station.dirty = true;
-        let radio = &mut self.radios[station.dev.radio.index()];
-        let medium = &mut self.channels[radio.channel.index()].medium;
+        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+        let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        station.dev.receive(self.now, peer, ppdu, whole, took, &mut up, &mut Hardware { radio, medium }, ctx);
+        wlan.dev.receive(self.now, peer, ppdu, whole, took, &mut up, &mut hw, ctx);
         self.ingress(interface, &mut up);
         self.batches.push(up);
     }
 
     /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
     fn tx_status(&mut self, ppdu: Box<Ppdu>) {
-        let dev = ppdu.header.dev.index();
-        let station = &mut self.stations[dev];
-        let interface = station.interface;
-        station.dirty = true;
-        let radio = &mut self.radios[station.dev.radio.index()];
-        let channel = &mut self.channels[radio.channel.index()];
-        channel.dirty = true;
+        let dev = ppdu.header.dev;
+        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+        let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        let mut hw = Hardware { radio, medium: &mut channel.medium };
-        let woken = station.dev.tx_status(self.now, ppdu, &mut hw, ctx);
+        let woken = wlan.dev.tx_status(self.now, ppdu, &mut hw, ctx);
         if woken.any() {
             Ac::ALL.into_iter().filter(|&ac| woken.has(ac)).for_each(|ac| self.run_queue(interface, ac));
         }
@@ -288,15 +280,11 @@ impl<S: Sink> World<S> {
     /// A reorder buffer or a session that is being set up has waited long enough.
     pub(super) fn dev_timer(&mut self, dev: usize) {
         let mut up = self.batches.pop().unwrap_or_default();
-        let station = &mut self.stations[dev];
-        let interface = station.interface;
-        station.dirty = true;
-        let radio = &mut self.radios[station.dev.radio.index()];
-        let channel = &mut self.channels[radio.channel.index()];
-        channel.dirty = true;
+        let dev = DevId::from_index(dev);
+        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+        let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        let mut hw = Hardware { radio, medium: &mut channel.medium };
-        station.dev.on_timer(self.now, &mut up, &mut hw, ctx);
+        wlan.dev.on_timer(self.now, &mut up, &mut hw, ctx);
         self.ingress(interface, &mut up);
         self.batches.push(up);
     }
@@ -304,23 +292,21 @@ impl<S: Sink> World<S> {
     /// A beacon is due: it waits for the air like any frame, unless the last one still does.
     pub(super) fn beacon(&mut self, dev: usize) {
         let now = self.now;
-        let station = &self.stations[dev];
-        let radio = &mut self.radios[station.dev.radio.index()];
-        let channel = &mut self.channels[radio.channel.index()];
-        if radio.queued(BEACON_QUEUE) == 0 {
+        let id = DevId::from_index(dev);
+        let (wlan, hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, id);
+        if hw.radio.queued(BEACON_QUEUE) == 0 {
             let header = Header {
-                dev: DevId::from_index(dev),
+                dev: id,
                 peer: PeerId(0),
                 ac: Ac::Vo,
                 tid: 0,
                 content: Content::Beacon,
                 in_session: false,
             };
-            let ppdu = radio.blank(header, management_chain());
-            radio.send(now, BEACON_QUEUE, ppdu, &mut channel.medium);
-            channel.dirty = true;
+            let ppdu = hw.radio.blank(header, management_chain());
+            hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
         }
-        let next = station.beacons.map(|interval| now + interval);
+        let next = wlan.beacons.map(|interval| now + interval);
         self.timers.set(Slot(self.slots.beacons + dev as u32), next);
     }
 }
