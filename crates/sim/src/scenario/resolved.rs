@@ -157,6 +157,7 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "quantum_bytes": p.quantum,
             "memory_limit_bytes": p.memory_limit,
             "drop_batch": p.drop_batch,
+            "overlimit_raises_count": p.overlimit_raises_count,
             "codel": codel(&p.codel),
         }),
     }
