@@ -174,7 +174,10 @@ impl WifiDev {
                 let rx = &mut self.rx[tid.index()];
                 rx.receive(now, ppdu, whole, up, ctx);
                 self.timers_possible |= rx.next_timeout().is_some();
-                self.driver.charge_rx(tid, airtime);
+                // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
+                if whole != 0 {
+                    self.driver.charge_rx(tid, airtime);
+                }
             }
             Content::Bar { start } => self.rx[tid.index()].on_bar(start, up),
             Content::AddbaRequest { start } => {
