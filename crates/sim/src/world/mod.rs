@@ -219,7 +219,9 @@ impl<S: Sink> World<S> {
         while let Some(dev) = self.dirty.devs.pop() {
             let wlan = &mut self.wlans[dev];
             wlan.dirty = false;
-            self.timers.set(Slot(self.slots.devs + dev as u32), wlan.dev.next_timer());
+            // A frame that has waited long may become the first of its buffer, and is overdue at once.
+            let at = wlan.dev.next_timer().map(|t| t.max(self.now));
+            self.timers.set(Slot(self.slots.devs + dev as u32), at);
         }
     }
 
