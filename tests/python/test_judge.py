@@ -191,6 +191,14 @@ def test_an_order_is_judged_by_its_worst_cell_too() -> None:
     )
 
 
+def test_the_smallest_step_makes_an_order_the_worst() -> None:
+    said = claim(kind="order", ordering=("a", "b", "c"))
+    even = order({"a": 1, "b": 5, "c": 9}, (4, 4, 4), (4, 4, 4))
+    close = order({"a": 1, "b": 9, "c": 10}, (8, 8, 8), (1, 1, 1))
+    assert judge.judge(said, [even, close]).worst is close
+    assert judge.judge(said, [close, even]).worst is close
+
+
 @pytest.mark.parametrize("said", [{"role": "input"}, {"role": "fit"}, {"reproduce": False}])
 def test_inputs_fits_and_words_on_other_work_are_not_judged(said: dict[str, Any]) -> None:
     judged = judge.judge(claim(value=100, **said), [at(100)])

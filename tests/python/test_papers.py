@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stillair import InputError, Result, Scenario, bundled
-from stillair.papers import campaign, judge, plan, registry, report, table1_model
+from stillair.papers import campaign, judge, plan, registry, report, style, table1_model
 from stillair.papers.anomaly_model import Station, data_time_us
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.campaign import Outcome
@@ -107,6 +107,17 @@ def test_without_a_word_on_what_it_needs_an_unreadable_scenario_is_an_error(monk
         campaign.prepare(UDP)
 
 
+def test_the_list_says_what_each_experiment_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    status = {entry.experiment.name: entry.status for entry in registry.entries()}
+    assert status["ending-the-anomaly/table1-model-udp"] == "yes"
+    assert status["ending-the-anomaly/fig6-jain"] == "in part; the rest needs TCP"
+    assert status["bquic/table3-lab"] == "needs QUIC"
+    assert status["towards-1ms/table1-parameters"] == "nothing to run"
+    monkeypatch.setattr(campaign, "prepare", lambda own: f"needs {own.needs} (...)" if own.needs else "")
+    (sparse,) = registry.find("ending-the-anomaly/fig8")
+    assert sparse.status == "needs a virtual station and TCP"
+
+
 def test_the_sparse_station_is_all_that_its_scenario_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
     text = bundled.scenario("anomaly-sparse").text
     radio = ', radio = "fast1.wlan0"'
@@ -123,6 +134,7 @@ def test_the_sparse_station_is_all_that_its_scenario_waits_for(monkeypatch: pyte
     assert -100 < udp["measured"] < 100
     assert udp["low"] <= udp["measured"] <= udp["high"]
     assert "optimised" in report.text(made)
+    assert style.save(ARTEFACTS["sparse"].picture(made.measurer(wanted[0])), "svg").startswith(b"<?xml")
 
 
 def test_causes_are_of_claims_that_there_are() -> None:

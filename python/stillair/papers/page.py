@@ -125,7 +125,7 @@ def _ran(entry: Entry, report: Report, rows: Sequence[Row], pictures: Mapping[st
 def _rest(entry: Entry, rows: Sequence[Row]) -> str:
     """A line for an experiment that was not run, with its claims to be opened."""
     experiment = entry.experiment
-    why = f", {escape(entry.status)}" if entry.plan.needs else ""
+    why = f", {escape(entry.status)}" if rows else ""
     return (
         f'<details id="{escape(experiment.name)}"><summary>{escape(experiment.artefact)} '
         f'<span class="count"><code>{escape(experiment.name)}</code> {_counts(rows)}{why}</span></summary>\n'

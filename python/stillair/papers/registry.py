@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from stillair._native import InputError
+from stillair.papers import campaign
 from stillair.papers.claims import Experiment, experiments
 from stillair.papers.plan import ExperimentPlan, plan
 
@@ -21,8 +22,11 @@ class Entry:
             return f"needs {self.plan.needs}"
         if not self.plan.campaigns:
             return "nothing to run"
-        lacks = sorted({lack.needs for lack in self.plan.lacks})
-        return f"in part; the rest needs {', '.join(lacks)}" if lacks else "yes"
+        unready = [own for own in self.plan.campaigns if campaign.prepare(own)]
+        lacks = dict.fromkeys([*(own.needs for own in unready), *(lack.needs for lack in self.plan.lacks)])
+        if len(unready) == len(self.plan.campaigns):
+            return f"needs {' and '.join(lacks)}"
+        return f"in part; the rest needs {' and '.join(lacks)}" if lacks else "yes"
 
 
 def entries() -> list[Entry]:

@@ -146,7 +146,7 @@ def text(report: Report) -> str:
 def totals(rows: Sequence[Row]) -> str:
     """How many claims have which verdict."""
     counts = [f"{sum(row['verdict'] == verdict for row in rows)} {verdict}" for verdict in judge.VERDICTS]
-    return f"{len(rows)} claims: {', '.join(counts)}"
+    return f"{len(rows)} claim{'s' if len(rows) != 1 else ''}: {', '.join(counts)}"
 
 
 def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
@@ -201,6 +201,8 @@ def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
         "unit": claim.unit,
         "verdict": judged.verdict,
     }
+    if claim.role:
+        row["role"] = claim.role
     if judged.reason:
         row["reason"] = judged.reason
     if judged.marginal:

@@ -8,13 +8,12 @@ Row = Mapping[str, Any]
 NOTHING = "-"
 
 
-def number(value: float) -> str:
-    """Three or four digits, as many as a table of a paper has."""
+def number(value: float, more: int = 0) -> str:
+    """Four digits, which is more than a table of a paper has, or some more of them."""
     size = abs(value)
-    if size >= 1000:
-        return f"{value:.0f}"
-    digits = 1 if size >= 100 else 2 if size >= 10 else 3
-    return f"{value:.{digits}f}".rstrip("0").rstrip(".") if value else "0"
+    digits = more + (0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 10 else 3)
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".") if digits else text
 
 
 def stated(row: Row) -> str:
@@ -40,17 +39,17 @@ def measured(row: Row) -> str:
         ranked = " < ".join(f"{name} {number(row['members'][name]['mean'])}" for name in value)
         return with_unit(ranked, row["unit"])
     spread = "" if row["low"] == row["high"] else f" [{number(row['low'])}, {number(row['high'])}]"
-    return with_unit(number(value) + spread, row["unit"])
+    return with_unit(number(value, _more(row)) + spread, row["unit"])
 
 
 def bar(row: Row) -> str:
     """What the measured number must keep to."""
     if "bar" not in row:
         return ""
-    low, high = row["bar"]["low"], row["bar"]["high"]
+    low, high, more = row["bar"]["low"], row["bar"]["high"], _more(row)
     if low is None or high is None:
         return f"at most {number(high)}" if low is None else f"at least {number(low)}"
-    return f"{number(low)} to {number(high)}"
+    return f"{number(low, more)} to {number(high, more)}"
 
 
 def remark(row: Row) -> str:
@@ -73,6 +72,11 @@ def remark(row: Row) -> str:
 def with_unit(text: str, unit: str) -> str:
     """The text and its unit, if it has one."""
     return f"{text} {unit}" if unit else text
+
+
+def _more(row: Row) -> int:
+    """A formula is judged to the last printed digit, so that one more must be seen."""
+    return int(row.get("role") == "model")
 
 
 def _cell(cell: Mapping[str, Any]) -> str:
