@@ -12,7 +12,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run test test-rust test-python bench clean prerequisites
+.PHONY: help run papers test test-rust test-python bench clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -20,6 +20,17 @@ help: ## show this list
 
 run: $(STAMPS)/native ## set up, then regenerate Table 1 of Ending the Anomaly
 	$(BIN)/stillair paper ending-the-anomaly/table1
+
+# The page with all pictures stays in build/; what is small is kept beside the documents, with the version, the seeds and
+# the trace hashes that made it (runs.json).
+papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, renew docs/results
+	$(BIN)/stillair paper all -o build/papers
+	@for paper in build/papers/*/; do \
+	  set -- $$paper*.svg; [ -e "$$1" ] || continue; \
+	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \
+	  cp $$paper*.svg $${paper}claims.json $${paper}report.txt $${paper}runs.json $$kept/; \
+	done
+	@echo "the page: build/papers/report.html"
 
 test: test-rust test-python ## set up, then run every check: format, lints, types, tests
 
