@@ -1,5 +1,8 @@
 //! Runs scenarios and prints what a packet costs: `bench FILE...` in CPU time, `bench --once FILE` for callgrind.
 //!
+//! `bench --json FILE RUN` runs one repetition and prints its summary and the process's memory as JSON, for a comparison
+//! that accounts the CPU time of whole processes from outside.
+//!
 //! The unit: for UDP, per packet offered and per packet delivered. CPU time is the process's own, read from the
 //! kernel's accounting, since wall clocks are noisy.
 
@@ -17,14 +20,47 @@ fn cpu_seconds() -> f64 {
     fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
 }
 
+/// Most memory this process ever had resident, in KiB.
+fn peak_kib() -> u64 {
+    // linux: proc_pid_status(5) - VmHWM. Unlike getrusage's, it starts anew with the program.
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has /proc");
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).expect("every process has memory");
+    line.trim().trim_end_matches("kB").trim().parse().expect("KiB")
+}
+
+/// Runs one repetition of a scenario and prints it as JSON.
+fn print_json(file: &str, run: &str) -> Result<(), String> {
+    let run = run.parse::<u64>().map_err(|e| format!("run {run}: {e}"))?;
+    let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    let scenario = scenario::parse(&text, file, &[]).map_err(|e| e.to_string())?;
+    let summary =
+        api::run_once(&scenario, Seed { seed: scenario.seed, run }).map_err(|e| format!("{file}: {e}"))?;
+    let seconds = (scenario.duration - scenario.warm_up).secs_f64();
+    let summary = serde_json::to_value(summary).map_err(|e| e.to_string())?;
+    let output = serde_json::json!({ "seconds": seconds, "peak_kib": peak_kib(), "summary": summary });
+    println!("{output}");
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let mut files: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, file, run] = files.as_slice()
+        && flag == "--json"
+    {
+        return match print_json(file, run) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(e) => {
+                eprintln!("{e}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     let once = files.first().is_some_and(|f| f == "--once");
     if once {
         files.remove(0);
     }
     if files.is_empty() {
-        eprintln!("usage: bench [--once] SCENARIO...");
+        eprintln!("usage: bench [--once] SCENARIO... | bench --json SCENARIO RUN");
         return ExitCode::from(2);
     }
     println!(
