@@ -27,7 +27,10 @@ fn main() -> ExitCode {
         eprintln!("usage: bench [--once] SCENARIO...");
         return ExitCode::from(2);
     }
-    println!("{:32} {:>9} {:>9} {:>8} {:>11} {:>13}", "scenario", "offered", "delivered", "CPU s", "ns/offered", "bound used");
+    println!(
+        "{:32} {:>9} {:>9} {:>8} {:>11} {:>13}",
+        "scenario", "offered", "delivered", "CPU s", "ns/offered", "bound used"
+    );
     for file in &files {
         let text = match fs::read_to_string(file) {
             Ok(text) => text,
@@ -61,7 +64,10 @@ fn main() -> ExitCode {
         // The bound of the design: 250 ns for each packet offered and 700 ns for each delivered.
         let bound = 250e-9 * offered as f64 + 700e-9 * delivered as f64;
         let per_offered = cpu * 1e9 / offered as f64;
-        println!("{file:32} {offered:9} {delivered:9} {cpu:8.2} {per_offered:11.0} {:12.0}%", 100.0 * cpu / bound);
+        println!(
+            "{file:32} {offered:9} {delivered:9} {cpu:8.2} {per_offered:11.0} {:12.0}%",
+            100.0 * cpu / bound
+        );
     }
     ExitCode::SUCCESS
 }
