@@ -184,7 +184,9 @@ impl<S: Sink> World<S> {
         for dev in 0..self.stations.len() {
             let station = &mut self.stations[dev];
             if core::mem::take(&mut station.dirty) {
-                self.timers.set(Slot(self.slots.devs + dev as u32), station.dev.next_timer());
+                // A frame that has waited long may become the first of its buffer, and is overdue at once.
+                let at = station.dev.next_timer().map(|t| t.max(self.now));
+                self.timers.set(Slot(self.slots.devs + dev as u32), at);
             }
         }
     }
