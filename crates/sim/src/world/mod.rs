@@ -62,6 +62,8 @@ struct Channel {
     winners: Vec<FunctionId>,
     /// Somebody may have begun to contend since the exchange was planned.
     dirty: bool,
+    /// Until when everybody waits after a frame that nobody understood.
+    quiet_until: Instant,
     /// End of the transmit opportunity that the exchange under way continues, if it does.
     txop_until: Option<Instant>,
 }
