@@ -25,7 +25,7 @@ use stillair_model::wire::Wire;
 use crate::engine::{Slot, Timers};
 use apps::App;
 
-pub use wiring::{Wired, wire};
+pub use wiring::{Wired, wire, wire_with};
 
 /// A host, router or access point.
 #[derive(Debug)]

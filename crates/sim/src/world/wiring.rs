@@ -5,7 +5,7 @@ use stillair_model::node::interface::{Layout, TxQueues};
 use stillair_model::node::routes::{Route, Routes};
 use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, FlowId, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId,
-    Seed, SockId, WireId,
+    Seed, Sink, SockId, WireId,
 };
 use stillair_model::wifi::account::AirAccount;
 use stillair_model::wifi::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
@@ -54,17 +54,22 @@ struct Plan<'a> {
 
 /// A world that is ready to run.
 #[derive(Debug)]
-pub struct Wired {
+pub struct Wired<S = Recorder> {
     /// The world.
-    pub world: World<Recorder>,
+    pub world: World<S>,
     /// Names of the stations, in the recorder's order.
     pub stations: Vec<String>,
     /// Names of the places where packets are dropped.
     pub places: Vec<String>,
 }
 
-/// Wires the world of one run of a scenario.
+/// Wires the world of one run of a scenario, with the recorder as reader of its trace.
 pub fn wire(scenario: &Scenario, seed: Seed) -> Wired {
+    wire_with(scenario, seed, |recorder| recorder)
+}
+
+/// The same with any reader of the trace, made of the recorder that the scenario asks for.
+pub fn wire_with<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (mut channels, radios, stations) = plan.wifi(seed);
     let interfaces = plan.interfaces(seed);
@@ -80,7 +85,7 @@ pub fn wire(scenario: &Scenario, seed: Seed) -> Wired {
         timers: Timers::new(slots.end),
         slots,
         packets: Packets::new(),
-        trace: recorder,
+        trace: sink(recorder),
         nodes,
         interfaces,
         wires,
