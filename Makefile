@@ -40,14 +40,7 @@ bench: | prerequisites ## CPU time and instructions per packet
 	@mkdir -p build
 	cargo build --release --locked -p stillair-sim --example bench
 	$(TARGET)/release/examples/bench $(BENCH)
-	@if command -v valgrind >/dev/null; then \
-	  echo "instructions, counted by callgrind (slow):"; \
-	  valgrind --tool=callgrind --callgrind-out-file=build/callgrind.out $(TARGET)/release/examples/bench $(BENCH) \
-	    2>build/callgrind.log || { tail -5 build/callgrind.log >&2; exit 1; }; \
-	  grep -o 'Collected.*' build/callgrind.log; \
-	else \
-	  echo "instructions not counted: no valgrind (apt-get install valgrind)"; \
-	fi
+	@scripts/instructions.sh $(TARGET)/release/examples/bench $(BENCH)
 
 clean: ## remove what was built, the virtual environment included
 	cargo clean

@@ -24,7 +24,7 @@ def one_run(number: int, shift: float = 0.0) -> dict[str, Any]:
         "jain_airtime": 1.0,
         "stations": {"fast1": fast, "slow": slow},
         "drops": [{"place": "ap.wlan0", "reason": "overlimit", "packets": 100}] if number else [],
-        "air": {"data_us": 750_000, "contention_us": 250_000},
+        "air": {"wifi": {"data_us": 750_000, "contention_us": 250_000}},
         "packets": {"entered": 1000, "delivered": 900},
     }
 

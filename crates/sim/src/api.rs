@@ -55,7 +55,7 @@ fn read(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenar
 
 /// Runs one repetition of a scenario and checks its accounts.
 pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
-    let Wired { mut world, stations, places } = world::wire(scenario, seed);
+    let Wired { mut world, stations, places } = world::wire(scenario, seed, |recorder| recorder);
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
     world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;

@@ -188,7 +188,7 @@ impl Case {
             ));
         }
         let width = if self.wide { "ht40" } else { "ht20" };
-        let rates = ["ofdm6", "ofdm54", "ht20-mcs0-sgi", "ht20-mcs15-lgi", "ht20-mcs31-sgi"]
+        let rates = ["ofdm-6", "ofdm-54", "ht20-mcs0-sgi", "ht20-mcs15-lgi", "ht20-mcs31-sgi"]
             .map(str::to_owned)
             .into_iter()
             .chain([format!("{width}-mcs7-sgi")])

@@ -48,7 +48,7 @@ fn a_root_qdisc_lets_background_block_voice() {
 
 #[test]
 fn beacons_are_sent_and_booked() {
-    let text = cell("10 s", CHANNEL, "scheme = \"fifo\"") + &station("s", 0, "rate = \"ofdm54\"");
+    let text = cell("10 s", CHANNEL, "scheme = \"fifo\"") + &station("s", 0, "rate = \"ofdm-54\"");
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(10)).expect("accounts close");
     // The first after 102.4 ms, the 97th after 9932.8 ms.

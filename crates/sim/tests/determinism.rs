@@ -83,8 +83,8 @@ fn pinned_traces() {
         ("anomaly fq_codel", "caa8c80e73c022d4"),
         ("anomaly fq_mac", "b9927c36bc8867a5"),
         ("anomaly airtime", "162494739304c4f6"),
-        ("busy fifo", "76c2eddd881460ad"),
-        ("busy airtime", "cedd0f323136ebd4"),
+        ("busy fifo", "cc3ea20e3fb42b71"),
+        ("busy airtime", "084d5e6a7833d600"),
     ];
     assert_eq!(
         got.map(|(name, hash)| format!("{name} {hash}")),

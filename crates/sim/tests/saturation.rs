@@ -37,8 +37,8 @@ fn durations(band: Band) -> SlotDurations {
 /// So many stations upload far more than there is room for, in single frames that are tried until they arrive.
 fn upload(n: usize, band: &str) -> String {
     let channel = format!("band = \"{band}\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"");
-    let tries = "{ rate = \"ofdm54\", tries = 15 }";
-    let path = format!("rate = \"ofdm54\", retry_chain = [{tries}, {tries}, {tries}, {tries}]");
+    let tries = "{ rate = \"ofdm-54\", tries = 15 }";
+    let path = format!("rate = \"ofdm-54\", retry_chain = [{tries}, {tries}, {tries}, {tries}]");
     let mut text = cell(&format!("{SECONDS} s"), &channel, "scheme = \"fifo\"");
     (0..n).for_each(|i| text += &station(&format!("s{i}"), i, &path));
     for i in 0..n {

@@ -1,6 +1,7 @@
 //! The words every other room speaks: time, units, ids, random streams, packets, categories, trace.
 
 mod ids;
+mod list;
 mod packet;
 mod qos;
 mod rng;
@@ -9,9 +10,8 @@ mod trace;
 mod units;
 
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
-pub use packet::{
-    ETHERNET_HEADER, Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, PktList, Reason, skb_len,
-};
+pub use list::{ETHERNET_HEADER, PktList, skb_len};
+pub use packet::{Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason};
 pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use time::{Duration, Instant};

@@ -31,7 +31,14 @@ impl Rate {
     ///
     /// A rate of zero is refused by the scenario reader, so this never divides by zero in a run.
     pub const fn time_for(self, bytes: Bytes) -> Duration {
-        Duration::from_nanos((bytes.0 as u128 * 8_000_000_000).div_ceil(self.0 as u128) as u64)
+        const BIT_NANOS: u64 = 8_000_000_000;
+        match bytes.0.checked_mul(BIT_NANOS) {
+            // Division of 128 bits is slow; up to 2 GB the product fits 64.
+            Some(bit_nanos) => Duration::from_nanos(bit_nanos.div_ceil(self.0)),
+            None => {
+                Duration::from_nanos((bytes.0 as u128 * BIT_NANOS as u128).div_ceil(self.0 as u128) as u64)
+            }
+        }
     }
 }
 

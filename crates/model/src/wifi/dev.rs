@@ -174,7 +174,10 @@ impl WifiDev {
                 let rx = &mut self.rx[tid.index()];
                 rx.receive(now, ppdu, whole, up, ctx);
                 self.timers_possible |= rx.next_timeout().is_some();
-                self.driver.charge_rx(tid, airtime);
+                // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
+                if whole != 0 {
+                    self.driver.charge_rx(tid, airtime);
+                }
             }
             Content::Bar { start } => self.rx[tid.index()].on_bar(start, up),
             Content::AddbaRequest { start } => {
@@ -194,10 +197,17 @@ impl WifiDev {
     }
 
     /// When [`WifiDev::on_timer`] is to be called, if at all.
-    pub fn next_timer(&self) -> Option<Instant> {
+    #[inline]
+    pub fn next_timer(&mut self) -> Option<Instant> {
         if !self.timers_possible {
             return None;
         }
+        let next = self.find_timer();
+        self.timers_possible = next.is_some();
+        next
+    }
+
+    fn find_timer(&self) -> Option<Instant> {
         let holes = self.rx.iter().filter_map(RxTid::next_timeout);
         let answers = self.tx.tids.iter().filter_map(|t| match t.session {
             Session::Asked(until) => Some(until),
@@ -224,7 +234,6 @@ impl WifiDev {
             }
         }
         self.timers_possible = true;
-        self.timers_possible = self.next_timer().is_some();
     }
 
     /// Frames with a number that wait to be sent (again).

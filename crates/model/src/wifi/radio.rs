@@ -34,6 +34,10 @@ pub struct Radio {
     depth: HardwareDepth,
     txop: [Duration; 4],
     queues: [HwQueue; QUEUES],
+    #[expect(
+        clippy::vec_box,
+        reason = "a PPDU stays where it is on its way through queues and driver; its box moves"
+    )]
     spare: Vec<Box<Ppdu>>,
 }
 

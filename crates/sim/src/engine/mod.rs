@@ -13,10 +13,29 @@ use stillair_model::vocabulary::Instant;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Slot(pub u32);
 
+/// Time and slot in one number, so that one comparison orders both.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Key(u128);
+
+impl Key {
+    #[inline]
+    const fn new(at: Instant, slot: Slot) -> Self {
+        Self((at.nanos() as u128) << 32 | slot.0 as u128)
+    }
+    #[inline]
+    const fn at(self) -> Instant {
+        Instant::from_nanos((self.0 >> 32) as u64)
+    }
+    #[inline]
+    const fn slot(self) -> Slot {
+        Slot(self.0 as u32)
+    }
+}
+
 /// All timers of a world.
 #[derive(Debug)]
 pub struct Timers {
-    heap: BinaryHeap<Reverse<(Instant, Slot)>>,
+    heap: BinaryHeap<Reverse<Key>>,
     armed: Vec<Instant>,
 }
 
@@ -34,7 +53,7 @@ impl Timers {
         if *armed != at {
             *armed = at;
             if at != Instant::NEVER {
-                self.heap.push(Reverse((at, slot)));
+                self.heap.push(Reverse(Key::new(at, slot)));
             }
         }
     }
@@ -42,7 +61,8 @@ impl Timers {
     /// Disarms and returns the timer that is due first, if it is due before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Instant) -> Option<(Instant, Slot)> {
-        while let Some(&Reverse((at, slot))) = self.heap.peek() {
+        while let Some(&Reverse(key)) = self.heap.peek() {
+            let (at, slot) = (key.at(), key.slot());
             if at >= end {
                 return None;
             }

@@ -10,7 +10,7 @@ use stillair_model::wifi::phy::ppdu_duration;
 use stillair_model::wifi::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::radio::BEACON_QUEUE;
 use stillair_model::wifi::timing::{Timing, control_rate};
-use stillair_model::wifi::transmitter::{Hardware, management_chain};
+use stillair_model::wifi::transmitter::management_chain;
 
 use super::{Channel, World};
 use crate::engine::Slot;
@@ -33,6 +33,18 @@ fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
 }
 
 impl Channel {
+    /// The radio of a function, and its place among the functions of that radio: beacons come before all categories.
+    fn rank(&self, FunctionId(f): FunctionId) -> (usize, usize) {
+        let (radio, queue) = self.functions[usize::from(f)];
+        (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
+    }
+
+    /// Whether a winner is the first of its radio, and so the one that sends.
+    fn sends(&self, winner: FunctionId) -> bool {
+        let (radio, place) = self.rank(winner);
+        self.winners.iter().map(|&f| self.rank(f)).all(|(r, p)| r != radio || p >= place)
+    }
+
     fn book_wait(&mut self, start: Instant) {
         self.account.book(AirUse::Contention, self.quiet_until.min(start));
         self.account.book(AirUse::Idle, self.medium.wanted_from());
@@ -46,8 +58,8 @@ impl Channel {
         let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
         self.account.book(AirUse::Idle, wanted);
         self.account.book(AirUse::Contention, start.min(end));
-        let what = if self.winners.len() > 1 { AirUse::Collision } else { AirUse::Data };
-        self.account.book(what, end);
+        let sent = self.winners.iter().filter(|&&f| self.sends(f)).count();
+        self.account.book(if sent > 1 { AirUse::Collision } else { AirUse::Data }, end);
     }
 }
 
@@ -68,19 +80,20 @@ impl<S: Sink> World<S> {
     fn exchange_duration(&mut self, index: usize) -> Duration {
         let channel = &self.channels[index];
         let timing = channel.timing;
-        let (mut longest, mut answer) = (Duration::ZERO, Duration::ZERO);
-        for &FunctionId(f) in &channel.winners {
-            let (radio, queue) = channel.functions[usize::from(f)];
+        let (mut sent, mut longest, mut answer) = (0, Duration::ZERO, Duration::ZERO);
+        for &winner in channel.winners.iter().filter(|&&f| channel.sends(f)) {
+            let (radio, queue) = channel.functions[usize::from(winner.0)];
             let ppdu = self.radios[radio].head(queue).expect("a function that contends has a PPDU");
+            sent += 1;
             longest = longest.max(airtime(timing, ppdu));
             answer = response(timing, ppdu);
         }
-        longest + if channel.winners.len() > 1 { timing.eifs_extra() } else { answer }
+        longest + if sent > 1 { timing.eifs_extra() } else { answer }
     }
 
     pub(super) fn exchange_ended(&mut self, index: usize) {
         let channel = &mut self.channels[index];
-        channel.dirty = true;
+        self.dirty.channel(channel, ChannelId::from_index(index));
         let start = channel.medium.start().expect("an exchange has a start");
         channel.book_wait(start);
         let mut winners = core::mem::take(&mut channel.winners);
@@ -100,12 +113,7 @@ impl<S: Sink> World<S> {
     fn resolve_internal(&mut self, index: usize, winners: &mut Vec<FunctionId>) {
         let now = self.now;
         let channel = &mut self.channels[index];
-        // Beacons come before all categories.
-        let rank = |&FunctionId(f): &FunctionId| {
-            let (radio, queue) = channel.functions[usize::from(f)];
-            (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
-        };
-        winners.sort_unstable_by_key(rank);
+        winners.sort_unstable_by_key(|&f| channel.rank(f));
         let mut last = usize::MAX;
         winners.retain(|f| {
             let (radio, _) = channel.functions[usize::from(f.0)];
@@ -141,9 +149,9 @@ impl<S: Sink> World<S> {
         }
 
         let sender = ppdu.header.dev.index();
-        let peer = &self.stations[sender].dev.tx.peers[ppdu.header.peer.index()];
+        let peer = &self.wlans[sender].dev.tx.peers[ppdu.header.peer.index()];
         let (remote, error_rate, ack_error_rate) = (peer.remote, peer.error_rate, peer.ack_error_rate);
-        let errors = &mut self.stations[sender].errors;
+        let errors = &mut self.wlans[sender].errors;
         let frames = ppdu.mpdus.len().max(1);
         let whole = (0..frames).fold(0_u64, |bits, n| bits | u64::from(!errors.chance(error_rate)) << n);
         let acknowledged = whole != 0 && !errors.chance(ack_error_rate);
@@ -242,29 +250,21 @@ impl<S: Sink> World<S> {
             return;
         }
         let mut up = self.batches.pop().unwrap_or_default();
-        let station = &mut self.stations[dev.index()];
-        let interface = station.interface;
-        station.dirty = true;
-        let radio = &mut self.radios[station.dev.radio.index()];
-        let medium = &mut self.channels[radio.channel.index()].medium;
+        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+        let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        station.dev.receive(self.now, peer, ppdu, whole, took, &mut up, &mut Hardware { radio, medium }, ctx);
+        wlan.dev.receive(self.now, peer, ppdu, whole, took, &mut up, &mut hw, ctx);
         self.ingress(interface, &mut up);
         self.batches.push(up);
     }
 
     /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
     fn tx_status(&mut self, ppdu: Box<Ppdu>) {
-        let dev = ppdu.header.dev.index();
-        let station = &mut self.stations[dev];
-        let interface = station.interface;
-        station.dirty = true;
-        let radio = &mut self.radios[station.dev.radio.index()];
-        let channel = &mut self.channels[radio.channel.index()];
-        channel.dirty = true;
+        let dev = ppdu.header.dev;
+        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+        let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        let mut hw = Hardware { radio, medium: &mut channel.medium };
-        let woken = station.dev.tx_status(self.now, ppdu, &mut hw, ctx);
+        let woken = wlan.dev.tx_status(self.now, ppdu, &mut hw, ctx);
         if woken.any() {
             Ac::ALL.into_iter().filter(|&ac| woken.has(ac)).for_each(|ac| self.run_queue(interface, ac));
         }
@@ -292,15 +292,11 @@ impl<S: Sink> World<S> {
     /// A reorder buffer or a session that is being set up has waited long enough.
     pub(super) fn dev_timer(&mut self, dev: usize) {
         let mut up = self.batches.pop().unwrap_or_default();
-        let station = &mut self.stations[dev];
-        let interface = station.interface;
-        station.dirty = true;
-        let radio = &mut self.radios[station.dev.radio.index()];
-        let channel = &mut self.channels[radio.channel.index()];
-        channel.dirty = true;
+        let dev = DevId::from_index(dev);
+        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+        let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        let mut hw = Hardware { radio, medium: &mut channel.medium };
-        station.dev.on_timer(self.now, &mut up, &mut hw, ctx);
+        wlan.dev.on_timer(self.now, &mut up, &mut hw, ctx);
         self.ingress(interface, &mut up);
         self.batches.push(up);
     }
@@ -308,23 +304,21 @@ impl<S: Sink> World<S> {
     /// A beacon is due: it waits for the air like any frame, unless the last one still does.
     pub(super) fn beacon(&mut self, dev: usize) {
         let now = self.now;
-        let station = &self.stations[dev];
-        let radio = &mut self.radios[station.dev.radio.index()];
-        let channel = &mut self.channels[radio.channel.index()];
-        if radio.queued(BEACON_QUEUE) == 0 {
+        let id = DevId::from_index(dev);
+        let (wlan, hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, id);
+        if hw.radio.queued(BEACON_QUEUE) == 0 {
             let header = Header {
-                dev: DevId::from_index(dev),
+                dev: id,
                 peer: PeerId(0),
                 ac: Ac::Vo,
                 tid: 0,
                 content: Content::Beacon,
                 in_session: false,
             };
-            let ppdu = radio.blank(header, management_chain());
-            radio.send(now, BEACON_QUEUE, ppdu, &mut channel.medium);
-            channel.dirty = true;
+            let ppdu = hw.radio.blank(header, management_chain());
+            hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
         }
-        let next = station.beacons.map(|interval| now + interval);
+        let next = wlan.beacons.map(|interval| now + interval);
         self.timers.set(Slot(self.slots.beacons + dev as u32), next);
     }
 }

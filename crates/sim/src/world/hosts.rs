@@ -121,12 +121,9 @@ impl<S: Sink> World<S> {
                     self.arm_wire(wire);
                 }
                 Device::Wifi(dev) => {
-                    let station = &mut self.stations[dev.index()];
-                    let radio = &mut self.radios[station.dev.radio.index()];
-                    let channel = &mut self.channels[radio.channel.index()];
-                    (channel.dirty, station.dirty) = (true, true);
-                    let mut hw = Hardware { radio, medium: &mut channel.medium };
-                    station.dev.push(now, p, &mut hw, ctx);
+                    let (wlan, mut hw) =
+                        self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+                    wlan.dev.push(now, p, &mut hw, ctx);
                 }
             },
         }
@@ -145,12 +142,8 @@ impl<S: Sink> World<S> {
                 more
             }
             Device::Wifi(dev) => {
-                let station = &mut self.stations[dev.index()];
-                let radio = &mut self.radios[station.dev.radio.index()];
-                let channel = &mut self.channels[radio.channel.index()];
-                (channel.dirty, station.dirty) = (true, true);
-                let hw = Hardware { radio, medium: &mut channel.medium };
-                queue.run(now, &mut WifiPort(&mut station.dev, hw), ctx)
+                let (wlan, hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+                queue.run(now, &mut WifiPort(&mut wlan.dev, hw), ctx)
             }
         };
         if more {
@@ -158,10 +151,19 @@ impl<S: Sink> World<S> {
         }
     }
 
+    /// After packets were pushed: both timers, as a wire that was empty has none.
     fn arm_wire(&mut self, id: WireId) {
-        let wire = &self.wires[id.index()];
-        self.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), wire.next_arrival());
-        self.timers.set(Slot(self.slots.completions + u32::from(id.0)), wire.next_completion());
+        self.arm_arrival(id);
+        self.arm_completion(id);
+    }
+
+    fn arm_arrival(&mut self, id: WireId) {
+        self.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), self.wires[id.index()].next_arrival());
+    }
+
+    fn arm_completion(&mut self, id: WireId) {
+        self.timers
+            .set(Slot(self.slots.completions + u32::from(id.0)), self.wires[id.index()].next_completion());
     }
 
     /// The first packet of a wire has arrived.
@@ -170,7 +172,7 @@ impl<S: Sink> World<S> {
         while let Some(p) = self.wires[index].arrive(self.now) {
             self.receive(to, p);
         }
-        self.arm_wire(WireId::from_index(index));
+        self.arm_arrival(WireId::from_index(index));
     }
 
     /// A wire's device reports transmissions.
@@ -178,7 +180,7 @@ impl<S: Sink> World<S> {
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
         let wire = &mut self.wires[index];
         let (woken, from) = (wire.complete(self.now, ctx), wire.from);
-        self.arm_wire(WireId::from_index(index));
+        self.arm_completion(WireId::from_index(index));
         if woken {
             self.run_queue(from, Ac::Be);
         }

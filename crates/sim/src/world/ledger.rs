@@ -29,7 +29,7 @@ impl<S> World<S> {
         }
         let queued: u64 = self.interfaces.iter().map(|i| i.tx.held()).sum();
         let wired: u64 = self.wires.iter().map(|w| w.held()).sum();
-        let mac: u64 = self.stations.iter().map(|s| s.dev.held()).sum();
+        let mac: u64 = self.wlans.iter().map(|s| s.dev.held()).sum();
         let in_hardware = self.radios.iter().flat_map(|r| r.ppdus()).flat_map(|p| &p.mpdus);
         let hardware = in_hardware.filter(|m| m.pkt.is_some()).count() as u64;
         let found = queued + wired + mac + hardware;
@@ -47,7 +47,7 @@ impl<S> World<S> {
         let in_packets = self.packets.live_charges();
         let in_rings = self.wires.iter().flat_map(|w| w.charges());
         let in_hardware = self.radios.iter().flat_map(|r| r.ppdus()).flat_map(|p| &p.mpdus);
-        let waiting = self.stations.iter().flat_map(|s| s.dev.waiting());
+        let waiting = self.wlans.iter().flat_map(|s| s.dev.waiting());
         let in_entries =
             in_hardware.chain(waiting).filter(|m| m.pkt.is_none()).map(|m| (m.charge, m.truesize));
         for (socket, truesize) in in_packets.chain(in_rings).chain(in_entries) {
@@ -83,7 +83,7 @@ impl<S> World<S> {
 
     /// Frames that receivers got again because the acknowledgement had been lost.
     pub fn duplicates(&self) -> u64 {
-        self.stations.iter().map(|s| s.dev.duplicates()).sum()
+        self.wlans.iter().map(|w| w.dev.duplicates()).sum()
     }
 
     /// The account of each channel's air, by name.
@@ -108,7 +108,7 @@ mod tests {
     /// A world after 200 ms of load.
     fn world() -> World<crate::recorder::Recorder> {
         let scenario = scenario::parse(TEXT, "good.toml", &[]).expect("a good scenario");
-        let mut world = wire(&scenario, Seed { seed: 1, run: 0 }).world;
+        let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;
         world.run_until(END);
         world
     }

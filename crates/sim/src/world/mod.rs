@@ -13,19 +13,20 @@ mod wiring;
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
-    Ac, Ctx, DevId, Duration, IfId, Instant, NodeId, Packets, Pkt, PlaceId, Sink, Stream, WireId,
+    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, NodeId, Packets, Pkt, PlaceId, Sink, Stream, WireId,
 };
 use stillair_model::wifi::account::AirAccount;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::medium::{FunctionId, Medium};
 use stillair_model::wifi::radio::Radio;
 use stillair_model::wifi::timing::Timing;
+use stillair_model::wifi::transmitter::Hardware;
 use stillair_model::wire::Wire;
 
 use crate::engine::{Slot, Timers};
 use apps::App;
 
-pub use wiring::{Wired, wire, wire_with};
+pub use wiring::{Wired, wire};
 
 /// A host, router or access point.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ struct Channel {
     functions: Vec<(usize, usize)>,
     /// Who transmits in the exchange whose end the timer is armed for.
     winners: Vec<FunctionId>,
-    /// Somebody may have begun to contend since the exchange was planned.
+    /// Somebody may have begun to contend since the exchange was planned: it is on the world's list to be looked at.
     dirty: bool,
     /// Until when everybody waits after a frame that nobody understood.
     quiet_until: Instant,
@@ -68,16 +69,16 @@ struct Channel {
     txop_until: Option<Instant>,
 }
 
-/// The Wi-Fi device of an interface with what the simulation adds to it.
+/// The Wi-Fi device of an interface, access point's or station's, with what the simulation adds to it.
 #[derive(Debug)]
-struct Station {
+struct Wlan {
     dev: WifiDev,
     interface: IfId,
     /// Transmission errors of what it sends.
     errors: Stream,
     /// Time between its beacons, if it sends any.
     beacons: Option<Duration>,
-    /// Its timer may have to be armed anew.
+    /// Its timer may have to be armed anew: it is on the world's list to be looked at.
     dirty: bool,
 }
 
@@ -106,6 +107,41 @@ impl Slots {
     }
 }
 
+/// What has to be looked at after the event: each thing once, so that an event costs what it touches.
+#[derive(Debug, Default)]
+struct Dirty {
+    channels: Vec<usize>,
+    devs: Vec<usize>,
+}
+
+impl Dirty {
+    #[inline]
+    fn channel(&mut self, channel: &mut Channel, index: ChannelId) {
+        if !core::mem::replace(&mut channel.dirty, true) {
+            self.channels.push(index.index());
+        }
+    }
+
+    /// A device is about to be acted upon: both it and its channel are to be looked at afterwards.
+    #[inline]
+    fn open<'a>(
+        &mut self,
+        wlans: &'a mut [Wlan],
+        radios: &'a mut [Radio],
+        channels: &'a mut [Channel],
+        dev: DevId,
+    ) -> (&'a mut Wlan, Hardware<'a>) {
+        let wlan = &mut wlans[dev.index()];
+        let radio = &mut radios[wlan.dev.radio.index()];
+        let channel = &mut channels[radio.channel.index()];
+        self.channel(channel, radio.channel);
+        if !core::mem::replace(&mut wlan.dirty, true) {
+            self.devs.push(dev.index());
+        }
+        (wlan, Hardware { radio, medium: &mut channel.medium })
+    }
+}
+
 /// Everything there is in a run.
 #[derive(Debug)]
 pub struct World<S> {
@@ -118,7 +154,7 @@ pub struct World<S> {
     nodes: Vec<Node>,
     interfaces: Vec<Interface>,
     wires: Vec<Wire>,
-    stations: Vec<Station>,
+    wlans: Vec<Wlan>,
     radios: Vec<Radio>,
     channels: Vec<Channel>,
     apps: Vec<App>,
@@ -128,6 +164,7 @@ pub struct World<S> {
     writable: Vec<usize>,
     /// Transmit queues that used up their quota and have their turn again when all else is done.
     softirq: Vec<(IfId, Ac)>,
+    dirty: Dirty,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
     events: u64,
@@ -178,18 +215,15 @@ impl<S: Sink> World<S> {
                 break;
             }
         }
-        for channel in 0..self.channels.len() {
-            if self.channels[channel].dirty {
-                self.plan(channel);
-            }
+        while let Some(channel) = self.dirty.channels.pop() {
+            self.plan(channel);
         }
-        for dev in 0..self.stations.len() {
-            let station = &mut self.stations[dev];
-            if core::mem::take(&mut station.dirty) {
-                // A frame that has waited long may become the first of its buffer, and is overdue at once.
-                let at = station.dev.next_timer().map(|t| t.max(self.now));
-                self.timers.set(Slot(self.slots.devs + dev as u32), at);
-            }
+        while let Some(dev) = self.dirty.devs.pop() {
+            let wlan = &mut self.wlans[dev];
+            wlan.dirty = false;
+            // A frame that has waited long may become the first of its buffer, and is overdue at once.
+            let at = wlan.dev.next_timer().map(|t| t.max(self.now));
+            self.timers.set(Slot(self.slots.devs + dev as u32), at);
         }
     }
 

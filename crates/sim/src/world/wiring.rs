@@ -21,7 +21,7 @@ use stillair_model::wifi::transmitter::{Peer, Transmitter};
 use stillair_model::wire::{Wire, WireParams};
 
 use super::apps::{App, AppKind};
-use super::{Channel, Device, Interface, Node, Slots, Station, World};
+use super::{Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, FlowRecord, Recorder};
 use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
@@ -54,7 +54,7 @@ struct Plan<'a> {
 
 /// A world that is ready to run.
 #[derive(Debug)]
-pub struct Wired<S = Recorder> {
+pub struct Wired<S> {
     /// The world.
     pub world: World<S>,
     /// Names of the stations, in the recorder's order.
@@ -63,23 +63,18 @@ pub struct Wired<S = Recorder> {
     pub places: Vec<String>,
 }
 
-/// Wires the world of one run of a scenario, with the recorder as reader of its trace.
-pub fn wire(scenario: &Scenario, seed: Seed) -> Wired {
-    wire_with(scenario, seed, |recorder| recorder)
-}
-
-/// The same with any reader of the trace, made of the recorder that the scenario asks for.
-pub fn wire_with<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
+/// Wires the world of one run of a scenario. `sink` makes of its recorder the reader of the trace: the recorder itself, or
+/// one that passes events on to it.
+pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
-    let (mut channels, radios, stations) = plan.wifi(seed);
+    let (channels, radios, wlans) = plan.wifi(seed);
     let interfaces = plan.interfaces(seed);
     let wires = plan.wires();
     let nodes = plan.nodes();
     let (apps, sockets, flows) = plan.apps(seed);
-    let links = (0..stations.len()).map(|dev| plan.links(dev)).collect();
+    let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
     let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
-    let slots = Slots::new(channels.len(), stations.len(), wires.len(), apps.len());
-    channels.iter_mut().for_each(|c| c.dirty = true);
+    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), apps.len());
     let mut world = World {
         now: Instant::ZERO,
         timers: Timers::new(slots.end),
@@ -89,19 +84,20 @@ pub fn wire_with<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Rec
         nodes,
         interfaces,
         wires,
-        stations,
+        wlans,
         radios,
         channels,
         apps,
         sockets,
         writable: Vec::new(),
         softirq: Vec::new(),
+        dirty: Dirty::default(),
         batches: Vec::new(),
         events: 0,
     };
     (0..world.apps.len()).for_each(|app| world.arm_app(app));
-    for (dev, station) in world.stations.iter().enumerate() {
-        let first = station.beacons.map(|interval| Instant::ZERO + interval);
+    for (dev, wlan) in world.wlans.iter().enumerate() {
+        let first = wlan.beacons.map(|interval| Instant::ZERO + interval);
         world.timers.set(Slot(slots.beacons + dev as u32), first);
     }
     let stations = plan.stations.iter().map(|&n| scenario.nodes[n].name.clone()).collect();
@@ -214,7 +210,7 @@ impl<'a> Plan<'a> {
         set
     }
 
-    fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Station>) {
+    fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Wlan>) {
         let channel = |c: &scenario::Channel| {
             let timing = Timing::of(c.band);
             Channel {
@@ -230,7 +226,7 @@ impl<'a> Plan<'a> {
             }
         };
         let mut channels: Vec<Channel> = self.scenario.channels.iter().map(channel).collect();
-        let (mut radios, mut stations) = (Vec::new(), Vec::new());
+        let (mut radios, mut wlans) = (Vec::new(), Vec::new());
         for n in 0..self.interfaces_of_devs.len() {
             let (at, id) = (self.interfaces_of_devs[n], DevId::from_index(n));
             let (wifi, edca, name) = (self.wifi_of(at), self.edca(at), self.name(at));
@@ -258,15 +254,15 @@ impl<'a> Plan<'a> {
                 Role::Ap => self.scenario.channels[wifi.channel].beacon_interval,
                 Role::Station(_) => None,
             };
-            stations.push(Station {
+            wlans.push(Wlan {
                 dev: WifiDev::new(RadioId::from_index(radio), tx, driver, wifi.retry_limit, place),
                 interface: self.id(at),
                 errors: seed.stream(&format!("{name}.errors")),
                 beacons,
-                dirty: true,
+                dirty: false,
             });
         }
-        (channels, radios, stations)
+        (channels, radios, wlans)
     }
 
     fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, band: Band) -> Peer {

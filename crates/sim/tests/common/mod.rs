@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, Reason, Seed
 use stillair_model::wifi::account::{AirAccount, AirUse};
 use stillair_sim::recorder::{Recorder, RunSummary};
 use stillair_sim::scenario::{self, Scenario};
-use stillair_sim::world::{Wired, World, wire_with};
+use stillair_sim::world::{Wired, World, wire};
 use stillair_sim::{api, recorder};
 
 /// The scenario of Table 1 that is shipped.
@@ -129,7 +129,7 @@ impl Sink for Watcher {
 
 /// A world that is watched.
 pub fn watched(scenario: &Scenario, run: u64) -> Wired<Watcher> {
-    wire_with(scenario, Seed { seed: scenario.seed, run }, Watcher::new)
+    wire(scenario, Seed { seed: scenario.seed, run }, Watcher::new)
 }
 
 /// Runs a world to an instant, given as time since the start, and checks that order was kept and accounts close.

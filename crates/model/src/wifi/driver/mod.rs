@@ -16,7 +16,7 @@ pub enum Driver {
     /// ath9k before 4.10.
     Legacy(Legacy),
     /// Queues in the MAC.
-    Fq(Fq),
+    Fq(Box<Fq>),
 }
 
 impl Driver {
@@ -24,7 +24,9 @@ impl Driver {
     pub fn new(config: DriverConfig, peers: usize, place: PlaceId, salt: u64) -> Self {
         match config {
             DriverConfig::Legacy(params) => Self::Legacy(Legacy::new(params, peers * TIDS)),
-            DriverConfig::Fq(params, scheduler) => Self::Fq(Fq::new(params, scheduler, peers, place, salt)),
+            DriverConfig::Fq(params, scheduler) => {
+                Self::Fq(Box::new(Fq::new(params, scheduler, peers, place, salt)))
+            }
         }
     }
 
