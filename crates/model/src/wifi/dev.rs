@@ -248,6 +248,11 @@ impl WifiDev {
         self.driver.queued() + (waiting + reordering) as u64
     }
 
+    /// Frames that came again from any peer although they had been received.
+    pub fn duplicates(&self) -> u64 {
+        self.rx.iter().map(|r| r.duplicates).sum()
+    }
+
     /// The receiving side of a peer's traffic identifier.
     pub fn rx(&self, peer: PeerId, tid: u8) -> &RxTid {
         &self.rx[peer.index() * TIDS + usize::from(tid)]
