@@ -258,3 +258,6 @@ impl WifiDev {
         &self.rx[peer.index() * TIDS + usize::from(tid)]
     }
 }
+
+#[cfg(test)]
+mod tests;
