@@ -17,7 +17,7 @@ pub struct WifiDev {
     driver: Driver,
     rx: Vec<RxTid>,
     place: PlaceId,
-    /// Hardware tries after which a frame of a session is given up.
+    /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
     retry_limit: u8,
     /// Sessions that wait for an answer, and buffers that may hold frames: only then are there timers to look for.
     timers_possible: bool,
@@ -104,8 +104,8 @@ impl WifiDev {
         woken
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries; those
-    // outside a session are not sent again by software.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the
+    // count is compared before those of this PPDU are added; frames outside a session are not sent again by software.
     fn data_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -120,8 +120,8 @@ impl WifiDev {
         for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
             let acked = ppdu.acked >> n & 1 == 1;
             if !acked && header.in_session {
-                mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
                 if mpdu.tries < self.retry_limit {
+                    mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
                     self.tx.tids[tid.index()].again(mpdu);
                     continue;
                 }

@@ -127,7 +127,7 @@ pub struct Wifi {
     /// [`Ac::index`](stillair_model::vocabulary::Ac::index): an access point's own, a station's from the
     /// beacon of its access point.
     pub edca: [EdcaOverride; 4],
-    /// Tries of one MPDU by the driver after the hardware gave it up.
+    /// Tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more.
     pub retry_limit: u8,
 }
 
