@@ -18,7 +18,7 @@ RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 - \2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1 - \2/p' $(MAKEFILE_LIST)
 
 run: $(STAMPS)/native ## set up, then regenerate Table 1 of Ending the Anomaly
 	$(BIN)/stillair paper ending-the-anomaly/table1
@@ -56,7 +56,7 @@ bench: | prerequisites ## CPU time and instructions per packet
 	$(TARGET)/release/examples/bench $(BENCH)
 	@scripts/instructions.sh $(TARGET)/release/examples/bench $(BENCH)
 
-bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 (a wheel of 300 MB) and here; NS3_ARGS="--scenario anomaly-udp --runs 5 --json"
+bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench
 	@$(MAKE) --no-print-directory -C bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3
 	$(NS3_ENV)/bin/python bench/compare.py --ns3 build/ns3/bench --stillair $(TARGET)/release/examples/bench $(NS3_ARGS)
