@@ -29,7 +29,7 @@ test-rust: | prerequisites
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 
-test-python: $(STAMPS)/native
+test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 	$(BIN)/ruff check python tests/python
 	$(BIN)/ruff format --check python tests/python
 	$(BIN)/mypy
@@ -59,6 +59,12 @@ prerequisites:
 $(STAMPS)/venv: requirements-dev.txt | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+# The real Flent, which the tests run as a program of its own: never imported, never a dependency.
+$(STAMPS)/flent-venv: requirements-flent.txt | prerequisites
+	$(PYTHON) -m venv build/flent-venv
+	build/flent-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-flent.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)
