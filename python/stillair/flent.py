@@ -176,9 +176,10 @@ def _meta(flow: Flow, units: str, values: Sequence[float]) -> dict[str, Any]:
     }
 
 
-def mac(station: int) -> str:
-    """Address of the station of that number: locally administered."""
-    return ":".join(f"{byte:02x}" for byte in (0x02, 0, 0, 0, station >> 8, station & 0xFF))
+def mac(interface: int) -> str:
+    """Address of the interface of that number, over all nodes in the order of the scenario: locally administered."""
+    number = interface + 1
+    return ":".join(f"{byte:02x}" for byte in (0x02, 0, 0, 0, number >> 8 & 0xFF, number & 0xFF))
 
 
 def _wifi(
@@ -190,7 +191,7 @@ def _wifi(
 ) -> dict[str, tuple[str, list[str]]]:
     """The statistics of each access point's stations; gives each one's interface and its stations' addresses."""
     found: dict[str, tuple[str, list[str]]] = {}
-    for number, (station, ap, interface) in enumerate(_stations(scenario)):
+    for station, address, ap, interface in _stations(scenario):
         steps = [s for s in series.stations if s.name == station]
         columns = {
             key: _sum(series.steps, [getattr(s, key) for s in steps])
@@ -200,7 +201,7 @@ def _wifi(
         rx = [ns / 1e3 for ns in columns["airtime_up_ns"]]
         total = [(a + b) / 1e3 for a, b in zip(columns["airtime_down_ns"], columns["airtime_up_ns"], strict=True)]
         sizes = [m / p if p else None for m, p in zip(columns["mpdus_down"], columns["ppdus_down"], strict=True)]
-        address, name = mac(number), f"wifi_stats_{ap}"
+        name = f"wifi_stats_{ap}"
         results[f"{name}::airtime_tx::{address}"] = list(tx)
         results[f"{name}::airtime_rx::{address}"] = list(rx)
         results[f"{name}::airtime_total::{address}"] = list(total)
@@ -223,17 +224,17 @@ def _wifi(
     return found
 
 
-def _stations(scenario: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Each station with the node and the interface of its access point."""
-    found = []
-    for node in scenario["nodes"]:
-        for interface in node["interfaces"]:
-            role = interface["medium"].get("role", {})
-            if role.get("kind") == "station":
-                ap, _, name = role["ap"].partition(".")
-                found.append((node["name"], ap, name))
-                break
-    return found
+def _stations(scenario: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
+    """Each station with its address and the node and the interface of its access point."""
+    interfaces = [(node["name"], interface) for node in scenario["nodes"] for interface in node["interfaces"]]
+    found: dict[str, tuple[str, str, str, str]] = {}
+    for number, (name, interface) in enumerate(interfaces):
+        role = interface["medium"].get("role", {})
+        if role.get("kind") == "station":
+            ap, _, at = role["ap"].partition(".")
+            # Airtime is counted by node: its first interface stands for all.
+            found.setdefault(name, (name, mac(number), ap, at))
+    return list(found.values())
 
 
 def _qdiscs(series: Series, scenario: Mapping[str, Any], results: dict[str, Values]) -> None:
@@ -298,7 +299,7 @@ def _metadata(
 
 
 def _note(scenario: Mapping[str, Any]) -> str:
-    names = ", ".join(f"{mac(n)} is {station}" for n, (station, _, _) in enumerate(_stations(scenario)))
+    names = ", ".join(f"{address} is {station}" for station, address, _, _ in _stations(scenario))
     return "Made by Stillair in virtual time; the date stands for none. " + (f"Stations: {names}." if names else "")
 
 

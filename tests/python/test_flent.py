@@ -144,7 +144,7 @@ def test_csv_reads_every_series_of_every_step(result: Result, file: Path) -> Non
     for name, values in data["results"].items():
         assert [float(row[name]) if row[name] else None for row in rows] == values, name
     station = next(s for s in series.stations if s.name == "slow")
-    name = "wifi_stats_ap::airtime_tx::02:00:00:00:00:02"
+    name = "wifi_stats_ap::airtime_tx::02:00:00:00:00:06"
     assert data["results"][name] == [ns / 1000 for ns in station.airtime_down_ns]
 
 
@@ -153,6 +153,8 @@ def test_the_file_has_what_flent_needs(file: Path) -> None:
     assert (data["version"], data["metadata"]["NAME"]) == (4, "udp_flood_var_up")
     assert {"NAME", "TITLE", "HOST", "LOCAL_HOST", "LENGTH", "STEP_SIZE"} <= set(data["metadata"])
     assert data["metadata"]["HOSTS"] == ["fast1", "fast2", "slow"]
+    # The last of six interfaces.
+    assert "02:00:00:00:00:06 is slow" in data["metadata"]["NOTE"]
     assert (data["metadata"]["LOCAL_HOST"], data["metadata"]["LENGTH"]) == ("server", 4.0)
     assert all(len(values) == len(data["x_values"]) for values in data["results"].values())
     assert all(values for values in data["raw_values"].values())

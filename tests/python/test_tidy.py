@@ -2,13 +2,15 @@
 
 import csv
 import math
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import polars
 import pyarrow.parquet
 import pytest
 
-from stillair import InputError, Result, Scenario, bundled, tidy
+from stillair import InputError, Result, Scenario, bundled, cli, tidy
 from stillair.__main__ import status
 from stillair.series import Series
 
@@ -155,3 +157,22 @@ def test_series_come_run_by_run() -> None:
     assert ['"series":' in text for text in texts] == [True] * 3
     with pytest.raises(InputError):
         result.measured(0)
+
+
+def test_a_capture_is_made_by_running_again(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls: list[tuple[str, list[tuple[str, str]], int, int, Path]] = []
+    module = ModuleType("stillair.capture")
+    module.write_capture = lambda scenario, *more: calls.append((scenario.text, *more))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "stillair.capture", module)
+    monkeypatch.setattr(cli, "_HAS_CAPTURES", True)
+    assert status(["export", str(kept), "--pcap", "-o", str(tmp_path)]) == 0
+    paths = [tmp_path / f"kept-run-{run}.pcapng" for run in (0, 1)]
+    assert capsys.readouterr().out == f"{paths[0]}\n{paths[1]}\n"
+    overrides = [("duration", "3 s"), ("warm_up", "1 s")]
+    text = (kept / "scenario.toml").read_text()
+    assert calls == [(text, overrides, 1, run, path) for run, path in enumerate(paths)]
+    monkeypatch.setattr(cli, "_HAS_CAPTURES", False)
+    assert status(["export", str(kept), "--pcap"]) == 2
+    assert capsys.readouterr().err == "stillair: --pcap: this build has no captures\n"
