@@ -87,11 +87,13 @@ def load(path: Path) -> Result:
         raise InputError(f"{file}: format: found {found}, but Stillair {__version__} reads format {FORMAT}")
     _get(file, data, "version", str)
     name = _get(file, data, "scenario", str)
-    for number, run in enumerate(_get(file, data, "runs", list)):
+    if not _get(file, data, "runs", list):
+        raise InputError(f"{file}: runs: found none, expected at least one")
+    for number, run in enumerate(data["runs"]):
         for key, kind in (("run", int), ("seed", int), ("trace_hash", str), ("stations", dict), ("drops", list)):
             _get(file, run, key, kind, f"runs.{number}.")
     resolved = path / "scenario.resolved.json"
-    _get(resolved, _read(resolved), "name", str)
+    _get(resolved, _read(resolved), "nodes", list)
     return Result(
         data,
         resolved=resolved.read_text(encoding="utf-8").strip(),

@@ -218,6 +218,16 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
         "{}/result.json: runs: found text, expected a list",
     ),
     (
+        "empty runs",
+        edit("result.json", lambda d: d["runs"].clear()),
+        "{}/result.json: runs: found none, expected at least one",
+    ),
+    (
+        "a scenario without nodes",
+        edit("scenario.resolved.json", lambda d: d.pop("nodes")),
+        '{}/scenario.resolved.json: the key "nodes" is missing',
+    ),
+    (
         "a run without its seed",
         edit("result.json", lambda d: d["runs"][1].pop("seed")),
         '{}/result.json: the key "runs.1.seed" is missing',

@@ -26,6 +26,44 @@ def test_each_plot_of_one_and_of_two_results(name: str, kept: Path, kept_fifo: P
     assert one.read_bytes() != two.read_bytes()
 
 
+WIRED = """
+name = "wired"
+duration = "1 s"
+warm_up = "0.2 s"
+[node.a]
+profile = "linux-4.4"
+interface.eth0 = { link = "lan", address = "10.0.0.1" }
+[node.b]
+profile = "linux-4.4"
+interface.eth0 = { link = "lan", address = "10.0.0.2" }
+[link.lan]
+rate = "10 Mbit/s"
+delay = "1 ms"
+[[flow]]
+kind = "udp"
+from = "a"
+to = ["b"]
+rate = "20 Mbit/s"
+payload = 1000
+"""
+
+
+@pytest.mark.parametrize("name", plot.PLOTS)
+def test_what_was_not_measured_is_not_drawn(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "wired.toml").write_text(WIRED)
+    assert status(["run", str(tmp_path / "wired.toml"), "-o", str(tmp_path / "wired")]) == 0
+    picture = tmp_path / "x.png"
+    code = status(["plot", str(tmp_path / "wired"), "--plot", name, "-o", str(picture)])
+    if name in ("timeseries", "box"):
+        assert code == 0
+        assert colours(picture) > 10
+    else:
+        assert code == 2
+        said = f"stillair: {name}: nothing to draw: no station or flow has measured this\n"
+        assert capsys.readouterr().err == said
+        assert not picture.exists()
+
+
 @pytest.mark.parametrize(("suffix", "begins"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
 def test_formats_are_deterministic(kept: Path, tmp_path: Path, suffix: str, begins: bytes) -> None:
     for name in ("a", "b"):

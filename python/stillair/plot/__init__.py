@@ -62,6 +62,8 @@ def draw(name: str, results: Sequence[Titled], path: Path) -> None:
     with style():
         figure = Figure(layout="constrained")
         function(figure, results)
+        if not any(axes.has_data() for axes in figure.axes):
+            raise InputError(f"{name}: nothing to draw: no station or flow has measured this")
         kind = path.suffix.lower()[1:]
         # Without a date the same picture is the same file.
         dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}

@@ -16,7 +16,7 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
     """A point for each step after the warm-up that had a reply, the mean, and the ellipse of one sigma around it."""
     axes = figure.subplots()
     for number, (title, result) in enumerate(results):
-        for station, name in enumerate(data.stations(results)):
+        for station, name in enumerate(data.hosts(results)):
             points = [
                 (ms, mbps)
                 for run in result.all_measured()

@@ -14,7 +14,7 @@ from stillair.result import Result
 def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
     """The part of replies that came within a time."""
     axes = figure.subplots()
-    names = data.stations(results)
+    names = data.hosts(results)
     for number, (title, result) in enumerate(results):
         for station, name in enumerate(names):
             samples = sorted(_pings(result, name))
@@ -51,13 +51,15 @@ def box(figure: Figure, results: Sequence[Titled]) -> None:
 
 
 def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values) -> None:
-    names = data.stations(results)
+    names = data.hosts(results)
     boxes = [
         (data.label(results, title, name), station, found)
         for station, name in enumerate(names)
         for title, result in results
         if (found := values(result, name))
     ]
+    if not boxes:
+        return
     drawn = axes.boxplot(
         [found for _, _, found in boxes],
         tick_labels=[label for label, _, _ in boxes],

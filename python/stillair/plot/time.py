@@ -15,7 +15,7 @@ from stillair.tidy import Measured
 def timeseries(figure: Figure, results: Sequence[Titled]) -> None:
     """Goodput above, ping below."""
     above, below = figure.subplots(2, 1, sharex=True)
-    names = data.stations(results)
+    names = data.hosts(results)
     for number, (title, result) in enumerate(results):
         series = _first(result.all_measured())
         line = LINES[number % len(LINES)]
@@ -46,6 +46,8 @@ def airtime_stacked(figure: Figure, results: Sequence[Titled]) -> None:
     for axes, (title, result) in zip(panels, results, strict=True):
         series = _first(result.all_measured())
         columns = [[100 * share for share in data.airtime(series, name)] for name in names]
+        if not names:
+            continue
         axes.stackplot(data.times(series), columns, labels=names, colors=[colour(n) for n in range(len(names))])
         axes.set_ylabel("airtime (% of time)")
         if len(results) > 1:
