@@ -33,7 +33,7 @@ profile = "linux-4.6"
 interface.wlan0 = { channel = "wifi", role = "ap", scheme = "airtime", address = "10.0.1.1" }
 [node.sta]
 profile = "linux-4.4"
-interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.1.2", rate = "ht20-mcs7" }
+interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.1.2", rate = "ht20-mcs7-lgi" }
 [[flow]]
 kind = "ping"
 from = "ap"

@@ -157,12 +157,12 @@ mod tests {
         let length = [("duration", "20 ms"), ("warm_up", "1 ms")];
         let overrides = length.iter().chain(set).map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
         let (text, file) = (TEXT.to_owned(), "good.toml".to_owned());
-        Request { text, file, overrides, seed: None, runs, first_run: 5, jobs: 2 }
+        Request { text, file, overrides, seed: None, runs, first_run: 5, jobs: 2, series: false }
     }
 
     #[test]
     fn the_shape_of_a_result() {
-        let text = run(&request(3, &[]), &|_| true).expect("a good scenario");
+        let text = run(&request(3, &[]), &|_, _| true).expect("a good scenario");
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!((&json["version"], &json["scenario"]), (&VERSION.into(), &"anomaly-udp".into()));
         let runs = json["runs"].as_array().expect("runs");
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn progress_counts_and_stops() {
         let seen = AtomicU32::new(0);
-        let text = run(&request(4, &[]), &|n| {
+        let text = run(&request(4, &[]), &|n, _| {
             assert!((1..=4).contains(&n));
             seen.fetch_add(n, Ordering::Relaxed);
             true
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(seen.into_inner(), 1 + 2 + 3 + 4);
         // Of many runs on two workers those that have begun end; the others do not begin.
         let begun = AtomicU32::new(0);
-        let stopped = run(&request(1_000, &[]), &|_| {
+        let stopped = run(&request(1_000, &[]), &|_, _| {
             begun.fetch_add(1, Ordering::Relaxed);
             false
         });
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_wrong_scenario_is_an_input_error() {
-        let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_| true) else {
+        let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
             panic!("it was run")
         };
         assert!(says.contains("duration") && says.contains("soon"), "{says}");

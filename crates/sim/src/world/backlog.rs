@@ -11,7 +11,7 @@ impl<S> World<S> {
             match interface.device {
                 Device::Wire(wire) => [qdisc, 0, 0, 0, self.wires[wire.index()].held() as u32],
                 Device::Wifi(id) => {
-                    let dev = &self.stations[id.index()].dev;
+                    let dev = &self.wlans[id.index()].dev;
                     let reorder = dev.reordering();
                     let sent_by_it = self.radios[dev.radio.index()].ppdus().filter(|p| p.header.dev == id);
                     let hardware: usize = sent_by_it.map(|p| p.mpdus.len()).sum();
