@@ -149,9 +149,13 @@ impl WifiDev {
         woken
     }
 
+    /// The request failed or was not answered. Its answer may have come although its acknowledgement did not.
     fn close_session(&mut self, tid: TidIndex) {
-        self.tx.tids[tid.index()].session = Session::Closed;
-        self.driver.schedule(tid);
+        let session = &mut self.tx.tids[tid.index()].session;
+        if matches!(session, Session::Asked(_)) {
+            *session = Session::Closed;
+            self.driver.schedule(tid);
+        }
     }
 
     /// The hardware received one try of a PPDU from `peer`: bit n of `whole` says that frame n came whole, otherwise it
@@ -262,3 +266,6 @@ impl WifiDev {
         &self.rx[peer.index() * TIDS + usize::from(tid)]
     }
 }
+
+#[cfg(test)]
+mod tests;
