@@ -153,6 +153,8 @@ pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ApiEr
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
     use super::*;
 
     const TEXT: &str = include_str!("../tests/scenario/good.toml");
