@@ -248,8 +248,12 @@ impl WifiDev {
     /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or held for order.
     pub fn held(&self) -> u64 {
         let waiting = self.waiting().filter(|m| m.pkt.is_some()).count();
-        let reordering: usize = self.rx.iter().map(|r| r.held().count()).sum();
-        self.driver.queued() + (waiting + reordering) as u64
+        self.driver.queued() + waiting as u64 + self.reordering()
+    }
+
+    /// Packets received and held for order.
+    pub fn reordering(&self) -> u64 {
+        self.rx.iter().map(|r| r.held().count() as u64).sum()
     }
 
     /// Frames that came again from any peer although they had been received.
