@@ -33,6 +33,18 @@ fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
 }
 
 impl Channel {
+    /// The radio of a function, and its place among the functions of that radio: beacons come before all categories.
+    fn rank(&self, FunctionId(f): FunctionId) -> (usize, usize) {
+        let (radio, queue) = self.functions[usize::from(f)];
+        (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
+    }
+
+    /// Whether a winner is the first of its radio, and so the one that sends.
+    fn sends(&self, winner: FunctionId) -> bool {
+        let (radio, place) = self.rank(winner);
+        self.winners.iter().map(|&f| self.rank(f)).all(|(r, p)| r != radio || p >= place)
+    }
+
     fn book_wait(&mut self, start: Instant) {
         self.account.book(AirUse::Idle, self.medium.wanted_from());
         self.account.book(AirUse::Contention, start);
@@ -44,8 +56,8 @@ impl Channel {
         let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
         self.account.book(AirUse::Idle, wanted);
         self.account.book(AirUse::Contention, start.min(end));
-        let what = if self.winners.len() > 1 { AirUse::Collision } else { AirUse::Data };
-        self.account.book(what, end);
+        let sent = self.winners.iter().filter(|&&f| self.sends(f)).count();
+        self.account.book(if sent > 1 { AirUse::Collision } else { AirUse::Data }, end);
     }
 }
 
@@ -66,14 +78,15 @@ impl<S: Sink> World<S> {
     fn exchange_duration(&mut self, index: usize) -> Duration {
         let channel = &self.channels[index];
         let timing = channel.timing;
-        let (mut longest, mut answer) = (Duration::ZERO, Duration::ZERO);
-        for &FunctionId(f) in &channel.winners {
-            let (radio, queue) = channel.functions[usize::from(f)];
+        let (mut sent, mut longest, mut answer) = (0, Duration::ZERO, Duration::ZERO);
+        for &winner in channel.winners.iter().filter(|&&f| channel.sends(f)) {
+            let (radio, queue) = channel.functions[usize::from(winner.0)];
             let ppdu = self.radios[radio].head(queue).expect("a function that contends has a PPDU");
+            sent += 1;
             longest = longest.max(airtime(timing, ppdu));
             answer = response(timing, ppdu);
         }
-        longest + if channel.winners.len() > 1 { timing.eifs_extra() } else { answer }
+        longest + if sent > 1 { timing.eifs_extra() } else { answer }
     }
 
     pub(super) fn exchange_ended(&mut self, index: usize) {
@@ -98,12 +111,7 @@ impl<S: Sink> World<S> {
     fn resolve_internal(&mut self, index: usize, winners: &mut Vec<FunctionId>) {
         let now = self.now;
         let channel = &mut self.channels[index];
-        // Beacons come before all categories.
-        let rank = |&FunctionId(f): &FunctionId| {
-            let (radio, queue) = channel.functions[usize::from(f)];
-            (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
-        };
-        winners.sort_unstable_by_key(rank);
+        winners.sort_unstable_by_key(|&f| channel.rank(f));
         let mut last = usize::MAX;
         winners.retain(|f| {
             let (radio, _) = channel.functions[usize::from(f.0)];

@@ -1,0 +1,67 @@
+//! Functions of one radio that would start at once: one sends, and its exchange lasts as long as if it had been alone.
+
+use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_sim::{scenario, world};
+
+/// Four categories of one station, all with much to send.
+const BUSY: &str = r#"
+name = "busy"
+duration = "2 s"
+[channel.wifi]
+band = "5 GHz"
+width = "20 MHz"
+[node.server]
+profile = "linux-4.4"
+interface.eth0 = { link = "lan", address = "10.0.0.2" }
+[node.ap]
+profile = "linux-4.4"
+forward = true
+interface.eth0 = { link = "lan", address = "10.0.0.1" }
+interface.wlan0 = { channel = "wifi", role = "ap", scheme = "fq_mac", address = "10.0.1.1" }
+[node.sta]
+profile = "linux-4.4"
+interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.1.2", rate = "ht20-mcs7-lgi", scheme = "fq_mac" }
+[link.lan]
+rate = "1 Gbit/s"
+delay = "0.1 ms"
+"#;
+
+/// Adds up the answers that PPDUs got, from what the trace says of each.
+#[derive(Default)]
+struct Answers(Duration);
+
+impl Sink for Answers {
+    fn event(&mut self, _: Instant, what: &Trace) {
+        let Trace::Ppdu(t) = what else { return };
+        // At MCS 7 answers are sent at 24 Mbit/s, to management frames and requests at 6.
+        let answer = match t.kind {
+            _ if t.received == 0 => return,
+            PpduKind::Beacon => return,
+            PpduKind::Single => 28,
+            PpduKind::Aggregate => 32,
+            PpduKind::Management => 44,
+            PpduKind::Bar => 68,
+        };
+        self.0 += Duration::from_micros(16 + answer);
+    }
+}
+
+#[test]
+fn only_answers_are_booked_as_answers() {
+    let flow = |mark: &str| {
+        format!(
+            "[[flow]]\nkind = \"udp\"\nfrom = \"sta\"\nto = [\"server\"]\nrate = \"40 Mbit/s\"\n\
+             payload = 1470\nstop = \"1.5 s\"\nmark = \"{mark}\"\n"
+        )
+    };
+    let flows: String = ["EF", "CS5", "CS0", "CS1"].map(flow).concat();
+    let scenario = scenario::parse(&format!("{BUSY}{flows}"), "busy.toml", &[]).unwrap();
+    let mut wired = world::wire(&scenario, Seed { seed: 1, run: 0 }, |_| Answers::default());
+    let end = Instant::ZERO + scenario.duration;
+    wired.world.run_until(end);
+    wired.world.close(end).unwrap();
+    let accounts = wired.world.air_accounts();
+    let ack = accounts[0].1.used(stillair_model::wifi::account::AirUse::Ack);
+    assert!(wired.world.trace.0 > Duration::from_millis(10), "there was traffic");
+    assert_eq!(ack, wired.world.trace.0);
+}
