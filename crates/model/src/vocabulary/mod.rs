@@ -1,5 +1,6 @@
 //! The words every other room speaks: time, units, ids, random streams, packets, categories, trace.
 
+mod frames;
 mod ids;
 mod packet;
 mod qos;
@@ -8,6 +9,7 @@ mod time;
 mod trace;
 mod units;
 
+pub use frames::{AnswerView, ContentView, FrameView, Headers, MpduView, PpduView, RateCode};
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use packet::{
     ETHERNET_HEADER, Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, PktList, Reason, skb_len,
@@ -15,5 +17,5 @@ pub use packet::{
 pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use time::{Duration, Instant};
-pub use trace::{Ctx, NoSink, PpduKind, PpduTry, Sink, Trace};
+pub use trace::{Ctx, NoSink, PpduKind, PpduTry, Sink, Tee, Trace};
 pub use units::{Bytes, Rate};
