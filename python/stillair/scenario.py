@@ -47,13 +47,13 @@ class Scenario:
         if jobs is not None and jobs < 1:
             raise InputError(f"jobs: found {jobs}, expected 1 or more")
         text = _native.run(
-            self.text, self.file, _pairs(overrides), seed, runs, first_run, jobs or processors(), progress
+            self.text, self.file, pairs(overrides), seed, runs, first_run, jobs or processors(), progress
         )
         return Result.from_json(text)
 
     def resolve(self, overrides: Overrides = ()) -> str:
         """The scenario with `like`, defaults and overrides put in, as JSON."""
-        return _native.resolve(self.text, self.file, _pairs(overrides))
+        return _native.resolve(self.text, self.file, pairs(overrides))
 
     def sweep(self) -> list[list[tuple[str, str]]]:
         """The override sets of its `[sweep]` table, one per combination."""
@@ -67,7 +67,8 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def _pairs(overrides: Overrides) -> list[tuple[str, str]]:
+def pairs(overrides: Overrides) -> list[tuple[str, str]]:
+    """The overrides as the engine takes them."""
     return list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
 
 

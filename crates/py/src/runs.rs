@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
 use pyo3::prelude::*;
-use stillair_sim::api::{self, Request};
+use stillair_sim::api::{self, ApiError, CaptureRequest, Request};
 
 use crate::errors::{self, RunError};
 
@@ -36,12 +36,41 @@ pub fn run(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let request = Request { text, file, overrides, seed, runs, first_run, jobs };
+    attended(py, progress, move |news| api::run(&request, news))
+}
+
+/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives a report as JSON.
+#[pyfunction]
+#[pyo3(signature = (text, file, overrides, seed, run, path, points, window, snaplen))]
+#[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
+pub fn capture(
+    py: Python<'_>,
+    text: String,
+    file: String,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    run: u64,
+    path: String,
+    points: Vec<String>,
+    window: (Option<String>, Option<String>),
+    snaplen: u32,
+) -> PyResult<String> {
+    let request = CaptureRequest { text, file, overrides, seed, run, path, points, window, snaplen };
+    attended(py, None, move |_| api::capture(&request))
+}
+
+/// Does `work` on a thread of its own, while this one passes its news to `progress` and looks for signals.
+fn attended(
+    py: Python<'_>,
+    progress: Option<Bound<'_, PyAny>>,
+    work: impl FnOnce(&(dyn Fn(u32) -> bool + Sync)) -> Result<String, ApiError> + Send + 'static,
+) -> PyResult<String> {
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     let (news, mut inbox) = mpsc::channel();
     let engine = thread::Builder::new().name("stillair-runs".to_owned()).spawn(move || {
         // If nobody listens any more, the call was interrupted and `stopped` says so.
-        api::run(&request, &|finished| news.send(finished).is_ok() && !stopped.load(Ordering::Relaxed))
+        work(&move |finished| news.send(finished).is_ok() && !stopped.load(Ordering::Relaxed))
     })?;
 
     let mut listen = || -> PyResult<()> {
