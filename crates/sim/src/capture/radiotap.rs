@@ -28,8 +28,8 @@ const FCS_AT_END: u8 = 0x10;
 const BAD_FCS: u8 = 0x40;
 const SHORT_GI: u8 = 0x80;
 
-/// Of the MCS field: width, index, guard interval, format, coding and space-time streams are known.
-const MCS_KNOWN: u8 = 0x3f;
+/// Of the MCS field: width, index, guard interval, format, coding, space-time and extension streams are known.
+const MCS_KNOWN: u8 = 0x7f;
 
 /// Of the A-MPDU field: whether a frame is the last one is known; it is.
 const LAST_KNOWN: u16 = 0x0004;
