@@ -68,12 +68,13 @@ def _drops(over: Mapping[str, Any]) -> str:
 
 
 def _air(over: Mapping[str, Any]) -> str:
-    accounts = [
-        (name.removesuffix("_us"), value["mean"])
-        for name, value in (over.get("air") or {}).items()
-        if name.endswith("_us") and value is not None
-    ]
+    channels = (over.get("air") or {}).items()
+    return "\n".join(line for name, uses in channels if (line := _channel(name, uses)))
+
+
+def _channel(name: str, uses: Mapping[str, Any]) -> str:
+    accounts = [(use.removesuffix("_us"), value["mean"]) for use, value in uses.items() if value is not None]
     whole = sum(us for _, us in accounts)
     if whole <= 0:
         return ""
-    return "air: " + ", ".join(f"{name} {100 * us / whole:.1f} %" for name, us in accounts)
+    return f"air of {name}: " + ", ".join(f"{use} {100 * us / whole:.1f} %" for use, us in accounts)

@@ -9,7 +9,7 @@ def test_over_runs_has_the_keys_of_a_run(three_runs: Result) -> None:
     assert set(over) == set(three_runs.runs[0]) - {"run", "seed", "trace_hash"}
     assert over["stations"]["fast1"]["goodput_mbps"]["mean"] == 30.0
     assert over["stations"]["fast1"]["goodput_mbps"]["low"] < 29.0
-    assert over["air"]["data_us"] == {"mean": 750_000, "low": 750_000, "high": 750_000}
+    assert over["air"]["wifi"]["data_us"] == {"mean": 750_000, "low": 750_000, "high": 750_000}
 
 
 def test_what_no_run_measured_is_null(three_runs: Result) -> None:
@@ -41,7 +41,7 @@ total goodput 32.00 Mbit/s, Jain's index of the airtime 1.000
 
 no drops
 
-air: data 75.0 %, contention 25.0 %
+air of wifi: data 75.0 %, contention 25.0 %
 """
 
 THREE = """\
@@ -56,7 +56,7 @@ total goodput 32.00 ±2.48 Mbit/s, Jain's index of the airtime 1.000
 dropped at     reason  packets
 ap.wlan0    overlimit  67 ±143
 
-air: data 75.0 %, contention 25.0 %
+air of wifi: data 75.0 %, contention 25.0 %
 """
 
 

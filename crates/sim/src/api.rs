@@ -1,17 +1,18 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
-use std::collections::BTreeMap;
-use std::fs::File;
+mod capture;
+
+pub use capture::{CaptureRequest, capture, capture_points};
+
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use stillair_model::vocabulary::{Instant, Seed, Sink, Tee};
+use stillair_model::vocabulary::{Instant, Seed};
 
-use crate::capture::{Capture, Selection};
-use crate::recorder::{Recorder, RunSummary, summarise};
+use crate::recorder::{self, Recorder, RunSummary, STEP, Series, SeriesReport, summarise};
 use crate::scenario::{self, Scenario};
-use crate::world::{self, Wired};
+use crate::world::{self, Wired, World};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -33,6 +34,26 @@ pub struct Request {
     pub first_run: u32,
     /// Runs at the same time.
     pub jobs: usize,
+    /// Each run has its series.
+    pub series: bool,
+}
+
+/// What there is to say of one run.
+#[derive(Debug, Serialize)]
+pub struct RunReport {
+    /// Its summary.
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// What happened step by step, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesReport>,
+}
+
+impl RunReport {
+    /// The run as a JSON object.
+    pub fn to_json(&self) -> Result<String, ApiError> {
+        serde_json::to_string(self).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+    }
 }
 
 /// Why there is no result.
@@ -44,11 +65,14 @@ pub enum ApiError {
     Run(String),
 }
 
+/// Called after each run.
+pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
+
 #[derive(Serialize)]
 struct Output<'a> {
     version: &'static str,
     scenario: &'a str,
-    runs: Vec<RunSummary>,
+    runs: Vec<RunReport>,
 }
 
 /// Reads a scenario, with a remedy for what is wrong.
@@ -58,32 +82,54 @@ fn read(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenar
 
 /// Runs one repetition of a scenario and checks its accounts.
 pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
-    run_with(scenario, seed, |recorder| recorder, |recorder| recorder).map(|(summary, _)| summary)
+    run_reported(scenario, seed, false).map(|report| report.summary)
 }
 
-/// Runs one repetition with any reader of the trace, made of a recorder by `sink` and lending it again by `recorder`.
-fn run_with<S: Sink>(
+/// The same, with its series if `with_series`. They change nothing in what happens.
+pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
+    let Wired { mut world, stations, places } = world::wire(scenario, seed, |recorder| recorder);
+    let end = Instant::ZERO + scenario.duration;
+    if with_series {
+        let (flows, interfaces) = (world.trace.flows.len(), world.interfaces());
+        let series = Series::new(scenario.duration, flows, stations.len(), places.len(), interfaces);
+        world.trace.series = Some(series);
+        let mut until = Instant::ZERO;
+        while until < end {
+            until = (until + STEP).min(end);
+            world.run_until(until);
+            let mut series = world.trace.series.take();
+            series.iter_mut().for_each(|s| s.end_step(world.backlogs()));
+            world.trace.series = series;
+        }
+    } else {
+        world.run_until(end);
+    }
+    let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places)?;
+    Ok(RunReport { summary, series: recorder::report(scenario, &world.trace, &stations, &places) })
+}
+
+/// Checks the accounts of a world that has run to its end, and sums up what the recorder in its trace has seen.
+fn close<S>(
     scenario: &Scenario,
     seed: Seed,
-    sink: impl FnOnce(Recorder) -> S,
+    world: &mut World<S>,
     recorder: impl Fn(&S) -> &Recorder,
-) -> Result<(RunSummary, S), String> {
-    let Wired { mut world, stations, places } = world::wire(scenario, seed, sink);
+    stations: &[String],
+    places: &[String],
+) -> Result<RunSummary, String> {
     let end = Instant::ZERO + scenario.duration;
-    world.run_until(end);
     world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
     let measured = scenario.duration - scenario.warm_up;
-    let ids = (seed.seed, seed.run);
-    let air = world.air_accounts();
+    let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
     let seen = recorder(&world.trace);
-    let summary = summarise(ids, seen, measured, &stations, &places, world.packet_account(), &air);
-    Ok((summary, world.trace))
+    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), &air))
 }
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
 ///
-/// `progress` gets the number of finished repetitions and says whether to go on. Results do not depend on `jobs`.
-pub fn run(request: &Request, progress: &(dyn Fn(u32) -> bool + Sync)) -> Result<String, ApiError> {
+/// `finish` gets the number of finished repetitions and the report of the one that has just finished, from which it may
+/// take the series, and says whether to go on. Results do not depend on `jobs`.
+pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     let scenario = read(&request.text, &request.file, &request.overrides)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(request.jobs.max(1))
@@ -95,14 +141,14 @@ pub fn run(request: &Request, progress: &(dyn Fn(u32) -> bool + Sync)) -> Result
             return Err("interrupted".to_owned());
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
-        let summary = run_once(&scenario, seed);
-        if !progress(finished.fetch_add(1, Ordering::Relaxed) + 1) {
+        let mut report = run_reported(&scenario, seed, request.series)?;
+        if !finish(finished.fetch_add(1, Ordering::Relaxed) + 1, &mut report) {
             stop.store(true, Ordering::Relaxed);
         }
-        summary
+        Ok(report)
     };
     let numbers = request.first_run..request.first_run.saturating_add(request.runs);
-    let runs: Result<Vec<RunSummary>, String> = pool.install(|| numbers.into_par_iter().map(one).collect());
+    let runs: Result<Vec<RunReport>, String> = pool.install(|| numbers.into_par_iter().map(one).collect());
     let output = Output { version: VERSION, scenario: &scenario.name, runs: runs.map_err(ApiError::Run)? };
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
@@ -117,79 +163,59 @@ pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ApiEr
     scenario::sweep(text, file).map_err(|e| ApiError::Input(e.to_string()))
 }
 
-/// A request to capture one run of a scenario.
-#[derive(Clone, Debug)]
-pub struct CaptureRequest {
-    /// The scenario, as TOML.
-    pub text: String,
-    /// Its name in messages.
-    pub file: String,
-    /// Dotted keys and the values they are set to.
-    pub overrides: Vec<(String, String)>,
-    /// Seed, if not the scenario's.
-    pub seed: Option<u64>,
-    /// Number of the repetition.
-    pub run: u64,
-    /// Where the capture is written.
-    pub path: String,
-    /// Points of capture: none means the air of every channel, `all` every point.
-    pub points: Vec<String>,
-    /// First and last time of the window, such as `5 s`; none means the run's.
-    pub window: (Option<String>, Option<String>),
-    /// Bytes kept of each frame at most; zero keeps all.
-    pub snaplen: u32,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-#[derive(Serialize)]
-struct CaptureOutput {
-    path: String,
-    frames: BTreeMap<String, u64>,
-    bytes: u64,
-    run: RunSummary,
-}
+    const TEXT: &str = include_str!("../tests/scenario/good.toml");
 
-/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives the file's path and length, the
-/// frames of each point and the summary of the run, which is that of [`run`], as JSON.
-pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
-    let scenario = read(&request.text, &request.file, &request.overrides)?;
-    let path = &request.path;
-    let edge = |text: &Option<String>, or: Instant| match text {
-        None => Ok(or),
-        Some(text) => match scenario::parse_duration(text) {
-            Ok(since) => Ok(Instant::ZERO + since),
-            Err(expected) => Err(ApiError::Input(format!("window: found \"{text}\", expected {expected}"))),
-        },
-    };
-    let selection = Selection {
-        points: request.points.clone(),
-        from: edge(&request.window.0, Instant::ZERO)?,
-        until: edge(&request.window.1, Instant::NEVER)?,
-        snaplen: request.snaplen,
-    };
-    selection.check(&scenario).map_err(ApiError::Input)?;
-    let file = File::create(path)
-        .map_err(|e| ApiError::Input(format!("{path}: the capture cannot be written there: {e}")))?;
-    let capture = Capture::new(&scenario, &selection, file).map_err(ApiError::Input)?;
-    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
-    let (summary, Tee(_, capture)) =
-        run_with(&scenario, seed, |recorder| Tee(recorder, capture), |tee| &tee.0).map_err(ApiError::Run)?;
-    let captured = capture
-        .finish(Instant::ZERO + scenario.duration)
-        .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {e}")))?;
-    let output = CaptureOutput {
-        path: path.clone(),
-        frames: captured.frames.into_iter().collect(),
-        bytes: captured.bytes,
-        run: summary,
-    };
-    serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
-}
+    fn request(runs: u32, set: &[(&str, &str)]) -> Request {
+        let length = [("duration", "20 ms"), ("warm_up", "1 ms")];
+        let overrides = length.iter().chain(set).map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let (text, file) = (TEXT.to_owned(), "good.toml".to_owned());
+        Request { text, file, overrides, seed: None, runs, first_run: 5, jobs: 2, series: false }
+    }
 
-/// The points of capture of a scenario.
-pub fn capture_points(
-    text: &str,
-    file: &str,
-    overrides: &[(String, String)],
-) -> Result<Vec<String>, ApiError> {
-    Ok(crate::capture::point_names(&read(text, file, overrides)?))
+    #[test]
+    fn the_shape_of_a_result() {
+        let text = run(&request(3, &[]), &|_, _| true).expect("a good scenario");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((&json["version"], &json["scenario"]), (&VERSION.into(), &"anomaly-udp".into()));
+        let runs = json["runs"].as_array().expect("runs");
+        let ids: Vec<_> = runs.iter().map(|r| (r["run"].as_u64(), r["seed"].as_u64())).collect();
+        assert_eq!(ids, [5, 6, 7].map(|n| (Some(n), Some(1))));
+        for key in ["goodput_mbps", "airtime_share", "mean_aggregate", "ping_median_ms", "ping_p95_ms"] {
+            assert!(runs[0]["stations"]["slow"].get(key).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn progress_counts_and_stops() {
+        let seen = AtomicU32::new(0);
+        let text = run(&request(4, &[]), &|n, _| {
+            assert!((1..=4).contains(&n));
+            seen.fetch_add(n, Ordering::Relaxed);
+            true
+        });
+        assert!(text.is_ok());
+        assert_eq!(seen.into_inner(), 1 + 2 + 3 + 4);
+        // Of many runs on two workers those that have begun end; the others do not begin.
+        let begun = AtomicU32::new(0);
+        let stopped = run(&request(1_000, &[]), &|_, _| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            false
+        });
+        assert_eq!(stopped, Err(ApiError::Run("interrupted".to_owned())));
+        assert!(begun.into_inner() <= 2);
+    }
+
+    #[test]
+    fn a_wrong_scenario_is_an_input_error() {
+        let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
+            panic!("it was run")
+        };
+        assert!(says.contains("duration") && says.contains("soon"), "{says}");
+        assert!(matches!(resolve("name = 1", "x.toml", &[]), Err(ApiError::Input(_))));
+        assert_eq!(sweep(TEXT, "good.toml").map(|all| all.len()), Ok(4));
+    }
 }

@@ -10,18 +10,19 @@ pub struct Ping {
     interval: Duration,
     payload: u32,
     next: Instant,
+    stop: Instant,
     seq: u32,
 }
 
 impl Ping {
-    /// Pings every `interval` from `start` on with `payload` bytes.
-    pub fn new(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant) -> Self {
-        Self { endpoint, interval, payload, next: start, seq: 0 }
+    /// Pings every `interval` from `start` on, until before `stop`, with `payload` bytes.
+    pub fn new(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
+        Self { endpoint, interval, payload, next: start, stop, seq: 0 }
     }
 
-    /// When the next request is due.
+    /// When the next request is due, if there is to be one.
     pub fn next_timer(&self) -> Option<Instant> {
-        Some(self.next)
+        (self.next < self.stop).then_some(self.next)
     }
 
     /// The request that is due. It is small and its socket never blocks, so it is charged to nobody.
@@ -30,5 +31,25 @@ impl Ping {
         self.seq += 1;
         let len = self.payload + UDP_HEADER + IPV4_HEADER;
         self.endpoint.packet(now, Kind::EchoRequest, self.seq, len, linear_truesize(len), SockId::NONE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::{Addr, FlowId};
+
+    #[test]
+    fn requests_from_start_until_before_stop() {
+        let ms = |n| Instant::ZERO + Duration::from_millis(n);
+        let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
+        let mut ping = Ping::new(endpoint, Duration::from_millis(200), 56, ms(100), ms(700));
+        let sent: Vec<_> = core::iter::from_fn(|| {
+            let now = ping.next_timer()?;
+            let p = ping.on_timer(now);
+            Some((now, p.seq, p.len))
+        })
+        .collect();
+        assert_eq!(sent, [(ms(100), 1, 84), (ms(300), 2, 84), (ms(500), 3, 84)]);
     }
 }

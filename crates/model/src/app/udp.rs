@@ -97,6 +97,11 @@ impl UdpSource {
         if self.left == 0 || self.charged >= self.params.sndbuf {
             return None;
         }
+        if now >= self.params.stop {
+            // What is left was held up for too long, and so was the schedule behind it.
+            (self.left, self.next_burst) = (0, self.params.stop);
+            return None;
+        }
         self.left -= 1;
         self.charged += u64::from(self.params.truesize);
         let len = self.params.payload + UDP_HEADER + IPV4_HEADER;
@@ -166,5 +171,16 @@ mod tests {
         assert_eq!(s.next_timer(), None);
         assert!(s.uncharge(2304));
         assert_eq!(core::iter::from_fn(|| s.emit(now)).count(), 1);
+    }
+
+    #[test]
+    fn nothing_held_up_is_sent_after_the_stop() {
+        let mut s = source(Gap::Periodic, 200);
+        let (now, stop) = (s.next_timer().unwrap(), s.params.stop);
+        s.on_timer();
+        while s.emit(now).is_some() {}
+        assert!(s.uncharge(2304));
+        assert!(s.emit(stop).is_none());
+        assert_eq!((s.next_timer(), s.uncharge(2304)), (None, false));
     }
 }

@@ -332,9 +332,15 @@ impl FlowQueues {
     }
 
     /// Drops up to `max` packets or half of the bytes, whichever comes first but one packet at least, from the head
-    /// of the longest queue, and tells its CoDel. `None` if all queues are empty.
+    /// of the longest queue, and raises its CoDel count if `raise_count`. `None` if all queues are empty.
     // linux: net/sched/sch_fq_codel.c fq_codel_drop (5.4) - fq_codel's way.
-    pub fn drop_batch<S: Sink>(&mut self, now: Instant, max: u32, ctx: &mut Ctx<'_, S>) -> Option<Dropped> {
+    pub fn drop_batch<S: Sink>(
+        &mut self,
+        now: Instant,
+        max: u32,
+        raise_count: bool,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Option<Dropped> {
         let index = self.longest()?;
         let memory = self.over_limit().is_some_and(|o| o.memory);
         let half = self.queues[index].list.bytes() / 2;
@@ -346,7 +352,9 @@ impl FlowQueues {
                 break;
             }
         }
-        self.queues[index].codel.strengthen(packets);
+        if raise_count {
+            self.queues[index].codel.strengthen(packets);
+        }
         self.stats.drop_overlimit += u64::from(packets);
         self.stats.drop_overmemory += if memory { u64::from(packets) } else { 0 };
         Some(Dropped { queue: Member(index as u32), packets })

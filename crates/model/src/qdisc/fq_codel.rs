@@ -19,6 +19,8 @@ pub struct FqCodelParams {
     pub memory_limit: u32,
     /// Most packets dropped at once from the fattest flow when over a limit; before kernel 4.7 it was one.
     pub drop_batch: u32,
+    /// Drops over a limit raise the flow's CoDel count (kernel 5.4 on).
+    pub overlimit_raises_count: bool,
     /// The law on each flow.
     pub codel: CodelParams,
 }
@@ -32,6 +34,7 @@ impl Default for FqCodelParams {
             quantum: 1514,
             memory_limit: 32 << 20,
             drop_batch: 64,
+            overlimit_raises_count: true,
             codel: CodelParams {
                 target: Duration::from_millis(5),
                 interval: Duration::from_millis(100),
@@ -97,14 +100,13 @@ impl FqCodel {
 
     /// Queues the packet; over a limit, drops from the head of the fattest flow, once, even if that is not enough.
     // linux: net/sched/sch_fq_codel.c fq_codel_enqueue (5.4).
-    // deviation: a batch of one tells CoDel too, while kernels before 4.7 did not - the options do not tell them apart.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let queue = self.queues.enqueue(now, TIN, p, ctx);
         if self.queues.over_limit().is_none() {
             return Enqueue::Queued;
         }
-        match self.queues.drop_batch(now, self.params.drop_batch, ctx) {
+        match self.queues.drop_batch(now, self.params.drop_batch, self.params.overlimit_raises_count, ctx) {
             Some(hit) if hit.queue == queue => Enqueue::Congested,
             _ => Enqueue::Queued,
         }

@@ -2,6 +2,7 @@
 
 mod frames;
 mod ids;
+mod list;
 mod packet;
 mod qos;
 mod rng;
@@ -11,9 +12,8 @@ mod units;
 
 pub use frames::{AnswerView, ContentView, FrameView, Headers, MpduView, PpduView, RateCode};
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
-pub use packet::{
-    ETHERNET_HEADER, Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, PktList, Reason, skb_len,
-};
+pub use list::{ETHERNET_HEADER, PktList, skb_len};
+pub use packet::{Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason};
 pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use time::{Duration, Instant};

@@ -202,3 +202,6 @@ impl Ppdu {
         before.fold(whole & self.all(), |bits, (n, _)| bits | 1 << n)
     }
 }
+
+#[cfg(test)]
+mod tests;

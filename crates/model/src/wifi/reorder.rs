@@ -14,18 +14,21 @@ pub const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 pub struct Reorder {
     window: SeqWindow,
     slots: [Option<(Pkt, Instant)>; SLOTS],
+    /// A frame of the session has come.
+    started: bool,
     place: PlaceId,
 }
 
 impl Reorder {
     /// An empty buffer whose first expected frame is `start`.
     pub fn new(start: Seq, place: PlaceId) -> Self {
-        Self { window: SeqWindow::new(start), slots: [None; SLOTS], place }
+        Self { window: SeqWindow::new(start), slots: [None; SLOTS], started: false, place }
     }
 
     /// Takes a frame; whatever can go up now is appended to `up`.
     ///
-    /// A frame from before the window, or one that is held already, is dropped here.
+    /// A frame from before the window, or one that is held already, is dropped here. Until the first frame of the
+    /// session comes, those from before it go up: they were on their way when the session was asked for.
     // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (4.4).
     pub fn receive<S: Sink>(
         &mut self,
@@ -35,7 +38,11 @@ impl Reorder {
         up: &mut Vec<Pkt>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        let offset = match self.window.position(seq) {
+        let position = self.window.position(seq);
+        let started = self.started;
+        self.started |= position != Position::Behind;
+        let offset = match position {
+            Position::Behind if !started => return up.push(pkt),
             Position::Behind => return ctx.drop(now, pkt, Reason::OldOrDuplicate, self.place),
             Position::Inside(0) if !self.window.any() => {
                 self.window.shift(1);
@@ -66,11 +73,13 @@ impl Reorder {
         }
     }
 
-    /// When a hole will be given up, if there is one.
+    /// When a hole will be given up, if there is one: when the first frame behind it has waited for the timeout, although
+    /// later frames may have waited longer. It may be past already, once the frames before have gone up.
+    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the timer is set for the first frame that is held.
     pub fn next_timeout(&self) -> Option<Instant> {
-        self.window.first_mark()?;
-        let oldest = (0..SeqWindow::SIZE).filter_map(|n| self.slots[self.slot(n)]).map(|(_, at)| at).min();
-        oldest.map(|at| at + RELEASE_TIMEOUT)
+        let first = self.window.first_mark()?;
+        let (_, since) = self.slots[self.slot(first)].expect("a marked slot is full");
+        Some(since + RELEASE_TIMEOUT)
     }
 
     /// Gives up holes before frames that have waited for the timeout.
@@ -111,3 +120,6 @@ impl Reorder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

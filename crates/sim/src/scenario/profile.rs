@@ -13,6 +13,12 @@ pub struct Profile {
     pub txqueuelen: u32,
     /// pfifo_fast's limit holds for each band.
     pub pfifo_fast_limit_per_band: bool,
+    /// Most bytes of truesize in an fq_codel.
+    pub fq_codel_memory_limit: u32,
+    /// Most packets that fq_codel drops at once when over a limit.
+    pub fq_codel_drop_batch: u32,
+    /// Drops over fq_codel's limits raise the flow's CoDel count.
+    pub fq_codel_overlimit_raises_count: bool,
     /// Send buffer of a UDP socket, in bytes of truesize (`net.core.wmem_default`).
     pub wmem_default: u32,
     /// Truesize in bytes of a full segment on a device without scatter-gather, such as ath9k.
@@ -79,6 +85,11 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         name,
         txqueuelen: root.need("txqueuelen", number)?.integer(1..=u32::MAX)?,
         pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.boolean()?,
+        fq_codel_memory_limit: root.need("fq_codel_memory_limit", number)?.integer(4096..=u32::MAX)?,
+        fq_codel_drop_batch: root.need("fq_codel_drop_batch", number)?.integer(1..=1_000_000)?,
+        fq_codel_overlimit_raises_count: root
+            .need("fq_codel_overlimit_raises_count", "true or false")?
+            .boolean()?,
         wmem_default: root.need("wmem_default", number)?.bytes(1..=MAX_BUFFER)?,
         truesize_linear: root.need("truesize_linear", number)?.bytes(1500..=65_536)?,
         truesize_scatter_gather: root.need("truesize_scatter_gather", number)?.bytes(1500..=65_536)?,

@@ -7,7 +7,6 @@ use stillair_model::vocabulary::{Ac, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
 
-use super::units::phy_rate_name;
 use super::{
     EdcaOverride, Flow, FlowKind, Gap, Interface, InterfaceRef, Medium, Profile, Role, Scenario, Scheme, Wifi,
 };
@@ -76,7 +75,7 @@ impl Scenario {
             Role::Ap => json!({ "kind": "ap" }),
             Role::Station(station) => {
                 let entries = station.chain.entries().iter();
-                let chain = entries.map(|e| json!({ "rate": phy_rate_name(e.rate), "tries": e.tries }));
+                let chain = entries.map(|e| json!({ "rate": e.rate.to_string(), "tries": e.tries }));
                 json!({
                     "kind": "station",
                     "ap": self.interface_name(station.ap),
@@ -157,6 +156,7 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "quantum_bytes": p.quantum,
             "memory_limit_bytes": p.memory_limit,
             "drop_batch": p.drop_batch,
+            "overlimit_raises_count": p.overlimit_raises_count,
             "codel": codel(&p.codel),
         }),
     }

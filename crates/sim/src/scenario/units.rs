@@ -3,7 +3,7 @@
 //! Each reader answers `Err` with what would have been right.
 
 use stillair_model::vocabulary::{Duration, Rate};
-use stillair_model::wifi::phy::{Gi, HtRate, OfdmRate, PhyRate, Width};
+use stillair_model::wifi::phy::{HtRate, OfdmRate, PhyRate};
 
 /// What would have been right.
 pub(super) type Expected = String;
@@ -111,95 +111,18 @@ pub(super) fn range(text: &str) -> Option<(i64, i64)> {
     (low <= high).then_some((low, high))
 }
 
-/// The rate named `text`, such as `ht20-mcs15-sgi` or `ofdm24`.
+/// The rate named `text`, such as `ht20-mcs15-sgi` or `ofdm-24`.
 ///
-/// Parts that are left out come from `base` where there is one: `mcs14` on the base `ht20-mcs15-sgi` is
-/// `ht20-mcs14-sgi`. Without a base the guard interval alone may be left out, and is long.
+/// In a retry chain `mcs14` takes the rest from `base`: on `ht20-mcs15-sgi` it is `ht20-mcs14-sgi`.
 pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Expected> {
-    if let Some(mbps) = text.strip_prefix("ofdm") {
-        let all = [
-            (OfdmRate::M6, "6"),
-            (OfdmRate::M9, "9"),
-            (OfdmRate::M12, "12"),
-            (OfdmRate::M18, "18"),
-            (OfdmRate::M24, "24"),
-            (OfdmRate::M36, "36"),
-            (OfdmRate::M48, "48"),
-            (OfdmRate::M54, "54"),
-        ];
-        let found = all.iter().find(|(_, name)| *name == mbps);
-        return found.map(|(rate, _)| PhyRate::Ofdm(*rate)).ok_or_else(|| {
-            "an OFDM rate: ofdm6, ofdm9, ofdm12, ofdm18, ofdm24, ofdm36, ofdm48 or ofdm54".to_owned()
-        });
-    }
-    let inherited = match base {
-        Some(PhyRate::Ht(ht)) => Some((ht.width, ht.gi)),
-        _ => None,
-    };
-    ht_rate(text, inherited).map(PhyRate::Ht).ok_or_else(|| {
-        let short = if inherited.is_some() { " or \"mcs15\"" } else { "" };
-        format!("an HT rate such as \"ht20-mcs15-sgi\"{short} (mcs 0 to 31)")
-    })
-}
-
-fn ht_rate(text: &str, inherited: Option<(Width, Gi)>) -> Option<HtRate> {
-    let mut parts = text.split('-');
-    let first = parts.next()?;
-    let (width, mcs) = match first {
-        "ht20" => (Some(Width::Mhz20), parts.next()?),
-        "ht40" => (Some(Width::Mhz40), parts.next()?),
-        mcs => (None, mcs),
-    };
-    let digits = mcs.strip_prefix("mcs")?;
-    if digits.is_empty() || digits.len() > 2 || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
-    let mcs = digits.parse().ok().filter(|mcs| *mcs <= 31)?;
-    let gi = match parts.next() {
-        Some("sgi") => Some(Gi::Short),
-        Some("lgi") => Some(Gi::Long),
-        Some(_) => return None,
-        None => None,
-    };
-    if parts.next().is_some() {
-        return None;
-    }
-    Some(HtRate {
-        mcs,
-        width: width.or(inherited.map(|i| i.0))?,
-        // A rate that names its width stands alone; only a bare `mcsN` takes the guard interval over.
-        gi: gi.or(inherited.filter(|_| width.is_none()).map(|i| i.1)).unwrap_or(Gi::Long),
-    })
-}
-
-/// The name that [`phy_rate`] reads.
-pub(super) fn phy_rate_name(rate: PhyRate) -> String {
-    match rate {
-        PhyRate::Ht(HtRate { mcs, width, gi }) => {
-            let width = match width {
-                Width::Mhz20 => "ht20",
-                Width::Mhz40 => "ht40",
-            };
-            let gi = match gi {
-                Gi::Long => "lgi",
-                Gi::Short => "sgi",
-            };
-            format!("{width}-mcs{mcs}-{gi}")
+    base.map_or_else(|| PhyRate::parse(text), |own| own.parse_in_chain(text)).map_err(|_| {
+        if text.starts_with("ofdm") {
+            let all = OfdmRate::ALL.map(|r| format!("\"{}\"", PhyRate::Ofdm(r)));
+            return format!("an OFDM rate: one of {}", all.join(", "));
         }
-        PhyRate::Ofdm(rate) => {
-            let mbps = match rate {
-                OfdmRate::M6 => 6,
-                OfdmRate::M9 => 9,
-                OfdmRate::M12 => 12,
-                OfdmRate::M18 => 18,
-                OfdmRate::M24 => 24,
-                OfdmRate::M36 => 36,
-                OfdmRate::M48 => 48,
-                OfdmRate::M54 => 54,
-            };
-            format!("ofdm{mbps}")
-        }
-    }
+        let short = if matches!(base, Some(PhyRate::Ht(_))) { " or \"mcs15\"" } else { "" };
+        format!("an HT rate such as \"ht20-mcs15-sgi\"{short} (mcs 0 to {})", HtRate::MAX_MCS)
+    })
 }
 
 #[cfg(test)]
@@ -255,20 +178,20 @@ mod tests {
         let base = phy_rate("ht20-mcs15-sgi", None).ok();
         for (text, base, name) in [
             ("ht20-mcs15-sgi", None, Some("ht20-mcs15-sgi")),
-            ("ht40-mcs7", None, Some("ht40-mcs7-lgi")),
-            ("ht40-mcs7", base, Some("ht40-mcs7-lgi")),
+            ("ht40-mcs7", None, None),
+            ("ht40-mcs7-lgi", base, Some("ht40-mcs7-lgi")),
             ("mcs14", base, Some("ht20-mcs14-sgi")),
-            ("mcs14-lgi", base, Some("ht20-mcs14-lgi")),
+            ("mcs14-lgi", base, None),
             ("mcs14", None, None),
-            ("ofdm24", base, Some("ofdm24")),
-            ("ofdm25", None, None),
+            ("ofdm-24", base, Some("ofdm-24")),
+            ("ofdm-25", None, None),
             ("ht20-mcs32", None, None),
             ("ht20-mcs015", None, None),
             ("ht20-mcs+1", None, None),
             ("ht20", None, None),
             ("ht20-mcs1-sgi-x", None, None),
         ] {
-            assert_eq!(phy_rate(text, base).ok().map(phy_rate_name).as_deref(), name, "{text}");
+            assert_eq!(phy_rate(text, base).ok().map(|r| r.to_string()).as_deref(), name, "{text}");
         }
     }
 

@@ -240,6 +240,7 @@ impl<'a> Plan<'a> {
                 functions: Vec::new(),
                 winners: Vec::new(),
                 dirty: false,
+                quiet_until: Instant::ZERO,
                 txop_until: None,
             }
         };
@@ -410,6 +411,7 @@ impl<'a> Plan<'a> {
                 let station = [to, flow.from].iter().find_map(|n| self.stations.iter().position(|s| s == n));
                 records.push(FlowRecord { station, ..FlowRecord::default() });
                 let start = Instant::ZERO + flow.start;
+                let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
                 let kind = match &flow.kind {
                     FlowKind::Udp { rates, payload, burst, gap } => {
                         let params = UdpSourceParams {
@@ -425,7 +427,7 @@ impl<'a> Plan<'a> {
                                 scenario::Gap::Periodic => Gap::Periodic,
                             },
                             start,
-                            stop: flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop),
+                            stop,
                             truesize: linear_truesize(payload + 28),
                             sndbuf: u64::from(self.scenario.nodes[flow.from].profile.wmem_default),
                         };
@@ -434,7 +436,7 @@ impl<'a> Plan<'a> {
                         AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
                     }
                     FlowKind::Ping { interval, payload } => {
-                        AppKind::Ping(Ping::new(endpoint, *interval, *payload, start))
+                        AppKind::Ping(Ping::new(endpoint, *interval, *payload, start, stop))
                     }
                 };
                 apps.push(App { node: NodeId::from_index(flow.from), kind });

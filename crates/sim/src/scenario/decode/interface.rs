@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
-use super::node::Wiring;
 use super::qdisc::{self, Device};
+use super::wiring::Wiring;
 use super::{Names, edca, refer, scheme, station};
 
 /// Tries of an MPDU by the driver.

@@ -8,6 +8,7 @@ mod node;
 mod qdisc;
 mod scheme;
 mod station;
+mod wiring;
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::phy::{Band, Width};

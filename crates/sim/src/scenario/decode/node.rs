@@ -1,25 +1,12 @@
 //! Nodes with their interfaces, and what joins interfaces of different nodes.
 
-use std::net::Ipv4Addr;
-
 use super::super::document::Table;
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
-use super::super::{Channel, EdcaOverride, InterfaceRef, Medium, Node, Role, profile};
+use super::super::{Channel, InterfaceRef, Medium, Node, Role, profile};
 use super::Names;
 use super::interface::{self, Context};
-
-/// What the interfaces say about each other, gathered while they are read.
-pub(super) struct Wiring<'a> {
-    /// For each link the interfaces that name it.
-    pub ends: Vec<Vec<InterfaceRef>>,
-    /// For each station its interface, and the field that names its access point.
-    pub stations: Vec<(InterfaceRef, Field<'a>)>,
-    /// For each access point what its beacons say to stations.
-    pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
-    /// Addresses in use, where each is written, and the path of its interface.
-    pub addresses: Vec<(Ipv4Addr, Origin, String)>,
-}
+use super::wiring::Wiring;
 
 /// Ids of the world are 16 bits wide, and a link is two directions.
 const MAX_INTERFACES: usize = 30_000;
@@ -30,12 +17,7 @@ pub(super) fn all<'a>(
     names: &Names<'_>,
     channels: &[Channel],
 ) -> Result<(Vec<Node>, Wiring<'a>), Fault> {
-    let mut wiring = Wiring {
-        ends: vec![Vec::new(); names.links.len()],
-        stations: Vec::new(),
-        beacons: Vec::new(),
-        addresses: Vec::new(),
-    };
+    let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
     let mut nodes = Vec::with_capacity(merged.len());
     for (index, (name, origin, table)) in merged.iter().enumerate() {
         let mut section = Section::new(format!("node.{name}"), *origin, table);

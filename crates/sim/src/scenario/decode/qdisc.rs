@@ -22,6 +22,15 @@ impl Device<'_> {
         QdiscConfig::PfifoFast(PfifoFastParams { limit: self.txqueuelen, limit_per_band })
     }
 
+    fn fq_codel(&self) -> FqCodelParams {
+        FqCodelParams {
+            memory_limit: self.profile.fq_codel_memory_limit,
+            drop_batch: self.profile.fq_codel_drop_batch,
+            overlimit_raises_count: self.profile.fq_codel_overlimit_raises_count,
+            ..FqCodelParams::default()
+        }
+    }
+
     /// The MAC queues and never stops its qdisc.
     fn mac_queues(&self) -> bool {
         matches!(self.scheme, Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted))
@@ -34,9 +43,7 @@ impl Device<'_> {
         match self.scheme {
             None => QdiscSpec { mq: false, config: self.pfifo_fast() },
             Some(Scheme::Fifo) => QdiscSpec { mq: true, config: self.pfifo_fast() },
-            Some(Scheme::FqCodel) => {
-                QdiscSpec { mq: true, config: QdiscConfig::FqCodel(FqCodelParams::default()) }
-            }
+            Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
             Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted) => {
                 QdiscSpec { mq: false, config: QdiscConfig::Noqueue }
             }
@@ -54,7 +61,7 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
             let found = "\"noqueue\" over a device that stops its queue";
             return Err(field.found(found, "one of \"pfifo_fast\", \"fq_codel\""));
         }
-        "fq_codel" => QdiscConfig::FqCodel(section.as_mut().map_or(Ok(FqCodelParams::default()), fq_codel)?),
+        "fq_codel" => QdiscConfig::FqCodel(fq_codel(section.as_mut(), device.fq_codel())?),
         _ => device.pfifo_fast(),
     };
     let mut mq = device.scheme.is_some() && config != QdiscConfig::Noqueue;
@@ -67,8 +74,8 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
     Ok(QdiscSpec { mq, config })
 }
 
-fn fq_codel(section: &mut Section<'_>) -> Result<FqCodelParams, Fault> {
-    let mut p = FqCodelParams::default();
+fn fq_codel(section: Option<&mut Section<'_>>, mut p: FqCodelParams) -> Result<FqCodelParams, Fault> {
+    let Some(section) = section else { return Ok(p) };
     p.limit = section.or("limit", p.limit, |f| f.integer(1..=1_000_000))?;
     p.flows = section.or("flows", p.flows, |f| f.integer(1..=65_536))?;
     // linux: net/sched/sch_fq_codel.c fq_codel_change (4.6) - a quantum below 256 is raised to it (recalled).

@@ -41,9 +41,7 @@ fn chain(field: &Field<'_>, rate: PhyRate, channel: Width) -> Result<RetryChain,
         let (field, next) = one(entry, rate)?;
         fits(next.rate, &field, channel)?;
         if i == 0 && next.rate != rate {
-            return Err(
-                field.wrong(format!("the chain to begin with rate, {:?}", units::phy_rate_name(rate)))
-            );
+            return Err(field.wrong(format!("the chain to begin with rate, {:?}", rate.to_string())));
         }
         tries.push(next);
     }

@@ -1,0 +1,107 @@
+//! Lists of packets, linked through the packets themselves.
+
+use super::packet::{Packet, Packets, Pkt};
+
+/// A first-in first-out list of packets, linked through the packets themselves.
+///
+/// The list owns its packets. It counts packets and the bytes that queueing disciplines count
+/// ([`skb_len`]).
+#[derive(Debug, Default)]
+pub struct PktList {
+    head: Option<Pkt>,
+    tail: Option<Pkt>,
+    packets: u32,
+    bytes: u64,
+}
+
+/// Length that queueing disciplines count: the packet with its Ethernet header (as `qdisc_pkt_len`), in bytes.
+#[inline]
+pub fn skb_len(p: &Packet) -> u32 {
+    p.len + ETHERNET_HEADER
+}
+
+/// Bytes of an Ethernet header without the frame check sequence.
+pub const ETHERNET_HEADER: u32 = 14;
+
+impl PktList {
+    /// Packets in the list.
+    #[inline]
+    pub fn packets(&self) -> u32 {
+        self.packets
+    }
+    /// Bytes in the list, Ethernet headers included.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// Whether the list holds no packet.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.head.is_none()
+    }
+    /// The first packet, still in the list.
+    #[inline]
+    pub fn head(&self) -> Option<Pkt> {
+        self.head
+    }
+    /// Appends a packet.
+    #[inline]
+    pub fn push(&mut self, packets: &mut Packets, p: Pkt) {
+        let hot = packets.get_mut(p);
+        hot.next = None;
+        self.bytes += u64::from(skb_len(hot));
+        self.packets += 1;
+        match self.tail.replace(p) {
+            Some(tail) => packets.get_mut(tail).next = Some(p),
+            None => self.head = Some(p),
+        }
+    }
+    /// Takes the first packet.
+    #[inline]
+    pub fn pop(&mut self, packets: &mut Packets) -> Option<Pkt> {
+        let p = self.head?;
+        let hot = packets.get_mut(p);
+        self.head = hot.next.take();
+        self.bytes -= u64::from(skb_len(hot));
+        self.packets -= 1;
+        if self.head.is_none() {
+            self.tail = None;
+        }
+        Some(p)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::ids::{Addr, FlowId, SockId};
+    use super::super::packet::{Kind, NewPacket};
+    use super::super::time::Instant;
+    use super::*;
+
+    fn packet(charge: SockId) -> NewPacket {
+        NewPacket {
+            now: Instant::ZERO,
+            flow: FlowId(0),
+            flow_hash: 0,
+            len: 1500,
+            truesize: 2304,
+            charge,
+            seq: 0,
+            src: Addr(0),
+            dst: Addr(1),
+            tos: 0,
+            kind: Kind::Udp,
+        }
+    }
+
+    #[test]
+    fn a_list_is_first_in_first_out() {
+        let mut ps = Packets::new();
+        let mut list = PktList::default();
+        let handles: Vec<_> = (0..3).map(|_| ps.create(packet(SockId::NONE))).collect();
+        handles.iter().for_each(|&p| list.push(&mut ps, p));
+        assert_eq!((list.packets(), list.bytes()), (3, 3 * 1514));
+        assert_eq!(core::iter::from_fn(|| list.pop(&mut ps)).collect::<Vec<_>>(), handles);
+        assert_eq!((list.packets(), list.bytes(), list.is_empty()), (0, 0, true));
+    }
+}

@@ -1,0 +1,20 @@
+//! What joins the interfaces of different nodes, gathered while they are read.
+
+use std::net::Ipv4Addr;
+
+use super::super::error::Origin;
+use super::super::reader::Field;
+use super::super::{EdcaOverride, InterfaceRef};
+
+/// What the interfaces say about each other.
+#[derive(Default)]
+pub(super) struct Wiring<'a> {
+    /// For each link the interfaces that name it.
+    pub ends: Vec<Vec<InterfaceRef>>,
+    /// For each station its interface, and the field that names its access point.
+    pub stations: Vec<(InterfaceRef, Field<'a>)>,
+    /// For each access point what its beacons say to stations.
+    pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
+    /// Addresses in use, where each is written, and the path of its interface.
+    pub addresses: Vec<(Ipv4Addr, Origin, String)>,
+}
