@@ -23,6 +23,7 @@ use std::net::Ipv4Addr;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::edca_params::EdcaParams;
 use stillair_model::wifi::phy::{Band, RetryChain, Width};
 
 pub use error::ScenarioError;
@@ -201,6 +202,16 @@ pub struct EdcaOverride {
     pub txop: Option<Duration>,
 }
 
+impl EdcaOverride {
+    /// Changes what the scenario sets.
+    pub fn apply(&self, params: &mut EdcaParams) {
+        params.aifsn = self.aifsn.unwrap_or(params.aifsn);
+        params.cw_min = self.cw_min.unwrap_or(params.cw_min);
+        params.cw_max = self.cw_max.unwrap_or(params.cw_max);
+        params.txop = self.txop.unwrap_or(params.txop);
+    }
+}
+
 /// A wired link between two interfaces.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Link {
@@ -296,4 +307,9 @@ pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<S
 /// one, there is one combination that overrides nothing.
 pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ScenarioError> {
     document::parse(text).and_then(|tree| sweep::combinations(&tree)).map_err(|fault| fault.in_file(file))
+}
+
+/// Reads a time such as `5 ms`; the error says what would have been right.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    units::duration(text)
 }
