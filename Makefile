@@ -18,7 +18,7 @@ RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 - \2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1 - \2/p' $(MAKEFILE_LIST)
 
 run: $(STAMPS)/native ## set up, then regenerate Table 1 of Ending the Anomaly
 	$(BIN)/stillair paper ending-the-anomaly/table1
@@ -42,7 +42,7 @@ test-rust: | prerequisites
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 
-test-python: $(STAMPS)/native
+test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 	$(BIN)/ruff check python tests/python bench
 	$(BIN)/ruff format --check python tests/python bench
 	$(BIN)/mypy
@@ -56,7 +56,7 @@ bench: | prerequisites ## CPU time and instructions per packet
 	$(TARGET)/release/examples/bench $(BENCH)
 	@scripts/instructions.sh $(TARGET)/release/examples/bench $(BENCH)
 
-bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 (a wheel of 300 MB) and here; NS3_ARGS="--scenario anomaly-udp --runs 5 --json"
+bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench
 	@$(MAKE) --no-print-directory -C bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3
 	$(NS3_ENV)/bin/python bench/compare.py --ns3 build/ns3/bench --stillair $(TARGET)/release/examples/bench $(NS3_ARGS)
@@ -79,6 +79,12 @@ $(STAMPS)/ns3: bench/ns3/requirements.txt | prerequisites
 	$(PYTHON) -m venv $(NS3_ENV)
 	$(NS3_ENV)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --only-binary :all: -r $< \
 	  || { echo "no wheel of ns-3 for $$($(PYTHON) -V): take one it has, such as: make bench-ns3 PYTHON=python3.11" >&2; exit 1; }
+	@mkdir -p $(STAMPS) && touch $@
+
+# The real Flent, which the tests run as a program of its own: never imported, never a dependency.
+$(STAMPS)/flent-venv: requirements-flent.txt | prerequisites
+	$(PYTHON) -m venv build/flent-venv
+	build/flent-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-flent.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)
