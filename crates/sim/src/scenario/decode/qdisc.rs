@@ -1,12 +1,17 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
 use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
 
-use super::super::error::Fault;
+use super::super::error::{Fault, suggest};
 use super::super::reader::{Field, Section};
 use super::super::{Profile, QdiscSpec, Scheme};
+
+/// Bytes that a full packet needs in a bfifo.
+// deviation: a smaller limit is refused - a queue that takes no full packet is a mistake, which tc does not catch.
+const MIN_BFIFO: u32 = 1514;
 
 /// What decides an interface's defaults.
 pub(super) struct Device<'a> {
@@ -51,16 +56,20 @@ impl Device<'_> {
     }
 }
 
+/// Names of the disciplines.
+const KINDS: [&str; 5] = ["pfifo_fast", "pfifo", "bfifo", "fq_codel", "noqueue"];
+
 /// Reads `qdisc`: a name, or a table of `kind` and tc's options.
 pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<QdiscSpec, Fault> {
     let Some(field) = section.get("qdisc") else { return Ok(device.default_qdisc()) };
-    let (kind, mut section) = field.kind(&["pfifo_fast", "fq_codel", "noqueue"])?;
+    let (kind, mut section) = field.kind(&KINDS)?;
     let config = match kind {
         "noqueue" if device.mac_queues() => QdiscConfig::Noqueue,
         "noqueue" => {
             let found = "\"noqueue\" over a device that stops its queue";
-            return Err(field.found(found, "one of \"pfifo_fast\", \"fq_codel\""));
+            return Err(field.found(found, suggest("", &KINDS[..KINDS.len() - 1])));
         }
+        "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section.as_mut(), kind, device.txqueuelen)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section.as_mut(), device.fq_codel())?),
         _ => device.pfifo_fast(),
     };
@@ -72,6 +81,17 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
         section.finish()?;
     }
     Ok(QdiscSpec { mq, config })
+}
+
+fn fifo(section: Option<&mut Section<'_>>, kind: &str, txqueuelen: u32) -> Result<FifoParams, Fault> {
+    let default = if kind == "pfifo" { FifoParams::pfifo(txqueuelen) } else { FifoParams::bfifo(txqueuelen) };
+    let Some(section) = section else { return Ok(default) };
+    section.or("limit", default, |f| {
+        Ok(match default {
+            FifoParams::Packets(_) => FifoParams::Packets(f.integer(1..=1_000_000)?),
+            FifoParams::Bytes(_) => FifoParams::Bytes(f.bytes(MIN_BFIFO..=1 << 30)?),
+        })
+    })
 }
 
 fn fq_codel(section: Option<&mut Section<'_>>, mut p: FqCodelParams) -> Result<FqCodelParams, Fault> {
