@@ -1,7 +1,7 @@
 //! The world: nodes, wires, devices, radios and channels wired together, and what each event does to them.
 //!
-//! A packet's walk through this folder: [`apps`] makes it, [`hosts`] routes it and queues it at an interface, whose
-//! device is a wire (also [`hosts`]) or a Wi-Fi device; [`air`] carries it over the channel and hands it up at the
+//! A packet's walk through this folder: `apps` makes it, `hosts` routes it and queues it at an interface, whose
+//! device is a wire (also `hosts`) or a Wi-Fi device; `air` carries it over the channel and hands it up at the
 //! other end. The world does not know who drives it: virtual time pops the next event at once.
 
 mod air;
