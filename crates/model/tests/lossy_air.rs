@@ -6,6 +6,7 @@ mod pair;
 use pair::{End, Pair, Try};
 use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Reason};
+use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler};
 
 fn drivers() -> impl Strategy<Value = DriverConfig> {
@@ -63,9 +64,9 @@ proptest! {
             match reason {
                 Reason::RetryLimit | Reason::Codel => {}
                 // A frame that came whole for the first time is old only if its hole was given up before: by the
-                // receiver, or by the sender, whose request starts past a younger frame that it gave up.
+                // receiver, or by the sender, whose Block Ack request starts past a younger frame that it gave up.
                 Reason::OldOrDuplicate => {
-                    let given_up = pair.drops.0.iter().any(|(_, r, _)| *r == Reason::RetryLimit);
+                    let given_up = pair.seen.iter().any(|s| matches!(s.content, Content::Bar { .. }));
                     prop_assert!(pair.timeouts > 0 || given_up, "{seq} was lost in the receiver");
                 }
                 _ => prop_assert!(false, "{seq}: {reason:?}"),

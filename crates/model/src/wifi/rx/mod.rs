@@ -18,10 +18,10 @@ pub struct RxTid {
 }
 
 impl RxTid {
-    /// The peer asks for a Block Ack session from `start` on. One that is open already, whose answer was lost, moves there.
+    /// The peer asks for a Block Ack session from `start` on. One that is open already, whose answer was lost, ends.
     pub fn open(&mut self, start: Seq, place: PlaceId, up: &mut Vec<Pkt>) {
         match &mut self.session {
-            Some(reorder) => reorder.move_to(start, up),
+            Some(reorder) => reorder.restart(start, up),
             None => self.session = Some(Box::new(Reorder::new(start, place))),
         }
     }

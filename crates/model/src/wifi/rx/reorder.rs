@@ -25,6 +25,14 @@ impl Reorder {
         Self { window: SeqWindow::new(start), slots: [None; SLOTS], started: false, place }
     }
 
+    /// A new session takes the place of this one: what is held goes up, and the next frame expected is `start`.
+    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (4.4) - a session that is open is stopped first.
+    pub fn restart(&mut self, start: Seq, up: &mut Vec<Pkt>) {
+        self.shift(SeqWindow::SIZE, up);
+        self.window = SeqWindow::new(start);
+        self.started = false;
+    }
+
     /// Takes a frame; whatever can go up now is appended to `up`.
     ///
     /// A frame from before the window, or one that is held already, is dropped here. Until the first frame of the
