@@ -1,4 +1,4 @@
-"""Captures as Wireshark's own dissectors see them, and their airtime by arithmetic that shares nothing with the engine."""
+"""Captures as Wireshark's dissectors see them, and their airtime by arithmetic that shares nothing with the engine."""
 
 import sys
 from collections import defaultdict
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tshark import BAD, CHECKS, GOOD, fields
 
 from stillair import InputError, Scenario
 from stillair.capture import Capture, capture_points, write_capture
+from tshark import BAD, CHECKS, GOOD, fields
 
+# The script is no module of the package.
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-import airtime_from_capture  # noqa: E402 - the script is no module of the package
+import airtime_from_capture
 
 DATA, ACK, BLOCK_ACK, REQUEST, BEACON, ACTION = "0x0028", "0x001d", "0x0019", "0x0018", "0x0008", "0x000d"
 FIELDS = (
@@ -83,6 +84,7 @@ def scenario(stations: dict[str, str], flows: str, band: str = "5 GHz") -> Scena
 
 
 FAST, SLOW = 'rate = "ht20-mcs15-sgi"', 'rate = "ht20-mcs0-lgi"'
+CHAIN = 'retry_chain = ["mcs15", "mcs12", "mcs4"]'
 SMALL = {"rate": "2 Mbit/s", "payload": 100}
 CASES = {
     "clean": scenario(
@@ -90,7 +92,7 @@ CASES = {
         udp("server", "fast") + udp("server", "slow", "1 Mbit/s") + udp("server", "old", "2 Mbit/s"),
     ),
     "errors": scenario(
-        {"fast": f'{FAST}, retry_chain = ["mcs15", "mcs12", "mcs4"], error_rate = 0.4, ack_error_rate = 0.3, retry_limit = 3'},
+        {"fast": f"{FAST}, {CHAIN}, error_rate = 0.4, ack_error_rate = 0.3, retry_limit = 3"},
         udp("server", "fast", "10 Mbit/s") + udp("fast", "server", "5 Mbit/s") + udp("server", "fast", **SMALL),
     ),
     "collisions": scenario(
@@ -228,7 +230,8 @@ def test_block_acks_say_which_frames_were_whole(seen: Seen) -> None:
 
 def test_rates_and_marks_are_those_of_the_scenario(seen: Seen) -> None:
     data = [f for f in seen.air() if f["wlan.fc.type_subtype"] == DATA]
-    rates = {(f["radiotap.mcs.index"], f["radiotap.mcs.bw"], f["radiotap.mcs.gi"], f["radiotap.datarate"]) for f in data}
+    names = ("radiotap.mcs.index", "radiotap.mcs.bw", "radiotap.mcs.gi", "radiotap.datarate")
+    rates = {tuple(f[name] for name in names) for f in data}
     expected = {
         "clean": {("15", "0", "1", "144.444"), ("0", "0", "0", "6.5"), ("", "", "", "24")},
         "errors": {("15", "0", "1", "144.444"), ("12", "0", "1", "86.6667"), ("4", "0", "1", "43.3333")},
@@ -253,10 +256,11 @@ def test_wireshark_reckons_the_same_durations(seen: Seen, tmp_path: Path) -> Non
     rows = fields(path, ["wlan_radio.duration"])
     checked = 0
     for frame, row in zip(frames, rows, strict=True):
-        # It leaves out the signal extension, and with the short guard interval the rounding to legacy symbols; at 40 MHz
-        # it takes twice the bits of 20 MHz for a symbol, which are fewer than there are.
+        # It leaves out the signal extension, and with the short guard interval the rounding to legacy symbols; at
+        # 40 MHz it takes twice the bits of 20 MHz for a symbol, which are fewer than there are.
         if frame.reference is None and (len(frame.rate) == 1 or frame.rate[1:] == (20, 0)):
-            assert airtime_from_capture.duration(frame.rate, frame.length, False) == 1_000 * int(row["wlan_radio.duration"])
+            mine = airtime_from_capture.duration(frame.rate, frame.length, False)
+            assert mine == 1_000 * int(row["wlan_radio.duration"])
             checked += 1
     assert checked > 0
 
