@@ -43,10 +43,11 @@ test-rust: | prerequisites
 	cargo test --workspace --locked
 
 test-python: $(STAMPS)/native $(STAMPS)/flent-venv
-	$(BIN)/ruff check python tests/python bench
-	$(BIN)/ruff format --check python tests/python bench
+	$(BIN)/ruff check python tests/python bench scripts
+	$(BIN)/ruff format --check python tests/python bench scripts
 	$(BIN)/mypy
 	$(BIN)/mypy bench
+	$(BIN)/mypy scripts
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
 

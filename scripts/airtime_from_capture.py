@@ -4,10 +4,10 @@
     scripts/airtime_from_capture.py FILE.pcapng [--least 256] [--density 8]
 
 It shares nothing with the program that wrote the capture: it reads the bytes itself and works PPDU durations out from
-rate and length by the formulas of IEEE 802.11-2016 (17.4.3 for OFDM, 19.4.3 for HT-mixed). So what it finds can be held
-against the accounts of the run. Frames that are not on the air at all, such as delimiters without content between the
-frames of an A-MPDU, cannot be seen in a capture: `--least` and `--density` say what the sender puts there (ath9k: up to 256
-bytes from one delimiter to the next, and the bytes of 8 us at the rate).
+rate and length by the formulas of IEEE 802.11-2016 (17.4.3 for OFDM, 19.4.3 for HT-mixed). So what it finds can be
+held against the accounts of the run. What is no frame, such as delimiters without content between the frames of an
+A-MPDU, cannot be seen in a capture: `--least` and `--density` say what the sender puts there (ath9k: up to 256 bytes
+for an MPDU, and the bytes of 8 us at the rate).
 """
 
 import argparse
@@ -52,17 +52,19 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description="Airtime from a capture alone.")
     parser.add_argument("file", type=Path)
-    parser.add_argument("--least", type=int, default=256, help="least bytes from delimiter to delimiter")
+    parser.add_argument("--least", type=int, default=256, help="bytes that an MPDU is filled up to")
     parser.add_argument("--density", type=int, default=8, help="least us from MPDU to MPDU")
     arguments = parser.parse_args()
     uses = airtime(arguments.file, arguments.least, arguments.density)
-    print(json.dumps({name: {f"{use}_us": ns / 1_000 for use, ns in by.items()} for name, by in uses.items()}, indent=1))
+    report = {name: {f"{use}_us": ns / 1_000 for use, ns in by.items()} for name, by in uses.items()}
+    print(json.dumps(report, indent=1))
     return 0
 
 
 def airtime(file: Path, least: int = 256, density: int = 8) -> dict[str, dict[str, int]]:
     """Nanoseconds by use for each radiotap interface of the file."""
-    names, frames = [], {}
+    names: list[str] = []
+    frames: dict[int, list[Frame]] = {}
     for interface, name, frame in read(file.read_bytes()):
         if frame is None:
             names.append(name)

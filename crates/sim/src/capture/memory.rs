@@ -61,8 +61,10 @@ struct Link {
     /// By sequence number modulo the window.
     packets: [Option<(u16, Headers)>; WINDOW],
     scoreboard: Scoreboard,
-    /// Token of the last ADDBA request.
+    /// Token of the last ADDBA request; they begin with 1.
     token: u8,
+    /// Token of the request that opened the session.
+    opened: u8,
 }
 
 /// Numbers that go into the frames of one PPDU.
@@ -107,7 +109,7 @@ impl Memory {
     fn link(&mut self, dev: DevId, peer: usize, tid: u8) -> &mut Link {
         let link = &mut self.links[dev.index()][peer * TIDS + usize::from(tid)];
         link.get_or_insert_with(|| {
-            Box::new(Link { packets: [None; WINDOW], scoreboard: Scoreboard::default(), token: 0 })
+            Box::new(Link { packets: [None; WINDOW], scoreboard: Scoreboard::default(), token: 0, opened: 0 })
         })
     }
 
@@ -131,7 +133,9 @@ impl Memory {
                     link.token = link.token.wrapping_add(1);
                 }
                 numbers.token = link.token;
-                if view.whole {
+                // A request that is repeated after a lost ACK finds the session open, perhaps with frames in it.
+                if view.whole && link.opened != link.token {
+                    link.opened = link.token;
                     link.scoreboard = Scoreboard::new(Seq::new(start));
                 }
             }

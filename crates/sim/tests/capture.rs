@@ -1,0 +1,304 @@
+//! What is written parses back: a small reader of pcapng, radiotap and 802.11 against the frames as the world showed them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use proptest::prelude::*;
+use stillair_model::vocabulary::{
+    AnswerView, ContentView, FrameView, Headers, Instant, MpduView, PpduView, Seed, Sink, Tee, Trace,
+};
+use stillair_model::wifi::frame::{self, data_mpdu};
+use stillair_model::wifi::phy::{PhyRate, Width, ppdu_duration};
+use stillair_sim::capture::{Capture, Selection};
+use stillair_sim::{scenario, world};
+
+/// A PPDU as the world showed it, kept.
+struct Shown {
+    view: PpduView<'static>,
+    mpdus: Vec<MpduView>,
+}
+
+/// Keeps all that is shown.
+#[derive(Default, Clone)]
+struct Keeper(Rc<RefCell<(Vec<Shown>, Vec<(Instant, Headers)>)>>);
+
+impl Sink for Keeper {
+    const FRAMES: bool = true;
+    fn event(&mut self, _: Instant, _: &Trace) {}
+    fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
+        let mut kept = self.0.borrow_mut();
+        match what {
+            FrameView::Wire(_, headers) => kept.1.push((now, *headers)),
+            FrameView::Air(view) => {
+                let PpduView { tried, to, rate, bytes, tid, content, whole, answer, .. } = **view;
+                let view = PpduView { tried, to, rate, bytes, tid, content, mpdus: &[], whole, answer };
+                kept.0.push(Shown { view, mpdus: Vec::new() });
+            }
+        }
+        if let (FrameView::Air(view), Some(last)) = (what, kept.0.last_mut()) {
+            last.mpdus = view.mpdus.to_vec();
+        }
+    }
+}
+
+/// A frame read back.
+struct Read<'a> {
+    at: u64,
+    /// Radiotap header, or nothing on a wire.
+    radiotap: &'a [u8],
+    frame: &'a [u8],
+}
+
+fn u16_at(b: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([b[at], b[at + 1]])
+}
+fn u32_at(b: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
+}
+
+/// All frames of a file with two points, the air and the wire.
+fn read(file: &[u8]) -> [Vec<Read<'_>>; 2] {
+    let mut found = [Vec::new(), Vec::new()];
+    let mut rest = file;
+    let mut last = 0;
+    while !rest.is_empty() {
+        let (kind, length) = (u32_at(rest, 0), u32_at(rest, 4) as usize);
+        assert_eq!((length % 4, u32_at(rest, length - 4) as usize), (0, length));
+        if kind == 6 {
+            let interface = u32_at(rest, 8) as usize;
+            let at = u64::from(u32_at(rest, 12)) << 32 | u64::from(u32_at(rest, 16));
+            let (kept, original) = (u32_at(rest, 20) as usize, u32_at(rest, 24) as usize);
+            assert_eq!(kept, original);
+            assert!(at >= last, "in the order of time");
+            last = at;
+            let packet = &rest[28..28 + kept];
+            let head = if interface == 0 { usize::from(u16_at(packet, 2)) } else { 0 };
+            found[interface].push(Read { at, radiotap: &packet[..head], frame: &packet[head..] });
+        }
+        rest = &rest[length..];
+    }
+    found
+}
+
+/// The check sequence, bit by bit.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |c, _| if c & 1 == 1 { c >> 1 ^ 0xedb8_8320 } else { c >> 1 })
+    })
+}
+
+/// Checks what all frames of the air have.
+fn check_frame(read: &Read<'_>, at: Instant, rate: PhyRate, whole: bool, len: u32) {
+    assert_eq!((read.at, read.frame.len()), (at.nanos(), len as usize));
+    let (body, end) = read.frame.split_at(read.frame.len() - 4);
+    assert_eq!(crc(body) == u32_at(end, 0), whole);
+    let (flags, present) = (read.radiotap[16], u32_at(read.radiotap, 4));
+    assert_eq!((flags >> 6 & 1 == 0, flags >> 4 & 1), (whole, 1));
+    match rate {
+        PhyRate::Ofdm(r) => assert_eq!(u32::from(read.radiotap[17]), 2 * r.mbps()),
+        PhyRate::Ht(r) => {
+            let (bits, index) = (read.radiotap[27], read.radiotap[28]);
+            assert_eq!((present >> 19 & 1, index), (1, r.mcs));
+            assert_eq!(bits & 1 == 1, r.width == Width::Mhz40);
+        }
+    }
+}
+
+/// Whether the words of an IPv4 header, or of what it carries, sum to ones.
+fn sums_to_ones(parts: &[&[u8]]) -> bool {
+    let word = |w: &[u8]| u64::from(w[0]) << 8 | w.get(1).map_or(0, |&b| u64::from(b));
+    let sum: u64 = parts.iter().flat_map(|p| p.chunks(2)).map(word).sum();
+    sum % 0xffff == 0 && sum > 0
+}
+
+fn check_packet(bytes: &[u8], p: &Headers) {
+    assert_eq!(u32::from(u16::from_be_bytes([bytes[2], bytes[3]])), p.len);
+    assert_eq!((bytes[0], bytes[1], bytes[8]), (0x45, p.tos, p.ttl));
+    assert!(sums_to_ones(&[&bytes[..20]]));
+    let (rest, length) = (&bytes[20..p.len as usize], (p.len - 20).to_be_bytes());
+    match bytes[9] {
+        17 => assert!(sums_to_ones(&[&bytes[12..20], &[0, 17], &length, rest])),
+        1 => assert!(sums_to_ones(&[rest])),
+        other => panic!("protocol {other}"),
+    }
+}
+
+fn check_answer(read: &Read<'_>, answer: &AnswerView, mpdus: &[MpduView], tid: u8) {
+    let rate = PhyRate::of_code(answer.rate).unwrap();
+    let len = if answer.block { frame::BLOCK_ACK } else { frame::ACK };
+    check_frame(read, answer.start, rate, answer.heard, len);
+    if answer.block {
+        assert_eq!(read.frame[0], 0x94);
+        assert_eq!(read.frame[17] >> 4, tid);
+        let start = u16_at(read.frame, 18) >> 4;
+        let bitmap = u64::from_le_bytes(read.frame[20..28].try_into().unwrap());
+        // The capture keeps a scoreboard of its own; the world says what the receiver has.
+        for (n, mpdu) in mpdus.iter().enumerate() {
+            let offset = mpdu.seq.wrapping_sub(start) & 0xfff;
+            // The last frames may lie beyond the window, if they did not come.
+            let bit = if offset < 64 { bitmap >> offset & 1 } else { 0 };
+            assert_eq!(bit, answer.frames >> n & 1, "number {}", mpdu.seq);
+        }
+    } else {
+        assert_eq!(read.frame[0], 0xd4);
+    }
+}
+
+fn check_ppdu(shown: &Shown, frames: &mut impl Iterator<Item = usize>, all: &[Read<'_>]) -> usize {
+    let (view, mpdus) = (&shown.view, &shown.mpdus);
+    let (rate, start) = (PhyRate::of_code(view.rate).unwrap(), view.tried.start);
+    let mut next = || &all[frames.next().expect("a frame for each that was shown")];
+    let mut repeats = 0;
+    if let ContentView::Data { aggregate } = view.content {
+        for (n, mpdu) in mpdus.iter().enumerate() {
+            let read = next();
+            check_frame(read, start, rate, mpdu.whole, u32::from(mpdu.len));
+            assert_eq!((read.frame[0], u16_at(read.frame, 22) >> 4), (0x88, mpdu.seq));
+            assert_eq!((read.frame[1] >> 3 & 1 == 1, read.frame[24]), (mpdu.retry, view.tid));
+            assert_eq!(u32_at(read.radiotap, 4) >> 20 & 1 == 1, aggregate);
+            if aggregate {
+                assert_eq!(u16_at(read.radiotap, 36) & 8 != 0, n + 1 == mpdus.len());
+            }
+            match &mpdu.packet {
+                Some(p) => {
+                    assert_eq!(u32::from(mpdu.len), data_mpdu(p.len));
+                    check_packet(&read.frame[34..], p);
+                }
+                None => repeats += 1,
+            }
+        }
+    } else {
+        let read = next();
+        let len = match view.content {
+            ContentView::Beacon => frame::BEACON,
+            ContentView::AddbaRequest { .. } => frame::ADDBA_REQUEST,
+            ContentView::AddbaResponse => frame::ADDBA_RESPONSE,
+            _ => frame::BLOCK_ACK_REQUEST,
+        };
+        check_frame(read, start, rate, view.whole, len);
+        if let ContentView::Bar { start } = view.content {
+            assert_eq!((read.frame[16], u16_at(read.frame, 18) >> 4), (4, start));
+        }
+        if let ContentView::AddbaRequest { start } = view.content {
+            assert_eq!((read.frame[24..26].to_vec(), u16_at(read.frame, 31) >> 4), (vec![3, 0], start));
+        }
+    }
+    if let Some(answer) = &view.answer {
+        check_answer(next(), answer, mpdus, view.tid);
+    }
+    repeats
+}
+
+const HOSTS: &str = r#"
+name = "captured"
+duration = "300 ms"
+[channel.wifi]
+band = "5 GHz"
+width = "40 MHz"
+[node.server]
+profile = "linux-4.4"
+interface.eth0 = { link = "lan", address = "10.0.0.2" }
+[node.ap]
+profile = "linux-4.6"
+forward = true
+interface.eth0 = { link = "lan", address = "10.0.0.1" }
+interface.wlan0 = { channel = "wifi", role = "ap", scheme = "fq_mac", address = "10.0.1.1" }
+[link.lan]
+rate = "1 Gbit/s"
+delay = "0.1 ms"
+"#;
+
+/// Runs a scenario of two stations, and gives its capture and what was shown.
+fn captured(station: &str, flows: &str, seed: u64) -> (Vec<u8>, Keeper) {
+    let two = [1, 2].map(|n| {
+        format!(
+            "[node.sta{n}]\nprofile = \"linux-4.4\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
+             ap = \"ap.wlan0\", address = \"10.0.1.1{n}\", {station} }}\n"
+        )
+    });
+    let text = format!("{HOSTS}{}{flows}", two.concat());
+    let scenario = scenario::parse(&text, "captured.toml", &[]).unwrap();
+    let points = ["air-wifi", "lan"].map(str::to_owned).to_vec();
+    let selection = Selection { points, from: Instant::ZERO, until: Instant::NEVER, snaplen: 0 };
+    let (mut file, keeper) = (Vec::new(), Keeper::default());
+    let capture = Capture::new(&scenario, &selection, &mut file).unwrap();
+    let sink = |_| Tee(keeper.clone(), capture);
+    let mut world = world::wire(&scenario, Seed { seed, run: 0 }, sink).world;
+    let end = Instant::ZERO + scenario.duration;
+    world.run_until(end);
+    let Tee(_, capture) = world.trace;
+    capture.finish(end).unwrap();
+    (file, keeper)
+}
+
+/// So many datagrams a second.
+fn udp(from: &str, to: &str, datagrams: u32, payload: u32, mark: u8) -> String {
+    format!(
+        "[[flow]]\nkind = \"udp\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{} bit/s\"\n\
+         payload = {payload}\nmark = {mark}\n",
+        datagrams * payload * 8
+    )
+}
+
+/// Compares a capture with what was shown; gives frames that were sent again although they had been received.
+fn compare(file: &[u8], keeper: &Keeper) -> usize {
+    let [air, wire] = read(file);
+    let (shown, packets) = &*keeper.0.borrow();
+    assert_eq!(wire.len(), packets.len());
+    for (read, (at, p)) in wire.iter().zip(packets) {
+        assert_eq!(read.at, at.nanos());
+        assert_eq!((&read.frame[12..14], read.frame.len()), (&[8, 0][..], 14 + (p.len as usize).max(46)));
+        check_packet(&read.frame[14..], p);
+    }
+    // PPDUs are shown in the order in which they began, and so are their frames.
+    let mut frames = 0..air.len();
+    let repeats = shown.iter().map(|s| check_ppdu(s, &mut frames, &air)).sum();
+    assert_eq!(frames.len(), 0, "no frame that was not shown");
+    repeats
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_written_reads_back(
+        rate in prop::sample::select(vec!["ht20-mcs15-sgi", "ht40-mcs31-sgi", "ht40-mcs3-lgi", "ht20-mcs0-lgi", "ofdm-6"]),
+        (errors, lost) in (0_u8..60, 0_u8..60),
+        retry_limit in 1_u8..12,
+        payloads in prop::array::uniform3(1_u32..1473),
+        marks in prop::array::uniform3(0_u8..64),
+        seed in any::<u64>(),
+    ) {
+        let station = format!(
+            "rate = \"{rate}\", error_rate = 0.{errors:02}, ack_error_rate = 0.{lost:02}, retry_limit = {retry_limit}"
+        );
+        let flows = udp("server", "sta1", 2_000, payloads[0], marks[0])
+            + &udp("sta2", "server", 1_000, payloads[1], marks[1])
+            + &udp("sta1", "server", 500, payloads[2], marks[2])
+            + "[[flow]]\nkind = \"ping\"\nfrom = \"server\"\nto = \"sta2\"\ninterval = \"10 ms\"\n";
+        let (file, keeper) = captured(&station, &flows, seed);
+        compare(&file, &keeper);
+        let shown = &keeper.0.borrow().0;
+        prop_assert!(shown.len() > 10);
+        for s in shown {
+            let rate = PhyRate::of_code(s.view.rate).unwrap();
+            let band = stillair_model::wifi::phy::Band::Ghz5;
+            prop_assert_eq!(ppdu_duration(rate, s.view.bytes, band), s.view.tried.airtime);
+        }
+    }
+}
+
+#[test]
+fn a_frame_sent_again_after_a_lost_block_ack_is_the_same_frame() {
+    let station = "rate = \"ht20-mcs7-lgi\", ack_error_rate = 0.5";
+    let (file, keeper) = captured(station, &udp("server", "sta1", 5_000, 700, 0), 1);
+    assert!(compare(&file, &keeper) > 100);
+    let [air, _] = read(&file);
+    // Sequence numbers do not come round in this run, so a number is a packet.
+    let mut bodies = std::collections::BTreeMap::new();
+    for f in air.iter().filter(|f| f.frame[0] == 0x88) {
+        let body = &f.frame[34..f.frame.len() - 4];
+        assert_eq!(*bodies.entry(u16_at(f.frame, 22)).or_insert(body), body);
+    }
+    assert!(bodies.len() > 500 && bodies.len() < 4000, "{}", bodies.len());
+}
