@@ -99,6 +99,7 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
         let (kind, udp) = match flow.kind {
             FlowKind::Udp { .. } => ("udp", true),
             FlowKind::Ping { .. } => ("ping", false),
+            FlowKind::UdpPing { .. } => ("udp_ping", false),
         };
         let bytes = || series.bytes.iter().skip(id).step_by(recorder.flows.len()).copied().collect();
         let pings = || series.pings[id].iter().map(|p| (p.at.nanos(), p.rtt.nanos(), p.seq)).collect();

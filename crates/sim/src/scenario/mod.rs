@@ -254,6 +254,13 @@ pub enum FlowKind {
         /// Bytes of payload.
         payload: u32,
     },
+    /// UDP datagrams that a server at the receiver sends back.
+    UdpPing {
+        /// Time between requests.
+        interval: Duration,
+        /// Bytes of payload.
+        payload: u32,
+    },
 }
 
 /// How the times between bursts are distributed around the mean that rate, payload and burst give.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
-use stillair_model::vocabulary::{Ac, Rate};
+use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
 
@@ -111,11 +111,8 @@ impl Scenario {
                     Gap::Uniform { low, high } => json!({ "uniform_millionths": [low, high] }),
                 },
             }),
-            FlowKind::Ping { interval, payload } => json!({
-                "kind": "ping",
-                "interval_ns": interval.nanos(),
-                "payload_bytes": payload,
-            }),
+            FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
+            FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };
         json!({
             "name": flow.name,
@@ -127,6 +124,10 @@ impl Scenario {
             "traffic": kind,
         })
     }
+}
+
+fn ping(kind: &str, interval: Duration, payload: u32) -> Value {
+    json!({ "kind": kind, "interval_ns": interval.nanos(), "payload_bytes": payload })
 }
 
 fn profile(p: &Profile) -> Value {

@@ -4,7 +4,7 @@ use stillair_model::node::classify::classify;
 use stillair_model::node::interface::Port;
 use stillair_model::node::routes::Route;
 use stillair_model::vocabulary::{
-    Ac, Ctx, Fate, IfId, Instant, Kind, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
+    Ac, Ctx, Fate, IfId, Instant, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
 };
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::transmitter::Hardware;
@@ -80,29 +80,26 @@ impl<S: Sink> World<S> {
     fn local(&mut self, node: NodeId, p: Pkt) {
         let now = self.now;
         let hot = self.packets.get(p);
-        match hot.kind {
-            Kind::Udp | Kind::EchoReply => self.ctx().deliver(now, p),
-            Kind::EchoRequest => {
-                // linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; the reply keeps
-                // the time of the request, so that its delay is the round trip.
-                let reply = NewPacket {
-                    now: hot.t_sent,
-                    flow: hot.flow,
-                    flow_hash: hot.flow_hash.rotate_left(16),
-                    len: hot.len,
-                    truesize: hot.truesize,
-                    charge: SockId::NONE,
-                    seq: hot.seq,
-                    src: hot.dst,
-                    dst: hot.src,
-                    tos: hot.tos,
-                    kind: Kind::EchoReply,
-                };
-                self.packets.free(p, Fate::Consumed);
-                let reply = self.packets.create(reply);
-                self.egress(node, reply);
-            }
-        }
+        let Some(kind) = hot.kind.reply() else { return self.ctx().deliver(now, p) };
+        // linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; so does a UDP server that was
+        // told to mark both ways. Neither blocks on its socket. The reply keeps the time of the request, so that its delay
+        // is the round trip.
+        let reply = NewPacket {
+            now: hot.t_sent,
+            flow: hot.flow,
+            flow_hash: hot.flow_hash.rotate_left(16),
+            len: hot.len,
+            truesize: hot.truesize,
+            charge: SockId::NONE,
+            seq: hot.seq,
+            src: hot.dst,
+            dst: hot.src,
+            tos: hot.tos,
+            kind,
+        };
+        self.packets.free(p, Fate::Consumed);
+        let reply = self.packets.create(reply);
+        self.egress(node, reply);
     }
 
     /// Queues a packet at an interface and feeds its device.

@@ -417,7 +417,10 @@ impl<'a> Plan<'a> {
                         AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
                     }
                     FlowKind::Ping { interval, payload } => {
-                        AppKind::Ping(Ping::new(endpoint, *interval, *payload, start, stop))
+                        AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
+                    }
+                    FlowKind::UdpPing { interval, payload } => {
+                        AppKind::Ping(Ping::udp(endpoint, *interval, *payload, start, stop))
                     }
                 };
                 apps.push(App { node: NodeId::from_index(flow.from), kind });
