@@ -2,7 +2,7 @@
 
 use super::deadlines::Deadlines;
 use super::driver::Driver;
-use super::ppdu::{Content, Mpdu, Ppdu};
+use super::ppdu::{Content, Header, Mpdu, Ppdu};
 use super::rx::RxTid;
 use super::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use super::tx_tid::Session;
@@ -86,24 +86,50 @@ impl WifiDev {
     pub fn tx_status<S: Sink>(
         &mut self,
         now: Instant,
+        ppdu: Box<Ppdu>,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Woken {
+        let header = ppdu.header;
+        let woken = self.complete(now, ppdu, hw, ctx);
+        self.refill(now, header, hw, ctx);
+        woken
+    }
+
+    /// [`WifiDev::tx_status`] without filling the hardware, so that others on the same radio come first.
+    pub fn complete<S: Sink>(
+        &mut self,
+        now: Instant,
         mut ppdu: Box<Ppdu>,
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) -> Woken {
         let header = ppdu.header;
-        let tid = TidIndex::new(header.peer, header.tid);
         let mut woken = Woken::default();
         match header.content {
             Content::Data { .. } => woken = self.data_status(now, &mut ppdu, hw, ctx),
-            Content::AddbaRequest { .. } if !ppdu.acknowledged => self.close_session(tid),
+            Content::AddbaRequest { .. } if !ppdu.acknowledged => {
+                self.close_session(TidIndex::new(header.peer, header.tid));
+            }
             _ => {}
         }
         hw.radio.recycle(ppdu);
-        self.driver.fill(now, header.ac, &mut self.tx, hw, ctx);
-        if header.ac != tid.ac() {
-            self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
-        }
         woken
+    }
+
+    /// Fills the hardware after a PPDU with this header, of this device or of another on the same radio, has left it.
+    pub fn refill<S: Sink>(
+        &mut self,
+        now: Instant,
+        header: Header,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        self.driver.fill(now, header.ac, &mut self.tx, hw, ctx);
+        let ac = Ac::of_tid(header.tid);
+        if header.ac != ac {
+            self.driver.fill(now, ac, &mut self.tx, hw, ctx);
+        }
     }
 
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries; those

@@ -36,18 +36,37 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
 }
 
 impl<S: Sink> World<S> {
-    /// A packet leaves its node, made there or passed on.
-    pub(super) fn egress(&mut self, node: NodeId, p: Pkt) {
-        let hot = self.packets.get_mut(p);
-        match self.nodes[node.index()].routes.get(hot.dst) {
-            Some(Route::Via(interface, peer)) => {
+    /// A packet leaves the node where it was made: through the interface whose address it bears, if a way leads there.
+    // linux: net/ipv4/fib_rules.c (4.4) - a rule for each source address, as hosts with several interfaces in one network
+    // are set up; otherwise all their packets would leave through the first.
+    pub(super) fn send(&mut self, node: NodeId, p: Pkt) {
+        let hot = self.packets.get(p);
+        let bound = self.interfaces[hot.src.index()].bound.as_ref();
+        match bound.and_then(|routes| routes.get(hot.dst)) {
+            Some(route) => self.leave(node, route, p),
+            None => self.egress(node, p),
+        }
+    }
+
+    /// A packet leaves a node that passes it on.
+    fn egress(&mut self, node: NodeId, p: Pkt) {
+        let dst = self.packets.get(p).dst;
+        match self.nodes[node.index()].routes.get(dst) {
+            Some(route) => self.leave(node, route, p),
+            None => self.drop_at_node(node, p, Reason::NoRoute),
+        }
+    }
+
+    fn leave(&mut self, node: NodeId, route: Route, p: Pkt) {
+        match route {
+            Route::Via(interface, peer) => {
+                let hot = self.packets.get_mut(p);
                 hot.peer = peer;
                 classify(hot);
                 let ac = Ac::of_tid(hot.tid);
                 self.transmit(interface, ac, p);
             }
-            Some(Route::Local) => self.local(node, p),
-            None => self.drop_at_node(node, p, Reason::NoRoute),
+            Route::Local => self.local(node, p),
         }
     }
 
@@ -99,7 +118,7 @@ impl<S: Sink> World<S> {
         };
         self.packets.free(p, Fate::Consumed);
         let reply = self.packets.create(reply);
-        self.egress(node, reply);
+        self.send(node, reply);
     }
 
     /// Queues a packet at an interface and feeds its device.

@@ -5,7 +5,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 use super::super::document::{Value, join};
 use super::super::error::{Fault, suggest};
 use super::super::reader::{Field, Section};
-use super::super::{Flow, FlowKind, Gap, units};
+use super::super::{Flow, FlowKind, Gap, InterfaceRef, units};
 use super::{Names, refer};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
@@ -44,7 +44,7 @@ fn one(index: usize, field: &Field<'_>, names: &Names<'_>, end: Duration) -> Res
     let kind = kinds[refer(&kind, &kinds)?];
     let expected = "a name of at least one letter";
     let name = section.get("name").map(|f| f.text(expected).map(str::to_owned)).transpose()?;
-    let from = names.node(&section.need("from", "the name of a node")?)?;
+    let from = names.endpoint(&section.need("from", "the name of a node")?)?;
     let to = receivers(&section.need("to", "the name of a node, or a list of them")?, from, names)?;
     let tos = section.or("mark", 0, tos)?;
     let start = section.or("start", Duration::ZERO, |f| {
@@ -72,18 +72,18 @@ fn one(index: usize, field: &Field<'_>, names: &Names<'_>, end: Duration) -> Res
     Ok(Flow { name, from, to, tos, start, stop, kind: kind_of_traffic })
 }
 
-fn receivers(field: &Field<'_>, from: usize, names: &Names<'_>) -> Result<Vec<usize>, Fault> {
+fn receivers(field: &Field<'_>, from: InterfaceRef, names: &Names<'_>) -> Result<Vec<InterfaceRef>, Fault> {
     let mut to = Vec::new();
     for receiver in field.list() {
-        let node = names.node(&receiver)?;
-        if node == from {
+        let at = names.endpoint(&receiver)?;
+        if at.node == from.node {
             return Err(receiver.wrong("a node other than from"));
         }
-        if to.contains(&node) {
+        if to.contains(&at) {
             return Err(receiver
                 .found(format!("{} a second time", receiver.item.value.describe()), "each receiver once"));
         }
-        to.push(node);
+        to.push(at);
     }
     if to.is_empty() { Err(field.wrong("at least one receiver")) } else { Ok(to) }
 }
