@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 __version__: str
-__all__ = ["InputError", "RunError", "__version__", "resolve", "run", "sweep"]
+__all__ = ["InputError", "RunError", "__version__", "capture", "capture_points", "resolve", "run", "sweep"]
 
 class InputError(ValueError): ...
 class RunError(RuntimeError): ...
@@ -22,3 +22,15 @@ def run(
 ) -> str: ...
 def resolve(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
 def sweep(text: str, file: str) -> list[list[tuple[str, str]]]: ...
+def capture(
+    text: str,
+    file: str,
+    overrides: list[tuple[str, str]],
+    seed: int | None,
+    run: int,
+    path: str,
+    points: list[str],
+    window: tuple[str | None, str | None],
+    snaplen: int,
+) -> str: ...
+def capture_points(text: str, file: str, overrides: list[tuple[str, str]]) -> list[str]: ...

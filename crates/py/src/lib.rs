@@ -18,6 +18,12 @@ fn sweep(text: &str, file: &str) -> PyResult<Vec<Vec<(String, String)>>> {
     api::sweep(text, file).map_err(errors::to_python)
 }
 
+/// The names of the points that a scenario can be captured at.
+#[pyfunction]
+fn capture_points(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<Vec<String>> {
+    api::capture_points(text, file, &overrides).map_err(errors::to_python)
+}
+
 /// The module itself.
 #[pymodule(name = "_native")]
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -26,6 +32,8 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InputError", py.get_type::<errors::InputError>())?;
     module.add("RunError", py.get_type::<errors::RunError>())?;
     module.add_function(wrap_pyfunction!(runs::run, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::capture, module)?)?;
+    module.add_function(wrap_pyfunction!(capture_points, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(sweep, module)?)?;
     Ok(())

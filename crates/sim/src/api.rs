@@ -1,14 +1,19 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+mod capture;
+
+pub use capture::{CaptureRequest, capture, capture_points};
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed};
 
-use crate::recorder::{self, RunSummary, STEP, Series, SeriesReport, summarise};
+use crate::recorder::{self, Recorder, RunSummary, STEP, Series, SeriesReport, summarise};
 use crate::scenario::{self, Scenario};
-use crate::world::{self, Wired};
+use crate::world::{self, Wired, World};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -100,13 +105,25 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
     } else {
         world.run_until(end);
     }
+    let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places)?;
+    Ok(RunReport { summary, series: recorder::report(scenario, &world.trace, &stations, &places) })
+}
+
+/// Checks the accounts of a world that has run to its end, and sums up what the recorder in its trace has seen.
+fn close<S>(
+    scenario: &Scenario,
+    seed: Seed,
+    world: &mut World<S>,
+    recorder: impl Fn(&S) -> &Recorder,
+    stations: &[String],
+    places: &[String],
+) -> Result<RunSummary, String> {
+    let end = Instant::ZERO + scenario.duration;
     world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
     let measured = scenario.duration - scenario.warm_up;
-    let ids = (seed.seed, seed.run);
-    let air = world.air_accounts();
-    let recorder = &world.trace;
-    let summary = summarise(ids, recorder, measured, &stations, &places, world.packet_account(), &air);
-    Ok(RunReport { summary, series: recorder::report(scenario, recorder, &stations, &places) })
+    let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
+    let seen = recorder(&world.trace);
+    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), &air))
 }
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
@@ -119,14 +136,17 @@ pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
         .num_threads(request.jobs.max(1))
         .build()
         .map_err(|e| ApiError::Run(format!("cannot start {} workers: {e}", request.jobs)))?;
-    let (finished, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+    let (finished, stop) = (Mutex::new(0), AtomicBool::new(false));
     let one = |run: u32| {
         if stop.load(Ordering::Relaxed) {
             return Err("interrupted".to_owned());
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
         let mut report = run_reported(&scenario, seed, request.series)?;
-        if !finish(finished.fetch_add(1, Ordering::Relaxed) + 1, &mut report) {
+        // Counted and told under one lock, so that the numbers come in order.
+        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
+        *finished += 1;
+        if !finish(*finished, &mut report) {
             stop.store(true, Ordering::Relaxed);
         }
         Ok(report)
@@ -149,6 +169,8 @@ pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ApiEr
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
     use super::*;
 
     const TEXT: &str = include_str!("../tests/scenario/good.toml");

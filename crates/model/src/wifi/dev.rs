@@ -1,12 +1,12 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
 use super::deadlines::Deadlines;
-use super::driver::Driver;
-use super::ppdu::{Content, Header, Mpdu, Ppdu};
-use super::rx::RxTid;
-use super::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
-use super::tx_tid::Session;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
+use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
+use crate::wifi::driver::Driver;
+use crate::wifi::rx::RxTid;
+use crate::wifi::tx::tid::Session;
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 
 /// The MAC of one wireless interface.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub struct WifiDev {
     driver: Driver,
     rx: Vec<RxTid>,
     place: PlaceId,
-    /// Hardware tries after which a frame of a session is given up.
+    /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
     retry_limit: u8,
     /// Of buffers that hold frames, by identifier, and behind them of sessions that wait for an answer.
     deadlines: Deadlines,
@@ -132,8 +132,8 @@ impl WifiDev {
         }
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries; those
-    // outside a session are not sent again by software.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the
+    // count is compared before those of this PPDU are added; frames outside a session are not sent again by software.
     fn data_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -148,8 +148,8 @@ impl WifiDev {
         for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
             let acked = ppdu.acked >> n & 1 == 1;
             if !acked && header.in_session {
-                mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
                 if mpdu.tries < self.retry_limit {
+                    mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
                     self.tx.tids[tid.index()].again(mpdu);
                     continue;
                 }

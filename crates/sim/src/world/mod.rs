@@ -1,13 +1,14 @@
 //! The world: nodes, wires, devices, radios and channels wired together, and what each event does to them.
 //!
-//! A packet's walk through this folder: [`apps`] makes it, [`hosts`] routes it and queues it at an interface, whose
-//! device is a wire (also [`hosts`]) or a Wi-Fi device; [`air`] carries it over the channel and hands it up at the
+//! A packet's walk through this folder: `apps` makes it, `hosts` routes it and queues it at an interface, whose
+//! device is a wire (also `hosts`) or a Wi-Fi device; `air` carries it over the channel and hands it up at the
 //! other end. The world does not know who drives it: virtual time pops the next event at once.
 
 mod air;
 mod apps;
 mod backlog;
 mod hosts;
+mod layout;
 mod ledger;
 mod routing;
 mod wiring;
@@ -15,20 +16,22 @@ mod wiring;
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, NodeId, Packets, Pkt, PlaceId, Sink, Stream, WireId,
+    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt, PlaceId, Sink,
+    Stream, WireId,
 };
-use stillair_model::wifi::account::AirAccount;
+use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::air::medium::{FunctionId, Medium};
+use stillair_model::wifi::air::radio::Radio;
 use stillair_model::wifi::dev::WifiDev;
-use stillair_model::wifi::medium::{FunctionId, Medium};
-use stillair_model::wifi::radio::Radio;
-use stillair_model::wifi::timing::Timing;
-use stillair_model::wifi::transmitter::Hardware;
+use stillair_model::wifi::phy::timing::Timing;
+use stillair_model::wifi::tx::transmitter::Hardware;
 use stillair_model::wire::Wire;
 
 use crate::engine::{Slot, Timers};
 use apps::App;
 
-pub use wiring::{Wired, wire};
+pub use layout::{DevLayout, InterfaceLayout, Layout};
+pub use wiring::{Wired, layout, wire};
 
 /// A host, router or access point.
 #[derive(Debug)]
@@ -173,6 +176,8 @@ pub struct World<S> {
     dirty: Dirty,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
+    /// Data frames of the PPDU that is being shown to a reader that wants frames.
+    mpdus: Vec<MpduView>,
     events: u64,
 }
 

@@ -7,20 +7,21 @@ use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, FlowId, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId,
     Seed, Sink, SockId, WireId,
 };
-use stillair_model::wifi::account::AirAccount;
-use stillair_model::wifi::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
+use stillair_model::wifi::air::medium::{FunctionId, Medium};
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::edca_params::{EdcaParams, EdcaSet};
-use stillair_model::wifi::expected::expected_throughput;
-use stillair_model::wifi::medium::{FunctionId, Medium};
 use stillair_model::wifi::phy::Band;
-use stillair_model::wifi::radio::{BEACON_QUEUE, QUEUES, Radio};
-use stillair_model::wifi::timing::Timing;
-use stillair_model::wifi::transmitter::{Peer, Transmitter};
+use stillair_model::wifi::phy::timing::Timing;
+use stillair_model::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::tx::expected::expected_throughput;
+use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 use stillair_model::wire::{Wire, WireParams};
 
 use super::apps::{App, AppKind};
+use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
 use super::routing::{Edge, Network, Tables};
 use super::{Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
@@ -99,6 +100,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         softirq: Vec::new(),
         dirty: Dirty::default(),
         batches: Vec::new(),
+        mpdus: Vec::new(),
         events: 0,
     };
     (0..world.apps.len()).for_each(|app| world.arm_app(app));
@@ -108,6 +110,27 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     }
     let stations = plan.stations.iter().map(|&at| scenario.station_name(at)).collect();
     Wired { world, stations, places: plan.places }
+}
+
+/// The numbers that [`wire`] gives to the interfaces, devices and wires of a scenario.
+pub fn layout(scenario: &Scenario) -> WorldLayout {
+    let plan = Plan::new(scenario);
+    let interface = |at: InterfaceRef| InterfaceLayout {
+        node: scenario.nodes[at.node].name.clone(),
+        name: plan.interface(at).name.clone(),
+        address: plan.interface(at).address,
+    };
+    let dev = |(n, &at): (usize, &InterfaceRef)| DevLayout {
+        interface: plan.id(at),
+        channel: ChannelId::from_index(plan.wifi_of(at).channel),
+        ap: matches!(plan.wifi_of(at).role, Role::Ap),
+        peers: plan.peers[n].iter().map(|&peer| plan.dev(peer)).collect(),
+    };
+    WorldLayout {
+        interfaces: plan.all().map(interface).collect(),
+        devs: plan.interfaces_of_devs.iter().enumerate().map(dev).collect(),
+        wires: plan.wires().iter().map(|w| [w.from, w.to]).collect(),
+    }
 }
 
 impl<'a> Plan<'a> {
@@ -229,11 +252,7 @@ impl<'a> Plan<'a> {
             Role::Station(_) => EdcaSet::STATION,
         };
         for ac in Ac::ALL {
-            let (wanted, params) = (wifi.edca[ac.index()], set.get_mut(ac));
-            params.aifsn = wanted.aifsn.unwrap_or(params.aifsn);
-            params.cw_min = wanted.cw_min.unwrap_or(params.cw_min);
-            params.cw_max = wanted.cw_max.unwrap_or(params.cw_max);
-            params.txop = wanted.txop.unwrap_or(params.txop);
+            wifi.edca[ac.index()].apply(set.get_mut(ac));
         }
         set
     }

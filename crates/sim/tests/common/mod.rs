@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
 use stillair_model::vocabulary::{Duration, Instant, PpduKind, Reason, Seed, Sink, Trace};
-use stillair_model::wifi::account::{AirAccount, AirUse};
+use stillair_model::wifi::air::account::{AirAccount, AirUse};
 use stillair_sim::recorder::{Recorder, RunSummary};
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world::{Wired, World, wire};
