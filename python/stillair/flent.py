@@ -154,14 +154,21 @@ def _pings(
 ) -> None:
     flows = [flow for flow in series.flows if flow.pings is not None]
     for flow, label in zip(flows, _labels(flows), strict=True):
-        name = test.ping.format(label)
+        name = _ping(test, flow, label)
         pings = flow.pings or []
         results[name] = series.ping_ms(flow)
         raw[name] = [{"t": t0 + p.at_ns / 1e9, "val": p.rtt_ns / 1e6, "seq": p.seq} for p in pings]
         meta[name] = _meta(flow, "ms", [p.rtt_ns / 1e6 for p in pings])
     if "{}" in test.ping and flows:
-        steps = zip(*(results[test.ping.format(label)] for label in _labels(flows)), strict=True)
+        names = (_ping(test, flow, label) for flow, label in zip(flows, _labels(flows), strict=True))
+        steps = zip(*(results[name] for name in names), strict=True)
         results["Ping (ms) avg"] = [_mean([value for value in step if value is not None]) for step in steps]
+
+
+def _ping(test: _Test, flow: Flow, label: str) -> str:
+    """The name of a ping's series; Flent's differ by protocol."""
+    name = test.ping.format(label)
+    return name.replace("ICMP", "UDP") if flow.kind == "udp_ping" else name
 
 
 def _meta(flow: Flow, units: str, values: Sequence[float]) -> dict[str, Any]:

@@ -12,6 +12,8 @@ _STATIONS = (
     ("mean_aggregate", "frames/aggregate", 1, 2),
     ("ping_median_ms", "ping median ms", 1, 1),
     ("ping_p95_ms", "ping p95 ms", 1, 1),
+    ("udp_ping_median_ms", "UDP ping median ms", 1, 1),
+    ("udp_ping_p95_ms", "UDP ping p95 ms", 1, 1),
 )
 
 NOT_MEASURED = "-"

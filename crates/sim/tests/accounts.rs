@@ -93,7 +93,7 @@ fn sta() -> impl Strategy<Value = Sta> {
 
 fn traffic() -> impl Strategy<Value = Traffic> {
     let size = (100_u32..60_000, prop_oneof![1_u32..5, 5_u32..300], 1_u32..1473);
-    (0_usize..5, 0_usize..8, 0..MARKS.len(), size, 0_usize..3).prop_map(
+    (0_usize..6, 0_usize..8, 0..MARKS.len(), size, 0_usize..3).prop_map(
         |(kind, station, mark, (kbps, burst, payload), gap)| Traffic {
             kind,
             station,
@@ -221,6 +221,7 @@ impl Case {
                 1 => ("udp", a, "server".to_owned()),
                 2 => ("ping", "server".to_owned(), a),
                 3 => ("ping", a, "server".to_owned()),
+                4 => ("udp_ping", a, "server".to_owned()),
                 _ if count > 1 => ("udp", a, format!("sta{}", (t.station + 1) % count)),
                 _ => ("udp", a, "ap0".to_owned()),
             };

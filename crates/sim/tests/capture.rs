@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use stillair_model::vocabulary::{
     AnswerView, ContentView, FrameView, Headers, Instant, MpduView, PpduView, Seed, Sink, Tee, Trace,
 };
-use stillair_model::wifi::frame::{self, data_mpdu};
+use stillair_model::wifi::phy::frame::{self, data_mpdu};
 use stillair_model::wifi::phy::{PhyRate, Width, ppdu_duration};
 use stillair_sim::capture::{Capture, Selection};
 use stillair_sim::{scenario, world};

@@ -79,12 +79,13 @@ fn the_whole_contract() {
     assert_eq!(station(&s, "slow").ap, InterfaceRef { node: 1, interface: 1 });
     assert!(matches!(wifi(&s, "slow").driver, DriverConfig::Legacy(p) if p.qlen == 123));
 
+    let first = |node| InterfaceRef { node, interface: 0 };
     let link = &s.links[0];
     assert_eq!((link.rate, link.delay), (Rate::from_mbps(1000), Duration::from_micros(100)));
     assert_eq!(link.ends, [InterfaceRef { node: 0, interface: 0 }, InterfaceRef { node: 1, interface: 0 }]);
 
-    assert_eq!((s.flows[0].name.as_str(), s.flows[0].from), ("udp-0", 0));
-    assert_eq!(s.flows[0].to, [2, 3, 4]);
+    assert_eq!((s.flows[0].name.as_str(), s.flows[0].from), ("udp-0", first(0)));
+    assert_eq!(s.flows[0].to, [2, 3, 4].map(first));
     let rates = vec![Rate::from_mbps(100); 3];
     assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap: Gap::Exponential });
     assert_eq!(s.flows[1].kind, FlowKind::Ping { interval: Duration::from_millis(200), payload: 56 });
@@ -161,6 +162,80 @@ fn queueing_disciplines_under_tc_names() {
     assert_eq!(of("{ kind = \"pfifo\", limit = 7, mq = false }", &[short]), (Packets(7), false));
     assert_eq!(of("bfifo", &[]), (Bytes(1_514_000), true));
     assert_eq!(of("{ kind = \"bfifo\", limit = \"64 KiB\" }", &[]), (Bytes(65_536), true));
+}
+
+/// good.toml with a second interface on the radio of fast1, and so of those that are like it.
+fn with_virtual(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+    let first = "interface.wlan1 = { channel = \"wifi\", role = \"station\", ap = \"ap.wlan0\", radio = \"wlan0\", \
+                 address = \"10.0.1.14\", rate = \"ht20-mcs15-sgi\" }\n[node.fast2]\n\
+                 interface.wlan1 = { address = \"10.0.1.15\", radio = \"fast1.wlan0\" }\n";
+    let slow = "[node.slow]\ninterface.wlan1 = { address = \"10.0.1.16\" }\n";
+    let text = GOOD.replacen("[node.fast2]\n", first, 1).replacen("[node.slow]\n", slow, 1);
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    scenario::parse(&text, "good.toml", &sets)
+}
+
+#[test]
+fn a_second_interface_on_a_radio() {
+    let at = |node, interface| InterfaceRef { node, interface };
+    let s = with_virtual(&[
+        ("node.fast1.interface.wlan0.scheme", "{ kind = \"fifo\", hw_aggregates = 1 }"),
+        ("node.ap.interface.wlan0.wmm_ac_be_cwmin", "5"),
+        ("flow.1.to", "[\"fast1.wlan1\", \"fast1\", \"fast2.wlan0\"]"),
+    ])
+    .unwrap_or_else(|e| panic!("{e}"));
+    let second = |node: usize| match &s.nodes[node].interfaces[1].medium {
+        Medium::Wifi(wifi) => wifi.clone(),
+        Medium::Wired { .. } => panic!("a wired interface"),
+    };
+    assert_eq!([2, 3, 4].map(|node| second(node).radio), [at(2, 0), at(2, 0), at(4, 0)].map(Some));
+    // Depth and EDCA parameters are the radio's.
+    assert_eq!((second(2).hardware.aggregates, second(2).edca[2].cw_min), (1, Some(31)));
+    assert_eq!(s.flows[1].to, [at(2, 1), at(2, 0), at(3, 0)]);
+    let names = [at(2, 0), at(2, 1)].map(|i| (s.endpoint_name(i), s.station_name(i)));
+    assert_eq!(names.map(|(e, s)| (e == s, s)), [(true, "fast1".into()), (true, "fast1.wlan1".into())]);
+    assert_eq!(s.station_name(at(1, 1)), "ap.wlan0");
+    let json: serde_json::Value = serde_json::from_str(&s.resolved()).unwrap();
+    assert_eq!(json["nodes"][2]["interfaces"][1]["medium"]["radio"], "fast1.wlan0");
+    assert_eq!(json["flows"][1]["to"], serde_json::json!(["fast1.wlan1", "fast1", "fast2"]));
+}
+
+#[test]
+fn mistakes_about_radios() {
+    let wrong =
+        |sets: &[(&str, &str)]| with_virtual(sets).map_or_else(|e| e.to_string(), |_| "no error".to_owned());
+    let radio = "node.fast1.interface.wlan1.radio";
+    for (sets, says) in [
+        (
+            [(radio, "wlan9"), ("flow.0.to", "slow")],
+            "radio: found \"wlan9\", expected one of \"wlan0\", \"wlan1\" in node \"fast1\"",
+        ),
+        (
+            [(radio, "wlan1"), ("seed", "1")],
+            "found \"wlan1\", expected a station's interface with a radio of its own",
+        ),
+        (
+            [(radio, "ap.wlan0"), ("seed", "1")],
+            "found \"ap.wlan0\", expected a station's interface with a radio of its own",
+        ),
+        (
+            [(radio, "ap.eth0"), ("seed", "1")],
+            "found \"ap.eth0\", expected a station's interface with a radio of its own",
+        ),
+        (
+            [("node.fast1.interface.wlan1.scheme", "{ kind = \"fifo\", hw_singles = 3 }"), ("seed", "1")],
+            "found hw_aggregates or hw_singles beside it, expected them at the interface whose radio it is",
+        ),
+        (
+            [("flow.0.to", "[\"fast1\", \"fast1.wlan0\"]"), ("seed", "1")],
+            "found \"fast1.wlan0\" a second time",
+        ),
+        ([("flow.0.from", "fast1.wlan0"), ("flow.0.to", "fast1.wlan1")], "expected a node other than from"),
+        ([("flow.0.to", "fast1.wlan7"), ("seed", "1")], "found \"fast1.wlan7\", expected one of"),
+    ] {
+        let said = wrong(&sets);
+        assert!(said.contains(says), "said: {said}\nnot:  {says}");
+    }
 }
 
 #[test]

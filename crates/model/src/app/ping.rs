@@ -1,4 +1,4 @@
-//! ICMP echo requests at a steady interval.
+//! Requests that are sent back, over ICMP or UDP, at a steady interval.
 
 use super::{Endpoint, IPV4_HEADER, UDP_HEADER, linear_truesize};
 use crate::vocabulary::{Duration, Instant, Kind, NewPacket, SockId};
@@ -7,6 +7,7 @@ use crate::vocabulary::{Duration, Instant, Kind, NewPacket, SockId};
 #[derive(Debug)]
 pub struct Ping {
     endpoint: Endpoint,
+    request: Kind,
     interval: Duration,
     payload: u32,
     next: Instant,
@@ -15,9 +16,14 @@ pub struct Ping {
 }
 
 impl Ping {
-    /// Pings every `interval` from `start` on, until before `stop`, with `payload` bytes.
-    pub fn new(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
-        Self { endpoint, interval, payload, next: start, stop, seq: 0 }
+    /// ICMP echo requests every `interval` from `start` on, until before `stop`, with `payload` bytes.
+    pub fn icmp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
+        Self { endpoint, request: Kind::EchoRequest, interval, payload, next: start, stop, seq: 0 }
+    }
+
+    /// The same over UDP to a server that sends datagrams back, isochronous as irtt: the next one does not wait for a reply.
+    pub fn udp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
+        Self { request: Kind::UdpRequest, ..Self::icmp(endpoint, interval, payload, start, stop) }
     }
 
     /// When the next request is due, if there is to be one.
@@ -30,7 +36,7 @@ impl Ping {
         self.next += self.interval;
         self.seq += 1;
         let len = self.payload + UDP_HEADER + IPV4_HEADER;
-        self.endpoint.packet(now, Kind::EchoRequest, self.seq, len, linear_truesize(len), SockId::NONE)
+        self.endpoint.packet(now, self.request, self.seq, len, linear_truesize(len), SockId::NONE)
     }
 }
 
@@ -43,13 +49,18 @@ mod tests {
     fn requests_from_start_until_before_stop() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
-        let mut ping = Ping::new(endpoint, Duration::from_millis(200), 56, ms(100), ms(700));
-        let sent: Vec<_> = core::iter::from_fn(|| {
-            let now = ping.next_timer()?;
-            let p = ping.on_timer(now);
-            Some((now, p.seq, p.len))
-        })
-        .collect();
-        assert_eq!(sent, [(ms(100), 1, 84), (ms(300), 2, 84), (ms(500), 3, 84)]);
+        for (new, kind) in
+            [(Ping::icmp as fn(_, _, _, _, _) -> Ping, Kind::EchoRequest), (Ping::udp, Kind::UdpRequest)]
+        {
+            let mut ping = new(endpoint, Duration::from_millis(200), 56, ms(100), ms(700));
+            let sent: Vec<_> = core::iter::from_fn(|| {
+                let now = ping.next_timer()?;
+                let p = ping.on_timer(now);
+                assert_eq!(p.kind, kind);
+                Some((now, p.seq, p.len))
+            })
+            .collect();
+            assert_eq!(sent, [(ms(100), 1, 84), (ms(300), 2, 84), (ms(500), 3, 84)]);
+        }
     }
 }

@@ -41,6 +41,22 @@ pub enum Kind {
     EchoRequest,
     /// ICMP echo reply.
     EchoReply,
+    /// A UDP datagram that a server at its destination sends back.
+    UdpRequest,
+    /// That datagram on its way back.
+    UdpReply,
+}
+
+impl Kind {
+    /// What the destination answers it with, if it does.
+    #[inline]
+    pub const fn reply(self) -> Option<Self> {
+        match self {
+            Self::EchoRequest => Some(Self::EchoReply),
+            Self::UdpRequest => Some(Self::UdpReply),
+            Self::Udp | Self::EchoReply | Self::UdpReply => None,
+        }
+    }
 }
 
 /// The hot part of a packet: all that queues and drivers look at.
@@ -164,7 +180,7 @@ pub enum Fate {
     Delivered,
     /// Somebody dropped it.
     Dropped(Reason, PlaceId),
-    /// It did its work below the application: a reply was made of it.
+    /// It did its work: a reply was made of it.
     Consumed,
 }
 
@@ -175,7 +191,7 @@ pub struct PacketAccount {
     pub created: u64,
     /// Packets that reached an application.
     pub delivered: u64,
-    /// Packets used up below the applications.
+    /// Packets that were answered: a reply was made of each.
     pub consumed: u64,
     /// Packets dropped, by place and reason.
     pub dropped: Vec<[u64; Reason::COUNT]>,

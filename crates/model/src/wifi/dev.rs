@@ -2,7 +2,7 @@
 
 use super::deadlines::Deadlines;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
-use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
+use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::driver::Driver;
 use crate::wifi::rx::RxTid;
 use crate::wifi::tx::tid::Session;
@@ -86,26 +86,52 @@ impl WifiDev {
     pub fn tx_status<S: Sink>(
         &mut self,
         now: Instant,
+        ppdu: Box<Ppdu>,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Woken {
+        let header = ppdu.header;
+        let woken = self.complete(now, ppdu, hw, ctx);
+        self.refill(now, header, hw, ctx);
+        woken
+    }
+
+    /// [`WifiDev::tx_status`] without filling the hardware, so that others on the same radio come first.
+    pub fn complete<S: Sink>(
+        &mut self,
+        now: Instant,
         mut ppdu: Box<Ppdu>,
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) -> Woken {
         let header = ppdu.header;
-        let tid = TidIndex::new(header.peer, header.tid);
         let mut woken = Woken::default();
         match header.content {
             Content::Data { .. } => woken = self.data_status(now, &mut ppdu, hw, ctx),
-            Content::Bar { start } if !ppdu.acknowledged => self.tx.tids[tid.index()].bar_lost(start),
+            Content::Bar { start } if !ppdu.acknowledged => {
+                self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
+            }
             // linux: net/mac80211/agg-tx.c sta_addba_resp_timer_expired (4.4) - a request that fails is not noticed
             // before the time for its answer is over.
             _ => {}
         }
         hw.radio.recycle(ppdu);
-        self.driver.fill(now, header.ac, &mut self.tx, hw, ctx);
-        if header.ac != tid.ac() {
-            self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
-        }
         woken
+    }
+
+    /// Fills the hardware after a PPDU with this header, of this device or of another on the same radio, has left it.
+    pub fn refill<S: Sink>(
+        &mut self,
+        now: Instant,
+        header: Header,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        self.driver.fill(now, header.ac, &mut self.tx, hw, ctx);
+        let ac = Ac::of_tid(header.tid);
+        if header.ac != ac {
+            self.driver.fill(now, ac, &mut self.tx, hw, ctx);
+        }
     }
 
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the

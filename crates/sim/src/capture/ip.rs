@@ -50,7 +50,7 @@ fn checksum(mut sum: u64) -> u16 {
 /// Appends the packet. `addresses` are its source and destination.
 pub fn packet(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2]) {
     let protocol = match p.kind {
-        Kind::Udp => 17,
+        Kind::Udp | Kind::UdpRequest | Kind::UdpReply => 17,
         Kind::EchoRequest | Kind::EchoReply => 1,
     };
     let mut head = [0; 28];
@@ -67,8 +67,12 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2]) {
     let payload = (p.len - IPV4_HEADER - UDP_HEADER) as usize;
     let length = (p.len - IPV4_HEADER) as u16;
     match p.kind {
-        Kind::Udp => {
-            let [from, to] = PORTS.map(|first| first + (p.flow.0 % PORT_RANGE) as u16);
+        Kind::Udp | Kind::UdpRequest | Kind::UdpReply => {
+            let mut ports = PORTS.map(|first| first + (p.flow.0 % PORT_RANGE) as u16);
+            if p.kind == Kind::UdpReply {
+                ports.reverse();
+            }
+            let [from, to] = ports;
             head[20..22].copy_from_slice(&from.to_be_bytes());
             head[22..24].copy_from_slice(&to.to_be_bytes());
             head[24..26].copy_from_slice(&length.to_be_bytes());
@@ -104,12 +108,36 @@ pub fn ethernet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], [from
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use stillair_model::vocabulary::{Addr, FlowId};
 
     #[test]
     fn worked_example() {
         // spec: rfc1071 3 - 0001 f203 f4f5 f6f7 sum to 2ddf0, folded ddf2.
         let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
         assert_eq!((sum(&bytes), !checksum(sum(&bytes))), (0x2ddf0, 0xddf2));
+    }
+
+    #[test]
+    fn a_udp_reply_goes_back_between_the_same_ports() {
+        let addresses = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
+        let ports = |kind| {
+            let headers = Headers {
+                flow: FlowId(3),
+                seq: 1,
+                len: 88,
+                src: Addr(0),
+                dst: Addr(1),
+                tos: 0,
+                ttl: 64,
+                kind,
+            };
+            let mut bytes = Vec::new();
+            packet(&mut Body::new(&mut bytes, 100), &headers, addresses);
+            assert_eq!((bytes[9], bytes.len()), (17, 88));
+            [20, 22].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]]))
+        };
+        assert_eq!(ports(Kind::UdpRequest), [49_155, 57_347]);
+        assert_eq!(ports(Kind::UdpReply), [57_347, 49_155]);
     }
 
     proptest! {

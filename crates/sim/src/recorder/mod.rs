@@ -25,6 +25,15 @@ pub enum Direction {
     Up,
 }
 
+/// What round-trip times were measured with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protocol {
+    /// ICMP echo.
+    Icmp,
+    /// A UDP server that sends datagrams back.
+    Udp,
+}
+
 /// What was seen of a flow after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecord {
@@ -32,8 +41,8 @@ pub struct FlowRecord {
     pub station: Option<usize>,
     /// Bytes of UDP payload delivered.
     pub bytes: u64,
-    /// Round-trip times of pings, in ns, in the order of their replies.
-    pub rtts: Vec<u64>,
+    /// Round-trip times of pings by [`Protocol`], in ns, in the order of their replies.
+    pub rtts: [Vec<u64>; 2],
 }
 
 /// What was seen of a station after the warm-up.
@@ -114,8 +123,9 @@ impl Sink for Recorder {
                 let record = &mut self.flows[flow.index()];
                 match kind {
                     Kind::Udp => record.bytes += u64::from(len - HEADERS),
-                    Kind::EchoReply => record.rtts.push(delay.nanos()),
-                    Kind::EchoRequest => {}
+                    Kind::EchoReply => record.rtts[Protocol::Icmp as usize].push(delay.nanos()),
+                    Kind::UdpReply => record.rtts[Protocol::Udp as usize].push(delay.nanos()),
+                    Kind::EchoRequest | Kind::UdpRequest => {}
                 }
             }
             Trace::Dropped { .. } => {}
@@ -176,6 +186,8 @@ mod tests {
         delivered(&mut r, 110, 1, Kind::EchoRequest, 84, 3);
         delivered(&mut r, 120, 1, Kind::EchoReply, 84, 7);
         delivered(&mut r, 130, 1, Kind::EchoReply, 84, 5);
+        // Over UDP apart, and no goodput.
+        delivered(&mut r, 131, 1, Kind::UdpReply, 88, 9);
         // Two tries of one aggregate: its airtime counts twice, its frames once.
         sent(&mut r, 140, (0, 0), PpduKind::Aggregate, 8, 0);
         sent(&mut r, 141, (0, 0), PpduKind::Aggregate, 8, 1);
@@ -191,7 +203,10 @@ mod tests {
     #[test]
     fn flows_and_stations_after_the_warm_up() {
         let r = filled();
-        assert_eq!(r.flows.iter().map(|f| (f.bytes, f.rtts.len())).collect::<Vec<_>>(), [(5_000, 0), (0, 2)]);
+        assert_eq!(
+            r.flows.iter().map(|f| (f.bytes, f.rtts.each_ref().map(Vec::len))).collect::<Vec<_>>(),
+            [(5_000, [0, 0]), (0, [2, 1])]
+        );
         let station = |s: &StationRecord| (s.airtime.map(|d| d.nanos() / 1000), s.ppdus, s.mpdus);
         assert_eq!(station(&r.stations[0]), ([1500, 0], [2, 0], [9, 0]));
         assert_eq!(station(&r.stations[1]), ([0, 500], [0, 1], [0, 1]));
@@ -227,6 +242,7 @@ mod tests {
         let b = &s.stations["b"];
         assert_eq!((b.goodput_mbps, b.airtime_share, b.mean_aggregate), (0.0, Some(0.25), Some(1.0)));
         assert_eq!((b.mean_aggregate_up, b.ping_median_ms, b.airtime_rx_us), (Some(1.0), Some(6.0), 500.0));
+        assert_eq!((b.udp_ping_median_ms, b.udp_ping_p95_ms), (Some(9.0), Some(9.0)));
         let drops: Vec<_> = s.drops.iter().map(|d| (d.place.as_str(), d.reason, d.packets)).collect();
         assert_eq!(drops, [("y", "codel", 3), ("y", "retry_limit", 4)]);
         assert_eq!((s.air["wifi"]["idle_us"], s.air["wifi"]["data_us"]), (1000.0, 2000.0));

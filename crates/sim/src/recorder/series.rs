@@ -92,10 +92,10 @@ impl Series {
             Trace::Delivered { flow, kind: Kind::Udp, len, .. } => {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
             }
-            Trace::Delivered { flow, kind: Kind::EchoReply, seq, delay, .. } => {
+            Trace::Delivered { flow, kind: Kind::EchoReply | Kind::UdpReply, seq, delay, .. } => {
                 self.ping(flow, PingSample { at: now, rtt: delay, seq });
             }
-            Trace::Delivered { kind: Kind::EchoRequest, .. } | Trace::Ppdu(_) => {}
+            Trace::Delivered { kind: Kind::EchoRequest | Kind::UdpRequest, .. } | Trace::Ppdu(_) => {}
             Trace::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,
         }
     }

@@ -5,7 +5,7 @@ use stillair_model::vocabulary::{Ac, Reason};
 
 use super::series::{Cell, LAYERS, STEP, Series};
 use super::{Direction, Recorder};
-use crate::scenario::{FlowKind, Scenario};
+use crate::scenario::{FlowKind, InterfaceRef, Scenario};
 
 /// The series of one run. Arrays have a value for each step; the last step may be shorter.
 #[derive(Clone, Debug, Serialize)]
@@ -92,21 +92,21 @@ pub fn report(
 }
 
 fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[String]) -> Vec<FlowSeries> {
-    let node = |n: usize| scenario.nodes[n].name.clone();
     // The world numbers flows in this order.
     let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));
-    let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, usize))| {
+    let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, InterfaceRef))| {
         let (kind, udp) = match flow.kind {
             FlowKind::Udp { .. } => ("udp", true),
             FlowKind::Ping { .. } => ("ping", false),
+            FlowKind::UdpPing { .. } => ("udp_ping", false),
         };
         let bytes = || series.bytes.iter().skip(id).step_by(recorder.flows.len()).copied().collect();
         let pings = || series.pings[id].iter().map(|p| (p.at.nanos(), p.rtt.nanos(), p.seq)).collect();
         FlowSeries {
-            name: format!("{}.{}", flow.name, scenario.nodes[to].name),
+            name: format!("{}.{}", flow.name, scenario.endpoint_name(to)),
             kind,
-            from: node(flow.from),
-            to: node(to),
+            from: scenario.endpoint_name(flow.from),
+            to: scenario.endpoint_name(to),
             station: recorder.flows[id].station.map(|s| stations[s].clone()),
             tos: flow.tos,
             dscp: flow.tos >> 2,

@@ -6,7 +6,7 @@ use stillair_model::metrics::{jain, quantile};
 use stillair_model::vocabulary::{Duration, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::{Direction, Recorder};
+use super::{Direction, Protocol, Recorder};
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
 #[derive(Clone, Debug, Serialize)]
@@ -42,10 +42,14 @@ pub struct StationSummary {
     pub mean_aggregate: Option<f64>,
     /// Frames per data PPDU sent by it.
     pub mean_aggregate_up: Option<f64>,
-    /// Median round-trip time of pings, in ms.
+    /// Median round-trip time of ICMP pings, in ms.
     pub ping_median_ms: Option<f64>,
     /// 95th percentile of it.
     pub ping_p95_ms: Option<f64>,
+    /// Median round-trip time of UDP pings, in ms.
+    pub udp_ping_median_ms: Option<f64>,
+    /// 95th percentile of it.
+    pub udp_ping_p95_ms: Option<f64>,
     /// Airtime of all tries of data sent to it, in us.
     pub airtime_tx_us: f64,
     /// Airtime of all tries of data sent by it, in us.
@@ -70,7 +74,7 @@ pub struct PacketSummary {
     pub created: u64,
     /// Packets that reached an application.
     pub delivered: u64,
-    /// Packets used up below the applications, such as echo requests.
+    /// Packets that were answered, such as echo requests: a reply was made of each.
     pub consumed: u64,
     /// Packets dropped.
     pub dropped: u64,
@@ -96,8 +100,14 @@ pub fn summarise(
     let station = |i: usize| {
         let record = &recorder.stations[i];
         let flows = || recorder.flows.iter().filter(move |f| f.station == Some(i));
-        let mut rtts: Vec<u64> = flows().flat_map(|f| f.rtts.iter().copied()).collect();
-        rtts.sort_unstable();
+        let rtts = |protocol: Protocol| {
+            let all = flows().flat_map(|f| f.rtts[protocol as usize].iter().copied());
+            let mut rtts: Vec<u64> = all.collect();
+            rtts.sort_unstable();
+            [0.5, 0.95].map(|q| quantile(&rtts, q).map(|ns| ns / 1e6))
+        };
+        let [ping_median_ms, ping_p95_ms] = rtts(Protocol::Icmp);
+        let [udp_ping_median_ms, udp_ping_p95_ms] = rtts(Protocol::Udp);
         let mean = |d: Direction| {
             let (frames, ppdus) = (record.mpdus[d as usize], record.ppdus[d as usize]);
             (ppdus > 0).then(|| frames as f64 / ppdus as f64)
@@ -107,8 +117,10 @@ pub fn summarise(
             airtime_share: (total > 0.0).then(|| used[i] / total),
             mean_aggregate: mean(Direction::Down).or(mean(Direction::Up)),
             mean_aggregate_up: mean(Direction::Up),
-            ping_median_ms: quantile(&rtts, 0.5).map(|ns| ns / 1e6),
-            ping_p95_ms: quantile(&rtts, 0.95).map(|ns| ns / 1e6),
+            ping_median_ms,
+            ping_p95_ms,
+            udp_ping_median_ms,
+            udp_ping_p95_ms,
             airtime_tx_us: record.airtime[Direction::Down as usize].micros_f64(),
             airtime_rx_us: record.airtime[Direction::Up as usize].micros_f64(),
         }

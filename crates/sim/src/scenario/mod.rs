@@ -50,6 +50,29 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
 }
 
+impl Scenario {
+    /// An interface as `node.interface`.
+    pub fn interface_name(&self, at: InterfaceRef) -> String {
+        let node = &self.nodes[at.node];
+        format!("{}.{}", node.name, node.interfaces[at.interface].name)
+    }
+
+    /// An end of a flow as a scenario names it: the node alone means its first interface.
+    pub fn endpoint_name(&self, at: InterfaceRef) -> String {
+        if at.interface == 0 { self.nodes[at.node].name.clone() } else { self.interface_name(at) }
+    }
+
+    /// A station as results name it: the first of a node goes by the node's name.
+    pub fn station_name(&self, at: InterfaceRef) -> String {
+        let node = &self.nodes[at.node];
+        let first = node
+            .interfaces
+            .iter()
+            .position(|i| matches!(&i.medium, Medium::Wifi(wifi) if matches!(wifi.role, Role::Station(_))));
+        if first == Some(at.interface) { node.name.clone() } else { self.interface_name(at) }
+    }
+}
+
 /// A Wi-Fi channel: one medium that everyone on it shares.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Channel {
@@ -130,6 +153,9 @@ pub struct Wifi {
     pub edca: [EdcaOverride; 4],
     /// Tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more.
     pub retry_limit: u8,
+    /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
+    /// are then this device's too.
+    pub radio: Option<InterfaceRef>,
 }
 
 /// Part that a Wi-Fi device plays.
@@ -225,15 +251,15 @@ pub struct Link {
     pub ends: [InterfaceRef; 2],
 }
 
-/// Traffic from one node to some others.
+/// Traffic from one interface to some others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Flow {
     /// Name, given or made of kind and number.
     pub name: String,
-    /// Sender, by its position in [`Scenario::nodes`].
-    pub from: usize,
+    /// Sender.
+    pub from: InterfaceRef,
     /// Receivers, each with its own stream of packets.
-    pub to: Vec<usize>,
+    pub to: Vec<InterfaceRef>,
     /// The IP header's type-of-service byte: DSCP times four.
     pub tos: u8,
     /// When it starts.
@@ -260,6 +286,13 @@ pub enum FlowKind {
     },
     /// ICMP echo.
     Ping {
+        /// Time between requests.
+        interval: Duration,
+        /// Bytes of payload.
+        payload: u32,
+    },
+    /// UDP datagrams that a server at the receiver sends back.
+    UdpPing {
         /// Time between requests.
         interval: Duration,
         /// Bytes of payload.

@@ -4,13 +4,11 @@ use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
-use stillair_model::vocabulary::{Ac, Rate};
+use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
 
-use super::{
-    EdcaOverride, Flow, FlowKind, Gap, Interface, InterfaceRef, Medium, Profile, Role, Scenario, Scheme, Wifi,
-};
+use super::{EdcaOverride, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -52,11 +50,6 @@ impl Scenario {
         all.to_string()
     }
 
-    fn interface_name(&self, at: InterfaceRef) -> String {
-        let node = &self.nodes[at.node];
-        format!("{}.{}", node.name, node.interfaces[at.interface].name)
-    }
-
     fn interface(&self, interface: &Interface) -> Value {
         let medium = match &interface.medium {
             Medium::Wired { link } => json!({ "link": self.links[*link].name }),
@@ -95,6 +88,7 @@ impl Scenario {
             "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
             "retry_limit": wifi.retry_limit,
+            "radio": wifi.radio.map(|of| self.interface_name(of)),
         })
     }
 
@@ -111,22 +105,23 @@ impl Scenario {
                     Gap::Uniform { low, high } => json!({ "uniform_millionths": [low, high] }),
                 },
             }),
-            FlowKind::Ping { interval, payload } => json!({
-                "kind": "ping",
-                "interval_ns": interval.nanos(),
-                "payload_bytes": payload,
-            }),
+            FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
+            FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };
         json!({
             "name": flow.name,
-            "from": self.nodes[flow.from].name,
-            "to": flow.to.iter().map(|n| self.nodes[*n].name.as_str()).collect::<Vec<_>>(),
+            "from": self.endpoint_name(flow.from),
+            "to": flow.to.iter().map(|to| self.endpoint_name(*to)).collect::<Vec<_>>(),
             "tos": flow.tos,
             "start_ns": flow.start.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
         })
     }
+}
+
+fn ping(kind: &str, interval: Duration, payload: u32) -> Value {
+    json!({ "kind": kind, "interval_ns": interval.nanos(), "payload_bytes": payload })
 }
 
 fn profile(p: &Profile) -> Value {

@@ -10,21 +10,22 @@ use super::{Medium, Role, Scenario};
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let neighbours = neighbours(scenario);
     for (f, flow) in scenario.flows.iter().enumerate() {
-        let reached = search(scenario, &neighbours, flow.from, false);
-        let Some((t, to)) = flow.to.iter().enumerate().find(|(_, to)| reached[**to].is_none()) else {
+        let reached = search(scenario, &neighbours, flow.from.node, false);
+        let to = flow.to.iter().map(|to| to.node).enumerate();
+        let Some((t, to)) = to.into_iter().find(|(_, to)| reached[*to].is_none()) else {
             continue;
         };
         let name = |node: usize| scenario.nodes[node].name.as_str();
         // With everybody forwarding, is there a way? Then the first on it who does not is to blame.
-        let all = search(scenario, &neighbours, flow.from, true);
-        let mut way: Vec<usize> = core::iter::successors(all[*to], |n| all[*n].filter(|p| p != n)).collect();
+        let all = search(scenario, &neighbours, flow.from.node, true);
+        let mut way: Vec<usize> = core::iter::successors(all[to], |n| all[*n].filter(|p| p != n)).collect();
         way.reverse();
         if let Some(refuses) = way.iter().skip(1).find(|n| !scenario.nodes[**n].forward) {
             let node = name(*refuses);
             return Err(Fault::new(
                 tree.origin_of(&["node", node, "forward"]),
                 format!("node.{node}.forward"),
-                format!("a node between {:?} and {:?} that does not forward", name(flow.from), name(*to)),
+                format!("a node between {:?} and {:?} that does not forward", name(flow.from.node), name(to)),
                 "forward = true",
             ));
         }
@@ -32,7 +33,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
         return Err(Fault::new(
             tree.origin_of(&["flow", &number, "to", &element]),
             format!("flow.{f}.to"),
-            format!("{:?}, to which no way leads from {:?}", name(*to), name(flow.from)),
+            format!("{:?}, to which no way leads from {:?}", name(to), name(flow.from.node)),
             "nodes joined by links or channels",
         ));
     }

@@ -297,9 +297,30 @@ impl<S: Sink> World<S> {
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
         let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        let woken = wlan.dev.tx_status(self.now, ppdu, &mut hw, ctx);
+        let radio = wlan.dev.radio.index();
+        let woken = if self.sharing[radio].len() == 1 {
+            wlan.dev.tx_status(self.now, ppdu, &mut hw, ctx)
+        } else {
+            let header = ppdu.header;
+            let woken = wlan.dev.complete(self.now, ppdu, &mut hw, ctx);
+            self.refill(radio, header);
+            woken
+        };
         if woken.any() {
             Ac::ALL.into_iter().filter(|&ac| woken.has(ac)).for_each(|ac| self.run_queue(interface, ac));
+        }
+    }
+
+    /// Devices that share a radio fill the place that a PPDU has left, the one that it was of last.
+    // deviation: ath9k has one round of all stations and identifiers of its interfaces; here each device has its own, and
+    // places in the hardware go round the devices. With one of them mostly silent there is no difference.
+    fn refill(&mut self, radio: usize, header: Header) {
+        let devs = &self.sharing[radio];
+        let own = devs.iter().position(|&d| d == header.dev).expect("a radio knows its devices");
+        for &dev in devs[own + 1..].iter().chain(&devs[..=own]) {
+            let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+            let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
+            wlan.dev.refill(self.now, header, &mut hw, ctx);
         }
     }
 

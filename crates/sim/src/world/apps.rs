@@ -31,7 +31,7 @@ impl<S: Sink> World<S> {
             AppKind::Ping(ping) => {
                 let node = app.node;
                 let request = self.packets.create(ping.on_timer(now));
-                self.egress(node, request);
+                self.send(node, request);
             }
         }
         self.arm_app(index);
@@ -55,7 +55,7 @@ impl<S: Sink> World<S> {
             let Some(datagram) = source.emit(now) else { return };
             let node = app.node;
             let p = self.packets.create(datagram);
-            self.egress(node, p);
+            self.send(node, p);
         }
     }
 

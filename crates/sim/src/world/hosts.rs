@@ -4,8 +4,7 @@ use stillair_model::node::classify::classify;
 use stillair_model::node::interface::Port;
 use stillair_model::node::routes::Route;
 use stillair_model::vocabulary::{
-    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, Reason, Sink, SockId,
-    WireId,
+    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
 };
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::tx::transmitter::Hardware;
@@ -37,18 +36,37 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
 }
 
 impl<S: Sink> World<S> {
-    /// A packet leaves its node, made there or passed on.
-    pub(super) fn egress(&mut self, node: NodeId, p: Pkt) {
-        let hot = self.packets.get_mut(p);
-        match self.nodes[node.index()].routes.get(hot.dst) {
-            Some(Route::Via(interface, peer)) => {
+    /// A packet leaves the node where it was made: through the interface whose address it bears, if a way leads there.
+    // linux: net/ipv4/fib_rules.c (4.4) - a rule for each source address, as hosts with several interfaces in one network
+    // are set up; otherwise all their packets would leave through the first.
+    pub(super) fn send(&mut self, node: NodeId, p: Pkt) {
+        let hot = self.packets.get(p);
+        let bound = self.interfaces[hot.src.index()].bound.as_ref();
+        match bound.and_then(|routes| routes.get(hot.dst)) {
+            Some(route) => self.leave(node, route, p),
+            None => self.egress(node, p),
+        }
+    }
+
+    /// A packet leaves a node that passes it on.
+    fn egress(&mut self, node: NodeId, p: Pkt) {
+        let dst = self.packets.get(p).dst;
+        match self.nodes[node.index()].routes.get(dst) {
+            Some(route) => self.leave(node, route, p),
+            None => self.drop_at_node(node, p, Reason::NoRoute),
+        }
+    }
+
+    fn leave(&mut self, node: NodeId, route: Route, p: Pkt) {
+        match route {
+            Route::Via(interface, peer) => {
+                let hot = self.packets.get_mut(p);
                 hot.peer = peer;
                 classify(hot);
                 let ac = Ac::of_tid(hot.tid);
                 self.transmit(interface, ac, p);
             }
-            Some(Route::Local) => self.local(node, p),
-            None => self.drop_at_node(node, p, Reason::NoRoute),
+            Route::Local => self.local(node, p),
         }
     }
 
@@ -81,29 +99,26 @@ impl<S: Sink> World<S> {
     fn local(&mut self, node: NodeId, p: Pkt) {
         let now = self.now;
         let hot = self.packets.get(p);
-        match hot.kind {
-            Kind::Udp | Kind::EchoReply => self.ctx().deliver(now, p),
-            Kind::EchoRequest => {
-                // linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; the reply keeps
-                // the time of the request, so that its delay is the round trip.
-                let reply = NewPacket {
-                    now: hot.t_sent,
-                    flow: hot.flow,
-                    flow_hash: hot.flow_hash.rotate_left(16),
-                    len: hot.len,
-                    truesize: hot.truesize,
-                    charge: SockId::NONE,
-                    seq: hot.seq,
-                    src: hot.dst,
-                    dst: hot.src,
-                    tos: hot.tos,
-                    kind: Kind::EchoReply,
-                };
-                self.packets.free(p, Fate::Consumed);
-                let reply = self.packets.create(reply);
-                self.egress(node, reply);
-            }
-        }
+        let Some(kind) = hot.kind.reply() else { return self.ctx().deliver(now, p) };
+        // linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; so does a UDP server that was
+        // told to mark both ways. Neither blocks on its socket. The reply keeps the time of the request, so that its delay
+        // is the round trip.
+        let reply = NewPacket {
+            now: hot.t_sent,
+            flow: hot.flow,
+            flow_hash: hot.flow_hash.rotate_left(16),
+            len: hot.len,
+            truesize: hot.truesize,
+            charge: SockId::NONE,
+            seq: hot.seq,
+            src: hot.dst,
+            dst: hot.src,
+            tos: hot.tos,
+            kind,
+        };
+        self.packets.free(p, Fate::Consumed);
+        let reply = self.packets.create(reply);
+        self.send(node, reply);
     }
 
     /// Queues a packet at an interface and feeds its device.

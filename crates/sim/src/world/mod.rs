@@ -10,6 +10,7 @@ mod backlog;
 mod hosts;
 mod layout;
 mod ledger;
+mod routing;
 mod wiring;
 
 use stillair_model::node::interface::TxQueues;
@@ -52,6 +53,8 @@ struct Interface {
     node: NodeId,
     tx: TxQueues,
     device: Device,
+    /// What packets that bear its address reach through it, if its node has other interfaces.
+    bound: Option<Routes>,
 }
 
 /// A channel: its medium, whose functions contend on it, and the account of its air.
@@ -167,6 +170,8 @@ pub struct World<S> {
     wires: Vec<Wire>,
     wlans: Vec<Wlan>,
     radios: Vec<Radio>,
+    /// By radio: the devices that send with it.
+    sharing: Vec<Vec<DevId>>,
     channels: Vec<Channel>,
     apps: Vec<App>,
     /// By socket: the application that owns it.

@@ -2,7 +2,7 @@
 
 use stillair_model::app::{Endpoint, Gap, Ping, UdpSource, UdpSourceParams, linear_truesize};
 use stillair_model::node::interface::{Layout, TxQueues};
-use stillair_model::node::routes::{Route, Routes};
+use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, FlowId, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId,
     Seed, Sink, SockId, WireId,
@@ -21,6 +21,7 @@ use stillair_model::wire::{Wire, WireParams};
 
 use super::apps::{App, AppKind};
 use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
+use super::routing::{Edge, Network, Tables};
 use super::{Beacons, Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, FlowRecord, Recorder};
@@ -47,8 +48,10 @@ struct Plan<'a> {
     interfaces_of_devs: Vec<InterfaceRef>,
     /// By device: its peers' interfaces, in the order of their numbers.
     peers: Vec<Vec<InterfaceRef>>,
-    /// Nodes with a station's interface, in the order of the scenario.
-    stations: Vec<usize>,
+    /// By device: its radio.
+    radios: Vec<RadioId>,
+    /// Stations' interfaces, in the order of the scenario.
+    stations: Vec<InterfaceRef>,
     places: Vec<String>,
 }
 
@@ -68,9 +71,11 @@ pub struct Wired<S> {
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
-    let interfaces = plan.interfaces(seed);
+    let Tables { nodes: routes, bound } = plan.network().tables();
+    let interfaces = plan.interfaces(seed, bound);
     let wires = plan.wires();
-    let nodes = plan.nodes();
+    let nodes = plan.nodes(routes);
+    let sharing = plan.sharing(radios.len());
     let (apps, sockets, flows) = plan.apps(seed);
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
     let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
@@ -86,6 +91,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         wires,
         wlans,
         radios,
+        sharing,
         channels,
         apps,
         sockets,
@@ -100,7 +106,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     for (dev, wlan) in world.wlans.iter().enumerate() {
         world.timers.set(Slot(slots.beacons + dev as u32), wlan.beacons.map(|b| b.first));
     }
-    let stations = plan.stations.iter().map(|&n| scenario.nodes[n].name.clone()).collect();
+    let stations = plan.stations.iter().map(|&at| scenario.station_name(at)).collect();
     Wired { world, stations, places: plan.places }
 }
 
@@ -138,8 +144,8 @@ impl<'a> Plan<'a> {
                 };
                 devs.push(Some(DevId::from_index(interfaces_of_devs.len())));
                 interfaces_of_devs.push(InterfaceRef { node, interface });
-                if matches!(wifi.role, Role::Station(_)) && stations.last() != Some(&node) {
-                    stations.push(node);
+                if matches!(wifi.role, Role::Station(_)) {
+                    stations.push(InterfaceRef { node, interface });
                 }
             }
         }
@@ -149,11 +155,33 @@ impl<'a> Plan<'a> {
             devs,
             interfaces_of_devs,
             peers: vec![],
+            radios: vec![],
             stations,
             places: vec![],
         };
+        plan.radios = plan.number_radios();
         plan.peers = plan.interfaces_of_devs.iter().map(|&i| plan.peers_of(i)).collect();
         plan
+    }
+
+    /// A radio for each device that does not name another's.
+    fn number_radios(&self) -> Vec<RadioId> {
+        let own = |dev: usize| self.wifi_of(self.interfaces_of_devs[dev]).radio.is_none();
+        let all = 0..self.interfaces_of_devs.len();
+        let numbered = all.map(|dev| match self.wifi_of(self.interfaces_of_devs[dev]).radio {
+            None => RadioId::from_index((0..dev).filter(|&d| own(d)).count()),
+            Some(of) => RadioId::from_index((0..self.dev(of).index()).filter(|&d| own(d)).count()),
+        });
+        numbered.collect()
+    }
+
+    /// By radio: the devices that send with it.
+    fn sharing(&self, radios: usize) -> Vec<Vec<DevId>> {
+        let mut sharing = vec![Vec::new(); radios];
+        for (dev, radio) in self.radios.iter().enumerate() {
+            sharing[radio.index()].push(DevId::from_index(dev));
+        }
+        sharing
     }
 
     fn interface(&self, at: InterfaceRef) -> &'a scenario::Interface {
@@ -247,18 +275,12 @@ impl<'a> Plan<'a> {
         for n in 0..self.interfaces_of_devs.len() {
             let (at, id) = (self.interfaces_of_devs[n], DevId::from_index(n));
             let (wifi, edca, name) = (self.wifi_of(at), self.edca(at), self.name(at));
-            let radio = radios.len();
-            let channel = &mut channels[wifi.channel];
-            let functions: [FunctionId; QUEUES] = core::array::from_fn(|queue| {
-                let (params, label) = match Ac::ALL.get(queue) {
-                    Some(&ac) => (edca.get(ac), ac.name()),
-                    None => (BEACON, "beacon"),
-                };
-                channel.functions.push((radio, queue));
-                channel.medium.add(params, seed.stream(&format!("{name}.edca.{label}")))
-            });
-            debug_assert_eq!(functions.len(), BEACON_QUEUE + 1);
-            radios.push(Radio::new(ChannelId::from_index(wifi.channel), functions, wifi.hardware, &edca));
+            if wifi.radio.is_none() {
+                debug_assert_eq!(self.radios[n].index(), radios.len());
+                let functions = self.functions(&mut channels[wifi.channel], radios.len(), &edca, &name, seed);
+                let channel = ChannelId::from_index(wifi.channel);
+                radios.push(Radio::new(channel, functions, wifi.hardware, &edca));
+            }
             let mut tx = Transmitter::new(id);
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca));
@@ -277,7 +299,7 @@ impl<'a> Plan<'a> {
                 interval,
             });
             wlans.push(Wlan {
-                dev: WifiDev::new(RadioId::from_index(radio), tx, driver, wifi.retry_limit, place),
+                dev: WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place),
                 interface: self.id(at),
                 errors: seed.stream(&format!("{name}.errors")),
                 beacons,
@@ -285,6 +307,27 @@ impl<'a> Plan<'a> {
             });
         }
         (channels, radios, wlans)
+    }
+
+    /// Adds a radio's contention functions to its channel.
+    fn functions(
+        &self,
+        channel: &mut Channel,
+        radio: usize,
+        edca: &EdcaSet,
+        name: &str,
+        seed: Seed,
+    ) -> [FunctionId; QUEUES] {
+        let functions = core::array::from_fn(|queue| {
+            let (params, label) = match Ac::ALL.get(queue) {
+                Some(&ac) => (edca.get(ac), ac.name()),
+                None => (BEACON, "beacon"),
+            };
+            channel.functions.push((radio, queue));
+            channel.medium.add(params, seed.stream(&format!("{name}.edca.{label}")))
+        });
+        debug_assert_eq!(functions.len(), BEACON_QUEUE + 1);
+        functions
     }
 
     fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet) -> Peer {
@@ -303,16 +346,14 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn interfaces(&mut self, seed: Seed) -> Vec<Interface> {
-        let all: Vec<InterfaceRef> = self.all().collect();
-        let mut directions = vec![0; self.scenario.links.len()];
-        let mut interface = |at: InterfaceRef| {
+    fn interfaces(&mut self, seed: Seed, bound: Vec<Option<Routes>>) -> Vec<Interface> {
+        let all = self.all().zip(bound).collect::<Vec<_>>();
+        let interface = |(at, bound): (InterfaceRef, Option<Routes>)| {
             let i = self.interface(at);
             let (device, layout) = match &i.medium {
                 Kind::Wired { link } => {
                     // A link's two directions are wires 2n and 2n + 1, in the order of its ends.
                     let end = usize::from(self.scenario.links[*link].ends[0] != at);
-                    directions[*link] += 1;
                     (Device::Wire(WireId::from_index(2 * link + end)), Layout::OneQueue)
                 }
                 Kind::Wifi(_) => {
@@ -323,9 +364,9 @@ impl<'a> Plan<'a> {
             let place = self.place(format!("{name} qdisc"));
             let mut stream = seed.stream(&format!("{name}.qdisc"));
             let tx = TxQueues::new(&i.qdisc.config, layout, place, &mut stream);
-            Interface { node: NodeId::from_index(at.node), tx, device }
+            Interface { node: NodeId::from_index(at.node), tx, device, bound }
         };
-        all.into_iter().map(&mut interface).collect()
+        all.into_iter().map(interface).collect()
     }
 
     fn wires(&self) -> Vec<Wire> {
@@ -351,39 +392,16 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Routes by the fewest hops; of equal ways the one through the earlier interface.
-    fn nodes(&mut self) -> Vec<Node> {
-        let count = self.scenario.nodes.len();
-        let mut routes = vec![Routes::default(); count];
-        for target in 0..count {
-            let mut hops = vec![usize::MAX; count];
-            hops[target] = 0;
-            let mut reached = vec![target];
-            let mut next = 0;
-            // Breadth first from the target: whoever is reached sends towards whom it was reached from.
-            while let Some(&to) = reached.get(next) {
-                next += 1;
-                if to != target && !self.scenario.nodes[to].forward {
-                    continue;
-                }
-                for from in self.all() {
-                    let Some((_, peer)) = self.neighbours(from).into_iter().find(|(n, _)| n.node == to)
-                    else {
-                        continue;
-                    };
-                    if hops[from.node] == usize::MAX {
-                        hops[from.node] = hops[to] + 1;
-                        reached.push(from.node);
-                        for addr in self.addrs(target) {
-                            routes[from.node].set(addr, Route::Via(self.id(from), peer));
-                        }
-                    }
-                }
-            }
-            for addr in self.addrs(target) {
-                routes[target].set(addr, Route::Local);
-            }
-        }
+    fn network(&self) -> Network {
+        let forward = self.scenario.nodes.iter().map(|n| n.forward).collect();
+        let edges = |from: InterfaceRef| {
+            let out = self.id(from);
+            self.neighbours(from).into_iter().map(move |(to, peer)| Edge { from, out, peer, to })
+        };
+        Network { forward, interfaces: self.all().collect(), edges: self.all().flat_map(edges).collect() }
+    }
+
+    fn nodes(&mut self, routes: Vec<Routes>) -> Vec<Node> {
         let node = |(n, routes): (usize, Routes)| {
             let scenario = &self.scenario.nodes[n];
             let place = self.place(format!("{} ip", scenario.name));
@@ -392,10 +410,15 @@ impl<'a> Plan<'a> {
         routes.into_iter().enumerate().map(node).collect()
     }
 
-    /// Addresses of a node: an interface's address is known by the interface's number.
-    fn addrs(&self, node: usize) -> impl Iterator<Item = Addr> + use<'a> {
-        let first = self.first_interface[node];
-        (first..first + self.scenario.nodes[node].interfaces.len()).map(Addr::from_index)
+    /// The station that a flow's end is at: its own interface, or else the first of its node that is one.
+    fn station_at(&self, at: InterfaceRef) -> Option<usize> {
+        let same_node = || self.stations.iter().position(|s| s.node == at.node);
+        self.stations.iter().position(|&s| s == at).or_else(same_node)
+    }
+
+    /// An interface's address is known by the interface's number.
+    fn addr(&self, at: InterfaceRef) -> Addr {
+        Addr::from_index(self.id(at).index())
     }
 
     fn apps(&self, seed: Seed) -> (Vec<App>, Vec<usize>, Vec<FlowRecord>) {
@@ -403,15 +426,15 @@ impl<'a> Plan<'a> {
         for flow in &self.scenario.flows {
             for (n, &to) in flow.to.iter().enumerate() {
                 let id = FlowId::from_index(apps.len());
-                let name = format!("{}.{}", flow.name, self.scenario.nodes[to].name);
+                let name = format!("{}.{}", flow.name, self.scenario.endpoint_name(to));
                 let endpoint = Endpoint {
                     flow: id,
                     flow_hash: seed.stream(&format!("{name}.hash")).bits() as u32,
-                    src: Addr::from_index(self.first_interface[flow.from]),
-                    dst: Addr::from_index(self.first_interface[to]),
+                    src: self.addr(flow.from),
+                    dst: self.addr(to),
                     tos: flow.tos,
                 };
-                let station = [to, flow.from].iter().find_map(|n| self.stations.iter().position(|s| s == n));
+                let station = [to, flow.from].into_iter().find_map(|at| self.station_at(at));
                 records.push(FlowRecord { station, ..FlowRecord::default() });
                 let start = Instant::ZERO + flow.start;
                 let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
@@ -432,17 +455,20 @@ impl<'a> Plan<'a> {
                             start,
                             stop,
                             truesize: linear_truesize(payload + 28),
-                            sndbuf: u64::from(self.scenario.nodes[flow.from].profile.wmem_default),
+                            sndbuf: u64::from(self.scenario.nodes[flow.from.node].profile.wmem_default),
                         };
                         let sock = SockId::from_index(sockets.len());
                         sockets.push(apps.len());
                         AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
                     }
                     FlowKind::Ping { interval, payload } => {
-                        AppKind::Ping(Ping::new(endpoint, *interval, *payload, start, stop))
+                        AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
+                    }
+                    FlowKind::UdpPing { interval, payload } => {
+                        AppKind::Ping(Ping::udp(endpoint, *interval, *payload, start, stop))
                     }
                 };
-                apps.push(App { node: NodeId::from_index(flow.from), kind });
+                apps.push(App { node: NodeId::from_index(flow.from.node), kind });
             }
         }
         (apps, sockets, records)
@@ -453,8 +479,7 @@ impl<'a> Plan<'a> {
         let at = self.interfaces_of_devs[dev];
         let link = |&peer: &InterfaceRef| {
             let (station, _) = self.path(at, peer);
-            let index =
-                self.stations.iter().position(|&n| n == station.node).expect("every station is listed");
+            let index = self.stations.iter().position(|&s| s == station).expect("every station is listed");
             (index, if station == at { Direction::Up } else { Direction::Down })
         };
         self.peers[dev].iter().map(link).collect()

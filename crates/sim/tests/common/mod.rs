@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
-use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, Reason, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PpduKind, Reason, Seed, Sink, Trace};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 use stillair_sim::recorder::{Recorder, RunSummary};
 use stillair_sim::scenario::{self, Scenario};
@@ -112,7 +112,7 @@ impl Sink for Watcher {
                         Some(format!("{kind:?} {seq} of flow {} after {last} at {now:?}", flow.0));
                 }
                 *last = seq;
-                self.delivered[flow.index()] += u64::from(matches!(kind, Kind::Udp | Kind::EchoReply));
+                self.delivered[flow.index()] += u64::from(kind.reply().is_none());
             }
             Trace::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
             Trace::Ppdu(t) => match t.kind {

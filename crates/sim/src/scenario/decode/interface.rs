@@ -60,6 +60,7 @@ fn wifi<'a>(
     }
     let channel = refer(&section.need("channel", "the name of a channel")?, &context.names.channels)?;
     let is_ap = section.need("role", "\"ap\" or \"station\"")?.choice(&[("ap", true), ("station", false)])?;
+    let mut radio = None;
     let (role, scheme) = if is_ap {
         (Role::Ap, scheme::read(&section.need("scheme", &scheme::names())?)?)
     } else {
@@ -70,6 +71,10 @@ fn wifi<'a>(
             context.channels[channel].width,
         )?);
         wiring.stations.push((at, ap));
+        if let Some(field) = section.get("radio") {
+            radio = Some(context.names.interface_from(at.node, &field)?);
+            wiring.radios.push((at, field));
+        }
         (
             role,
             section
@@ -86,7 +91,7 @@ fn wifi<'a>(
         wiring.beacons.push((at, edca::beacon(section)?));
     }
     let scheme::Choice { name, driver, hardware } = scheme;
-    Ok((Wifi { channel, role, scheme: name, driver, hardware, edca: own, retry_limit }, qdisc))
+    Ok((Wifi { channel, role, scheme: name, driver, hardware, edca: own, retry_limit, radio }, qdisc))
 }
 
 fn address(

@@ -40,6 +40,26 @@ impl Names<'_> {
         found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
 
+    /// An end of a flow: an interface as `node.interface`, or a node, which means its first.
+    fn endpoint(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+        match &field.item.value {
+            Value::String(name) if name.contains('.') => self.interface(field),
+            _ => Ok(InterfaceRef { node: self.node(field)?, interface: 0 }),
+        }
+    }
+
+    /// An interface as `node.interface`, or by its own name if it is one of node `own`.
+    fn interface_from(&self, own: usize, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+        let (node, interfaces) = &self.nodes[own];
+        let named = |text: &str| interfaces.iter().position(|known| *known == text);
+        match &field.item.value {
+            Value::String(name) if !name.contains('.') => named(name)
+                .map(|interface| InterfaceRef { node: own, interface })
+                .ok_or_else(|| field.wrong(format!("{} in node {node:?}", suggest(name, interfaces)))),
+            _ => self.interface(field),
+        }
+    }
+
     /// An interface as `node.interface`.
     fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;

@@ -1,9 +1,11 @@
 //! Nodes with their interfaces, and what joins interfaces of different nodes.
 
+use stillair_model::wifi::config::HardwareDepth;
+
 use super::super::document::Table;
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
-use super::super::{Channel, InterfaceRef, Medium, Node, Role, profile};
+use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
@@ -25,6 +27,7 @@ pub(super) fn all<'a>(
         nodes.push(node(index, name, section, &context, &mut wiring)?);
     }
     associate(&mut nodes, &wiring)?;
+    share_radios(&mut nodes, &wiring)?;
     Ok((nodes, wiring))
 }
 
@@ -75,6 +78,36 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
             wiring.beacons.iter().find(|(at, _)| *at == path.ap).map_or_else(Default::default, |b| b.1);
         if let Medium::Wifi(wifi) = &mut nodes[station.node].interfaces[station.interface].medium {
             wifi.edca = beacon;
+        }
+    }
+    Ok(())
+}
+
+/// Checks each device that sends with another's radio, and hands it what is the radio's.
+fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
+    for (at, field) in &wiring.radios {
+        let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
+            Medium::Wifi(wifi) => Some(wifi),
+            Medium::Wired { .. } => None,
+        };
+        let Some((own, of)) = wifi(*at).and_then(|own| Some((own, own.radio?))) else { continue };
+        let is_station = |other: &&Wifi| matches!(other.role, Role::Station(_)) && other.radio.is_none();
+        let Some(other) = wifi(of).filter(is_station) else {
+            return Err(field.wrong("a station's interface with a radio of its own"));
+        };
+        if other.channel != own.channel {
+            return Err(field.found(
+                format!("{}, which is on another channel", field.item.value.describe()),
+                "a radio on the station's channel",
+            ));
+        }
+        if own.hardware != HardwareDepth::default() && own.hardware != other.hardware {
+            return Err(field
+                .found("hw_aggregates or hw_singles beside it", "them at the interface whose radio it is"));
+        }
+        let (hardware, edca) = (other.hardware, other.edca);
+        if let Medium::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium {
+            (wifi.hardware, wifi.edca) = (hardware, edca);
         }
     }
     Ok(())

@@ -13,6 +13,8 @@ pub(super) struct Wiring<'a> {
     pub ends: Vec<Vec<InterfaceRef>>,
     /// For each station its interface, and the field that names its access point.
     pub stations: Vec<(InterfaceRef, Field<'a>)>,
+    /// For each device that sends with another's radio its interface, and the field that names the other.
+    pub radios: Vec<(InterfaceRef, Field<'a>)>,
     /// For each access point what its beacons say to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
     /// Addresses in use, where each is written, and the path of its interface.
