@@ -7,19 +7,32 @@ BENCH ?= scenarios/bench/anomaly-udp.toml
 VENV := .venv
 BIN := $(VENV)/bin
 STAMPS := build/stamps
+NS3_ENV := build/ns3/venv
+NS3_FIND := 'import sysconfig; print(sysconfig.get_path("purelib") + "/ns3")'
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run test test-rust test-python bench clean prerequisites
+.PHONY: help run papers test test-rust test-python bench bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 - \2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1 - \2/p' $(MAKEFILE_LIST)
 
 run: $(STAMPS)/native ## set up, then regenerate Table 1 of Ending the Anomaly
 	$(BIN)/stillair paper ending-the-anomaly/table1
+
+# The page with all pictures stays in build/; what is small is kept beside the documents, with the version, the seeds and
+# the trace hashes that made it (runs.json).
+papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, renew docs/results
+	$(BIN)/stillair paper all -o build/papers
+	@for paper in build/papers/*/; do \
+	  set -- $$paper*.svg; [ -e "$$1" ] || continue; \
+	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \
+	  cp $$paper*.svg $${paper}claims.json $${paper}report.txt $${paper}runs.json $$kept/; \
+	done
+	@echo "the page: build/papers/report.html"
 
 test: test-rust test-python ## set up, then run every check: format, lints, types, tests
 
@@ -30,9 +43,10 @@ test-rust: | prerequisites
 	cargo test --workspace --locked
 
 test-python: $(STAMPS)/native
-	$(BIN)/ruff check python tests/python
-	$(BIN)/ruff format --check python tests/python
+	$(BIN)/ruff check python tests/python bench
+	$(BIN)/ruff format --check python tests/python bench
 	$(BIN)/mypy
+	$(BIN)/mypy bench
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
 
@@ -40,14 +54,12 @@ bench: | prerequisites ## CPU time and instructions per packet
 	@mkdir -p build
 	cargo build --release --locked -p stillair-sim --example bench
 	$(TARGET)/release/examples/bench $(BENCH)
-	@if command -v valgrind >/dev/null; then \
-	  echo "instructions, counted by callgrind (slow):"; \
-	  valgrind --tool=callgrind --callgrind-out-file=build/callgrind.out $(TARGET)/release/examples/bench $(BENCH) \
-	    2>build/callgrind.log || { tail -5 build/callgrind.log >&2; exit 1; }; \
-	  grep -o 'Collected.*' build/callgrind.log; \
-	else \
-	  echo "instructions not counted: no valgrind (apt-get install valgrind)"; \
-	fi
+	@scripts/instructions.sh $(TARGET)/release/examples/bench $(BENCH)
+
+bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
+	cargo build --release --locked -p stillair-sim --example bench
+	@$(MAKE) --no-print-directory -C bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3
+	$(NS3_ENV)/bin/python bench/compare.py --ns3 build/ns3/bench --stillair $(TARGET)/release/examples/bench $(NS3_ARGS)
 
 clean: ## remove what was built, the virtual environment included
 	cargo clean
@@ -59,6 +71,14 @@ prerequisites:
 $(STAMPS)/venv: requirements-dev.txt | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@mkdir -p $(STAMPS) && touch $@
+
+# The environment holds the wheel alone: its Python bindings need cppyy, its C++ headers and libraries do not.
+$(STAMPS)/ns3: bench/ns3/requirements.txt | prerequisites
+	@scripts/prerequisites.sh ns3
+	$(PYTHON) -m venv $(NS3_ENV)
+	$(NS3_ENV)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --only-binary :all: -r $< \
+	  || { echo "no wheel of ns-3 for $$($(PYTHON) -V): take one it has, such as: make bench-ns3 PYTHON=python3.11" >&2; exit 1; }
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Names what the machine lacks, with the command that installs it.
-# Usage: prerequisites.sh build|lints      (PYTHON names the interpreter, python3 unless said)
+# Usage: prerequisites.sh build|lints|ns3      (PYTHON names the interpreter, python3 unless said)
 set -eu
 
 python=${PYTHON:-python3}
@@ -44,9 +44,17 @@ check_lints() {
   cargo clippy --version >/dev/null 2>&1 || lacks "clippy" "rustup component add clippy"
 }
 
+check_ns3() {
+  if [ "$(uname -sm)" != "Linux x86_64" ]; then
+    lacks "x86-64 Linux, which ns-3's wheel is built for (this is $(uname -sm))" "another machine, or a container there"
+  fi
+  command -v g++ >/dev/null || lacks "g++, a C++20 compiler" "sudo apt-get install g++"
+}
+
 case ${1:-} in
   build) check_build ;;
   lints) check_lints ;;
-  *) echo "usage: $0 build|lints" >&2; exit 2 ;;
+  ns3) check_ns3 ;;
+  *) echo "usage: $0 build|lints|ns3" >&2; exit 2 ;;
 esac
 exit $missing

@@ -7,7 +7,7 @@ import typer
 
 from stillair import __version__, output
 from stillair._native import InputError
-from stillair.papers import registry, report
+from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
 from stillair.scenario import Scenario
 from stillair.summary import summary
@@ -83,22 +83,28 @@ def paper(
         typer.Option(min=1, max=_MOST_RUNS, help="Repetitions of each cell.", show_default="the paper's"),
     ] = None,
     jobs: Jobs = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a key in every cell, for a trial. Repeatable."),
+    ] = None,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the papers' experiments, or run those whose name begins so."""
+    """List the papers' experiments, or run those whose name begins so and judge their claims; `all` is every one."""
     if name is None:
-        print(report.as_json(report.claims(registry.entries(), {})) if as_json else report.listing().rstrip())
+        nothing = report.Report(registry.entries(), {})
+        print(report.as_json(nothing.rows()) if as_json else report.listing().rstrip())
         return
     wanted = registry.find(name)
-    if not as_json and not any(entry.runner for entry in wanted):
-        raise InputError(f"{name}: cannot be run yet; 'stillair paper' lists what can")
+    overrides = [_override(text) for text in set_ or []]
+    prepared = report.prepare(wanted, overrides)
     if folder is not None:
         output.prepare(folder)
-    text, claims = report.run(wanted, runs, jobs, quiet=as_json)
+    with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
+        made = report.run(wanted, prepared, runs, jobs, overrides, progress)
     if folder is not None:
-        output.write_files(folder, {"report.txt": text, "claims.json": report.as_json(claims) + "\n"})
-    print(report.as_json(claims) if as_json else text.rstrip())
+        keep.write(folder, made)
+    print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
 
 
 def _override(text: str) -> tuple[str, str]:

@@ -33,8 +33,13 @@ def write(folder: Path, scenario: Scenario, overrides: Overrides, result: Result
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
     """Writes each text under its name."""
-    for name, text in files.items():
+    write_bytes(folder, {name: text.encode() for name, text in files.items()})
+
+
+def write_bytes(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Writes each file under its name."""
+    for name, data in files.items():
         try:
-            (folder / name).write_text(text, encoding="utf-8")
+            (folder / name).write_bytes(data)
         except OSError as error:
             raise InputError(f"{folder / name}: cannot be written: {error.strerror}") from None

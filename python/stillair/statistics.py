@@ -29,6 +29,40 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     return Interval(mean, mean - half, mean + half)
 
 
+def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    """Median of independent runs with its confidence interval by order statistics, which assumes no distribution.
+
+    Fewer than six runs cannot give 95 %: then it is all of them.
+    """
+    n = len(values)
+    if n == 0:
+        raise ValueError("no values to take a median of")
+    ranked = sorted(values)
+    # The most runs that may be left out at each end: how many of n lie below the median is binomial.
+    left, chance = 0, 0.5**n
+    while 2 * chance <= 1 - confidence:
+        left += 1
+        chance += math.comb(n, left) * 0.5**n
+    left = max(left - 1, 0)
+    middle = (ranked[(n - 1) // 2] + ranked[n // 2]) / 2
+    return Interval(middle, ranked[left], ranked[n - 1 - left])
+
+
+def ratio_interval(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval:
+    """Ratio of two means over the same runs, with its confidence interval.
+
+    Runs are paired (same seed on both sides), so what they share cancels; the ratio is taken as linear near its mean.
+    """
+    mean_above, mean_below = interval(above).mean, interval(below).mean
+    if mean_below == 0:
+        raise ValueError("a ratio to nothing")
+    ratio = mean_above / mean_below
+    residuals = [(a - ratio * b) / mean_below for a, b in zip(above, below, strict=True)]
+    spread = interval(residuals, confidence)
+    half = (spread.high - spread.low) / 2
+    return Interval(ratio, ratio - half, ratio + half)
+
+
 def t_cdf(t: float, freedom: int) -> float:
     """Chance that Student's t with `freedom` degrees of freedom is at most `t`."""
     return 0.5 * (1 + math.copysign(_central(math.atan(abs(t) / math.sqrt(freedom)), freedom), t))

@@ -79,7 +79,6 @@ def test_a_result_folder_explains_itself(engine: Engine, file: str, tmp_path: Pa
         (["run", "FILE", "--frobnicate"], "--frobnicate"),
         (["frobnicate"], "frobnicate"),
         (["paper", "nobody"], "'stillair paper' lists them"),
-        (["paper", "ending-the-anomaly/fig4"], "cannot be run yet"),
         (["paper", "ending-the-anomaly/table1", "--runs", "0"], "--runs"),
     ],
 )
@@ -127,7 +126,8 @@ def test_papers_are_listed_as_text_and_json(capsys: pytest.CaptureFixture[str]) 
     assert "ending-the-anomaly/table1-model-udp" in capsys.readouterr().out
     assert status(["paper", "--json"]) == 0
     claims = json.loads(capsys.readouterr().out)
-    assert {claim["verdict"] for claim in claims} == {"not-run"}
+    assert {claim["verdict"] for claim in claims} == {"not-run", "not-judged"}
+    assert all(claim["reason"] for claim in claims)
 
 
 def test_a_reader_that_leaves_early_sees_no_traceback() -> None:

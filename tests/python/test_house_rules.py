@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MANIFESTS = sorted(ROOT.glob("crates/*/Cargo.toml"))
 SOURCES = [
     path
-    for folder, suffix in (("crates", "rs"), ("python", "py"), ("tests", "py"))
+    for folder, suffix in (("crates", "rs"), ("python", "py"), ("tests", "py"), ("bench", "py"), ("bench", "cc"))
     for path in sorted((ROOT / folder).rglob(f"*.{suffix}"))
 ]
 

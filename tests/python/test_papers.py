@@ -1,80 +1,247 @@
-import json
-from collections.abc import Callable
-from pathlib import Path
+"""Inventories, plans, and from runs to measurements."""
+
+from collections import Counter
 from typing import Any
 
 import pytest
 
-from stillair import InputError, Result
-from stillair.__main__ import status
-from stillair.papers import registry, table1
-from stillair.papers.claims import experiments
+from stillair import InputError, Result, Scenario, bundled
+from stillair.papers import campaign, judge, plan, registry, report, style, table1_model
+from stillair.papers.anomaly_model import Station, data_time_us
+from stillair.papers.artefacts import ARTEFACTS
+from stillair.papers.campaign import Outcome
+from stillair.papers.claims import Claim, Experiment, experiments, papers
+from stillair.papers.measure import Measurer
 
-Engine = Callable[..., list[Any]]
+ANOMALY = plan.plan("ending-the-anomaly")
+UDP = ANOMALY.experiments["table1-model-udp"].campaigns[0]
 
 
-def printed(scheme: str, station: str, metric: str) -> float:
-    table = next(e for e in experiments() if e.id == "table1-model-udp")
-    return table.printed()[scheme, station, metric]
+def experiment(name: str) -> Experiment:
+    return next(e for e in experiments() if e.name == f"ending-the-anomaly/{name}")
 
 
-def as_printed(scheme: str) -> Result:
-    """The result that a testbed with the paper's own numbers would give."""
-    stations = {
-        name: {
-            "goodput_mbps": printed(scheme, name, "measured UDP throughput"),
-            "mean_aggregate": printed(scheme, name, "mean aggregate size"),
-            "airtime_share": printed(scheme, name, "airtime share T(i)") / 100,
+def claim(name: str) -> Claim:
+    return next(claim for e in experiments() for claim in e.claims if claim.id == name)
+
+
+def as_printed(scheme: str, runs: tuple[float, ...] = (0.0,)) -> Result:
+    """The result that a testbed with the paper's own numbers would give, each run off by something."""
+    printed = experiment("table1-model-udp").printed()
+
+    def station(name: str, off: float) -> dict[str, float | None]:
+        return {
+            "goodput_mbps": printed[scheme, name, "measured UDP throughput"] + off,
+            "mean_aggregate": printed[scheme, name, "mean aggregate size"] + off,
+            "airtime_share": printed[scheme, name, "airtime share T(i)"] / 100,
+            "ping_median_ms": 10.0,
         }
-        for name in table1.STATIONS
-    }
-    run = {
-        "run": 0,
-        "seed": 1,
-        "trace_hash": "0",
-        "goodput_total_mbps": printed(scheme, "total", "measured UDP throughput"),
-        "jain_airtime": 1.0,
-        "stations": stations,
-        "drops": [],
-    }
-    return Result({"version": "0", "scenario": "as printed", "runs": [run]})
 
-
-@pytest.fixture
-def cells() -> dict[str, Result]:
-    return {name: as_printed("airtime" if name.startswith("airtime") else "fifo") for name in table1.CELLS}
-
-
-def test_the_papers_numbers_come_back_as_the_papers_claims(cells: dict[str, Result]) -> None:
-    measured = table1.measure(cells).claims
-    table = next(e for e in experiments() if e.id == "table1-model-udp")
-    for claim in table.claims:
-        if claim.role == "measured":
-            assert measured[claim.id].mean == claim.value, claim.id
-        if claim.role == "input":
-            assert claim.id not in measured
-    assert measured["eta-t1-factor"].mean == pytest.approx(76.4 / 18.7)
-    assert measured["eta-f5-slow"].mean == pytest.approx(79)
-    assert measured["eta-f5-fast"].mean == pytest.approx(21)
-    assert measured["eta-f5-airtime"].mean == pytest.approx(33)
-
-
-def test_ours_stands_before_the_papers(cells: dict[str, Result]) -> None:
-    text = table1.measure(cells).text
-    assert any(line.split()[:3] == ["fast1", "4.47", "4.47"] for line in text.splitlines())
-    assert [line.split()[-2:] for line in text.splitlines() if line.startswith("total")] == [
-        ["18.7", "18.7"],
-        ["76.4", "76.4"],
+    made = [
+        {
+            "run": number,
+            "seed": 1,
+            "trace_hash": "0",
+            "goodput_total_mbps": printed[scheme, "total", "measured UDP throughput"] + off,
+            "jain_airtime": 1.0,
+            "stations": {name: station(name, off) for name in table1_model.STATIONS},
+            "drops": [],
+        }
+        for number, off in enumerate(runs)
     ]
-    assert "slow 80, fast1 + fast2 20" in text
+    return Result({"version": "0", "scenario": "as printed", "runs": made})
 
 
-def test_a_station_that_sent_nothing_leaves_holes_and_no_error(cells: dict[str, Result]) -> None:
-    silent = {"goodput_mbps": None, "mean_aggregate": None, "airtime_share": None}
-    cells["fifo"].runs[0]["stations"]["slow"] = silent
-    measured = table1.measure(cells)
-    assert "eta-t1-fifo-slow-aggr" not in measured.claims
-    assert any(line.split()[:2] == ["slow", "-"] for line in measured.text.splitlines())
+def measurer(name: str, **results: Result) -> Measurer:
+    cells = {
+        cell.name: as_printed("airtime" if cell.name.startswith(("airtime", "fq_mac")) else "fifo")
+        for cell in UDP.cells
+    }
+    return Measurer(experiment(name), ANOMALY, {"udp": Outcome("", cells | results)})
+
+
+def verdict(of: Measurer, name: str) -> str:
+    return judge.judge(claim(name), of.cells(claim(name))).verdict
+
+
+def test_every_claim_of_the_five_papers_loads() -> None:
+    counts = Counter(e.paper for e in experiments() for _ in e.claims)
+    assert counts == {
+        "bquic": 83, "ending-the-anomaly": 119, "retry-out": 24, "towards-1ms": 72, "tsq-pacing": 32,
+    }  # fmt: skip
+    assert counts.total() == 330
+    ids = [claim.id for e in experiments() for claim in e.claims]
+    assert len(ids) == len(set(ids))
+
+
+def test_what_a_paper_leaves_open_comes_with_each_experiment() -> None:
+    open_ = {setting.setting: setting.take for setting in experiment("table1-model-udp").unstated}
+    assert open_["airtime quantum"] == "300 us"
+    assert open_["UDP rate"] == "100 Mbit/s offered to each station"
+
+
+@pytest.mark.parametrize("paper", papers(), ids=lambda paper: paper.short)
+def test_every_experiment_runs_or_says_what_it_needs(paper: Any) -> None:  # noqa: ANN401
+    planned = plan.plan(paper.short)
+    assert planned.experiments.keys() == {e.id for e in paper.experiments}
+    for one in paper.experiments:
+        own = planned.experiments[one.id]
+        if not one.claims:
+            continue
+        assert bool(own.needs) is not bool(own.campaigns), one.name
+        assert not own.campaigns or own.draws in ARTEFACTS
+        for said in one.claims:
+            if own.campaigns and not judge.unjudged(said):
+                assert said.metric in planned.metrics, said.id
+
+
+def test_a_campaign_whose_scenario_cannot_be_read_says_why_it_is_not_run() -> None:
+    for own in {own for e in registry.entries() for own in e.plan.campaigns}:
+        lacks = campaign.prepare(own)
+        assert not lacks or (lacks.startswith(f"needs {own.needs} ({own.scenario}.toml:") and own.needs)
+
+
+def test_without_a_word_on_what_it_needs_an_unreadable_scenario_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bundled, "scenario", lambda _: Scenario({"frobnicate": 1}))
+    with pytest.raises(InputError, match=r"node\.ap"):
+        campaign.prepare(UDP)
+
+
+def test_the_list_says_what_each_experiment_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    status = {entry.experiment.name: entry.status for entry in registry.entries()}
+    assert status["ending-the-anomaly/table1-model-udp"] == "yes"
+    assert status["ending-the-anomaly/fig6-jain"] == "in part; the rest needs TCP"
+    assert status["bquic/table3-lab"] == "needs QUIC"
+    assert status["towards-1ms/table1-parameters"] == "nothing to run"
+    monkeypatch.setattr(campaign, "prepare", lambda own: f"needs {own.needs} (...)" if own.needs else "")
+    (sparse,) = registry.find("ending-the-anomaly/fig8")
+    assert sparse.status == "needs a virtual station and TCP"
+
+
+def test_the_sparse_station_is_all_that_its_scenario_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = bundled.scenario("anomaly-sparse").text
+    radio = ', radio = "fast1.wlan0"'
+    assert text.count(radio) == 1
+    monkeypatch.setattr(bundled, "scenario", lambda _: Scenario(text.replace(radio, "")))
+    wanted = registry.find("ending-the-anomaly/fig8")
+    prepared = report.prepare(wanted)
+    assert set(prepared.values()) == {""}
+    short = [("duration", "3 s"), ("warm_up", "1 s")]
+    made = report.run(wanted, prepared, runs=2, extra=short)
+    (row,) = made.rows()
+    udp = row["cells"][0]
+    assert udp["cell"] == "traffic UDP down"
+    assert -100 < udp["measured"] < 100
+    assert udp["low"] <= udp["measured"] <= udp["high"]
+    assert "optimised" in report.text(made)
+    assert style.save(ARTEFACTS["sparse"].picture(made.measurer(wanted[0])), "svg").startswith(b"<?xml")
+
+
+def test_causes_are_of_claims_that_there_are() -> None:
+    assert set(report.causes()) <= {claim.id for e in experiments() for claim in e.claims}
+
+
+def test_the_causes_of_printing_are_as_they_say() -> None:
+    table = experiment("table1-model-udp")
+    sizes = {name: table.printed()["fifo", name, table1_model.SIZE] for name in table1_model.STATIONS}
+    at_printed = table1_model.at(sizes, table, "fifo")["fast2"].rate_mbps
+    assert f"{at_printed:.1f}" == "11.3"
+    assert f"{table1_model.at(sizes | {'fast2': 5.082}, table, 'fifo')['fast2'].rate_mbps:.1f}" == "11.4"
+    # The largest sizes that print as they do do not reach the printed totals.
+    for scheme, total in (("fifo", 26.35), ("airtime", 86.75)):
+        corners = [
+            {
+                name: table.printed()[scheme, name, table1_model.SIZE] + off
+                for name, off in zip(sizes, offs, strict=True)
+            }
+            for offs in [(a, b, c) for a in (-0.005, 0.005) for b in (-0.005, 0.005) for c in (-0.005, 0.005)]
+        ]
+        reached = [
+            sum(said.rate_mbps for said in table1_model.at(corner, table, scheme).values()) for corner in corners
+        ]
+        assert max(reached) < total
+    # Rate over size is how often a station sends; times the length of an aggregate, its airtime.
+    printed = table.printed()
+    airtime = {
+        name: printed["fifo", name, "measured UDP throughput"]
+        / sizes[name]
+        * data_time_us(Station(sizes[name], printed["fifo", name, "PHY rate"]))
+        for name in table1_model.STATIONS
+    }
+    assert 100 * airtime["slow"] / sum(airtime.values()) == pytest.approx(88, abs=0.5)
+
+
+def test_the_papers_numbers_come_back_as_the_papers_claims() -> None:
+    of = measurer("table1-model-udp")
+    for said in of.experiment.claims:
+        if said.role == "measured":
+            (cell,) = of.cells(said)
+            assert cell.measured
+            assert cell.measured.mean == said.value, said.id
+    (factor,) = of.cells(claim("eta-t1-factor"))
+    assert factor.measured
+    assert factor.measured.mean == pytest.approx(76.4 / 18.7)
+    # Of the model's twenty numbers the paper prints three that its formula does not give.
+    verdicts = {said.id: verdict(of, said.id) for said in of.experiment.claims if said.role == "model"}
+    assert [name for name, was in verdicts.items() if was == "missed"] == [
+        "eta-t1-fifo-fast2-rate", "eta-t1-fifo-total-rate", "eta-t1-airtime-total-rate",
+    ]  # fmt: skip
+    assert len(verdicts) == 20
+
+
+def test_the_fifo_block_is_the_median_over_the_repetitions_and_no_other() -> None:
+    runs = (0.0, 0.0, 3.0)
+    of = measurer("table1-model-udp", fifo=as_printed("fifo", runs), airtime=as_printed("airtime", runs))
+    (fifo,), (airtime,) = (of.cells(claim(f"eta-t1-{scheme}-fast1-exp")) for scheme in ("fifo", "airtime"))
+    assert fifo.measured
+    assert airtime.measured
+    assert fifo.measured == (7.1, 7.1, 10.1)
+    assert airtime.measured.mean == pytest.approx(39.8)
+    figure5 = measurer("fig5-airtime-udp", fifo=as_printed("fifo", runs))
+    assert figure5.own.median is None
+
+
+def test_stations_are_summed_averaged_and_listed_as_the_claims_have_it() -> None:
+    of = measurer("fig5-airtime-udp")
+    (both,) = of.cells(claim("eta-f5-fast"))
+    assert both.measured
+    assert both.measured.mean == pytest.approx(21)
+    (sizes,) = of.cells(claim("eta-f5-fqmac-aggr"))
+    assert sizes.ranked
+    assert sizes.ranked["fifo"].mean == pytest.approx((4.47 + 5.08) / 2)
+    each = of.cells(claim("eta-f5-airtime"))
+    assert [cell.label for cell in each] == ["station fast1", "station fast2", "station slow"]
+    assert verdict(of, "eta-f5-slow") == "held"
+    # Equal shares under two schemes are no order.
+    assert verdict(of, "eta-f5-fqmac") == "missed"
+
+
+def test_a_cell_that_needs_tcp_leaves_its_claim_open_and_shows_the_other() -> None:
+    of = measurer("fig6-jain")
+    udp, tcp = of.cells(claim("eta-f6-airtime-uni"))
+    assert udp.measured == (1, 1, 1)
+    assert tcp.lacks == "needs TCP"
+    assert {verdict(of, said.id) for said in of.experiment.claims} == {"not-run"}
+    unfair = as_printed("airtime")
+    unfair.runs[0]["jain_airtime"] = 0.9
+    assert verdict(measurer("fig6-jain", airtime=unfair), "eta-f6-airtime-uni") == "missed"
+
+
+def test_a_station_that_sent_nothing_leaves_holes_and_no_error() -> None:
+    silent = as_printed("fifo")
+    silent.runs[0]["stations"]["slow"] = {"goodput_mbps": None, "mean_aggregate": None, "airtime_share": None}
+    of = measurer("table1-model-udp", fifo=silent)
+    judged = judge.judge(claim("eta-t1-fifo-slow-aggr"), of.cells(claim("eta-t1-fifo-slow-aggr")))
+    assert (judged.verdict, judged.reason) == ("not-judged", "no run measured it")
+    text = ARTEFACTS["table1"].text(of)
+    assert any(line.split()[:2] == ["slow", "-"] for line in text.splitlines())
+
+
+def test_ours_stands_before_the_papers() -> None:
+    lines = ARTEFACTS["table1"].text(measurer("table1-model-udp")).splitlines()
+    assert any(line.split()[:3] == ["fast1", "4.47", "4.47"] for line in lines)
+    assert [line.split()[-2:] for line in lines if line.startswith("total")] == [["18.7", "18.7"], ["76.4", "76.4"]]
+    assert "slow 80, fast1 + fast2 20" in ARTEFACTS["shares"].text(measurer("fig5-airtime-udp"))
 
 
 @pytest.mark.parametrize(
@@ -84,44 +251,16 @@ def test_a_station_that_sent_nothing_leaves_holes_and_no_error(cells: dict[str, 
         ("ending-the-anomaly/table1", ["table1-model-udp"]),
         ("ending-the-anomaly/tab", ["table1-model-udp", "table2-voip"]),
         ("ending-the-anomaly/fig1", ["fig1-latency"]),
+        ("towards-1ms/fig14a", ["fig14a-adv-rrul-tsq"]),
     ],
 )
 def test_any_beginning_names_an_experiment(name: str, ids: list[str]) -> None:
-    found = [entry.experiment.id for entry in registry.find(name)]
-    assert found == ids
+    assert [entry.experiment.id for entry in registry.find(name)] == ids
 
 
 def test_a_paper_alone_names_all_its_experiments() -> None:
-    assert registry.find("ending") == [e for e in registry.entries() if e.experiment.paper == "ending-the-anomaly"]
-    assert registry.find("all") == registry.entries()
+    found = [entry.experiment for entry in registry.find("ending")]
+    assert found == [e for e in experiments() if e.paper == "ending-the-anomaly"]
+    assert len(registry.find("all")) == len(experiments())
     with pytest.raises(InputError, match="begins so"):
         registry.find("ending/table1")
-
-
-def test_claim_ids_are_unique() -> None:
-    ids = [claim.id for experiment in experiments() for claim in experiment.claims]
-    assert len(ids) == len(set(ids))
-
-
-def test_experiments_that_share_runs_run_once(
-    monkeypatch: pytest.MonkeyPatch, cells: dict[str, Result], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ran: list[str] = []
-
-    def cell(_scenario: object, overrides: dict[str, str], *_rest: object, **_named: object) -> Result:
-        name = next(name for name, settings in table1.CELLS.items() if settings == overrides)
-        ran.append(name)
-        return cells[name]
-
-    monkeypatch.setattr(table1, "_cell", cell)
-    assert status(["paper", "ending-the-anomaly", "--json", "-o", str(tmp_path)]) == 0
-    assert ran == list(table1.CELLS)
-    claims = {claim["id"]: claim for claim in json.loads(capsys.readouterr().out)}
-    assert claims["eta-t1-fifo-fast1-aggr"]["measured"] == 4.47
-    assert claims["eta-t1-fifo-fast1-phy"]["reason"] == "the number is an input of the experiment"
-    assert claims["eta-f1-before"]["verdict"] == "not-run"
-    assert {"id", "paper", "experiment", "stated", "measured", "low", "high", "unit", "verdict"} <= set(
-        claims["eta-t1-factor"]
-    )
-    assert json.loads((tmp_path / "claims.json").read_text()) == list(claims.values())
-    assert "Table 1" in (tmp_path / "report.txt").read_text()

@@ -1,10 +1,11 @@
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair.statistics import interval, t_cdf, t_quantile
+from stillair.statistics import interval, median_interval, ratio_interval, t_cdf, t_quantile
 
 # spec: NIST/SEMATECH e-Handbook of Statistical Methods 1.3.6.7.2 - upper critical values of Student's t.
 PUBLISHED = {
@@ -53,3 +54,31 @@ def test_no_values_have_no_mean() -> None:
 def test_impossible_quantiles_are_refused(chance: float, freedom: int) -> None:
     with pytest.raises(ValueError, match="needed"):
         t_quantile(chance, freedom)
+
+
+@pytest.mark.parametrize(
+    ("runs", "left_out"),
+    # How many runs lie outside the interval at each end: the largest k with 2 P(Bin(n, 1/2) <= k) <= 5 %.
+    [(1, 0), (5, 0), (6, 0), (8, 0), (9, 1), (11, 1), (12, 2), (20, 5), (30, 9)],
+)
+def test_the_median_has_the_interval_of_the_sign_test(runs: int, left_out: int) -> None:
+    assert median_interval([float(n) for n in range(runs, 0, -1)]) == (
+        (runs + 1) / 2,
+        1 + left_out,
+        runs - left_out,
+    )
+
+
+def test_a_ratio_of_paired_runs_knows_what_they_share() -> None:
+    below = [1.0, 2.0, 3.0, 6.0]
+    assert ratio_interval([3 * value for value in below], below) == pytest.approx((3, 3, 3))
+    # Means 4 and 2; residuals about 2 b are 1, -1, 0, 0 and their deviation over 2 is sqrt(2/3)/2.
+    mean, low, high = ratio_interval([3.0, 3.0, 6.0, 4.0], [1.0, 2.0, 3.0, 2.0])
+    half = 3.182446 * math.sqrt(2 / 3) / 2 / math.sqrt(4)
+    assert (mean, low, high) == pytest.approx((2, 2 - half, 2 + half), rel=1e-6)
+
+
+@pytest.mark.parametrize("over", [lambda: median_interval([]), lambda: ratio_interval([1.0], [0.0])])
+def test_nothing_to_compare_is_an_error(over: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r"no values|to nothing"):
+        over()

@@ -1,13 +1,24 @@
-//! Runs scenarios and prints what a packet costs: `bench FILE...` in CPU time, `bench --once FILE` for callgrind.
+//! Runs scenarios and prints what a packet costs.
 //!
-//! The unit: for UDP, per packet offered and per packet delivered. CPU time is the process's own, read from the
-//! kernel's accounting, since wall clocks are noisy.
+//! `bench FILE...` runs each five times and prints CPU time; `bench --once FILE` runs once, for callgrind;
+//! `bench --json FILE RUN` runs one repetition and prints its summary and the process's memory as JSON, for a comparison
+//! that accounts the CPU time of whole processes from outside.
+//!
+//! The unit: for UDP, per packet offered and per packet delivered. CPU time is the process's own, from the kernel's
+//! accounting, since wall clocks are noisy.
 
 use std::fs;
 use std::process::ExitCode;
 
 use stillair_model::vocabulary::Seed;
-use stillair_sim::{api, scenario};
+use stillair_sim::api;
+use stillair_sim::scenario::{self, Scenario};
+
+/// The design's bound on CPU time for UDP, in seconds.
+const PER_OFFERED: f64 = 250e-9;
+const PER_DELIVERED: f64 = 700e-9;
+
+const USAGE: &str = "usage: bench [--once] SCENARIO... | bench --json SCENARIO RUN";
 
 /// User and system time of this process in seconds.
 fn cpu_seconds() -> f64 {
@@ -17,57 +28,78 @@ fn cpu_seconds() -> f64 {
     fields.split_whitespace().skip(11).take(2).map(|t| t.parse::<f64>().expect("ticks")).sum::<f64>() / 100.0
 }
 
-fn main() -> ExitCode {
-    let mut files: Vec<String> = std::env::args().skip(1).collect();
-    let once = files.first().is_some_and(|f| f == "--once");
-    if once {
-        files.remove(0);
+/// Most memory this process ever had resident, in KiB.
+fn peak_kib() -> u64 {
+    // linux: proc_pid_status(5) - VmHWM. Unlike getrusage's, it starts anew with the program.
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has /proc");
+    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:")).expect("every process has memory");
+    line.trim().trim_end_matches("kB").trim().parse().expect("KiB")
+}
+
+fn read(file: &str) -> Result<Scenario, String> {
+    let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    scenario::parse(&text, file, &[]).map_err(|e| e.to_string())
+}
+
+/// Runs one repetition of a scenario and prints it as JSON.
+fn print_json(file: &str, run: &str) -> Result<(), String> {
+    let run = run.parse::<u64>().map_err(|e| format!("run {run}: {e}"))?;
+    let scenario = read(file)?;
+    let summary = api::run_once(&scenario, Seed { seed: scenario.seed, run })?;
+    let seconds = (scenario.duration - scenario.warm_up).secs_f64();
+    let summary = serde_json::to_value(summary).map_err(|e| e.to_string())?;
+    println!("{}", serde_json::json!({ "seconds": seconds, "peak_kib": peak_kib(), "summary": summary }));
+    Ok(())
+}
+
+/// Runs a scenario so often and prints what its packets cost.
+fn print_cost(file: &str, times: u64) -> Result<(), String> {
+    let scenario = read(file)?;
+    let before = cpu_seconds();
+    let (mut offered, mut delivered) = (0, 0);
+    for run in 0..times {
+        let packets = api::run_once(&scenario, Seed { seed: scenario.seed, run })?.packets;
+        offered += packets.created;
+        delivered += packets.delivered;
     }
-    if files.is_empty() {
-        eprintln!("usage: bench [--once] SCENARIO...");
+    let cpu = cpu_seconds() - before;
+    let bound = PER_OFFERED * offered as f64 + PER_DELIVERED * delivered as f64;
+    let per = |packets: u64| cpu * 1e9 / packets as f64;
+    println!(
+        "{file:34} {offered:8} {delivered:9} {cpu:6.2} {:10.0} {:12.0} {:9.0}%",
+        per(offered),
+        per(delivered),
+        100.0 * cpu / bound
+    );
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (files, times) = match arguments[..] {
+        ["--json", file, run] => match print_json(file, run) {
+            Ok(()) => return ExitCode::SUCCESS,
+            Err(e) => {
+                eprintln!("{e}");
+                return ExitCode::FAILURE;
+            }
+        },
+        ["--once", ref files @ ..] => (files, 1),
+        ref files => (files, 5),
+    };
+    if files.is_empty() || files.iter().any(|f| f.starts_with('-')) {
+        eprintln!("{USAGE}");
         return ExitCode::from(2);
     }
     println!(
-        "{:32} {:>9} {:>9} {:>8} {:>11} {:>13}",
-        "scenario", "offered", "delivered", "CPU s", "ns/offered", "bound used"
+        "scenario                            offered delivered  CPU s ns/offered ns/delivered bound used"
     );
-    for file in &files {
-        let text = match fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(e) => {
-                eprintln!("{file}: {e}");
-                return ExitCode::from(2);
-            }
-        };
-        let scenario = match scenario::parse(&text, file, &[]) {
-            Ok(scenario) => scenario,
-            Err(e) => {
-                eprintln!("{e}");
-                return ExitCode::from(2);
-            }
-        };
-        let repetitions = if once { 1 } else { 5 };
-        let (mut offered, mut delivered) = (0, 0);
-        let before = cpu_seconds();
-        for run in 0..repetitions {
-            let summary = match api::run_once(&scenario, Seed { seed: scenario.seed, run }) {
-                Ok(summary) => summary,
-                Err(e) => {
-                    eprintln!("{file}: {e}");
-                    return ExitCode::FAILURE;
-                }
-            };
-            offered += summary.packets.created;
-            delivered += summary.packets.delivered;
+    for file in files {
+        if let Err(e) = print_cost(file, times) {
+            eprintln!("{e}");
+            return ExitCode::FAILURE;
         }
-        let cpu = cpu_seconds() - before;
-        // The bound of the design: 250 ns for each packet offered and 700 ns for each delivered.
-        let bound = 250e-9 * offered as f64 + 700e-9 * delivered as f64;
-        let per_offered = cpu * 1e9 / offered as f64;
-        println!(
-            "{file:32} {offered:9} {delivered:9} {cpu:8.2} {per_offered:11.0} {:12.0}%",
-            100.0 * cpu / bound
-        );
     }
     ExitCode::SUCCESS
 }

@@ -101,3 +101,60 @@ pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result
 pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ApiError> {
     scenario::sweep(text, file).map_err(|e| ApiError::Input(e.to_string()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = include_str!("../tests/scenario/good.toml");
+
+    fn request(runs: u32, set: &[(&str, &str)]) -> Request {
+        let length = [("duration", "20 ms"), ("warm_up", "1 ms")];
+        let overrides = length.iter().chain(set).map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+        let (text, file) = (TEXT.to_owned(), "good.toml".to_owned());
+        Request { text, file, overrides, seed: None, runs, first_run: 5, jobs: 2 }
+    }
+
+    #[test]
+    fn the_shape_of_a_result() {
+        let text = run(&request(3, &[]), &|_| true).expect("a good scenario");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!((&json["version"], &json["scenario"]), (&VERSION.into(), &"anomaly-udp".into()));
+        let runs = json["runs"].as_array().expect("runs");
+        let ids: Vec<_> = runs.iter().map(|r| (r["run"].as_u64(), r["seed"].as_u64())).collect();
+        assert_eq!(ids, [5, 6, 7].map(|n| (Some(n), Some(1))));
+        for key in ["goodput_mbps", "airtime_share", "mean_aggregate", "ping_median_ms", "ping_p95_ms"] {
+            assert!(runs[0]["stations"]["slow"].get(key).is_some(), "{key}");
+        }
+    }
+
+    #[test]
+    fn progress_counts_and_stops() {
+        let seen = AtomicU32::new(0);
+        let text = run(&request(4, &[]), &|n| {
+            assert!((1..=4).contains(&n));
+            seen.fetch_add(n, Ordering::Relaxed);
+            true
+        });
+        assert!(text.is_ok());
+        assert_eq!(seen.into_inner(), 1 + 2 + 3 + 4);
+        // Of many runs on two workers those that have begun end; the others do not begin.
+        let begun = AtomicU32::new(0);
+        let stopped = run(&request(1_000, &[]), &|_| {
+            begun.fetch_add(1, Ordering::Relaxed);
+            false
+        });
+        assert_eq!(stopped, Err(ApiError::Run("interrupted".to_owned())));
+        assert!(begun.into_inner() <= 2);
+    }
+
+    #[test]
+    fn a_wrong_scenario_is_an_input_error() {
+        let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_| true) else {
+            panic!("it was run")
+        };
+        assert!(says.contains("duration") && says.contains("soon"), "{says}");
+        assert!(matches!(resolve("name = 1", "x.toml", &[]), Err(ApiError::Input(_))));
+        assert_eq!(sweep(TEXT, "good.toml").map(|all| all.len()), Ok(4));
+    }
+}

@@ -7,6 +7,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+# An entry of an `ordering`: one name, or a group that has no order inside.
+Rank = str | int | float | list[Any]
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -21,10 +24,11 @@ class Claim:
     value: float | None
     low: float | None
     high: float | None
-    ordering: tuple[Any, ...]
+    ordering: tuple[Rank, ...]
     qualifier: str
     role: str
     reproduce: bool
+    source: str
 
     def stated(self) -> object:
         """What the paper says: a number, bounds, or an order from the smallest to the largest."""
@@ -38,13 +42,24 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Setting:
+    """Something that a paper leaves open, and what is taken for it."""
+
+    setting: str
+    take: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Experiment:
     """One figure or table of a paper."""
 
     paper: str
     id: str
     artefact: str
+    topology: str
     setup: Mapping[str, Any]
+    unstated: tuple[Setting, ...]
     claims: tuple[Claim, ...]
 
     @property
@@ -61,26 +76,61 @@ class Experiment:
         }
 
 
+@dataclass(frozen=True)
+class Paper:
+    """A paper and its experiments, in the order of its inventory."""
+
+    short: str
+    title: str
+    authors: tuple[str, ...]
+    year: int
+    venue: str
+    experiments: tuple[Experiment, ...]
+
+
+@cache
+def papers() -> tuple[Paper, ...]:
+    """Every paper, in the order of their names."""
+    folder = resources.files("stillair.papers") / "data"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda f: f.name)
+    inventories = [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
+    # One file describes the tests of Flent and is no paper.
+    return tuple(_paper(inventory) for inventory in inventories if "paper" in inventory)
+
+
 @cache
 def experiments() -> tuple[Experiment, ...]:
     """Every experiment of every paper, papers in the order of their names."""
-    folder = resources.files("stillair.papers") / "data"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda f: f.name)
-    return tuple(experiment for file in files for experiment in _paper(tomllib.loads(file.read_text(encoding="utf-8"))))
+    return tuple(experiment for paper in papers() for experiment in paper.experiments)
 
 
-def _paper(inventory: Mapping[str, Any]) -> list[Experiment]:
-    short = inventory["paper"]["short"]
-    return [
-        Experiment(
-            paper=short,
-            id=entry["id"],
-            artefact=entry["artefact"],
-            setup=entry.get("setup", {}),
-            claims=tuple(_claim(claim) for claim in entry.get("claim", ())),
-        )
-        for entry in inventory.get("experiment", ())
-    ]
+def _paper(inventory: Mapping[str, Any]) -> Paper:
+    head = inventory["paper"]
+    sets = {entry["id"]: entry["unstated"] for entry in inventory.get("unstated_set", ())}
+    return Paper(
+        short=head["short"],
+        title=head["title"],
+        authors=tuple(head["authors"]),
+        year=head["year"],
+        venue=head["venue"],
+        experiments=tuple(_experiment(head["short"], entry, sets) for entry in inventory["experiment"]),
+    )
+
+
+def _experiment(paper: str, entry: Mapping[str, Any], sets: Mapping[str, Any]) -> Experiment:
+    shared = [setting for name in entry.get("unstated_sets", ()) for setting in sets[name]]
+    return Experiment(
+        paper=paper,
+        id=entry["id"],
+        artefact=entry["artefact"],
+        topology=entry.get("topology", ""),
+        setup=entry.get("setup", {}),
+        unstated=tuple(
+            Setting(open_["setting"], str(open_["take"]), open_.get("why", ""))
+            for open_ in (*shared, *entry.get("unstated", ()))
+        ),
+        claims=tuple(_claim(claim) for claim in entry.get("claim", ())),
+    )
 
 
 def _claim(entry: Mapping[str, Any]) -> Claim:
@@ -98,4 +148,5 @@ def _claim(entry: Mapping[str, Any]) -> Claim:
         qualifier=entry.get("qualifier", ""),
         role=entry.get("role", ""),
         reproduce=entry.get("reproduce", True),
+        source=entry.get("source", ""),
     )

@@ -3,29 +3,35 @@
 from dataclasses import dataclass
 
 from stillair._native import InputError
+from stillair.papers import campaign
 from stillair.papers.claims import Experiment, experiments
-from stillair.papers.measured import Runner
-from stillair.papers.table1 import Table1
-
-# Experiments that come out of the same runs name the same runner.
-_ANOMALY_UDP = Table1()
-_RUNNERS: dict[str, Runner] = {
-    "ending-the-anomaly/table1-model-udp": _ANOMALY_UDP,
-    "ending-the-anomaly/fig5-airtime-udp": _ANOMALY_UDP,
-}
+from stillair.papers.plan import ExperimentPlan, plan
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An experiment, with its runner if it can be run."""
+    """An experiment and how it is run."""
 
     experiment: Experiment
-    runner: Runner | None
+    plan: ExperimentPlan
+
+    @property
+    def status(self) -> str:
+        """In a few words, for the list of experiments."""
+        if self.plan.needs:
+            return f"needs {self.plan.needs}"
+        if not self.plan.campaigns:
+            return "nothing to run"
+        unready = [own for own in self.plan.campaigns if campaign.prepare(own)]
+        lacks = dict.fromkeys([*(own.needs for own in unready), *(lack.needs for lack in self.plan.lacks)])
+        if len(unready) == len(self.plan.campaigns):
+            return f"needs {' and '.join(lacks)}"
+        return f"in part; the rest needs {' and '.join(lacks)}" if lacks else "yes"
 
 
 def entries() -> list[Entry]:
     """Every experiment of every paper."""
-    return [Entry(experiment, _RUNNERS.get(experiment.name)) for experiment in experiments()]
+    return [Entry(experiment, plan(experiment.paper).experiments[experiment.id]) for experiment in experiments()]
 
 
 def find(name: str) -> list[Entry]:

@@ -1,76 +1,266 @@
-"""`stillair paper`: the list of experiments, and the report of those that were run."""
+"""`stillair paper`: running the experiments, and a row for each claim."""
 
 import json
-from collections.abc import Sequence
+import textwrap
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import Any
 
-from stillair.papers import registry
+from stillair._native import __version__
+from stillair.papers import campaign as campaigns
+from stillair.papers import judge, registry, words
+from stillair.papers.artefacts import ARTEFACTS
+from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim
-from stillair.papers.measured import Measured, Runner
+from stillair.papers.judge import Cell, Judgement
+from stillair.papers.measure import Measurer
+from stillair.papers.plan import Campaign, plan
 from stillair.papers.registry import Entry
-from stillair.progress import runs_progress
 from stillair.statistics import Interval
 from stillair.table import table
+
+Row = dict[str, Any]
+
+# Columns of running text at the terminal.
+_WIDTH = 110
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was run and what came of it."""
+
+    entries: Sequence[Entry]
+    outcomes: Mapping[Campaign, Outcome]
+    extra: Sequence[tuple[str, str]] = ()
+    """Overrides of the user in every cell: with any, the runs are not the paper's experiments."""
+
+    def measurer(self, entry: Entry) -> Measurer:
+        """What finds the numbers of an experiment in these runs."""
+        own = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign in entry.plan.campaigns}
+        return Measurer(entry.experiment, plan(entry.experiment.paper), own)
+
+    def drawn(self, entry: Entry) -> bool:
+        """Whether there are runs to draw this experiment's artefact from."""
+        ran = [campaign for campaign, outcome in self.outcomes.items() if outcome.results is not None]
+        return bool(entry.plan.draws) and any(campaign in ran for campaign in entry.plan.campaigns)
+
+    def rows(self) -> list[Row]:
+        """One row for each claim, as `stillair paper --json` prints them."""
+        return [
+            _row(entry, claim, measurer.cells(claim))
+            for entry in self.entries
+            for measurer in (self.measurer(entry),)
+            for claim in entry.experiment.claims
+        ]
+
+    def of_paper(self, paper: str) -> "Report":
+        """The part about one paper."""
+        return Report([e for e in self.entries if e.experiment.paper == paper], self.outcomes, self.extra)
+
+    def papers(self) -> list[str]:
+        """The papers it is about."""
+        return list(dict.fromkeys(entry.experiment.paper for entry in self.entries))
+
+    def head(self) -> str:
+        """The version and the seeds that made it."""
+        lines = [f"stillair {__version__}"]
+        for campaign, outcome in self.outcomes.items():
+            if outcome.results and any(campaign in entry.plan.campaigns for entry in self.entries):
+                runs = next(iter(outcome.results.values())).runs
+                seeds = ", ".join(sorted({str(run["seed"]) for run in runs}))
+                counted = f"runs {runs[0]['run']} to {runs[-1]['run']}" if len(runs) > 1 else f"run {runs[0]['run']}"
+                lines.append(f"{campaign.scenario}: {len(campaign.cells)} cells, seed {seeds}, {counted} of each")
+        if self.extra:
+            changed = ", ".join(f"{key}={value}" for key, value in self.extra)
+            lines.append(f"changed with --set, so not the paper's experiment: {changed}")
+        return "\n".join(lines)
 
 
 def listing() -> str:
     """All experiments and whether they can be run."""
     rows = [
-        [entry.experiment.name, str(len(entry.experiment.claims)), "yes" if entry.runner else "not yet"]
-        for entry in registry.entries()
+        [entry.experiment.name, str(len(entry.experiment.claims)), f"  {entry.status}"] for entry in registry.entries()
     ]
-    return table(["experiment", "claims", "runs"], rows) + "\n"
+    widest = max(len(row[2]) for row in rows)
+    return table(["experiment", "claims", "  runs".ljust(widest)], [[*row[:2], row[2].ljust(widest)] for row in rows])
 
 
-def run(wanted: Sequence[Entry], runs: int | None, jobs: int | None, quiet: bool) -> tuple[str, list[dict[str, Any]]]:
-    """Runs the experiments and gives the text of their artefacts and the list of their claims."""
-    outcomes: dict[Runner, Measured] = {}
-    runners = dict.fromkeys(entry.runner for entry in wanted if entry.runner)
-    for runner in runners:
-        repetitions = runs or runner.repetitions()
-        with runs_progress(repetitions * runner.cells(), quiet) as progress:
-            outcomes[runner] = runner.run(repetitions, jobs, progress)
-    texts = [outcome.text for outcome in outcomes.values()]
-    texts += [f"{entry.experiment.name}: cannot be run yet\n" for entry in wanted if not entry.runner]
-    return "\n".join(texts), claims(wanted, outcomes)
+def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> dict[Campaign, str]:
+    """The campaigns of the experiments, each with why it cannot be run; found before any time is spent."""
+    needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.plan.campaigns)
+    return {campaign: campaigns.prepare(campaign, extra) for campaign in needed}
 
 
-def claims(wanted: Sequence[Entry], outcomes: dict[Runner, Measured]) -> list[dict[str, Any]]:
-    """One row for each claim of the experiments. What was not run has nothing measured."""
-    rows = []
-    for entry in wanted:
-        outcome = outcomes.get(entry.runner) if entry.runner else None
-        for claim in entry.experiment.claims:
-            row = _row(entry, claim, outcome.claims.get(claim.id) if outcome else None)
-            verdict = {"verdict": "not-judged", "reason": _reason(claim)} if outcome else {"verdict": "not-run"}
-            rows.append(row | verdict)
-    return rows
+def repetitions(wanted: Sequence[Entry], campaign: Campaign, runs: int | None) -> int:
+    """Runs of each cell: as asked, else as the paper has it."""
+    stated = (entry.experiment.setup.get("repetitions", 1) for entry in wanted if campaign in entry.plan.campaigns)
+    return runs or max(int(count) for count in stated)
 
 
-def as_json(rows: Sequence[dict[str, Any]]) -> str:
+def total_runs(wanted: Sequence[Entry], prepared: Mapping[Campaign, str], runs: int | None) -> int:
+    """How many runs there are to wait for."""
+    return sum(
+        len(campaign.cells) * repetitions(wanted, campaign, runs) for campaign, lacks in prepared.items() if not lacks
+    )
+
+
+def run(
+    wanted: Sequence[Entry],
+    prepared: Mapping[Campaign, str],
+    runs: int | None = None,
+    jobs: int | None = None,
+    extra: Sequence[tuple[str, str]] = (),
+    progress: Callable[[int], object] | None = None,
+) -> Report:
+    """Runs each campaign once, however many experiments it serves."""
+    outcomes = {}
+    done = 0
+    for campaign, lacks in prepared.items():
+        if lacks:
+            outcomes[campaign] = Outcome(lacks=lacks)
+            continue
+        count = repetitions(wanted, campaign, runs)
+        heard = _counter(progress, done) if progress else None
+        outcomes[campaign] = campaigns.run(campaign, count, jobs, extra, heard)
+        done += count * len(campaign.cells)
+    return Report(wanted, outcomes, extra)
+
+
+def text(report: Report) -> str:
+    """The whole report for a terminal: totals, then each experiment with its artefact and its verdicts."""
+    rows = report.rows()
+    parts = [report.head(), totals(rows)]
+    for entry in report.entries:
+        name, artefact = entry.experiment.name, entry.experiment.artefact
+        parts.append(f"== {name}: {artefact} ==")
+        if report.drawn(entry):
+            parts.append(ARTEFACTS[entry.plan.draws].text(report.measurer(entry)).rstrip())
+        own = [row for row in rows if f"{row['paper']}/{row['experiment']}" == name]
+        parts += _verdicts(own) if own else ["no claims"]
+    return "\n\n".join(parts) + "\n"
+
+
+def totals(rows: Sequence[Row]) -> str:
+    """How many claims have which verdict."""
+    counts = [f"{sum(row['verdict'] == verdict for row in rows)} {verdict}" for verdict in judge.VERDICTS]
+    return f"{len(rows)} claim{'s' if len(rows) != 1 else ''}: {', '.join(counts)}"
+
+
+def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
     """The list that `stillair paper --json` prints."""
-    return json.dumps(rows, ensure_ascii=False, allow_nan=False)
+    return json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
-def _row(entry: Entry, claim: Claim, measured: Interval | None) -> dict[str, Any]:
-    return {
+def provenance(report: Report) -> str:
+    """What made the numbers, as JSON: version, and the overrides, seed and trace hash of each run."""
+    made = [
+        {
+            "paper": campaign.paper,
+            "campaign": campaign.id,
+            "scenario": campaign.scenario,
+            "cell": cell.name,
+            "overrides": dict(cell.overrides) | dict(report.extra),
+            "runs": [
+                {key: run[key] for key in ("run", "seed", "trace_hash")} for run in outcome.results[cell.name].runs
+            ],
+        }
+        for campaign, outcome in report.outcomes.items()
+        if outcome.results is not None and any(campaign in entry.plan.campaigns for entry in report.entries)
+        for cell in campaign.cells
+    ]
+    return json.dumps({"version": __version__, "cells": made}, ensure_ascii=False, indent=1)
+
+
+def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], object]:
+    return lambda finished: progress(done + finished)
+
+
+@cache
+def causes() -> dict[str, str]:
+    """The likely cause of a miss, by claim: kept by hand, only where a run or a sum isolates it."""
+    file = resources.files("stillair.papers") / "causes.toml"
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
+    judged = judge.judge(claim, cells)
+    row: Row = {
         "id": claim.id,
         "paper": entry.experiment.paper,
         "experiment": entry.experiment.id,
+        "artefact": entry.experiment.artefact,
+        "kind": claim.kind,
         "statement": claim.statement,
         "stated": claim.stated(),
-        "measured": measured.mean if measured else None,
-        "low": measured.low if measured else None,
-        "high": measured.high if measured else None,
+        "qualifier": claim.qualifier,
+        "source": claim.source,
+        **_measured(judged),
         "unit": claim.unit,
+        "verdict": judged.verdict,
     }
+    if claim.role:
+        row["role"] = claim.role
+    if judged.reason:
+        row["reason"] = judged.reason
+    if judged.marginal:
+        row["marginal"] = True
+    if judged.bar is not None:
+        row["bar"] = {"low": _finite(judged.bar.low), "high": _finite(judged.bar.high)}
+    if judged.verdict != judge.NOT_JUDGED and len(cells) > 1:
+        if judged.worst is not None:
+            row["cell"] = judged.worst.label
+        row["cells"] = [_cell(cell) for cell in cells]
+    if judged.verdict == judge.MISSED and claim.id in causes():
+        row["cause"] = causes()[claim.id]
+    return row
 
 
-def _reason(claim: Claim) -> str:
-    if claim.role == "input":
-        return "the number is an input of the experiment"
-    if claim.role == "fit":
-        return "the number is used to fit a setting that the paper leaves open"
-    if not claim.reproduce:
-        return "said about other work or about instruments"
-    return "claims are not judged yet"
+def _measured(judged: Judgement) -> Row:
+    worst = judged.worst
+    if worst is None:
+        return {"measured": None, "low": None, "high": None}
+    if worst.ranked is not None:
+        found = sorted(worst.ranked, key=lambda name: worst.ranked[name].mean if worst.ranked else 0.0)
+        return {"measured": found, "low": None, "high": None, "members": _members(worst.ranked)}
+    of = worst.measured
+    return {"measured": of.mean, "low": of.low, "high": of.high} if of is not None else {}
+
+
+def _members(ranked: Mapping[str, Interval]) -> dict[str, dict[str, float]]:
+    return {name: over._asdict() for name, over in ranked.items()}
+
+
+def _cell(cell: Cell) -> Row:
+    if cell.lacks:
+        return {"cell": cell.label, "lacks": cell.lacks}
+    if cell.ranked is not None:
+        return {"cell": cell.label, "members": _members(cell.ranked)}
+    return {"cell": cell.label} | _measured(Judgement("", worst=cell))
+
+
+def _finite(value: float) -> float | None:
+    return value if abs(value) != float("inf") else None
+
+
+def _verdicts(rows: Sequence[Row]) -> list[str]:
+    """A table of what was judged, then the rest by why it was not."""
+    judged = [row for row in rows if row["verdict"] in (judge.HELD, judge.MISSED)]
+    parts = [_judged(judged)] if judged else []
+    others = [(row, f"{row['verdict']}, {words.remark(row)}") for row in rows if row not in judged]
+    for why in dict.fromkeys(why for _, why in others):
+        ids = ", ".join(row["id"] for row, its in others if its == why)
+        parts.append(textwrap.fill(f"{why}: {ids}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False))
+    return parts
+
+
+def _judged(rows: Sequence[Row]) -> str:
+    lines = [[row["id"], row["verdict"], words.measured(row), words.stated(row), words.bar(row)] for row in rows]
+    laid = table(["claim", "verdict", "measured", "stated", "bar"], lines).splitlines()
+    out = [laid[0]]
+    for line, row in zip(laid[1:], rows, strict=True):
+        out.append(line)
+        out += textwrap.wrap(words.remark(row), _WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return "\n".join(out)

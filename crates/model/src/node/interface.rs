@@ -115,3 +115,80 @@ impl TxQueues {
         self.queues.iter().map(TxQueue::held).sum()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::testing::Bench;
+    use crate::qdisc::pfifo_fast::PfifoFastParams;
+    use crate::vocabulary::Seed;
+
+    /// A device that takes note of what it is given, and stops categories.
+    #[derive(Default)]
+    struct Device {
+        stopped: Vec<Ac>,
+        got: Vec<u32>,
+    }
+
+    impl<S> Port<S> for Device {
+        fn is_stopped(&self, ac: Ac) -> bool {
+            self.stopped.contains(&ac)
+        }
+        fn push(&mut self, _: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+            self.got.push(ctx.packets.get(p).seq);
+        }
+    }
+
+    fn queues(layout: Layout) -> TxQueues {
+        let config = QdiscConfig::PfifoFast(PfifoFastParams::default());
+        TxQueues::new(&config, layout, PlaceId(0), &mut Seed { seed: 1, run: 0 }.stream("test"))
+    }
+
+    /// Queues packets of these categories, numbered in this order.
+    fn fill(q: &mut TxQueues, b: &mut Bench, acs: &[Ac]) {
+        for (n, &ac) in acs.iter().enumerate() {
+            let p = b.packet(n as u32, 1500);
+            b.packets.get_mut(p).tid = [6, 4, 0, 1][ac.index()];
+            let queue = q.queue_of(ac).expect("a discipline");
+            assert_eq!(queue.enqueue(Instant::ZERO, p, &mut b.ctx()), Enqueue::Queued);
+        }
+    }
+
+    fn run(q: &mut TxQueues, b: &mut Bench, ac: Ac, device: &mut Device) -> bool {
+        q.queue_of(ac).expect("a discipline").run(Instant::ZERO, device, &mut b.ctx())
+    }
+
+    #[test]
+    fn a_stopped_category_blocks_a_root_and_no_other_of_mq() {
+        let acs = [Ac::Vo, Ac::Bk, Ac::Vo];
+        for (layout, first) in [(Layout::Root, vec![0]), (Layout::Mq, vec![0, 2])] {
+            let (mut q, mut b) = (queues(layout), Bench::new());
+            fill(&mut q, &mut b, &acs);
+            let mut device = Device { stopped: vec![Ac::Bk], ..Device::default() };
+            assert!(!Ac::ALL.into_iter().any(|ac| run(&mut q, &mut b, ac, &mut device)));
+            assert_eq!((&device.got, q.held()), (&first, 3 - first.len() as u64));
+            device.stopped.clear();
+            assert!(!run(&mut q, &mut b, Ac::Bk, &mut device));
+            device.got.sort_unstable();
+            assert_eq!((device.got, q.held()), (vec![0, 1, 2], 0));
+        }
+    }
+
+    #[test]
+    fn a_run_ends_at_its_quota() {
+        let (mut q, mut b, mut device) = (queues(Layout::OneQueue), Bench::new(), Device::default());
+        fill(&mut q, &mut b, &[Ac::Be; 70]);
+        assert!(run(&mut q, &mut b, Ac::Be, &mut device));
+        assert_eq!((device.got.len(), q.held()), (64, 6));
+        assert!(!run(&mut q, &mut b, Ac::Be, &mut device));
+        assert_eq!(device.got, (0..70).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn without_a_discipline_there_is_no_queue() {
+        let mut stream = Seed { seed: 1, run: 0 }.stream("test");
+        let mut q = TxQueues::new(&QdiscConfig::Noqueue, Layout::Root, PlaceId(0), &mut stream);
+        assert!(q.queue_of(Ac::Be).is_none());
+        assert_eq!(q.held(), 0);
+    }
+}

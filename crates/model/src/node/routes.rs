@@ -30,3 +30,19 @@ impl Routes {
         self.0.get(addr.index()).copied().flatten()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_are_found_replaced_and_missed() {
+        let mut r = Routes::default();
+        r.set(Addr(3), Route::Local);
+        r.set(Addr(1), Route::Via(IfId(2), PeerId(4)));
+        r.set(Addr(3), Route::Via(IfId(0), PeerId(0)));
+        let got = [0, 1, 2, 3, 4].map(|n| r.get(Addr(n)));
+        let via = |i, p| Some(Route::Via(IfId(i), PeerId(p)));
+        assert_eq!(got, [None, via(2, 4), None, via(0, 0), None]);
+    }
+}

@@ -174,7 +174,10 @@ impl WifiDev {
                 let rx = &mut self.rx[tid.index()];
                 rx.receive(now, ppdu, whole, up, ctx);
                 self.timers_possible |= rx.next_timeout().is_some();
-                self.driver.charge_rx(tid, airtime);
+                // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
+                if whole != 0 {
+                    self.driver.charge_rx(tid, airtime);
+                }
             }
             Content::Bar { start } => self.rx[tid.index()].on_bar(start, up),
             Content::AddbaRequest { start } => {
@@ -243,6 +246,11 @@ impl WifiDev {
         let waiting = self.waiting().filter(|m| m.pkt.is_some()).count();
         let reordering: usize = self.rx.iter().map(|r| r.held().count()).sum();
         self.driver.queued() + (waiting + reordering) as u64
+    }
+
+    /// Frames that came again from any peer although they had been received.
+    pub fn duplicates(&self) -> u64 {
+        self.rx.iter().map(|r| r.duplicates).sum()
     }
 
     /// The receiving side of a peer's traffic identifier.

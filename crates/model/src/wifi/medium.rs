@@ -99,9 +99,10 @@ impl Medium {
                 function.draw(&self.passed);
             }
         } else {
-            // Boundaries of this idle period that lie before `now` are gone for this function.
+            // Boundaries of this idle period up to `now` are gone for this function: what happens at the one that is
+            // just now is settled, and a start that is not ahead could not be planned any more.
             let from = first_boundary + self.slot * u64::from(aifsn);
-            let gone = now.saturating_since(from).div_ceil(self.slot);
+            let gone = if now < from { 0 } else { (now - from) / self.slot + 1 };
             function.expires = function.expires.max(self.passed[usize::from(aifsn)] + gone);
         }
         if self.waiting.is_empty() {
@@ -235,6 +236,17 @@ mod tests {
         // 100 + 43 = 143 is the first boundary; the next after 200 is 143 + 7 * 9 = 206.
         m.request(us(200), f);
         assert_eq!(m.start(), Some(us(206)));
+    }
+
+    #[test]
+    fn a_request_at_a_boundary_takes_the_next_one() {
+        for (at, start) in [(42, 43), (43, 52), (51, 52), (52, 61), (53, 61)] {
+            let mut m = Medium::new(SIFS, SLOT);
+            let f = function(&mut m, 3, 0, "f");
+            m.request(us(at), f);
+            assert_eq!(m.start(), Some(us(start)), "requested at {at}");
+            assert!(!m.has_begun(us(at)));
+        }
     }
 
     #[test]

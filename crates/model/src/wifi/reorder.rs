@@ -66,11 +66,13 @@ impl Reorder {
         }
     }
 
-    /// When a hole will be given up, if there is one.
+    /// When a hole will be given up, if there is one: when the first frame behind it has waited for the timeout, although
+    /// later frames may have waited longer. It may be past already, once the frames before have gone up.
+    // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the timer is set for the first frame that is held.
     pub fn next_timeout(&self) -> Option<Instant> {
-        self.window.first_mark()?;
-        let oldest = (0..SeqWindow::SIZE).filter_map(|n| self.slots[self.slot(n)]).map(|(_, at)| at).min();
-        oldest.map(|at| at + RELEASE_TIMEOUT)
+        let first = self.window.first_mark()?;
+        let (_, since) = self.slots[self.slot(first)].expect("a marked slot is full");
+        Some(since + RELEASE_TIMEOUT)
     }
 
     /// Gives up holes before frames that have waited for the timeout.
@@ -109,5 +111,72 @@ impl Reorder {
             let slot = usize::from(from.plus(n).get()) % SLOTS;
             up.extend(self.slots[slot].take().map(|(pkt, _)| pkt));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::testing::Bench;
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    /// Hands a frame in; what goes up, by number.
+    fn receive(r: &mut Reorder, b: &mut Bench, at: u64, seq: u16) -> Vec<u32> {
+        let (p, mut up) = (b.packet(u32::from(seq), 1500), Vec::new());
+        r.receive(ms(at), Seq::default().plus(seq), p, &mut up, &mut b.ctx());
+        up.into_iter().map(|p| b.finish(p)).collect()
+    }
+
+    fn timeout(r: &mut Reorder, b: &mut Bench, at: u64) -> Vec<u32> {
+        let mut up = Vec::new();
+        r.on_timeout(ms(at), &mut up);
+        up.into_iter().map(|p| b.finish(p)).collect()
+    }
+
+    #[test]
+    fn order_duplicates_and_a_jump_ahead() {
+        let (mut r, mut b) = (Reorder::new(Seq::default(), PlaceId(0)), Bench::new());
+        // Frames in the order in which they come, and what each sends up.
+        let table: [(u16, &[u32]); 8] = [
+            (0, &[0]),
+            (2, &[]),
+            (3, &[]),
+            (2, &[]), // held already
+            (1, &[1, 2, 3]),
+            (0, &[]),   // behind the window
+            (5, &[]),   // 4 is missing
+            (68, &[5]), // the window moves to 5
+        ];
+        for (seq, want) in table {
+            assert_eq!(receive(&mut r, &mut b, 0, seq), want, "frame {seq}");
+        }
+        assert_eq!(b.packets.account().dropped[0][Reason::OldOrDuplicate as usize], 2);
+        assert_eq!(r.held().count(), 1);
+    }
+
+    #[test]
+    fn the_timer_is_for_the_first_frame_that_is_held() {
+        let (mut r, mut b) = (Reorder::new(Seq::default(), PlaceId(0)), Bench::new());
+        assert!(receive(&mut r, &mut b, 10, 2).is_empty());
+        assert_eq!(r.next_timeout(), Some(ms(110)));
+        // A frame before it that comes later waits from its own coming on, and 2 with it.
+        assert!(receive(&mut r, &mut b, 60, 1).is_empty());
+        assert_eq!(r.next_timeout(), Some(ms(160)));
+        assert!(timeout(&mut r, &mut b, 110).is_empty());
+        assert_eq!(timeout(&mut r, &mut b, 160), [1, 2]);
+        assert_eq!(r.next_timeout(), None);
+    }
+
+    #[test]
+    fn a_frame_that_becomes_the_first_may_be_overdue() {
+        let (mut r, mut b) = (Reorder::new(Seq::default(), PlaceId(0)), Bench::new());
+        assert!(receive(&mut r, &mut b, 10, 4).is_empty());
+        assert!(receive(&mut r, &mut b, 60, 1).is_empty());
+        assert_eq!(receive(&mut r, &mut b, 150, 0), [0, 1]);
+        assert_eq!(r.next_timeout(), Some(ms(110)));
+        assert_eq!(timeout(&mut r, &mut b, 150), [4]);
     }
 }

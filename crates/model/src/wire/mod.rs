@@ -111,3 +111,57 @@ impl Wire {
         self.ring.iter().map(|&(_, charge, truesize)| (charge, truesize))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::testing::Bench;
+
+    fn us(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(n)
+    }
+
+    fn wire(ring: u32) -> Wire {
+        let (rate, delay) = (Rate::from_mbps(100), Duration::from_micros(250));
+        let params = WireParams { rate, delay, ring, coalesce: Duration::from_micros(125) };
+        Wire::new(params, IfId(0), IfId(1))
+    }
+
+    #[test]
+    fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
+        let (mut w, mut b) = (wire(256), Bench::new());
+        // 1462 and 38 bytes are 120 us at 100 Mbit/s; a short packet is padded to 46 and 38 bytes, 6.72 us.
+        for len in [1462, 1462, 20] {
+            let p = b.packet(len, len);
+            w.push(us(1000), p, &mut b.ctx());
+        }
+        let mut arrivals = Vec::new();
+        while let Some(at) = w.next_arrival() {
+            assert!(w.arrive(Instant::from_nanos(at.nanos() - 1)).is_none());
+            let p = w.arrive(at).expect("it has arrived");
+            arrivals.push((at.nanos(), b.finish(p)));
+        }
+        assert_eq!(arrivals, [(1_370_000, 1462), (1_490_000, 1462), (1_496_720, 20)]);
+        // The charge was not the packets' any more; the ring ends it, all that are sent in one report.
+        assert_eq!((b.uncharged(), w.charges().count()), (0, 3));
+        assert_eq!(w.next_completion(), Some(us(1120 + 125)));
+        assert!(!w.complete(us(1245), &mut b.ctx()));
+        assert_eq!((b.uncharged(), w.charges().count()), (2, 1));
+        assert_eq!(w.held(), 0);
+    }
+
+    #[test]
+    fn a_full_ring_stops_the_queue_and_a_quarter_free_wakes_it() {
+        let (mut w, mut b) = (wire(8), Bench::new());
+        for n in 0..8 {
+            assert!(!w.is_stopped(), "after {n}");
+            let p = b.packet(n, 1462);
+            w.push(us(0), p, &mut b.ctx());
+        }
+        assert!(w.is_stopped());
+        // Seven left, then six.
+        assert!(!w.complete(us(120), &mut b.ctx()) && w.is_stopped());
+        assert!(w.complete(us(240), &mut b.ctx()) && !w.is_stopped());
+        assert!(!w.complete(us(360), &mut b.ctx()), "woken once");
+    }
+}

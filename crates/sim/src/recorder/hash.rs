@@ -46,3 +46,79 @@ impl TraceHash {
 fn pack(tag: u64, id: u32, small: u64) -> u64 {
     tag << 60 | small << 32 | u64::from(id)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stillair_model::vocabulary::{
+        Ac, ChannelId, DevId, Duration, FlowId, Kind, PeerId, PlaceId, PpduKind, PpduTry, Reason,
+    };
+
+    fn delivered(flow: u32, kind: Kind, seq: u32, len: u32) -> Trace {
+        Trace::Delivered { flow: FlowId(flow), kind, seq, len, delay: Duration::ZERO }
+    }
+
+    fn dropped(flow: u32, seq: u32, reason: Reason, place: u16) -> Trace {
+        Trace::Dropped { flow: FlowId(flow), seq, reason, place: PlaceId(place) }
+    }
+
+    fn ppdu(change: impl FnOnce(&mut PpduTry)) -> Trace {
+        let mut t = PpduTry {
+            channel: ChannelId(0),
+            dev: DevId(1),
+            peer: PeerId(1),
+            ac: Ac::Be,
+            kind: PpduKind::Single,
+            start: Instant::ZERO,
+            airtime: Duration::from_micros(100),
+            mpdus: 1,
+            received: 1,
+            attempt: 0,
+            collided: false,
+            acknowledged: true,
+        };
+        change(&mut t);
+        Trace::Ppdu(t)
+    }
+
+    fn hash(events: &[(u64, Trace)]) -> u64 {
+        let mut h = TraceHash::default();
+        events.iter().for_each(|(at, what)| h.add(Instant::from_nanos(*at), what));
+        h.finish()
+    }
+
+    #[test]
+    fn whatever_differs_shows() {
+        let one = |what| hash(&[(1_000, what)]);
+        let mut all = vec![
+            hash(&[]),
+            one(delivered(1, Kind::Udp, 1, 100)),
+            hash(&[(1_001, delivered(1, Kind::Udp, 1, 100))]),
+            one(delivered(2, Kind::Udp, 1, 100)),
+            one(delivered(1, Kind::EchoReply, 1, 100)),
+            one(delivered(1, Kind::Udp, 2, 100)),
+            one(delivered(1, Kind::Udp, 1, 101)),
+            one(dropped(1, 1, Reason::Codel, 1)),
+            one(dropped(2, 1, Reason::Codel, 1)),
+            one(dropped(1, 2, Reason::Codel, 1)),
+            one(dropped(1, 1, Reason::RetryLimit, 1)),
+            one(dropped(1, 1, Reason::Codel, 2)),
+            one(ppdu(|_| ())),
+            one(ppdu(|t| t.dev = DevId(2))),
+            one(ppdu(|t| t.peer = PeerId(2))),
+            one(ppdu(|t| t.kind = PpduKind::Aggregate)),
+            one(ppdu(|t| t.airtime = Duration::from_nanos(100_001))),
+            one(ppdu(|t| t.mpdus = 2)),
+            one(ppdu(|t| t.received = 0)),
+            one(ppdu(|t| t.attempt = 1)),
+            one(ppdu(|t| t.collided = true)),
+            one(ppdu(|t| t.acknowledged = false)),
+        ];
+        let (a, b) = ((5, delivered(1, Kind::Udp, 1, 100)), (5, delivered(2, Kind::Udp, 1, 100)));
+        all.extend([hash(&[a, b]), hash(&[b, a]), hash(&[a, a])]);
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), count);
+    }
+}

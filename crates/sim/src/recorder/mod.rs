@@ -109,3 +109,114 @@ impl Sink for Recorder {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stillair_model::metrics::jain;
+    use stillair_model::vocabulary::{Ac, ChannelId, DevId, FlowId, PacketAccount, PeerId, Reason};
+    use stillair_model::wifi::account::{AirAccount, AirUse};
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    /// An access point (device 0) with two stations (devices 1 and 2), a flow to each, measured from 100 ms on.
+    fn recorder() -> Recorder {
+        use Direction::{Down, Up};
+        let flows = [Some(0), Some(1)].map(|station| FlowRecord { station, ..FlowRecord::default() });
+        let links = vec![vec![(0, Down), (1, Down)], vec![(0, Up)], vec![(1, Up)]];
+        Recorder::new(ms(100), flows.to_vec(), 2, links)
+    }
+
+    fn delivered(r: &mut Recorder, at: u64, flow: u32, kind: Kind, len: u32, delay: u64) {
+        let delay = Duration::from_millis(delay);
+        r.event(ms(at), &Trace::Delivered { flow: FlowId(flow), kind, seq: 1, len, delay });
+    }
+
+    fn sent(r: &mut Recorder, at: u64, (dev, peer): (u16, u16), kind: PpduKind, mpdus: u16, attempt: u8) {
+        let t = PpduTry {
+            channel: ChannelId(0),
+            dev: DevId(dev),
+            peer: PeerId(peer),
+            ac: Ac::Be,
+            kind,
+            start: ms(at),
+            airtime: Duration::from_micros(500),
+            mpdus,
+            received: mpdus,
+            attempt,
+            collided: false,
+            acknowledged: true,
+        };
+        r.event(ms(at), &Trace::Ppdu(t));
+    }
+
+    fn filled() -> Recorder {
+        let mut r = recorder();
+        // Before the warm-up is over nothing counts.
+        delivered(&mut r, 99, 0, Kind::Udp, 1028, 1);
+        sent(&mut r, 99, (0, 0), PpduKind::Aggregate, 32, 0);
+        for _ in 0..5 {
+            delivered(&mut r, 100, 0, Kind::Udp, 1028, 1);
+        }
+        delivered(&mut r, 110, 1, Kind::EchoRequest, 84, 3);
+        delivered(&mut r, 120, 1, Kind::EchoReply, 84, 7);
+        delivered(&mut r, 130, 1, Kind::EchoReply, 84, 5);
+        // Two tries of one aggregate: its airtime counts twice, its frames once.
+        sent(&mut r, 140, (0, 0), PpduKind::Aggregate, 8, 0);
+        sent(&mut r, 141, (0, 0), PpduKind::Aggregate, 8, 1);
+        sent(&mut r, 142, (0, 0), PpduKind::Single, 1, 0);
+        sent(&mut r, 143, (2, 0), PpduKind::Single, 1, 0);
+        // Neither management nor beacons are anybody's data.
+        sent(&mut r, 144, (0, 1), PpduKind::Management, 0, 0);
+        sent(&mut r, 145, (0, 0), PpduKind::Beacon, 0, 0);
+        sent(&mut r, 146, (0, 0), PpduKind::Bar, 0, 0);
+        r
+    }
+
+    #[test]
+    fn flows_and_stations_after_the_warm_up() {
+        let r = filled();
+        assert_eq!(r.flows.iter().map(|f| (f.bytes, f.rtts.len())).collect::<Vec<_>>(), [(5_000, 0), (0, 2)]);
+        let station = |s: &StationRecord| (s.airtime.map(|d| d.nanos() / 1000), s.ppdus, s.mpdus);
+        assert_eq!(station(&r.stations[0]), ([1500, 0], [2, 0], [9, 0]));
+        assert_eq!(station(&r.stations[1]), ([0, 500], [0, 1], [0, 1]));
+        assert_ne!(r.trace_hash(), recorder().trace_hash());
+    }
+
+    #[test]
+    fn a_summary_of_it() {
+        let mut account = PacketAccount { created: 20, delivered: 8, consumed: 2, dropped: vec![] };
+        account.dropped = vec![[0; Reason::COUNT]; 2];
+        account.dropped[1][Reason::Codel as usize] = 3;
+        account.dropped[1][Reason::RetryLimit as usize] = 4;
+        let mut air = AirAccount::default();
+        air.book(AirUse::Idle, ms(1));
+        air.book(AirUse::Data, ms(3));
+        let names = |names: [&str; 2]| names.map(str::to_owned);
+        let (stations, places) = (names(["a", "b"]), names(["x", "y"]));
+        let s = summarise(
+            (7, 3),
+            &filled(),
+            Duration::from_secs(1),
+            &stations,
+            &places,
+            (&account, 3),
+            &[("wifi".to_owned(), &air)],
+        );
+        assert_eq!((s.seed, s.run), (7, 3));
+        // 5,000 bytes in a second.
+        assert_eq!((s.goodput_total_mbps, s.jain_airtime), (0.04, jain(&[1500.0, 500.0])));
+        let a = &s.stations["a"];
+        assert_eq!((a.goodput_mbps, a.airtime_share, a.mean_aggregate), (0.04, Some(0.75), Some(4.5)));
+        assert_eq!((a.mean_aggregate_up, a.ping_median_ms, a.airtime_tx_us), (None, None, 1500.0));
+        let b = &s.stations["b"];
+        assert_eq!((b.goodput_mbps, b.airtime_share, b.mean_aggregate), (0.0, Some(0.25), Some(1.0)));
+        assert_eq!((b.mean_aggregate_up, b.ping_median_ms, b.airtime_rx_us), (Some(1.0), Some(6.0), 500.0));
+        let drops: Vec<_> = s.drops.iter().map(|d| (d.place.as_str(), d.reason, d.packets)).collect();
+        assert_eq!(drops, [("y", "codel", 3), ("y", "retry_limit", 4)]);
+        assert_eq!((s.air["wifi"]["idle_us"], s.air["wifi"]["data_us"]), (1000.0, 2000.0));
+        assert_eq!((s.packets.dropped, s.packets.inside), (7, 3));
+    }
+}

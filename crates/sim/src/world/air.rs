@@ -46,12 +46,14 @@ impl Channel {
     }
 
     fn book_wait(&mut self, start: Instant) {
+        self.account.book(AirUse::Contention, self.quiet_until.min(start));
         self.account.book(AirUse::Idle, self.medium.wanted_from());
         self.account.book(AirUse::Contention, start);
     }
 
     /// Books what has passed at the end of a run, an exchange that is under way included.
     pub(super) fn close(&mut self, end: Instant) {
+        self.account.book(AirUse::Contention, self.quiet_until.min(end));
         let start = self.medium.start().unwrap_or(Instant::NEVER);
         let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
         self.account.book(AirUse::Idle, wanted);
@@ -158,7 +160,9 @@ impl<S: Sink> World<S> {
         channel.account.book(if data { AirUse::Data } else { AirUse::Management }, start + took);
         // Without any whole frame there is no answer: everybody waits as after a frame that nobody understood.
         let idle_from = if whole == 0 { now.max(start + took + timing.eifs_extra()) } else { now };
-        channel.account.book(if whole == 0 { AirUse::Contention } else { AirUse::Ack }, idle_from);
+        // That wait may outlast the run, so it is booked when it is over.
+        channel.quiet_until = idle_from;
+        channel.account.book(if whole == 0 { AirUse::Contention } else { AirUse::Ack }, now);
         let fate = Fate { received: whole.count_ones() as u16, collided: false, acknowledged };
         self.report(index, &ppdu, start, took, fate);
 

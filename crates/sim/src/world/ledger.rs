@@ -4,7 +4,7 @@ use stillair_model::vocabulary::{Instant, PacketAccount};
 use stillair_model::wifi::account::AirAccount;
 
 use super::World;
-use super::apps::AppKind;
+use super::apps::{App, AppKind};
 
 impl<S> World<S> {
     /// Books the air up to `end` and checks all accounts; the message says which does not close.
@@ -72,8 +72,102 @@ impl<S> World<S> {
         (self.packets.account(), self.packets.live())
     }
 
+    /// Memory charged to all sockets now, in bytes.
+    pub fn charged(&self) -> u64 {
+        let of = |app: &App| match &app.kind {
+            AppKind::Udp(source) => source.charged(),
+            AppKind::Ping(_) => 0,
+        };
+        self.apps.iter().map(of).sum()
+    }
+
+    /// Frames that receivers got again because the acknowledgement had been lost.
+    pub fn duplicates(&self) -> u64 {
+        self.wlans.iter().map(|w| w.dev.duplicates()).sum()
+    }
+
     /// The account of each channel's air, by name.
     pub fn air_accounts(&self) -> Vec<(String, &AirAccount)> {
         self.channels.iter().map(|c| (c.name.clone(), &c.account)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+    use crate::world::{World, wire};
+    use stillair_model::vocabulary::{
+        Addr, Duration, Fate, FlowId, Kind, NewPacket, PlaceId, Reason, Seed, SockId,
+    };
+    use stillair_model::wifi::account::AirUse;
+
+    const END: Instant = Instant::from_nanos(200_000_000);
+    const TEXT: &str = include_str!("../../tests/scenario/good.toml");
+
+    /// A world after 200 ms of load.
+    fn world() -> World<crate::recorder::Recorder> {
+        let scenario = scenario::parse(TEXT, "good.toml", &[]).expect("a good scenario");
+        let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;
+        world.run_until(END);
+        world
+    }
+
+    fn packet(charge: SockId) -> NewPacket {
+        NewPacket {
+            now: END,
+            flow: FlowId(0),
+            flow_hash: 0,
+            len: 1500,
+            truesize: 2304,
+            charge,
+            seq: 0,
+            src: Addr(0),
+            dst: Addr(1),
+            tos: 0,
+            kind: Kind::Udp,
+        }
+    }
+
+    #[test]
+    fn untouched_accounts_close_at_any_instant() {
+        let mut w = world();
+        assert_eq!(w.close(END), Ok(()));
+        assert!(w.packet_account().1 > 0, "the world is busy");
+        let later = END + Duration::from_nanos(1_234_567);
+        w.run_until(later);
+        assert_eq!(w.close(later), Ok(()));
+    }
+
+    #[test]
+    fn a_packet_that_nobody_holds_is_missed() {
+        let mut w = world();
+        w.packets.create(packet(SockId::NONE));
+        let says = w.close(END).unwrap_err();
+        let live = w.packets.live();
+        assert!(says.starts_with(&format!("packets: {live} alive, but {} found", live - 1)), "{says}");
+    }
+
+    #[test]
+    fn a_charge_without_its_socket_is_missed() {
+        let mut w = world();
+        let p = w.packets.create(packet(SockId(1)));
+        w.packets.free(p, Fate::Dropped(Reason::Codel, PlaceId(0)));
+        while w.packets.pop_uncharged().is_some() {}
+        assert_eq!(w.close(END), Ok(()));
+        // A charge that has ended, but whose socket has not heard of it.
+        let AppKind::Udp(source) = &mut w.apps[w.sockets[1]].kind else { panic!("a UDP source") };
+        let before = source.charged();
+        source.on_timer();
+        assert!(source.emit(END).is_some());
+        let says = w.close(END).unwrap_err();
+        assert_eq!(says, format!("socket 1: charged for {} bytes, {before} found", before + 2304));
+    }
+
+    #[test]
+    fn air_that_is_booked_beyond_the_end_is_missed() {
+        let mut w = world();
+        w.channels[0].account.book(AirUse::Ack, END + Duration::from_nanos(1));
+        assert!(w.close(END).unwrap_err().starts_with("air of channel wifi: "));
     }
 }

@@ -63,6 +63,8 @@ struct Channel {
     winners: Vec<FunctionId>,
     /// Somebody may have begun to contend since the exchange was planned: it is on the world's list to be looked at.
     dirty: bool,
+    /// Until when everybody waits after a frame that nobody understood.
+    quiet_until: Instant,
     /// End of the transmit opportunity that the exchange under way continues, if it does.
     txop_until: Option<Instant>,
 }
@@ -219,7 +221,9 @@ impl<S: Sink> World<S> {
         while let Some(dev) = self.dirty.devs.pop() {
             let wlan = &mut self.wlans[dev];
             wlan.dirty = false;
-            self.timers.set(Slot(self.slots.devs + dev as u32), wlan.dev.next_timer());
+            // A frame that has waited long may become the first of its buffer, and is overdue at once.
+            let at = wlan.dev.next_timer().map(|t| t.max(self.now));
+            self.timers.set(Slot(self.slots.devs + dev as u32), at);
         }
     }
 

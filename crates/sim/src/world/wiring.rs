@@ -221,6 +221,7 @@ impl<'a> Plan<'a> {
                 functions: Vec::new(),
                 winners: Vec::new(),
                 dirty: false,
+                quiet_until: Instant::ZERO,
                 txop_until: None,
             }
         };

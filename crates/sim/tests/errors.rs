@@ -1,0 +1,84 @@
+//! Frames and acknowledgements that are lost on the air: who pays for it, and what becomes of the packets.
+
+mod common;
+
+use common::{Watcher, cell, flow, parse, run_to, station, watched};
+use stillair_model::vocabulary::{Duration, Reason};
+use stillair_sim::world::World;
+
+const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
+const SCHEMES: [&str; 5] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed"];
+
+/// A run whose sources stop after a second, and which goes on until all has drained.
+fn drained(text: &str) -> World<Watcher> {
+    let mut world = watched(&parse(text, &[]), 0).world;
+    for ms in (500..60_000).step_by(500) {
+        run_to(&mut world, Duration::from_millis(ms)).expect("accounts close, in order");
+        if ms > 1_000 && world.packet_account().1 == 0 {
+            break;
+        }
+    }
+    assert_eq!((world.packet_account().1, world.charged()), (0, 0), "something is stuck");
+    world
+}
+
+/// Two stations with a flow each from the access point; flow 1 is to the station with `path`.
+fn beside(scheme: &str, path: &str, mbps: u32, mark: &str) -> String {
+    let udp = format!("rate = \"{mbps} Mbit/s\"\nburst = 4\nstop = \"1 s\"\nmark = \"{mark}\"");
+    cell("2 s", CHANNEL, &format!("scheme = \"{scheme}\""))
+        + &station("good", 0, "rate = \"ht20-mcs7-lgi\"")
+        + &station("bad", 1, path)
+        + &flow("udp", "ap", "good", &udp)
+        + &flow("udp", "ap", "bad", &udp)
+}
+
+#[test]
+fn a_dead_path_gives_up_and_others_go_on() {
+    for scheme in SCHEMES {
+        let text = beside(scheme, "rate = \"ht20-mcs7-lgi\", error_rate = 1.0", 2, "CS0");
+        let world = drained(&text);
+        let t = &world.trace;
+        // Load that fits: nothing is dropped for any other reason than the dead path, and nothing on the good one.
+        assert!(t.delivered[0] > 100, "{scheme}: {:?}", t.delivered);
+        assert_eq!(t.dropped[0], [0; Reason::COUNT], "{scheme}");
+        assert_eq!(t.delivered[1], 0, "{scheme}");
+        assert!(t.dropped[1][Reason::RetryLimit as usize] > 100, "{scheme}: {:?}", t.dropped);
+        assert_eq!(t.dropped_otherwise(1, Reason::RetryLimit), 0, "{scheme}: {:?}", t.dropped);
+        let (account, _) = world.packet_account();
+        assert_eq!(account.created, t.delivered[0] + t.dropped[1][Reason::RetryLimit as usize]);
+    }
+}
+
+#[test]
+fn lost_acknowledgements_lose_no_packet() {
+    for (scheme, mark) in SCHEMES.into_iter().flat_map(|s| [(s, "CS0"), (s, "EF"), (s, "CS1")]) {
+        let text = beside(scheme, "rate = \"ht20-mcs7-lgi\", ack_error_rate = 0.5", 4, mark);
+        let world = drained(&text);
+        let (account, _) = world.packet_account();
+        assert!(account.delivered > 500, "{scheme} {mark}: {account:?}");
+        assert_eq!(account.created, account.delivered, "{scheme} {mark}: {account:?}");
+        assert!(world.duplicates() > 100, "{scheme} {mark}: {} duplicates", world.duplicates());
+    }
+}
+
+#[test]
+fn broken_frames_of_a_session_are_sent_again() {
+    // 30 tries of every other frame: none is given up in a thousand runs, so all arrive, in order.
+    let text = beside("airtime", "rate = \"ht20-mcs7-lgi\", error_rate = 0.5", 4, "CS0");
+    let world = drained(&text);
+    let (account, _) = world.packet_account();
+    assert!(world.trace.delivered[1] > 250, "{:?}", world.trace.delivered);
+    assert_eq!(account.created, account.delivered, "{account:?} {:?}", world.trace.dropped);
+    assert_eq!(world.duplicates(), 0);
+}
+
+#[test]
+fn the_retry_limit_is_counted_in_tries_of_the_hardware() {
+    // Half of the frames are broken and each is tried once more at most: a quarter is lost, and nothing else.
+    let text = beside("fq_mac", "rate = \"ht20-mcs7-lgi\", error_rate = 0.5", 20, "CS0")
+        .replace("scheme = \"fq_mac\"", "retry_limit = 2, scheme = \"fq_mac\"");
+    let world = drained(&text);
+    let (got, lost) = (world.trace.delivered[1], world.trace.dropped[1][Reason::RetryLimit as usize]);
+    let permille = lost * 1000 / (got + lost);
+    assert!(got > 1000 && (215..=285).contains(&permille), "{permille} of a thousand lost");
+}

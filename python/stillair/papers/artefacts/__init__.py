@@ -1,0 +1,28 @@
+"""The figures and tables of the papers, regenerated: as text for the terminal, as a picture in the paper's form."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from stillair.papers.artefacts import airtime, sparse, table1
+from stillair.papers.measure import Measurer
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """One figure or table. The picture needs matplotlib, the text nothing."""
+
+    text: Callable[[Measurer], str]
+    picture: "Callable[[Measurer], Figure]"
+
+
+# By the name under which a plan says `draws`.
+ARTEFACTS = {
+    "table1": Artefact(table1.text, table1.picture),
+    "shares": Artefact(airtime.shares_text, airtime.shares_picture),
+    "jain": Artefact(airtime.jain_text, airtime.jain_picture),
+    "sparse": Artefact(sparse.text, sparse.picture),
+}

@@ -1,0 +1,58 @@
+"""Running a campaign: each of its cells as often as asked, with the same seeds."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stillair import bundled
+from stillair._native import InputError
+from stillair.papers.plan import Campaign
+from stillair.result import Result
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What the runs of a campaign gave: a result for each cell, or why there is none."""
+
+    text: str = ""
+    """The scenario as it was given."""
+    results: Mapping[str, Result] | None = None
+    lacks: str = ""
+
+
+def prepare(campaign: Campaign, extra: Sequence[tuple[str, str]] = ()) -> str:
+    """Why the campaign cannot be run; nothing if it can. `extra` overrides are the user's and must be right."""
+    scenario = bundled.scenario(campaign.scenario)
+    for cell in campaign.cells:
+        try:
+            scenario.resolve([*cell.overrides.items()])
+        except InputError as error:
+            # Without a word on what is missing, a scenario that cannot be read is a mistake in it.
+            if not campaign.needs:
+                raise
+            # Where the file lies on this machine is no part of a result.
+            return f"needs {campaign.needs} ({str(error).removeprefix(f'{Path(scenario.file).parent}{os.sep}')})"
+        scenario.resolve([*cell.overrides.items(), *extra])
+    return ""
+
+
+def run(
+    campaign: Campaign,
+    runs: int,
+    jobs: int | None,
+    extra: Sequence[tuple[str, str]] = (),
+    progress: Callable[[int], object] | None = None,
+) -> Outcome:
+    """Runs every cell `runs` times. Cells have the same seeds, so that they differ in nothing but their settings."""
+    scenario = bundled.scenario(campaign.scenario)
+    results = {}
+    for number, cell in enumerate(campaign.cells):
+        heard = _counter(progress, number * runs) if progress else None
+        overrides = [*cell.overrides.items(), *extra]
+        results[cell.name] = scenario.run(runs=runs, jobs=jobs, overrides=overrides, progress=heard)
+    return Outcome(scenario.text, results)
+
+
+def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], object]:
+    return lambda finished: progress(done + finished)

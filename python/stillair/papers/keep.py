@@ -1,0 +1,48 @@
+"""Keeping a report: a folder with the page, the claims, the text, and the pictures."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from stillair import output
+from stillair.papers import report as reports
+from stillair.papers import style
+from stillair.papers.artefacts import ARTEFACTS
+from stillair.papers.page import page
+from stillair.papers.report import Report
+
+Pictures = Mapping[str, Mapping[str, bytes]]
+
+
+def pictures(report: Report) -> dict[str, dict[str, bytes]]:
+    """The artefact of each experiment that was run, by its name and then by form; none without matplotlib."""
+    if not style.available():
+        return {}
+    drawn = {}
+    for entry in report.entries:
+        if report.drawn(entry):
+            picture = ARTEFACTS[entry.plan.draws].picture(report.measurer(entry))
+            drawn[entry.experiment.name] = {form: style.save(picture, form) for form in style.FORMATS}
+    return drawn
+
+
+def write(folder: Path, report: Report) -> None:
+    """Writes `report.html`, `claims.json` and `report.txt`; and in a folder a paper its own part with its pictures."""
+    drawn = pictures(report)
+    svgs = {name: forms["svg"] for name, forms in drawn.items()}
+    output.write_files(folder, {"report.html": page(report, svgs), **_texts(report)})
+    for paper in report.papers():
+        own = folder / paper
+        output.prepare(own)
+        output.write_files(own, _texts(report.of_paper(paper)))
+        for name, forms in drawn.items():
+            if name.startswith(f"{paper}/"):
+                experiment = name.removeprefix(f"{paper}/")
+                output.write_bytes(own, {f"{experiment}.{form}": data for form, data in forms.items()})
+
+
+def _texts(report: Report) -> dict[str, str]:
+    return {
+        "claims.json": reports.as_json(report.rows(), indent=1) + "\n",
+        "report.txt": reports.text(report),
+        "runs.json": reports.provenance(report) + "\n",
+    }

@@ -1,0 +1,177 @@
+"""From a claim to what the runs say about it: which cells it speaks of, and the number in each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from stillair.papers import judge, table1_model
+from stillair.papers.campaign import Outcome
+from stillair.papers.claims import Claim, Experiment
+from stillair.papers.judge import Cell
+from stillair.papers.plan import ExperimentPlan, Metric, Plan, Where, matches
+from stillair.result import Result
+from stillair.statistics import Interval, interval, median_interval, ratio_interval
+
+# Words of a configuration that say how cells are compared and not which.
+_COMPARING = ("axis", "numerator", "denominator")
+
+_NOT_ASKED = "not asked to run"
+
+
+class _LackingError(Exception):
+    """A number that there is not, and why; `ran` if its cell was run all the same."""
+
+    def __init__(self, why: str, ran: bool = False) -> None:
+        super().__init__(why)
+        self.ran = ran
+
+
+@dataclass(frozen=True)
+class Measurer:
+    """Finds the numbers of one experiment in the outcomes of its campaigns."""
+
+    experiment: Experiment
+    plan: Plan
+    outcomes: Mapping[str, Outcome]
+    """Outcomes by the name of their campaign."""
+
+    @property
+    def own(self) -> ExperimentPlan:
+        """The plan of this experiment."""
+        return self.plan.experiments[self.experiment.id]
+
+    def cells(self, claim: Claim) -> list[Cell]:
+        """What was measured in each cell that a claim lists."""
+        if self.own.needs:
+            return [Cell(lacks=f"needs {self.own.needs}")]
+        # Not even the paper's own formula is judged of an experiment that nobody asked for.
+        if not self.outcomes:
+            return [Cell(lacks=_NOT_ASKED)]
+        words = {key: value for key, value in claim.configuration.items() if key not in _COMPARING}
+        lists = {key: value for key, value in words.items() if isinstance(value, list)}
+        chosen = []
+        for values in product(*lists.values()):
+            listed = dict(zip(lists, values, strict=True))
+            label = ", ".join(f"{key} {value}" for key, value in listed.items())
+            try:
+                chosen.append(self._cell(claim, label, {**words, **listed}))
+            except _LackingError as lacking:
+                chosen.append(Cell(label, lacks=str(lacking), ran=lacking.ran))
+        return chosen
+
+    def result(self, where: Where) -> Result:
+        """The result of the cell that the words choose."""
+        for lack in self.own.lacks:
+            if matches(lack.where, where):
+                raise _LackingError(f"needs {lack.needs}")
+        found = self.own.cell(where)
+        if found is None:
+            raise _LackingError(f"no run stands for {_words(where)}")
+        campaign, cell = found
+        outcome = self.outcomes.get(campaign.id)
+        if outcome is None or outcome.results is None:
+            raise _LackingError(outcome.lacks if outcome and outcome.lacks else _NOT_ASKED)
+        return outcome.results[cell.name]
+
+    def of_cell(self, where: Where, name: str) -> Interval | None:
+        """A metric of a cell over its runs; none if no run has it."""
+        try:
+            return self._quantity(where, name)
+        except _LackingError:
+            return None
+
+    def _cell(self, claim: Claim, label: str, where: Where) -> Cell:
+        if claim.kind == "order":
+            return self._order(claim, label, where)
+        if "numerator" in claim.configuration:
+            names = claim.configuration["numerator"], claim.configuration["denominator"]
+            axis = self.own.axis_of(names[1])
+            above, below = (self._runs({**where, axis: name}, claim.metric) for name in names)
+            return Cell(label, _ratio(above, below))
+        return Cell(label, self._quantity(where, claim.metric))
+
+    def _order(self, claim: Claim, label: str, where: Where) -> Cell:
+        axis = claim.configuration["axis"]
+        series = {name: self._runs({**where, axis: name}, claim.metric) for name in judge.members(claim.ordering)}
+        gaps = []
+        for low, high in judge.steps(claim.ordering):
+            below, above = _paired(series[low], series[high])
+            gaps.append(interval([b - a for a, b in zip(below, above, strict=True)]))
+        return Cell(label, ranked={name: interval(_found(runs)) for name, runs in series.items()}, gaps=tuple(gaps))
+
+    def _quantity(self, where: Where, name: str) -> Interval:
+        metric = self._metric(name)
+        if metric.reduction_of:
+            whole = {**where, **(metric.at or {})}
+            before, after = (
+                self._runs({**whole, **(end or {})}, metric.reduction_of) for end in (metric.from_, metric.to)
+            )
+            left = _ratio(after, before)
+            return Interval(100 * (1 - left.mean), 100 * (1 - left.high), 100 * (1 - left.low))
+        if metric.model:
+            value = metric.scale * table1_model.value(self.experiment, where["scheme"], where["station"], metric.model)
+            return Interval(value, value, value)
+        found = _found(self._runs(where, name))
+        as_median = self.own.median is not None and matches(self.own.median, where)
+        return median_interval(found) if as_median else interval(found)
+
+    def _runs(self, where: Where, name: str) -> list[float | None]:
+        """A metric run by run: of a station, a class of them, a sum of some (`fast1 + fast2`), or the whole."""
+        metric = self._metric(name)
+        station = where.get("station")
+        result = self.result({key: value for key, value in where.items() if key != "station"})
+        if metric.run and station in (None, "total"):
+            return [_scaled(run.get(metric.run), metric.scale) for run in result.runs]
+        if not metric.station or station is None:
+            raise _LackingError(f"a run does not report {name} for {station or 'the whole'}", ran=True)
+        members = self.plan.stations.get(station)
+        names = members or station.split(" + ")
+        share = 1 / len(members) if members else 1.0
+        return [_sum([_station(run, one, metric) for one in names], share) for run in result.runs]
+
+    def _metric(self, name: str) -> Metric:
+        if name not in self.plan.metrics:
+            raise _LackingError(f"a run does not report {name}", ran=True)
+        return self.plan.metrics[name]
+
+
+def _station(run: Mapping[str, Any], name: str, metric: Metric) -> float | None:
+    if name not in run["stations"]:
+        raise _LackingError(f"the scenario has no station {name}", ran=True)
+    return _scaled(run["stations"][name].get(metric.station), metric.scale)
+
+
+def _scaled(value: float | None, scale: float) -> float | None:
+    return None if value is None else value * scale
+
+
+def _sum(values: Sequence[float | None], share: float) -> float | None:
+    found = [value for value in values if value is not None]
+    return share * sum(found) if len(found) == len(values) else None
+
+
+def _found(values: Sequence[float | None]) -> list[float]:
+    found = [value for value in values if value is not None]
+    if not found:
+        raise _LackingError("no run measured it", ran=True)
+    return found
+
+
+def _paired(one: Sequence[float | None], other: Sequence[float | None]) -> tuple[list[float], list[float]]:
+    """The runs in which both were measured."""
+    pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
+    if not pairs:
+        raise _LackingError("no run measured both", ran=True)
+    return [a for a, _ in pairs], [b for _, b in pairs]
+
+
+def _ratio(above: Sequence[float | None], below: Sequence[float | None]) -> Interval:
+    over, under = _paired(above, below)
+    if not any(under):
+        raise _LackingError("what it is compared with was zero in every run", ran=True)
+    return ratio_interval(over, under)
+
+
+def _words(where: Where) -> str:
+    return ", ".join(f"{key} {value}" for key, value in where.items()) or "the claim"

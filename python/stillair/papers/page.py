@@ -1,0 +1,224 @@
+"""The report as one page: every artefact, every verdict, the settings of each run. It needs no other file."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib import resources
+
+from stillair.papers import judge, words
+from stillair.papers.artefacts import ARTEFACTS
+from stillair.papers.claims import Experiment, Paper, papers
+from stillair.papers.registry import Entry
+from stillair.papers.report import Report, Row
+
+# What the verdicts mean, for a reader who has not seen the rule.
+_MEANINGS = {
+    judge.HELD: "the mean over the runs keeps to the bar",
+    judge.MISSED: "it does not; never fitted to",
+    judge.NOT_RUN: "the testbed lacks something it needs",
+    judge.NOT_JUDGED: "an input, a fit, or said of other work",
+}
+_RULE = (
+    "Each claim of a paper becomes a bar by one rule, fixed before any run: a number within 25 %, within 50 % where the"
+    " paper hedges; a share of the whole within 3 points; a ratio within a quarter of what it is off one; an order by"
+    " the means; a formula to the printed digit. The mean over the runs decides. Brackets hold the 95 % confidence"
+    " interval over the runs, which decides nothing; a verdict is marginal where it lies on both sides of the bar. What"
+    " a paper leaves open was set from the software it used, before looking at a result."
+)
+
+
+def page(report: Report, pictures: Mapping[str, bytes]) -> str:
+    """The page. `pictures` are SVG files by the name of their experiment."""
+    rows = report.rows()
+    style = (resources.files("stillair.papers") / "page.css").read_text(encoding="utf-8")
+    known = {paper.short: paper for paper in papers()}
+    # What was run comes first; the rest in the order of their names.
+    shorts = sorted(report.papers(), key=lambda short: not any(map(report.drawn, report.of_paper(short).entries)))
+    sections = [_paper(known[short], report.of_paper(short), pictures) for short in shorts]
+    counted = f"{len(rows)} claims of {len(sections)} paper{'s' if len(sections) != 1 else ''}"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>Stillair: the papers, judged</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        "<header>\n<h1>The papers, judged</h1>\n"
+        f'<p class="lead">{counted}, run in virtual time.</p>\n'
+        f"{_totals(rows)}{_changed(report)}\n<p>{escape(_RULE)}</p>\n{_contents(report, shorts)}\n</header>\n"
+        f"<main>\n{''.join(sections)}</main>\n<footer>{_lines(report.head())}</footer>\n</body>\n</html>\n"
+    )
+
+
+def _changed(report: Report) -> str:
+    if not report.extra:
+        return ""
+    return (
+        '<p class="card"><b>Changed with --set, so not the papers\' experiments:</b> '
+        f"{escape(_pairs(report.extra))}</p>"
+    )
+
+
+def _totals(rows: Sequence[Row]) -> str:
+    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in judge.VERDICTS}
+    boxes = "".join(
+        f'<div class="total {verdict}"><b>{count}</b>{verdict}<span class="remark">{_MEANINGS[verdict]}</span></div>\n'
+        for verdict, count in counts.items()
+    )
+    return f'<div class="totals">\n{boxes}</div>\n{_strip(rows)}\n'
+
+
+def _strip(rows: Sequence[Row]) -> str:
+    """The verdicts as parts of one bar."""
+    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in judge.VERDICTS}
+    said = ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count)
+    parts = "".join(f'<i class="{verdict}" style="flex:{count}"></i>' for verdict, count in counts.items() if count)
+    return f'<div class="strip" role="img" aria-label="{said}" title="{said}">{parts}</div>'
+
+
+def _contents(report: Report, shorts: Sequence[str]) -> str:
+    titles = {paper.short: paper.title for paper in papers()}
+    lines = []
+    for short in shorts:
+        rows = report.of_paper(short).rows()
+        lines.append(
+            f'<tr><td><a href="#{escape(short)}">{escape(titles[short])}</a></td>'
+            f"<td>{len(rows)}</td><td>{_counts(rows)}</td></tr>\n"
+        )
+    return (
+        '<div class="card scroll"><table class="figures"><thead><tr><th>paper</th><th>claims</th><th>verdicts</th>'
+        f"</tr></thead><tbody>\n{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _counts(rows: Sequence[Row]) -> str:
+    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in judge.VERDICTS}
+    return ", ".join(f"{count} {verdict}" for verdict, count in counts.items() if count) or "no claims"
+
+
+def _paper(paper: Paper, report: Report, pictures: Mapping[str, bytes]) -> str:
+    rows = report.rows()
+    ran = [entry for entry in report.entries if report.drawn(entry)]
+    rest = [entry for entry in report.entries if entry not in ran]
+
+    def own(entry: Entry) -> list[Row]:
+        return [row for row in rows if row["experiment"] == entry.experiment.id]
+
+    cards = "".join(_ran(entry, report, own(entry), pictures) for entry in ran)
+    if rest:
+        cards += f'<div class="card">\n<h3>Not run</h3>\n{"".join(_rest(entry, own(entry)) for entry in rest)}</div>\n'
+    return (
+        f'<section id="{escape(paper.short)}">\n<h2>{escape(paper.title)}</h2>\n'
+        f'<p class="by">{escape(", ".join(paper.authors))}, {paper.year}. {escape(paper.venue)}.</p>\n'
+        f"{_strip(rows)}\n{cards}</section>\n"
+    )
+
+
+def _ran(entry: Entry, report: Report, rows: Sequence[Row], pictures: Mapping[str, bytes]) -> str:
+    """A card for an experiment that was run."""
+    experiment = entry.experiment
+    return (
+        f'<article class="card" id="{escape(experiment.name)}">\n'
+        f'<div class="top"><h3>{escape(experiment.artefact)}</h3>'
+        f'<span class="count"><code>{escape(experiment.name)}</code> {_counts(rows)}</span></div>\n'
+        f"{_artefact(entry, report, pictures)}{_claims(rows)}{_settings(entry, report)}</article>\n"
+    )
+
+
+def _rest(entry: Entry, rows: Sequence[Row]) -> str:
+    """A line for an experiment that was not run, with its claims to be opened."""
+    experiment = entry.experiment
+    why = f", {escape(entry.status)}" if rows else ""
+    return (
+        f'<details id="{escape(experiment.name)}"><summary>{escape(experiment.artefact)} '
+        f'<span class="count"><code>{escape(experiment.name)}</code> {_counts(rows)}{why}</span></summary>\n'
+        f"{_claims(rows)}{_stated(experiment)}{_unstated(experiment)}</details>\n"
+    )
+
+
+def _artefact(entry: Entry, report: Report, pictures: Mapping[str, bytes]) -> str:
+    text = escape(ARTEFACTS[entry.plan.draws].text(report.measurer(entry)))
+    picture = pictures.get(entry.experiment.name)
+    if picture is None:
+        return f"<pre>{text}</pre>\n"
+    data = base64.b64encode(picture).decode()
+    alt = escape(f"{entry.experiment.artefact}, as measured; the numbers are in the text below")
+    return (
+        f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">\n'
+        f"<details><summary>as text</summary>\n<pre>{text}</pre></details>\n"
+    )
+
+
+def _claims(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    lines = "".join(_claim(row) for row in rows)
+    return (
+        '<div class="scroll"><table class="figures"><thead><tr><th>verdict</th><th>claim</th><th>stated</th>'
+        f"<th>measured</th><th>bar</th></tr></thead><tbody>\n{lines}</tbody></table></div>\n"
+    )
+
+
+def _claim(row: Row) -> str:
+    remark = words.remark(row)
+    said = f'<span class="remark">{escape(remark)}</span>' if remark else ""
+    hedge = f' <span class="unit">({escape(row["qualifier"])})</span>' if row["qualifier"] else ""
+    verdict, source = row["verdict"], f"{escape(row['id'])} &middot; {escape(row['source'])}"
+    return (
+        f'<tr id="{escape(row["id"])}"><td class="verdict"><span class="mark {verdict}">{verdict}</span></td>'
+        f'<td>{escape(row["statement"])}<code class="id">{source}</code>{said}</td>'
+        f"<td>{escape(words.stated(row))}{hedge}</td><td>{escape(words.measured(row))}</td>"
+        f"<td>{escape(words.bar(row))}</td></tr>\n"
+    )
+
+
+def _settings(entry: Entry, report: Report) -> str:
+    """What the paper states, what was taken for what it does not, and the scenario with its cells."""
+    parts = [_stated(entry.experiment), _unstated(entry.experiment)]
+    for campaign in entry.plan.campaigns:
+        outcome = report.outcomes.get(campaign)
+        if outcome and outcome.results:
+            cells = _list({
+                cell.name: _pairs(list(cell.overrides.items())) or "as it stands" for cell in campaign.cells
+            })  # fmt: skip
+            parts.append(f"<p><b>Cells</b> of the scenario <code>{escape(campaign.scenario)}</code></p>{cells}")
+            parts.append(f"<details><summary>the scenario</summary><pre>{escape(outcome.text)}</pre></details>\n")
+    return f"<details><summary>settings</summary>\n{''.join(parts)}</details>\n"
+
+
+def _stated(experiment: Experiment) -> str:
+    return f"<p><b>Stated in the paper</b></p>{_list({'topology': experiment.topology, **experiment.setup})}"
+
+
+def _unstated(experiment: Experiment) -> str:
+    if not experiment.unstated:
+        return ""
+    lines = "".join(
+        f"<tr><td>{escape(open_.setting)}</td><td>{escape(open_.take)}</td><td>{escape(open_.why)}</td></tr>\n"
+        for open_ in experiment.unstated
+    )
+    return (
+        "<p><b>Left open by the paper</b></p>\n"
+        '<div class="scroll"><table><thead><tr><th>setting</th><th>taken</th><th>why</th></tr></thead>'
+        f"<tbody>\n{lines}</tbody></table></div>\n"
+    )
+
+
+def _list(pairs: Mapping[str, object]) -> str:
+    lines = "".join(
+        f"<tr><td>{escape(key)}</td><td>{escape(_value(value))}</td></tr>\n" for key, value in pairs.items() if value
+    )
+    return f'<div class="scroll"><table><tbody>\n{lines}</tbody></table></div>\n'
+
+
+def _value(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(_value(item) for item in value)
+    if isinstance(value, dict):
+        return "; ".join(f"{key}: {_value(item)}" for key, item in value.items())
+    return str(value)
+
+
+def _pairs(overrides: Sequence[tuple[str, str]]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in overrides)
+
+
+def _lines(text: str) -> str:
+    return "<br>\n".join(escape(line) for line in text.splitlines())

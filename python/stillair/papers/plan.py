@@ -1,0 +1,146 @@
+"""How the experiments of a paper are run: a file of `experiments/` a paper, so that a new experiment is data.
+
+A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the inventory
+refers to it. An experiment names the campaigns that serve it, or what it needs before it can be run.
+"""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+# The words of a claim's configuration that choose a cell, such as {"scheme": "fifo", "traffic": "UDP down"}.
+Where = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class CellPlan:
+    """One configuration of a campaign."""
+
+    name: str
+    where: Where
+    """Words that refer to it; none for a cell that is only shown beside the others."""
+    overrides: Mapping[str, str]
+    """Dotted keys with their value as TOML, as `--set` takes them."""
+
+
+# Each is the only one of its kind, so that it can be the key of what came of it.
+@dataclass(frozen=True, eq=False)
+class Campaign:
+    """A scenario and the cells in which it is run."""
+
+    paper: str
+    id: str
+    scenario: str
+    needs: str
+    """What is missing if the scenario cannot be read."""
+    cells: tuple[CellPlan, ...]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Where a run reports what the paper calls by this name."""
+
+    station: str = ""
+    run: str = ""
+    model: str = ""
+    scale: float = 1.0
+    reduction_of: str = ""
+    """Another metric; this one is by how many per cent it falls between `from_` and `to`."""
+    at: Where | None = None
+    from_: Where | None = None
+    to: Where | None = None
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Cells of an experiment that cannot be run yet."""
+
+    where: Where
+    needs: str
+
+
+@dataclass(frozen=True)
+class ExperimentPlan:
+    """How one experiment is run."""
+
+    campaigns: tuple[Campaign, ...] = ()
+    draws: str = ""
+    """The name of its artefact."""
+    median: Where | None = None
+    """Cells whose number is the median over the runs and not the mean, because the paper's is."""
+    needs: str = ""
+    lacks: tuple[Lack, ...] = ()
+
+    def cell(self, where: Where) -> tuple[Campaign, CellPlan] | None:
+        """The cell that the words choose; words that a cell does not know choose nothing."""
+        return next(
+            ((campaign, cell) for campaign in self.campaigns for cell in campaign.cells if matches(where, cell.where)),
+            None,
+        )
+
+    def axis_of(self, value: object) -> str:
+        """The word whose value this is in some cell: `scheme` for `fifo`."""
+        cells = [cell for campaign in self.campaigns for cell in campaign.cells]
+        return next((key for cell in cells for key, known in cell.where.items() if known == value), "")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a paper's experiments are run."""
+
+    metrics: Mapping[str, Metric]
+    stations: Mapping[str, Sequence[str]]
+    experiments: Mapping[str, ExperimentPlan]
+
+
+def matches(where: Where, cell: Where) -> bool:
+    """Whether a cell with these words fits what is asked for."""
+    return bool(cell) and all(key in cell and cell[key] == value for key, value in where.items())
+
+
+@cache
+def plan(paper: str) -> Plan:
+    """The plan of a paper."""
+    file = resources.files("stillair.papers") / "experiments" / f"{paper}.toml"
+    return read(paper, tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def read(paper: str, table: Mapping[str, Any]) -> Plan:
+    """A plan from its table; a key that is not known is an error."""
+    campaigns = {name: _campaign(paper, name, **entry) for name, entry in table.get("campaign", {}).items()}
+    return Plan(
+        metrics={name: _metric(**entry) for name, entry in table.get("metric", {}).items()},
+        stations=table.get("station", {}),
+        experiments={name: _experiment(campaigns, **entry) for name, entry in table["experiment"].items()},
+    )
+
+
+def _campaign(
+    paper: str, name: str, *, scenario: str, cell: Sequence[Any], where: Where | None = None, needs: str = ""
+) -> Campaign:
+    return Campaign(paper, name, scenario, needs, tuple(_cell(where or {}, **entry) for entry in cell))
+
+
+def _cell(common: Where, *, name: str, set: Mapping[str, str], where: Where | None = None) -> CellPlan:  # noqa: A002
+    return CellPlan(name, {**common, **where} if where else {}, set)
+
+
+def _metric(**entry: Any) -> Metric:  # noqa: ANN401 - the keys of a Metric, `from` being a word of the language
+    return Metric(**{"from_" if key == "from" else key: value for key, value in entry.items()})
+
+
+def _experiment(
+    known: Mapping[str, Campaign],
+    *,
+    campaigns: Sequence[str] = (),
+    draws: str = "",
+    median: Where | None = None,
+    needs: str = "",
+    lacks: Sequence[Any] = (),
+) -> ExperimentPlan:
+    return ExperimentPlan(
+        tuple(known[name] for name in campaigns), draws, median, needs, tuple(Lack(**entry) for entry in lacks)
+    )

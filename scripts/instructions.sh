@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Instructions per packet, counted by callgrind: they do not vary with the machine or its load.
+# usage: instructions.sh BENCH SCENARIO...
+set -euo pipefail
+bench=$1
+shift
+if ! command -v valgrind >/dev/null; then
+  echo "instructions not counted: no valgrind (apt-get install valgrind)"
+  exit 0
+fi
+mkdir -p build
+for scenario; do
+  valgrind --tool=callgrind --callgrind-out-file=build/callgrind.out "$bench" --once "$scenario" \
+    >build/callgrind.txt 2>build/callgrind.log || { tail -5 build/callgrind.log >&2; exit 1; }
+  awk -v scenario="$scenario" '
+    FNR == NR { if (/Collected :/) instructions = $NF; next }
+    $1 == scenario { printf "%s: %.0f instructions per packet offered, %.0f per packet delivered\n",
+                     scenario, instructions / $2, instructions / $3 }
+  ' build/callgrind.log build/callgrind.txt
+done

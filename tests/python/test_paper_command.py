@@ -1,0 +1,178 @@
+"""`stillair paper` from end to end, on runs of two seconds."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stillair import RunError
+from stillair.__main__ import status
+from stillair.papers import report, style
+from stillair.papers.claims import experiments
+
+Engine = Callable[..., list[Any]]
+
+SHORT = ["--runs", "2", "--set", "duration=3 s", "--set", "warm_up=1 s"]
+ALL_IDS = [claim.id for experiment in experiments() for claim in experiment.claims]
+KEYS = {"id", "paper", "experiment", "stated", "measured", "low", "high", "unit", "verdict"}
+# Elements that have no end tag.
+VOID = {"meta", "img", "br"}
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element is closed in its turn."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.images: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        for key, value in attrs:
+            if key == "id":
+                self.ids.append(value or "")
+            elif key == "href":
+                self.targets.append(value or "")
+            elif key == "src":
+                self.images.append(value or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("papers")
+    assert status(["paper", "all", *SHORT, "-o", str(made)]) == 0
+    return made
+
+
+@pytest.fixture(scope="module")
+def claims(folder: Path) -> dict[str, dict[str, Any]]:
+    return {claim["id"]: claim for claim in json.loads((folder / "claims.json").read_text())}
+
+
+def test_every_claim_has_a_verdict_and_those_without_a_number_a_reason(claims: dict[str, dict[str, Any]]) -> None:
+    assert list(claims) == ALL_IDS
+    for claim in claims.values():
+        assert claim.keys() >= KEYS
+        assert claim["verdict"] in ("held", "missed", "not-run", "not-judged")
+        assert (claim["measured"] is None) is (claim["verdict"] in ("not-run", "not-judged"))
+        assert bool(claim.get("reason")) is (claim["measured"] is None)
+        if isinstance(claim["measured"], float):
+            assert claim["low"] <= claim["measured"] <= claim["high"]
+
+
+def test_table_1_and_figure_5_are_judged_whole(claims: dict[str, dict[str, Any]]) -> None:
+    judged = Counter(claim["experiment"] for claim in claims.values() if claim["measured"] is not None)
+    assert judged["table1-model-udp"] == 35
+    assert judged["fig5-airtime-udp"] == 6
+    assert claims["eta-t1-airtime-fast1-base"]["verdict"] == "held"
+    assert claims["eta-t1-fifo-total-rate"]["verdict"] == "missed"
+    assert "not the sum" in claims["eta-t1-fifo-total-rate"]["cause"]
+    assert claims["eta-f5-airtime"]["cell"].startswith("station ")
+    assert claims["eta-f5-fqmac-aggr"]["measured"][-1] == "fq_mac"
+    assert claims["eta-t1-fifo-fast1-phy"]["reason"] == "the number is an input of the experiment"
+    assert claims["eta-f1-before"]["reason"] == "needs TCP"
+    assert claims["eta-f6-airtime-uni"]["cells"][0]["measured"] > 0.97
+
+
+def test_the_page_stands_alone_and_has_every_claim(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    page = Page(text)
+    assert len(page.ids) == len(set(page.ids))
+    assert set(ALL_IDS) <= set(page.ids)
+    assert all(target.startswith("#") and target[1:] in page.ids for target in page.targets)
+    assert len(page.images) >= 3
+    assert all(image.startswith("data:image/svg+xml;base64,") for image in page.images)
+    assert not re.search(r"https?://|@import|url\(|<script|<link", text)
+    assert "duration = 3 s" in text
+
+
+def test_each_paper_has_its_part_and_each_artefact_its_three_forms(folder: Path) -> None:
+    own = folder / "ending-the-anomaly"
+    for name in ("table1-model-udp", "fig5-airtime-udp", "fig6-jain"):
+        assert (own / f"{name}.svg").read_bytes().startswith(b"<?xml")
+        assert (own / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (own / f"{name}.pdf").read_bytes().startswith(b"%PDF")
+    assert {claim["paper"] for claim in json.loads((own / "claims.json").read_text())} == {"ending-the-anomaly"}
+    text = (own / "report.txt").read_text(encoding="utf-8")
+    assert "changed with --set, so not the paper's experiment: duration=3 s, warm_up=1 s" in text
+    assert all(f"ending-the-anomaly/{e.id}:" in text for e in experiments() if e.paper == "ending-the-anomaly")
+
+
+def test_the_runs_are_named_so_that_they_can_be_made_again(folder: Path) -> None:
+    made = json.loads((folder / "runs.json").read_text())
+    fifo = next(cell for cell in made["cells"] if cell["cell"] == "fifo")
+    assert fifo["overrides"] == {
+        "node.ap.interface.wlan0.scheme": "fifo", "duration": "3 s", "warm_up": "1 s",
+    }  # fmt: skip
+    assert [run["run"] for run in fifo["runs"]] == [0, 1]
+    assert all(re.fullmatch("[0-9a-f]{16}", run["trace_hash"]) for run in fifo["runs"])
+
+
+def test_the_same_runs_make_the_same_bytes(folder: Path, tmp_path: Path) -> None:
+    assert status(["paper", "ending-the-anomaly/fig5", *SHORT, "-o", str(tmp_path)]) == 0
+    for form in style.FORMATS:
+        file = f"ending-the-anomaly/fig5-airtime-udp.{form}"
+        assert (tmp_path / file).read_bytes() == (folder / file).read_bytes()
+    Page((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
+def test_without_something_to_draw_with_the_page_has_the_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "available", lambda: False)
+    assert status(["paper", "ending-the-anomaly/fig5", *SHORT, "-o", str(tmp_path)]) == 0
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert Page(page).images == []
+    assert "Measured share of the airtime" in page
+    assert list((tmp_path / "ending-the-anomaly").glob("*.svg")) == []
+
+
+def test_what_cannot_run_yet_says_so_and_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["paper", "towards-1ms/fig3"]) == 0
+    captured = capsys.readouterr()
+    assert "8 claims: 0 held, 0 missed, 8 not-run, 0 not-judged" in captured.out
+    assert "not-run, needs TCP: t1ms-fig3-goodput-most," in captured.out
+    assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("setting", "said"), [("nonsense", "KEY=VALUE"), ("duration=3 parsecs", "duration"), ("frobnicate=1", "frobnicate")]
+)
+def test_a_wrong_override_is_bad_input_before_any_run(
+    setting: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "run", lambda *_: pytest.fail("ran"))
+    assert status(["paper", "ending-the-anomaly/table1", "--set", setting]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
+
+
+def test_a_run_that_fails_is_status_1(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    engine(RunError("accounts do not close"))
+    assert status(["paper", "ending-the-anomaly/table1"]) == 1
+    assert capsys.readouterr().err == "stillair: accounts do not close\n"
+
+
+def test_progress_counts_the_runs_of_all_cells() -> None:
+    wanted = report.registry.find("ending-the-anomaly/table1")
+    prepared = report.prepare(wanted)
+    assert report.total_runs(wanted, prepared, None) == 7 * 30
+    heard: list[int] = []
+    short = [("duration", "2 s"), ("warm_up", "1 s")]
+    report.run(wanted, prepared, runs=2, extra=short, progress=heard.append)
+    assert heard[-1] == report.total_runs(wanted, prepared, 2) == 14
+    assert heard == sorted(heard)
