@@ -133,6 +133,12 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Text that is not blank.
+    pub(super) fn label(&self, expected: &str) -> Result<&'a str, Fault> {
+        let text = self.text(expected)?;
+        if text.trim().is_empty() { Err(self.wrong(expected)) } else { Ok(text) }
+    }
+
     /// Text read by a function of [`units`].
     pub(super) fn unit<T>(&self, read: impl Fn(&str) -> Result<T, units::Expected>) -> Result<T, Fault> {
         let result = match &self.item.value {

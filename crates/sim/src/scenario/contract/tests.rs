@@ -70,7 +70,7 @@ fn with(place: &Place, key: &Key, value: &str) -> Result<Scenario, String> {
 fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
     let texts = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     match form {
-        Form::Text => (texts(&["some name"]), texts(&["1", "[]"])),
+        Form::Text => (texts(&["some name"]), texts(&["1", "\"\"", "[]"])),
         Form::Written { examples, .. } => (texts(examples), texts(&["nonsense", "1"])),
         Form::Listed { names, .. } => (names(), texts(&["nonsense", "-1"])),
         Form::Choice(names) => (texts(names), texts(&["nonsense", "1"])),

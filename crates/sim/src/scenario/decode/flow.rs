@@ -96,8 +96,10 @@ pub(super) fn all(field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result
 
 fn one(index: usize, field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result<Flow, Fault> {
     let (kind, mut section) = field.kind_table("a table")?;
-    let expected = "a name of at least one letter";
-    let name = section.get("name").map(|f| f.text(expected).map(str::to_owned)).transpose()?;
+    let name = section
+        .get("name")
+        .map(|f| f.label("a name of at least one letter").map(str::to_owned))
+        .transpose()?;
     let from = names.node(&section.need("from", "the name of a node")?)?;
     let to = receivers(&section.need("to", "the name of a node, or a list of them")?, from, names)?;
     let tos = section.or_by("mark", 0, tos)?;

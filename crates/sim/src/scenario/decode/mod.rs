@@ -103,11 +103,7 @@ impl Names<'_> {
 pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let mut root = Section::new("", Origin::Line(1), tree, &SHAPE);
     let name = root.need("name", "the scenario's name")?;
-    let expected = "a name of at least one letter";
-    let text = name.text(expected)?;
-    if text.trim().is_empty() {
-        return Err(name.wrong(expected));
-    }
+    let text = name.label("a name of at least one letter")?;
     let duration = root.or("duration", Duration::from_secs(30))?;
     let warm_up = root.or_by("warm_up", Duration::ZERO, |field| {
         let warm_up = field.value()?;
