@@ -46,7 +46,7 @@ const MAX_BUFFER: u32 = 1 << 30;
 pub(super) const KEYS: &[Key] = &[
     Key::need(
         "profile",
-        Form::Listed { words: "a kernel: `linux-4.4` to `linux-6.18`", names },
+        Form::Listed { title: "kernel", words: "a kernel: `linux-4.4` to `linux-6.18`", names },
         "the kernel that it runs",
     ),
     Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),

@@ -20,8 +20,8 @@ pub(super) enum Form {
     Name(&'static str),
     /// Text that is read by a function of its own: what it is in words, and a regular expression that all of it meets.
     Written { words: &'static str, pattern: &'static str, examples: &'static [&'static str] },
-    /// One of many names: what they are in words, and the names.
-    Listed { words: &'static str, names: fn() -> Vec<String> },
+    /// One of many names: what the list is called, what they are in words, and the names.
+    Listed { title: &'static str, words: &'static str, names: fn() -> Vec<String> },
     /// One of a few names.
     Choice(&'static [&'static str]),
     /// The one name that tells this table from its alternatives.

@@ -103,7 +103,10 @@ impl Writer {
             Form::Written { pattern, examples, .. } => {
                 json!({ "type": "string", "pattern": pattern, "examples": examples })
             }
-            Form::Listed { names, .. } => json!({ "enum": names() }),
+            Form::Listed { title, names, .. } => {
+                self.definitions.insert((*title).to_owned(), json!({ "enum": names() }));
+                json!({ "$ref": format!("#/definitions/{title}") })
+            }
             Form::Choice(names) => json!({ "enum": names }),
             Form::Tag(name) => json!({ "const": name }),
             Form::Boolean => json!({ "type": "boolean" }),

@@ -23,7 +23,11 @@ const COMMON: &[Key] = &[
     Key::or(
         "mark",
         Form::Either(&[
-            Form::Listed { words: "a DSCP by name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`)", names: marks },
+            Form::Listed {
+                title: "dscp",
+                words: "a DSCP by name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`)",
+                names: marks,
+            },
             Form::Integer(0, 63),
         ]),
         "CS0",

@@ -14,6 +14,7 @@ pub(super) const KEYS: &[Key] = &[
     Key::need(
         "rate",
         Form::Listed {
+            title: "rate",
             words: "a rate such as `ht20-mcs15-sgi`, `ht40-mcs7-lgi` or `ofdm-24`",
             names: || units::phy_rates(false),
         },
@@ -30,6 +31,7 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 const IN_CHAIN: Form = Form::Listed {
+    title: "rate-in-chain",
     words: "a rate; `mcs14` takes width and guard interval from `rate`",
     names: || units::phy_rates(true),
 };
