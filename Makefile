@@ -42,7 +42,7 @@ test-rust: | prerequisites
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
 
-test-python: $(STAMPS)/native
+test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 	$(BIN)/ruff check python tests/python bench
 	$(BIN)/ruff format --check python tests/python bench
 	$(BIN)/mypy
@@ -79,6 +79,12 @@ $(STAMPS)/ns3: bench/ns3/requirements.txt | prerequisites
 	$(PYTHON) -m venv $(NS3_ENV)
 	$(NS3_ENV)/bin/python -m pip install --disable-pip-version-check --quiet --no-deps --only-binary :all: -r $< \
 	  || { echo "no wheel of ns-3 for $$($(PYTHON) -V): take one it has, such as: make bench-ns3 PYTHON=python3.11" >&2; exit 1; }
+	@mkdir -p $(STAMPS) && touch $@
+
+# The real Flent, which the tests run as a program of its own: never imported, never a dependency.
+$(STAMPS)/flent-venv: requirements-flent.txt | prerequisites
+	$(PYTHON) -m venv build/flent-venv
+	build/flent-venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-flent.txt
 	@mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/native: $(STAMPS)/venv $(RUST_INPUTS)

@@ -1,13 +1,15 @@
 """The command line."""
 
 import sys
+from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from stillair import __version__, _native, output
-from stillair._native import InputError
+from stillair._native import InputError, RunError
 from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
 from stillair.scenario import Scenario
@@ -25,6 +27,8 @@ app = typer.Typer(
 _MOST_RUNS = 1_000_000
 _MOST_JOBS = 1024
 _LARGEST_SEED = 2**64 - 1
+# Captures are a part of their own.
+_HAS_CAPTURES = find_spec("stillair.capture") is not None
 
 Runs = Annotated[int, typer.Option(min=1, max=_MOST_RUNS, help="Repetitions, each with its own run number.")]
 Jobs = Annotated[int | None, typer.Option(min=1, max=_MOST_JOBS, help="Runs at once.", show_default="all processors")]
@@ -69,12 +73,29 @@ def run(
     overrides = [_override(text) for text in set_ or []]
     scenario = Scenario(file)
     _mention_sweep(scenario)
+    keeper = None
     if folder is not None:
-        output.prepare(folder)
-    with runs_progress(runs, quiet=as_json) as progress:
-        result = scenario.run(runs=runs, seed=seed, jobs=jobs, overrides=overrides, progress=progress)
-    if folder is not None:
-        output.write(folder, scenario, overrides, result)
+        from stillair.folder import Keeper  # noqa: PLC0415 - not needed without -o
+
+        keeper = Keeper(folder, scenario, overrides, runs)
+    try:
+        with runs_progress(runs, quiet=as_json) as progress:
+            result = scenario.run(
+                runs=runs,
+                seed=seed,
+                jobs=jobs,
+                overrides=overrides,
+                progress=progress,
+                series=keeper is not None,
+                keep=keeper.keep if keeper else None,
+            )
+    except (RunError, KeyboardInterrupt):
+        if keeper is not None and keeper.finished:
+            keeper.finish()
+            print(f"stillair: {keeper.finished} of {runs} runs had finished and are kept in {folder}", file=sys.stderr)
+        raise
+    if keeper is not None:
+        keeper.finish()
     print(result.to_json() if as_json else summary(result).rstrip())
 
 
@@ -163,3 +184,72 @@ def _override(text: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise InputError(f'--set: found "{text}", expected KEY=VALUE such as flow.0.burst=1')
     return key.strip(), value.strip()
+
+
+@app.command()
+def export(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A folder that 'stillair run -o' wrote.")],
+    flent: Annotated[bool, typer.Option("--flent", help="Data files that Flent opens, one a run.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="A tidy table.")] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="The table as Parquet.")] = False,
+    pcap: Annotated[
+        bool, typer.Option("--pcap", help="Captures that Wireshark opens, one a run.", hidden=not _HAS_CAPTURES)
+    ] = False,
+    target: Annotated[
+        Path | None, typer.Option("-o", metavar="FILE", help="File to write; a folder if there are several.")
+    ] = None,
+    number: Annotated[int | None, typer.Option("--run", min=0, help="One run only.", show_default="all")] = None,
+    title: Annotated[str | None, typer.Option(help="Title in Flent.", show_default="the folder's name")] = None,
+    begun: Annotated[
+        datetime | None,
+        typer.Option("--time", formats=["%Y-%m-%dT%H:%M:%S"], help="When the run began, in UTC, for Flent."),
+    ] = None,
+) -> None:
+    """Write a result in another program's format."""
+    from stillair import export as exports  # noqa: PLC0415 - not needed for other commands
+
+    chosen = [kind for kind, wanted in zip(exports.FORMATS, (flent, csv, parquet, pcap), strict=True) if wanted]
+    if len(chosen) != 1:
+        kinds = ", ".join(f"--{kind}" for kind in exports.FORMATS if kind != "pcap" or _HAS_CAPTURES)
+        raise InputError(f"export: say which format, one of {kinds}")
+    if pcap and not _HAS_CAPTURES:
+        raise InputError("--pcap: this build has no captures")
+    more = {} if begun is None else {"begun": begun.replace(tzinfo=UTC)}
+    for path in exports.export(chosen[0], result, target, number, title, **more):
+        print(path)
+
+
+@app.command()
+def plot(
+    results: Annotated[
+        list[Path] | None, typer.Argument(metavar="RESULT...", help="One or more folders of 'stillair run -o'.")
+    ] = None,
+    name: Annotated[str, typer.Option("--plot", help="Which; 'list' lists them.")] = "timeseries",
+    target: Annotated[
+        Path | None,
+        typer.Option("-o", metavar="FILE", help="A .png, .svg or .pdf.", show_default="PLOT.png"),
+    ] = None,
+    titles: Annotated[
+        list[str] | None,
+        typer.Option("--title", help="Title of a result, in their order. Repeatable.", show_default="its folder"),
+    ] = None,
+) -> None:
+    """Draw a picture of one or several results."""
+    from stillair import folder as folders  # noqa: PLC0415 - not needed for other commands
+    from stillair import plot as plots  # noqa: PLC0415
+    from stillair.plot.data import Titled  # noqa: PLC0415
+
+    if name == "list":
+        print(plots.listing())
+        return
+    target = target or Path(f"{name}.png")
+    plots.check(name, target)
+    if not results:
+        raise InputError("plot: give at least one folder that 'stillair run -o' wrote")
+    if titles and len(titles) != len(results):
+        raise InputError(f"--title: found {len(titles)}, expected one for each of {len(results)} results")
+    loaded = [Titled(title, result) for title, result in folders.loaded(results)]
+    if titles:
+        loaded = [Titled(title, result) for title, (_, result) in zip(titles, loaded, strict=True)]
+    plots.draw(name, loaded, target)
+    print(target)

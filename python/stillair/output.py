@@ -1,12 +1,12 @@
-"""Keeping a result: a folder that explains itself."""
+"""Writing files so that none is ever half there."""
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
-from stillair._native import InputError
-from stillair.result import Result
-from stillair.scenario import Overrides, Scenario
+from stillair._native import InputError, RunError
 
 
 def prepare(folder: Path) -> None:
@@ -21,14 +21,26 @@ def prepare(folder: Path) -> None:
         ) from None
 
 
-def write(folder: Path, scenario: Scenario, overrides: Overrides, result: Result) -> None:
-    """Writes `result.json`, the scenario as it was given and as it was resolved."""
-    files = {
-        "result.json": result.to_json(indent=1) + "\n",
-        "scenario.toml": scenario.text,
-        "scenario.resolved.json": scenario.resolve(overrides) + "\n",
-    }
-    write_files(folder, files)
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Gives a temporary path beside `path`, which takes its name at the end and is removed on an error."""
+    part = path.with_name(f".{path.name}.part")
+    try:
+        yield part
+        part.replace(path)
+    except OSError as error:
+        raise RunError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        # The error that led here says more than one of this.
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+@contextmanager
+def text_file(path: Path) -> Iterator[IO[str]]:
+    """A text file in UTF-8 with the same line ends on every machine."""
+    with whole(path) as part, part.open("w", encoding="utf-8", newline="") as file:
+        yield file
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
@@ -39,7 +51,5 @@ def write_files(folder: Path, files: Mapping[str, str]) -> None:
 def write_bytes(folder: Path, files: Mapping[str, bytes]) -> None:
     """Writes each file under its name."""
     for name, data in files.items():
-        try:
-            (folder / name).write_bytes(data)
-        except OSError as error:
-            raise InputError(f"{folder / name}: cannot be written: {error.strerror}") from None
+        with whole(folder / name) as part:
+            part.write_bytes(data)

@@ -1,13 +1,24 @@
 """What the runs of a scenario measured."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from stillair._native import InputError
 from stillair.statistics import interval
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+    from stillair.series import Series
+    from stillair.tidy import Measured
 
 # A run as the engine reports it. The keys are the contract of `stillair run --json`; keys may be added.
 Run = dict[str, Any]
+
+NO_SERIES = "the result has no series: run the scenario with series=True, or with -o and load the folder"
 
 # Keys that identify a run and are not measured.
 _IDENTITY = ("run", "seed", "trace_hash")
@@ -16,17 +27,75 @@ _IDENTITY = ("run", "seed", "trace_hash")
 class Result:
     """The measurements of one scenario, run by run."""
 
-    def __init__(self, data: Mapping[str, Any]) -> None:
-        """Wraps the engine's report."""
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        resolved: str | None = None,
+        folder: Path | None = None,
+        load: "Callable[[Run], Series] | None" = None,
+    ) -> None:
+        """Wraps the engine's report. `load` gives the series of a run that are not in it."""
         self.version: str = data["version"]
         self.scenario: str = data["scenario"]
-        self.runs: list[Run] = list(data["runs"])
+        self.runs: list[Run] = [{key: run[key] for key in run if key != "series"} for run in data["runs"]]
+        self.resolved = resolved
+        """The resolved scenario as JSON, if the result has series."""
+        self.folder = folder
+        """The folder it was loaded from."""
+        self._series = {run["run"]: run["series"] for run in data["runs"] if "series" in run}
+        self._load = load
         self._over_runs: dict[str, Any] | None = None
 
     @classmethod
     def from_json(cls, text: str) -> "Result":
         """Reads what the engine or `to_json` wrote."""
         return cls(json.loads(text))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Result":
+        """Reads a folder that `stillair run -o` wrote."""
+        from stillair import folder as folders  # noqa: PLC0415 - it builds on this class
+
+        return folders.load(Path(folder))
+
+    def measured(self, run: int) -> "Measured":
+        """A run, by its number, with its series."""
+        from stillair.series import Series  # noqa: PLC0415 - not needed for a summary
+        from stillair.tidy import Measured  # noqa: PLC0415
+
+        summary = next((found for found in self.runs if found["run"] == run), None)
+        if summary is None:
+            numbers = ", ".join(str(found["run"]) for found in self.runs)
+            raise InputError(f"run: found {run}, expected one of {numbers}")
+        if run in self._series:
+            return Measured(self.scenario, summary, Series(self._series[run]))
+        if self._load is None:
+            raise InputError(
+                "the result has no series: run the scenario with series=True, or with -o and load the folder"
+            )
+        return Measured(self.scenario, summary, self._load(summary))
+
+    def all_measured(self) -> "Iterator[Measured]":
+        """All runs with their series, one at a time."""
+        return (self.measured(run["run"]) for run in self.runs)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The tidy table of all runs."""
+        from stillair import tidy  # noqa: PLC0415 - not needed for a summary
+
+        return tidy.to_pandas(self.all_measured())
+
+    def to_polars(self) -> "polars.DataFrame":
+        """The tidy table of all runs."""
+        from stillair import tidy  # noqa: PLC0415 - not needed for a summary
+
+        return tidy.to_polars(self.all_measured())
+
+    def save(self, path: str | Path, run: int | None = None) -> None:
+        """Writes a file in the format that its name ends in: `.csv`, `.parquet`, or `.flent.gz` (one run)."""
+        from stillair import export  # noqa: PLC0415 - it builds on this class
+
+        export.save(self, Path(path), run)
 
     def over_runs(self) -> dict[str, Any]:
         """The keys of a run, each as mean, low and high: a 95 % confidence interval over the runs.

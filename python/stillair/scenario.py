@@ -1,5 +1,6 @@
 """A scenario: what is built, what it carries, and for how long."""
 
+import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -36,24 +37,38 @@ class Scenario:
         overrides: Overrides = (),
         first_run: int = 0,
         progress: Callable[[int], object] | None = None,
+        series: bool = False,
+        keep: Callable[[str], object] | None = None,
     ) -> Result:
         """Runs the scenario `runs` times, `jobs` at once (as many as there are processors unless said).
 
         `overrides` are dotted keys with their value as TOML, as `--set` takes them. `seed` takes the place of the
-        file's. `progress` is called with the number of runs finished so far.
+        file's. `progress` is called with the number of runs finished so far. With `series` each run keeps
+        what happened step by step; if `keep` is given, it gets each run as JSON as it finishes, and the result has the
+        summaries only.
         """
         if runs < 1:
             raise InputError(f"runs: found {runs}, expected 1 or more")
         if jobs is not None and jobs < 1:
             raise InputError(f"jobs: found {jobs}, expected 1 or more")
+        overrides = pairs(overrides)
         text = _native.run(
-            self.text, self.file, _pairs(overrides), seed, runs, first_run, jobs or processors(), progress
+            self.text,
+            self.file,
+            overrides,
+            seed,
+            runs,
+            first_run,
+            jobs or processors(),
+            progress,
+            series=series,
+            keep=keep,
         )
-        return Result.from_json(text)
+        return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
 
     def resolve(self, overrides: Overrides = ()) -> str:
         """The scenario with `like`, defaults and overrides put in, as JSON."""
-        return _native.resolve(self.text, self.file, _pairs(overrides))
+        return _native.resolve(self.text, self.file, pairs(overrides))
 
     def sweep(self) -> list[list[tuple[str, str]]]:
         """The override sets of its `[sweep]` table, one per combination."""
@@ -67,7 +82,8 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
-def _pairs(overrides: Overrides) -> list[tuple[str, str]]:
+def pairs(overrides: Overrides) -> list[tuple[str, str]]:
+    """Overrides as the engine takes them, in order."""
     return list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
 
 

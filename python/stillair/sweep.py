@@ -4,16 +4,14 @@ import csv
 import hashlib
 import io
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stillair import __version__, _native
-from stillair._native import InputError
+from stillair import __version__, _native, output
 from stillair.result import Result
-from stillair.scenario import Overrides, Scenario, processors
+from stillair.scenario import Overrides, Scenario, pairs, processors
 from stillair.table import table
 
 Override = tuple[str, str]
@@ -38,7 +36,7 @@ class Sweep:
         self.scenario = scenario
         self.runs = runs
         self.seed = seed
-        self.base = list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
+        self.base = pairs(overrides)
         self.combinations = [self._combination(sets) for sets in scenario.sweep()]
 
     def _combination(self, sets: list[Override]) -> Combination:
@@ -69,10 +67,12 @@ class Sweep:
             index = missing[position]
             results[index] = Result.from_json(text)
             if folder is not None:
-                _write(_place(folder, self.combinations[index]), text)
+                output.write_files(folder, {_name(self.combinations[index]): text})
 
         finished(0)
         if missing:
+            if folder is not None:
+                output.prepare(folder / "combinations")
             variants = [[*self.base, *self.combinations[index].sets] for index in missing]
             scenario = self.scenario
             _native.run_variants(
@@ -84,7 +84,7 @@ class Sweep:
         if folder is None:
             return None
         try:
-            return Result.from_json(_place(folder, combination).read_text(encoding="utf-8"))
+            return Result.from_json((folder / _name(combination)).read_text(encoding="utf-8"))
         except (OSError, ValueError, KeyError, TypeError):
             # Not there, or not whole: then it is run.
             return None
@@ -95,8 +95,8 @@ class Sweep:
 
     def write(self, folder: Path, results: Sequence[Result]) -> None:
         """Writes `sweep.json` and `sweep.csv`."""
-        _write(folder / "sweep.json", self.to_json(results, indent=1) + "\n")
-        _write(folder / "sweep.csv", self.to_csv(results))
+        text = self.to_json(results, indent=1) + "\n"
+        output.write_files(folder, {"sweep.json": text, "sweep.csv": self.to_csv(results)})
 
     def to_json(self, results: Sequence[Result], indent: int | None = None) -> str:
         """Every combination with what it sets and its means over the runs."""
@@ -146,22 +146,6 @@ class Sweep:
 
 def _name(combination: Combination) -> str:
     return f"combinations/{combination.fingerprint}.json"
-
-
-def _place(folder: Path, combination: Combination) -> Path:
-    return folder / _name(combination)
-
-
-def _write(path: Path, text: str) -> None:
-    """Writes the whole file or none of it: who is interrupted finds no half of one."""
-    beside = path.with_name(f".{path.name}.new")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)  # noqa: PTH105 - the same call, and its name says what it does
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _stations(results: Sequence[Result]) -> list[str]:

@@ -1,9 +1,11 @@
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from stillair import Result, _native
+from stillair import Result, _native, bundled
+from stillair.__main__ import status
 
 
 def one_run(number: int, shift: float = 0.0) -> dict[str, Any]:
@@ -47,7 +49,8 @@ def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[Bas
     def install(error: BaseException | None = None) -> list[Any]:
         calls: list[Any] = []
 
-        def run(*arguments: object) -> str:
+        def run(*arguments: object, series: bool, keep: object) -> str:
+            assert (series, keep) == (False, None)
             calls.append(arguments)
             if error is not None:
                 raise error
@@ -58,3 +61,26 @@ def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[Bas
         return calls
 
     return install
+
+
+SHORT = ["--set", "duration=3 s", "--set", "warm_up=1 s"]
+"""A run that is long enough for some pings and steps."""
+
+
+@pytest.fixture(scope="session")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A result folder of two short runs by the real engine. Not to be changed."""
+    folder = tmp_path_factory.mktemp("results") / "kept"
+    file = Path(bundled.scenario("anomaly-udp").file)
+    assert status(["run", str(file), "--runs", "2", *SHORT, "-o", str(folder)]) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def kept_fifo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a FIFO, one run."""
+    folder = tmp_path_factory.mktemp("results") / "fifo"
+    file = Path(bundled.scenario("anomaly-udp").file)
+    fifo = ["--set", "node.ap.interface.wlan0.scheme=fifo"]
+    assert status(["run", str(file), *SHORT, *fifo, "-o", str(folder)]) == 0
+    return folder

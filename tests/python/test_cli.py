@@ -52,15 +52,6 @@ def test_options_reach_the_engine(engine: Engine, file: str) -> None:
     assert calls[0][1:7] == (file, [("a.b", "1 s"), ("c", "x=y")], 9, 4, 0, 2)
 
 
-def test_a_result_folder_explains_itself(engine: Engine, file: str, tmp_path: Path) -> None:
-    engine()
-    folder = tmp_path / "new" / "folder"
-    assert status(["run", file, "-o", str(folder)]) == 0
-    assert {path.name for path in folder.iterdir()} == {"result.json", "scenario.toml", "scenario.resolved.json"}
-    assert json.loads((folder / "result.json").read_text())["scenario"] == "sample"
-    assert (folder / "scenario.toml").read_text() == Path(file).read_text()
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -78,6 +69,12 @@ def test_a_result_folder_explains_itself(engine: Engine, file: str, tmp_path: Pa
         (["run", "FILE", "-o", "FILE"], "give another folder with -o"),
         (["run", "FILE", "--frobnicate"], "--frobnicate"),
         (["frobnicate"], "frobnicate"),
+        (["export", "."], "one of --flent, --csv, --parquet"),
+        (["export", ".", "--csv", "--flent"], "one of --flent, --csv, --parquet"),
+        (["plot", ".", "--plot", "pie"], 'found "pie", expected one of timeseries, ping_cdf'),
+        (["plot", ".", "-o", "x.gif"], "x.gif: the name has to end in .png, .svg or .pdf"),
+        (["plot"], "give at least one folder"),
+        (["plot", ".", "--title", "a", "--title", "b"], "found 2, expected one for each of 1 results"),
         (["paper", "nobody"], "'stillair paper' lists them"),
         (["paper", "ending-the-anomaly/table1", "--runs", "0"], "--runs"),
     ],

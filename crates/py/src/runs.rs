@@ -17,12 +17,14 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs a scenario `runs` times on `jobs` threads and gives the results as JSON.
 ///
-/// `progress`, if given, is called with the number of runs finished so far; an exception from it ends the call.
+/// `progress`, if given, is called with the number of runs finished so far, and `keep` with each finished run as JSON;
+/// an exception from either ends the call. With `series` each run has its series, in what `keep` gets if it is given,
+/// otherwise in the result.
 // The engine works on a thread of its own and the calling thread waits without the interpreter lock: only the main
 // thread may handle signals, and a run must not hold up Ctrl-C. After an interrupt the call returns at once; the
 // engine's thread is left to finish the runs it is in, and starts no others.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, seed, runs, first_run, jobs, progress))]
+#[pyo3(signature = (text, file, overrides, seed, runs, first_run, jobs, progress, series = false, keep = None))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
 pub fn run(
     py: Python<'_>,
@@ -34,21 +36,34 @@ pub fn run(
     first_run: u32,
     jobs: usize,
     progress: Option<Bound<'_, PyAny>>,
+    series: bool,
+    keep: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
-    let request = Request { text, file, overrides, seed, runs, first_run, jobs };
+    let request = Request { text, file, overrides, seed, runs, first_run, jobs, series };
+    let keeps = keep.is_some();
     let stop = Arc::new(AtomicBool::new(false));
     let stopped = Arc::clone(&stop);
     let (news, mut inbox) = mpsc::channel();
     let engine = thread::Builder::new().name("stillair-runs".to_owned()).spawn(move || {
         // If nobody listens any more, the call was interrupted and `stopped` says so.
-        api::run(&request, &|finished| news.send(finished).is_ok() && !stopped.load(Ordering::Relaxed))
+        api::run(&request, &|finished, report| {
+            let json = keeps.then(|| report.to_json());
+            if keeps {
+                // It is with the keeper now; many runs would not fit into memory.
+                report.series = None;
+            }
+            news.send((finished, json)).is_ok() && !stopped.load(Ordering::Relaxed)
+        })
     })?;
 
     let mut listen = || -> PyResult<()> {
         loop {
             let receiver = &mut inbox;
             match py.detach(move || receiver.recv_timeout(PATIENCE)) {
-                Ok(finished) => {
+                Ok((finished, json)) => {
+                    if let (Some(keep), Some(json)) = (&keep, json) {
+                        keep.call1((json.map_err(errors::to_python)?,))?;
+                    }
                     if let Some(progress) = &progress {
                         progress.call1((finished,))?;
                     }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed};
 
-use crate::recorder::{RunSummary, summarise};
+use crate::recorder::{self, RunSummary, STEP, Series, SeriesReport, summarise};
 use crate::scenario::{self, Scenario};
 use crate::world::{self, Wired};
 
@@ -30,6 +30,26 @@ pub struct Request {
     pub first_run: u32,
     /// Runs at the same time.
     pub jobs: usize,
+    /// Each run has its series.
+    pub series: bool,
+}
+
+/// What there is to say of one run.
+#[derive(Debug, Serialize)]
+pub struct RunReport {
+    /// Its summary.
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// What happened step by step, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesReport>,
+}
+
+impl RunReport {
+    /// The run as a JSON object.
+    pub fn to_json(&self) -> Result<String, ApiError> {
+        serde_json::to_string(self).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+    }
 }
 
 /// Why there is no result.
@@ -41,11 +61,14 @@ pub enum ApiError {
     Run(String),
 }
 
+/// Called after each run.
+pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
+
 #[derive(Serialize)]
 struct Output<'a> {
     version: &'static str,
     scenario: &'a str,
-    runs: Vec<RunSummary>,
+    runs: Vec<RunReport>,
 }
 
 /// Reads a scenario, with a remedy for what is wrong.
@@ -55,20 +78,42 @@ fn read(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenar
 
 /// Runs one repetition of a scenario and checks its accounts.
 pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
+    run_reported(scenario, seed, false).map(|report| report.summary)
+}
+
+/// The same, with its series if `with_series`. They change nothing in what happens.
+pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
     let Wired { mut world, stations, places } = world::wire(scenario, seed, |recorder| recorder);
     let end = Instant::ZERO + scenario.duration;
-    world.run_until(end);
+    if with_series {
+        let (flows, interfaces) = (world.trace.flows.len(), world.interfaces());
+        let series = Series::new(scenario.duration, flows, stations.len(), places.len(), interfaces);
+        world.trace.series = Some(series);
+        let mut until = Instant::ZERO;
+        while until < end {
+            until = (until + STEP).min(end);
+            world.run_until(until);
+            let mut series = world.trace.series.take();
+            series.iter_mut().for_each(|s| s.end_step(world.backlogs()));
+            world.trace.series = series;
+        }
+    } else {
+        world.run_until(end);
+    }
     world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
     let measured = scenario.duration - scenario.warm_up;
     let ids = (seed.seed, seed.run);
     let air = world.air_accounts();
-    Ok(summarise(ids, &world.trace, measured, &stations, &places, world.packet_account(), &air))
+    let recorder = &world.trace;
+    let summary = summarise(ids, recorder, measured, &stations, &places, world.packet_account(), &air);
+    Ok(RunReport { summary, series: recorder::report(scenario, recorder, &stations, &places) })
 }
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
 ///
-/// `progress` gets the number of finished repetitions and says whether to go on. Results do not depend on `jobs`.
-pub fn run(request: &Request, progress: &(dyn Fn(u32) -> bool + Sync)) -> Result<String, ApiError> {
+/// `finish` gets the number of finished repetitions and the report of the one that has just finished, from which it may
+/// take the series, and says whether to go on. Results do not depend on `jobs`.
+pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     let scenario = read(&request.text, &request.file, &request.overrides)?;
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(request.jobs.max(1))
@@ -80,14 +125,14 @@ pub fn run(request: &Request, progress: &(dyn Fn(u32) -> bool + Sync)) -> Result
             return Err("interrupted".to_owned());
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
-        let summary = run_once(&scenario, seed);
-        if !progress(finished.fetch_add(1, Ordering::Relaxed) + 1) {
+        let mut report = run_reported(&scenario, seed, request.series)?;
+        if !finish(finished.fetch_add(1, Ordering::Relaxed) + 1, &mut report) {
             stop.store(true, Ordering::Relaxed);
         }
-        summary
+        Ok(report)
     };
     let numbers = request.first_run..request.first_run.saturating_add(request.runs);
-    let runs: Result<Vec<RunSummary>, String> = pool.install(|| numbers.into_par_iter().map(one).collect());
+    let runs: Result<Vec<RunReport>, String> = pool.install(|| numbers.into_par_iter().map(one).collect());
     let output = Output { version: VERSION, scenario: &scenario.name, runs: runs.map_err(ApiError::Run)? };
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
@@ -112,12 +157,12 @@ mod tests {
         let length = [("duration", "20 ms"), ("warm_up", "1 ms")];
         let overrides = length.iter().chain(set).map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
         let (text, file) = (TEXT.to_owned(), "good.toml".to_owned());
-        Request { text, file, overrides, seed: None, runs, first_run: 5, jobs: 2 }
+        Request { text, file, overrides, seed: None, runs, first_run: 5, jobs: 2, series: false }
     }
 
     #[test]
     fn the_shape_of_a_result() {
-        let text = run(&request(3, &[]), &|_| true).expect("a good scenario");
+        let text = run(&request(3, &[]), &|_, _| true).expect("a good scenario");
         let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
         assert_eq!((&json["version"], &json["scenario"]), (&VERSION.into(), &"anomaly-udp".into()));
         let runs = json["runs"].as_array().expect("runs");
@@ -131,7 +176,7 @@ mod tests {
     #[test]
     fn progress_counts_and_stops() {
         let seen = AtomicU32::new(0);
-        let text = run(&request(4, &[]), &|n| {
+        let text = run(&request(4, &[]), &|n, _| {
             assert!((1..=4).contains(&n));
             seen.fetch_add(n, Ordering::Relaxed);
             true
@@ -140,7 +185,7 @@ mod tests {
         assert_eq!(seen.into_inner(), 1 + 2 + 3 + 4);
         // Of many runs on two workers those that have begun end; the others do not begin.
         let begun = AtomicU32::new(0);
-        let stopped = run(&request(1_000, &[]), &|_| {
+        let stopped = run(&request(1_000, &[]), &|_, _| {
             begun.fetch_add(1, Ordering::Relaxed);
             false
         });
@@ -150,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_wrong_scenario_is_an_input_error() {
-        let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_| true) else {
+        let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
             panic!("it was run")
         };
         assert!(says.contains("duration") && says.contains("soon"), "{says}");

@@ -165,8 +165,9 @@ mod tests {
         for (index, text) in one {
             let Batch { text: scenario, file, variants, seed, runs, .. } = batch(1, &schemes);
             let overrides = variants[index].clone();
-            let alone = Request { text: scenario, file, overrides, seed, runs, first_run: 0, jobs: 1 };
-            assert_eq!(api::run(&alone, &|_| true).unwrap(), text);
+            let alone =
+                Request { text: scenario, file, overrides, seed, runs, first_run: 0, jobs: 1, series: false };
+            assert_eq!(api::run(&alone, &|_, _| true).unwrap(), text);
         }
     }
 

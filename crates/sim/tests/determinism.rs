@@ -17,11 +17,12 @@ fn request(jobs: usize, seed: Option<u64>, first_run: u32) -> Request {
         runs: 6,
         first_run,
         jobs,
+        series: false,
     }
 }
 
 fn results(request: &Request) -> String {
-    api::run(request, &|_| true).expect("a good scenario")
+    api::run(request, &|_, _| true).expect("a good scenario")
 }
 
 fn hashes(text: &str) -> Vec<String> {

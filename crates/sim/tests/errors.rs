@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Watcher, cell, flow, parse, run_to, station, watched};
+use common::{Watcher, cell, flow, of, parse, run, run_to, station, watched};
 use stillair_model::vocabulary::{Duration, Reason};
 use stillair_sim::world::World;
 
@@ -81,4 +81,27 @@ fn the_retry_limit_is_counted_in_tries_of_the_hardware() {
     let (got, lost) = (world.trace.delivered[1], world.trace.dropped[1][Reason::RetryLimit as usize]);
     let permille = lost * 1000 / (got + lost);
     assert!(got > 1000 && (215..=285).contains(&permille), "{permille} of a thousand lost");
+}
+
+#[test]
+fn a_block_ack_request_spares_the_receiver_the_wait() {
+    // A quarter of the requests and of the replies is given up; without a word of that, each would hold back those behind
+    // it for the 100 ms of the receiver's timeout.
+    let path = "retry_limit = 2, rate = \"ht20-mcs7-lgi\", error_rate = 0.5";
+    let text = cell("4 s", CHANNEL, "scheme = \"fq_mac\", retry_limit = 2")
+        + &station("bad", 0, path)
+        + &flow("ping", "ap", "bad", "interval = \"5 ms\"");
+    let p95 = of(&run(&parse(&text, &[]), 0), "bad").ping_p95_ms.expect("some pings came back");
+    assert!(p95 < 15.0, "{p95} ms");
+}
+
+#[test]
+fn accounts_close_at_any_instant() {
+    // Steps of 7 us meet every part of an exchange, the wait after a frame that nobody understood among them.
+    let text = beside("fifo", "rate = \"ht20-mcs7-lgi\", error_rate = 0.7, ack_error_rate = 0.2", 20, "CS6");
+    let mut world = watched(&parse(&text, &[]), 0).world;
+    for us in (10_000..40_000).step_by(7) {
+        run_to(&mut world, Duration::from_micros(us)).unwrap_or_else(|e| panic!("at {us} us: {e}"));
+    }
+    assert!(world.trace.tries > 30, "{}", world.trace.tries);
 }

@@ -81,3 +81,6 @@ impl AirAccount {
         self.until
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -149,9 +149,13 @@ impl WifiDev {
         woken
     }
 
+    /// The request failed or was not answered. Its answer may have come although its acknowledgement did not.
     fn close_session(&mut self, tid: TidIndex) {
-        self.tx.tids[tid.index()].session = Session::Closed;
-        self.driver.schedule(tid);
+        let session = &mut self.tx.tids[tid.index()].session;
+        if matches!(session, Session::Asked(_)) {
+            *session = Session::Closed;
+            self.driver.schedule(tid);
+        }
     }
 
     /// The hardware received one try of a PPDU from `peer`: bit n of `whole` says that frame n came whole, otherwise it
@@ -244,8 +248,12 @@ impl WifiDev {
     /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or held for order.
     pub fn held(&self) -> u64 {
         let waiting = self.waiting().filter(|m| m.pkt.is_some()).count();
-        let reordering: usize = self.rx.iter().map(|r| r.held().count()).sum();
-        self.driver.queued() + (waiting + reordering) as u64
+        self.driver.queued() + waiting as u64 + self.reordering()
+    }
+
+    /// Packets received and held for order.
+    pub fn reordering(&self) -> u64 {
+        self.rx.iter().map(|r| r.held().count() as u64).sum()
     }
 
     /// Frames that came again from any peer although they had been received.
@@ -258,3 +266,6 @@ impl WifiDev {
         &self.rx[peer.index() * TIDS + usize::from(tid)]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,6 +19,8 @@ pub mod radio;
 pub mod reorder;
 pub mod rx;
 pub mod seq_window;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod timing;
 pub mod transmitter;
 pub mod tx_tid;

@@ -170,3 +170,6 @@ impl Ppdu {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -134,3 +134,6 @@ impl Radio {
         self.queues.iter().flat_map(|q| q.ppdus.iter().map(|p| &**p))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,18 +14,21 @@ pub const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 pub struct Reorder {
     window: SeqWindow,
     slots: [Option<(Pkt, Instant)>; SLOTS],
+    /// A frame of the session has come.
+    started: bool,
     place: PlaceId,
 }
 
 impl Reorder {
     /// An empty buffer whose first expected frame is `start`.
     pub fn new(start: Seq, place: PlaceId) -> Self {
-        Self { window: SeqWindow::new(start), slots: [None; SLOTS], place }
+        Self { window: SeqWindow::new(start), slots: [None; SLOTS], started: false, place }
     }
 
     /// Takes a frame; whatever can go up now is appended to `up`.
     ///
-    /// A frame from before the window, or one that is held already, is dropped here.
+    /// A frame from before the window, or one that is held already, is dropped here. Until the first frame of the
+    /// session comes, those from before it go up: they were on their way when the session was asked for.
     // linux: net/mac80211/rx.c ieee80211_sta_manage_reorder_buf (4.4).
     pub fn receive<S: Sink>(
         &mut self,
@@ -35,7 +38,11 @@ impl Reorder {
         up: &mut Vec<Pkt>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        let offset = match self.window.position(seq) {
+        let position = self.window.position(seq);
+        let started = self.started;
+        self.started |= position != Position::Behind;
+        let offset = match position {
+            Position::Behind if !started => return up.push(pkt),
             Position::Behind => return ctx.drop(now, pkt, Reason::OldOrDuplicate, self.place),
             Position::Inside(0) if !self.window.any() => {
                 self.window.shift(1);
@@ -115,68 +122,4 @@ impl Reorder {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fair::testing::Bench;
-
-    fn ms(n: u64) -> Instant {
-        Instant::ZERO + Duration::from_millis(n)
-    }
-
-    /// Hands a frame in; what goes up, by number.
-    fn receive(r: &mut Reorder, b: &mut Bench, at: u64, seq: u16) -> Vec<u32> {
-        let (p, mut up) = (b.packet(u32::from(seq), 1500), Vec::new());
-        r.receive(ms(at), Seq::default().plus(seq), p, &mut up, &mut b.ctx());
-        up.into_iter().map(|p| b.finish(p)).collect()
-    }
-
-    fn timeout(r: &mut Reorder, b: &mut Bench, at: u64) -> Vec<u32> {
-        let mut up = Vec::new();
-        r.on_timeout(ms(at), &mut up);
-        up.into_iter().map(|p| b.finish(p)).collect()
-    }
-
-    #[test]
-    fn order_duplicates_and_a_jump_ahead() {
-        let (mut r, mut b) = (Reorder::new(Seq::default(), PlaceId(0)), Bench::new());
-        // Frames in the order in which they come, and what each sends up.
-        let table: [(u16, &[u32]); 8] = [
-            (0, &[0]),
-            (2, &[]),
-            (3, &[]),
-            (2, &[]), // held already
-            (1, &[1, 2, 3]),
-            (0, &[]),   // behind the window
-            (5, &[]),   // 4 is missing
-            (68, &[5]), // the window moves to 5
-        ];
-        for (seq, want) in table {
-            assert_eq!(receive(&mut r, &mut b, 0, seq), want, "frame {seq}");
-        }
-        assert_eq!(b.packets.account().dropped[0][Reason::OldOrDuplicate as usize], 2);
-        assert_eq!(r.held().count(), 1);
-    }
-
-    #[test]
-    fn the_timer_is_for_the_first_frame_that_is_held() {
-        let (mut r, mut b) = (Reorder::new(Seq::default(), PlaceId(0)), Bench::new());
-        assert!(receive(&mut r, &mut b, 10, 2).is_empty());
-        assert_eq!(r.next_timeout(), Some(ms(110)));
-        // A frame before it that comes later waits from its own coming on, and 2 with it.
-        assert!(receive(&mut r, &mut b, 60, 1).is_empty());
-        assert_eq!(r.next_timeout(), Some(ms(160)));
-        assert!(timeout(&mut r, &mut b, 110).is_empty());
-        assert_eq!(timeout(&mut r, &mut b, 160), [1, 2]);
-        assert_eq!(r.next_timeout(), None);
-    }
-
-    #[test]
-    fn a_frame_that_becomes_the_first_may_be_overdue() {
-        let (mut r, mut b) = (Reorder::new(Seq::default(), PlaceId(0)), Bench::new());
-        assert!(receive(&mut r, &mut b, 10, 4).is_empty());
-        assert!(receive(&mut r, &mut b, 60, 1).is_empty());
-        assert_eq!(receive(&mut r, &mut b, 150, 0), [0, 1]);
-        assert_eq!(r.next_timeout(), Some(ms(110)));
-        assert_eq!(timeout(&mut r, &mut b, 150), [4]);
-    }
-}
+mod tests;

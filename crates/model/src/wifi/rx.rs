@@ -79,3 +79,6 @@ impl RxTid {
         self.session.iter().flat_map(|r| r.held())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,15 +56,16 @@ impl TxTid {
         self.window.start()
     }
 
-    /// The number that the next new frame will get.
+    /// The number of the next frame that is sent, where a session would start: a frame may have its number already and
+    /// wait for room in the hardware.
     pub fn next(&self) -> Seq {
-        self.next
+        self.waiting.front().map_or(self.next, |m| m.seq)
     }
 
-    /// The session opens: its window starts at the next number.
+    /// The session opens: its window starts at the next frame.
     pub fn open(&mut self) {
         self.session = Session::Open;
-        self.window = SeqWindow::new(self.next);
+        self.window = SeqWindow::new(self.next());
     }
 
     /// Takes the next frame: one that waits, or else a new one from `pull`, which gets the next number.
@@ -168,3 +169,6 @@ impl TxTid {
         self.waiting.iter()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,12 @@
 //! What was seen: per flow and per station, from the trace alone, and a hash of the whole trace.
 
 mod hash;
+mod series;
+mod series_report;
 mod summary;
 
+pub use series::{Backlog, LAYERS, PingSample, STEP, Series};
+pub use series_report::{SeriesReport, report};
 pub use summary::{Drop, RunSummary, StationSummary, summarise};
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
@@ -54,6 +58,8 @@ pub struct Recorder {
     pub stations: Vec<StationRecord>,
     /// By device and peer: the station whose airtime it is.
     pub links: Vec<Vec<(usize, Direction)>>,
+    /// What happened step by step, if that is wanted.
+    pub series: Option<Series>,
     hash: TraceHash,
 }
 
@@ -66,7 +72,7 @@ impl Recorder {
         links: Vec<Vec<(usize, Direction)>>,
     ) -> Self {
         let stations = vec![StationRecord::default(); stations];
-        Self { measure_from, flows, stations, links, hash: TraceHash::default() }
+        Self { measure_from, flows, stations, links, series: None, hash: TraceHash::default() }
     }
 
     /// The hash of all that was traced so far.
@@ -74,11 +80,17 @@ impl Recorder {
         self.hash.finish()
     }
 
-    fn ppdu(&mut self, t: &PpduTry) {
+    fn ppdu(&mut self, now: Instant, t: &PpduTry) {
         if !matches!(t.kind, PpduKind::Single | PpduKind::Aggregate) {
             return;
         }
         let (station, direction) = self.links[t.dev.index()][t.peer.index()];
+        if let Some(series) = &mut self.series {
+            series.ppdu(t, station, direction);
+        }
+        if now < self.measure_from {
+            return;
+        }
         let record = &mut self.stations[station];
         record.airtime[direction as usize] += t.airtime;
         if t.attempt == 0 {
@@ -92,10 +104,12 @@ impl Sink for Recorder {
     #[inline]
     fn event(&mut self, now: Instant, what: &Trace) {
         self.hash.add(now, what);
-        if now < self.measure_from {
-            return;
+        if let Some(series) = &mut self.series {
+            series.event(now, what);
         }
         match what {
+            Trace::Ppdu(t) => self.ppdu(now, t),
+            _ if now < self.measure_from => {}
             Trace::Delivered { flow, kind, len, delay, .. } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
@@ -105,7 +119,6 @@ impl Sink for Recorder {
                 }
             }
             Trace::Dropped { .. } => {}
-            Trace::Ppdu(t) => self.ppdu(t),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod air;
 mod apps;
+mod backlog;
 mod hosts;
 mod ledger;
 mod wiring;

@@ -169,6 +169,11 @@ impl Fq {
         u64::from(self.queues.total())
     }
 
+    #[cfg(test)]
+    pub(crate) fn is_slow(&self, peer: PeerId) -> bool {
+        self.stations[peer.index()].slow
+    }
+
     fn codel(&self, peer: PeerId) -> CodelParams {
         if self.stations[peer.index()].slow { self.params.codel_slow } else { self.params.codel }
     }
@@ -209,3 +214,6 @@ fn airtime(scheduler: &Scheduler) -> Option<&AirtimeParams> {
 fn quantum(airtime: &AirtimeParams) -> i64 {
     airtime.quantum.nanos() as i64
 }
+
+#[cfg(test)]
+mod tests;

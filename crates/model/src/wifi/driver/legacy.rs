@@ -119,3 +119,6 @@ impl Legacy {
         self.pending[ac.index()]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+use super::*;
+use crate::vocabulary::Rate;
+use crate::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler};
+use crate::wifi::testing::{Rig, ms, peer};
+
+const VOICE: TidIndex = TidIndex::new(PeerId(0), 6);
+
+fn device(rig: &mut Rig, config: DriverConfig) -> WifiDev {
+    let tx = core::mem::replace(&mut rig.tx, Transmitter::new(crate::vocabulary::DevId(0)));
+    let driver = Driver::new(config, tx.peers.len(), PlaceId(0), 1);
+    WifiDev::new(RadioId(0), tx, driver, 10, PlaceId(0))
+}
+
+fn push(dev: &mut WifiDev, rig: &mut Rig, tid: TidIndex) {
+    let p = rig.packet(tid, 1500);
+    let (_, mut hw, mut ctx) = rig.parts();
+    dev.push(ms(0), p, &mut hw, &mut ctx);
+}
+
+#[test]
+fn both_directions_are_charged_with_all_tries() {
+    let mut rig = Rig::new([peer(&["ht20-mcs15-sgi"], 32)]);
+    let mut dev =
+        device(&mut rig, DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(AirtimeParams::default())));
+    let deficit = |dev: &WifiDev| {
+        let Driver::Fq(fq) = &dev.driver else { panic!("queues in the MAC") };
+        fq.deficit(VOICE) / 1000
+    };
+    push(&mut dev, &mut rig, VOICE);
+    let mut ppdu = rig.pop(ms(0), Ac::Vo);
+    [500, 200].into_iter().for_each(|us| ppdu.tried(Duration::from_micros(us)));
+    let (_, mut hw, mut ctx) = rig.parts();
+    assert!(!dev.tx_status(ms(1), ppdu, &mut hw, &mut ctx).any());
+    assert_eq!(deficit(&dev), 300 - 700);
+    // What did not come whole is not charged, nor is a management frame.
+    let mut data = crate::wifi::testing::ppdu(&mut rig.packets, [0]);
+    data.header.tid = 6;
+    let mut bar = crate::wifi::testing::ppdu(&mut rig.packets, []);
+    (bar.header.tid, bar.header.content) = (6, Content::Bar { start: crate::wifi::seq_window::Seq::new(0) });
+    for (is_data, whole) in [(true, 0), (true, 1), (false, 1)] {
+        let ppdu = if is_data { &mut data } else { &mut bar };
+        let (_, mut hw, mut ctx) = rig.parts();
+        dev.receive(
+            ms(1),
+            PeerId(0),
+            ppdu,
+            whole,
+            Duration::from_micros(100),
+            &mut Vec::new(),
+            &mut hw,
+            &mut ctx,
+        );
+    }
+    assert_eq!(deficit(&dev), -400 - 100);
+}
+
+#[test]
+fn frames_are_freed_one_by_one_and_one_of_them_wakes_the_queue() {
+    let mut rig = Rig::in_session([peer(&["ht20-mcs15-sgi"], 4)]);
+    let be = TidIndex::new(PeerId(0), 0);
+    let mut dev = device(&mut rig, DriverConfig::Legacy(LegacyParams { qlen: 9 }));
+    (0..10).for_each(|_| push(&mut dev, &mut rig, be));
+    assert!(dev.is_stopped(Ac::Be) && !dev.is_stopped(Ac::Vi));
+    // Two left alone at once; then aggregates of four. What comes back: frames, bits acknowledged, woken.
+    for (frames, acked, woken, uncharged) in [
+        (1, 0b1, false, vec![0]), // 9 are not below 9
+        (1, 0b0, false, vec![]),  // to be sent again: still counted and charged
+        (4, 0b1011, true, vec![2, 3, 5]),
+        (4, 0b1111, false, vec![1, 6, 7, 8]), // 1 first, then those that are new
+    ] {
+        let mut ppdu = rig.pop(ms(0), Ac::Be);
+        ppdu.tried(Duration::from_micros(100));
+        assert_eq!(ppdu.mpdus.len(), frames);
+        (ppdu.received, ppdu.acked, ppdu.acknowledged) = (acked, acked, true);
+        for (_, m) in ppdu.mpdus.iter_mut().enumerate().filter(|(n, _)| acked >> n & 1 == 1) {
+            let pkt = m.pkt.take().unwrap();
+            (m.charge, m.truesize) = rig.packets.take_charge(pkt);
+            rig.packets.free(pkt, crate::vocabulary::Fate::Delivered);
+        }
+        let (_, mut hw, mut ctx) = rig.parts();
+        let woke = dev.tx_status(ms(0), ppdu, &mut hw, &mut ctx);
+        assert_eq!((woke.has(Ac::Be), woke.any(), rig.uncharged()), (woken, woken, uncharged));
+    }
+}
+
+#[test]
+fn a_slow_peer_is_known_from_the_start() {
+    // What a station's CoDel parameters are is the driver's matter; that it is told is the device's.
+    let mut slow = peer(&["ht20-mcs0-sgi"], 2);
+    slow.expected = Rate::from_mbps(6);
+    let mut rig = Rig::new([slow, peer(&["ht20-mcs15-sgi"], 32)]);
+    let dev = device(&mut rig, DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin));
+    let Driver::Fq(fq) = &dev.driver else { panic!("queues in the MAC") };
+    assert_eq!([0, 1].map(|p| fq.is_slow(PeerId(p))), [true, false]);
+}

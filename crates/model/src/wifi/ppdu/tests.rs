@@ -1,0 +1,45 @@
+use super::*;
+use crate::vocabulary::Packets;
+use crate::wifi::phy::RateTry;
+use crate::wifi::testing::ppdu;
+
+#[test]
+fn tries_go_along_the_chain() {
+    let tries = [("ht20-mcs15-sgi", 2), ("ht20-mcs7-lgi", 1), ("ht20-mcs0-lgi", 3)];
+    let chain = tries.map(|(name, tries)| RateTry { rate: PhyRate::parse(name).unwrap(), tries });
+    let header = ppdu(&mut Packets::new(), []).header;
+    let mut p = Ppdu::new(header, RetryChain::new(&chain).unwrap(), Vec::new());
+    let (mut mcs, mut more) = (Vec::new(), true);
+    while more {
+        let PhyRate::Ht(rate) = p.rate() else { panic!("an HT chain") };
+        mcs.push(rate.mcs);
+        p.tried(Duration::from_micros(100));
+        more = p.next_try();
+    }
+    assert_eq!(mcs, [15, 15, 7, 0, 0, 0]);
+    assert_eq!((p.tries, p.airtime), (6, Duration::from_micros(600)));
+}
+
+#[test]
+fn a_bit_for_each_frame() {
+    let mut packets = Packets::new();
+    for (frames, want) in [(0, 0), (1, 1), (2, 3), (32, 0xffff_ffff), (63, u64::MAX >> 1), (64, u64::MAX)] {
+        assert_eq!(ppdu(&mut packets, 0..frames).all(), want, "{frames}");
+    }
+}
+
+#[test]
+fn lengths_and_kinds_of_what_carries_no_data() {
+    let start = Seq::new(0);
+    let table = [
+        (Content::Data { aggregate: true }, 0, PpduKind::Aggregate),
+        (Content::Data { aggregate: false }, 0, PpduKind::Single),
+        (Content::Bar { start }, 24, PpduKind::Bar),
+        (Content::AddbaRequest { start }, 37, PpduKind::Management),
+        (Content::AddbaResponse, 37, PpduKind::Management),
+        (Content::Beacon, 157, PpduKind::Beacon),
+    ];
+    for (content, bytes, kind) in table {
+        assert_eq!((content.fixed_bytes(), content.kind()), (bytes, kind));
+    }
+}

@@ -1,0 +1,78 @@
+use super::*;
+use crate::vocabulary::Packets;
+use crate::wifi::medium::Outcome;
+use crate::wifi::testing::{ms, ppdu, radio};
+
+const BE: usize = Ac::Be.index();
+
+#[test]
+fn two_ppdus_of_sessions_or_eight_of_any_kind() {
+    let (mut medium, mut radio) = radio("radio");
+    let mut packets = Packets::new();
+    let room = |r: &Radio| (r.room(Ac::Be, true), r.room(Ac::Be, false));
+    let mut send = |radio: &mut Radio, in_session| {
+        let mut p = Box::new(ppdu(&mut packets, [0]));
+        p.header.in_session = in_session;
+        radio.send(ms(0), BE, p, &mut medium);
+    };
+    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH (4.4).
+    #[rustfmt::skip]
+    let table = [
+        // in session, room afterwards for one of a session, for a single frame
+        (true,  (true, true)),
+        (true,  (false, true)),
+        (false, (false, true)),
+        (false, (false, true)),
+        (false, (false, true)),
+        (false, (false, true)),
+        (false, (false, true)),  // seven
+        (false, (false, false)), // eight
+    ];
+    for (row, (in_session, want)) in table.into_iter().enumerate() {
+        send(&mut radio, in_session);
+        assert_eq!(room(&radio), want, "row {row}");
+    }
+    assert!(radio.room(Ac::Vo, true) && radio.room(Ac::Vo, false), "each category has its own queue");
+    // The head goes back for another try: it counts as before.
+    let head = radio.pop(BE).unwrap();
+    assert_eq!(room(&radio), (true, true));
+    radio.put_back(BE, head);
+    assert_eq!(room(&radio), (false, false));
+    let in_session: Vec<_> = core::iter::from_fn(|| radio.pop(BE)).map(|p| p.header.in_session).collect();
+    assert_eq!(in_session, [true, true, false, false, false, false, false, false], "first in, first out");
+    assert_eq!(room(&radio), (true, true));
+}
+
+#[test]
+fn a_queue_asks_for_the_air_once() {
+    let (mut medium, mut radio) = radio("radio");
+    let mut packets = Packets::new();
+    let mut winners = Vec::new();
+    assert_eq!(medium.start(), None);
+    for n in 0..3 {
+        radio.send(ms(0), BE, Box::new(ppdu(&mut packets, [n])), &mut medium);
+        medium.winners(&mut winners);
+        assert_eq!(winners, [radio.functions[BE]]);
+    }
+    let start = medium.start().unwrap();
+    radio.pop(BE);
+    medium.done(start, radio.functions[BE], Outcome::Finished, radio.queued(BE) > 0);
+    medium.idle(start, start);
+    assert!(medium.start().unwrap() > start, "the next PPDU is already in contention");
+}
+
+#[test]
+fn used_ppdus_start_afresh() {
+    let (_, mut radio) = radio("radio");
+    let mut packets = Packets::new();
+    let mut used = Box::new(ppdu(&mut packets, 0..5));
+    let (header, chain, at) = (used.header, used.chain, &raw const *used);
+    used.tried(Duration::from_micros(100));
+    (used.received, used.acked, used.acknowledged) = (3, 1, true);
+    radio.recycle(used);
+    let again = radio.blank(header, chain);
+    assert_eq!(&raw const *again, at, "the same memory");
+    assert_eq!((again.mpdus.len(), again.received, again.acked, again.acknowledged), (0, 0, 0, false));
+    assert_eq!((again.tries, again.airtime), (0, Duration::ZERO));
+    assert!(again.mpdus.capacity() >= 5);
+}

@@ -1,0 +1,60 @@
+use super::*;
+use crate::vocabulary::{NoSink, Packets, SockId};
+use crate::wifi::testing::{TRUESIZE, ms, ppdu, uncharged};
+
+const HERE: PlaceId = PlaceId(0);
+
+fn receive(rx: &mut RxTid, packets: &mut Packets, ppdu: &mut Ppdu, whole: u64) -> Vec<u32> {
+    let mut up = Vec::new();
+    let ctx = &mut Ctx { packets, trace: &mut NoSink };
+    rx.receive(ms(0), ppdu, whole, &mut up, ctx);
+    up.iter().map(|&p| packets.get(p).seq).collect()
+}
+
+#[test]
+fn what_a_receiver_sees_of_each_try() {
+    let mut packets = Packets::new();
+    let mut rx = RxTid::default();
+    rx.open(Seq::new(0), HERE);
+    let mut p = ppdu(&mut packets, 0..4);
+    #[rustfmt::skip]
+    let table: &[(u64, &[u32], u64, u64, u64)] = &[
+        // whole  up       received  broken  duplicates
+        (0b1010, &[],      0b1010,   2,      0),
+        (0b0000, &[],      0b1010,   6,      0), // the scoreboard remembers
+        (0b1001, &[0, 1],  0b1011,   8,      1),
+        (0b1111, &[2, 3],  0b1111,   8,      4),
+        (0b0110, &[],      0b1111,   10,     6),
+    ];
+    for (row, &(whole, up, received, broken, duplicates)) in table.iter().enumerate() {
+        assert_eq!(receive(&mut rx, &mut packets, &mut p, whole), up, "row {row}");
+        assert_eq!((p.received, rx.broken, rx.duplicates), (received, broken, duplicates), "row {row}");
+    }
+    // Nothing was cloned, and the charges have moved into the sender's entries.
+    assert!(p.mpdus.iter().all(|m| m.pkt.is_none() && m.truesize == TRUESIZE));
+    assert_eq!([0, 1, 2, 3].map(|n| p.mpdus[n].charge), [0, 1, 2, 3].map(SockId));
+    assert_eq!((packets.live(), packets.live_charges().count(), uncharged(&mut packets)), (4, 0, vec![]));
+}
+
+#[test]
+fn without_a_session_frames_go_up_as_they_come() {
+    let mut packets = Packets::new();
+    let mut rx = RxTid::default();
+    let mut p = ppdu(&mut packets, [5, 3, 4]);
+    assert_eq!(receive(&mut rx, &mut packets, &mut p, 0b111), [5, 3, 4]);
+    assert_eq!((rx.held().count(), rx.next_timeout()), (0, None));
+}
+
+#[test]
+fn a_repeated_request_finds_the_session_open() {
+    let mut packets = Packets::new();
+    let mut rx = RxTid::default();
+    rx.open(Seq::new(0), HERE);
+    let mut p = ppdu(&mut packets, [1]);
+    receive(&mut rx, &mut packets, &mut p, 1);
+    rx.open(Seq::new(0), HERE);
+    assert_eq!((rx.held().count(), rx.next_timeout()), (1, Some(ms(100))));
+    let mut up = Vec::new();
+    rx.on_bar(Seq::new(1), &mut up);
+    assert_eq!((up.len(), rx.held().count()), (1, 0));
+}

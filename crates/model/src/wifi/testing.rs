@@ -1,0 +1,172 @@
+//! A sender with its radio on an idle channel, for the tests of drivers and sessions: packets are told apart by their
+//! sequence numbers, and each is charged to a socket of its own.
+
+use super::aggregate::{AggregateLimits, PEER_MAX};
+use super::config::HardwareDepth;
+use super::edca_params::EdcaSet;
+use super::medium::{Medium, Outcome};
+use super::phy::{Band, PhyRate, RateTry, RetryChain};
+use super::ppdu::{Content, Header, Mpdu, Ppdu};
+use super::radio::Radio;
+use super::seq_window::Seq;
+use super::timing::Timing;
+use super::transmitter::{Hardware, Peer, TidIndex, Transmitter};
+use crate::vocabulary::{
+    Ac, Addr, ChannelId, Ctx, DevId, Duration, FlowId, Instant, Kind, NewPacket, NoSink, Packets, PeerId,
+    Pkt, Rate, Seed, SockId,
+};
+
+/// Truesize of every packet.
+pub(crate) const TRUESIZE: u32 = 2304;
+
+/// So many milliseconds after the start.
+pub(crate) fn ms(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(n)
+}
+
+/// A chain of the named rates, two tries each.
+pub(crate) fn chain(names: &[&str]) -> RetryChain {
+    let tries: Vec<_> =
+        names.iter().map(|n| RateTry { rate: PhyRate::parse(n).unwrap(), tries: 2 }).collect();
+    RetryChain::new(&tries).unwrap()
+}
+
+/// A neighbour whose aggregates hold at most so many frames.
+pub(crate) fn peer(names: &[&str], frames: u32) -> Peer {
+    let chain = chain(names);
+    Peer {
+        remote: (DevId(1), PeerId(0)),
+        chain,
+        limits: [AggregateLimits::of(&chain, Duration::ZERO, frames, PEER_MAX); 4],
+        expected: Rate::from_mbps(100),
+        error_rate: 0.0,
+        ack_error_rate: 0.0,
+    }
+}
+
+/// A medium with the five functions of one radio, and that radio.
+pub(crate) fn radio(name: &str) -> (Medium, Radio) {
+    let timing = Timing::of(Band::Ghz5);
+    let mut medium = Medium::new(timing.sifs, timing.slot);
+    let edca = EdcaSet::STATION;
+    let functions = [Ac::Vo, Ac::Vi, Ac::Be, Ac::Bk, Ac::Vo]
+        .map(|ac| medium.add(edca.get(ac), Seed { seed: 1, run: 0 }.stream(name)));
+    (medium, Radio::new(ChannelId(0), functions, HardwareDepth::default(), &edca))
+}
+
+/// What the sending half of a device needs around it.
+pub(crate) struct Rig {
+    pub(crate) packets: Packets,
+    pub(crate) sink: NoSink,
+    pub(crate) radio: Radio,
+    pub(crate) medium: Medium,
+    pub(crate) tx: Transmitter,
+    made: u32,
+}
+
+impl Rig {
+    /// A sender with these neighbours.
+    pub(crate) fn new(peers: impl IntoIterator<Item = Peer>) -> Self {
+        let (medium, radio) = radio("rig");
+        let mut tx = Transmitter::new(DevId(0));
+        peers.into_iter().for_each(|p| {
+            tx.add_peer(p);
+        });
+        Self { packets: Packets::new(), sink: NoSink, radio, medium, tx, made: 0 }
+    }
+
+    /// The same with a Block Ack session for all that can have one.
+    pub(crate) fn in_session(peers: impl IntoIterator<Item = Peer>) -> Self {
+        let mut rig = Self::new(peers);
+        let closed = |s| s == super::tx_tid::Session::Closed;
+        rig.tx.tids.iter_mut().filter(|t| closed(t.session)).for_each(|t| t.open());
+        rig
+    }
+
+    pub(crate) fn parts(&mut self) -> (&mut Transmitter, Hardware<'_>, Ctx<'_, NoSink>) {
+        (
+            &mut self.tx,
+            Hardware { radio: &mut self.radio, medium: &mut self.medium },
+            Ctx { packets: &mut self.packets, trace: &mut self.sink },
+        )
+    }
+
+    pub(crate) fn ctx(&mut self) -> Ctx<'_, NoSink> {
+        Ctx { packets: &mut self.packets, trace: &mut self.sink }
+    }
+
+    /// The next packet, charged to the socket of its number, of `len` bytes.
+    pub(crate) fn packet(&mut self, tid: TidIndex, len: u32) -> Pkt {
+        let p = packet(&mut self.packets, self.made, len);
+        let hot = self.packets.get_mut(p);
+        (hot.peer, hot.tid) = (tid.peer(), tid.tid());
+        self.made += 1;
+        p
+    }
+
+    /// The hardware is through with the head of a queue.
+    pub(crate) fn pop(&mut self, now: Instant, ac: Ac) -> Box<Ppdu> {
+        let ppdu = self.radio.pop(ac.index()).expect("a PPDU in the queue");
+        let more = self.radio.queued(ac.index()) > 0;
+        self.medium.done(now, self.radio.functions[ac.index()], Outcome::Finished, more);
+        self.medium.idle(now, now);
+        ppdu
+    }
+
+    /// Peers of the PPDUs in a queue, first to last.
+    pub(crate) fn hardware(&self, ac: Ac) -> Vec<u16> {
+        self.radio.ppdus().filter(|p| p.header.ac == ac).map(|p| p.header.peer.0).collect()
+    }
+
+    /// The sockets whose charges have ended since the last call, sorted.
+    pub(crate) fn uncharged(&mut self) -> Vec<u32> {
+        uncharged(&mut self.packets)
+    }
+}
+
+/// The sockets whose charges have ended since the last call, sorted.
+pub(crate) fn uncharged(packets: &mut Packets) -> Vec<u32> {
+    let mut ended: Vec<u32> = core::iter::from_fn(|| packets.pop_uncharged())
+        .map(|(sock, size)| {
+            assert_eq!(size, TRUESIZE);
+            sock.0
+        })
+        .collect();
+    ended.sort_unstable();
+    ended
+}
+
+/// A packet with that number, charged to the socket of that number.
+pub(crate) fn packet(packets: &mut Packets, seq: u32, len: u32) -> Pkt {
+    packets.create(NewPacket {
+        now: Instant::ZERO,
+        flow: FlowId(0),
+        flow_hash: 0,
+        len,
+        truesize: TRUESIZE,
+        charge: SockId(seq),
+        seq,
+        src: Addr(0),
+        dst: Addr(1),
+        tos: 0,
+        kind: Kind::Udp,
+    })
+}
+
+/// A best-effort PPDU of a session to peer 0 with frames of these sequence numbers; packets are numbered alike.
+pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -> Ppdu {
+    let content = Content::Data { aggregate: true };
+    let header = Header { dev: DevId(0), peer: PeerId(0), ac: Ac::Be, tid: 0, content, in_session: true };
+    let mpdus = seqs
+        .into_iter()
+        .map(|seq| Mpdu {
+            pkt: Some(packet(packets, u32::from(seq), 1500)),
+            seq: Seq::new(seq),
+            len: 1538,
+            tries: 0,
+            charge: SockId::NONE,
+            truesize: TRUESIZE,
+        })
+        .collect();
+    Ppdu::new(header, chain(&["ht20-mcs7-lgi"]), mpdus)
+}

@@ -1,0 +1,142 @@
+use super::*;
+use crate::vocabulary::{NoSink, PeerId};
+use crate::wifi::aggregate::MAX_FRAMES;
+use crate::wifi::testing::{Rig, TRUESIZE, peer};
+use crate::wifi::transmitter::TidIndex;
+
+const TID: TidIndex = TidIndex::new(PeerId(0), 0);
+
+/// A traffic identifier with so many packets of these lengths behind it.
+struct Bench {
+    rig: Rig,
+    tid: TxTid,
+    queue: VecDeque<Pkt>,
+    limits: AggregateLimits,
+}
+
+impl Bench {
+    fn new(session: Session, rate: &str, lens: &[u32]) -> Self {
+        let mut rig = Rig::new([peer(&[rate], MAX_FRAMES)]);
+        let limits = rig.tx.peers[0].limits[2];
+        let queue = lens.iter().map(|&len| rig.packet(TID, len)).collect();
+        let mut tid = TxTid::new(session);
+        if session == Session::Open {
+            tid.open();
+        }
+        Self { rig, tid, queue, limits }
+    }
+    /// Builds a PPDU; its frames' numbers, its length and whether it is an A-MPDU.
+    fn build(&mut self) -> (Ppdu, Vec<u16>, u32, bool) {
+        let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, []);
+        let queue = &mut self.queue;
+        let built = self
+            .tid
+            .build(&mut ppdu, self.limits, &mut self.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front());
+        let seqs: Vec<_> = ppdu.mpdus.iter().map(|m| m.seq.get()).collect();
+        assert_eq!(built, !seqs.is_empty());
+        let (bytes, aggregate) = (ppdu.bytes, ppdu.header.content == Content::Data { aggregate: true });
+        (ppdu, seqs, bytes, aggregate)
+    }
+}
+
+fn range(r: core::ops::Range<u16>) -> Vec<u16> {
+    r.collect()
+}
+
+#[test]
+fn the_frame_that_does_not_fit_waits() {
+    // 3660 bytes at 7.2 Mbit/s: 1544 + 1542 fit, a third frame only if it is a small one.
+    let mut b = Bench::new(Session::Open, "ht20-mcs0-sgi", &[1500, 1500, 1500, 60, 1500]);
+    let table = [
+        (vec![0, 1], 1_544 + 1_542, true, 1),
+        // It goes first now, with its number. 60 bytes make 98, of which 4 + 98 + 2 and 160 of delimiters.
+        (vec![2, 3, 4], 1_544 + 264 + 1_542, true, 0),
+        (vec![], 0, true, 0),
+    ];
+    for (seqs, bytes, aggregate, waiting) in table {
+        let built = b.build();
+        assert_eq!((built.1, built.2, built.3), (seqs, bytes, aggregate));
+        assert_eq!(b.tid.waiting().count(), waiting);
+    }
+}
+
+#[test]
+fn of_many_that_wait_the_one_that_does_not_fit_stays_first() {
+    let mut b = Bench::new(Session::Open, "ht20-mcs0-sgi", &[1500; 4]);
+    let failed: Vec<Mpdu> = (0..2).flat_map(|_| b.build().0.mpdus).collect();
+    failed.into_iter().for_each(|m| b.tid.again(m));
+    assert_eq!([b.build().1, b.build().1], [range(0..2), range(2..4)]);
+}
+
+#[test]
+fn a_lone_frame_is_sent_without_aggregation() {
+    let mut b = Bench::new(Session::Open, "ht20-mcs15-sgi", &[1500]);
+    let (ppdu, seqs, bytes, aggregate) = b.build();
+    assert_eq!((seqs, bytes, aggregate, ppdu.header.in_session), (vec![0], 1_538, false, true));
+    let m = ppdu.mpdus[0];
+    assert_eq!((m.len, m.tries, m.charge, m.truesize), (1_538, 0, SockId::NONE, TRUESIZE));
+}
+
+#[test]
+fn the_oldest_open_frame_holds_the_window() {
+    let mut b = Bench::new(Session::Open, "ht20-mcs15-sgi", &[100; 200]);
+    b.tid.next = Seq::new(4090);
+    b.tid.open();
+    let wrap = |r: core::ops::Range<u16>| -> Vec<u16> { r.map(|n| n % 4096).collect() };
+    let (first, seqs, ..) = b.build();
+    assert_eq!(seqs, wrap(4090..4122));
+    let (second, seqs, ..) = b.build();
+    assert_eq!(seqs, wrap(4122..4154));
+    // All of the window is in flight: 64 of 200 have been taken.
+    assert_eq!((b.build().1, b.queue.len()), (vec![], 136));
+    // All but the oldest come back: nothing moves.
+    for m in first.mpdus.iter().skip(1).chain(&second.mpdus) {
+        b.tid.complete(m.seq);
+    }
+    assert_eq!((b.tid.start().get(), b.build().1, b.queue.len()), (4090, vec![], 136));
+    // What failed may go again, though nothing new may.
+    let mut oldest = first.mpdus[0];
+    oldest.tries = 4;
+    b.tid.again(oldest);
+    let (again, seqs, bytes, aggregate) = b.build();
+    assert_eq!((seqs, bytes, aggregate, again.mpdus[0].tries), (vec![4090], 138, false, 4));
+    b.tid.complete(Seq::new(4090));
+    assert_eq!((b.tid.start().get(), b.build().1), ((4090 + 64) % 4096, wrap(4154..4186)));
+}
+
+#[test]
+fn frames_sent_again_go_before_new_ones_in_their_order() {
+    let mut b = Bench::new(Session::Open, "ht20-mcs15-sgi", &[100; 40]);
+    let (first, seqs, ..) = b.build();
+    assert_eq!(seqs, range(0..32));
+    for m in first.mpdus {
+        if [3, 7, 30].contains(&m.seq.get()) { b.tid.again(m) } else { b.tid.complete(m.seq) }
+    }
+    assert_eq!((b.tid.start().get(), b.build().1), (3, [vec![3, 7, 30], range(32..40)].concat()));
+}
+
+#[test]
+fn a_held_frame_is_within_the_session_that_opens_later() {
+    let mut b = Bench::new(Session::Closed, "ht20-mcs15-sgi", &[100; 3]);
+    let queue = &mut b.queue;
+    // Only one is ever held.
+    for _ in 0..2 {
+        b.tid.hold_one(&mut b.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front());
+    }
+    assert_eq!((b.tid.waiting().count(), b.queue.len(), b.tid.next().get()), (1, 2, 0));
+    b.tid.open();
+    assert_eq!((b.tid.start().get(), b.build().1), (0, vec![0, 1, 2]));
+    b.tid.complete(Seq::new(0));
+    assert_eq!((b.tid.start().get(), b.tid.next().get()), (1, 3));
+}
+
+#[test]
+fn outside_a_session_no_window_holds() {
+    let mut b = Bench::new(Session::Never, "ht20-mcs15-sgi", &[100; 70]);
+    for n in 0..70 {
+        let mut ppdu = crate::wifi::testing::ppdu(&mut b.rig.packets, []);
+        let queue = &mut b.queue;
+        assert!(b.tid.build_single(&mut ppdu, &mut b.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front()));
+        assert_eq!((ppdu.mpdus[0].seq.get(), ppdu.bytes), (n, 138));
+    }
+}

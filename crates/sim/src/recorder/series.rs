@@ -1,0 +1,135 @@
+//! What was seen in each step of a run, from its first instant on, the warm-up included.
+//!
+//! Memory for all steps is taken before the run. Whoever drives the world ends a step at its boundary, so that an event
+//! costs an addition to the current row and no look at the clock.
+
+use stillair_model::vocabulary::{
+    Ac, Duration, FlowId, Instant, Kind, PlaceId, PpduKind, PpduTry, Reason, Trace,
+};
+
+use super::{Direction, HEADERS};
+
+/// Length of a step: the interval at which Flent samples.
+pub const STEP: Duration = Duration::from_millis(200);
+
+/// Layers of an interface whose backlog is sampled, in the order of [`Backlog`].
+pub const LAYERS: [&str; 5] = ["qdisc", "driver", "hardware", "reorder", "wire"];
+
+/// Packets in each of the [`LAYERS`] of an interface.
+pub type Backlog = [u32; LAYERS.len()];
+
+/// A station's data in one step and access category, sent to it and by it.
+// 32 bits hold the airtime of a step many times over.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Cell {
+    pub(super) airtime_ns: [u32; 2],
+    pub(super) ppdus: [u32; 2],
+    pub(super) mpdus: [u32; 2],
+}
+
+/// A ping's reply.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PingSample {
+    /// When it came.
+    pub at: Instant,
+    /// Time since the request was sent.
+    pub rtt: Duration,
+    /// Its sequence number.
+    pub seq: u32,
+}
+
+/// Packets dropped in one step at one place for one reason.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct DropStep {
+    pub(super) step: u32,
+    pub(super) place: PlaceId,
+    pub(super) reason: usize,
+    pub(super) packets: u32,
+}
+
+/// The steps of a run. An event at a boundary belongs to the step that begins there, a PPDU to the step in which its
+/// exchange ended.
+#[derive(Debug)]
+pub struct Series {
+    n_flows: usize,
+    n_stations: usize,
+    step: u32,
+    /// By step and flow.
+    pub(super) bytes: Vec<u64>,
+    /// By step, station and category.
+    pub(super) cells: Vec<Cell>,
+    /// By flow.
+    pub(super) pings: Vec<Vec<PingSample>>,
+    /// By step and interface, at the end of the step.
+    pub(super) backlogs: Vec<Backlog>,
+    /// In order of step, place and reason.
+    pub(super) drops: Vec<DropStep>,
+    /// By place and reason, in the current step.
+    dropping: Vec<[u32; Reason::COUNT]>,
+}
+
+impl Series {
+    /// Takes the memory for a run of `duration`.
+    pub fn new(duration: Duration, flows: usize, stations: usize, places: usize, interfaces: usize) -> Self {
+        let steps = duration.div_ceil(STEP) as usize;
+        Self {
+            n_flows: flows,
+            n_stations: stations,
+            step: 0,
+            bytes: vec![0; steps * flows],
+            cells: vec![Cell::default(); steps * stations * Ac::ALL.len()],
+            pings: vec![Vec::new(); flows],
+            backlogs: Vec::with_capacity(steps * interfaces),
+            drops: Vec::new(),
+            dropping: vec![[0; Reason::COUNT]; places],
+        }
+    }
+
+    /// Takes note of an event in the current step.
+    #[inline]
+    pub(super) fn event(&mut self, now: Instant, what: &Trace) {
+        match *what {
+            Trace::Delivered { flow, kind: Kind::Udp, len, .. } => {
+                self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
+            }
+            Trace::Delivered { flow, kind: Kind::EchoReply, seq, delay, .. } => {
+                self.ping(flow, PingSample { at: now, rtt: delay, seq });
+            }
+            Trace::Delivered { kind: Kind::EchoRequest, .. } | Trace::Ppdu(_) => {}
+            Trace::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,
+        }
+    }
+
+    fn ping(&mut self, flow: FlowId, sample: PingSample) {
+        self.pings[flow.index()].push(sample);
+    }
+
+    /// Takes note of one try of a PPDU to or from a station.
+    pub(super) fn ppdu(&mut self, t: &PpduTry, station: usize, direction: Direction) {
+        debug_assert!(matches!(t.kind, PpduKind::Single | PpduKind::Aggregate));
+        let row = self.step as usize * self.n_stations + station;
+        let cell = &mut self.cells[row * Ac::ALL.len() + t.ac.index()];
+        cell.airtime_ns[direction as usize] += t.airtime.nanos() as u32;
+        if t.attempt == 0 {
+            cell.ppdus[direction as usize] += 1;
+            cell.mpdus[direction as usize] += u32::from(t.mpdus);
+        }
+    }
+
+    /// Ends the current step, with what is queued at each interface.
+    pub fn end_step(&mut self, backlogs: impl Iterator<Item = Backlog>) {
+        self.backlogs.extend(backlogs);
+        for (place, counts) in self.dropping.iter_mut().enumerate() {
+            for (reason, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
+                let (place, packets) = (PlaceId::from_index(place), core::mem::take(count));
+                self.drops.push(DropStep { step: self.step, place, reason, packets });
+            }
+        }
+        self.step += 1;
+    }
+
+    /// Steps ended so far.
+    pub fn steps(&self) -> usize {
+        self.step as usize
+    }
+}

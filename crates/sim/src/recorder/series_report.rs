@@ -1,0 +1,171 @@
+//! The series as front ends read them: integers only, so that equal runs give equal text.
+
+use serde::Serialize;
+use stillair_model::vocabulary::{Ac, Reason};
+
+use super::series::{Cell, LAYERS, STEP, Series};
+use super::{Direction, Recorder};
+use crate::scenario::{FlowKind, Scenario};
+
+/// The series of one run. Arrays have a value for each step; the last step may be shorter.
+#[derive(Clone, Debug, Serialize)]
+pub struct SeriesReport {
+    step_ns: u64,
+    steps: usize,
+    duration_ns: u64,
+    warm_up_ns: u64,
+    flows: Vec<FlowSeries>,
+    stations: Vec<StationSeries>,
+    drops: Vec<DropSeries>,
+    queues: Vec<QueueSeries>,
+}
+
+/// A flow: who sends what to whom, and what arrived.
+#[derive(Clone, Debug, Serialize)]
+struct FlowSeries {
+    name: String,
+    kind: &'static str,
+    from: String,
+    to: String,
+    /// The station it begins or ends at, if it does.
+    station: Option<String>,
+    tos: u8,
+    dscp: u8,
+    ac: &'static str,
+    /// UDP: bytes of payload delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<Vec<u64>>,
+    /// Ping: time of the reply and round-trip time in ns, and sequence number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pings: Option<Vec<(u64, u64, u32)>>,
+}
+
+/// A station's data frames in one access category; categories never used are left out.
+#[derive(Clone, Debug, Serialize)]
+struct StationSeries {
+    name: String,
+    ac: &'static str,
+    /// Airtime of all tries.
+    airtime_down_ns: Vec<u32>,
+    airtime_up_ns: Vec<u32>,
+    /// PPDUs, each counted at its first try, and frames in them.
+    ppdus_down: Vec<u32>,
+    ppdus_up: Vec<u32>,
+    mpdus_down: Vec<u32>,
+    mpdus_up: Vec<u32>,
+}
+
+/// Drops at one place for one reason: pairs of step and packets, for steps that had any.
+#[derive(Clone, Debug, Serialize)]
+struct DropSeries {
+    place: String,
+    reason: &'static str,
+    steps: Vec<(u32, u32)>,
+}
+
+/// Packets in one layer of an interface at the end of each step; layers that were never in use are left out.
+#[derive(Clone, Debug, Serialize)]
+struct QueueSeries {
+    interface: String,
+    layer: &'static str,
+    packets: Vec<u32>,
+}
+
+/// The series that `recorder` kept of a run of `scenario`, if it kept any.
+pub fn report(
+    scenario: &Scenario,
+    recorder: &Recorder,
+    stations: &[String],
+    places: &[String],
+) -> Option<SeriesReport> {
+    let series = recorder.series.as_ref()?;
+    Some(SeriesReport {
+        step_ns: STEP.nanos(),
+        steps: series.steps(),
+        duration_ns: scenario.duration.nanos(),
+        warm_up_ns: scenario.warm_up.nanos(),
+        flows: flows(scenario, recorder, series, stations),
+        stations: station_cells(series, stations),
+        drops: drops(series, places),
+        queues: queues(scenario, series),
+    })
+}
+
+fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[String]) -> Vec<FlowSeries> {
+    let node = |n: usize| scenario.nodes[n].name.clone();
+    // The world numbers flows in this order.
+    let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));
+    let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, usize))| {
+        let (kind, udp) = match flow.kind {
+            FlowKind::Udp { .. } => ("udp", true),
+            FlowKind::Ping { .. } => ("ping", false),
+        };
+        let bytes = || series.bytes.iter().skip(id).step_by(recorder.flows.len()).copied().collect();
+        let pings = || series.pings[id].iter().map(|p| (p.at.nanos(), p.rtt.nanos(), p.seq)).collect();
+        FlowSeries {
+            name: format!("{}.{}", flow.name, scenario.nodes[to].name),
+            kind,
+            from: node(flow.from),
+            to: node(to),
+            station: recorder.flows[id].station.map(|s| stations[s].clone()),
+            tos: flow.tos,
+            dscp: flow.tos >> 2,
+            ac: Ac::of_tid(flow.tos >> 5).name(),
+            bytes: udp.then(bytes),
+            pings: (!udp).then(pings),
+        }
+    };
+    all.enumerate().map(one).collect()
+}
+
+fn station_cells(series: &Series, stations: &[String]) -> Vec<StationSeries> {
+    let width = stations.len() * Ac::ALL.len();
+    let all = (0..stations.len()).flat_map(|s| Ac::ALL.map(|ac| (s, ac)));
+    let used = all.filter_map(|(station, ac)| {
+        let cells = || series.cells.iter().skip(station * Ac::ALL.len() + ac.index()).step_by(width);
+        let column = |of: fn(&Cell) -> [u32; 2], d: Direction| cells().map(|c| of(c)[d as usize]).collect();
+        cells().any(|c| c.airtime_ns != [0, 0]).then(|| StationSeries {
+            name: stations[station].clone(),
+            ac: ac.name(),
+            airtime_down_ns: column(|c| c.airtime_ns, Direction::Down),
+            airtime_up_ns: column(|c| c.airtime_ns, Direction::Up),
+            ppdus_down: column(|c| c.ppdus, Direction::Down),
+            ppdus_up: column(|c| c.ppdus, Direction::Up),
+            mpdus_down: column(|c| c.mpdus, Direction::Down),
+            mpdus_up: column(|c| c.mpdus, Direction::Up),
+        })
+    });
+    used.collect()
+}
+
+fn drops(series: &Series, places: &[String]) -> Vec<DropSeries> {
+    let all = (0..places.len()).flat_map(|p| (0..Reason::COUNT).map(move |r| (p, r)));
+    let mut by_kind: Vec<DropSeries> = all
+        .map(|(p, r)| DropSeries {
+            place: places[p].clone(),
+            reason: Reason::ALL[r].name(),
+            steps: Vec::new(),
+        })
+        .collect();
+    for d in &series.drops {
+        by_kind[d.place.index() * Reason::COUNT + d.reason].steps.push((d.step, d.packets));
+    }
+    by_kind.retain(|d| !d.steps.is_empty());
+    by_kind
+}
+
+fn queues(scenario: &Scenario, series: &Series) -> Vec<QueueSeries> {
+    let names = scenario.nodes.iter().flat_map(|n| n.interfaces.iter().map(move |i| (n, i)));
+    let names: Vec<String> = names.map(|(n, i)| format!("{}.{}", n.name, i.name)).collect();
+    let mut all = Vec::new();
+    for (interface, name) in names.iter().enumerate() {
+        for (l, layer) in LAYERS.into_iter().enumerate() {
+            let samples = series.backlogs.iter().skip(interface).step_by(names.len());
+            let packets: Vec<u32> = samples.map(|b| b[l]).collect();
+            if packets.iter().any(|&n| n > 0) {
+                all.push(QueueSeries { interface: name.clone(), layer, packets });
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,78 @@
+"""Results in other programs' formats."""
+
+from datetime import datetime
+from importlib import import_module
+from pathlib import Path
+
+from stillair import flent, tidy
+from stillair import folder as folders
+from stillair._native import InputError
+from stillair.result import NO_SERIES, Result
+
+FORMATS = ("flent", "csv", "parquet", "pcap")
+
+
+def save(result: Result, path: Path, run: int | None = None) -> None:
+    """Writes `result`, or one run of it, in the format that the name ends in."""
+    runs = result.all_measured() if run is None else iter([result.measured(run)])
+    name = path.name.lower()
+    if name.endswith(".flent.gz"):
+        if run is None and len(result.runs) > 1:
+            raise InputError(f"{path}: a Flent file holds one run of {len(result.runs)}; say which with run=N")
+        flent.write(path, next(runs), _resolved(result))
+    elif name.endswith(".csv"):
+        tidy.write_csv(path, runs)
+    elif name.endswith(".parquet"):
+        tidy.write_parquet(path, runs, _resolved(result))
+    else:
+        raise InputError(f"{path}: the name has to end in .flent.gz, .csv or .parquet")
+
+
+def export(
+    kind: str, folder: Path, target: Path | None, run: int | None, title: str | None, begun: datetime = flent.EPOCH
+) -> list[Path]:
+    """Writes a result folder as `kind` and gives the files written.
+
+    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder.
+    """
+    result = Result.load(folder)
+    numbers = [found["run"] for found in result.runs] if run is None else [run]
+    if kind in ("csv", "parquet"):
+        path = target or Path(f"{folder.resolve().name}.{kind}")
+        runs = (result.measured(number) for number in numbers)
+        if kind == "csv":
+            tidy.write_csv(path, runs)
+        else:
+            tidy.write_parquet(path, runs, _resolved(result))
+        return [path]
+    single = len(numbers) == 1 and not (target and target.is_dir())
+    if not single and target is not None and not target.is_dir():
+        raise InputError(f"{target}: {len(numbers)} files are to be written: give a folder that exists, or --run N")
+    written = []
+    for number in numbers:
+        name = folder.resolve().name if title is None else title
+        name = name if len(result.runs) == 1 else f"{name} run {number}"
+        measured = result.measured(number)
+        if kind == "flent":
+            plain = flent.file_name(measured, name, begun)
+            path = target if single and target else (target or Path()) / plain
+            flent.write(path, measured, _resolved(result), name, begun)
+        else:
+            plain = f"{folder.resolve().name}-run-{number}.pcapng"
+            path = target if single and target else (target or Path()) / plain
+            _capture(folder, measured.summary["seed"], number, path)
+        written.append(path)
+    return written
+
+
+def _capture(folder: Path, seed: int, run: int, path: Path) -> None:
+    """A run is repeated for its capture: it is the same to the last packet."""
+    scenario, overrides = folders.scenario(folder)
+    # Not in every build, so not known to a type checker either.
+    import_module("stillair.capture").write_capture(scenario, overrides, seed, run, path)
+
+
+def _resolved(result: Result) -> str:
+    if result.resolved is None:
+        raise InputError(NO_SERIES)
+    return result.resolved

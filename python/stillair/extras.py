@@ -1,0 +1,15 @@
+"""Packages that only some commands need."""
+
+import importlib
+from typing import Any
+
+from stillair._native import InputError
+
+
+def need(module: str, extra: str) -> Any:  # noqa: ANN401 - modules without types of their own
+    """The module, or an error that says how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise InputError(f"{package} is not installed; install it with: pip install 'stillair[{extra}]'") from None

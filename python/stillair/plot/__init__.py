@@ -1,0 +1,71 @@
+"""Pictures of results: PNG, SVG or PDF by the name of the file."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stillair import extras, output
+from stillair._native import InputError
+from stillair.plot.data import Titled
+
+SUFFIXES = (".png", ".svg", ".pdf")
+
+
+class Plot(NamedTuple):
+    """A kind of picture: its module and function within this package."""
+
+    description: str
+    module: str
+    function: str
+
+
+PLOTS = {
+    "timeseries": Plot("goodput and ping over time, stacked (first run)", "time", "timeseries"),
+    "ping_cdf": Plot("distribution of ping times", "spread", "ping_cdf"),
+    "ping_cdf_log": Plot("the same on a logarithmic axis", "spread", "ping_cdf_log"),
+    "box": Plot("goodput and ping times as boxes", "spread", "box"),
+    "airtime": Plot("each station's share of the airtime, as bars", "bars", "airtime"),
+    "airtime_stacked": Plot("airtime of the stations over time, stacked (first run)", "time", "airtime_stacked"),
+    "aggregates": Plot("frames per aggregate, as bars", "bars", "aggregates"),
+    "throughput_latency": Plot("goodput against ping, with an ellipse of one sigma", "scatter", "throughput_latency"),
+}
+
+DEFAULT = "timeseries"
+
+
+def listing() -> str:
+    """The plots and what they show."""
+    width = max(map(len, PLOTS))
+    return "\n".join(f"{name.ljust(width)}  {plot.description}" for name, plot in PLOTS.items())
+
+
+def check(name: str, path: Path) -> None:
+    """Refuses an unknown plot or format before work is done."""
+    if name not in PLOTS:
+        raise InputError(f'--plot: found "{name}", expected one of {", ".join(PLOTS)}')
+    if path.suffix.lower() not in SUFFIXES:
+        raise InputError(f"{path}: the name has to end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
+
+
+def draw(name: str, results: Sequence[Titled], path: Path) -> None:
+    """Draws one plot of one or several results; equal results make equal SVG files."""
+    check(name, path)
+    extras.need("matplotlib", "plot")
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and slow to load
+
+    from stillair.plot.style import style  # noqa: PLC0415
+
+    plot = PLOTS[name]
+    function: Callable[[Any, Sequence[Titled]], None] = getattr(
+        extras.need(f"stillair.plot.{plot.module}", "plot"), plot.function
+    )
+    with style():
+        figure = Figure(layout="constrained")
+        function(figure, results)
+        if not any(axes.has_data() for axes in figure.axes):
+            raise InputError(f"{name}: nothing to draw: no station or flow has measured this")
+        kind = path.suffix.lower()[1:]
+        # Without a date the same picture is the same file.
+        dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+        with output.whole(path) as part:
+            figure.savefig(part, format=kind, metadata=dates[kind])

@@ -1,0 +1,83 @@
+"""What the pictures show, out of the series."""
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from stillair.result import Result
+from stillair.series import Flow, Series
+
+Values = Callable[[Result, str], list[float]]
+"""Takes the values of a station out of a result."""
+
+
+class Titled(NamedTuple):
+    """A result with its title in legends."""
+
+    title: str
+    result: Result
+
+
+def stations(results: Iterable[Titled]) -> list[str]:
+    """The stations of all results, in order: a station has the same colour everywhere."""
+    return list(dict.fromkeys(name for _, result in results for run in result.runs for name in run["stations"]))
+
+
+def hosts(results: Iterable[Titled]) -> list[str]:
+    """The stations, and whoever else receives a flow that no station has a part in."""
+    results = list(results)
+    wired = [
+        flow.receiver
+        for _, result in results
+        for run in itertools.islice(result.all_measured(), 1)
+        for flow in run.series.flows
+        if flow.station is None
+    ]
+    return list(dict.fromkeys([*stations(results), *wired]))
+
+
+def label(results: Sequence[Titled], title: str, name: str) -> str:
+    """The name, with its result's title if there are several."""
+    return name if len(results) == 1 else f"{title}: {name}"
+
+
+def host(flow: Flow) -> str:
+    """Whose flow it is: the station's, or the receiver's if there is none."""
+    return flow.station or flow.receiver
+
+
+def goodput(series: Series, station: str) -> list[float]:
+    """UDP payload to and from a station in each step, in Mbit/s; empty if it has no such flow."""
+    flows = [series.mbps(flow) for flow in series.flows if host(flow) == station and flow.bytes is not None]
+    return [sum(values) for values in zip(*flows, strict=True)]
+
+
+def pings(series: Series, station: str, measured: bool = True) -> list[tuple[float, float]]:
+    """Time in s and round trip in ms of the replies to or from a station, after the warm-up if `measured`."""
+    least = series.warm_up_ns if measured else 0
+    samples = (ping for flow in series.flows if host(flow) == station for ping in flow.pings or [])
+    return sorted((ping.at_ns / 1e9, ping.rtt_ns / 1e6) for ping in samples if ping.at_ns >= least)
+
+
+def step_pings(series: Series, station: str) -> list[float | None]:
+    """Mean round trip in each step, in ms."""
+    flows = [series.ping_ms(flow) for flow in series.flows if host(flow) == station and flow.pings is not None]
+    found = ([value for value in values if value is not None] for values in zip(*flows, strict=True))
+    return [sum(values) / len(values) if values else None for values in found]
+
+
+def airtime(series: Series, station: str) -> list[float]:
+    """Airtime of a station's data in each step, to and from it, as a share of the step."""
+    columns = [
+        column
+        for steps in series.stations
+        if steps.name == station
+        for column in (steps.airtime_down_ns, steps.airtime_up_ns)
+    ]
+    sums = [sum(values) for values in zip(*columns, strict=True)] or [0] * series.steps
+    return [ns / series.length_ns(step) for step, ns in enumerate(sums)]
+
+
+def times(series: Series) -> list[float]:
+    """The middle of each step, in s."""
+    return [(series.end_ns(step) - series.length_ns(step) / 2) / 1e9 for step in range(series.steps)]

@@ -1,0 +1,50 @@
+"""Throughput against latency, after Winstein: better is up and to the left."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Ellipse
+
+from stillair.plot import data
+from stillair.plot.data import Titled
+from stillair.plot.style import MARKERS, colour
+
+
+def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
+    """A point for each step after the warm-up that had a reply, the mean, and the ellipse of one sigma around it."""
+    axes = figure.subplots()
+    for number, (title, result) in enumerate(results):
+        for station, name in enumerate(data.hosts(results)):
+            points = [
+                (ms, mbps)
+                for run in result.all_measured()
+                for ms, mbps in list(
+                    zip(data.step_pings(run.series, name), data.goodput(run.series, name), strict=False)
+                )[run.series.first_measured() :]
+                if ms is not None
+            ]
+            if not points:
+                continue
+            x, y = np.array(points).T
+            look: dict[str, Any] = {"color": colour(station), "marker": MARKERS[number % len(MARKERS)]}
+            axes.scatter(x, y, s=6, alpha=0.25, linewidths=0, **look)
+            axes.scatter(x.mean(), y.mean(), s=45, label=data.label(results, title, name), **look)
+            if len(points) > 1:
+                axes.add_patch(_ellipse(x, y, colour(station)))
+    axes.set_xlabel("ping (ms)")
+    axes.set_ylabel("goodput (Mbit/s)")
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    if axes.collections:
+        axes.legend()
+
+
+def _ellipse(x: "np.typing.NDArray[np.float64]", y: "np.typing.NDArray[np.float64]", fill: str) -> Ellipse:
+    """One standard deviation along the axes of the points' covariance."""
+    values, vectors = np.linalg.eigh(np.cov(x, y))
+    small, large = 2 * np.sqrt(np.maximum(values, 0))
+    angle = np.degrees(np.arctan2(vectors[1, 1], vectors[0, 1]))
+    centre = (float(x.mean()), float(y.mean()))
+    return Ellipse(centre, large, small, angle=angle, facecolor=fill, edgecolor=fill, alpha=0.3)

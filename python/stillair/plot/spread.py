@@ -1,0 +1,85 @@
+"""How values are spread: distributions and boxes, over all runs after the warm-up."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from stillair.plot import data
+from stillair.plot.data import Titled
+from stillair.plot.style import LINES, colour
+from stillair.result import Result
+
+
+def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
+    """The part of replies that came within a time."""
+    axes = figure.subplots()
+    names = data.hosts(results)
+    for number, (title, result) in enumerate(results):
+        for station, name in enumerate(names):
+            samples = sorted(_pings(result, name))
+            if samples:
+                parts = [(n + 1) / len(samples) for n in range(len(samples))]
+                axes.step(
+                    samples,
+                    parts,
+                    where="post",
+                    label=data.label(results, title, name),
+                    color=colour(station),
+                    linestyle=LINES[number % len(LINES)],
+                )
+    axes.set_xlabel("ping (ms)")
+    axes.set_ylabel("part of replies")
+    axes.set_ylim(0, 1)
+    if axes.lines:
+        figure.legend(loc="outside right upper")
+
+
+def ping_cdf_log(figure: Figure, results: Sequence[Titled]) -> None:
+    """The same, for times of different orders of magnitude."""
+    ping_cdf(figure, results)
+    figure.axes[0].set_xscale("log")
+
+
+def box(figure: Figure, results: Sequence[Titled]) -> None:
+    """Goodput of the steps and times of the replies: median, quartiles, whiskers to 5 and 95 %."""
+    left, right = figure.subplots(1, 2)
+    _boxes(left, results, _goodput)
+    _boxes(right, results, _pings)
+    left.set_ylabel("goodput (Mbit/s)")
+    right.set_ylabel("ping (ms)")
+
+
+def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values) -> None:
+    names = data.hosts(results)
+    boxes = [
+        (data.label(results, title, name), station, found)
+        for station, name in enumerate(names)
+        for title, result in results
+        if (found := values(result, name))
+    ]
+    if not boxes:
+        return
+    drawn = axes.boxplot(
+        [found for _, _, found in boxes],
+        tick_labels=[label for label, _, _ in boxes],
+        whis=(5, 95),
+        showfliers=False,
+        patch_artist=True,
+        medianprops={"color": "black"},
+    )
+    for patch, (_, station, _) in zip(drawn["boxes"], boxes, strict=True):
+        patch.set_facecolor(colour(station))
+        patch.set_alpha(0.7)
+    axes.set_ylim(bottom=0)
+    axes.tick_params(axis="x", rotation=30 if len(results) == 1 else 60)
+
+
+def _pings(result: Result, name: str) -> list[float]:
+    return [ms for run in result.all_measured() for _, ms in data.pings(run.series, name)]
+
+
+def _goodput(result: Result, name: str) -> list[float]:
+    return [
+        mbps for run in result.all_measured() for mbps in data.goodput(run.series, name)[run.series.first_measured() :]
+    ]

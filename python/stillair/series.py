@@ -1,0 +1,149 @@
+"""What happened in a run step by step, in the engine's integers: nanoseconds, bytes, packets."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stillair._native import InputError
+
+
+@dataclass(frozen=True)
+class Ping:
+    """A reply: when it came, how long the round trip took, and its sequence number."""
+
+    at_ns: int
+    rtt_ns: int
+    seq: int
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A flow, and what of it arrived: `bytes` of payload in each step (UDP) or `pings`."""
+
+    name: str
+    kind: str
+    sender: str
+    receiver: str
+    station: str | None
+    tos: int
+    dscp: int
+    ac: str
+    bytes: list[int] | None
+    pings: list[Ping] | None
+
+
+@dataclass(frozen=True)
+class StationSteps:
+    """A station's data frames of one access category in each step; "down" is to the station.
+
+    Airtime is that of all tries. A PPDU counts once, at its first try.
+    """
+
+    name: str
+    ac: str
+    airtime_down_ns: list[int]
+    airtime_up_ns: list[int]
+    ppdus_down: list[int]
+    ppdus_up: list[int]
+    mpdus_down: list[int]
+    mpdus_up: list[int]
+
+
+@dataclass(frozen=True)
+class Drops:
+    """Packets dropped at one place for one reason: pairs of step and packets."""
+
+    place: str
+    reason: str
+    steps: list[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Queue:
+    """Packets in one layer of an interface at the end of each step.
+
+    Layers: `qdisc`, `driver`, `hardware`, `reorder` (received and waiting for order), `wire` (its ring included).
+    """
+
+    interface: str
+    layer: str
+    packets: list[int]
+
+
+_COLUMNS = ("airtime_down_ns", "airtime_up_ns", "ppdus_down", "ppdus_up", "mpdus_down", "mpdus_up")
+
+
+class Series:
+    """The series of one run. Steps begin at its first instant; the last one may be shorter."""
+
+    def __init__(self, data: Mapping[str, Any], where: str = "series") -> None:
+        """Reads what the engine reported; `where` is its name in messages."""
+        self._where = where
+        try:
+            self.step_ns: int = data["step_ns"]
+            self.steps: int = data["steps"]
+            self.duration_ns: int = data["duration_ns"]
+            self.warm_up_ns: int = data["warm_up_ns"]
+            self.flows = [self._flow(flow) for flow in data["flows"]]
+            self.stations = [
+                StationSteps(s["name"], s["ac"], *(self._steps(s[key], f"{s['name']}.{key}") for key in _COLUMNS))
+                for s in data["stations"]
+            ]
+            self.drops = [Drops(d["place"], d["reason"], [(s, n) for s, n in d["steps"]]) for d in data["drops"]]
+            self.queues = [
+                Queue(q["interface"], q["layer"], self._steps(q["packets"], f"{q['interface']}.{q['layer']}"))
+                for q in data["queues"]
+            ]
+        except InputError:
+            # It is a ValueError, but says what is wrong.
+            raise
+        except KeyError as error:
+            raise InputError(f'{where}: the series lack the key "{error.args[0]}"') from None
+        except (TypeError, ValueError):
+            raise InputError(f"{where}: the series do not have the shape that this program writes") from None
+
+    def end_ns(self, step: int) -> int:
+        """When a step ends."""
+        return min((step + 1) * self.step_ns, self.duration_ns)
+
+    def length_ns(self, step: int) -> int:
+        """How long a step is."""
+        return self.end_ns(step) - step * self.step_ns
+
+    def first_measured(self) -> int:
+        """The first step after the warm-up."""
+        return -(-self.warm_up_ns // self.step_ns)
+
+    def mbps(self, flow: Flow) -> list[float]:
+        """Payload of a UDP flow that arrived in each step, in Mbit/s."""
+        # Bits in a thousandth of a nanosecond's unit: one division of integers, rounded once, the same everywhere.
+        return [n * 8000 / self.length_ns(step) for step, n in enumerate(flow.bytes or [])]
+
+    def ping_ms(self, flow: Flow) -> list[float | None]:
+        """Mean round-trip time of the replies in each step, in ms; none where none came."""
+        total, count = [0] * self.steps, [0] * self.steps
+        for ping in flow.pings or []:
+            step = min(ping.at_ns // self.step_ns, self.steps - 1)
+            total[step] += ping.rtt_ns
+            count[step] += 1
+        return [ns / (n * 1_000_000) if n else None for ns, n in zip(total, count, strict=True)]
+
+    def _flow(self, flow: Mapping[str, Any]) -> Flow:
+        values, pings = flow.get("bytes"), flow.get("pings")
+        return Flow(
+            name=flow["name"],
+            kind=flow["kind"],
+            sender=flow["from"],
+            receiver=flow["to"],
+            station=flow["station"],
+            tos=flow["tos"],
+            dscp=flow["dscp"],
+            ac=flow["ac"],
+            bytes=None if values is None else self._steps(values, f"{flow['name']}.bytes"),
+            pings=None if pings is None else [Ping(*ping) for ping in pings],
+        )
+
+    def _steps(self, values: list[int], name: str) -> list[int]:
+        if len(values) != self.steps:
+            raise InputError(f"{self._where}: {name} has {len(values)} values for {self.steps} steps")
+        return values

@@ -1,0 +1,222 @@
+"""The real Flent opens our files, plots them and reads the numbers that we wrote."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import re
+import statistics
+import subprocess
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import matplotlib.image
+import pytest
+
+from stillair import Result, Scenario, bundled, flent
+from stillair.__main__ import status
+
+FLENT = Path(__file__).resolve().parents[2] / "build" / "flent-venv" / "bin" / "flent"
+
+# Long enough for Flent, whose plots leave out 5 s at both ends.
+LONG = {"duration": "14 s", "warm_up": "5 s"}
+
+PING_ONLY = """
+name = "ping-only"
+duration = "3 s"
+warm_up = "1 s"
+channel.wifi = { band = "5 GHz", width = "20 MHz" }
+[node.ap]
+profile = "linux-4.6"
+interface.wlan0 = { channel = "wifi", role = "ap", scheme = "airtime", address = "10.0.1.1" }
+[node.sta]
+profile = "linux-4.4"
+interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.1.2", rate = "ht20-mcs7-lgi" }
+[[flow]]
+kind = "ping"
+from = "ap"
+to = ["sta"]
+interval = "0.1 s"
+"""
+
+
+def run_flent(*arguments: object) -> str:
+    """What Flent prints; its exit status says nothing."""
+    if not FLENT.exists():
+        pytest.fail(f"{FLENT} is missing: run 'make build/stamps/flent-venv'")
+    environment = os.environ | {"MPLBACKEND": "agg"}
+    command = [str(FLENT), *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert "ERROR" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def is_drawn(path: Path) -> bool:
+    """A picture with something in it: Flent leaves an empty file when it plots nothing."""
+    pixels = matplotlib.image.imread(path)
+    return path.stat().st_size > 10_000 and bool((pixels != pixels[0, 0]).any(axis=-1).sum() > 2000)
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    return bundled.scenario("anomaly-udp").run(overrides=LONG, series=True)
+
+
+@pytest.fixture(scope="module")
+def file(result: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("flent") / "x.flent.gz"
+    result.save(path)
+    return path
+
+
+def content(path: Path) -> Any:  # noqa: ANN401 - JSON
+    return json.loads(gzip.decompress(path.read_bytes()))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "upload",
+        "totals",
+        "ping",
+        "ping_cdf",
+        "airtime_tx",
+        "airtime",
+        "airtime_tx_stacked",
+        "airtime_tx_combine",
+        "aggregation",
+    ],
+)
+def test_flent_draws(name: str, file: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "x.png"
+    run_flent("-p", name, "-i", file, "-o", picture)
+    assert is_drawn(picture)
+
+
+def test_flent_compares_two_results(result: Result, tmp_path: Path) -> None:
+    fifo = {"node.ap.interface.wlan0.scheme": "fifo"}
+    other = bundled.scenario("anomaly-udp").run(overrides=LONG | fifo, series=True)
+    paths = [tmp_path / "airtime.flent.gz", tmp_path / "fifo.flent.gz"]
+    for path, one in zip(paths, (result, other), strict=True):
+        one.save(path)
+    run_flent("-p", "airtime_total_combine", "-i", *paths, "-o", tmp_path / "x.png")
+    assert is_drawn(tmp_path / "x.png")
+
+
+def test_summary_reads_our_means_and_medians(result: Result, file: Path) -> None:
+    said = {
+        match[1]: (float(match[2]), float(match[3]))
+        for line in run_flent("-f", "summary", "-i", file).splitlines()
+        if (match := re.match(r" (\S.*?) +: +([\d.]+) +([\d.]+) +[\d.N/A]+ ", line))
+    }
+    series = result.measured(0).series
+    for flow in series.flows:
+        values = series.mbps(flow) if flow.pings is None else [ping.rtt_ns / 1e6 for ping in flow.pings]
+        kind = "UDP upload" if flow.pings is None else "Ping (ms) ICMP"
+        mean, median = said[f"{kind} {flow.station}"]
+        assert abs(mean - statistics.fmean(values)) <= 0.005 + 1e-9
+        assert abs(median - statistics.median(values)) <= 0.005 + 1e-9
+    total = sum(sum(flow.bytes or []) for flow in series.flows) * 8 / 14e6
+    assert abs(said["UDP upload sum"][0] - total) <= 0.005 + 1e-9
+
+
+def test_stats_reads_our_extremes(result: Result, file: Path) -> None:
+    text = run_flent("-f", "stats", "-i", file)
+    series = result.measured(0).series
+    pings = next(flow.pings for flow in series.flows if flow.pings and flow.station == "slow")
+    block = text[text.index(" Ping (ms) ICMP slow:") :]
+    found = {key: float(re.search(rf"{key}: +([\d.]+)", block)[1]) for key in ("Min", "Max", "Mean")}  # type: ignore[index]
+    rtts = [ping.rtt_ns / 1e6 for ping in pings]
+    expected = {"Min": min(rtts), "Max": max(rtts), "Mean": statistics.fmean(rtts)}
+    assert found == {key: pytest.approx(value, abs=1e-6) for key, value in expected.items()}
+
+
+def test_csv_reads_every_series_of_every_step(result: Result, file: Path) -> None:
+    _, _, text = run_flent("-f", "csv", "-i", file).partition("\n")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    data = content(file)
+    series = result.measured(0).series
+    assert len(rows) == series.steps == len(data["x_values"]) == 70
+    assert [float(row["udp_flood_var_up"]) for row in rows] == data["x_values"]
+    for name, values in data["results"].items():
+        assert [float(row[name]) if row[name] else None for row in rows] == values, name
+    station = next(s for s in series.stations if s.name == "slow")
+    name = "wifi_stats_ap::airtime_tx::02:00:00:00:00:06"
+    assert data["results"][name] == [ns / 1000 for ns in station.airtime_down_ns]
+
+
+def test_the_file_has_what_flent_needs(file: Path) -> None:
+    data = content(file)
+    assert (data["version"], data["metadata"]["NAME"]) == (4, "udp_flood_var_up")
+    assert {"NAME", "TITLE", "HOST", "LOCAL_HOST", "LENGTH", "STEP_SIZE"} <= set(data["metadata"])
+    assert data["metadata"]["HOSTS"] == ["fast1", "fast2", "slow"]
+    # The last of six interfaces.
+    assert "02:00:00:00:00:06 is slow" in data["metadata"]["NOTE"]
+    assert (data["metadata"]["LOCAL_HOST"], data["metadata"]["LENGTH"]) == ("server", 4.0)
+    assert all(len(values) == len(data["x_values"]) for values in data["results"].values())
+    assert all(values for values in data["raw_values"].values())
+    t0 = datetime.strptime(data["metadata"]["T0"], "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
+    assert all(0 < item["t"] - t0 <= 14.0 for items in data["raw_values"].values() for item in items)
+
+
+def test_equal_runs_make_equal_files(result: Result, file: Path, tmp_path: Path) -> None:
+    result.save(tmp_path / "again.flent.gz")
+    assert (tmp_path / "again.flent.gz").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("receivers", "name", "series"),
+    [
+        ('["fast1"]', "udp_flood", {"UDP upload", "Ping (ms) ICMP"}),
+        ('["fast1", "slow"]', "udp_flood_var_up", {"UDP upload slow", "UDP upload sum", "Ping (ms) ICMP slow"}),
+    ],
+)
+def test_the_test_fits_the_scenario(receivers: str, name: str, series: set[str], tmp_path: Path) -> None:
+    to = {"flow.0.to": receivers, "flow.1.to": receivers, "duration": "1 s", "warm_up": "0 s"}
+    result = bundled.scenario("anomaly-udp").run(overrides=to, series=True)
+    result.save(tmp_path / "x.flent.gz")
+    data = content(tmp_path / "x.flent.gz")
+    assert data["metadata"]["NAME"] == name
+    assert series <= set(data["results"])
+    run_flent("-p", "totals", "-i", tmp_path / "x.flent.gz", "-o", tmp_path / "x.png")
+    assert is_drawn(tmp_path / "x.png")
+
+
+def test_pings_alone_are_flents_ping_test(tmp_path: Path) -> None:
+    result = Scenario(PING_ONLY).run(series=True)
+    result.save(tmp_path / "x.flent.gz")
+    assert content(tmp_path / "x.flent.gz")["metadata"]["NAME"] == "ping"
+    for name in ("ping", "ping_cdf"):
+        run_flent("-p", name, "-i", tmp_path / "x.flent.gz", "-o", tmp_path / f"{name}.png")
+        assert is_drawn(tmp_path / f"{name}.png")
+
+
+def test_directions_and_classes_have_names_of_their_own(tmp_path: Path) -> None:
+    short = {"duration": "1 s", "warm_up": "0 s", "flow.0.to": '["fast1"]', "flow.1.to": '["fast1"]'}
+    both = bundled.scenario("anomaly-udp").text + (
+        '[[flow]]\nkind = "udp"\nfrom = "fast1"\nto = ["server"]\nrate = "1 Mbit/s"\n'
+        '[[flow]]\nkind = "ping"\nfrom = "server"\nto = ["fast1"]\ninterval = "0.2 s"\nmark = "EF"\n'
+    )
+    # The sweep of the file is in the way of appended flows.
+    before, _, after = both.partition("[sweep]")
+    flows = after[after.index("[[flow]]") :]
+    Scenario(before + flows).run(overrides=short, series=True).save(tmp_path / "x.flent.gz")
+    names = set(content(tmp_path / "x.flent.gz")["results"])
+    assert {"UDP upload fast1", "UDP upload fast1 up"} <= names
+    assert {"Ping (ms) ICMP fast1", "Ping (ms) ICMP fast1 VI"} <= names
+
+
+def test_each_run_is_exported_under_the_name_that_flent_gives(kept: Path, tmp_path: Path) -> None:
+    arguments = ["export", str(kept), "--flent", "--time", "2017-07-12T08:00:00", "-o", str(tmp_path)]
+    assert status([*arguments, "--title", "four schemes: one"]) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        f"udp_flood_var_up-2017-07-12T080000.000000Z.four_schemes__one_run_{run}.flent.gz" for run in (0, 1)
+    ]
+    assert status(["export", str(kept), "--flent", "-o", str(tmp_path / "one.flent.gz")]) == 2
+    assert status(["export", str(kept), "--flent", "--run", "1", "-o", str(tmp_path / "one.flent.gz")]) == 0
+    metadata = content(tmp_path / "one.flent.gz")["metadata"]
+    assert (metadata["STILLAIR"]["run"], metadata["TITLE"]) == (1, "kept run 1")
+    assert datetime(2000, 1, 1, tzinfo=UTC) == flent.EPOCH

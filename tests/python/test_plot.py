@@ -1,0 +1,105 @@
+"""Pictures: each plot in each format, not empty, the same for equal results."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import matplotlib.image
+import pytest
+
+from stillair import plot
+from stillair.__main__ import status
+
+
+def colours(path: Path) -> int:
+    """Different colours in a picture."""
+    pixels = matplotlib.image.imread(path)
+    return len({tuple(pixel) for row in pixels[::5, ::5].tolist() for pixel in row})
+
+
+@pytest.mark.parametrize("name", plot.PLOTS)
+def test_each_plot_of_one_and_of_two_results(name: str, kept: Path, kept_fifo: Path, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.png", tmp_path / "two.png"
+    assert status(["plot", str(kept), "--plot", name, "-o", str(one)]) == 0
+    assert status(["plot", str(kept_fifo), str(kept), "--plot", name, "-o", str(two)]) == 0
+    assert min(colours(one), colours(two)) > 10
+    assert one.read_bytes() != two.read_bytes()
+
+
+WIRED = """
+name = "wired"
+duration = "1 s"
+warm_up = "0.2 s"
+[node.a]
+profile = "linux-4.4"
+interface.eth0 = { link = "lan", address = "10.0.0.1" }
+[node.b]
+profile = "linux-4.4"
+interface.eth0 = { link = "lan", address = "10.0.0.2" }
+[link.lan]
+rate = "10 Mbit/s"
+delay = "1 ms"
+[[flow]]
+kind = "udp"
+from = "a"
+to = ["b"]
+rate = "20 Mbit/s"
+payload = 1000
+"""
+
+
+@pytest.mark.parametrize("name", plot.PLOTS)
+def test_what_was_not_measured_is_not_drawn(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "wired.toml").write_text(WIRED)
+    assert status(["run", str(tmp_path / "wired.toml"), "-o", str(tmp_path / "wired")]) == 0
+    picture = tmp_path / "x.png"
+    code = status(["plot", str(tmp_path / "wired"), "--plot", name, "-o", str(picture)])
+    if name in ("timeseries", "box"):
+        assert code == 0
+        assert colours(picture) > 10
+    else:
+        assert code == 2
+        said = f"stillair: {name}: nothing to draw: no station or flow has measured this\n"
+        assert capsys.readouterr().err == said
+        assert not picture.exists()
+
+
+@pytest.mark.parametrize(("suffix", "begins"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])
+def test_formats_are_deterministic(kept: Path, tmp_path: Path, suffix: str, begins: bytes) -> None:
+    for name in ("a", "b"):
+        assert status(["plot", str(kept), "--plot", "ping_cdf", "-o", str(tmp_path / f"{name}.{suffix}")]) == 0
+    first = (tmp_path / f"a.{suffix}").read_bytes()
+    assert first.startswith(begins)
+    assert (tmp_path / f"b.{suffix}").read_bytes() == first
+
+
+def test_a_legend_has_stations_and_titles(kept: Path, tmp_path: Path) -> None:
+    path = tmp_path / "x.svg"
+    titles = ["--title", "before it", "--title", "after it"]
+    assert status(["plot", str(kept), str(kept), *titles, "--plot", "ping_cdf", "-o", str(path)]) == 0
+    text = path.read_text()
+    assert all(f">{title}: {name}<" in text for title in ("before it", "after it") for name in ("fast1", "slow"))
+
+
+def test_plots_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["plot", "--plot", "list"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(plot.PLOTS)
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["run", "--help"], ["plot", "--plot", "list"]])
+def test_nothing_heavy_is_loaded_before_it_is_needed(arguments: list[str]) -> None:
+    code = (
+        "import sys; from stillair.__main__ import status; status(sys.argv[1:]);"
+        "heavy = {'matplotlib', 'numpy', 'pandas', 'polars', 'pyarrow'} & set(sys.modules); sys.exit(str(heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert done.stderr == "set()\n"
+
+
+def test_a_missing_extra_says_how_to_get_it(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert status(["plot", str(kept), "-o", str(tmp_path / "x.png")]) == 2
+    said = "stillair: matplotlib is not installed; install it with: pip install 'stillair[plot]'\n"
+    assert capsys.readouterr().err == said

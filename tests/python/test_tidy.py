@@ -1,0 +1,178 @@
+"""Tables and exports: they say what the summary says, in every format alike."""
+
+import csv
+import math
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import polars
+import pyarrow.parquet
+import pytest
+
+from stillair import InputError, Result, Scenario, bundled, cli, tidy
+from stillair.__main__ import status
+from stillair.series import Series
+
+HEADER = "run,scenario,seed,t,station,flow,ac,metric,value,unit"
+
+SERIES = {
+    "step_ns": 200_000_000,
+    "steps": 2,
+    "duration_ns": 300_000_000,
+    "warm_up_ns": 200_000_000,
+    "flows": [
+        {"name": "u.a", "kind": "udp", "from": "s", "to": "a", "station": "a", "tos": 0, "dscp": 0, "ac": "BE"}
+        | {"bytes": [2500, 5000]},
+        {"name": "p.a", "kind": "ping", "from": "s", "to": "a", "station": "a", "tos": 184, "dscp": 46, "ac": "VI"}
+        | {"pings": [[200_000_000, 1_500_000, 0], [299_999_999, 2_500_000, 1]]},
+    ],
+    "stations": [
+        {"name": "a", "ac": "BE", "airtime_down_ns": [3600, 0], "airtime_up_ns": [0, 1]}
+        | {"ppdus_down": [1, 0], "ppdus_up": [0, 1], "mpdus_down": [2, 0], "mpdus_up": [0, 1]}
+    ],
+    "drops": [{"place": "ap.wlan0 mac", "reason": "codel", "steps": [[1, 7]]}],
+    "queues": [{"interface": "ap.wlan0", "layer": "driver", "packets": [0, 3]}],
+}
+
+TABLE = f"""\
+{HEADER}
+4,two,9,0.2,a,u.a,BE,delivered_bytes,2500,bytes
+4,two,9,0.3,a,u.a,BE,delivered_bytes,5000,bytes
+4,two,9,0.2,a,u.a,BE,goodput_mbps,0.1,Mbit/s
+4,two,9,0.3,a,u.a,BE,goodput_mbps,0.4,Mbit/s
+4,two,9,0.3,a,p.a,VI,ping_ms,2.0,ms
+4,two,9,0.2,a,,BE,airtime_down_us,3.6,us
+4,two,9,0.3,a,,BE,airtime_down_us,0.0,us
+4,two,9,0.2,a,,BE,airtime_up_us,0.0,us
+4,two,9,0.3,a,,BE,airtime_up_us,0.001,us
+4,two,9,0.2,a,,BE,ppdus_down,1,count
+4,two,9,0.3,a,,BE,ppdus_down,0,count
+4,two,9,0.2,a,,BE,ppdus_up,0,count
+4,two,9,0.3,a,,BE,ppdus_up,1,count
+4,two,9,0.2,a,,BE,mpdus_down,2,count
+4,two,9,0.3,a,,BE,mpdus_down,0,count
+4,two,9,0.2,a,,BE,mpdus_up,0,count
+4,two,9,0.3,a,,BE,mpdus_up,1,count
+4,two,9,0.3,ap.wlan0 mac,,,drops_codel,7,packets
+4,two,9,0.2,ap.wlan0,,,queue_driver_packets,0,packets
+4,two,9,0.3,ap.wlan0,,,queue_driver_packets,3,packets
+"""
+
+PINGS = """\
+run,scenario,seed,t,station,flow,ac,seq,rtt_ms
+4,two,9,0.2,a,p.a,VI,0,1.5
+4,two,9,0.299999999,a,p.a,VI,1,2.5
+"""
+
+
+def test_the_table_to_the_byte(tmp_path: Path) -> None:
+    measured = tidy.Measured("two", {"run": 4, "seed": 9}, Series(SERIES))
+    tidy.write_csv(tmp_path / "t.csv", [measured])
+    tidy.write_pings_csv(tmp_path / "p.csv", [measured])
+    assert (tmp_path / "t.csv").read_bytes() == TABLE.encode()
+    assert (tmp_path / "p.csv").read_bytes() == PINGS.encode()
+
+
+def test_the_table_adds_up_to_the_summary(kept: Path) -> None:
+    with (kept / "table.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if float(row["t"]) > 1.0]
+    for run in Result.load(kept).runs:
+        for name, station in run["stations"].items():
+            mine = [r for r in rows if (r["run"], r["station"]) == (str(run["run"]), name)]
+            sent = sum(int(r["value"]) for r in mine if r["metric"] == "delivered_bytes")
+            assert math.isclose(sent * 8 / 2e6, station["goodput_mbps"], rel_tol=1e-12)
+            # A PPDU counts where it ended; the summary's warm-up ends at a step's end.
+            airtime = sum(float(r["value"]) for r in mine if r["metric"] == "airtime_down_us")
+            assert math.isclose(airtime, station["airtime_tx_us"], rel_tol=1e-12)
+
+
+def test_pings_are_the_summarys(kept: Path) -> None:
+    with (kept / "pings.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if (row["run"], row["station"]) == ("0", "slow")]
+    rtts = sorted(float(row["rtt_ms"]) for row in rows if float(row["t"]) >= 1.0)
+    middle = (rtts[(len(rtts) - 1) // 2], rtts[len(rtts) // 2])
+    assert middle[0] <= Result.load(kept).runs[0]["stations"]["slow"]["ping_median_ms"] <= middle[1]
+
+
+def test_frames_and_parquet_hold_the_csv(kept: Path, tmp_path: Path) -> None:
+    result = Result.load(kept)
+    frame, pandas = result.to_polars(), result.to_pandas()
+    assert ",".join(frame.columns) == ",".join(pandas.columns) == HEADER
+    table = polars.read_csv(kept / "table.csv", schema_overrides=frame.schema).fill_null("")
+    assert frame.equals(table)
+    assert pandas["value"].tolist() == frame["value"].to_list()
+    assert pandas["flow"].tolist() == frame["flow"].to_list()
+    assert status(["export", str(kept), "--parquet", "-o", str(tmp_path / "t.parquet")]) == 0
+    assert polars.read_parquet(tmp_path / "t.parquet").equals(frame)
+    file = pyarrow.parquet.ParquetFile(tmp_path / "t.parquet")
+    assert file.schema_arrow.metadata[b"scenario"].decode() == (kept / "scenario.resolved.json").read_text().strip()
+    assert file.metadata.row_group(0).column(0).compression == "ZSTD"
+    assert file.metadata.num_row_groups == 2
+
+
+def test_the_largest_seed_fits(tmp_path: Path) -> None:
+    short = {"duration": "0.4 s", "warm_up": "0 s"}
+    result = bundled.scenario("anomaly-udp").run(seed=2**64 - 1, overrides=short, series=True)
+    result.save(tmp_path / "t.parquet")
+    for frame in (result.to_polars(), polars.read_parquet(tmp_path / "t.parquet")):
+        assert frame["seed"].unique().to_list() == [2**64 - 1]
+    assert set(result.to_pandas()["seed"]) == {2**64 - 1}
+
+
+def test_export_of_all_runs_is_the_folders_table(kept: Path, tmp_path: Path) -> None:
+    assert status(["export", str(kept), "--csv", "-o", str(tmp_path / "t.csv")]) == 0
+    assert (tmp_path / "t.csv").read_bytes() == (kept / "table.csv").read_bytes()
+    assert status(["export", str(kept), "--csv", "--run", "1", "-o", str(tmp_path / "one.csv")]) == 0
+    lines = (kept / "table.csv").read_text().splitlines()
+    assert (tmp_path / "one.csv").read_text().splitlines() == [HEADER, *(n for n in lines if n.startswith("1,"))]
+
+
+@pytest.mark.parametrize(
+    ("name", "run", "message"),
+    [
+        ("x.xls", None, "x.xls: the name has to end in .flent.gz, .csv or .parquet"),
+        ("x.flent.gz", None, "x.flent.gz: a Flent file holds one run of 2; say which with run=N"),
+        ("x.csv", 7, "run: found 7, expected one of 0, 1"),
+    ],
+)
+def test_what_cannot_be_saved(kept: Path, name: str, run: int | None, message: str) -> None:
+    with pytest.raises(InputError) as raised:
+        Result.load(kept).save(name, run)
+    assert str(raised.value) == message
+
+
+def test_a_result_without_series_says_so() -> None:
+    result = bundled.scenario("anomaly-udp").run(overrides={"duration": "0.4 s", "warm_up": "0 s"})
+    with pytest.raises(InputError, match="the result has no series: run the scenario with series=True"):
+        result.to_polars()
+
+
+def test_series_come_run_by_run() -> None:
+    texts: list[str] = []
+    short = {"duration": "0.4 s", "warm_up": "0 s"}
+    result = Scenario(bundled.scenario("anomaly-udp").text).run(
+        runs=3, jobs=1, overrides=short, series=True, keep=texts.append
+    )
+    assert ['"series":' in text for text in texts] == [True] * 3
+    with pytest.raises(InputError):
+        result.measured(0)
+
+
+def test_a_capture_is_made_by_running_again(
+    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls: list[tuple[str, list[tuple[str, str]], int, int, Path]] = []
+    module = ModuleType("stillair.capture")
+    module.write_capture = lambda scenario, *more: calls.append((scenario.text, *more))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "stillair.capture", module)
+    monkeypatch.setattr(cli, "_HAS_CAPTURES", True)
+    assert status(["export", str(kept), "--pcap", "-o", str(tmp_path)]) == 0
+    paths = [tmp_path / f"kept-run-{run}.pcapng" for run in (0, 1)]
+    assert capsys.readouterr().out == f"{paths[0]}\n{paths[1]}\n"
+    overrides = [("duration", "3 s"), ("warm_up", "1 s")]
+    text = (kept / "scenario.toml").read_text()
+    assert calls == [(text, overrides, 1, run, path) for run, path in enumerate(paths)]
+    monkeypatch.setattr(cli, "_HAS_CAPTURES", False)
+    assert status(["export", str(kept), "--pcap"]) == 2
+    assert capsys.readouterr().err == "stillair: --pcap: this build has no captures\n"
