@@ -1,6 +1,7 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -119,14 +120,17 @@ pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
         .num_threads(request.jobs.max(1))
         .build()
         .map_err(|e| ApiError::Run(format!("cannot start {} workers: {e}", request.jobs)))?;
-    let (finished, stop) = (AtomicU32::new(0), AtomicBool::new(false));
+    let (finished, stop) = (Mutex::new(0), AtomicBool::new(false));
     let one = |run: u32| {
         if stop.load(Ordering::Relaxed) {
             return Err("interrupted".to_owned());
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
         let mut report = run_reported(&scenario, seed, request.series)?;
-        if !finish(finished.fetch_add(1, Ordering::Relaxed) + 1, &mut report) {
+        // Counted and told under one lock, so that the numbers come in order.
+        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
+        *finished += 1;
+        if !finish(*finished, &mut report) {
             stop.store(true, Ordering::Relaxed);
         }
         Ok(report)
@@ -149,6 +153,8 @@ pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ApiEr
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicU32;
+
     use super::*;
 
     const TEXT: &str = include_str!("../tests/scenario/good.toml");
