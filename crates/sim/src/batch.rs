@@ -1,7 +1,7 @@
 //! Many variants of one scenario, their repetitions run side by side.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use serde::Serialize;
 use stillair_model::vocabulary::Seed;
@@ -66,7 +66,7 @@ pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), Ap
         .build()
         .map_err(|e| ApiError::Run(format!("cannot start {} workers: {e}", batch.jobs)))?;
     let runs = u64::from(batch.runs.max(1));
-    let (finished, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+    let (finished, stop) = (Mutex::new(0), AtomicBool::new(false));
     let one = |index: usize, run: u32| -> Result<(), String> {
         if stop.load(Ordering::Relaxed) {
             return Err("interrupted".to_owned());
@@ -75,7 +75,10 @@ pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), Ap
         let seed = Seed { seed: batch.seed.unwrap_or(variant.scenario.seed), run: u64::from(run) };
         let summary =
             run_once(&variant.scenario, seed).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
-        let mut go_on = tell(News::Runs(finished.fetch_add(1, Ordering::Relaxed) + 1));
+        // Counted and told under one lock, so that the numbers come in order.
+        let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
+        *finished += 1;
+        let mut go_on = tell(News::Runs(*finished));
         if let Some(text) = variant.add(summary, runs as usize)? {
             go_on &= tell(News::Variant(index, text));
         }
@@ -145,9 +148,8 @@ mod tests {
         })
         .unwrap();
         let told = told.into_inner().unwrap();
-        let mut counts: Vec<u64> =
+        let counts: Vec<u64> =
             told.iter().filter_map(|n| if let News::Runs(n) = n { Some(*n) } else { None }).collect();
-        counts.sort_unstable();
         assert_eq!(counts, (1..=u64::from(batch.runs) * batch.variants.len() as u64).collect::<Vec<_>>());
         let mut done: Vec<(usize, String)> = told
             .into_iter()
