@@ -94,7 +94,9 @@ enum Damage {
     Value(Index, &'static str),
 }
 
-const STUMBLING: [&str; 24] = [
+const STUMBLING: [&str; 25] = [
+    // Longer than messages show, and cut in the middle of a letter where they are cut by bytes.
+    "\"xéééééééééééééééééééééééééééééééééééééééé\"",
     "0",
     "-1",
     "1",
