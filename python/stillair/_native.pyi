@@ -3,7 +3,19 @@
 from collections.abc import Callable
 
 __version__: str
-__all__ = ["InputError", "RunError", "__version__", "reference", "resolve", "run", "run_variants", "schema", "sweep"]
+__all__ = [
+    "InputError",
+    "RunError",
+    "__version__",
+    "capture",
+    "capture_points",
+    "reference",
+    "resolve",
+    "run",
+    "run_variants",
+    "schema",
+    "sweep",
+]
 
 class InputError(ValueError): ...
 class RunError(RuntimeError): ...
@@ -34,3 +46,15 @@ def run_variants(
 ) -> None: ...
 def schema() -> str: ...
 def reference() -> str: ...
+def capture(
+    text: str,
+    file: str,
+    overrides: list[tuple[str, str]],
+    seed: int | None,
+    run: int,
+    path: str,
+    points: list[str],
+    window: tuple[str | None, str | None],
+    snaplen: int,
+) -> str: ...
+def capture_points(text: str, file: str, overrides: list[tuple[str, str]]) -> list[str]: ...

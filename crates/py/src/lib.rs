@@ -31,6 +31,12 @@ fn reference() -> String {
     scenario::reference()
 }
 
+/// The names of the points that a scenario can be captured at.
+#[pyfunction]
+fn capture_points(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<Vec<String>> {
+    api::capture_points(text, file, &overrides).map_err(errors::to_python)
+}
+
 /// The module itself.
 #[pymodule(name = "_native")]
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -42,6 +48,8 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batches::run_variants, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(reference, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::capture, module)?)?;
+    module.add_function(wrap_pyfunction!(capture_points, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(sweep, module)?)?;
     Ok(())

@@ -8,7 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 
 use pyo3::prelude::*;
-use stillair_sim::api::{self, Request};
+use stillair_sim::api::{self, ApiError, CaptureRequest, Request};
 
 use crate::errors::{self, RunError};
 
@@ -41,19 +41,54 @@ pub fn run(
 ) -> PyResult<String> {
     let request = Request { text, file, overrides, seed, runs, first_run, jobs, series };
     let keeps = keep.is_some();
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    let (news, mut inbox) = mpsc::channel();
-    let engine = thread::Builder::new().name("stillair-runs".to_owned()).spawn(move || {
-        // If nobody listens any more, the call was interrupted and `stopped` says so.
+    attended(py, progress, keep, move |tell| {
         api::run(&request, &|finished, report| {
             let json = keeps.then(|| report.to_json());
             if keeps {
                 // It is with the keeper now; many runs would not fit into memory.
                 report.series = None;
             }
-            news.send((finished, json)).is_ok() && !stopped.load(Ordering::Relaxed)
+            tell((finished, json))
         })
+    })
+}
+
+/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives a report as JSON.
+#[pyfunction]
+#[pyo3(signature = (text, file, overrides, seed, run, path, points, window, snaplen))]
+#[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
+pub fn capture(
+    py: Python<'_>,
+    text: String,
+    file: String,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    run: u64,
+    path: String,
+    points: Vec<String>,
+    window: (Option<String>, Option<String>),
+    snaplen: u32,
+) -> PyResult<String> {
+    let request = CaptureRequest { text, file, overrides, seed, run, path, points, window, snaplen };
+    attended(py, None, None, move |_| api::capture(&request))
+}
+
+/// News of a run: how many have finished, and the last one as JSON if it is to be kept.
+type News = (u32, Option<Result<String, ApiError>>);
+
+/// Does `work` on a thread of its own, while this one passes its news on and looks for signals.
+fn attended(
+    py: Python<'_>,
+    progress: Option<Bound<'_, PyAny>>,
+    keep: Option<Bound<'_, PyAny>>,
+    work: impl FnOnce(&(dyn Fn(News) -> bool + Sync)) -> Result<String, ApiError> + Send + 'static,
+) -> PyResult<String> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    let (news, mut inbox) = mpsc::channel();
+    let engine = thread::Builder::new().name("stillair-runs".to_owned()).spawn(move || {
+        // If nobody listens any more, the call was interrupted and `stopped` says so.
+        work(&move |told| news.send(told).is_ok() && !stopped.load(Ordering::Relaxed))
     })?;
 
     let mut listen = || -> PyResult<()> {

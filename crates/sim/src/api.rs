@@ -1,5 +1,9 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
+mod capture;
+
+pub use capture::{CaptureRequest, capture, capture_points};
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -7,9 +11,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed};
 
-use crate::recorder::{self, RunSummary, STEP, Series, SeriesReport, summarise};
+use crate::recorder::{self, Recorder, RunSummary, STEP, Series, SeriesReport, summarise};
 use crate::scenario::{self, Scenario};
-use crate::world::{self, Wired};
+use crate::world::{self, Wired, World};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -101,13 +105,25 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
     } else {
         world.run_until(end);
     }
+    let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places)?;
+    Ok(RunReport { summary, series: recorder::report(scenario, &world.trace, &stations, &places) })
+}
+
+/// Checks the accounts of a world that has run to its end, and sums up what the recorder in its trace has seen.
+fn close<S>(
+    scenario: &Scenario,
+    seed: Seed,
+    world: &mut World<S>,
+    recorder: impl Fn(&S) -> &Recorder,
+    stations: &[String],
+    places: &[String],
+) -> Result<RunSummary, String> {
+    let end = Instant::ZERO + scenario.duration;
     world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
     let measured = scenario.duration - scenario.warm_up;
-    let ids = (seed.seed, seed.run);
-    let air = world.air_accounts();
-    let recorder = &world.trace;
-    let summary = summarise(ids, recorder, measured, &stations, &places, world.packet_account(), &air);
-    Ok(RunReport { summary, series: recorder::report(scenario, recorder, &stations, &places) })
+    let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
+    let seen = recorder(&world.trace);
+    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), &air))
 }
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.

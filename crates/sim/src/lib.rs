@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod batch;
+pub mod capture;
 pub mod engine;
 pub mod recorder;
 pub mod scenario;

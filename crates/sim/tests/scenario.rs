@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
@@ -137,6 +138,29 @@ fn overrides_act_as_edits() {
     assert!(matches!(s.nodes[0].interfaces[0].qdisc.config, QdiscConfig::FqCodel(p)
         if p.codel.target == Duration::from_millis(20) && !p.codel.ecn && p.flows == 1024));
     assert_eq!((station(&s, "slow").ack_error_rate, station(&s, "slow").error_rate), (0.25, 0.0));
+}
+
+#[test]
+fn queueing_disciplines_under_tc_names() {
+    let of = |text: &str, more: &[(&str, &str)]| {
+        let mut sets = vec![("node.slow.interface.wlan0.qdisc", text)];
+        sets.extend(more);
+        let s = with(&sets).unwrap_or_else(|e| panic!("{e}"));
+        // The resolved text tells this qdisc from the default.
+        assert_ne!(s.resolved(), with(&[]).unwrap().resolved());
+        let qdisc = s.nodes[4].interfaces[0].qdisc;
+        match qdisc.config {
+            QdiscConfig::Fifo(params) => (params, qdisc.mq),
+            other => panic!("{other:?}"),
+        }
+    };
+    use FifoParams::{Bytes, Packets};
+    let short = ("node.slow.interface.wlan0.txqueuelen", "100");
+    assert_eq!(of("pfifo", &[]), (Packets(1000), true));
+    assert_eq!(of("pfifo", &[short]), (Packets(100), true));
+    assert_eq!(of("{ kind = \"pfifo\", limit = 7, mq = false }", &[short]), (Packets(7), false));
+    assert_eq!(of("bfifo", &[]), (Bytes(1_514_000), true));
+    assert_eq!(of("{ kind = \"bfifo\", limit = \"64 KiB\" }", &[]), (Bytes(65_536), true));
 }
 
 #[test]

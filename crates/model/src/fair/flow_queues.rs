@@ -6,8 +6,8 @@
 //! do that differently, so [`FlowQueues::enqueue`] only queues, and the caller then asks [`FlowQueues::over_limit`]
 //! and calls [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
 
-use super::bitmap::Bitmap;
 use super::drr::{Drr, EmptyNew, Member, Rounds};
+use super::longest::Longest;
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
 
@@ -100,8 +100,6 @@ struct TinState {
 struct Totals {
     packets: u32,
     memory: u64,
-    /// Queues that hold a packet.
-    backlogged: Bitmap,
 }
 
 /// The pool of queues and the tins that share it.
@@ -114,6 +112,7 @@ pub struct FlowQueues {
     drr: Drr,
     tins: Vec<TinState>,
     totals: Totals,
+    longest: Longest,
     stats: FlowQueuesStats,
 }
 
@@ -148,7 +147,6 @@ impl Salt {
 /// One queue and what is booked about it, as CoDel and the drops over a limit see it.
 struct View<'a, 'c, S> {
     list: &'a mut PktList,
-    index: usize,
     tin_packets: &'a mut u32,
     tin_bytes: &'a mut u64,
     totals: &'a mut Totals,
@@ -167,9 +165,6 @@ impl<S: Sink> CodelQueue for View<'_, '_, S> {
         *self.tin_bytes -= u64::from(skb_len(hot));
         self.totals.packets -= 1;
         self.totals.memory -= u64::from(hot.truesize);
-        if self.list.is_empty() {
-            self.totals.backlogged.remove(self.index);
-        }
         Some(p)
     }
     #[inline]
@@ -203,7 +198,8 @@ impl FlowQueues {
             queues: (0..n).map(|_| blank()).collect(),
             drr: Drr::new(n),
             tins: (0..params.tins).map(|_| TinState::default()).collect(),
-            totals: Totals { packets: 0, memory: 0, backlogged: Bitmap::new(n as usize) },
+            totals: Totals { packets: 0, memory: 0 },
+            longest: Longest::new(n as usize),
             stats: FlowQueuesStats::default(),
         }
     }
@@ -239,10 +235,8 @@ impl FlowQueues {
         }
         let queue = &mut self.queues[id.index()];
         queue.tin = tin.0;
-        if queue.list.is_empty() {
-            self.totals.backlogged.insert(id.index());
-        }
         queue.list.push(ctx.packets, p);
+        self.longest.grown(id.index(), queue.list.bytes());
         let t = &mut self.tins[tin.0 as usize];
         t.packets += 1;
         t.bytes += bytes;
@@ -271,7 +265,6 @@ impl FlowQueues {
             let queue = &mut self.queues[id.index()];
             let mut view = View {
                 list: &mut queue.list,
-                index: id.index(),
                 tin_packets: &mut t.packets,
                 tin_bytes: &mut t.bytes,
                 totals: &mut self.totals,
@@ -292,15 +285,10 @@ impl FlowQueues {
 
     /// The longest queue by bytes; of equal ones the first, overflow queues coming last.
     // linux: include/net/fq_impl.h fq_find_fattest_flow (5.17) - the same order.
-    fn longest(&self) -> Option<usize> {
-        let mut longest = None;
-        for i in self.totals.backlogged.iter() {
-            let bytes = self.queues[i].list.bytes();
-            if longest.is_none_or(|(_, most)| bytes > most) {
-                longest = Some((i, bytes));
-            }
-        }
-        longest.map(|(i, _)| i)
+    #[inline]
+    fn longest(&mut self) -> Option<usize> {
+        let Self { longest, queues, .. } = self;
+        longest.find(|i| queues[i].list.bytes())
     }
 
     /// Drops the packet at the head of a queue that holds one; returns its bytes.
@@ -309,7 +297,6 @@ impl FlowQueues {
         let t = &mut self.tins[queue.tin as usize];
         let mut view = View {
             list: &mut queue.list,
-            index,
             tin_packets: &mut t.packets,
             tin_bytes: &mut t.bytes,
             totals: &mut self.totals,

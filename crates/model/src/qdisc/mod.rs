@@ -3,16 +3,20 @@
 //! A discipline owns the packets in it and frees what it drops, with the reason and its own place. A queue of
 //! packets is a queue of skbs: one packet may stand for several segments and counts once.
 
+pub mod fifo;
 pub mod fq_codel;
 pub mod pfifo_fast;
 
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
+use fifo::Fifo;
 use fq_codel::FqCodel;
 use pfifo_fast::PfifoFast;
 
 /// Which discipline an interface has, with its options.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum QdiscConfig {
+    /// One queue, limited in packets or in bytes (`pfifo`, `bfifo`).
+    Fifo(fifo::FifoParams),
     /// Three bands by priority.
     PfifoFast(pfifo_fast::PfifoFastParams),
     /// Fair queueing with CoDel.
@@ -68,6 +72,8 @@ impl QdiscStats {
 /// A queueing discipline.
 #[derive(Debug)]
 pub enum Qdisc {
+    /// One queue.
+    Fifo(Fifo),
     /// Three bands by priority.
     PfifoFast(PfifoFast),
     /// Fair queueing with CoDel.
@@ -77,6 +83,7 @@ pub enum Qdisc {
 macro_rules! each {
     ($self:expr, $q:ident => $do:expr) => {
         match $self {
+            Self::Fifo($q) => $do,
             Self::PfifoFast($q) => $do,
             Self::FqCodel($q) => $do,
         }
@@ -88,6 +95,7 @@ impl Qdisc {
     /// what the discipline leaves to chance. Panics on options that the scenario reader refuses.
     pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut Stream) -> Option<Self> {
         match config {
+            QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
             QdiscConfig::PfifoFast(params) => Some(Self::PfifoFast(PfifoFast::new(*params, place))),
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
@@ -108,7 +116,7 @@ impl Qdisc {
         each!(self, q => q.dequeue(now, ctx))
     }
 
-    /// When to dequeue next. Neither discipline holds packets back, so never [`Wake::At`] yet.
+    /// When to dequeue next. No discipline holds packets back, so never [`Wake::At`] yet.
     #[inline]
     pub fn next(&self, _now: Instant) -> Wake {
         if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }

@@ -3,11 +3,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::aqm::codel::CodelParams;
 use crate::fair::testing::{Bench, TRUESIZE};
+use crate::qdisc::fifo::FifoParams;
 use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::pfifo_fast::PfifoFastParams;
 use crate::vocabulary::{Duration, Seed};
 
-fn configs() -> [QdiscConfig; 4] {
+fn configs() -> [QdiscConfig; 6] {
     let codel = CodelParams {
         target: Duration::from_millis(1),
         interval: Duration::from_millis(5),
@@ -19,6 +20,8 @@ fn configs() -> [QdiscConfig; 4] {
         QdiscConfig::PfifoFast(PfifoFastParams { limit: 20, limit_per_band: false }),
         QdiscConfig::PfifoFast(PfifoFastParams { limit: 10, limit_per_band: true }),
         QdiscConfig::FqCodel(small),
+        QdiscConfig::Fifo(FifoParams::Packets(15)),
+        QdiscConfig::Fifo(FifoParams::Bytes(9000)),
         QdiscConfig::FqCodel(FqCodelParams { memory_limit: 20 * TRUESIZE, ..small }),
     ]
 }
@@ -38,7 +41,7 @@ proptest! {
     #[test]
     fn accounts_close(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
-        which in 0usize..4,
+        which in 0usize..6,
     ) {
         let mut b = Bench::new();
         let mut q = build(&configs()[which]).unwrap();

@@ -1,5 +1,6 @@
 //! The words every other room speaks: time, units, ids, random streams, packets, categories, trace.
 
+mod frames;
 mod ids;
 mod list;
 mod packet;
@@ -9,11 +10,12 @@ mod time;
 mod trace;
 mod units;
 
+pub use frames::{AnswerView, ContentView, FrameView, Headers, MpduView, PpduView, RateCode};
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
 pub use packet::{Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason};
 pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use time::{Duration, Instant};
-pub use trace::{Ctx, NoSink, PpduKind, PpduTry, Sink, Trace};
+pub use trace::{Ctx, NoSink, PpduKind, PpduTry, Sink, Tee, Trace};
 pub use units::{Bytes, Rate};

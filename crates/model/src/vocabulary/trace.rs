@@ -2,6 +2,7 @@
 //!
 //! Captures, logs, accounts and hashes are readers of this stream; a part never logs and never counts for itself.
 
+use super::frames::FrameView;
 use super::ids::{ChannelId, DevId, FlowId, PeerId, PlaceId};
 use super::packet::{Fate, Kind, Packets, Pkt, Reason};
 use super::qos::Ac;
@@ -85,8 +86,15 @@ pub struct PpduTry {
 
 /// A reader of the trace.
 pub trait Sink {
+    /// Whether it wants whole frames too. They are put together only for those who do.
+    const FRAMES: bool = false;
+
     /// Takes note of what happened at `now`.
     fn event(&mut self, now: Instant, what: &Trace);
+
+    /// Takes note of a frame that was seen; called only if [`Sink::FRAMES`] is true.
+    #[inline]
+    fn frame(&mut self, _now: Instant, _what: &FrameView<'_>) {}
 }
 
 /// Takes note of nothing, at no cost.
@@ -96,6 +104,30 @@ pub struct NoSink;
 impl Sink for NoSink {
     #[inline]
     fn event(&mut self, _: Instant, _: &Trace) {}
+}
+
+/// Two readers of the same trace.
+#[derive(Debug, Default)]
+pub struct Tee<A, B>(pub A, pub B);
+
+impl<A: Sink, B: Sink> Sink for Tee<A, B> {
+    const FRAMES: bool = A::FRAMES || B::FRAMES;
+
+    #[inline]
+    fn event(&mut self, now: Instant, what: &Trace) {
+        self.0.event(now, what);
+        self.1.event(now, what);
+    }
+
+    #[inline]
+    fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
+        if A::FRAMES {
+            self.0.frame(now, what);
+        }
+        if B::FRAMES {
+            self.1.frame(now, what);
+        }
+    }
 }
 
 /// The part of the world that parts may act on: passed down, never stored.

@@ -1,5 +1,6 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
+use super::deadlines::Deadlines;
 use super::driver::Driver;
 use super::ppdu::{Content, Mpdu, Ppdu};
 use super::rx::RxTid;
@@ -17,10 +18,10 @@ pub struct WifiDev {
     driver: Driver,
     rx: Vec<RxTid>,
     place: PlaceId,
-    /// Hardware tries after which a frame of a session is given up.
+    /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
     retry_limit: u8,
-    /// Sessions that wait for an answer, and buffers that may hold frames: only then are there timers to look for.
-    timers_possible: bool,
+    /// Of buffers that hold frames, by identifier, and behind them of sessions that wait for an answer.
+    deadlines: Deadlines,
 }
 
 /// Queues above the device that were woken: bit n for access category n.
@@ -47,8 +48,9 @@ impl Woken {
 impl WifiDev {
     /// A device with all its peers. Drops are booked at `place`.
     pub fn new(radio: RadioId, tx: Transmitter, driver: Driver, retry_limit: u8, place: PlaceId) -> Self {
-        let rx = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
-        let mut dev = Self { radio, tx, driver, rx, place, retry_limit, timers_possible: false };
+        let rx: Vec<_> = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
+        let deadlines = Deadlines::new(rx.len() + tx.tids.len());
+        let mut dev = Self { radio, tx, driver, rx, place, retry_limit, deadlines };
         for n in 0..dev.tx.peers.len() {
             dev.expect(Instant::ZERO, PeerId::from_index(n));
         }
@@ -67,7 +69,7 @@ impl WifiDev {
         let tid = TidIndex::new(hot.peer, hot.tid);
         if self.tx.tids[tid.index()].session == Session::Closed {
             self.tx.ask_for_session(now, tid, hw);
-            self.timers_possible = true;
+            self.note(self.rx.len() + tid.index());
         }
         self.driver.push(now, p, tid, ctx);
         self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
@@ -104,8 +106,8 @@ impl WifiDev {
         woken
     }
 
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries; those
-    // outside a session are not sent again by software.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the
+    // count is compared before those of this PPDU are added; frames outside a session are not sent again by software.
     fn data_status<S: Sink>(
         &mut self,
         now: Instant,
@@ -120,8 +122,8 @@ impl WifiDev {
         for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
             let acked = ppdu.acked >> n & 1 == 1;
             if !acked && header.in_session {
-                mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
                 if mpdu.tries < self.retry_limit {
+                    mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
                     self.tx.tids[tid.index()].again(mpdu);
                     continue;
                 }
@@ -177,13 +179,16 @@ impl WifiDev {
             Content::Data { .. } => {
                 let rx = &mut self.rx[tid.index()];
                 rx.receive(now, ppdu, whole, up, ctx);
-                self.timers_possible |= rx.next_timeout().is_some();
+                self.note(tid.index());
                 // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
                 if whole != 0 {
                     self.driver.charge_rx(tid, airtime);
                 }
             }
-            Content::Bar { start } => self.rx[tid.index()].on_bar(start, up),
+            Content::Bar { start } => {
+                self.rx[tid.index()].on_bar(start, up);
+                self.note(tid.index());
+            }
             Content::AddbaRequest { start } => {
                 // A request that is repeated after a lost ACK finds the session open.
                 self.rx[tid.index()].open(start, self.place);
@@ -200,24 +205,18 @@ impl WifiDev {
         }
     }
 
-    /// When [`WifiDev::on_timer`] is to be called, if at all.
-    #[inline]
-    pub fn next_timer(&mut self) -> Option<Instant> {
-        if !self.timers_possible {
-            return None;
+    /// A part of the device may have a deadline, or an earlier one than before.
+    fn note(&mut self, part: usize) {
+        if let Some(at) = deadline(&self.rx, &self.tx, part) {
+            self.deadlines.note(part, at);
         }
-        let next = self.find_timer();
-        self.timers_possible = next.is_some();
-        next
     }
 
-    fn find_timer(&self) -> Option<Instant> {
-        let holes = self.rx.iter().filter_map(RxTid::next_timeout);
-        let answers = self.tx.tids.iter().filter_map(|t| match t.session {
-            Session::Asked(until) => Some(until),
-            _ => None,
-        });
-        holes.chain(answers).min()
+    /// When [`WifiDev::on_timer`] is to be called, if at all; perhaps at a time that is past.
+    #[inline]
+    pub fn next_timer(&mut self) -> Option<Instant> {
+        let Self { deadlines, rx, tx, .. } = self;
+        deadlines.first(|part| deadline(rx, tx, part)).map(|(at, _)| at)
     }
 
     /// Gives up holes in reorder buffers and answers that have not come.
@@ -228,16 +227,20 @@ impl WifiDev {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        for rx in &mut self.rx {
-            rx.on_timeout(now, up);
-        }
-        for n in 0..self.tx.tids.len() as u32 {
-            if matches!(self.tx.tids[n as usize].session, Session::Asked(until) if now >= until) {
-                self.close_session(TidIndex(n));
-                self.driver.fill(now, TidIndex(n).ac(), &mut self.tx, hw, ctx);
+        let Self { deadlines, rx, tx, .. } = self;
+        while let Some((at, part)) = deadlines.first(|part| deadline(rx, tx, part))
+            && at <= now
+        {
+            match rx.get_mut(part) {
+                Some(rx) => rx.on_timeout(now, up),
+                None => {
+                    let tid = TidIndex((part - rx.len()) as u32);
+                    tx.tids[tid.index()].session = Session::Closed;
+                    self.driver.schedule(tid);
+                    self.driver.fill(now, tid.ac(), tx, hw, ctx);
+                }
             }
         }
-        self.timers_possible = true;
     }
 
     /// Frames with a number that wait to be sent (again).
@@ -264,6 +267,18 @@ impl WifiDev {
     /// The receiving side of a peer's traffic identifier.
     pub fn rx(&self, peer: PeerId, tid: u8) -> &RxTid {
         &self.rx[peer.index() * TIDS + usize::from(tid)]
+    }
+}
+
+/// The deadline of one part of a device: its receiving identifiers come first, then the sending ones.
+#[inline]
+fn deadline(rx: &[RxTid], tx: &Transmitter, part: usize) -> Option<Instant> {
+    match rx.get(part) {
+        Some(rx) => rx.next_timeout(),
+        None => match tx.tids[part - rx.len()].session {
+            Session::Asked(until) => Some(until),
+            _ => None,
+        },
     }
 }
 

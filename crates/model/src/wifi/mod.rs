@@ -7,6 +7,7 @@
 pub mod account;
 pub mod aggregate;
 pub mod config;
+mod deadlines;
 pub mod dev;
 pub mod driver;
 pub mod edca_params;

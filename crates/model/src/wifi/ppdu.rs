@@ -3,7 +3,9 @@
 use super::frame;
 use super::phy::{PhyRate, RetryChain};
 use super::seq_window::Seq;
-use crate::vocabulary::{Ac, DevId, Duration, PeerId, Pkt, PpduKind, SockId};
+use crate::vocabulary::{
+    Ac, ContentView, DevId, Duration, Headers, MpduView, Packets, PeerId, Pkt, PpduKind, SockId,
+};
 
 /// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
 /// is known.
@@ -56,6 +58,17 @@ impl Content {
             Self::AddbaRequest { .. } => frame::ADDBA_REQUEST,
             Self::AddbaResponse => frame::ADDBA_RESPONSE,
             Self::Beacon => frame::BEACON,
+        }
+    }
+
+    /// As a capture sees it.
+    pub const fn view(self) -> ContentView {
+        match self {
+            Self::Data { aggregate } => ContentView::Data { aggregate },
+            Self::Bar { start } => ContentView::Bar { start: start.get() },
+            Self::AddbaRequest { start } => ContentView::AddbaRequest { start: start.get() },
+            Self::AddbaResponse => ContentView::AddbaResponse,
+            Self::Beacon => ContentView::Beacon,
         }
     }
 
@@ -168,6 +181,25 @@ impl Ppdu {
             0 => 0,
             n => u64::MAX >> (64 - n),
         }
+    }
+
+    /// Puts its data frames, as a capture sees this try of them, into `views`; bit n of `whole` says that frame n came whole.
+    pub fn view(&self, whole: u64, packets: &Packets, views: &mut Vec<MpduView>) {
+        views.clear();
+        views.extend(self.mpdus.iter().enumerate().map(|(n, mpdu)| MpduView {
+            seq: mpdu.seq.get(),
+            len: mpdu.len,
+            retry: self.tries > 0 || mpdu.tries > 0,
+            whole: whole >> n & 1 == 1,
+            packet: mpdu.pkt.map(|p| Headers::of(packets.get(p))),
+        }));
+    }
+
+    /// A bit for each frame that the receiver has, once it got those of `whole` at this try.
+    // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries.
+    pub fn held(&self, whole: u64) -> u64 {
+        let before = self.mpdus.iter().enumerate().filter(|(_, m)| m.pkt.is_none());
+        before.fold(whole & self.all(), |bits, (n, _)| bits | 1 << n)
     }
 }
 

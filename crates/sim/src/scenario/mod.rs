@@ -24,6 +24,7 @@ use std::net::Ipv4Addr;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::edca_params::EdcaParams;
 use stillair_model::wifi::phy::{Band, RetryChain, Width};
 
 pub use error::ScenarioError;
@@ -128,7 +129,7 @@ pub struct Wifi {
     /// [`Ac::index`](stillair_model::vocabulary::Ac::index): an access point's own, a station's from the
     /// beacon of its access point.
     pub edca: [EdcaOverride; 4],
-    /// Tries of one MPDU by the driver after the hardware gave it up.
+    /// Tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more.
     pub retry_limit: u8,
 }
 
@@ -200,6 +201,16 @@ pub struct EdcaOverride {
     pub cw_max: Option<u16>,
     /// Longest transmission opportunity; zero is one frame exchange.
     pub txop: Option<Duration>,
+}
+
+impl EdcaOverride {
+    /// Changes what the scenario sets.
+    pub fn apply(&self, params: &mut EdcaParams) {
+        params.aifsn = self.aifsn.unwrap_or(params.aifsn);
+        params.cw_min = self.cw_min.unwrap_or(params.cw_min);
+        params.cw_max = self.cw_max.unwrap_or(params.cw_max);
+        params.txop = self.txop.unwrap_or(params.txop);
+    }
 }
 
 /// A wired link between two interfaces.
@@ -307,4 +318,9 @@ pub fn reference() -> String {
 /// one, there is one combination that overrides nothing.
 pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ScenarioError> {
     document::parse(text).and_then(|tree| sweep::combinations(&tree)).map_err(|fault| fault.in_file(file))
+}
+
+/// Reads a time such as `5 ms`; the error says what would have been right.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    units::duration(text)
 }

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::vocabulary::{Ac, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
@@ -146,6 +147,10 @@ fn codel(p: &CodelParams) -> Value {
 fn qdisc(config: &QdiscConfig) -> Value {
     match config {
         QdiscConfig::Noqueue => json!({ "kind": "noqueue" }),
+        QdiscConfig::Fifo(p) => match p {
+            FifoParams::Packets(limit) => json!({ "kind": p.name(), "limit": limit }),
+            FifoParams::Bytes(limit) => json!({ "kind": p.name(), "limit_bytes": limit }),
+        },
         QdiscConfig::PfifoFast(p) => {
             json!({ "kind": "pfifo_fast", "limit": p.limit, "limit_per_band": p.limit_per_band })
         }

@@ -2,11 +2,12 @@
 //! whatever the number of stations that listen.
 
 use stillair_model::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, Instant, PeerId, PpduTry, Sink, Trace,
+    Ac, AnswerView, ChannelId, Ctx, DevId, Duration, FrameView, Instant, PeerId, PpduTry, PpduView, Sink,
+    Trace,
 };
 use stillair_model::wifi::account::AirUse;
 use stillair_model::wifi::medium::{FunctionId, Outcome};
-use stillair_model::wifi::phy::ppdu_duration;
+use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
 use stillair_model::wifi::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::radio::BEACON_QUEUE;
 use stillair_model::wifi::timing::{Timing, control_rate};
@@ -20,14 +21,17 @@ fn airtime(timing: Timing, ppdu: &Ppdu) -> Duration {
     ppdu_duration(ppdu.rate(), ppdu.bytes, timing.band)
 }
 
+/// Whether a PPDU is answered by a Block Ack, not by an ACK.
+fn asks_for_block_ack(ppdu: &Ppdu) -> bool {
+    matches!(ppdu.header.content, Content::Data { aggregate: true } | Content::Bar { .. })
+}
+
 /// SIFS and the acknowledgement that a PPDU asks for.
 fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     let rate = control_rate(ppdu.rate());
     match ppdu.header.content {
         Content::Beacon => Duration::ZERO,
-        Content::Data { aggregate: true } | Content::Bar { .. } => {
-            timing.sifs + timing.block_ack_duration(rate)
-        }
+        _ if asks_for_block_ack(ppdu) => timing.sifs + timing.block_ack_duration(rate),
         _ => timing.sifs + timing.ack_duration(rate),
     }
 }
@@ -138,13 +142,8 @@ impl<S: Sink> World<S> {
             channel.account.book(AirUse::Beacon, start + took);
             channel.medium.done(now, winner, Outcome::Finished, self.radios[radio].queued(queue) > 0);
             channel.medium.idle(now, now);
-            self.report(
-                index,
-                &ppdu,
-                start,
-                took,
-                Fate { received: 0, collided: false, acknowledged: false },
-            );
+            let fate = Fate { to: None, whole: 1, collided: false, acknowledged: false };
+            self.report(index, &ppdu, start, took, fate);
             return self.radios[radio].recycle(ppdu);
         }
 
@@ -163,7 +162,7 @@ impl<S: Sink> World<S> {
         // That wait may outlast the run, so it is booked when it is over.
         channel.quiet_until = idle_from;
         channel.account.book(if whole == 0 { AirUse::Contention } else { AirUse::Ack }, now);
-        let fate = Fate { received: whole.count_ones() as u16, collided: false, acknowledged };
+        let fate = Fate { to: Some(remote.0), whole, collided: false, acknowledged };
         self.report(index, &ppdu, start, took, fate);
 
         ppdu.tried(took);
@@ -223,7 +222,15 @@ impl<S: Sink> World<S> {
             let (radio, queue) = self.channels[index].functions[usize::from(winner.0)];
             let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
             let took = airtime(timing, &ppdu);
-            self.report(index, &ppdu, start, took, Fate { received: 0, collided: true, acknowledged: false });
+            let peer = &self.wlans[ppdu.header.dev.index()].dev.tx.peers.get(ppdu.header.peer.index());
+            let to = peer.filter(|_| ppdu.header.content != Content::Beacon).map(|p| p.remote.0);
+            self.report(
+                index,
+                &ppdu,
+                start,
+                took,
+                Fate { to, whole: 0, collided: true, acknowledged: false },
+            );
             ppdu.tried(took);
             let beacon = ppdu.header.content == Content::Beacon;
             if !beacon && ppdu.next_try() {
@@ -270,8 +277,10 @@ impl<S: Sink> World<S> {
         }
     }
 
+    /// Tells the readers of the trace how a try ended, before the receiver takes packets out of it.
     fn report(&mut self, index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fate) {
         let Header { dev, peer, ac, content, .. } = ppdu.header;
+        let beacon = content == Content::Beacon;
         let what = PpduTry {
             channel: ChannelId::from_index(index),
             dev,
@@ -281,12 +290,43 @@ impl<S: Sink> World<S> {
             start,
             airtime,
             mpdus: ppdu.mpdus.len() as u16,
-            received: fate.received,
+            // A beacon has no receiver.
+            received: if beacon { 0 } else { fate.whole.count_ones() as u16 },
             attempt: ppdu.tries,
             collided: fate.collided,
             acknowledged: fate.acknowledged,
         };
         self.trace.event(self.now, &Trace::Ppdu(what));
+        if S::FRAMES {
+            self.show(ppdu, what, fate);
+        }
+    }
+
+    /// Puts together what a capture needs of a try.
+    fn show(&mut self, ppdu: &Ppdu, tried: PpduTry, fate: Fate) {
+        let timing = self.channels[tried.channel.index()].timing;
+        let rate = control_rate(ppdu.rate());
+        let answer = AnswerView {
+            start: tried.start + tried.airtime + timing.sifs,
+            airtime: response(timing, ppdu).saturating_sub(timing.sifs),
+            rate: PhyRate::Ofdm(rate).code(),
+            block: asks_for_block_ack(ppdu),
+            frames: ppdu.held(fate.whole),
+            heard: fate.acknowledged,
+        };
+        ppdu.view(fate.whole, &self.packets, &mut self.mpdus);
+        let view = PpduView {
+            tried,
+            to: fate.to,
+            rate: ppdu.rate().code(),
+            bytes: ppdu.bytes,
+            tid: ppdu.header.tid,
+            content: ppdu.header.content.view(),
+            mpdus: &self.mpdus,
+            whole: fate.whole != 0,
+            answer: (fate.whole != 0 && fate.to.is_some()).then_some(answer),
+        };
+        self.trace.frame(self.now, &FrameView::Air(&view));
     }
 
     /// A reorder buffer or a session that is being set up has waited long enough.
@@ -324,8 +364,12 @@ impl<S: Sink> World<S> {
 }
 
 /// How a try ended, for the trace.
+#[derive(Clone, Copy)]
 struct Fate {
-    received: u16,
+    /// The device it was for, if for one alone.
+    to: Option<DevId>,
+    /// Bit n: frame n came whole; bit 0 for a PPDU without data frames.
+    whole: u64,
     collided: bool,
     acknowledged: bool,
 }

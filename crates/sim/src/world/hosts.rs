@@ -4,7 +4,8 @@ use stillair_model::node::classify::classify;
 use stillair_model::node::interface::Port;
 use stillair_model::node::routes::Route;
 use stillair_model::vocabulary::{
-    Ac, Ctx, Fate, IfId, Instant, Kind, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
+    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, Reason, Sink, SockId,
+    WireId,
 };
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::transmitter::Hardware;
@@ -170,6 +171,10 @@ impl<S: Sink> World<S> {
     pub(super) fn wire_arrival(&mut self, index: usize) {
         let to = self.wires[index].to;
         while let Some(p) = self.wires[index].arrive(self.now) {
+            if S::FRAMES {
+                let headers = Headers::of(self.packets.get(p));
+                self.trace.frame(self.now, &FrameView::Wire(WireId::from_index(index), headers));
+            }
             self.receive(to, p);
         }
         self.arm_arrival(WireId::from_index(index));

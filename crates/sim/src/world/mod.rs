@@ -8,13 +8,15 @@ mod air;
 mod apps;
 mod backlog;
 mod hosts;
+mod layout;
 mod ledger;
 mod wiring;
 
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, NodeId, Packets, Pkt, PlaceId, Sink, Stream, WireId,
+    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt, PlaceId, Sink,
+    Stream, WireId,
 };
 use stillair_model::wifi::account::AirAccount;
 use stillair_model::wifi::dev::WifiDev;
@@ -27,7 +29,8 @@ use stillair_model::wire::Wire;
 use crate::engine::{Slot, Timers};
 use apps::App;
 
-pub use wiring::{Wired, wire};
+pub use layout::{DevLayout, InterfaceLayout, Layout};
+pub use wiring::{Wired, layout, wire};
 
 /// A host, router or access point.
 #[derive(Debug)]
@@ -168,6 +171,8 @@ pub struct World<S> {
     dirty: Dirty,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
+    /// Data frames of the PPDU that is being shown to a reader that wants frames.
+    mpdus: Vec<MpduView>,
     events: u64,
 }
 

@@ -21,6 +21,7 @@ use stillair_model::wifi::transmitter::{Peer, Transmitter};
 use stillair_model::wire::{Wire, WireParams};
 
 use super::apps::{App, AppKind};
+use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
 use super::{Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, FlowRecord, Recorder};
@@ -93,6 +94,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         softirq: Vec::new(),
         dirty: Dirty::default(),
         batches: Vec::new(),
+        mpdus: Vec::new(),
         events: 0,
     };
     (0..world.apps.len()).for_each(|app| world.arm_app(app));
@@ -102,6 +104,27 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     }
     let stations = plan.stations.iter().map(|&n| scenario.nodes[n].name.clone()).collect();
     Wired { world, stations, places: plan.places }
+}
+
+/// The numbers that [`wire`] gives to the interfaces, devices and wires of a scenario.
+pub fn layout(scenario: &Scenario) -> WorldLayout {
+    let plan = Plan::new(scenario);
+    let interface = |at: InterfaceRef| InterfaceLayout {
+        node: scenario.nodes[at.node].name.clone(),
+        name: plan.interface(at).name.clone(),
+        address: plan.interface(at).address,
+    };
+    let dev = |(n, &at): (usize, &InterfaceRef)| DevLayout {
+        interface: plan.id(at),
+        channel: ChannelId::from_index(plan.wifi_of(at).channel),
+        ap: matches!(plan.wifi_of(at).role, Role::Ap),
+        peers: plan.peers[n].iter().map(|&peer| plan.dev(peer)).collect(),
+    };
+    WorldLayout {
+        interfaces: plan.all().map(interface).collect(),
+        devs: plan.interfaces_of_devs.iter().enumerate().map(dev).collect(),
+        wires: plan.wires().iter().map(|w| [w.from, w.to]).collect(),
+    }
 }
 
 impl<'a> Plan<'a> {
@@ -201,11 +224,7 @@ impl<'a> Plan<'a> {
             Role::Station(_) => EdcaSet::STATION,
         };
         for ac in Ac::ALL {
-            let (wanted, params) = (wifi.edca[ac.index()], set.get_mut(ac));
-            params.aifsn = wanted.aifsn.unwrap_or(params.aifsn);
-            params.cw_min = wanted.cw_min.unwrap_or(params.cw_min);
-            params.cw_max = wanted.cw_max.unwrap_or(params.cw_max);
-            params.txop = wanted.txop.unwrap_or(params.txop);
+            wifi.edca[ac.index()].apply(set.get_mut(ac));
         }
         set
     }

@@ -144,6 +144,10 @@ impl Cell {
             let limit = if n > 0 { format!(", limit = {n}, flows = {n}") } else { String::new() };
             qdisc = match self.scheme {
                 1 => format!("qdisc = {{ kind = \"fq_codel\", mq = false{limit} }}, "),
+                0 if n % 2 == 1 => {
+                    format!("qdisc = {{ kind = \"bfifo\", mq = false, limit = {} }}, ", 1514 * n)
+                }
+                2 if n > 0 => format!("qdisc = {{ kind = \"pfifo\", mq = false, limit = {n} }}, "),
                 _ => format!("qdisc = {{ kind = \"pfifo_fast\", mq = false }}, txqueuelen = {}, ", n.max(1)),
             };
         }

@@ -1,5 +1,6 @@
 //! Rates and exact PPDU durations.
 
+mod code;
 mod duration;
 #[cfg(test)]
 mod golden;

@@ -1,13 +1,28 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
 use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
 
 use super::super::contract::{Form, Key, Shape};
-use super::super::error::Fault;
+use super::super::error::{Fault, suggest};
 use super::super::reader::Section;
 use super::super::{Profile, QdiscSpec, Scheme};
+
+/// Bytes that a full packet needs in a bfifo.
+// deviation: a smaller limit is refused - a queue that takes no full packet is a mistake, which tc does not catch.
+const MIN_BFIFO: u32 = 1514;
+
+const PFIFO_OPTIONS: &[Key] =
+    &[Key::open("limit", Form::Integer(1, 1_000_000), "the interface's `txqueuelen`", "most packets")];
+
+const BFIFO_OPTIONS: &[Key] = &[Key::open(
+    "limit",
+    Form::Bytes(MIN_BFIFO, 1 << 30),
+    "as many full packets as the interface's `txqueuelen`",
+    "most bytes",
+)];
 
 const FQ_CODEL_OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "10240", "most packets"),
@@ -40,6 +55,18 @@ static PFIFO_FAST: Shape = Shape {
     groups: &[&[Key::tag("kind", "pfifo_fast")]],
 };
 
+static PFIFO: Shape = Shape {
+    title: "Qdisc pfifo",
+    about: "One queue, limited in packets.",
+    groups: &[&[Key::tag("kind", "pfifo")], PFIFO_OPTIONS],
+};
+
+static BFIFO: Shape = Shape {
+    title: "Qdisc bfifo",
+    about: "One queue, limited in bytes.",
+    groups: &[&[Key::tag("kind", "bfifo")], BFIFO_OPTIONS],
+};
+
 static FQ_CODEL: Shape = Shape {
     title: "Qdisc fq_codel",
     about: "Under the names that `tc` uses.",
@@ -50,6 +77,18 @@ static PFIFO_FAST_MQ: Shape = Shape {
     title: "Qdisc pfifo_fast of a Wi-Fi interface",
     about: "Three bands by the type of service; the limit of each instance is the interface's `txqueuelen`.",
     groups: &[&[Key::tag("kind", "pfifo_fast")], MQ],
+};
+
+static PFIFO_MQ: Shape = Shape {
+    title: "Qdisc pfifo of a Wi-Fi interface",
+    about: "One queue, limited in packets.",
+    groups: &[&[Key::tag("kind", "pfifo")], PFIFO_OPTIONS, MQ],
+};
+
+static BFIFO_MQ: Shape = Shape {
+    title: "Qdisc bfifo of a Wi-Fi interface",
+    about: "One queue, limited in bytes.",
+    groups: &[&[Key::tag("kind", "bfifo")], BFIFO_OPTIONS, MQ],
 };
 
 static FQ_CODEL_MQ: Shape = Shape {
@@ -65,10 +104,11 @@ static NOQUEUE: Shape = Shape {
 };
 
 /// What the qdisc of a wired interface may be.
-pub(super) const WIRED: Form = Form::Kinds { shapes: &[&PFIFO_FAST, &FQ_CODEL], bare: true };
+pub(super) const WIRED: Form = Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &FQ_CODEL], bare: true };
 
 /// What the qdisc of a Wi-Fi interface may be.
-pub(super) const WIFI: Form = Form::Kinds { shapes: &[&PFIFO_FAST_MQ, &FQ_CODEL_MQ, &NOQUEUE], bare: true };
+pub(super) const WIFI: Form =
+    Form::Kinds { shapes: &[&PFIFO_FAST_MQ, &PFIFO_MQ, &BFIFO_MQ, &FQ_CODEL_MQ, &NOQUEUE], bare: true };
 
 /// What decides an interface's defaults.
 pub(super) struct Device<'a> {
@@ -120,9 +160,11 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
     let config = match kind {
         "noqueue" if device.mac_queues() => QdiscConfig::Noqueue,
         "noqueue" => {
+            let others: Vec<&str> = field.kinds().into_iter().filter(|kind| *kind != "noqueue").collect();
             let found = "\"noqueue\" over a device that stops its queue";
-            return Err(field.found(found, "one of \"pfifo_fast\", \"fq_codel\""));
+            return Err(field.found(found, suggest("", &others)));
         }
+        "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section.as_mut(), kind, device.txqueuelen)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section.as_mut(), device.fq_codel())?),
         _ => device.pfifo_fast(),
     };
@@ -134,6 +176,15 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
         section.finish()?;
     }
     Ok(QdiscSpec { mq, config })
+}
+
+fn fifo(section: Option<&mut Section<'_>>, kind: &str, txqueuelen: u32) -> Result<FifoParams, Fault> {
+    let default = if kind == "pfifo" { FifoParams::pfifo(txqueuelen) } else { FifoParams::bfifo(txqueuelen) };
+    let Some(section) = section else { return Ok(default) };
+    Ok(match default {
+        FifoParams::Packets(limit) => FifoParams::Packets(section.or("limit", limit)?),
+        FifoParams::Bytes(limit) => FifoParams::Bytes(section.or("limit", limit)?),
+    })
 }
 
 fn fq_codel(section: Option<&mut Section<'_>>, mut p: FqCodelParams) -> Result<FqCodelParams, Fault> {

@@ -1,0 +1,129 @@
+//! Frames as a capture wants them: what a wire carried, and each try of a PPDU with all that its bytes depend on.
+//!
+//! Nobody pays for these who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
+
+use super::ids::{Addr, DevId, FlowId, WireId};
+use super::packet::{Kind, Packet};
+use super::time::{Duration, Instant};
+use super::trace::PpduTry;
+
+/// A rate as a stable number: `wifi::phy::PhyRate` gives it and reads it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RateCode(pub u16);
+
+/// What a packet's headers are made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Headers {
+    /// Its flow.
+    pub flow: FlowId,
+    /// Its number in the flow.
+    pub seq: u32,
+    /// Bytes from the IP header on.
+    pub len: u32,
+    /// Sender's address.
+    pub src: Addr,
+    /// Destination's address.
+    pub dst: Addr,
+    /// The IP header's TOS byte.
+    pub tos: u8,
+    /// Hops it may still make.
+    pub ttl: u8,
+    /// What it carries.
+    pub kind: Kind,
+}
+
+impl Headers {
+    /// Those of a packet.
+    pub fn of(p: &Packet) -> Self {
+        let Packet { flow, seq, len, src, dst, tos, ttl, kind, .. } = *p;
+        Self { flow, seq, len, src, dst, tos, ttl, kind }
+    }
+}
+
+/// One data frame of a PPDU, at one try.
+#[derive(Clone, Copy, Debug)]
+pub struct MpduView {
+    /// 802.11 sequence number.
+    pub seq: u16,
+    /// Bytes from the MAC header to the frame check sequence.
+    pub len: u16,
+    /// It has been sent before.
+    pub retry: bool,
+    /// It reached its receiver whole at this try.
+    pub whole: bool,
+    /// The packet in it; none once the receiver has it, when the frame is sent again after a lost acknowledgement.
+    pub packet: Option<Headers>,
+}
+
+/// What a PPDU is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ContentView {
+    /// Data frames.
+    Data {
+        /// In an A-MPDU.
+        aggregate: bool,
+    },
+    /// A Block Ack request.
+    Bar {
+        /// The left edge that the receiver's window is moved to.
+        start: u16,
+    },
+    /// A request to open a Block Ack session.
+    AddbaRequest {
+        /// First sequence number of the session.
+        start: u16,
+    },
+    /// The answer to such a request.
+    AddbaResponse,
+    /// A beacon.
+    Beacon,
+}
+
+/// The ACK or Block Ack that follows a PPDU of which anything came whole.
+#[derive(Clone, Copy, Debug)]
+pub struct AnswerView {
+    /// When its preamble begins.
+    pub start: Instant,
+    /// How long it lasts.
+    pub airtime: Duration,
+    /// Its rate.
+    pub rate: RateCode,
+    /// It is a Block Ack, not an ACK.
+    pub block: bool,
+    /// Bit n: it says that frame n of the PPDU has been received, now or before.
+    pub frames: u64,
+    /// It reached the sender of the PPDU.
+    pub heard: bool,
+}
+
+/// One try of a PPDU as the air saw it, with the answer to it.
+#[derive(Clone, Copy, Debug)]
+pub struct PpduView<'a> {
+    /// The try, as every reader of the trace sees it.
+    pub tried: PpduTry,
+    /// The device it is for; none for a beacon.
+    pub to: Option<DevId>,
+    /// Its rate.
+    pub rate: RateCode,
+    /// Length of the PSDU in bytes.
+    pub bytes: u32,
+    /// Traffic identifier.
+    pub tid: u8,
+    /// What it is for.
+    pub content: ContentView,
+    /// Its data frames.
+    pub mpdus: &'a [MpduView],
+    /// The frame of a PPDU without data frames came whole.
+    pub whole: bool,
+    /// The answer, if there was one.
+    pub answer: Option<AnswerView>,
+}
+
+/// Something that a capture would hold.
+#[derive(Clone, Copy, Debug)]
+pub enum FrameView<'a> {
+    /// A try of a PPDU and its answer; reported when the exchange is over.
+    Air(&'a PpduView<'a>),
+    /// A packet has reached the end of a wire.
+    Wire(WireId, Headers),
+}

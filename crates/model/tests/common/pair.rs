@@ -1,0 +1,329 @@
+//! Two Wi-Fi devices joined by a lossy air: what each try of each PPDU does is told by a list, and once the list is
+//! used up the air is perfect, so that everything must come to an end.
+
+#![allow(dead_code, reason = "each test that includes this file uses a part of it")]
+
+use std::collections::VecDeque;
+
+use stillair_model::vocabulary::{
+    Ac, Addr, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, Kind, NewPacket, Packets, PeerId, Pkt,
+    PlaceId, RadioId, Rate, Reason, Seed, Sink, SockId, Trace,
+};
+use stillair_model::wifi::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::dev::{WifiDev, Woken};
+use stillair_model::wifi::driver::Driver;
+use stillair_model::wifi::edca_params::EdcaSet;
+use stillair_model::wifi::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
+use stillair_model::wifi::ppdu::Content;
+use stillair_model::wifi::radio::{QUEUES, Radio};
+use stillair_model::wifi::timing::Timing;
+use stillair_model::wifi::transmitter::{Hardware, Peer, TidIndex, Transmitter};
+
+/// What the air does to one try of a PPDU.
+#[derive(Clone, Copy, Debug)]
+pub struct Try {
+    /// Bit n: frame n arrives whole.
+    pub whole: u64,
+    /// The acknowledgement arrives.
+    pub acked: bool,
+    /// Time that passes afterwards before the air is idle, beyond the usual.
+    pub pause: Duration,
+}
+
+impl Try {
+    /// All goes well.
+    pub const FINE: Self = Self { whole: u64::MAX, acked: true, pause: Duration::ZERO };
+    /// Nothing arrives.
+    pub const LOST: Self = Self { whole: 0, acked: false, pause: Duration::ZERO };
+}
+
+/// One PPDU's try as the air saw it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Seen {
+    pub sender: usize,
+    pub content: Content,
+    pub in_session: bool,
+    pub tid: u8,
+    pub frames: usize,
+    /// Sequence number of the first frame.
+    pub first: Option<u16>,
+}
+
+/// Drops, by packet.
+#[derive(Default)]
+pub struct Drops(pub Vec<(u32, Reason, PlaceId)>);
+
+impl Sink for Drops {
+    fn event(&mut self, _: Instant, what: &Trace) {
+        if let Trace::Dropped { seq, reason, place, .. } = *what {
+            self.0.push((seq, reason, place));
+        }
+    }
+}
+
+struct Side {
+    dev: WifiDev,
+    radio: Radio,
+    /// Packets that the device's queues above hold back, by category.
+    above: [VecDeque<Pkt>; 4],
+    /// The queue above has been stopped and not yet woken: only a wake starts it again.
+    stopped: [bool; 4],
+}
+
+/// The two devices, 0 and 1, and all between them.
+pub struct Pair {
+    pub now: Instant,
+    pub packets: Packets,
+    pub drops: Drops,
+    pub air: VecDeque<Try>,
+    /// What happens to the tries once the list is used up; nothing bad, if it is not set.
+    pub rule: Option<fn(&Seen) -> Try>,
+    pub seen: Vec<Seen>,
+    /// Packets that have gone up, in order: receiver, traffic identifier and number.
+    pub up: Vec<(usize, u8, u32)>,
+    /// How many holes in a reorder buffer were given up by a timer.
+    pub timeouts: u32,
+    medium: Medium,
+    timing: Timing,
+    sides: [Side; 2],
+    made: u32,
+    /// Sockets whose charges have ended.
+    ended: Vec<u32>,
+}
+
+/// Everything ran dry, or it did not within the given number of steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    Drained,
+    StillBusy,
+}
+
+impl Pair {
+    /// Two devices with the same driver, chain (two tries at each rate) and retry limit.
+    pub fn new(driver: DriverConfig, rates: &[&str], retry_limit: u8) -> Self {
+        let timing = Timing::of(Band::Ghz5);
+        let mut medium = Medium::new(timing.sifs, timing.slot);
+        let tries: Vec<_> =
+            rates.iter().map(|n| RateTry { rate: PhyRate::parse(n).unwrap(), tries: 2 }).collect();
+        let chain = RetryChain::new(&tries).unwrap();
+        let edca = EdcaSet::STATION;
+        let sides = [0_u16, 1].map(|n| {
+            let functions = [Ac::Vo, Ac::Vi, Ac::Be, Ac::Bk, Ac::Vo].map(|ac| {
+                let stream = Seed { seed: 1, run: 0 }.stream(&format!("{n}.{}", ac.name()));
+                medium.add(edca.get(ac), stream)
+            });
+            let radio = Radio::new(ChannelId(0), functions, HardwareDepth::default(), &edca);
+            let mut tx = Transmitter::new(DevId(n));
+            tx.add_peer(Peer {
+                remote: (DevId(1 - n), PeerId(0)),
+                chain,
+                limits: [AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX); 4],
+                expected: Rate::from_mbps(100),
+                error_rate: 0.0,
+                ack_error_rate: 0.0,
+            });
+            let place = PlaceId(n);
+            let dev = WifiDev::new(RadioId(n), tx, Driver::new(driver, 1, place, 1), retry_limit, place);
+            Side { dev, radio, above: Default::default(), stopped: [false; 4] }
+        });
+        Self {
+            now: Instant::ZERO,
+            packets: Packets::new(),
+            drops: Drops::default(),
+            air: VecDeque::new(),
+            rule: None,
+            seen: Vec::new(),
+            up: Vec::new(),
+            timeouts: 0,
+            medium,
+            timing,
+            sides,
+            made: 0,
+            ended: Vec::new(),
+        }
+    }
+
+    /// Makes a packet, charged to the socket of its own number, and offers it to a device.
+    pub fn offer(&mut self, side: usize, tid: u8, len: u32) -> u32 {
+        let seq = self.made;
+        self.made += 1;
+        let p = self.packets.create(NewPacket {
+            now: self.now,
+            flow: FlowId(u32::from(tid)),
+            flow_hash: u32::from(tid),
+            len,
+            truesize: 2304,
+            charge: SockId(seq),
+            seq,
+            src: Addr(0),
+            dst: Addr(1),
+            tos: 0,
+            kind: Kind::Udp,
+        });
+        self.packets.get_mut(p).tid = tid;
+        let ac = Ac::of_tid(tid);
+        self.sides[side].above[ac.index()].push_back(p);
+        self.run_queue(side, ac);
+        seq
+    }
+
+    pub fn dev(&self, side: usize) -> &WifiDev {
+        &self.sides[side].dev
+    }
+
+    /// State of the session for a traffic identifier of the sender.
+    pub fn session(&self, side: usize, tid: u8) -> stillair_model::wifi::tx_tid::Session {
+        self.dev(side).tx.tids[TidIndex::new(PeerId(0), tid).index()].session
+    }
+
+    fn run_queue(&mut self, side: usize, ac: Ac) {
+        let Side { dev, radio, above, stopped } = &mut self.sides[side];
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
+        while !stopped[ac.index()] {
+            let Some(p) = above[ac.index()].pop_front() else { break };
+            dev.push(self.now, p, &mut Hardware { radio, medium: &mut self.medium }, ctx);
+            stopped[ac.index()] = dev.is_stopped(ac);
+        }
+    }
+
+    fn woken(&mut self, side: usize, woken: Woken) {
+        for ac in Ac::ALL {
+            if woken.has(ac) {
+                self.sides[side].stopped[ac.index()] = false;
+                self.run_queue(side, ac);
+            }
+        }
+    }
+
+    fn deliver(&mut self, side: usize, up: Vec<Pkt>) {
+        for p in up {
+            let hot = self.packets.get(p);
+            self.up.push((side, hot.tid, hot.seq));
+            self.packets.free(p, Fate::Delivered);
+        }
+    }
+
+    /// Goes on until nothing is left to be done, for `steps` exchanges and timers at most.
+    pub fn run(&mut self, steps: u32) -> End {
+        for _ in 0..steps {
+            if !self.step() {
+                return End::Drained;
+            }
+        }
+        End::StillBusy
+    }
+
+    /// The next exchange or timer; false if there is none.
+    pub fn step(&mut self) -> bool {
+        let timers = [0, 1].map(|n| self.sides[n].dev.next_timer());
+        let timer = (0..2).filter_map(|n| timers[n].map(|at| (at.max(self.now), n))).min();
+        match (timer, self.medium.start()) {
+            (None, None) => return false,
+            (Some((at, n)), start) if start.is_none_or(|s| at < s) => {
+                self.now = at;
+                self.timer(n);
+            }
+            (_, Some(start)) => self.exchange(start),
+            (Some(_), None) => unreachable!("the arm above takes it"),
+        }
+        true
+    }
+
+    fn timer(&mut self, n: usize) {
+        let mut up = Vec::new();
+        let Side { dev, radio, .. } = &mut self.sides[n];
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
+        dev.on_timer(self.now, &mut up, &mut Hardware { radio, medium: &mut self.medium }, ctx);
+        self.timeouts += u32::from(!up.is_empty());
+        self.deliver(n, up);
+    }
+
+    fn exchange(&mut self, start: Instant) {
+        let mut winners = Vec::new();
+        self.medium.winners(&mut winners);
+        let mut ppdus = Vec::new();
+        for &FunctionId(f) in &winners {
+            let (side, queue) = (usize::from(f) / QUEUES, usize::from(f) % QUEUES);
+            ppdus.push((side, queue, self.sides[side].radio.pop(queue).expect("a winner has a PPDU")));
+        }
+        let longest = ppdus.iter().map(|(_, _, p)| ppdu_duration(p.rate(), p.bytes, self.timing.band)).max();
+        let seen: Vec<Seen> = ppdus
+            .iter()
+            .map(|(sender, _, p)| Seen {
+                sender: *sender,
+                content: p.header.content,
+                in_session: p.header.in_session,
+                tid: p.header.tid,
+                frames: p.mpdus.len(),
+                first: p.mpdus.first().map(|m| m.seq.get()),
+            })
+            .collect();
+        let tries = match (&seen[..], self.air.pop_front(), self.rule) {
+            ([_], Some(told), _) => vec![told],
+            ([one], None, Some(rule)) => vec![rule(one)],
+            ([_], None, None) => vec![Try::FINE],
+            _ => vec![Try::LOST; seen.len()],
+        };
+        self.seen.extend(seen);
+        self.now = start + longest.expect("somebody won") + self.timing.eifs_extra() + tries[0].pause;
+        let mut through = Vec::new();
+        for ((fate, winner), (side, queue, mut ppdu)) in tries.into_iter().zip(winners).zip(ppdus) {
+            let whole = fate.whole & u64::MAX >> (64 - ppdu.mpdus.len().max(1));
+            let acknowledged = whole != 0 && fate.acked;
+            let airtime = ppdu_duration(ppdu.rate(), ppdu.bytes, self.timing.band);
+            ppdu.tried(airtime);
+            let again = !acknowledged && ppdu.next_try();
+            let outcome = if again { Outcome::Failed } else { Outcome::Finished };
+            let more = again || self.sides[side].radio.queued(queue) > 0;
+            self.medium.done(self.now, winner, outcome, more);
+            // A frame that carries no data is not seen by the receiver's driver unless it is whole.
+            if whole != 0 || !ppdu.mpdus.is_empty() {
+                let mut up = Vec::new();
+                let Side { dev, radio, .. } = &mut self.sides[1 - side];
+                let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
+                let hw = &mut Hardware { radio, medium: &mut self.medium };
+                dev.receive(self.now, PeerId(0), &mut ppdu, whole, airtime, &mut up, hw, ctx);
+                self.deliver(1 - side, up);
+            }
+            if again {
+                self.sides[side].radio.put_back(queue, ppdu);
+            } else {
+                if acknowledged {
+                    (ppdu.acknowledged, ppdu.acked) = (true, ppdu.received);
+                }
+                through.push((side, ppdu));
+            }
+        }
+        self.medium.idle(self.now, self.now);
+        for (side, ppdu) in through {
+            let Side { dev, radio, .. } = &mut self.sides[side];
+            let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
+            let woken = dev.tx_status(self.now, ppdu, &mut Hardware { radio, medium: &mut self.medium }, ctx);
+            self.woken(side, woken);
+        }
+    }
+
+    /// What must hold once all has run dry: every packet delivered once or dropped for a reason, every charge ended
+    /// once, nothing held anywhere.
+    pub fn check_drained(&mut self) {
+        for (n, side) in self.sides.iter().enumerate() {
+            assert!(side.above.iter().all(VecDeque::is_empty), "a queue above device {n} was never woken");
+            assert_eq!((side.dev.held(), side.radio.ppdus().count()), (0, 0), "device {n}");
+        }
+        assert_eq!(self.packets.live(), 0);
+        self.ended.extend(core::iter::from_fn(|| self.packets.pop_uncharged()).map(|c| c.0.0));
+        self.ended.sort_unstable();
+        assert_eq!(self.ended, (0..self.made).collect::<Vec<_>>(), "each charge ends exactly once");
+        let mut fates: Vec<u32> =
+            self.up.iter().map(|u| u.2).chain(self.drops.0.iter().map(|d| d.0)).collect();
+        fates.sort_unstable();
+        assert_eq!(fates, (0..self.made).collect::<Vec<_>>(), "each packet has one fate");
+    }
+
+    /// Numbers of what went up at a device for one traffic identifier.
+    pub fn up(&self, side: usize, tid: u8) -> Vec<u32> {
+        self.up.iter().filter(|u| (u.0, u.1) == (side, tid)).map(|u| u.2).collect()
+    }
+}

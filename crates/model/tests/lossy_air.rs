@@ -1,0 +1,71 @@
+//! Two devices over an air that loses what it likes: order, accounts, charges and wakes.
+
+#[path = "common/pair.rs"]
+mod pair;
+
+use pair::{End, Pair, Try};
+use proptest::prelude::*;
+use stillair_model::vocabulary::{Duration, Reason};
+use stillair_model::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler};
+
+fn drivers() -> impl Strategy<Value = DriverConfig> {
+    let airtime = AirtimeParams::default();
+    prop_oneof![
+        (1_u32..40).prop_map(|qlen| DriverConfig::Legacy(LegacyParams { qlen })),
+        Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin)),
+        Just(DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(airtime))),
+        Just(DriverConfig::Fq(FqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),
+    ]
+}
+
+fn tries() -> impl Strategy<Value = Try> {
+    let mask = prop_oneof![
+        Just(0),
+        Just(u64::MAX),
+        any::<u64>(),
+        (any::<u64>(), any::<u64>()).prop_map(|(a, b)| a & b)
+    ];
+    let pause = prop_oneof![6 => Just(0_u64), 1 => 1_u64..60_000];
+    (mask, any::<bool>(), pause).prop_map(|(whole, acked, pause)| Try {
+        whole,
+        acked,
+        pause: Duration::from_micros(pause),
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_packet_is_delivered_once_and_in_order_or_dropped_for_a_reason(
+        driver in drivers(),
+        slow in any::<bool>(),
+        retry_limit in prop_oneof![Just(0_u8), Just(10), Just(30)],
+        air in prop::collection::vec(tries(), 0..400),
+        offers in prop::collection::vec((0_usize..2, prop::sample::select(vec![0_u8, 0, 0, 3, 1, 5, 6]), 1_usize..40, 0_u32..6), 1..12),
+    ) {
+        let rates: &[&str] = if slow { &["ht20-mcs0-sgi"] } else { &["ht20-mcs15-sgi", "ht20-mcs5-sgi"] };
+        let mut pair = Pair::new(driver, rates, retry_limit);
+        pair.air = air.into();
+        for (side, tid, packets, steps) in offers {
+            (0..packets).for_each(|_| { pair.offer(side, tid, 1500); });
+            pair.run(steps);
+        }
+        prop_assert_eq!(pair.run(20_000), End::Drained);
+        pair.check_drained();
+        for side in 0..2 {
+            for tid in 0..8 {
+                let up = pair.up(side, tid);
+                prop_assert!(up.is_sorted_by(|a, b| a < b), "{side} {tid}: {up:?}");
+            }
+        }
+        for &(seq, reason, _) in &pair.drops.0 {
+            match reason {
+                Reason::RetryLimit | Reason::Codel => {}
+                // A frame that came whole for the first time is old only if its hole was given up before.
+                Reason::OldOrDuplicate => prop_assert!(pair.timeouts > 0, "{seq} was lost in the receiver"),
+                _ => prop_assert!(false, "{seq}: {reason:?}"),
+            }
+        }
+    }
+}

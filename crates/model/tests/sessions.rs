@@ -1,0 +1,173 @@
+//! Block Ack sessions between two devices: set-up, its failures, retries, requests that move the receiver.
+
+#[path = "common/pair.rs"]
+mod pair;
+
+use pair::{End, Pair, Seen, Try};
+use stillair_model::vocabulary::{Duration, PeerId, PlaceId, Reason};
+use stillair_model::wifi::config::{DriverConfig, LegacyParams};
+use stillair_model::wifi::ppdu::Content;
+use stillair_model::wifi::tx_tid::Session;
+
+const LEGACY: DriverConfig = DriverConfig::Legacy(LegacyParams { qlen: 123 });
+/// Four tries for a PPDU.
+const RATES: [&str; 2] = ["ht20-mcs15-sgi", "ht20-mcs5-sgi"];
+
+fn pair(retry_limit: u8) -> Pair {
+    Pair::new(LEGACY, &RATES, retry_limit)
+}
+
+fn offer(pair: &mut Pair, tid: u8, packets: u32) {
+    (0..packets).for_each(|_| {
+        pair.offer(0, tid, 1500);
+    });
+}
+
+/// What was on the air since the last call, a letter and the number of frames each: Q request, R response, B Block Ack
+/// request, A aggregate, S single frame of a session, s single frame outside.
+fn air(pair: &mut Pair) -> String {
+    let name = |s: &Seen| match s.content {
+        Content::AddbaRequest { .. } => "Q".into(),
+        Content::AddbaResponse => "R".into(),
+        Content::Bar { .. } => "B".into(),
+        Content::Data { aggregate: true } => format!("A{}", s.frames),
+        Content::Data { aggregate: false } => if s.in_session { "S" } else { "s" }.into(),
+        Content::Beacon => unreachable!("nobody sends beacons here"),
+    };
+    let text: Vec<String> = pair.seen.iter().map(name).collect();
+    pair.seen.clear();
+    text.join(" ")
+}
+
+fn drain(pair: &mut Pair) -> String {
+    assert_eq!(pair.run(10_000), End::Drained);
+    pair.check_drained();
+    air(pair)
+}
+
+#[test]
+fn frames_wait_for_the_answer() {
+    let mut p = pair(10);
+    offer(&mut p, 0, 40);
+    assert!(matches!(p.session(0, 0), Session::Asked(_)));
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - at most 32; the rest follows.
+    assert_eq!(drain(&mut p), "Q R A18 A18 A4");
+    assert_eq!(p.session(0, 0), Session::Open);
+    // An identifier of its own; a frame alone is not aggregated but is of the session.
+    offer(&mut p, 3, 1);
+    assert_eq!(drain(&mut p), "Q R S");
+    offer(&mut p, 0, 1);
+    assert_eq!(drain(&mut p), "S");
+}
+
+#[test]
+fn voice_is_never_aggregated() {
+    let mut p = pair(10);
+    offer(&mut p, 6, 5);
+    assert_eq!((drain(&mut p).as_str(), p.session(0, 6)), ("s s s s s", Session::Never));
+}
+
+#[test]
+fn a_request_that_fails_is_made_again_for_the_next_packet() {
+    let mut p = pair(10);
+    p.air = vec![Try::LOST; 10].into();
+    offer(&mut p, 0, 2);
+    assert_eq!((drain(&mut p).as_str(), p.session(0, 0)), ("Q Q Q Q Q Q Q Q Q Q s s", Session::Closed));
+    offer(&mut p, 0, 2);
+    assert_eq!((drain(&mut p).as_str(), p.session(0, 0)), ("Q R A2", Session::Open));
+    assert_eq!(p.up(1, 0), [0, 1, 2, 3]);
+}
+
+#[test]
+fn an_answer_is_waited_for_one_second() {
+    let mut p = pair(10);
+    p.rule = Some(|s| if s.content == Content::AddbaResponse { Try::LOST } else { Try::FINE });
+    offer(&mut p, 0, 3);
+    while matches!(p.session(0, 0), Session::Asked(_)) {
+        assert!(p.step());
+    }
+    assert_eq!((p.now.nanos(), p.session(0, 0)), (1_000_000_000, Session::Closed));
+    assert_eq!(drain(&mut p), "Q R R R R R R R R R R s s s");
+    assert_eq!(p.up(1, 0), [0, 1, 2]);
+}
+
+#[test]
+fn a_session_outlives_its_request() {
+    // The request arrives each time, its acknowledgement never: the answer comes before the request has failed.
+    let mut p = pair(10);
+    p.rule = Some(|s| Try { acked: !matches!(s.content, Content::AddbaRequest { .. }), ..Try::FINE });
+    offer(&mut p, 0, 3);
+    let air = drain(&mut p);
+    assert!(air.find('R').is_some_and(|answer| answer < air.rfind('Q').unwrap()), "{air}");
+    assert_eq!(air.matches('Q').count(), 10);
+    assert_eq!(p.session(0, 0), Session::Open);
+    offer(&mut p, 0, 5);
+    assert_eq!((drain(&mut p).as_str(), p.up(1, 0).len()), ("S S A3", 8));
+}
+
+/// A pair whose session is open, and nothing else has happened.
+fn open(retry_limit: u8) -> Pair {
+    let mut p = pair(retry_limit);
+    offer(&mut p, 0, 1);
+    assert_eq!(drain(&mut p), "Q R S");
+    p
+}
+
+#[test]
+fn retries_count_hardware_tries() {
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - each PPDU adds its four tries after the count
+    // was compared: 0 | 0 4 8 12 | 0 4 .. 32.
+    for (limit, ppdus) in [(0, 1), (10, 4), (30, 9)] {
+        let mut p = open(limit);
+        p.rule = Some(|s| if matches!(s.content, Content::Data { .. }) { Try::LOST } else { Try::FINE });
+        offer(&mut p, 0, 1);
+        assert_eq!(drain(&mut p), format!("{}B", "S ".repeat(4 * ppdus)), "limit {limit}");
+        assert_eq!(p.drops.0, [(1, Reason::RetryLimit, PlaceId(0))]);
+    }
+    // Outside a session the driver sends nothing again.
+    let mut p = pair(30);
+    p.rule = Some(|_| Try::LOST);
+    offer(&mut p, 6, 1);
+    assert_eq!(drain(&mut p), "s s s s");
+}
+
+#[test]
+fn giving_up_moves_the_receiver() {
+    let mut p = open(10);
+    p.rule = Some(|s| Try { whole: if s.first == Some(1) { !1 } else { u64::MAX }, ..Try::FINE });
+    offer(&mut p, 0, 5);
+    // The first two find room in the hardware, each alone. Frame 1 has had 4 tries, then one in the aggregate, then 4
+    // and 4, which are more than the limit when 4 more fail.
+    let before = "S S S S S A4 S S S S S S S S S S S S";
+    p.run(before.split(' ').count() as u32);
+    assert_eq!((air(&mut p).as_str(), p.up(1, 0)), (before, vec![0]));
+    assert_eq!((drain(&mut p).as_str(), p.up(1, 0)), ("B", vec![0, 2, 3, 4, 5]));
+    assert_eq!((p.drops.0.as_slice(), p.timeouts), (&[(1, Reason::RetryLimit, PlaceId(0))][..], 0));
+    assert_eq!(p.dev(1).rx(PeerId(0), 0).broken, 4 + 1 + 12);
+}
+
+#[test]
+fn a_lost_block_ack_makes_duplicates_without_handles() {
+    let mut p = open(10);
+    p.air = vec![Try { acked: false, ..Try::FINE }; 3].into();
+    offer(&mut p, 0, 1);
+    assert_eq!(drain(&mut p), "S S S S");
+    let rx = p.dev(1).rx(PeerId(0), 0);
+    assert_eq!((rx.duplicates, rx.broken, p.up(1, 0)), (3, 0, vec![0, 1]));
+}
+
+#[test]
+fn a_hole_holds_back_later_frames_for_100_ms() {
+    for (pause, late) in [(80, false), (120, true)] {
+        let mut p = pair(30);
+        let pause = Try { pause: Duration::from_millis(pause), ..Try::LOST };
+        let hole = Try { whole: !1, ..Try::FINE };
+        p.air = [Try::FINE, Try::FINE, hole, pause].into();
+        offer(&mut p, 0, 5);
+        assert!(drain(&mut p).starts_with("Q R A5 S"), "the fifth is asked for again, alone");
+        let want: &[u32] = if late { &[1, 2, 3, 4] } else { &[0, 1, 2, 3, 4] };
+        assert_eq!((p.up(1, 0).as_slice(), p.timeouts), (want, u32::from(late)));
+        let dropped: Vec<_> = if late { vec![(0, Reason::OldOrDuplicate, PlaceId(1))] } else { vec![] };
+        assert_eq!(p.drops.0, dropped);
+    }
+}

@@ -1,0 +1,95 @@
+//! One run as a capture.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use serde::Serialize;
+use stillair_model::vocabulary::{Instant, Seed, Tee};
+
+use super::{ApiError, close, read};
+use crate::capture::{Capture, Selection};
+use crate::recorder::RunSummary;
+use crate::scenario;
+use crate::world::{self, Wired};
+
+/// A request to capture one run of a scenario.
+#[derive(Clone, Debug)]
+pub struct CaptureRequest {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// Its name in messages.
+    pub file: String,
+    /// Dotted keys and the values they are set to.
+    pub overrides: Vec<(String, String)>,
+    /// Seed, if not the scenario's.
+    pub seed: Option<u64>,
+    /// Number of the repetition.
+    pub run: u64,
+    /// Where the capture is written.
+    pub path: String,
+    /// Points of capture: none means the air of every channel, `all` every point.
+    pub points: Vec<String>,
+    /// First and last time of the window, such as `5 s`; none means the run's.
+    pub window: (Option<String>, Option<String>),
+    /// Bytes kept of each frame at most; zero keeps all.
+    pub snaplen: u32,
+}
+
+#[derive(Serialize)]
+struct CaptureOutput {
+    path: String,
+    frames: BTreeMap<String, u64>,
+    bytes: u64,
+    run: RunSummary,
+}
+
+/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives the file's path and length, the
+/// frames of each point and the summary of the run, which is that of [`super::run`], as JSON.
+pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
+    let scenario = read(&request.text, &request.file, &request.overrides)?;
+    let path = &request.path;
+    let edge = |text: &Option<String>, or: Instant| match text {
+        None => Ok(or),
+        Some(text) => match scenario::parse_duration(text) {
+            Ok(since) => Ok(Instant::ZERO + since),
+            Err(expected) => Err(ApiError::Input(format!("window: found \"{text}\", expected {expected}"))),
+        },
+    };
+    let selection = Selection {
+        points: request.points.clone(),
+        from: edge(&request.window.0, Instant::ZERO)?,
+        until: edge(&request.window.1, Instant::NEVER)?,
+        snaplen: request.snaplen,
+    };
+    selection.check(&scenario).map_err(ApiError::Input)?;
+    let file = File::create(path)
+        .map_err(|e| ApiError::Input(format!("{path}: the capture cannot be written there: {e}")))?;
+    let capture = Capture::new(&scenario, &selection, file).map_err(ApiError::Input)?;
+    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
+    let Wired { mut world, stations, places } =
+        world::wire(&scenario, seed, |recorder| Tee(recorder, capture));
+    let end = Instant::ZERO + scenario.duration;
+    world.run_until(end);
+    let summary =
+        close(&scenario, seed, &mut world, |tee| &tee.0, &stations, &places).map_err(ApiError::Run)?;
+    let Tee(_, capture) = world.trace;
+    let captured = capture
+        .finish(end)
+        .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {e}")))?;
+    let output = CaptureOutput {
+        path: path.clone(),
+        frames: captured.frames.into_iter().collect(),
+        bytes: captured.bytes,
+        run: summary,
+    };
+    serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+}
+
+/// The points of capture of a scenario.
+pub fn capture_points(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Vec<String>, ApiError> {
+    Ok(crate::capture::point_names(&read(text, file, overrides)?))
+}

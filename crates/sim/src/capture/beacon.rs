@@ -1,0 +1,115 @@
+//! The body of a beacon: the elements whose lengths `wifi::frame::BEACON_BODY` lists.
+
+use stillair_model::vocabulary::{Ac, Duration};
+use stillair_model::wifi::edca_params::EdcaSet;
+use stillair_model::wifi::phy::Width;
+
+use super::radiotap::Tuning;
+
+/// Name of every network.
+const SSID: &[u8; 8] = b"stillair";
+/// Time unit.
+// spec: ieee80211-2016 3.1 - 1024 us.
+const TIME_UNIT: Duration = Duration::from_micros(1_024);
+
+/// What a beacon says.
+#[derive(Clone, Copy, Debug)]
+pub struct Beacon {
+    /// Channel.
+    pub tuning: Tuning,
+    /// Width of the channel.
+    pub width: Width,
+    /// Time between beacons.
+    pub interval: Duration,
+    /// What stations use to contend.
+    pub edca: EdcaSet,
+}
+
+fn element(out: &mut Vec<u8>, id: u8, content: &[u8]) {
+    out.extend([id, content.len() as u8]);
+    out.extend(content);
+}
+
+impl Beacon {
+    /// All after the time stamp, which is the only part that differs between beacons.
+    pub fn after_timestamp(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let wide = self.width == Width::Mhz40;
+        let Tuning { number, .. } = self.tuning;
+        out.extend((self.interval.div_ceil(TIME_UNIT) as u16).to_le_bytes());
+        // spec: ieee80211-2016 9.4.1.4 - capabilities: an infrastructure network.
+        out.extend(0x0001_u16.to_le_bytes());
+        element(&mut out, 0, SSID);
+        // spec: ieee80211-2016 9.4.2.3 - units of 500 kbit/s; the basic rates 6, 12 and 24 have the upper bit.
+        element(&mut out, 1, &[0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c]);
+        element(&mut out, 3, &[number]);
+        // spec: ieee80211-2016 9.4.2.6 - TIM: this is a DTIM, every beacon is one, no traffic for anybody asleep.
+        element(&mut out, 5, &[0, 1, 0, 0]);
+        element(&mut out, 45, &ht_capabilities(wide));
+        // spec: ieee80211-2016 9.4.2.57 - primary channel, secondary above and any width, where 40 MHz are used.
+        let mut operation = [0; 22];
+        operation[..2].copy_from_slice(&[number, if wide { 0x05 } else { 0 }]);
+        element(&mut out, 61, &operation);
+        element(&mut out, 127, &[0; 8]);
+        element(&mut out, 221, &self.wmm());
+        out
+    }
+
+    /// WMM parameters.
+    // spec: ieee80211-2016 9.4.2.29 - a record for each category: AIFSN and index, exponents of the windows, TXOP limit in
+    // units of 32 us; the Wi-Fi Alliance's element wraps the same records in a head of its own.
+    fn wmm(&self) -> [u8; 24] {
+        let mut out = [0; 24];
+        out[..8].copy_from_slice(&[0x00, 0x50, 0xf2, 2, 1, 1, 0, 0]);
+        for (index, ac) in [Ac::Be, Ac::Bk, Ac::Vi, Ac::Vo].into_iter().enumerate() {
+            let p = self.edca.get(ac);
+            let exponent = |window: u16| (window + 1).ilog2() as u8;
+            let txop = (p.txop / Duration::from_micros(32)) as u16;
+            let record = &mut out[8 + 4 * index..][..4];
+            record[0] = p.aifsn.min(15) | (index as u8) << 5;
+            record[1] = exponent(p.cw_min) | exponent(p.cw_max) << 4;
+            record[2..].copy_from_slice(&txop.to_le_bytes());
+        }
+        out
+    }
+}
+
+// spec: ieee80211-2016 9.4.2.56 - power save of no kind, short guard interval in all widths; A-MPDUs up to 65535 bytes with
+// 8 us between MPDUs; all MCS of four streams.
+fn ht_capabilities(wide: bool) -> [u8; 26] {
+    let mut out = [0; 26];
+    let info = 0x002c_u16 | if wide { 0x0042 } else { 0 };
+    out[..2].copy_from_slice(&info.to_le_bytes());
+    out[2] = 3 | 6 << 2;
+    out[3..7].fill(0xff);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stillair_model::wifi::frame::BEACON_BODY;
+    use stillair_model::wifi::phy::Band;
+
+    #[test]
+    fn each_element_has_the_length_that_is_counted() {
+        let beacon = Beacon {
+            tuning: Tuning::of(Band::Ghz5, 0),
+            width: Width::Mhz20,
+            interval: TIME_UNIT * 100,
+            edca: EdcaSet::STATION,
+        };
+        let bytes = beacon.after_timestamp();
+        assert_eq!(bytes[..4], [100, 0, 1, 0]);
+        let mut lengths = vec![8, 2, 2];
+        let mut rest = &bytes[4..];
+        while let [_, len, ..] = *rest {
+            lengths.push(u32::from(len) + 2);
+            rest = &rest[usize::from(len) + 2..];
+        }
+        assert_eq!(lengths, BEACON_BODY.map(|(_, len)| len));
+        // Best effort: AIFSN 3, 15 to 1023; voice: 2, 3 to 7, 47 units.
+        assert_eq!(beacon.wmm()[8..12], [0x03, 0xa4, 0, 0]);
+        assert_eq!(beacon.wmm()[20..], [0x62, 0x32, 47, 0]);
+    }
+}

@@ -1,0 +1,150 @@
+//! 802.11 frames as bytes. All end with their frame check sequence; their lengths are those of `wifi::frame`.
+
+use stillair_model::vocabulary::{Duration, IfId};
+
+use super::body::Body;
+use super::ip::ETHERTYPE_IPV4;
+
+/// A MAC address.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mac(pub [u8; 6]);
+
+impl Mac {
+    /// All stations.
+    pub const BROADCAST: Self = Self([0xff; 6]);
+
+    /// That of an interface: locally administered, its number plus one in the last two bytes.
+    pub fn of(interface: IfId) -> Self {
+        let [high, low] = (interface.0 + 1).to_be_bytes();
+        Self([0x02, 0, 0, 0, high, low])
+    }
+}
+
+/// First byte of frame control: type and subtype, version 0.
+// spec: ieee80211-2016 table 9-1.
+mod kind {
+    pub const BEACON: u8 = 0x80;
+    pub const ACTION: u8 = 0xd0;
+    pub const BLOCK_ACK_REQUEST: u8 = 0x84;
+    pub const BLOCK_ACK: u8 = 0x94;
+    pub const ACK: u8 = 0xd4;
+    pub const QOS_DATA: u8 = 0x88;
+}
+
+// spec: ieee80211-2016 9.2.4.1 - second byte of frame control.
+const TO_DS: u8 = 0x01;
+const FROM_DS: u8 = 0x02;
+const RETRY: u8 = 0x08;
+
+/// Sequence control without fragments.
+fn sequence_control(seq: u16) -> [u8; 2] {
+    (seq << 4).to_le_bytes()
+}
+
+/// Duration field: whole microseconds, rounded up.
+// spec: ieee80211-2016 9.2.5.1.
+fn duration(nav: Duration) -> [u8; 2] {
+    (nav.nanos().div_ceil(1_000) as u16).to_le_bytes()
+}
+
+/// What all frames with three addresses have.
+#[derive(Clone, Copy, Debug)]
+pub struct Head {
+    /// Receiver.
+    pub to: Mac,
+    /// Transmitter.
+    pub from: Mac,
+    /// Access point of the two.
+    pub bssid: Mac,
+    /// Time that the answer takes after the frame.
+    pub nav: Duration,
+    /// Sequence number.
+    pub seq: u16,
+    /// Sent before.
+    pub retry: bool,
+}
+
+impl Head {
+    fn write(&self, out: &mut Body<'_>, kind: u8, direction: u8, third: Mac) {
+        let retry = if self.retry { RETRY } else { 0 };
+        out.push(&[kind, direction | retry]);
+        out.push(&duration(self.nav));
+        out.push(&self.to.0);
+        out.push(&self.from.0);
+        out.push(&third.0);
+        out.push(&sequence_control(self.seq));
+    }
+
+    /// Begins a QoS data frame, up to LLC and SNAP; an IPv4 packet follows.
+    // spec: ieee80211-2016 table 9-26 - addresses by direction. Behind the access point is itself: it routes.
+    // spec: ieee80211-2016 9.2.4.5.4 - ack policy 0: normal ACK, or implicit Block Ack request in an A-MPDU.
+    pub fn qos_data(&self, out: &mut Body<'_>, tid: u8) {
+        let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
+        self.write(out, kind::QOS_DATA, direction, self.bssid);
+        out.push(&[tid, 0]);
+        // spec: ieee80211-2016 annex P (rfc1042) - LLC with unnumbered information, SNAP with Ethernet's type.
+        out.push(&[0xaa, 0xaa, 0x03, 0, 0, 0]);
+        out.push(&ETHERTYPE_IPV4.to_be_bytes());
+    }
+
+    /// Begins a beacon; its body follows.
+    pub fn beacon(&self, out: &mut Body<'_>) {
+        self.write(out, kind::BEACON, 0, self.bssid);
+    }
+
+    /// An ADDBA request for a session of `tid` that begins at `start`.
+    // spec: ieee80211-2016 9.6.5.2 - Block Ack category, request, token, parameters, timeout, starting sequence.
+    pub fn addba_request(&self, out: &mut Body<'_>, token: u8, tid: u8, start: u16) {
+        self.write(out, kind::ACTION, 0, self.bssid);
+        out.push(&[3, 0, token]);
+        out.push(&addba_parameters(tid));
+        out.push(&[0, 0]);
+        out.push(&sequence_control(start));
+    }
+
+    /// The answer that grants a session.
+    // spec: ieee80211-2016 9.6.5.3 - Block Ack category, response, token, status, parameters, timeout.
+    pub fn addba_response(&self, out: &mut Body<'_>, token: u8, tid: u8) {
+        self.write(out, kind::ACTION, 0, self.bssid);
+        out.push(&[3, 1, token, 0, 0]);
+        out.push(&addba_parameters(tid));
+        out.push(&[0, 0]);
+    }
+}
+
+// spec: ieee80211-2016 9.4.1.14 - no A-MSDU, immediate policy, TID, buffer of 64 frames.
+fn addba_parameters(tid: u8) -> [u8; 2] {
+    (0x0002 | u16::from(tid) << 2 | 64 << 6).to_le_bytes()
+}
+
+/// Control field of a Block Ack and of its request.
+// spec: ieee80211-2016 9.3.1.8.1 and 9.3.1.9.1 - compressed bitmap, TID in the upper four bits.
+fn block_ack_control(tid: u8) -> [u8; 2] {
+    (0x0004 | u16::from(tid) << 12).to_le_bytes()
+}
+
+/// An ACK.
+pub fn ack(out: &mut Body<'_>, to: Mac) {
+    out.push(&[kind::ACK, 0, 0, 0]);
+    out.push(&to.0);
+}
+
+/// A Block Ack request.
+pub fn block_ack_request(out: &mut Body<'_>, [from, to]: [Mac; 2], nav: Duration, tid: u8, start: u16) {
+    out.push(&[kind::BLOCK_ACK_REQUEST, 0]);
+    out.push(&duration(nav));
+    out.push(&to.0);
+    out.push(&from.0);
+    out.push(&block_ack_control(tid));
+    out.push(&sequence_control(start));
+}
+
+/// A Block Ack whose bitmap begins at `start`.
+pub fn block_ack(out: &mut Body<'_>, [from, to]: [Mac; 2], tid: u8, start: u16, bitmap: u64) {
+    out.push(&[kind::BLOCK_ACK, 0, 0, 0]);
+    out.push(&to.0);
+    out.push(&from.0);
+    out.push(&block_ack_control(tid));
+    out.push(&sequence_control(start));
+    out.push(&bitmap.to_le_bytes());
+}

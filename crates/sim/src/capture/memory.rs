@@ -1,0 +1,216 @@
+//! What a capture must remember from one PPDU to the next, because the trace does not say it: packets that the receiver
+//! already has, the receiver's scoreboard, and the numbers of management frames and A-MPDUs.
+
+use stillair_model::vocabulary::{ContentView, DevId, Headers, PpduView};
+use stillair_model::wifi::seq_window::Seq;
+
+use crate::world::Layout;
+
+/// Sequence numbers that may be under way at once.
+const WINDOW: usize = 64;
+const TIDS: usize = 8;
+
+/// What a receiver's Block Acks say: a bit for each of 64 numbers from the left edge on.
+// spec: ieee80211-2016 10.24.7.3 and 10.24.7.5 - full state: the edge moves when a number beyond the window comes, or by a
+// request; it is the starting sequence number of each Block Ack.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scoreboard {
+    start: Seq,
+    bits: u64,
+}
+
+impl Scoreboard {
+    fn new(start: Seq) -> Self {
+        Self { start, bits: 0 }
+    }
+
+    fn shift(&mut self, n: u16) {
+        self.start = self.start.plus(n);
+        self.bits = self.bits.checked_shr(u32::from(n)).unwrap_or(0);
+    }
+
+    /// A frame came whole.
+    pub fn receive(&mut self, seq: Seq) {
+        match seq.since(self.start) {
+            n if usize::from(n) < WINDOW => self.bits |= 1 << n,
+            n if n < 2048 => {
+                self.shift(n - (WINDOW as u16 - 1));
+                self.bits |= 1 << (WINDOW - 1);
+            }
+            _ => {}
+        }
+    }
+
+    /// A request moves the edge.
+    pub fn move_to(&mut self, start: Seq) {
+        let n = start.since(self.start);
+        if n < 2048 {
+            self.shift(n);
+        }
+    }
+
+    /// Starting sequence number and bitmap.
+    pub fn block_ack(&self) -> (u16, u64) {
+        (self.start.get(), self.bits)
+    }
+}
+
+/// One sender's frames of one identifier to one peer.
+#[derive(Debug)]
+struct Link {
+    /// By sequence number modulo the window.
+    packets: [Option<(u16, Headers)>; WINDOW],
+    scoreboard: Scoreboard,
+    /// Token of the last ADDBA request.
+    token: u8,
+}
+
+/// Numbers that go into the frames of one PPDU.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Numbers {
+    /// Sequence number of a management frame.
+    pub seq: u16,
+    /// Token of an ADDBA request or response.
+    pub token: u8,
+    /// Number of the A-MPDU.
+    pub reference: u32,
+    /// Starting sequence number and bitmap of a Block Ack that follows.
+    pub block_ack: (u16, u64),
+}
+
+/// What was seen so far.
+#[derive(Debug)]
+pub struct Memory {
+    /// By device: peers' devices.
+    peers: Vec<Vec<DevId>>,
+    /// By device, then by peer and identifier.
+    links: Vec<Vec<Option<Box<Link>>>>,
+    /// By device: the next number for a management frame, and that of the last ADDBA frame.
+    management: Vec<(u16, u16)>,
+    references: u32,
+    packets: Vec<Headers>,
+}
+
+impl Memory {
+    /// Nothing seen.
+    pub fn new(layout: &Layout) -> Self {
+        let links = |d: &crate::world::DevLayout| (0..d.peers.len() * TIDS).map(|_| None).collect();
+        Self {
+            peers: layout.devs.iter().map(|d| d.peers.clone()).collect(),
+            links: layout.devs.iter().map(links).collect(),
+            management: vec![(0, 0); layout.devs.len()],
+            references: 0,
+            packets: Vec::new(),
+        }
+    }
+
+    fn link(&mut self, dev: DevId, peer: usize, tid: u8) -> &mut Link {
+        let link = &mut self.links[dev.index()][peer * TIDS + usize::from(tid)];
+        link.get_or_insert_with(|| {
+            Box::new(Link { packets: [None; WINDOW], scoreboard: Scoreboard::default(), token: 0 })
+        })
+    }
+
+    /// Takes note of a try; gives the numbers for its frames, and the packet of each data frame.
+    ///
+    /// Panics on a data frame without a packet that was not seen whole before: there is none.
+    pub fn note(&mut self, view: &PpduView<'_>) -> (Numbers, &[Headers]) {
+        let (dev, peer) = (view.tried.dev, view.tried.peer.index());
+        let mut numbers = Numbers::default();
+        let mut packets = core::mem::take(&mut self.packets);
+        packets.clear();
+        match view.content {
+            ContentView::Beacon => {
+                let next = &mut self.management[dev.index()].0;
+                numbers.seq = core::mem::replace(next, (*next + 1) & 0xfff);
+            }
+            ContentView::AddbaRequest { start } => {
+                numbers.seq = self.addba_seq(view);
+                let link = self.link(dev, peer, view.tid);
+                if view.tried.attempt == 0 {
+                    link.token = link.token.wrapping_add(1);
+                }
+                numbers.token = link.token;
+                if view.whole {
+                    link.scoreboard = Scoreboard::new(Seq::new(start));
+                }
+            }
+            ContentView::AddbaResponse => {
+                numbers.seq = self.addba_seq(view);
+                let asker = self.peers[dev.index()][peer];
+                let back = self.peers[asker.index()].iter().position(|&d| d == dev);
+                numbers.token = self.link(asker, back.expect("peers know each other"), view.tid).token;
+            }
+            ContentView::Bar { start } => {
+                let link = self.link(dev, peer, view.tid);
+                if view.whole {
+                    link.scoreboard.move_to(Seq::new(start));
+                }
+                numbers.block_ack = link.scoreboard.block_ack();
+            }
+            ContentView::Data { aggregate } => {
+                if aggregate {
+                    self.references = self.references.wrapping_add(1);
+                    numbers.reference = self.references;
+                }
+                let link = self.link(dev, peer, view.tid);
+                for mpdu in view.mpdus {
+                    let kept = &mut link.packets[usize::from(mpdu.seq) % WINDOW];
+                    if mpdu.whole {
+                        link.scoreboard.receive(Seq::new(mpdu.seq));
+                    }
+                    let headers = match mpdu.packet {
+                        Some(headers) => {
+                            if mpdu.whole {
+                                *kept = Some((mpdu.seq, headers));
+                            }
+                            headers
+                        }
+                        None => {
+                            let (_, headers) = kept
+                                .filter(|&(seq, _)| seq == mpdu.seq)
+                                .expect("a frame without its packet was received before");
+                            headers
+                        }
+                    };
+                    packets.push(headers);
+                }
+                numbers.block_ack = link.scoreboard.block_ack();
+            }
+        }
+        self.packets = packets;
+        (numbers, &self.packets)
+    }
+
+    /// Number of an ADDBA frame: a new one at its first try.
+    // deviation: a device has one counter for beacons and ADDBA frames of all its peers, as mac80211 has.
+    fn addba_seq(&mut self, view: &PpduView<'_>) -> u16 {
+        let (next, last) = &mut self.management[view.tried.dev.index()];
+        if view.tried.attempt == 0 {
+            *last = core::mem::replace(next, (*next + 1) & 0xfff);
+        }
+        *last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scoreboard_keeps_64_numbers() {
+        let mut board = Scoreboard::new(Seq::new(4090));
+        [4090, 4092, 3].into_iter().for_each(|n| board.receive(Seq::new(n)));
+        assert_eq!(board.block_ack(), (4090, 1 | 1 << 2 | 1 << 9));
+        // 4090 + 64 is 58 modulo 4096: the window ends there and begins one later.
+        board.receive(Seq::new(58));
+        assert_eq!(board.block_ack(), (4091, 1 << 1 | 1 << 8 | 1 << 63));
+        board.receive(Seq::new(4000));
+        board.move_to(Seq::new(4000));
+        assert_eq!(board.block_ack(), (4091, 1 << 1 | 1 << 8 | 1 << 63));
+        board.move_to(Seq::new(3));
+        assert_eq!(board.block_ack(), (3, 1 | 1 << 55));
+        board.receive(Seq::new(2000));
+        assert_eq!(board.block_ack(), (1937, 1 << 63));
+    }
+}

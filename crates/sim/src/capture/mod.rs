@@ -1,0 +1,260 @@
+//! Captures: what the air, a station or a wire carried, as a pcapng file that Wireshark opens.
+//!
+//! A capture is a reader of the trace that wants frames. Its points are `air-CHANNEL` (every frame of a channel, as the one
+//! it was for received it), `NODE-INTERFACE` of each Wi-Fi interface (what that radio sent, and what it received of frames
+//! meant for it), and each wired link under its own name (packets as they reach its end).
+//!
+//! A frame's time is the start of its PPDU, so all frames of an A-MPDU have the same; radiotap's TSFT is later by the
+//! preamble ([`radiotap::tsft`]). A frame that its receiver did not get, or that was part of a collision, ends with a wrong
+//! check sequence and is flagged so.
+
+mod beacon;
+mod body;
+mod dot11;
+mod fcs;
+mod ip;
+mod memory;
+pub mod pcapng;
+pub mod radiotap;
+mod scene;
+
+use std::io::{self, Write};
+
+use stillair_model::vocabulary::{
+    AnswerView, ContentView, DevId, Duration, FrameView, Headers, Instant, PpduView, Sink, Trace, WireId,
+};
+use stillair_model::wifi::phy::PhyRate;
+
+use crate::scenario::Scenario;
+use body::Body;
+use dot11::{Head, Mac};
+use memory::{Memory, Numbers};
+use pcapng::Writer;
+use radiotap::{Ampdu, Radiotap};
+use scene::Scene;
+
+pub use scene::point_names;
+
+/// What is captured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Selection {
+    /// Names of the points; none means the air of every channel, `all` every point.
+    pub points: Vec<String>,
+    /// Frames that begin earlier are left out.
+    pub from: Instant,
+    /// Frames that begin then or later are left out.
+    pub until: Instant,
+    /// Bytes kept of each frame at most; zero keeps all.
+    pub snaplen: u32,
+}
+
+impl Selection {
+    /// Says what is wrong with it, if anything is.
+    pub fn check(&self, scenario: &Scenario) -> Result<(), String> {
+        let snaplen = self.snaplen;
+        if snaplen != 0 && snaplen < LEAST_SNAPLEN {
+            return Err(format!("snaplen: found {snaplen}, expected 0 for all or at least {LEAST_SNAPLEN}"));
+        }
+        if self.until <= self.from {
+            return Err("window: it ends before it begins; give an end that is later".to_owned());
+        }
+        Scene::new(scenario, &crate::world::layout(scenario), &self.points).map(|_| ())
+    }
+}
+
+/// Least [`Selection::snaplen`] that keeps all headers.
+pub const LEAST_SNAPLEN: u32 = 128;
+
+/// A capture under way.
+#[derive(Debug)]
+pub struct Capture<W> {
+    writer: Writer<W>,
+    scene: Scene,
+    memory: Memory,
+    from: Instant,
+    until: Instant,
+}
+
+/// What was captured.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Captured {
+    /// Each point and its frames.
+    pub frames: Vec<(String, u64)>,
+    /// Length of the file.
+    pub bytes: u64,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a capture of one run. The error says what is wrong with the selection.
+    pub fn new(scenario: &Scenario, selection: &Selection, out: W) -> Result<Self, String> {
+        selection.check(scenario)?;
+        let layout = crate::world::layout(scenario);
+        let scene = Scene::new(scenario, &layout, &selection.points)?;
+        let application = concat!("stillair ", env!("CARGO_PKG_VERSION"));
+        let writer = Writer::new(out, application, scene.points(), selection.snaplen);
+        let memory = Memory::new(&layout);
+        Ok(Self { writer, scene, memory, from: selection.from, until: selection.until })
+    }
+
+    /// Ends the capture at the end of the run.
+    pub fn finish(self, end: Instant) -> io::Result<Captured> {
+        let (frames, bytes) = self.writer.finish(end)?;
+        let names = self.scene.points().iter().map(|p| p.name.clone());
+        Ok(Captured { frames: names.zip(frames).collect(), bytes })
+    }
+
+    fn wants(&self, at: Instant) -> bool {
+        self.from <= at && at < self.until
+    }
+
+    fn wire(&mut self, now: Instant, wire: WireId, p: &Headers) {
+        let Some(point) = self.scene.wire(wire) else { return };
+        if self.wants(now) {
+            let (addresses, macs) = (self.scene.addresses(p), self.scene.ends(wire));
+            self.writer.frame(now, point, now, |out| ip::ethernet(out, p, addresses, macs));
+        }
+    }
+
+    fn air(&mut self, now: Instant, view: &PpduView<'_>) {
+        let wanted = self.wants(view.tried.start);
+        let (numbers, packets) = self.memory.note(view);
+        if !wanted {
+            return;
+        }
+        let shot = Shot { scene: &self.scene, view, numbers, packets };
+        let sender = view.tried.dev;
+        let writer = &mut self.writer;
+        let mut ppdu = |point: Option<u32>, sent: bool| {
+            point.into_iter().for_each(|point| shot.ppdu(writer, now, point, sent));
+        };
+        ppdu(self.scene.air(view.tried.channel), false);
+        ppdu(self.scene.dev(sender), true);
+        match view.to {
+            Some(to) => ppdu(self.scene.dev(to), false),
+            None => self.scene.peers(sender).for_each(|to| ppdu(self.scene.dev(to), false)),
+        }
+        let (Some(answer), Some(to)) = (&view.answer, view.to) else { return };
+        let lost = !answer.heard;
+        let points = [
+            (self.scene.air(view.tried.channel), lost),
+            (self.scene.dev(to), false),
+            (self.scene.dev(sender), lost),
+        ];
+        for (point, broken) in points {
+            point.into_iter().for_each(|point| shot.answer(writer, now, point, answer, to, broken));
+        }
+    }
+}
+
+impl<W: Write> Sink for Capture<W> {
+    const FRAMES: bool = true;
+
+    #[inline]
+    fn event(&mut self, _: Instant, _: &Trace) {}
+
+    fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
+        match what {
+            FrameView::Air(view) => self.air(now, view),
+            FrameView::Wire(wire, headers) => self.wire(now, *wire, headers),
+        }
+    }
+}
+
+/// One try of a PPDU with all that its frames are made of.
+struct Shot<'a> {
+    scene: &'a Scene,
+    view: &'a PpduView<'a>,
+    numbers: Numbers,
+    packets: &'a [Headers],
+}
+
+impl Shot<'_> {
+    /// The frames of the PPDU. `sent`: as its sender knows them, none of them broken.
+    fn ppdu<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, sent: bool) {
+        let view = self.view;
+        let start = view.tried.start;
+        let radiotap = |whole: bool, ampdu| {
+            let bad_fcs = !sent && (!whole || view.tried.collided);
+            self.radiotap(start, rate(view.rate), bad_fcs, ampdu)
+        };
+        let ContentView::Data { aggregate } = view.content else {
+            let radiotap = radiotap(view.whole, None);
+            return writer.frame(now, point, start, |out| framed(out, radiotap, |out| self.lone(out)));
+        };
+        for (n, (mpdu, p)) in view.mpdus.iter().zip(self.packets).enumerate() {
+            let last = n + 1 == view.mpdus.len();
+            let ampdu = aggregate.then_some(Ampdu { reference: self.numbers.reference, last });
+            let radiotap = radiotap(mpdu.whole, ampdu);
+            let data = |out: &mut Body<'_>| {
+                self.head(mpdu.seq, mpdu.retry).qos_data(out, view.tid);
+                ip::packet(out, p, self.scene.addresses(p));
+            };
+            writer.frame(now, point, start, |out| framed(out, radiotap, data));
+        }
+    }
+
+    /// A frame that is no data.
+    fn lone(&self, out: &mut Body<'_>) {
+        let (view, numbers) = (self.view, self.numbers);
+        let head = self.head(numbers.seq, view.tried.attempt > 0);
+        match view.content {
+            ContentView::Beacon => {
+                let head = Head { retry: false, ..head };
+                head.beacon(out);
+                out.push(&radiotap::tsft(view.tried.start, rate(view.rate)).to_le_bytes());
+                out.push(self.scene.beacon(view.tried.dev));
+            }
+            ContentView::AddbaRequest { start } => head.addba_request(out, numbers.token, view.tid, start),
+            ContentView::AddbaResponse => head.addba_response(out, numbers.token, view.tid),
+            ContentView::Bar { start } => {
+                dot11::block_ack_request(out, [head.from, head.to], head.nav, view.tid, start);
+            }
+            ContentView::Data { .. } => unreachable!("data frames are written one by one"),
+        }
+    }
+
+    /// The answer to the PPDU.
+    fn answer<W: Write>(
+        &self,
+        writer: &mut Writer<W>,
+        now: Instant,
+        point: u32,
+        answer: &AnswerView,
+        from: DevId,
+        broken: bool,
+    ) {
+        let radiotap = self.radiotap(answer.start, rate(answer.rate), broken, None);
+        let (from, to) = (self.scene.mac(from), self.scene.mac(self.view.tried.dev));
+        let (start, bitmap) = self.numbers.block_ack;
+        writer.frame(now, point, answer.start, |out| {
+            framed(out, radiotap, |out| match answer.block {
+                true => dot11::block_ack(out, [from, to], self.view.tid, start, bitmap),
+                false => dot11::ack(out, to),
+            });
+        });
+    }
+
+    fn radiotap(&self, start: Instant, rate: PhyRate, bad_fcs: bool, ampdu: Option<Ampdu>) -> Radiotap {
+        Radiotap { start, rate, tuning: self.scene.tuning(self.view.tried.channel), bad_fcs, ampdu }
+    }
+
+    fn head(&self, seq: u16, retry: bool) -> Head {
+        let (view, sender) = (self.view, self.view.tried.dev);
+        let (from, to) = (self.scene.mac(sender), view.to.map_or(Mac::BROADCAST, |to| self.scene.mac(to)));
+        let bssid = if self.scene.is_ap(sender) { from } else { to };
+        let nav = view.to.map_or(Duration::ZERO, |_| self.scene.answer_time(view));
+        Head { to, from, bssid, nav, seq, retry }
+    }
+}
+
+fn rate(code: stillair_model::vocabulary::RateCode) -> PhyRate {
+    PhyRate::of_code(code).expect("the world shows rates by their own codes")
+}
+
+/// Radiotap, the frame, and its check sequence.
+fn framed(out: &mut Body<'_>, radiotap: Radiotap, build: impl FnOnce(&mut Body<'_>)) {
+    radiotap.write(out);
+    let frame = out.len();
+    build(out);
+    out.check(frame, radiotap.bad_fcs);
+}

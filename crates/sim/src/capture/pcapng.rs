@@ -1,0 +1,213 @@
+//! The pcapng file format: a section header, a block for each point of capture, a block for each frame in the order of
+//! time, and at the end how many frames each point had.
+// spec: draft-ietf-opsawg-pcapng-02 sec. 4 - blocks, options and their codes; little-endian throughout.
+
+use std::io::{self, Write};
+
+use stillair_model::vocabulary::{Duration, Instant};
+
+use super::body::Body;
+
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const INTERFACE_STATISTICS: u32 = 5;
+const ENHANCED_PACKET: u32 = 6;
+
+/// Frames are reported when an exchange is over, and so not in the order in which they began. No exchange lasts this long:
+/// what is older can be written.
+const LONGEST_EXCHANGE: Duration = Duration::from_millis(200);
+/// Bytes that are collected before any are written.
+const COLLECT: usize = 1 << 22;
+
+/// A point of capture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Interface {
+    /// Name, shown by readers.
+    pub name: String,
+    /// What its frames begin with.
+    pub link_type: LinkType,
+}
+
+/// What the frames of an interface begin with.
+// spec: tcpdump.org/linktypes - numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u16)]
+pub enum LinkType {
+    /// An Ethernet header.
+    Ethernet = 1,
+    /// A radiotap header, then an 802.11 header.
+    Radiotap = 127,
+}
+
+/// A frame that has not been written yet: when it began, and where its block lies.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    at: Instant,
+    begin: usize,
+    end: usize,
+}
+
+/// Writes a capture.
+#[derive(Debug)]
+pub struct Writer<W> {
+    out: W,
+    snaplen: usize,
+    waiting: Vec<Waiting>,
+    blocks: Vec<u8>,
+    spare: Vec<u8>,
+    frames: Vec<u64>,
+    bytes: u64,
+    /// The first error; after it nothing is written.
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a capture at the given points. Of each frame at most `snaplen` bytes are kept; all if it is zero.
+    pub fn new(out: W, application: &str, interfaces: &[Interface], snaplen: u32) -> Self {
+        let mut blocks = Vec::new();
+        block(&mut blocks, SECTION_HEADER, |b| {
+            b.extend(0x1a2b_3c4d_u32.to_le_bytes());
+            b.extend([1, 0, 0, 0]);
+            b.extend([0xff; 8]);
+            option(b, 4, application.as_bytes());
+            b.extend([0; 4]);
+        });
+        for i in interfaces {
+            block(&mut blocks, INTERFACE_DESCRIPTION, |b| {
+                b.extend((i.link_type as u32).to_le_bytes());
+                b.extend(snaplen.to_le_bytes());
+                option(b, 2, i.name.as_bytes());
+                // if_tsresol: nanoseconds.
+                option(b, 9, &[9]);
+                b.extend([0; 4]);
+            });
+        }
+        let mut writer = Self {
+            out,
+            snaplen: if snaplen == 0 { usize::MAX } else { snaplen as usize },
+            waiting: Vec::new(),
+            blocks: Vec::new(),
+            spare: Vec::new(),
+            frames: vec![0; interfaces.len()],
+            bytes: 0,
+            failed: None,
+        };
+        writer.write(&blocks);
+        writer
+    }
+
+    /// Takes a frame that began at `at`; `now` is not earlier, and no later call has an earlier one.
+    pub fn frame(&mut self, now: Instant, interface: u32, at: Instant, build: impl FnOnce(&mut Body<'_>)) {
+        let begin = self.blocks.len();
+        let nanos = at.nanos();
+        let head = [ENHANCED_PACKET, 0, interface, (nanos >> 32) as u32, nanos as u32, 0, 0];
+        head.iter().for_each(|word| self.blocks.extend_from_slice(&word.to_le_bytes()));
+        let mut body = Body::new(&mut self.blocks, self.snaplen);
+        build(&mut body);
+        let (kept, original) = body.finish();
+        let padding = kept.wrapping_neg() & 3;
+        self.blocks.extend_from_slice(&[0; 3][..padding]);
+        let length = (self.blocks.len() - begin + 4) as u32;
+        self.blocks.extend_from_slice(&length.to_le_bytes());
+        for (offset, value) in [(4, length), (20, kept as u32), (24, original as u32)] {
+            self.blocks[begin + offset..begin + offset + 4].copy_from_slice(&value.to_le_bytes());
+        }
+        self.frames[interface as usize] += 1;
+        self.waiting.push(Waiting { at, begin, end: self.blocks.len() });
+        if self.blocks.len() > COLLECT {
+            let safe = now.saturating_since(Instant::ZERO + LONGEST_EXCHANGE);
+            self.flush(Instant::ZERO + safe);
+        }
+    }
+
+    /// Writes all frames that began before `until`, the oldest first and those of one time in the order they came.
+    fn flush(&mut self, until: Instant) {
+        self.waiting.sort_by_key(|w| w.at);
+        let old = self.waiting.partition_point(|w| w.at < until);
+        // Frames that lie side by side, as nearly all do, are written at once.
+        let mut run = 0..0;
+        for n in 0..old {
+            let Waiting { begin, end, .. } = self.waiting[n];
+            if begin != run.end {
+                self.write_blocks(run);
+                run = begin..begin;
+            }
+            run.end = end;
+        }
+        self.write_blocks(run);
+        self.spare.clear();
+        for w in &self.waiting[old..] {
+            self.spare.extend_from_slice(&self.blocks[w.begin..w.end]);
+        }
+        let mut begin = 0;
+        self.waiting.drain(..old);
+        for w in &mut self.waiting {
+            let end = begin + w.end - w.begin;
+            (w.begin, w.end) = (begin, end);
+            begin = end;
+        }
+        core::mem::swap(&mut self.blocks, &mut self.spare);
+    }
+
+    fn write_blocks(&mut self, range: core::ops::Range<usize>) {
+        let blocks = core::mem::take(&mut self.blocks);
+        self.write(&blocks[range]);
+        self.blocks = blocks;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if self.failed.is_none() && !bytes.is_empty() {
+            self.bytes += bytes.len() as u64;
+            self.failed = self.out.write_all(bytes).err();
+        }
+    }
+
+    /// Writes what is left and the statistics; gives the frames of each point, and the bytes of the file.
+    pub fn finish(mut self, end: Instant) -> io::Result<(Vec<u64>, u64)> {
+        self.flush(Instant::NEVER);
+        let mut blocks = Vec::new();
+        for (n, frames) in self.frames.iter().enumerate() {
+            block(&mut blocks, INTERFACE_STATISTICS, |b| {
+                b.extend((n as u32).to_le_bytes());
+                b.extend(time(end));
+                // isb_starttime, isb_endtime, isb_ifrecv, isb_ifdrop.
+                option(b, 2, &time(Instant::ZERO));
+                option(b, 3, &time(end));
+                option(b, 4, &frames.to_le_bytes());
+                option(b, 5, &0_u64.to_le_bytes());
+                b.extend([0; 4]);
+            });
+        }
+        self.write(&blocks);
+        match self.failed {
+            Some(e) => Err(e),
+            None => self.out.flush().map(|()| (self.frames, self.bytes)),
+        }
+    }
+}
+
+/// A time as blocks have it: the upper half first.
+fn time(at: Instant) -> [u8; 8] {
+    let nanos = at.nanos();
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&((nanos >> 32) as u32).to_le_bytes());
+    bytes[4..].copy_from_slice(&(nanos as u32).to_le_bytes());
+    bytes
+}
+
+fn block(out: &mut Vec<u8>, kind: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    let begin = out.len();
+    out.extend(kind.to_le_bytes());
+    out.extend([0; 4]);
+    body(out);
+    let length = (out.len() - begin + 4) as u32;
+    out[begin + 4..begin + 8].copy_from_slice(&length.to_le_bytes());
+    out.extend(length.to_le_bytes());
+}
+
+fn option(out: &mut Vec<u8>, code: u16, value: &[u8]) {
+    out.extend(code.to_le_bytes());
+    out.extend((value.len() as u16).to_le_bytes());
+    out.extend(value);
+    out.extend(&[0; 3][..value.len().wrapping_neg() & 3]);
+}

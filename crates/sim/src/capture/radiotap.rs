@@ -1,0 +1,164 @@
+//! The radiotap header: what a radio knows of a frame beyond its bytes.
+// spec: radiotap.org - fields in the order of their bits, each aligned to its size, all little-endian.
+
+use stillair_model::vocabulary::{Duration, Instant};
+use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
+
+use super::body::Body;
+
+/// Level of every frame, in dBm: the model has error rates, not levels.
+const SIGNAL: i8 = -50;
+/// Level of noise, in dBm.
+const NOISE: i8 = -95;
+
+/// Bits of the header's present word.
+mod present {
+    pub const TSFT: u32 = 1 << 0;
+    pub const FLAGS: u32 = 1 << 1;
+    pub const RATE: u32 = 1 << 2;
+    pub const CHANNEL: u32 = 1 << 3;
+    pub const SIGNAL: u32 = 1 << 5;
+    pub const NOISE: u32 = 1 << 6;
+    pub const RX_FLAGS: u32 = 1 << 14;
+    pub const MCS: u32 = 1 << 19;
+    pub const AMPDU: u32 = 1 << 20;
+}
+
+const FCS_AT_END: u8 = 0x10;
+const BAD_FCS: u8 = 0x40;
+const SHORT_GI: u8 = 0x80;
+
+/// Of the MCS field: width, index, guard interval, format, coding, space-time and extension streams are known.
+const MCS_KNOWN: u8 = 0x7f;
+
+/// Of the A-MPDU field: whether a frame is the last one is known; it is.
+const LAST_KNOWN: u16 = 0x0004;
+const IS_LAST: u16 = 0x0008;
+
+/// A channel as radiotap names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Tuning {
+    /// Band.
+    pub band: Band,
+    /// Number of the primary channel.
+    pub number: u8,
+}
+
+impl Tuning {
+    /// A number for the scenario's channel `index`, which has none: the customary ones of the band, in turn.
+    pub fn of(band: Band, index: usize) -> Self {
+        let numbers: &[u8] = match band {
+            Band::Ghz2 => &[1, 6, 11],
+            Band::Ghz5 => &[36, 44, 149, 157],
+        };
+        Self { band, number: numbers[index % numbers.len()] }
+    }
+
+    /// Centre of the primary channel in MHz.
+    // spec: ieee80211-2016 17.3.8.4.2 and 19.3.15.2 - 5 MHz a number, from 5000 and 2407.
+    pub fn megahertz(self) -> u16 {
+        let base = match self.band {
+            Band::Ghz2 => 2_407,
+            Band::Ghz5 => 5_000,
+        };
+        base + 5 * u16::from(self.number)
+    }
+
+    fn flags(self) -> u16 {
+        // OFDM at 2.4 or 5 GHz.
+        0x0040
+            | match self.band {
+                Band::Ghz2 => 0x0080,
+                Band::Ghz5 => 0x0100,
+            }
+    }
+}
+
+/// Part of a frame in an A-MPDU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ampdu {
+    /// Number of the A-MPDU, common to its frames.
+    pub reference: u32,
+    /// The frame is its last one.
+    pub last: bool,
+}
+
+/// What the header says.
+#[derive(Clone, Copy, Debug)]
+pub struct Radiotap {
+    /// Start of the PPDU's preamble.
+    pub start: Instant,
+    /// Rate.
+    pub rate: PhyRate,
+    /// Channel.
+    pub tuning: Tuning,
+    /// The frame's check sequence is wrong.
+    pub bad_fcs: bool,
+    /// Its part in an A-MPDU, if it is in one.
+    pub ampdu: Option<Ampdu>,
+}
+
+/// From the start of a PPDU until the first bit of its first MPDU.
+// spec: ieee80211-2016 17.3.2 and 19.3.2 - legacy preamble and SIGNAL 20 us; HT-SIG, HT-STF and an HT-LTF for each stream
+// (four for three) after them. The 16 bits of SERVICE that come before the MPDU are not counted.
+pub fn preamble(rate: PhyRate) -> Duration {
+    Duration::from_micros(match rate {
+        PhyRate::Ofdm(_) => 20,
+        PhyRate::Ht(r) => 32 + 4 * [1, 2, 4, 4][usize::from(r.streams() - 1)],
+    })
+}
+
+/// When the first bit of the PPDU's first MPDU reached the MAC, in microseconds.
+// spec: radiotap.org/fields/TSFT - the first bit of the MPDU.
+// deviation: all frames of an A-MPDU have the time of the first one, as drivers report it that get it once a PPDU.
+pub fn tsft(start: Instant, rate: PhyRate) -> u64 {
+    (start + preamble(rate)).nanos() / 1_000
+}
+
+impl Radiotap {
+    /// Appends the header.
+    pub fn write(&self, out: &mut Body<'_>) {
+        use present as p;
+        let mut bits = p::TSFT | p::FLAGS | p::CHANNEL | p::SIGNAL | p::NOISE | p::RX_FLAGS;
+        let mut flags = FCS_AT_END;
+        let (mut rate, mut mcs) = (0, [0; 3]);
+        match self.rate {
+            PhyRate::Ofdm(r) => {
+                bits |= p::RATE;
+                rate = (2 * r.mbps()) as u8;
+            }
+            PhyRate::Ht(HtRate { mcs: index, width, gi }) => {
+                bits |= p::MCS;
+                let (wide, short) = (u8::from(width == Width::Mhz40), u8::from(gi == Gi::Short));
+                mcs = [MCS_KNOWN, wide | short << 2, index];
+                flags |= if short == 1 { SHORT_GI } else { 0 };
+            }
+        }
+        if self.bad_fcs {
+            flags |= BAD_FCS;
+        }
+        let mut head = [0; 40];
+        let mut len = if bits & p::MCS == 0 { 26 } else { 29 };
+        if let Some(ampdu) = self.ampdu {
+            bits |= p::AMPDU;
+            let status = LAST_KNOWN | if ampdu.last { IS_LAST } else { 0 };
+            head[32..36].copy_from_slice(&ampdu.reference.to_le_bytes());
+            head[36..38].copy_from_slice(&status.to_le_bytes());
+            len = 40;
+        }
+        head[2..4].copy_from_slice(&(len as u16).to_le_bytes());
+        head[4..8].copy_from_slice(&bits.to_le_bytes());
+        head[8..16].copy_from_slice(&tsft(self.start, self.rate).to_le_bytes());
+        head[16] = flags;
+        // Without a rate the byte is padding before the channel.
+        head[17] = rate;
+        head[18..20].copy_from_slice(&self.tuning.megahertz().to_le_bytes());
+        head[20..22].copy_from_slice(&self.tuning.flags().to_le_bytes());
+        head[22..24].copy_from_slice(&[SIGNAL as u8, NOISE as u8]);
+        // 24 and 25: RX flags, none of them set.
+        if bits & p::MCS != 0 {
+            head[26..29].copy_from_slice(&mcs);
+        }
+        out.push(&head[..len]);
+    }
+}

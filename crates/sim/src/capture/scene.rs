@@ -1,0 +1,215 @@
+//! Who is who in a capture: points, addresses, channels, and what each access point's beacon says.
+
+use std::net::Ipv4Addr;
+
+use stillair_model::vocabulary::{
+    Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PpduView, WireId,
+};
+use stillair_model::wifi::edca_params::EdcaSet;
+use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::timing::{Timing, control_rate};
+
+use super::beacon::Beacon;
+use super::dot11::Mac;
+use super::pcapng::{Interface, LinkType};
+use super::radiotap::Tuning;
+use crate::scenario::{Medium, Role, Scenario, Wifi};
+use crate::world::{DevLayout, Layout};
+
+/// The point that stands for all of them.
+const ALL: &str = "all";
+
+/// A place that can be watched.
+#[derive(Clone, Copy)]
+enum Place {
+    Air(usize),
+    Dev(usize),
+    Link(usize),
+}
+
+/// All points of a scenario under their names: channels, Wi-Fi interfaces, wired links.
+fn places(scenario: &Scenario, layout: &Layout) -> Vec<(String, Place)> {
+    let air = |(n, c): (usize, &crate::scenario::Channel)| (format!("air-{}", c.name), Place::Air(n));
+    let dev = |(n, d): (usize, &DevLayout)| {
+        let i = &layout.interfaces[d.interface.index()];
+        (format!("{}-{}", i.node, i.name), Place::Dev(n))
+    };
+    let link = |(n, l): (usize, &crate::scenario::Link)| (l.name.clone(), Place::Link(n));
+    let airs = scenario.channels.iter().enumerate().map(air);
+    let devs = layout.devs.iter().enumerate().map(dev);
+    airs.chain(devs).chain(scenario.links.iter().enumerate().map(link)).collect()
+}
+
+/// Names of all points of a scenario.
+pub fn point_names(scenario: &Scenario) -> Vec<String> {
+    places(scenario, &crate::world::layout(scenario)).into_iter().map(|(name, _)| name).collect()
+}
+
+#[derive(Debug)]
+struct Dev {
+    point: Option<u32>,
+    mac: Mac,
+    ap: bool,
+    peers: Vec<DevId>,
+    beacon: Vec<u8>,
+}
+
+/// Everything about a world that its captures show and that does not change.
+#[derive(Debug)]
+pub struct Scene {
+    points: Vec<Interface>,
+    airs: Vec<Option<u32>>,
+    /// By link: its two wires have one point.
+    links: Vec<Option<u32>>,
+    devs: Vec<Dev>,
+    wires: Vec<[IfId; 2]>,
+    /// By address, which is the number of its interface.
+    addresses: Vec<Ipv4Addr>,
+    tunings: Vec<Tuning>,
+    timings: Vec<Timing>,
+}
+
+impl Scene {
+    /// The scene of a scenario, watched at the given points.
+    pub fn new(scenario: &Scenario, layout: &Layout, wanted: &[String]) -> Result<Self, String> {
+        let places = places(scenario, layout);
+        if let Some(unknown) = wanted.iter().find(|w| *w != ALL && places.iter().all(|(name, _)| name != *w))
+        {
+            let names: Vec<&str> = places.iter().map(|(name, _)| name.as_str()).collect();
+            return Err(format!(
+                "capture point: found \"{unknown}\", expected {ALL} or one of {}",
+                names.join(", ")
+            ));
+        }
+        let tunings: Vec<Tuning> =
+            scenario.channels.iter().enumerate().map(|(n, c)| Tuning::of(c.band, n)).collect();
+        let dev = |d: &DevLayout| Dev {
+            point: None,
+            mac: Mac::of(d.interface),
+            ap: d.ap,
+            peers: d.peers.clone(),
+            beacon: beacon(scenario, layout, d, &tunings),
+        };
+        let mut scene = Self {
+            points: Vec::new(),
+            airs: vec![None; scenario.channels.len()],
+            links: vec![None; scenario.links.len()],
+            devs: layout.devs.iter().map(dev).collect(),
+            wires: layout.wires.clone(),
+            addresses: layout.interfaces.iter().map(|i| i.address).collect(),
+            timings: scenario.channels.iter().map(|c| Timing::of(c.band)).collect(),
+            tunings,
+        };
+        for (name, place) in places {
+            let is_wanted = match place {
+                Place::Air(_) if wanted.is_empty() => true,
+                _ => wanted.iter().any(|w| *w == name || w == ALL),
+            };
+            if !is_wanted {
+                continue;
+            }
+            let number = Some(scene.points.len() as u32);
+            let link_type = match place {
+                Place::Air(n) => {
+                    scene.airs[n] = number;
+                    LinkType::Radiotap
+                }
+                Place::Dev(n) => {
+                    scene.devs[n].point = number;
+                    LinkType::Radiotap
+                }
+                Place::Link(n) => {
+                    scene.links[n] = number;
+                    LinkType::Ethernet
+                }
+            };
+            scene.points.push(Interface { name, link_type });
+        }
+        Ok(scene)
+    }
+
+    /// The points that are watched.
+    pub fn points(&self) -> &[Interface] {
+        &self.points
+    }
+    /// The point of a channel, if it is watched.
+    pub fn air(&self, channel: ChannelId) -> Option<u32> {
+        self.airs[channel.index()]
+    }
+    /// The point of a device, if it is watched.
+    pub fn dev(&self, dev: DevId) -> Option<u32> {
+        self.devs[dev.index()].point
+    }
+    /// The point of a wire's link, if it is watched.
+    pub fn wire(&self, wire: WireId) -> Option<u32> {
+        self.links[wire.index() / 2]
+    }
+    /// MAC addresses of a wire's ends, the sending one first.
+    pub fn ends(&self, wire: WireId) -> [Mac; 2] {
+        self.wires[wire.index()].map(Mac::of)
+    }
+    /// A packet's source and destination.
+    pub fn addresses(&self, p: &Headers) -> [Ipv4Addr; 2] {
+        [p.src, p.dst].map(|addr: Addr| self.addresses[addr.index()])
+    }
+    /// A device's MAC address.
+    pub fn mac(&self, dev: DevId) -> Mac {
+        self.devs[dev.index()].mac
+    }
+    /// Whether a device is an access point.
+    pub fn is_ap(&self, dev: DevId) -> bool {
+        self.devs[dev.index()].ap
+    }
+    /// The devices that a device exchanges frames with.
+    pub fn peers(&self, dev: DevId) -> impl Iterator<Item = DevId> {
+        self.devs[dev.index()].peers.iter().copied()
+    }
+    /// A channel as radiotap names it.
+    pub fn tuning(&self, channel: ChannelId) -> Tuning {
+        self.tunings[channel.index()]
+    }
+    /// What an access point's beacons say after the time stamp.
+    pub fn beacon(&self, dev: DevId) -> &[u8] {
+        &self.devs[dev.index()].beacon
+    }
+
+    /// Time from the end of a PPDU to the end of the answer it asks for.
+    // spec: ieee80211-2016 9.2.5.2 - the duration field of a frame outside a protected TXOP.
+    pub fn answer_time(&self, view: &PpduView<'_>) -> Duration {
+        let timing = self.timings[view.tried.channel.index()];
+        let rate = control_rate(PhyRate::of_code(view.rate).expect("rates are shown by their own codes"));
+        timing.sifs
+            + match view.content {
+                ContentView::Data { aggregate: true } | ContentView::Bar { .. } => {
+                    timing.block_ack_duration(rate)
+                }
+                _ => timing.ack_duration(rate),
+            }
+    }
+}
+
+/// What the beacon of an access point says; nothing for a station.
+fn beacon(scenario: &Scenario, layout: &Layout, dev: &DevLayout, tunings: &[Tuning]) -> Vec<u8> {
+    let channel = &scenario.channels[dev.channel.index()];
+    let (Some(interval), true) = (channel.beacon_interval, dev.ap) else { return Vec::new() };
+    let mut edca = EdcaSet::STATION;
+    // A station has its parameters from this beacon; so the beacon has them from a station.
+    if let Some(station) = dev.peers.first() {
+        let wanted = wifi_of(scenario, layout.devs[station.index()].interface).edca;
+        for ac in Ac::ALL {
+            wanted[ac.index()].apply(edca.get_mut(ac));
+        }
+    }
+    Beacon { tuning: tunings[dev.channel.index()], width: channel.width, interval, edca }.after_timestamp()
+}
+
+fn wifi_of(scenario: &Scenario, interface: IfId) -> &Wifi {
+    let all = scenario.nodes.iter().flat_map(|n| &n.interfaces);
+    match all.map(|i| &i.medium).nth(interface.index()) {
+        Some(Medium::Wifi(wifi)) => {
+            debug_assert!(matches!(wifi.role, Role::Station(_)), "an access point's peers are stations");
+            wifi
+        }
+        _ => unreachable!("a Wi-Fi device belongs to a Wi-Fi interface"),
+    }
+}

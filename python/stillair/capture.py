@@ -1,0 +1,54 @@
+"""Captures: a run's frames as a pcapng file that Wireshark and tshark open.
+
+Runs are deterministic, so a capture is made by running again: same scenario, overrides, seed and run number.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stillair import _native
+from stillair.result import Run
+from stillair.scenario import Overrides, Scenario, pairs
+
+
+@dataclass(frozen=True)
+class Capture:
+    """A capture that was written."""
+
+    path: str
+    frames: dict[str, int]
+    """Frames seen at each point."""
+    bytes: int
+    """Length of the file."""
+    run: Run
+    """The run as `Scenario.run` reports it; its trace hash tells whether it is the run that was meant."""
+
+
+def write_capture(
+    scenario: Scenario,
+    overrides: Overrides,
+    seed: int | None,
+    run: int,
+    path: str | os.PathLike[str],
+    points: Sequence[str] = (),
+    window: tuple[str | None, str | None] = (None, None),
+    snaplen: int = 0,
+) -> Capture:
+    """Runs repetition `run` of the scenario and writes what was seen at `points` to `path`.
+
+    Points are `air-CHANNEL` (every frame of a channel), `NODE-INTERFACE` (what a Wi-Fi interface sent and received), the
+    name of a wired link, or `all`; the air of every channel unless said. `capture_points` lists them. `window` is the
+    first and the last time of the run that is captured, such as `("5 s", "6 s")`. `snaplen` is the number of bytes
+    kept of each frame, 128 or more keeps all headers; 0 keeps all.
+    """
+    text = _native.capture(
+        scenario.text, scenario.file, pairs(overrides), seed, run, os.fspath(path), list(points), window, snaplen
+    )
+    return Capture(**json.loads(text))
+
+
+def capture_points(scenario: Scenario, overrides: Overrides = ()) -> list[str]:
+    """The names of the points that the scenario can be captured at."""
+    return _native.capture_points(scenario.text, scenario.file, pairs(overrides))

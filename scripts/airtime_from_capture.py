@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+"""Adds up airtime from a capture alone: pcapng with radiotap in, microseconds by use out.
+
+    scripts/airtime_from_capture.py FILE.pcapng [--least 256] [--density 8]
+
+It shares nothing with the program that wrote the capture: it reads the bytes itself and works PPDU durations out from
+rate and length by the formulas of IEEE 802.11-2016 (17.4.3 for OFDM, 19.4.3 for HT-mixed). So what it finds can be held
+against the accounts of the run. Frames that are not on the air at all, such as delimiters without content between the
+frames of an A-MPDU, cannot be seen in a capture: `--least` and `--density` say what the sender puts there (ath9k: up to 256
+bytes from one delimiter to the next, and the bytes of 8 us at the rate).
+"""
+
+import argparse
+import json
+import struct
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+RADIOTAP = 127
+OFDM_PREAMBLE_NS = 20_000
+USES = ("data", "ack", "beacon", "management", "collision")
+
+# Radiotap fields up to A-MPDU status: size and alignment by bit.
+FIELDS = {
+    0: (8, 8), 1: (1, 1), 2: (1, 1), 3: (4, 2), 4: (2, 2), 5: (1, 1), 6: (1, 1), 7: (2, 2), 8: (2, 2), 9: (2, 2),
+    10: (1, 1), 11: (1, 1), 12: (1, 1), 13: (1, 1), 14: (2, 2), 15: (2, 2), 16: (1, 1), 17: (1, 1), 18: (8, 4),
+    19: (3, 1), 20: (8, 4),
+}  # fmt: skip
+FLAGS, RATE, CHANNEL, MCS, AMPDU = 1, 2, 3, 19, 20
+
+
+@dataclass
+class Frame:
+    """A frame of the air."""
+
+    start: int
+    """Start of its PPDU in ns."""
+    length: int
+    """Bytes of the MPDU with its check sequence."""
+    kind: int
+    """Type and subtype: the first byte of frame control."""
+    rate: tuple[int, ...]
+    """(Mbit/s,) or (MCS, width in MHz, short guard interval)."""
+    lower_band: bool
+    reference: int | None
+    """Number of its A-MPDU."""
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="Airtime from a capture alone.")
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--least", type=int, default=256, help="least bytes from delimiter to delimiter")
+    parser.add_argument("--density", type=int, default=8, help="least us from MPDU to MPDU")
+    arguments = parser.parse_args()
+    uses = airtime(arguments.file, arguments.least, arguments.density)
+    print(json.dumps({name: {f"{use}_us": ns / 1_000 for use, ns in by.items()} for name, by in uses.items()}, indent=1))
+    return 0
+
+
+def airtime(file: Path, least: int = 256, density: int = 8) -> dict[str, dict[str, int]]:
+    """Nanoseconds by use for each radiotap interface of the file."""
+    names, frames = [], {}
+    for interface, name, frame in read(file.read_bytes()):
+        if frame is None:
+            names.append(name)
+            frames[interface] = []
+        else:
+            frames[interface].append(frame)
+    return {name: add_up(frames[n], least, density) for n, name in zip(frames, names, strict=True)}
+
+
+def add_up(frames: list[Frame], least: int, density: int) -> dict[str, int]:
+    """Time of each use: PPDUs that overlap are a collision; before each answer lies a SIFS."""
+    total = dict.fromkeys(USES, 0)
+    overlapping: list[tuple[int, int, str, int]] = []
+    for ppdu in [*ppdus(frames, least, density), None]:
+        if ppdu is not None and overlapping and ppdu[0] < max(end for _, end, _, _ in overlapping):
+            overlapping.append(ppdu)
+            continue
+        if len(overlapping) > 1:
+            total["collision"] += max(end for _, end, _, _ in overlapping) - min(begin for begin, *_ in overlapping)
+        for begin, end, use, gap in overlapping if len(overlapping) == 1 else ():
+            total[use] += end - begin + gap
+        overlapping = [ppdu] if ppdu is not None else []
+    return total
+
+
+def ppdus(frames: list[Frame], least: int, density: int) -> Iterator[tuple[int, int, str, int]]:
+    """Start, end, use, and the gap before it that belongs to the use."""
+    groups: list[list[Frame]] = []
+    by_reference: dict[int, list[Frame]] = {}
+    for frame in frames:
+        if frame.reference is None:
+            groups.append([frame])
+        elif frame.reference in by_reference:
+            by_reference[frame.reference].append(frame)
+        else:
+            by_reference[frame.reference] = [frame]
+            groups.append(by_reference[frame.reference])
+    for group in groups:
+        first = group[0]
+        length = psdu(group, least, density)
+        use = {0x88: "data", 0xD4: "ack", 0x94: "ack", 0x80: "beacon"}.get(first.kind, "management")
+        sifs = 10_000 if first.lower_band else 16_000
+        end = first.start + duration(first.rate, length, first.lower_band)
+        yield first.start, end, use, sifs if use == "ack" else 0
+
+
+def psdu(group: list[Frame], least: int, density: int) -> int:
+    """Bytes of a PPDU: alone as it is; in an A-MPDU with delimiters, and padding but after the last."""
+    if group[0].reference is None:
+        return group[0].length
+    total = 0
+    for n, frame in enumerate(group):
+        subframe = 4 + frame.length
+        if n + 1 < len(group):
+            subframe += -subframe % 4
+            dense = bits_per_symbol(group[0].rate) * (density * 1_000 // symbol(group[0].rate)) // 8
+            subframe += 4 * max(-(-(least - frame.length) // 4), (dense - frame.length) // 4, 0)
+        total += subframe
+    return total
+
+
+def bits_per_symbol(rate: tuple[int, ...]) -> int:
+    """Data bits of a symbol over all streams."""
+    if len(rate) == 1:
+        return rate[0] * 4
+    mcs, width, _ = rate
+    # Bits on a subcarrier, and the code's rate as a fraction.
+    modulation = [(1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6)]
+    bits, over, under = modulation[mcs % 8]
+    return {20: 52, 40: 108}[width] * bits * over * (mcs // 8 + 1) // under
+
+
+def symbol(rate: tuple[int, ...]) -> int:
+    """Length of a symbol in ns."""
+    return 3_600 if len(rate) == 3 and rate[2] else 4_000
+
+
+def duration(rate: tuple[int, ...], length: int, lower_band: bool) -> int:
+    """TXTIME in ns."""
+    extension = 6_000 if lower_band else 0
+    if len(rate) == 1:
+        symbols = -(-(16 + 8 * length + 6) // bits_per_symbol(rate))
+        return OFDM_PREAMBLE_NS + 4_000 * symbols + extension
+    streams = rate[0] // 8 + 1
+    encoders = 2 if bits_per_symbol(rate) > 1_200 else 1
+    symbols = -(-(16 + 8 * length + 6 * encoders) // bits_per_symbol(rate))
+    training = {1: 1, 2: 2, 3: 4, 4: 4}[streams]
+    # Legacy preamble, HT-SIG, HT-STF, HT-LTFs; data in whole legacy symbols.
+    return OFDM_PREAMBLE_NS + 8_000 + 4_000 + 4_000 * training + -(-symbols * symbol(rate) // 4_000) * 4_000 + extension
+
+
+def read(capture: bytes) -> Iterator[tuple[int, str, Frame | None]]:
+    """The radiotap interfaces of a pcapng file (without a frame), and their frames."""
+    names: list[str | None] = []
+    offset = 0
+    while offset < len(capture):
+        kind, length = struct.unpack_from("<II", capture, offset)
+        body = capture[offset + 8 : offset + length - 4]
+        offset += length
+        if kind == 1:
+            link_type, _, _ = struct.unpack_from("<HHI", body)
+            options = dict(read_options(body[8:]))
+            if options.get(9) != b"\x09":
+                sys.exit("times must be in nanoseconds")
+            names.append(options[2].decode() if link_type == RADIOTAP else None)
+            if names[-1] is not None:
+                yield len(names) - 1, names[-1], None
+        elif kind == 6:
+            interface, high, low, kept, original = struct.unpack_from("<IIIII", body)
+            name = names[interface]
+            if name is not None:
+                yield interface, name, read_frame(high << 32 | low, body[20 : 20 + kept], original)
+
+
+def read_options(options: bytes) -> Iterator[tuple[int, bytes]]:
+    """Codes and values."""
+    offset = 0
+    while offset + 4 <= len(options):
+        code, length = struct.unpack_from("<HH", options, offset)
+        yield code, options[offset + 4 : offset + 4 + length]
+        offset += 4 + length + -length % 4
+
+
+def read_frame(start: int, packet: bytes, original: int) -> Frame:
+    """What the radiotap header and the first byte of the frame say."""
+    _, _, length, present = struct.unpack_from("<BBHI", packet)
+    fields, offset = {}, 8
+    for bit in range(32):
+        if present >> bit & 1:
+            size, alignment = FIELDS[bit]
+            offset += -offset % alignment
+            fields[bit] = packet[offset : offset + size]
+            offset += size
+    frequency, _ = struct.unpack("<HH", fields[CHANNEL])
+    if MCS in fields:
+        _, flags, index = fields[MCS]
+        rate: tuple[int, ...] = (index, 40 if flags & 3 == 1 else 20, flags >> 2 & 1)
+    else:
+        rate = (fields[RATE][0] // 2,)
+    reference = struct.unpack_from("<I", fields[AMPDU])[0] if AMPDU in fields else None
+    return Frame(start, original - length, packet[length], rate, frequency < 3_000, reference)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
