@@ -84,10 +84,11 @@ class Sweep:
         if folder is None:
             return None
         try:
-            return Result.from_json((folder / _name(combination)).read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError):
+            result = Result.from_json((folder / _name(combination)).read_text(encoding="utf-8"))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             # Not there, or not whole: then it is run.
             return None
+        return result if len(result.runs) == self.runs else None
 
     def kept(self, folder: Path) -> int:
         """How many combinations the folder has."""
