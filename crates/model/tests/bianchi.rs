@@ -9,10 +9,10 @@ mod bianchi;
 
 use bianchi::{SlotDurations, saturation};
 use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
-use stillair_model::wifi::edca_params::{EdcaParams, EdcaSet};
-use stillair_model::wifi::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
+use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
 use stillair_model::wifi::phy::Band;
-use stillair_model::wifi::timing::Timing;
+use stillair_model::wifi::phy::timing::Timing;
 
 const DATA: Duration = Duration::from_micros(1_000);
 const ANSWER: Duration = Duration::from_micros(16 + 32);

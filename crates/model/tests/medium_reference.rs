@@ -3,8 +3,8 @@
 
 use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Instant, Seed, Stream};
-use stillair_model::wifi::edca_params::EdcaParams;
-use stillair_model::wifi::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::air::edca::EdcaParams;
+use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
 
 const SIFS: Duration = Duration::from_micros(16);
 const SLOT: Duration = Duration::from_micros(9);

@@ -5,9 +5,9 @@ mod pair;
 
 use pair::{End, Pair, Seen, Try};
 use stillair_model::vocabulary::{Duration, PeerId, PlaceId, Reason};
+use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{DriverConfig, LegacyParams};
-use stillair_model::wifi::ppdu::Content;
-use stillair_model::wifi::tx_tid::Session;
+use stillair_model::wifi::tx::tid::Session;
 
 const LEGACY: DriverConfig = DriverConfig::Legacy(LegacyParams { qlen: 123 });
 /// Four tries for a PPDU.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{air_permille, cell, flow, of, parse, run, run_to, station, watched};
 use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::account::AirUse;
+use stillair_model::wifi::air::account::AirUse;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
 const QUIET: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";

@@ -7,8 +7,8 @@ mod common;
 use bianchi::{Saturation, SlotDurations, saturation};
 use common::{air_permille, cell, flow, parse, run_to, station, watched};
 use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, OfdmRate, PhyRate, ppdu_duration};
-use stillair_model::wifi::timing::Timing;
 
 /// UDP payload of a packet of 1500 bytes, and its MPDU: QoS header 26, LLC and SNAP 8, FCS 4.
 const PAYLOAD: u32 = 1472;

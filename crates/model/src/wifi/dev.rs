@@ -1,12 +1,12 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
 use super::deadlines::Deadlines;
-use super::driver::Driver;
-use super::ppdu::{Content, Mpdu, Ppdu};
-use super::rx::RxTid;
-use super::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
-use super::tx_tid::Session;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
+use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
+use crate::wifi::driver::Driver;
+use crate::wifi::rx::RxTid;
+use crate::wifi::tx::tid::Session;
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 
 /// The MAC of one wireless interface.
 #[derive(Debug)]

@@ -1,20 +1,20 @@
 //! A sender with its radio on an idle channel, for the tests of drivers and sessions: packets are told apart by their
 //! sequence numbers, and each is charged to a socket of its own.
 
-use super::aggregate::{AggregateLimits, PEER_MAX};
-use super::config::HardwareDepth;
-use super::edca_params::EdcaSet;
-use super::medium::{Medium, Outcome};
-use super::phy::{Band, PhyRate, RateTry, RetryChain};
-use super::ppdu::{Content, Header, Mpdu, Ppdu};
-use super::radio::Radio;
-use super::seq_window::Seq;
-use super::timing::Timing;
-use super::transmitter::{Hardware, Peer, TidIndex, Transmitter};
 use crate::vocabulary::{
     Ac, Addr, ChannelId, Ctx, DevId, Duration, FlowId, Instant, Kind, NewPacket, NoSink, Packets, PeerId,
     Pkt, Rate, Seed, SockId,
 };
+use crate::wifi::air::edca::EdcaSet;
+use crate::wifi::air::medium::{Medium, Outcome};
+use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
+use crate::wifi::air::radio::Radio;
+use crate::wifi::config::HardwareDepth;
+use crate::wifi::phy::timing::Timing;
+use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain};
+use crate::wifi::seq_window::Seq;
+use crate::wifi::tx::aggregate::{AggregateLimits, PEER_MAX};
+use crate::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
 
 /// Truesize of every packet.
 pub(crate) const TRUESIZE: u32 = 2304;
@@ -78,7 +78,7 @@ impl Rig {
     /// The same with a Block Ack session for all that can have one.
     pub(crate) fn in_session(peers: impl IntoIterator<Item = Peer>) -> Self {
         let mut rig = Self::new(peers);
-        let closed = |s| s == super::tx_tid::Session::Closed;
+        let closed = |s| s == crate::wifi::tx::tid::Session::Closed;
         rig.tx.tids.iter_mut().filter(|t| closed(t.session)).for_each(|t| t.open());
         rig
     }

@@ -9,17 +9,17 @@ use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, Kind, NewPacket, Packets, PeerId, Pkt,
     PlaceId, RadioId, Rate, Reason, Seed, Sink, SockId, Trace,
 };
-use stillair_model::wifi::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::air::edca::EdcaSet;
+use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::air::ppdu::Content;
+use stillair_model::wifi::air::radio::{QUEUES, Radio};
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::edca_params::EdcaSet;
-use stillair_model::wifi::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
-use stillair_model::wifi::ppdu::Content;
-use stillair_model::wifi::radio::{QUEUES, Radio};
-use stillair_model::wifi::timing::Timing;
-use stillair_model::wifi::transmitter::{Hardware, Peer, TidIndex, Transmitter};
+use stillair_model::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
 
 /// What the air does to one try of a PPDU.
 #[derive(Clone, Copy, Debug)]
@@ -174,7 +174,7 @@ impl Pair {
     }
 
     /// State of the session for a traffic identifier of the sender.
-    pub fn session(&self, side: usize, tid: u8) -> stillair_model::wifi::tx_tid::Session {
+    pub fn session(&self, side: usize, tid: u8) -> stillair_model::wifi::tx::tid::Session {
         self.dev(side).tx.tids[TidIndex::new(PeerId(0), tid).index()].session
     }
 

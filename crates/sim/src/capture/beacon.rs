@@ -1,7 +1,7 @@
-//! The body of a beacon: the elements whose lengths `wifi::frame::BEACON_BODY` lists.
+//! The body of a beacon: the elements whose lengths `wifi::phy::frame::BEACON_BODY` lists.
 
 use stillair_model::vocabulary::{Ac, Duration};
-use stillair_model::wifi::edca_params::EdcaSet;
+use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::phy::Width;
 
 use super::radiotap::Tuning;
@@ -88,8 +88,8 @@ fn ht_capabilities(wide: bool) -> [u8; 26] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stillair_model::wifi::frame::BEACON_BODY;
     use stillair_model::wifi::phy::Band;
+    use stillair_model::wifi::phy::frame::BEACON_BODY;
 
     #[test]
     fn each_element_has_the_length_that_is_counted() {

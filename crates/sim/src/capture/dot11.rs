@@ -1,4 +1,4 @@
-//! 802.11 frames as bytes. All end with their frame check sequence; their lengths are those of `wifi::frame`.
+//! 802.11 frames as bytes. All end with their frame check sequence; their lengths are those of `wifi::phy::frame`.
 
 use stillair_model::vocabulary::{Duration, IfId};
 

@@ -5,9 +5,9 @@ use std::net::Ipv4Addr;
 use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PpduView, WireId,
 };
-use stillair_model::wifi::edca_params::EdcaSet;
+use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::phy::PhyRate;
-use stillair_model::wifi::timing::{Timing, control_rate};
+use stillair_model::wifi::phy::timing::{Timing, control_rate};
 
 use super::beacon::Beacon;
 use super::dot11::Mac;

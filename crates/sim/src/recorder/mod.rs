@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use stillair_model::metrics::jain;
     use stillair_model::vocabulary::{Ac, ChannelId, DevId, FlowId, PacketAccount, PeerId, Reason};
-    use stillair_model::wifi::account::{AirAccount, AirUse};
+    use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
     fn ms(n: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(n)

@@ -4,7 +4,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use stillair_model::metrics::{jain, quantile};
 use stillair_model::vocabulary::{Duration, PacketAccount, Reason};
-use stillair_model::wifi::account::{AirAccount, AirUse};
+use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
 use super::{Direction, Recorder};
 

@@ -23,8 +23,8 @@ use std::net::Ipv4Addr;
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
-use stillair_model::wifi::edca_params::EdcaParams;
 use stillair_model::wifi::phy::{Band, RetryChain, Width};
 
 pub use error::ScenarioError;

@@ -5,13 +5,13 @@ use stillair_model::vocabulary::{
     Ac, AnswerView, ChannelId, Ctx, DevId, Duration, FrameView, Instant, PeerId, PpduTry, PpduView, Sink,
     Trace,
 };
-use stillair_model::wifi::account::AirUse;
-use stillair_model::wifi::medium::{FunctionId, Outcome};
+use stillair_model::wifi::air::account::AirUse;
+use stillair_model::wifi::air::medium::{FunctionId, Outcome};
+use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
+use stillair_model::wifi::air::radio::BEACON_QUEUE;
+use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
-use stillair_model::wifi::ppdu::{Content, Header, Ppdu};
-use stillair_model::wifi::radio::BEACON_QUEUE;
-use stillair_model::wifi::timing::{Timing, control_rate};
-use stillair_model::wifi::transmitter::management_chain;
+use stillair_model::wifi::tx::transmitter::management_chain;
 
 use super::{Channel, World};
 use crate::engine::Slot;

@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{
     WireId,
 };
 use stillair_model::wifi::dev::WifiDev;
-use stillair_model::wifi::transmitter::Hardware;
+use stillair_model::wifi::tx::transmitter::Hardware;
 use stillair_model::wire::Wire;
 
 use super::{Device, World};

@@ -1,7 +1,7 @@
 //! The accounts that must close: packets, charges and air.
 
 use stillair_model::vocabulary::{Instant, PacketAccount};
-use stillair_model::wifi::account::AirAccount;
+use stillair_model::wifi::air::account::AirAccount;
 
 use super::World;
 use super::apps::{App, AppKind};
@@ -100,7 +100,7 @@ mod tests {
     use stillair_model::vocabulary::{
         Addr, Duration, Fate, FlowId, Kind, NewPacket, PlaceId, Reason, Seed, SockId,
     };
-    use stillair_model::wifi::account::AirUse;
+    use stillair_model::wifi::air::account::AirUse;
 
     const END: Instant = Instant::from_nanos(200_000_000);
     const TEXT: &str = include_str!("../../tests/scenario/good.toml");

@@ -1,7 +1,7 @@
 //! The world: nodes, wires, devices, radios and channels wired together, and what each event does to them.
 //!
-//! A packet's walk through this folder: [`apps`] makes it, [`hosts`] routes it and queues it at an interface, whose
-//! device is a wire (also [`hosts`]) or a Wi-Fi device; [`air`] carries it over the channel and hands it up at the
+//! A packet's walk through this folder: `apps` makes it, `hosts` routes it and queues it at an interface, whose
+//! device is a wire (also `hosts`) or a Wi-Fi device; `air` carries it over the channel and hands it up at the
 //! other end. The world does not know who drives it: virtual time pops the next event at once.
 
 mod air;
@@ -18,12 +18,12 @@ use stillair_model::vocabulary::{
     Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt, PlaceId, Sink,
     Stream, WireId,
 };
-use stillair_model::wifi::account::AirAccount;
+use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::air::medium::{FunctionId, Medium};
+use stillair_model::wifi::air::radio::Radio;
 use stillair_model::wifi::dev::WifiDev;
-use stillair_model::wifi::medium::{FunctionId, Medium};
-use stillair_model::wifi::radio::Radio;
-use stillair_model::wifi::timing::Timing;
-use stillair_model::wifi::transmitter::Hardware;
+use stillair_model::wifi::phy::timing::Timing;
+use stillair_model::wifi::tx::transmitter::Hardware;
 use stillair_model::wire::Wire;
 
 use crate::engine::{Slot, Timers};

@@ -7,17 +7,17 @@ use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, FlowId, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId,
     Seed, Sink, SockId, WireId,
 };
-use stillair_model::wifi::account::AirAccount;
-use stillair_model::wifi::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
+use stillair_model::wifi::air::medium::{FunctionId, Medium};
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::edca_params::{EdcaParams, EdcaSet};
-use stillair_model::wifi::expected::expected_throughput;
-use stillair_model::wifi::medium::{FunctionId, Medium};
 use stillair_model::wifi::phy::Band;
-use stillair_model::wifi::radio::{BEACON_QUEUE, QUEUES, Radio};
-use stillair_model::wifi::timing::Timing;
-use stillair_model::wifi::transmitter::{Peer, Transmitter};
+use stillair_model::wifi::phy::timing::Timing;
+use stillair_model::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::tx::expected::expected_throughput;
+use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 use stillair_model::wire::{Wire, WireParams};
 
 use super::apps::{App, AppKind};

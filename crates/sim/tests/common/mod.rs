@@ -5,7 +5,7 @@
 pub mod random;
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, Reason, Seed, Sink, Trace};
-use stillair_model::wifi::account::{AirAccount, AirUse};
+use stillair_model::wifi::air::account::{AirAccount, AirUse};
 use stillair_sim::recorder::{Recorder, RunSummary};
 use stillair_sim::scenario::{self, Scenario};
 use stillair_sim::world::{Wired, World, wire};

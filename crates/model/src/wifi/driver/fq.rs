@@ -6,7 +6,7 @@ use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::config::{AirtimeParams, FqParams, Scheduler};
-use crate::wifi::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
+use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
 
 /// CoDel's parameters for one station.
 #[derive(Clone, Copy, Debug, Default)]

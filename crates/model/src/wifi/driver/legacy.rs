@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
 use crate::wifi::config::LegacyParams;
-use crate::wifi::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
+use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
 
 /// The legacy transmit path.
 #[derive(Debug)]

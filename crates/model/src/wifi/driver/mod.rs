@@ -6,9 +6,9 @@ mod legacy;
 pub use fq::Fq;
 pub use legacy::Legacy;
 
-use super::config::DriverConfig;
-use super::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink};
+use crate::wifi::config::DriverConfig;
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 
 /// One of the drivers; closed, because it is on the path of every packet.
 #[derive(Debug)]

@@ -1,11 +1,13 @@
-//! Rates and exact PPDU durations.
+//! Rates, frame lengths, exact PPDU durations, and the gaps between PPDUs.
 
 mod code;
 mod duration;
+pub mod frame;
 #[cfg(test)]
 mod golden;
 mod name;
 mod rate;
+pub mod timing;
 
 pub use duration::{ppdu_duration, ppdu_duration_without_extension};
 pub use rate::{Band, Gi, HtRate, OfdmRate, PhyRate, RateTry, RetryChain, Width};

@@ -1,8 +1,8 @@
 use super::*;
 use crate::vocabulary::{Fate, PeerId};
-use crate::wifi::aggregate::MAX_FRAMES;
 use crate::wifi::config::LegacyParams;
 use crate::wifi::testing::{Rig, ms, peer};
+use crate::wifi::tx::aggregate::MAX_FRAMES;
 
 const BEST: &[&str] = &["ht20-mcs15-sgi"];
 
@@ -174,7 +174,7 @@ fn two_aggregates_but_eight_single_frames() {
 fn an_identifier_that_may_not_send_leaves_the_round_and_a_closed_window_stays() {
     let mut b = Bench::new(2, MAX_FRAMES);
     (0..2).for_each(|s| b.queue(be(s), 3));
-    b.rig.tx.tids[be(0).index()].session = crate::wifi::tx_tid::Session::Asked(ms(1000));
+    b.rig.tx.tids[be(0).index()].session = crate::wifi::tx::tid::Session::Asked(ms(1000));
     assert_eq!((b.fill(Ac::Be), b.turns()), (vec![1], vec![]));
     b.rig.tx.tids[be(0).index()].open();
     b.driver.schedule(be(0));

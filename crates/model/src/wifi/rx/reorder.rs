@@ -1,7 +1,7 @@
 //! The receiver's reorder buffer of one Block Ack session.
 
-use super::seq_window::{Position, Seq, SeqWindow};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink};
+use crate::wifi::seq_window::{Position, Seq, SeqWindow};
 
 const SLOTS: usize = SeqWindow::SIZE as usize;
 

@@ -1,11 +1,11 @@
 //! PPDUs on their way through the hardware, and the frames in them.
 
-use super::frame;
-use super::phy::{PhyRate, RetryChain};
-use super::seq_window::Seq;
 use crate::vocabulary::{
     Ac, ContentView, DevId, Duration, Headers, MpduView, Packets, PeerId, Pkt, PpduKind, SockId,
 };
+use crate::wifi::phy::frame;
+use crate::wifi::phy::{PhyRate, RetryChain};
+use crate::wifi::seq_window::Seq;
 
 /// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
 /// is known.

@@ -1,12 +1,12 @@
 //! What every driver needs to send: the device's peers, their traffic identifiers, and one attempt to fill a PPDU.
 
-use super::aggregate::AggregateLimits;
-use super::medium::Medium;
-use super::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
-use super::ppdu::{Content, Header, Ppdu};
-use super::radio::Radio;
-use super::tx_tid::{Session, TxTid};
 use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink};
+use crate::wifi::air::medium::Medium;
+use crate::wifi::air::ppdu::{Content, Header, Ppdu};
+use crate::wifi::air::radio::Radio;
+use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
+use crate::wifi::tx::aggregate::AggregateLimits;
+use crate::wifi::tx::tid::{Session, TxTid};
 
 /// Number of a traffic identifier within a device: eight for each peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,11 @@
 //! The receiving side of one peer's traffic identifier.
 
-use super::ppdu::Ppdu;
-use super::reorder::Reorder;
-use super::seq_window::Seq;
+pub mod reorder;
+
 use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Sink};
+use crate::wifi::air::ppdu::Ppdu;
+use crate::wifi::rx::reorder::Reorder;
+use crate::wifi::seq_window::Seq;
 
 /// What a receiver keeps of one peer's traffic identifier.
 #[derive(Debug, Default)]

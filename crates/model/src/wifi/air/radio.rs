@@ -5,13 +5,13 @@
 
 use std::collections::VecDeque;
 
-use super::config::HardwareDepth;
-use super::edca_params::EdcaSet;
-use super::medium::{FunctionId, Medium};
-use super::phy::RetryChain;
-use super::ppdu::{Header, Ppdu};
-use super::seq_window::SeqWindow;
 use crate::vocabulary::{Ac, ChannelId, Duration, Instant};
+use crate::wifi::air::edca::EdcaSet;
+use crate::wifi::air::medium::{FunctionId, Medium};
+use crate::wifi::air::ppdu::{Header, Ppdu};
+use crate::wifi::config::HardwareDepth;
+use crate::wifi::phy::RetryChain;
+use crate::wifi::seq_window::SeqWindow;
 
 /// Which of a radio's queues: one per access category, and one for beacons.
 pub const BEACON_QUEUE: usize = 4;

@@ -2,9 +2,9 @@
 //!
 //! [`AggregateLimits`] is worked out once for a retry chain, [`Subframes`] once for a PPDU.
 
-use super::frame::{DELIMITER, padding};
-use super::phy::{Gi, HtRate, PhyRate, RetryChain};
 use crate::vocabulary::Duration;
+use crate::wifi::phy::frame::{DELIMITER, padding};
+use crate::wifi::phy::{Gi, HtRate, PhyRate, RetryChain};
 
 /// Frames ath9k puts in an aggregate at most.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the 64-frame Block Ack window.
@@ -128,7 +128,7 @@ impl Subframes {
         Self { limits, frames: 0, first: 0, bytes: 0, filler: 0 }
     }
 
-    /// Whether an MPDU of `mpdu` bytes (see [`super::frame::data_mpdu`]) may be added. The first one always may.
+    /// Whether an MPDU of `mpdu` bytes (see [`crate::wifi::phy::frame::data_mpdu`]) may be added. The first one always may.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - what follows the frame itself is not held against it,
     // as it is not sent if the frame stays the last.
     #[inline]
@@ -169,7 +169,7 @@ impl Subframes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wifi::frame::data_mpdu;
+    use crate::wifi::phy::frame::data_mpdu;
     use crate::wifi::phy::{Band, RateTry, ppdu_duration};
     use proptest::prelude::*;
 

@@ -3,11 +3,11 @@
 
 use std::collections::VecDeque;
 
-use super::aggregate::{AggregateLimits, Subframes};
-use super::frame::data_mpdu;
-use super::ppdu::{Content, Mpdu, Ppdu};
-use super::seq_window::{Position, Seq, SeqWindow};
 use crate::vocabulary::{Ctx, Instant, Pkt, Sink, SockId};
+use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
+use crate::wifi::phy::frame::data_mpdu;
+use crate::wifi::seq_window::{Position, Seq, SeqWindow};
+use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
 /// State of the Block Ack session in which frames may be aggregated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

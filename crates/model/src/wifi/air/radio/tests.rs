@@ -1,6 +1,6 @@
 use super::*;
 use crate::vocabulary::Packets;
-use crate::wifi::medium::Outcome;
+use crate::wifi::air::medium::Outcome;
 use crate::wifi::testing::{ms, ppdu, radio};
 
 const BE: usize = Ac::Be.index();

@@ -1,8 +1,8 @@
 //! The throughput that rate control expects of a rate, which decides whether a station counts as slow.
 
-use super::phy::{Band, PhyRate, ppdu_duration};
-use super::timing::{Timing, control_rate};
 use crate::vocabulary::Rate;
+use crate::wifi::phy::timing::{Timing, control_rate};
+use crate::wifi::phy::{Band, PhyRate, ppdu_duration};
 
 /// Bytes of the packets that the estimate is made for.
 // linux: net/mac80211/rc80211_minstrel_ht.c AVG_PKT_SIZE (4.4).

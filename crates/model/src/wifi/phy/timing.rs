@@ -1,7 +1,7 @@
 //! Gaps between PPDUs, and the control frames that answer them.
 
 use super::frame;
-use super::phy::{Band, OfdmRate, PhyRate, ppdu_duration};
+use super::{Band, OfdmRate, PhyRate, ppdu_duration};
 use crate::vocabulary::Duration;
 
 /// Timing of one band.

@@ -1,8 +1,8 @@
 use super::*;
 use crate::vocabulary::{NoSink, PeerId};
-use crate::wifi::aggregate::MAX_FRAMES;
 use crate::wifi::testing::{Rig, TRUESIZE, peer};
-use crate::wifi::transmitter::TidIndex;
+use crate::wifi::tx::aggregate::MAX_FRAMES;
+use crate::wifi::tx::transmitter::TidIndex;
 
 const TID: TidIndex = TidIndex::new(PeerId(0), 0);
 

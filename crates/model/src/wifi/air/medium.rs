@@ -7,8 +7,8 @@
 //! that has nothing to send counts down without being touched.
 // spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down, nothing.
 
-use super::edca_params::EdcaParams;
 use crate::vocabulary::{Duration, Instant, Stream};
+use crate::wifi::air::edca::EdcaParams;
 
 /// Number of a contention function on its channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

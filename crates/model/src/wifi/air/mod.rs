@@ -1,0 +1,8 @@
+//! Hardware and air: PPDUs in a radio's short queues, the contention of its functions for the medium, and the account of
+//! what the air was used for.
+
+pub mod account;
+pub mod edca;
+pub mod medium;
+pub mod ppdu;
+pub mod radio;

@@ -1,0 +1,6 @@
+//! The sending half that all drivers share: peers, sessions and windows, and the one builder of PPDUs with its limits.
+
+pub mod aggregate;
+pub mod expected;
+pub mod tid;
+pub mod transmitter;
