@@ -39,7 +39,7 @@ const WIFI: &[Key] = &[
         "retry_limit",
         Form::Integer(0, 255),
         "30",
-        "tries of an MPDU by the driver after the hardware gave it up",
+        "tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more",
     ),
 ];
 
