@@ -4,7 +4,7 @@
 mod pair;
 
 use pair::{End, Pair, Seen, Try};
-use stillair_model::vocabulary::{Duration, PeerId, PlaceId, Reason};
+use stillair_model::vocabulary::{Duration, Instant, PeerId, PlaceId, Reason};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{DriverConfig, LegacyParams};
 use stillair_model::wifi::tx::tid::Session;
@@ -76,6 +76,45 @@ fn a_request_that_fails_is_made_again_for_the_next_packet() {
     offer(&mut p, 0, 2);
     assert_eq!((drain(&mut p).as_str(), p.session(0, 0)), ("Q R A2", Session::Open));
     assert_eq!(p.up(1, 0), [0, 1, 2, 3]);
+}
+
+#[test]
+fn requests_are_spread_out_and_end() {
+    // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4) - four at once, then one in 15 s, sixteen in all.
+    let mut p = pair(10);
+    p.rule = Some(|s| if matches!(s.content, Content::AddbaRequest { .. }) { Try::LOST } else { Try::FINE });
+    let mut asked = Vec::new();
+    // A packet every two seconds; the answer to each request is waited for one second.
+    for second in (0..260).step_by(2) {
+        p.now = p.now.max(Instant::from_nanos(second * 1_000_000_000));
+        offer(&mut p, 0, 1);
+        if drain(&mut p).contains('Q') {
+            asked.push(second);
+        }
+    }
+    assert_eq!(asked, [0, 2, 4, 6, 22, 38, 54, 70, 86, 102, 118, 134, 150, 166, 182, 198]);
+}
+
+#[test]
+fn a_repeated_request_is_answered_once() {
+    let mut p = pair(10);
+    p.rule = Some(|s| Try { acked: !matches!(s.content, Content::AddbaRequest { .. }), ..Try::FINE });
+    offer(&mut p, 0, 1);
+    let air = drain(&mut p);
+    assert_eq!((air.matches('Q').count(), air.matches('R').count()), (10, 1), "{air}");
+}
+
+#[test]
+fn a_lost_block_ack_request_follows_the_next_acknowledgement() {
+    let mut p = open(0);
+    // The frame is lost and given up, and so are all ten tries of the request that would move the receiver.
+    p.rule = Some(|_| Try::LOST);
+    offer(&mut p, 0, 1);
+    assert_eq!(drain(&mut p), "S S S S B B B B B B B B B B");
+    p.rule = None;
+    offer(&mut p, 0, 1);
+    assert_eq!((drain(&mut p).as_str(), p.up(1, 0)), ("S B", vec![0, 2]));
+    assert_eq!(p.timeouts, 0, "the request came in time, not the receiver's own timeout");
 }
 
 #[test]

@@ -80,12 +80,12 @@ fn pinned_traces() {
         ("busy airtime", run(&parse(&busy("airtime", "", ""), &[]), 0).trace_hash),
     ];
     let pinned = [
-        ("anomaly fifo", "a459cd03131b1b1f"),
-        ("anomaly fq_codel", "caa8c80e73c022d4"),
-        ("anomaly fq_mac", "b9927c36bc8867a5"),
-        ("anomaly airtime", "162494739304c4f6"),
-        ("busy fifo", "cc3ea20e3fb42b71"),
-        ("busy airtime", "084d5e6a7833d600"),
+        ("anomaly fifo", "10b7bed9f6ab64dd"),
+        ("anomaly fq_codel", "12229dc90943b4c2"),
+        ("anomaly fq_mac", "17b3a857c6919897"),
+        ("anomaly airtime", "0e70ce669e26dd24"),
+        ("busy fifo", "3d53ccc7dbb8eeb6"),
+        ("busy airtime", "e3ea4075ff45c37b"),
     ];
     assert_eq!(
         got.map(|(name, hash)| format!("{name} {hash}")),

@@ -95,7 +95,9 @@ impl WifiDev {
         let mut woken = Woken::default();
         match header.content {
             Content::Data { .. } => woken = self.data_status(now, &mut ppdu, hw, ctx),
-            Content::AddbaRequest { .. } if !ppdu.acknowledged => self.close_session(tid),
+            Content::Bar { start } if !ppdu.acknowledged => self.tx.tids[tid.index()].bar_lost(start),
+            // linux: net/mac80211/agg-tx.c sta_addba_resp_timer_expired (4.4) - a request that fails is not noticed
+            // before the time for its answer is over.
             _ => {}
         }
         hw.radio.recycle(ppdu);
@@ -118,30 +120,28 @@ impl WifiDev {
         let header = ppdu.header;
         let tid = TidIndex::new(header.peer, header.tid);
         let mut woken = Woken::default();
-        let mut gave_up = false;
+        let mut gave_up = None;
         for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
             let acked = ppdu.acked >> n & 1 == 1;
             if !acked && header.in_session {
-                if mpdu.tries < self.retry_limit {
+                let t = &mut self.tx.tids[tid.index()];
+                if mpdu.tries < self.retry_limit && !t.is_given_up(mpdu.seq) {
                     mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
-                    self.tx.tids[tid.index()].again(mpdu);
+                    t.again(mpdu);
                     continue;
                 }
-                gave_up = true;
+                gave_up = Some(mpdu.seq);
             }
-            match mpdu.pkt {
-                Some(pkt) => ctx.drop(now, pkt, Reason::RetryLimit, self.place),
-                None => ctx.packets.uncharge(mpdu.charge, mpdu.truesize),
-            }
-            if header.in_session {
-                self.tx.tids[tid.index()].complete(mpdu.seq);
-            }
-            if self.driver.completed(header.ac) {
-                woken.add(header.ac);
-            }
+            self.end_of(now, tid, mpdu, header.in_session, &mut woken, ctx);
         }
-        if gave_up {
-            let start = self.tx.tids[tid.index()].start();
+        if let Some(seq) = gave_up {
+            let mut lost = Vec::new();
+            let start = self.tx.tids[tid.index()].give_up(seq, &mut lost);
+            lost.into_iter().for_each(|mpdu| self.end_of(now, tid, mpdu, true, &mut woken, ctx));
+            self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
+        } else if ppdu.acknowledged
+            && let Some(start) = self.tx.tids[tid.index()].take_bar()
+        {
             self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
         }
         self.driver.charge_tx(tid, ppdu.airtime);
@@ -151,12 +151,25 @@ impl WifiDev {
         woken
     }
 
-    /// The request failed or was not answered. Its answer may have come although its acknowledgement did not.
-    fn close_session(&mut self, tid: TidIndex) {
-        let session = &mut self.tx.tids[tid.index()].session;
-        if matches!(session, Session::Asked(_)) {
-            *session = Session::Closed;
-            self.driver.schedule(tid);
+    /// A frame's fate is known: what it still holds is freed, its number is done with, its place in the driver is free.
+    fn end_of<S: Sink>(
+        &mut self,
+        now: Instant,
+        tid: TidIndex,
+        mpdu: Mpdu,
+        in_session: bool,
+        woken: &mut Woken,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        match mpdu.pkt {
+            Some(pkt) => ctx.drop(now, pkt, Reason::RetryLimit, self.place),
+            None => ctx.packets.uncharge(mpdu.charge, mpdu.truesize),
+        }
+        if in_session {
+            self.tx.tids[tid.index()].complete(mpdu.seq);
+        }
+        if self.driver.completed(tid.ac()) {
+            woken.add(tid.ac());
         }
     }
 
@@ -190,9 +203,12 @@ impl WifiDev {
                 self.note(tid.index());
             }
             Content::AddbaRequest { start } => {
-                // A request that is repeated after a lost ACK finds the session open.
-                self.rx[tid.index()].open(start, self.place);
-                self.tx.send_management(now, tid, Ac::Vo, Content::AddbaResponse, hw);
+                // A repeat after a lost ACK is known by its sequence number, and not answered again.
+                if core::mem::replace(&mut ppdu.received, 1) == 0 {
+                    self.rx[tid.index()].open(start, self.place, up);
+                    self.note(tid.index());
+                    self.tx.send_management(now, tid, Ac::Vo, Content::AddbaResponse, hw);
+                }
             }
             Content::AddbaResponse => {
                 if matches!(self.tx.tids[tid.index()].session, Session::Asked(_)) {

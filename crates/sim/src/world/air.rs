@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
-use stillair_model::wifi::air::radio::BEACON_QUEUE;
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
 use stillair_model::wifi::tx::transmitter::management_chain;
@@ -24,6 +24,15 @@ fn airtime(timing: Timing, ppdu: &Ppdu) -> Duration {
 /// Whether a PPDU is answered by a Block Ack, not by an ACK.
 fn asks_for_block_ack(ppdu: &Ppdu) -> bool {
     matches!(ppdu.header.content, Content::Data { aggregate: true } | Content::Bar { .. })
+}
+
+/// What the air is used for while a PPDU is sent.
+const fn use_of(content: Content) -> AirUse {
+    match content {
+        Content::Data { .. } => AirUse::Data,
+        Content::Beacon => AirUse::Beacon,
+        Content::Bar { .. } | Content::AddbaRequest { .. } | Content::AddbaResponse => AirUse::Management,
+    }
 }
 
 /// SIFS and the acknowledgement that a PPDU asks for.
@@ -56,14 +65,28 @@ impl Channel {
     }
 
     /// Books what has passed at the end of a run, an exchange that is under way included.
-    pub(super) fn close(&mut self, end: Instant) {
+    pub(super) fn close(&mut self, end: Instant, radios: &[Radio]) {
         self.account.book(AirUse::Contention, self.quiet_until.min(end));
         let start = self.medium.start().unwrap_or(Instant::NEVER);
         let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
         self.account.book(AirUse::Idle, wanted);
         self.account.book(AirUse::Contention, start.min(end));
-        let sent = self.winners.iter().filter(|&&f| self.sends(f)).count();
-        self.account.book(if sent > 1 { AirUse::Collision } else { AirUse::Data }, end);
+        let sent = self.winners.iter().filter(|&&f| self.sends(f));
+        let ppdus: Vec<&Ppdu> = sent.filter_map(|&f| self.ppdu(f, radios)).collect();
+        let longest = ppdus.iter().map(|p| airtime(self.timing, p)).max();
+        let (Some(longest), false) = (longest, start >= end) else { return };
+        let (on_air, after) = match ppdus[..] {
+            [alone] => (use_of(alone.header.content), AirUse::Ack),
+            _ => (AirUse::Collision, AirUse::Contention),
+        };
+        self.account.book(on_air, (start + longest).min(end));
+        self.account.book(after, end);
+    }
+
+    /// The PPDU that a function contends for.
+    fn ppdu<'a>(&self, FunctionId(f): FunctionId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
+        let (radio, queue) = self.functions[usize::from(f)];
+        radios[radio].first(queue)
     }
 }
 
@@ -149,14 +172,17 @@ impl<S: Sink> World<S> {
 
         let sender = ppdu.header.dev.index();
         let peer = &self.wlans[sender].dev.tx.peers[ppdu.header.peer.index()];
-        let (remote, error_rate, ack_error_rate) = (peer.remote, peer.error_rate, peer.ack_error_rate);
+        let (remote, ack_error_rate) = (peer.remote, peer.ack_error_rate);
+        let data = matches!(ppdu.header.content, Content::Data { .. });
+        // deviation: a given error rate is that of data frames - management frames and Block Ack requests go at the
+        // lowest basic rate and come through; only their acknowledgements may be lost.
+        let error_rate = if data { peer.error_rate } else { 0.0 };
         let errors = &mut self.wlans[sender].errors;
         let frames = ppdu.mpdus.len().max(1);
         let whole = (0..frames).fold(0_u64, |bits, n| bits | u64::from(!errors.chance(error_rate)) << n);
         let acknowledged = whole != 0 && !errors.chance(ack_error_rate);
 
-        let data = matches!(ppdu.header.content, Content::Data { .. });
-        channel.account.book(if data { AirUse::Data } else { AirUse::Management }, start + took);
+        channel.account.book(use_of(ppdu.header.content), start + took);
         // Without any whole frame there is no answer: everybody waits as after a frame that nobody understood.
         let idle_from = if whole == 0 { now.max(start + took + timing.eifs_extra()) } else { now };
         // That wait may outlast the run, so it is booked when it is over.
@@ -358,7 +384,7 @@ impl<S: Sink> World<S> {
             let ppdu = hw.radio.blank(header, management_chain());
             hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
         }
-        let next = wlan.beacons.map(|interval| now + interval);
+        let next = wlan.beacons.map(|b| now + b.interval);
         self.timers.set(Slot(self.slots.beacons + dev as u32), next);
     }
 }

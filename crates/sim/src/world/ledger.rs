@@ -10,7 +10,7 @@ impl<S> World<S> {
     /// Books the air up to `end` and checks all accounts; the message says which does not close.
     pub fn close(&mut self, end: Instant) -> Result<(), String> {
         for channel in &mut self.channels {
-            channel.close(end);
+            channel.close(end, &self.radios);
             let booked = channel.account.total();
             if booked != end - Instant::ZERO {
                 return Err(format!("air of channel {}: {booked:?} booked of {end:?}", channel.name));

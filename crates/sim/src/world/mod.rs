@@ -73,6 +73,13 @@ struct Channel {
     txop_until: Option<Instant>,
 }
 
+/// When an access point sends beacons.
+#[derive(Clone, Copy, Debug)]
+struct Beacons {
+    first: Instant,
+    interval: Duration,
+}
+
 /// The Wi-Fi device of an interface, access point's or station's, with what the simulation adds to it.
 #[derive(Debug)]
 struct Wlan {
@@ -80,8 +87,8 @@ struct Wlan {
     interface: IfId,
     /// Transmission errors of what it sends.
     errors: Stream,
-    /// Time between its beacons, if it sends any.
-    beacons: Option<Duration>,
+    /// When it sends beacons, if it does.
+    beacons: Option<Beacons>,
     /// Its timer may have to be armed anew: it is on the world's list to be looked at.
     dirty: bool,
 }

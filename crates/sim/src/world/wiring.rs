@@ -13,7 +13,6 @@ use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
 use stillair_model::wifi::tx::expected::expected_throughput;
@@ -22,7 +21,7 @@ use stillair_model::wire::{Wire, WireParams};
 
 use super::apps::{App, AppKind};
 use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
-use super::{Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
+use super::{Beacons, Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, FlowRecord, Recorder};
 use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
@@ -99,8 +98,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     };
     (0..world.apps.len()).for_each(|app| world.arm_app(app));
     for (dev, wlan) in world.wlans.iter().enumerate() {
-        let first = wlan.beacons.map(|interval| Instant::ZERO + interval);
-        world.timers.set(Slot(slots.beacons + dev as u32), first);
+        world.timers.set(Slot(slots.beacons + dev as u32), wlan.beacons.map(|b| b.first));
     }
     let stations = plan.stations.iter().map(|&n| scenario.nodes[n].name.clone()).collect();
     Wired { world, stations, places: plan.places }
@@ -261,18 +259,23 @@ impl<'a> Plan<'a> {
             });
             debug_assert_eq!(functions.len(), BEACON_QUEUE + 1);
             radios.push(Radio::new(ChannelId::from_index(wifi.channel), functions, wifi.hardware, &edca));
-            let band = self.scenario.channels[wifi.channel].band;
             let mut tx = Transmitter::new(id);
             for peer in self.peers[n].clone() {
-                tx.add_peer(self.peer(at, peer, &edca, band));
+                tx.add_peer(self.peer(at, peer, &edca));
             }
             let place = self.place(format!("{name} mac"));
             let salt = seed.stream(&format!("{name}.mac.salt")).bits();
             let driver = Driver::new(wifi.driver, tx.peers.len(), place, salt);
-            let beacons = match wifi.role {
+            let interval = match wifi.role {
                 Role::Ap => self.scenario.channels[wifi.channel].beacon_interval,
                 Role::Station(_) => None,
             };
+            // Clocks of access points are not aligned: their beacons would meet at every interval.
+            let mut tsf = seed.stream(&format!("{name}.tsf"));
+            let beacons = interval.map(|interval| Beacons {
+                first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
+                interval,
+            });
             wlans.push(Wlan {
                 dev: WifiDev::new(RadioId::from_index(radio), tx, driver, wifi.retry_limit, place),
                 interface: self.id(at),
@@ -284,7 +287,7 @@ impl<'a> Plan<'a> {
         (channels, radios, wlans)
     }
 
-    fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, band: Band) -> Peer {
+    fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet) -> Peer {
         let (_, path) = self.path(at, peer);
         let dev = self.dev(peer);
         let back = self.peers[dev.index()].iter().position(|&p| p == at).expect("peers know each other");
@@ -294,7 +297,7 @@ impl<'a> Plan<'a> {
             remote: (dev, PeerId::from_index(back)),
             chain: path.chain,
             limits,
-            expected: expected_throughput(path.chain.entries()[0].rate, band),
+            expected: expected_throughput(path.chain.entries()[0].rate, limits[Ac::Be.index()]),
             error_rate: path.error_rate,
             ack_error_rate: path.ack_error_rate,
         }

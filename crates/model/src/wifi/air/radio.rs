@@ -95,6 +95,12 @@ impl Radio {
         self.queues[queue].ppdus.front_mut().map(|p| &mut **p)
     }
 
+    /// The same, only to look at.
+    #[inline]
+    pub fn first(&self, queue: usize) -> Option<&Ppdu> {
+        self.queues[queue].ppdus.front().map(|p| &**p)
+    }
+
     /// Takes the head out after its last try.
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Option<Box<Ppdu>> {

@@ -173,6 +173,15 @@ impl PhyRate {
         }
     }
 
+    /// Length of one OFDM symbol with its guard interval, in ns.
+    #[inline]
+    pub const fn symbol_nanos(self) -> u64 {
+        match self {
+            Self::Ht(r) => r.symbol_nanos(),
+            Self::Ofdm(_) => 4_000,
+        }
+    }
+
     /// Data rate, rounded down to a bit per second.
     pub const fn rate(self) -> Rate {
         match self {

@@ -18,10 +18,11 @@ pub struct RxTid {
 }
 
 impl RxTid {
-    /// The peer opened a Block Ack session.
-    pub fn open(&mut self, start: Seq, place: PlaceId) {
-        if self.session.is_none() {
-            self.session = Some(Box::new(Reorder::new(start, place)));
+    /// The peer asks for a Block Ack session from `start` on. One that is open already, whose answer was lost, moves there.
+    pub fn open(&mut self, start: Seq, place: PlaceId, up: &mut Vec<Pkt>) {
+        match &mut self.session {
+            Some(reorder) => reorder.move_to(start, up),
+            None => self.session = Some(Box::new(Reorder::new(start, place))),
         }
     }
 

@@ -15,7 +15,7 @@ fn receive(rx: &mut RxTid, packets: &mut Packets, ppdu: &mut Ppdu, whole: u64) -
 fn what_a_receiver_sees_of_each_try() {
     let mut packets = Packets::new();
     let mut rx = RxTid::default();
-    rx.open(Seq::new(0), HERE);
+    rx.open(Seq::new(0), HERE, &mut Vec::new());
     let mut p = ppdu(&mut packets, 0..4);
     #[rustfmt::skip]
     let table: &[(u64, &[u32], u64, u64, u64)] = &[
@@ -49,10 +49,10 @@ fn without_a_session_frames_go_up_as_they_come() {
 fn a_repeated_request_finds_the_session_open() {
     let mut packets = Packets::new();
     let mut rx = RxTid::default();
-    rx.open(Seq::new(0), HERE);
+    rx.open(Seq::new(0), HERE, &mut Vec::new());
     let mut p = ppdu(&mut packets, [1]);
     receive(&mut rx, &mut packets, &mut p, 1);
-    rx.open(Seq::new(0), HERE);
+    rx.open(Seq::new(0), HERE, &mut Vec::new());
     assert_eq!((rx.held().count(), rx.next_timeout()), (1, Some(ms(100))));
     let mut up = Vec::new();
     rx.on_bar(Seq::new(1), &mut up);

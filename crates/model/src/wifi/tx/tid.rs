@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use crate::vocabulary::{Ctx, Instant, Pkt, Sink, SockId};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
 use crate::wifi::phy::frame::data_mpdu;
 use crate::wifi::seq_window::{Position, Seq, SeqWindow};
@@ -31,12 +31,34 @@ pub struct TxTid {
     next: Seq,
     /// Frames with a number that wait to be sent (again), oldest first.
     waiting: VecDeque<Mpdu>,
+    /// Requests for a session since the last one opened, and when the last was made.
+    requests: u32,
+    last_request: Instant,
+    /// A Block Ack request was lost: it is sent again after the next acknowledgement.
+    bar_pending: Option<Seq>,
+    /// Frames before this number were given up; the receiver has been told.
+    given_up: Option<Seq>,
 }
+
+/// How often a session is asked for before requests are spread out, and before they end.
+// linux: net/mac80211/sta_info.h HT_AGG_BURST_RETRIES, HT_AGG_MAX_RETRIES, HT_AGG_RETRIES_PERIOD (4.4).
+const BURST_REQUESTS: u32 = 3;
+const MAX_REQUESTS: u32 = 15;
+const REQUEST_PERIOD: Duration = Duration::from_secs(15);
 
 impl TxTid {
     /// A traffic identifier that has sent nothing.
     pub fn new(session: Session) -> Self {
-        Self { session, window: SeqWindow::default(), next: Seq::default(), waiting: VecDeque::new() }
+        Self {
+            session,
+            window: SeqWindow::default(),
+            next: Seq::default(),
+            waiting: VecDeque::new(),
+            requests: 0,
+            last_request: Instant::ZERO,
+            bar_pending: None,
+            given_up: None,
+        }
     }
 
     /// Whether numbered frames wait.
@@ -62,9 +84,27 @@ impl TxTid {
         self.waiting.front().map_or(self.next, |m| m.seq)
     }
 
+    /// Whether a session may be asked for now.
+    // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4).
+    pub fn may_ask(&self, now: Instant) -> bool {
+        self.session == Session::Closed
+            && self.requests <= MAX_REQUESTS
+            && (self.requests <= BURST_REQUESTS || now >= self.last_request + REQUEST_PERIOD)
+    }
+
+    /// A session is asked for; frames wait for the answer until `until`.
+    pub fn ask(&mut self, now: Instant, until: Instant) {
+        self.session = Session::Asked(until);
+        self.requests += 1;
+        self.last_request = now;
+    }
+
     /// The session opens: its window starts at the next frame.
     pub fn open(&mut self) {
         self.session = Session::Open;
+        self.requests = 0;
+        self.bar_pending = None;
+        self.given_up = None;
         self.window = SeqWindow::new(self.next());
     }
 
@@ -156,7 +196,45 @@ impl TxTid {
         if let Position::Inside(n) = self.window.position(seq) {
             self.window.mark(n);
             self.window.advance();
+            // Numbers come round again: what lies behind is forgotten.
+            if self
+                .given_up
+                .is_some_and(|g| matches!(self.window.position(g), Position::Behind | Position::Inside(0)))
+            {
+                self.given_up = None;
+            }
         }
+    }
+
+    /// Gives up a frame of a session and all before it that are still open; those that wait are appended to `lost`.
+    /// Returns the number from which on frames still come.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_get_tid_subframe (4.4) - the request
+    // starts just past the frame given up, and older frames are not sent any more.
+    pub fn give_up(&mut self, seq: Seq, lost: &mut Vec<Mpdu>) -> Seq {
+        let start = seq.plus(1);
+        self.given_up = Some(start);
+        let window = self.window;
+        lost.extend(self.waiting.iter().filter(|m| before(window, m.seq, start)));
+        self.waiting.retain(|m| !before(window, m.seq, start));
+        start
+    }
+
+    /// Whether a frame of the session lies before one that was given up.
+    #[inline]
+    pub fn is_given_up(&self, seq: Seq) -> bool {
+        self.given_up.is_some_and(|start| before(self.window, seq, start))
+    }
+
+    /// A Block Ack request from `start` on was lost.
+    // linux: net/mac80211/status.c ieee80211_set_bar_pending, ieee80211_check_pending_bar (4.4).
+    pub fn bar_lost(&mut self, start: Seq) {
+        self.bar_pending = Some(start);
+    }
+
+    /// The Block Ack request to be sent again now that the receiver has answered, if one was lost.
+    #[inline]
+    pub fn take_bar(&mut self) -> Option<Seq> {
+        self.bar_pending.take()
     }
 
     /// A frame of a session failed and waits to be sent again.
@@ -168,6 +246,12 @@ impl TxTid {
     pub fn waiting(&self) -> impl Iterator<Item = &Mpdu> {
         self.waiting.iter()
     }
+}
+
+/// Whether `seq` lies in the window and before `limit`.
+fn before(window: SeqWindow, seq: Seq, limit: Seq) -> bool {
+    matches!(window.position(seq), Position::Inside(n) if n < limit.since(window.start()))
+        && matches!(window.position(limit), Position::Inside(_) | Position::Ahead(_))
 }
 
 #[cfg(test)]

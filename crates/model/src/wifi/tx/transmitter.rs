@@ -130,8 +130,8 @@ impl Transmitter {
     // kept until the answer.
     pub fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];
-        if t.session == Session::Closed {
-            t.session = Session::Asked(now + ADDBA_TIMEOUT);
+        if t.may_ask(now) {
+            t.ask(now, now + ADDBA_TIMEOUT);
             let content = Content::AddbaRequest { start: t.next() };
             self.send_management(now, tid, Ac::Vo, content, hw);
         }
