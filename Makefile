@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 BENCH ?= scenarios/bench/anomaly-udp.toml
+FUZZ_SECONDS ?= 60
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -14,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers test test-rust test-python bench bench-ns3 clean prerequisites
+.PHONY: help run papers describe test test-rust test-python wheel test-wheel fuzz bench bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -51,6 +52,20 @@ test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
 
+describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference anew, from the tables that the reader reads by
+	$(BIN)/stillair schema >python/stillair/schema/scenario.schema.json
+	$(BIN)/stillair schema --reference >docs/scenario.md
+
+wheel: $(STAMPS)/venv ## build the wheel into wheels/
+	$(BIN)/maturin build --release --locked --quiet --out wheels
+
+test-wheel: wheel ## install the wheel into a fresh environment and run it there
+	PYTHON=$(PYTHON) scripts/test-wheel.sh wheels
+
+fuzz: | prerequisites ## look for scenarios that break reader or world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
+	cargo build --locked -p stillair-sim --example fuzz
+	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
+
 bench: | prerequisites ## CPU time and instructions per packet
 	@mkdir -p build
 	cargo build --release --locked -p stillair-sim --example bench
@@ -64,7 +79,7 @@ bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--sce
 
 clean: ## remove what was built, the virtual environment included
 	cargo clean
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis python/stillair/*.so
+	rm -rf $(VENV) build wheels .mypy_cache .ruff_cache .pytest_cache .hypothesis python/stillair/*.so
 
 prerequisites:
 	@PYTHON=$(PYTHON) scripts/prerequisites.sh build

@@ -3,7 +3,19 @@
 from collections.abc import Callable
 
 __version__: str
-__all__ = ["InputError", "RunError", "__version__", "capture", "capture_points", "resolve", "run", "sweep"]
+__all__ = [
+    "InputError",
+    "RunError",
+    "__version__",
+    "capture",
+    "capture_points",
+    "reference",
+    "resolve",
+    "run",
+    "run_variants",
+    "schema",
+    "sweep",
+]
 
 class InputError(ValueError): ...
 class RunError(RuntimeError): ...
@@ -22,6 +34,18 @@ def run(
 ) -> str: ...
 def resolve(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
 def sweep(text: str, file: str) -> list[list[tuple[str, str]]]: ...
+def run_variants(
+    text: str,
+    file: str,
+    variants: list[list[tuple[str, str]]],
+    seed: int | None,
+    runs: int,
+    jobs: int,
+    finished: Callable[[int], object],
+    done: Callable[[int, str], object],
+) -> None: ...
+def schema() -> str: ...
+def reference() -> str: ...
 def capture(
     text: str,
     file: str,

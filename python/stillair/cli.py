@@ -8,12 +8,13 @@ from typing import Annotated
 
 import typer
 
-from stillair import __version__, output
+from stillair import __version__, _native, output
 from stillair._native import InputError, RunError
 from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
 from stillair.scenario import Scenario
 from stillair.summary import summary
+from stillair.sweep import Sweep
 
 app = typer.Typer(
     add_completion=False,
@@ -32,6 +33,12 @@ _HAS_CAPTURES = find_spec("stillair.capture") is not None
 Runs = Annotated[int, typer.Option(min=1, max=_MOST_RUNS, help="Repetitions, each with its own run number.")]
 Jobs = Annotated[int | None, typer.Option(min=1, max=_MOST_JOBS, help="Runs at once.", show_default="all processors")]
 Folder = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Keep the result in this folder.")]
+Seed = Annotated[int | None, typer.Option(min=0, max=_LARGEST_SEED, help="Seed.", show_default="the file's")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a key, dotted: flow.0.burst=1. Repeatable."),
+]
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file (TOML).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
 
@@ -54,20 +61,18 @@ def _stillair(
 
 @app.command()
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file (TOML).")],
-    seed: Annotated[int | None, typer.Option(min=0, max=_LARGEST_SEED, help="Seed.", show_default="the file's")] = None,
+    file: File,
+    seed: Seed = None,
     runs: Runs = 1,
     jobs: Jobs = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a key, dotted: flow.0.burst=1. Repeatable."),
-    ] = None,
+    set_: Set = None,
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a scenario and print what it measured."""
     overrides = [_override(text) for text in set_ or []]
     scenario = Scenario(file)
+    _mention_sweep(scenario)
     keeper = None
     if folder is not None:
         from stillair.folder import Keeper  # noqa: PLC0415 - not needed without -o
@@ -92,6 +97,51 @@ def run(
     if keeper is not None:
         keeper.finish()
     print(result.to_json() if as_json else summary(result).rstrip())
+
+
+def _mention_sweep(scenario: Scenario) -> None:
+    combinations = scenario.sweep()
+    if any(combinations):
+        print(
+            f"stillair: {scenario.file}: this is the scenario as it stands; "
+            f"'stillair sweep' runs the {len(combinations)} combinations of its [sweep] table",
+            file=sys.stderr,
+        )
+
+
+@app.command()
+def sweep(
+    file: File,
+    seed: Seed = None,
+    runs: Runs = 1,
+    jobs: Jobs = None,
+    set_: Set = None,
+    folder: Folder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
+    table = Sweep(Scenario(file), [_override(text) for text in set_ or []], runs, seed)
+    if folder is not None:
+        output.prepare(folder)
+    try:
+        with runs_progress(runs * len(table.combinations), quiet=as_json) as progress:
+            results = table.run(jobs, folder, progress)
+    except KeyboardInterrupt:
+        if folder is not None:
+            kept = f"{table.kept(folder)} of {len(table.combinations)} combinations"
+            print(f"stillair: {kept} are kept in {folder}; the same command goes on from there", file=sys.stderr)
+        raise
+    if folder is not None:
+        table.write(folder, results)
+    print(table.to_json(results) if as_json else table.to_text(results))
+
+
+@app.command()
+def schema(
+    reference: Annotated[bool, typer.Option("--reference", help="Print the reference for people.")] = False,
+) -> None:
+    """Print the JSON Schema of a scenario file, for editors."""
+    print((_native.reference() if reference else _native.schema()).rstrip())
 
 
 @app.command()

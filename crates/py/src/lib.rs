@@ -1,10 +1,11 @@
 //! The native module `stillair._native`: text in, text out. Nothing is decided here.
 
+mod batches;
 mod errors;
 mod runs;
 
 use pyo3::prelude::*;
-use stillair_sim::api;
+use stillair_sim::{api, scenario};
 
 /// The scenario after `like`, defaults and overrides, as JSON.
 #[pyfunction]
@@ -16,6 +17,18 @@ fn resolve(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult
 #[pyfunction]
 fn sweep(text: &str, file: &str) -> PyResult<Vec<Vec<(String, String)>>> {
     api::sweep(text, file).map_err(errors::to_python)
+}
+
+/// The JSON Schema of a scenario.
+#[pyfunction]
+fn schema() -> String {
+    scenario::schema()
+}
+
+/// The reference of a scenario, in Markdown.
+#[pyfunction]
+fn reference() -> String {
+    scenario::reference()
 }
 
 /// The names of the points that a scenario can be captured at.
@@ -32,6 +45,9 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("InputError", py.get_type::<errors::InputError>())?;
     module.add("RunError", py.get_type::<errors::RunError>())?;
     module.add_function(wrap_pyfunction!(runs::run, module)?)?;
+    module.add_function(wrap_pyfunction!(batches::run_variants, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(reference, module)?)?;
     module.add_function(wrap_pyfunction!(runs::capture, module)?)?;
     module.add_function(wrap_pyfunction!(capture_points, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;

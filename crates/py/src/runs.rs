@@ -13,7 +13,7 @@ use stillair_sim::api::{self, ApiError, CaptureRequest, Request};
 use crate::errors::{self, RunError};
 
 /// How long the calling thread waits for news before it looks for a signal.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Runs a scenario `runs` times on `jobs` threads and gives the results as JSON.
 ///
@@ -120,7 +120,7 @@ fn attended(
 }
 
 /// What a panic said, if it said anything readable.
-fn panic_message(panic: &(dyn Any + Send)) -> &str {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<String>()
         .map(String::as_str)

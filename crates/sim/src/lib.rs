@@ -1,6 +1,7 @@
 //! Engine, world, scenario and recorder: the model run in virtual time.
 
 pub mod api;
+pub mod batch;
 pub mod capture;
 pub mod engine;
 pub mod recorder;

@@ -173,7 +173,7 @@ impl Value {
 }
 
 /// What the text of an override means: a TOML value, or else itself.
-fn override_value(text: &str) -> Value {
+pub(super) fn override_value(text: &str) -> Value {
     // A value, not `key = text`: the text cannot smuggle in a second key.
     let parsed = DeValue::parse(text).ok().and_then(|v| Lines::new("").item(&v, Origin::Set, "").ok());
     parsed.map_or_else(|| Value::String(text.to_owned()), |item| set_origin(item).value)

@@ -8,6 +8,7 @@
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
 //! ```
 
+mod contract;
 mod decode;
 mod document;
 mod error;
@@ -332,6 +333,16 @@ pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<S
         Ok(scenario)
     };
     read().map_err(|fault: error::Fault| fault.in_file(file))
+}
+
+/// The JSON Schema of a scenario, for editors and other programs.
+pub fn schema() -> String {
+    contract::schema(&decode::SHAPE)
+}
+
+/// The reference of a scenario for users, in Markdown.
+pub fn reference() -> String {
+    contract::reference(&decode::SHAPE)
 }
 
 /// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`parse`].

@@ -1,5 +1,6 @@
 //! Kernels as data: what a host does by default, by the name of its profile.
 
+use super::contract::{Form, Key, Shape};
 use super::document::{self, Table};
 use super::error::{Fault, suggest};
 use super::reader::{Field, Section, flatten};
@@ -41,6 +42,52 @@ const MIN_SNDBUF: u32 = 2 * (2048 + 256);
 /// Bytes that a socket's buffer may be set to.
 const MAX_BUFFER: u32 = 1 << 30;
 
+/// Keys of a node that choose its kernel.
+pub(super) const KEYS: &[Key] = &[
+    Key::need(
+        "profile",
+        Form::Listed { title: "kernel", words: "a kernel: `linux-4.4` to `linux-6.18`", names },
+        "the kernel that it runs",
+    ),
+    Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),
+];
+
+const SETTINGS: &[Key] = &[Key::or(
+    "net.core.wmem_default",
+    Form::Bytes(MIN_SNDBUF, MAX_BUFFER),
+    "212992",
+    "send buffer of a UDP socket, in bytes of truesize",
+)];
+
+/// A kernel's data file.
+static FILE: Shape = Shape {
+    title: "Kernel",
+    about: "What a host does by default.",
+    groups: &[&[
+        Key::need("txqueuelen", Form::Integer(1, 1_000_000), "packets in an Ethernet-like device's queue"),
+        Key::need("pfifo_fast_limit_per_band", Form::Boolean, "pfifo_fast's limit holds for each band"),
+        Key::need(
+            "fq_codel_memory_limit",
+            Form::Integer(4096, u32::MAX as i64),
+            "most bytes of truesize in an fq_codel",
+        ),
+        Key::need(
+            "fq_codel_drop_batch",
+            Form::Integer(1, 1_000_000),
+            "packets dropped at once when over a limit",
+        ),
+        Key::need("fq_codel_overlimit_raises_count", Form::Boolean, "drops over limits raise CoDel's count"),
+        Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
+        Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
+        Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
+    ]],
+};
+
+/// Names of all profiles.
+fn names() -> Vec<String> {
+    FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
 /// Reads `profile = NAME` of a node and its `sysctl` table.
 pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
     let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
@@ -67,32 +114,34 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
 
 /// Sets the kernel's setting `name`.
 fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
-    match name {
-        "net.core.wmem_default" => profile.wmem_default = setting.bytes(MIN_SNDBUF..=MAX_BUFFER)?,
-        _ => {
-            return Err(setting
-                .found("a setting the profile does not have", suggest(name, &["net.core.wmem_default"])));
-        }
+    let Some(key) = SETTINGS.iter().find(|key| key.name == name) else {
+        let known: Vec<&str> = SETTINGS.iter().map(|key| key.name).collect();
+        return Err(setting.found("a setting the profile does not have", suggest(name, &known)));
+    };
+    let setting = Field { form: &key.form, ..setting.clone() };
+    match key.name {
+        "net.core.wmem_default" => profile.wmem_default = setting.value()?,
+        _ => unreachable!("{name} is described and not read"),
     }
     Ok(())
 }
 
 fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let tree: Table = document::parse(text)?;
-    let mut root = Section::new("", super::error::Origin::Line(1), &tree);
+    let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
     let number = "a whole number";
     let profile = Profile {
         name,
-        txqueuelen: root.need("txqueuelen", number)?.integer(1..=u32::MAX)?,
-        pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.boolean()?,
-        fq_codel_memory_limit: root.need("fq_codel_memory_limit", number)?.integer(4096..=u32::MAX)?,
-        fq_codel_drop_batch: root.need("fq_codel_drop_batch", number)?.integer(1..=1_000_000)?,
+        txqueuelen: root.need("txqueuelen", number)?.value()?,
+        pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.value()?,
+        fq_codel_memory_limit: root.need("fq_codel_memory_limit", number)?.value()?,
+        fq_codel_drop_batch: root.need("fq_codel_drop_batch", number)?.value()?,
         fq_codel_overlimit_raises_count: root
             .need("fq_codel_overlimit_raises_count", "true or false")?
-            .boolean()?,
-        wmem_default: root.need("wmem_default", number)?.bytes(1..=MAX_BUFFER)?,
-        truesize_linear: root.need("truesize_linear", number)?.bytes(1500..=65_536)?,
-        truesize_scatter_gather: root.need("truesize_scatter_gather", number)?.bytes(1500..=65_536)?,
+            .value()?,
+        wmem_default: root.need("wmem_default", number)?.value()?,
+        truesize_linear: root.need("truesize_linear", number)?.value()?,
+        truesize_scatter_gather: root.need("truesize_scatter_gather", number)?.value()?,
     };
     root.finish()?;
     Ok(profile)

@@ -1,9 +1,8 @@
-//! A cursor over one table that hands out typed values and knows which keys nobody asked for.
-
-use core::ops::RangeInclusive;
+//! A cursor over one table that hands out values by their description and knows which keys nobody asked for.
 
 use stillair_model::vocabulary::{Duration, Rate};
 
+use super::contract::{Form, Shape};
 use super::document::{Item, Table, Value, join};
 use super::error::{Fault, Origin, nearest, suggest};
 use super::units;
@@ -13,29 +12,58 @@ pub(super) struct Section<'a> {
     path: String,
     origin: Origin,
     table: &'a Table,
-    known: Vec<String>,
+    shape: &'static Shape,
+    known: Vec<&'static str>,
 }
 
-/// A value that is there, with its path for messages.
+/// A value that is there, with its path for messages and what it may be.
 #[derive(Clone)]
 pub(super) struct Field<'a> {
     pub path: String,
     pub item: &'a Item,
+    pub form: &'static Form,
+}
+
+/// What a value is read as, within the bounds of its form.
+pub(super) trait Typed: Sized {
+    fn read(field: &Field<'_>) -> Result<Self, Fault>;
 }
 
 impl<'a> Section<'a> {
-    pub(super) fn new(path: impl Into<String>, origin: Origin, table: &'a Table) -> Self {
-        Self { path: path.into(), origin, table, known: Vec::new() }
+    pub(super) fn new(
+        path: impl Into<String>,
+        origin: Origin,
+        table: &'a Table,
+        shape: &'static Shape,
+    ) -> Self {
+        Self { path: path.into(), origin, table, shape, known: Vec::new() }
+    }
+
+    /// From here on the table is this one of its alternatives.
+    pub(super) fn narrow(&mut self, shape: &'static Shape) {
+        self.shape = shape;
     }
 
     /// The value of `key`, if given.
     pub(super) fn get(&mut self, key: &str) -> Option<Field<'a>> {
-        self.known.push(key.to_owned());
-        self.table.get(key).map(|item| Field { path: join(&self.path, key), item })
+        let Some(key) = self.shape.key(key) else { unreachable!("{key} is no key of {}", self.shape.title) };
+        self.known.push(key.name);
+        let field = |item| Field { path: join(&self.path, key.name), item, form: &key.form };
+        self.table.get(key.name).map(field)
+    }
+
+    /// The value of `key`, if given.
+    pub(super) fn find<T: Typed>(&mut self, key: &str) -> Result<Option<T>, Fault> {
+        self.get(key).map(|field| T::read(&field)).transpose()
+    }
+
+    /// The value of `key`, or `default`.
+    pub(super) fn or<T: Typed>(&mut self, key: &str, default: T) -> Result<T, Fault> {
+        self.or_by(key, default, T::read)
     }
 
     /// The value of `key`, read by `read`, or `default`.
-    pub(super) fn or<T>(
+    pub(super) fn or_by<T>(
         &mut self,
         key: &str,
         default: T,
@@ -50,7 +78,7 @@ impl<'a> Section<'a> {
             return Ok(field);
         }
         // A misspelt key is the likelier mistake, and naming it is of more use.
-        let strangers = self.table.0.iter().filter(|(k, _)| !self.known.contains(k));
+        let strangers = self.table.0.iter().filter(|(k, _)| !self.known.contains(&k.as_str()));
         for (stranger, item) in strangers {
             if nearest(stranger, &[key]).is_some() {
                 return Err(unknown(&self.path, stranger, item, &[key]));
@@ -71,9 +99,13 @@ impl<'a> Section<'a> {
 
     /// Refuses keys that were not asked for.
     pub(super) fn finish(self) -> Result<(), Fault> {
-        let known: Vec<&str> = self.known.iter().map(String::as_str).collect();
-        match self.table.0.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-            Some((key, item)) => Err(unknown(&self.path, key, item, &known)),
+        debug_assert!(
+            self.shape.keys().all(|key| self.known.contains(&key.name)),
+            "a key of {} is described and not read",
+            self.shape.title
+        );
+        match self.table.0.iter().find(|(key, _)| !self.known.contains(&key.as_str())) {
+            Some((key, item)) => Err(unknown(&self.path, key, item, &self.known)),
             None => Ok(()),
         }
     }
@@ -101,6 +133,12 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Text that is not blank.
+    pub(super) fn label(&self, expected: &str) -> Result<&'a str, Fault> {
+        let text = self.text(expected)?;
+        if text.trim().is_empty() { Err(self.wrong(expected)) } else { Ok(text) }
+    }
+
     /// Text read by a function of [`units`].
     pub(super) fn unit<T>(&self, read: impl Fn(&str) -> Result<T, units::Expected>) -> Result<T, Fault> {
         let result = match &self.item.value {
@@ -111,61 +149,9 @@ impl<'a> Field<'a> {
         result.map_err(|expected| self.wrong(expected))
     }
 
-    pub(super) fn duration(&self) -> Result<Duration, Fault> {
-        self.unit(units::duration)
-    }
-
-    /// A time above zero.
-    pub(super) fn period(&self) -> Result<Duration, Fault> {
-        let d = self.duration()?;
-        if d == Duration::ZERO { Err(self.wrong("a time above zero")) } else { Ok(d) }
-    }
-
-    pub(super) fn rate(&self) -> Result<Rate, Fault> {
-        self.unit(units::rate)
-    }
-
-    pub(super) fn boolean(&self) -> Result<bool, Fault> {
-        match self.item.value {
-            Value::Boolean(b) => Ok(b),
-            _ => Err(self.wrong("true or false")),
-        }
-    }
-
-    /// A whole number in `range`.
-    pub(super) fn integer<T>(&self, range: RangeInclusive<T>) -> Result<T, Fault>
-    where
-        T: Copy + PartialOrd + TryFrom<i64> + core::fmt::Display,
-    {
-        let number = match self.item.value {
-            Value::Integer(i) => T::try_from(i).ok(),
-            _ => None,
-        };
-        number
-            .filter(|n| range.contains(n))
-            .ok_or_else(|| self.wrong(format!("a whole number from {} to {}", range.start(), range.end())))
-    }
-
-    /// A number of bytes in `range`, plain or with a unit.
-    pub(super) fn bytes(&self, range: RangeInclusive<u32>) -> Result<u32, Fault> {
-        let number = match &self.item.value {
-            Value::Integer(i) => u64::try_from(*i).ok(),
-            _ => Some(self.unit(units::bytes)?),
-        };
-        number
-            .and_then(|n| u32::try_from(n).ok())
-            .filter(|n| range.contains(n))
-            .ok_or_else(|| self.wrong(format!("{} to {} bytes", range.start(), range.end())))
-    }
-
-    /// A probability.
-    pub(super) fn fraction(&self) -> Result<f64, Fault> {
-        let number = match self.item.value {
-            Value::Float(x) => x,
-            Value::Integer(i @ 0..=1) => i as f64,
-            _ => f64::NAN,
-        };
-        if (0.0..=1.0).contains(&number) { Ok(number) } else { Err(self.wrong("a fraction from 0 to 1")) }
+    /// The value as its form has it.
+    pub(super) fn value<T: Typed>(&self) -> Result<T, Fault> {
+        T::read(self)
     }
 
     /// One of some names.
@@ -184,13 +170,17 @@ impl<'a> Field<'a> {
 
     /// The elements of a list; a single value is a list of one.
     pub(super) fn list(&self) -> Vec<Self> {
+        let form = self.form.element();
         match &self.item.value {
             Value::Array(items) => {
-                let one =
-                    |(i, item): (usize, &'a Item)| Field { path: join(&self.path, &i.to_string()), item };
+                let one = |(i, item): (usize, &'a Item)| Field {
+                    path: join(&self.path, &i.to_string()),
+                    item,
+                    form,
+                };
                 items.iter().enumerate().map(one).collect()
             }
-            _ => vec![self.clone()],
+            _ => vec![Field { form, ..self.clone() }],
         }
     }
 
@@ -205,30 +195,52 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// The table that this value is; of alternatives, the first until it is narrowed down.
     pub(super) fn section(&self, expected: &str) -> Result<Section<'a>, Fault> {
-        Ok(Section::new(&*self.path, self.item.origin, self.table(expected)?))
+        let table = self.table(expected)?;
+        let Some(shape) = self.form.shapes().first().copied() else {
+            unreachable!("{} is read as a table", self.path)
+        };
+        Ok(Section::new(&*self.path, self.item.origin, table, shape))
+    }
+
+    /// The kinds that this value may be.
+    pub(super) fn kinds(&self) -> Vec<&'static str> {
+        self.form.shapes().iter().map(|shape| shape.kind()).collect()
+    }
+
+    /// Which of `names` this is.
+    fn which(&self, names: &[&'static str]) -> Result<usize, Fault> {
+        let text = self.text(&suggest("", names))?;
+        names.iter().position(|name| *name == text).ok_or_else(|| self.wrong(suggest(text, names)))
     }
 
     /// A kind with options: the name alone, or a table with `kind` and options. Without options the second
     /// part is none.
-    pub(super) fn kind(&self, names: &[&str]) -> Result<(&'a str, Option<Section<'a>>), Fault> {
-        let (field, section) = match &self.item.value {
-            Value::Table(table) => {
-                let mut section = Section::new(&*self.path, self.item.origin, table);
-                (section.need("kind", &suggest("", names))?, Some(section))
-            }
-            _ => (self.clone(), None),
-        };
-        let text = field.text(&suggest("", names))?;
-        if names.contains(&text) { Ok((text, section)) } else { Err(field.wrong(suggest(text, names))) }
+    pub(super) fn kind(&self) -> Result<(&'static str, Option<Section<'a>>), Fault> {
+        if matches!(self.item.value, Value::Table(_)) {
+            return self.kind_table("a table").map(|(kind, section)| (kind, Some(section)));
+        }
+        let names = self.kinds();
+        Ok((names[self.which(&names)?], None))
+    }
+
+    /// A table with its `kind`.
+    pub(super) fn kind_table(&self, expected: &str) -> Result<(&'static str, Section<'a>), Fault> {
+        let names = self.kinds();
+        let mut section = self.section(expected)?;
+        let at = section.need("kind", &suggest("", &names))?.which(&names)?;
+        section.narrow(self.form.shapes()[at]);
+        Ok((names[at], section))
     }
 
     /// Entries of a table of named things, each with its section.
     pub(super) fn named(&self, what: &str) -> Result<Vec<(&'a str, Field<'a>)>, Fault> {
         let table = self.table(&format!("a table of {what}s by name"))?;
         let mut out = Vec::new();
+        let Form::Named(_, form) = self.form else { unreachable!("{} is read as named things", self.path) };
         for (name, item) in &table.0 {
-            let field = Field { path: join(&self.path, name), item };
+            let field = Field { path: join(&self.path, name), item, form };
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
                 let expected = format!("a {what}'s name of up to 64 letters, digits, \"_\" and \"-\"");
@@ -240,13 +252,77 @@ impl<'a> Field<'a> {
     }
 }
 
+impl Typed for Duration {
+    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+        let time = field.unit(units::duration)?;
+        let period = |form: &Form| matches!(form, Form::Period);
+        let above_zero = match field.form {
+            Form::Either(forms) => forms.iter().any(period),
+            form => period(form),
+        };
+        if above_zero && time == Self::ZERO { Err(field.wrong("a time above zero")) } else { Ok(time) }
+    }
+}
+
+impl Typed for Rate {
+    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+        field.unit(units::rate)
+    }
+}
+
+impl Typed for bool {
+    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+        match field.item.value {
+            Value::Boolean(b) => Ok(b),
+            _ => Err(field.wrong("true or false")),
+        }
+    }
+}
+
+/// A fraction.
+impl Typed for f64 {
+    fn read(field: &Field<'_>) -> Result<Self, Fault> {
+        let number = match field.item.value {
+            Value::Float(x) => x,
+            Value::Integer(i @ 0..=1) => i as Self,
+            _ => Self::NAN,
+        };
+        if (0.0..=1.0).contains(&number) { Ok(number) } else { Err(field.wrong("a fraction from 0 to 1")) }
+    }
+}
+
+/// A whole number, or a number of bytes.
+fn whole(field: &Field<'_>) -> Result<i64, Fault> {
+    let (low, high, words) = match field.form {
+        Form::Integer(low, high) => (*low, *high, format!("a whole number from {low} to {high}")),
+        Form::Bytes(low, high) => (i64::from(*low), i64::from(*high), format!("{low} to {high} bytes")),
+        other => unreachable!("{}: {other:?} is read as a number", field.path),
+    };
+    let number = match (&field.item.value, field.form) {
+        (Value::Integer(i), _) => Some(*i),
+        (_, Form::Bytes(..)) => i64::try_from(field.unit(units::bytes)?).ok(),
+        _ => None,
+    };
+    number.filter(|n| (low..=high).contains(n)).ok_or_else(|| field.wrong(words))
+}
+
+macro_rules! whole_numbers {
+    ($($type:ty),*) => { $(impl Typed for $type {
+        fn read(field: &Field<'_>) -> Result<Self, Fault> {
+            Ok(Self::try_from(whole(field)?).expect("the bounds of a form fit the type it is read as"))
+        }
+    })* };
+}
+
+whole_numbers!(u8, u16, u32, u64);
+
 /// Table entries with dotted keys written out: `a.b = 1` and `"a.b" = 1` are both `a.b`.
 pub(super) fn flatten<'a>(path: &str, prefix: &str, table: &'a Table, out: &mut Vec<(String, Field<'a>)>) {
     for (key, item) in &table.0 {
         let name = join(prefix, key);
         match &item.value {
             Value::Table(below) => flatten(path, &name, below, out),
-            _ => out.push((name.clone(), Field { path: join(path, &name), item })),
+            _ => out.push((name.clone(), Field { path: join(path, &name), item, form: &Form::Text })),
         }
     }
 }

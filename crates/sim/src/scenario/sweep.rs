@@ -1,5 +1,6 @@
 //! The `[sweep]` table: lists of values by dotted key, to the overrides of every combination.
 
+use super::contract::Form;
 use super::document::{Table, Value};
 use super::error::Fault;
 use super::reader::{Field, flatten};
@@ -40,7 +41,7 @@ pub(super) fn combinations(tree: &Table) -> Result<Vec<Vec<(String, String)>>, F
 /// Reads the table without making the combinations, and tries each key once on the scenario.
 fn axes(tree: &Table) -> Result<Vec<Axis<'_>>, Fault> {
     let Some(item) = tree.get("sweep") else { return Ok(Vec::new()) };
-    let sweep = Field { path: "sweep".to_owned(), item };
+    let sweep = Field { path: "sweep".to_owned(), item, form: &Form::Sweep };
     let mut fields = Vec::new();
     flatten("sweep", "", sweep.table("a table of lists by key")?, &mut fields);
     fields.into_iter().map(|(key, field)| axis(tree, key, field)).collect()

@@ -3,7 +3,7 @@
 //! Each reader answers `Err` with what would have been right.
 
 use stillair_model::vocabulary::{Duration, Rate};
-use stillair_model::wifi::phy::{HtRate, OfdmRate, PhyRate};
+use stillair_model::wifi::phy::{Gi, HtRate, OfdmRate, PhyRate, Width};
 
 /// What would have been right.
 pub(super) type Expected = String;
@@ -50,6 +50,39 @@ pub(super) fn bytes(text: &str) -> Result<u64, Expected> {
         Some(Quantity::Fraction) => Err("a whole number of bytes".to_owned()),
         None => Err("a number of bytes, or a size in B, kB, MB, KiB or MiB, such as \"64 KiB\"".to_owned()),
     }
+}
+
+/// A regular expression for a number with one of these units, and the units.
+fn described(units: &[(&'static str, u64)]) -> (String, Vec<&'static str>) {
+    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    (format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})\s*$", names.join("|")), names)
+}
+
+/// How times are written: a regular expression, and the units.
+pub(super) fn times() -> (String, Vec<&'static str>) {
+    described(&TIMES)
+}
+
+/// How rates are written.
+pub(super) fn rates() -> (String, Vec<&'static str>) {
+    described(&RATES)
+}
+
+/// How sizes are written.
+pub(super) fn sizes() -> (String, Vec<&'static str>) {
+    described(&SIZES)
+}
+
+/// Names of all rates: in full, or as an entry of a retry chain.
+pub(super) fn phy_rates(in_chain: bool) -> Vec<String> {
+    let short = (0..=HtRate::MAX_MCS).filter(|_| in_chain).map(|mcs| format!("mcs{mcs}"));
+    let ht = [Width::Mhz20, Width::Mhz40].into_iter().flat_map(|width| {
+        [Gi::Long, Gi::Short].into_iter().flat_map(move |gi| {
+            (0..=HtRate::MAX_MCS).map(move |mcs| PhyRate::Ht(HtRate { mcs, width, gi }).to_string())
+        })
+    });
+    let ofdm = OfdmRate::ALL.into_iter().map(|rate| PhyRate::Ofdm(rate).to_string());
+    short.chain(ht).chain(ofdm).collect()
 }
 
 /// A number times its unit.

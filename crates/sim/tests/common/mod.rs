@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
+pub mod random;
+
 use stillair_model::vocabulary::{Duration, Instant, PpduKind, Reason, Seed, Sink, Trace};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 use stillair_sim::recorder::{Recorder, RunSummary};

@@ -46,15 +46,14 @@ fn without_a_session_frames_go_up_as_they_come() {
 }
 
 #[test]
-fn a_repeated_request_finds_the_session_open() {
+fn a_new_request_ends_the_session_that_is_open() {
     let mut packets = Packets::new();
     let mut rx = RxTid::default();
-    rx.open(Seq::new(0), HERE, &mut Vec::new());
+    let mut up = Vec::new();
+    rx.open(Seq::new(0), HERE, &mut up);
     let mut p = ppdu(&mut packets, [1]);
     receive(&mut rx, &mut packets, &mut p, 1);
-    rx.open(Seq::new(0), HERE, &mut Vec::new());
-    assert_eq!((rx.held().count(), rx.next_timeout()), (1, Some(ms(100))));
-    let mut up = Vec::new();
-    rx.on_bar(Seq::new(1), &mut up);
-    assert_eq!((up.len(), rx.held().count()), (1, 0));
+    assert_eq!((up.len(), rx.held().count(), rx.next_timeout()), (0, 1, Some(ms(100))));
+    rx.open(Seq::new(2), HERE, &mut up);
+    assert_eq!((up.len(), rx.held().count(), rx.next_timeout()), (1, 0, None));
 }

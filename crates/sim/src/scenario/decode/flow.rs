@@ -2,11 +2,12 @@
 
 use stillair_model::vocabulary::{Duration, Rate};
 
+use super::super::contract::{Form, Key, Shape};
 use super::super::document::{Value, join};
-use super::super::error::{Fault, suggest};
+use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{Flow, FlowKind, Gap, InterfaceRef, units};
-use super::{Names, refer};
+use super::Names;
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
 const MAX_PAYLOAD: u32 = 1472;
@@ -19,6 +20,87 @@ const PING_PAYLOAD: u32 = 56;
 // deviation: netperf's UDP_RR, which Flent takes where irtt is missing, sends 1 byte and not at a steady interval; a
 // payload of 1 byte is that size.
 const UDP_PING_PAYLOAD: u32 = 60;
+const COMMON: &[Key] = &[
+    Key::open("name", Form::Text, "kind and number, such as `udp-0`", "a name of its own, for results"),
+    Key::need("from", Form::Name("end"), "who sends"),
+    Key::need(
+        "to",
+        Form::Either(&[Form::Name("end"), Form::List(&Form::Name("end"))]),
+        "who receives, nodes or interfaces; each has its own stream of packets",
+    ),
+    Key::or(
+        "mark",
+        Form::Either(&[
+            Form::Listed {
+                title: "dscp",
+                words: "a DSCP by name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`)",
+                names: marks,
+            },
+            Form::Integer(0, 63),
+        ]),
+        "CS0",
+        "the DSCP of its packets",
+    ),
+    Key::or("start", Form::Time, "0 s", "when it starts; before the end of the run"),
+    Key::open("stop", Form::Time, "the end of the run", "when it stops; after `start`"),
+];
+
+static UDP: Shape = Shape {
+    title: "Flow of kind udp",
+    about: "Datagrams at a given mean rate, in one direction.",
+    groups: &[
+        &[Key::tag("kind", "udp")],
+        COMMON,
+        &[
+            Key::need(
+                "rate",
+                Form::Either(&[Form::Rate, Form::List(&Form::Rate)]),
+                "payload bits per second to each receiver; a list has one for each, in their order",
+            ),
+            Key::or("payload", Form::Bytes(1, MAX_PAYLOAD), "1470 B", "payload of a datagram"),
+            Key::or("burst", Form::Integer(1, 10_000), "1", "datagrams sent back to back"),
+            Key::or(
+                "gap",
+                Form::Written {
+                    words: "`exponential`, `periodic`, or evenly around the mean such as `uniform 0.5..1.5`",
+                    pattern: r"^(exponential|periodic|uniform \s*[0-9]+(\.[0-9]+)?\s*\.\.\s*[0-9]+(\.[0-9]+)?\s*)$",
+                    examples: &["exponential", "periodic", "uniform 0.5..1.5"],
+                },
+                "exponential",
+                "how times between bursts lie around the mean that rate, payload and burst give",
+            ),
+        ],
+    ],
+};
+
+static PING: Shape = Shape {
+    title: "Flow of kind ping",
+    about: "ICMP echo, answered by the receiver.",
+    groups: &[
+        &[Key::tag("kind", "ping")],
+        COMMON,
+        &[
+            Key::or("interval", Form::Period, "200 ms", "time between requests"),
+            Key::or("payload", Form::Bytes(0, MAX_PAYLOAD), "56 B", "payload of a request"),
+        ],
+    ],
+};
+
+static UDP_PING: Shape = Shape {
+    title: "Flow of kind udp_ping",
+    about: "UDP packets at a steady interval, answered by the receiver under their own mark (irtt).",
+    groups: &[
+        &[Key::tag("kind", "udp_ping")],
+        COMMON,
+        &[
+            Key::or("interval", Form::Period, "200 ms", "time between packets"),
+            Key::or("payload", Form::Bytes(0, MAX_PAYLOAD), "60 B", "payload of a packet"),
+        ],
+    ],
+};
+
+/// What `[[flow]]` may be.
+pub(super) const FORM: Form = Form::List(&Form::Kinds { shapes: &[&UDP, &PING, &UDP_PING], bare: false });
 
 /// Reads the `[[flow]]` tables of a run of length `end`.
 pub(super) fn all(field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result<Vec<Flow>, Fault> {
@@ -29,7 +111,7 @@ pub(super) fn all(field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result
     for (i, field) in field.list().iter().enumerate() {
         let flow = one(i, field, names, end)?;
         if flows.iter().any(|f| f.name == flow.name) {
-            let key = Field { path: join(&field.path, "name"), item: field.item };
+            let key = Field { path: join(&field.path, "name"), ..field.clone() };
             return Err(key.found(format!("{:?} a second time", flow.name), "a name of its own"));
         }
         flows.push(flow);
@@ -38,21 +120,20 @@ pub(super) fn all(field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result
 }
 
 fn one(index: usize, field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result<Flow, Fault> {
-    let mut section = field.section("a table")?;
-    let kinds = ["udp", "ping", "udp_ping"];
-    let kind = section.need("kind", &suggest("", &kinds))?;
-    let kind = kinds[refer(&kind, &kinds)?];
-    let expected = "a name of at least one letter";
-    let name = section.get("name").map(|f| f.text(expected).map(str::to_owned)).transpose()?;
+    let (kind, mut section) = field.kind_table("a table")?;
+    let name = section
+        .get("name")
+        .map(|f| f.label("a name of at least one letter").map(str::to_owned))
+        .transpose()?;
     let from = names.endpoint(&section.need("from", "the name of a node")?)?;
     let to = receivers(&section.need("to", "the name of a node, or a list of them")?, from, names)?;
-    let tos = section.or("mark", 0, tos)?;
-    let start = section.or("start", Duration::ZERO, |f| {
-        let start = f.duration()?;
+    let tos = section.or_by("mark", 0, tos)?;
+    let start = section.or_by("start", Duration::ZERO, |f| {
+        let start = f.value()?;
         if start < end { Ok(start) } else { Err(f.wrong("a time before the end of the run")) }
     })?;
     let stop = section.get("stop").map(|f| {
-        let stop = f.duration()?;
+        let stop = f.value()?;
         if stop > start { Ok(stop) } else { Err(f.wrong("a time after start")) }
     });
     let stop = stop.transpose()?;
@@ -90,13 +171,12 @@ fn receivers(field: &Field<'_>, from: InterfaceRef, names: &Names<'_>) -> Result
 
 /// Interval and payload of a ping of either kind.
 fn ping(section: &mut Section<'_>, payload: u32) -> Result<(Duration, u32), Fault> {
-    let interval = section.or("interval", Duration::from_millis(200), Field::period)?;
-    Ok((interval, section.or("payload", payload, |f| f.bytes(0..=MAX_PAYLOAD))?))
+    Ok((section.or("interval", Duration::from_millis(200))?, section.or("payload", payload)?))
 }
 
 fn udp(section: &mut Section<'_>, receivers: usize) -> Result<FlowKind, Fault> {
     let field = section.need("rate", "a rate such as \"10 Mbit/s\"")?;
-    let mut rates = field.list().iter().map(Field::rate).collect::<Result<Vec<Rate>, _>>()?;
+    let mut rates = field.list().iter().map(Field::value).collect::<Result<Vec<Rate>, _>>()?;
     if !field.is_list() {
         rates = vec![rates[0]; receivers];
     } else if rates.len() != receivers {
@@ -104,9 +184,9 @@ fn udp(section: &mut Section<'_>, receivers: usize) -> Result<FlowKind, Fault> {
     }
     Ok(FlowKind::Udp {
         rates,
-        payload: section.or("payload", 1470, |f| f.bytes(1..=MAX_PAYLOAD))?,
-        burst: section.or("burst", 1, |f| f.integer(1..=10_000))?,
-        gap: section.or("gap", Gap::Exponential, gap)?,
+        payload: section.or("payload", 1470)?,
+        burst: section.or("burst", 1)?,
+        gap: section.or_by("gap", Gap::Exponential, gap)?,
     })
 }
 
@@ -138,6 +218,13 @@ fn tos(field: &Field<'_>) -> Result<u8, Fault> {
         _ => None,
     };
     dscp.map(|d| d << 2).ok_or_else(|| field.wrong(expected))
+}
+
+/// The names of all code points that have one.
+fn marks() -> Vec<String> {
+    let classes = (0..8).map(|class| format!("CS{class}"));
+    let assured = (1..=4).flat_map(|class| (1..=3).map(move |drop| format!("AF{class}{drop}")));
+    classes.chain(assured).chain(["EF".to_owned()]).collect()
 }
 
 // spec: rfc2474 4.2.2.1 - class selectors are the former precedence; rfc2597 6 - assured forwarding; rfc3246

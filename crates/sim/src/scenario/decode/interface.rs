@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
@@ -12,6 +13,81 @@ use super::{Names, edca, refer, scheme, station};
 /// Tries of an MPDU by the driver.
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (4.4) - 30; older trees have 10.
 const RETRY_LIMIT: u8 = 30;
+
+const COMMON: &[Key] = &[
+    Key::need(
+        "address",
+        Form::Written {
+            words: "an IPv4 address of a host",
+            pattern: r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
+            examples: &["10.9.9.9"],
+        },
+        "its address; no two interfaces share one",
+    ),
+    Key::open(
+        "txqueuelen",
+        Form::Integer(1, 1_000_000),
+        "the kernel's",
+        "packets that its default qdisc holds",
+    ),
+];
+
+const WIFI: &[Key] = &[
+    Key::need("channel", Form::Name("channel"), "the channel that it is on"),
+    Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
+    Key::or(
+        "retry_limit",
+        Form::Integer(0, 255),
+        "30",
+        "tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more",
+    ),
+];
+
+static WIRED: Shape = Shape {
+    title: "Wired interface",
+    about: "An interface with a `link`.",
+    groups: &[
+        COMMON,
+        &[
+            Key::need("link", Form::Name("link"), "the link that it is an end of"),
+            Key::open("qdisc", qdisc::WIRED, "`pfifo_fast`", "its queueing discipline"),
+        ],
+    ],
+};
+
+static AP: Shape = Shape {
+    title: "Access point's interface",
+    about: "An interface with a `channel` and `role = \"ap\"`. EDCA parameters stand under hostapd's names.",
+    groups: &[
+        &[Key::tag("role", "ap")],
+        COMMON,
+        WIFI,
+        &[Key::need("scheme", scheme::FORM, "how it queues and schedules")],
+        edca::GROUPS[0],
+        edca::GROUPS[1],
+        edca::GROUPS[2],
+        edca::GROUPS[3],
+        edca::GROUPS[4],
+        edca::GROUPS[5],
+        edca::GROUPS[6],
+        edca::GROUPS[7],
+    ],
+};
+
+static STATION: Shape = Shape {
+    title: "Station's interface",
+    about: "An interface with a `channel` and `role = \"station\"`. The path to its access point is the same in both directions.",
+    groups: &[
+        &[Key::tag("role", "station")],
+        COMMON,
+        WIFI,
+        station::KEYS,
+        &[Key::or("scheme", scheme::FORM, "fifo", "how it queues and schedules")],
+    ],
+};
+
+/// What an interface may be.
+pub(super) const FORM: Form = Form::OneOf(&[&WIRED, &AP, &STATION]);
 
 /// What an interface is read in the light of.
 pub(super) struct Context<'c> {
@@ -33,10 +109,14 @@ pub(super) fn read<'a>(
     if section.has("link") && section.has("channel") {
         return Err(section.wrong("both link and channel", "one of them"));
     }
+    if !section.has("link") {
+        section.narrow(&STATION);
+    }
     let address = address(&mut section, &field.path, context.node, wiring)?;
-    let txqueuelen = section.or("txqueuelen", context.profile.txqueuelen, |f| f.integer(1..=1_000_000))?;
+    let txqueuelen = section.or("txqueuelen", context.profile.txqueuelen)?;
     let mut device = Device { profile: &context.profile, txqueuelen, scheme: None };
-    let (medium, qdisc) = if let Some(link) = section.get("link") {
+    let (medium, qdisc) = if section.has("link") {
+        let link = section.need("link", "the name of a link")?;
         let link = refer(&link, &context.names.links)?;
         wiring.ends[link].push(at);
         (Medium::Wired { link }, qdisc::read(&mut section, &device)?)
@@ -61,6 +141,7 @@ fn wifi<'a>(
     let channel = refer(&section.need("channel", "the name of a channel")?, &context.names.channels)?;
     let is_ap = section.need("role", "\"ap\" or \"station\"")?.choice(&[("ap", true), ("station", false)])?;
     let mut radio = None;
+    section.narrow(if is_ap { &AP } else { &STATION });
     let (role, scheme) = if is_ap {
         (Role::Ap, scheme::read(&section.need("scheme", &scheme::names())?)?)
     } else {
@@ -84,7 +165,7 @@ fn wifi<'a>(
     };
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
-    let retry_limit = section.or("retry_limit", RETRY_LIMIT, |f| f.integer(0..=u8::MAX))?;
+    let retry_limit = section.or("retry_limit", RETRY_LIMIT)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;

@@ -1,8 +1,19 @@
 //! Wired links.
 
+use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::reader::Field;
 use super::super::{InterfaceRef, Link, Node};
+
+/// A wired link.
+pub(super) static SHAPE: Shape = Shape {
+    title: "Link",
+    about: "A wired link between two interfaces: the two that name it.",
+    groups: &[&[
+        Key::need("rate", Form::Rate, "rate of each direction"),
+        Key::need("delay", Form::Time, "one-way propagation delay"),
+    ]],
+};
 
 /// Reads link `name`; `ends` are the interfaces that name it.
 pub(super) fn read(
@@ -12,8 +23,8 @@ pub(super) fn read(
     nodes: &[Node],
 ) -> Result<Link, Fault> {
     let mut section = field.section("a table with rate and delay")?;
-    let rate = section.need("rate", "a rate such as \"1 Gbit/s\"")?.rate()?;
-    let delay = section.need("delay", "a time such as \"0.1 ms\"")?.duration()?;
+    let rate = section.need("rate", "a rate such as \"1 Gbit/s\"")?.value()?;
+    let delay = section.need("delay", "a time such as \"0.1 ms\"")?.value()?;
     let ends: [InterfaceRef; 2] = ends.try_into().map_err(|_| {
         // A few names are enough to find the mistake.
         let name = |at: &InterfaceRef| {

@@ -13,10 +13,50 @@ mod wiring;
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::phy::{Band, Width};
 
+use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::reader::{Field, Section};
 use super::{Channel, InterfaceRef, Scenario, sweep};
+
+/// The whole file.
+pub(super) static SHAPE: Shape = Shape {
+    title: "Scenario",
+    about: "The keys of the file itself.",
+    groups: &[&[
+        Key::need("name", Form::Text, "its name, for results"),
+        Key::or("duration", Form::Period, "30 s", "length of the run"),
+        Key::or("warm_up", Form::Time, "0 s", "what happens before is not measured; shorter than `duration`"),
+        Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
+        Key::open("channel", Form::Named("channel", &Form::Table(&CHANNEL)), "none", "Wi-Fi channels"),
+        Key::open("link", Form::Named("link", &Form::Table(&link::SHAPE)), "none", "wired links"),
+        Key::need(
+            "node",
+            Form::Named("node", &Form::Table(&node::SHAPE)),
+            "hosts, routers and access points",
+        ),
+        Key::open("flow", flow::FORM, "none", "traffic"),
+        Key::open("sweep", Form::Sweep, "one run", "values that keys take in turn"),
+    ]],
+};
+
+const BANDS: [&str; 2] = ["2.4 GHz", "5 GHz"];
+const WIDTHS: [&str; 2] = ["20 MHz", "40 MHz"];
+
+static CHANNEL: Shape = Shape {
+    title: "Channel",
+    about: "One medium, which everyone on it shares.",
+    groups: &[&[
+        Key::need("band", Form::Choice(&BANDS), "frequency band"),
+        Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
+        Key::or(
+            "beacon_interval",
+            Form::Either(&[Form::Choice(&["off"]), Form::Period]),
+            "102.4 ms",
+            "time between beacons of each access point",
+        ),
+    ]],
+};
 
 /// Names that a scenario's values may refer to; positions are those of the decoded lists.
 struct Names<'a> {
@@ -81,19 +121,15 @@ impl Names<'_> {
 
 /// Reads the whole scenario; what needs a look at several parts at once is left to [`super::topology`].
 pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
-    let mut root = Section::new("", Origin::Line(1), tree);
+    let mut root = Section::new("", Origin::Line(1), tree, &SHAPE);
     let name = root.need("name", "the scenario's name")?;
-    let expected = "a name of at least one letter";
-    let text = name.text(expected)?;
-    if text.trim().is_empty() {
-        return Err(name.wrong(expected));
-    }
-    let duration = root.or("duration", Duration::from_secs(30), Field::period)?;
-    let warm_up = root.or("warm_up", Duration::ZERO, |field| {
-        let warm_up = field.duration()?;
+    let text = name.label("a name of at least one letter")?;
+    let duration = root.or("duration", Duration::from_secs(30))?;
+    let warm_up = root.or_by("warm_up", Duration::ZERO, |field| {
+        let warm_up = field.value()?;
         if warm_up < duration { Ok(warm_up) } else { Err(field.wrong("a time shorter than duration")) }
     })?;
-    let seed = root.or("seed", 1, |field| field.integer(0..=i64::MAX as u64))?;
+    let seed = root.or("seed", 1)?;
 
     let channel_fields = root.get("channel").map_or(Ok(Vec::new()), |field| field.named("channel"))?;
     let link_fields = root.get("link").map_or(Ok(Vec::new()), |field| field.named("link"))?;
@@ -134,18 +170,17 @@ fn interface_names(node: &Table) -> Vec<&str> {
 
 fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
     let mut section = field.section("a table with band and width")?;
-    let band = [("2.4 GHz", Band::Ghz2), ("5 GHz", Band::Ghz5)];
-    let width = [("20 MHz", Width::Mhz20), ("40 MHz", Width::Mhz40)];
-    let names = |all: [&str; 2]| suggest("", &all);
+    let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
+    let width = [(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)];
     let channel = Channel {
         name: name.to_owned(),
-        band: section.need("band", &names(band.map(|b| b.0)))?.choice(&band)?,
-        width: section.need("width", &names(width.map(|w| w.0)))?.choice(&width)?,
+        band: section.need("band", &suggest("", &BANDS))?.choice(&band)?,
+        width: section.need("width", &suggest("", &WIDTHS))?.choice(&width)?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
-        beacon_interval: section.or("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
+        beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
             match &field.item.value {
                 Value::String(off) if off == "off" => Ok(None),
-                _ => field.period().map(Some),
+                _ => field.value().map(Some),
             }
         })?,
     };

@@ -2,9 +2,10 @@
 
 use stillair_model::wifi::config::HardwareDepth;
 
+use super::super::contract::{Form, Key, Shape};
 use super::super::document::Table;
 use super::super::error::{Fault, Origin};
-use super::super::reader::{Field, Section};
+use super::super::reader::Section;
 use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
@@ -12,6 +13,29 @@ use super::wiring::Wiring;
 
 /// Ids of the world are 16 bits wide, and a link is two directions.
 const MAX_INTERFACES: usize = 30_000;
+
+/// A host, router or access point.
+pub(super) static SHAPE: Shape = Shape {
+    title: "Node",
+    about: "A host, router or access point.",
+    groups: &[
+        profile::KEYS,
+        &[
+            Key::or("forward", Form::Boolean, "false", "packets for others are passed on"),
+            Key::open(
+                "like",
+                Form::Name("node"),
+                "like none",
+                "another node whose keys this one has, but for those it gives itself; tables are merged key by key",
+            ),
+            Key::need(
+                "interface",
+                Form::Named("interface", &interface::FORM),
+                "its interfaces, at least one",
+            ),
+        ],
+    ],
+};
 
 /// Reads all nodes; `merged` holds name, origin and table of each.
 pub(super) fn all<'a>(
@@ -22,7 +46,7 @@ pub(super) fn all<'a>(
     let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
     let mut nodes = Vec::with_capacity(merged.len());
     for (index, (name, origin, table)) in merged.iter().enumerate() {
-        let mut section = Section::new(format!("node.{name}"), *origin, table);
+        let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE);
         let context = Context { names, channels, profile: profile::read(&mut section)?, node: *origin };
         nodes.push(node(index, name, section, &context, &mut wiring)?);
     }
@@ -38,7 +62,7 @@ fn node<'a>(
     context: &Context<'_>,
     wiring: &mut Wiring<'a>,
 ) -> Result<Node, Fault> {
-    let forward = section.or("forward", false, Field::boolean)?;
+    let forward = section.or("forward", false)?;
     // `like` is taken out of a merged table; asking for it puts it among the suggestions.
     section.get("like");
     let field = section.need("interface", "at least one interface")?;

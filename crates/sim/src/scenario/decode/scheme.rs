@@ -5,8 +5,87 @@ use stillair_model::wifi::config::{
 };
 
 use super::super::Scheme;
+use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, suggest};
 use super::super::reader::{Field, Section};
+
+const HARDWARE: &[Key] = &[
+    Key::or(
+        "hw_aggregates",
+        Form::Integer(1, 64),
+        "2",
+        "aggregates that the driver keeps in the hardware, per access category",
+    ),
+    Key::or("hw_singles", Form::Integer(1, 512), "8", "the same for frames that are sent alone"),
+];
+
+const LEGACY: &[Key] = &[Key::or(
+    "qlen",
+    Form::Integer(1, 100_000),
+    "123",
+    "frames that an access category of the driver holds before it stops the queue above (debugfs `qlen_be`)",
+)];
+
+const QUEUES: &[Key] = &[
+    Key::or("target", Form::Period, "20 ms", "CoDel's target"),
+    Key::or("interval", Form::Period, "100 ms", "CoDel's interval"),
+    Key::or("ecn", Form::Boolean, "true", "CoDel marks packets that allow it"),
+    Key::or("slow_target", Form::Period, "50 ms", "CoDel's target for a slow station"),
+    Key::or("slow_interval", Form::Period, "300 ms", "CoDel's interval for a slow station"),
+    Key::or("slow_ecn", Form::Boolean, "false", "CoDel marks packets of a slow station"),
+    Key::or("slow_below", Form::Rate, "12 Mbit/s", "expected throughput below which a station is slow"),
+    Key::or(
+        "hysteresis",
+        Form::Time,
+        "2 s",
+        "least time between two changes of a station from slow to fast or back",
+    ),
+    Key::or("flows", Form::Integer(1, 65_536), "4096", "flow queues of the device"),
+    Key::or("limit", Form::Integer(1, 1_000_000), "8192", "most packets over all queues"),
+    Key::or("memory_limit", Form::Bytes(4096, 1 << 30), "4 MiB", "most bytes of truesize over all queues"),
+    Key::or("fq_quantum", Form::Bytes(1, 1 << 20), "300 B", "bytes that a flow may send in a round"),
+];
+
+const PIECES: &[Key] = &[
+    Key::or("sparse", Form::Boolean, "true", "newly active stations go first, for one round"),
+    Key::or("charge_tx", Form::Boolean, "true", "stations are charged for what they are sent"),
+    Key::or("charge_rx", Form::Boolean, "true", "stations are charged for what they send"),
+    Key::or("quantum", Form::Period, "300 us", "airtime that a station may use in a round"),
+];
+
+static FIFO: Shape = Shape {
+    title: "Scheme fifo",
+    about: "pfifo_fast over the driver's own queues, as Wi-Fi was before 4.9.",
+    groups: &[&[Key::tag("kind", "fifo")], LEGACY, HARDWARE],
+};
+
+static FQ_CODEL: Shape = Shape {
+    title: "Scheme fq_codel",
+    about: "The fq_codel qdisc over the driver's own queues.",
+    groups: &[&[Key::tag("kind", "fq_codel")], LEGACY, HARDWARE],
+};
+
+static FQ_MAC: Shape = Shape {
+    title: "Scheme fq_mac",
+    about: "Queues in the MAC, stations served in turn: algorithms 1 and 2 of *Ending the Anomaly*.",
+    groups: &[&[Key::tag("kind", "fq_mac")], QUEUES, HARDWARE],
+};
+
+static AIRTIME: Shape = Shape {
+    title: "Scheme airtime",
+    about: "The same, stations served by airtime: algorithm 3, as ath9k runs it.",
+    groups: &[&[Key::tag("kind", "airtime")], PIECES, QUEUES, HARDWARE],
+};
+
+static AIRTIME_AS_PRINTED: Shape = Shape {
+    title: "Scheme airtime_as_printed",
+    about: "The same by the paper's listing, station by station.",
+    groups: &[&[Key::tag("kind", "airtime_as_printed")], PIECES, QUEUES, HARDWARE],
+};
+
+/// What a scheme may be.
+pub(super) const FORM: Form =
+    Form::Kinds { shapes: &[&FIFO, &FQ_CODEL, &FQ_MAC, &AIRTIME, &AIRTIME_AS_PRINTED], bare: true };
 
 /// A scheme as the model takes it.
 pub(super) struct Choice {
@@ -38,14 +117,12 @@ pub(super) fn names() -> String {
 
 /// Reads a scheme's name, or a table of `kind` and pieces.
 pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
-    let (kind, section) = field.kind(&Scheme::ALL.map(|(name, _)| name))?;
+    let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
     let mut choice = Choice::new(name);
     let Some(mut section) = section else { return Ok(choice) };
     match &mut choice.driver {
-        DriverConfig::Legacy(legacy) => {
-            legacy.qlen = section.or("qlen", legacy.qlen, |f| f.integer(1..=100_000))?
-        }
+        DriverConfig::Legacy(legacy) => legacy.qlen = section.or("qlen", legacy.qlen)?,
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {
                 Scheduler::RoundRobin => {}
@@ -57,32 +134,32 @@ pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
         }
     }
     let depth = &mut choice.hardware;
-    depth.aggregates = section.or("hw_aggregates", depth.aggregates, |f| f.integer(1..=64))?;
-    depth.singles = section.or("hw_singles", depth.singles, |f| f.integer(1..=512))?;
+    depth.aggregates = section.or("hw_aggregates", depth.aggregates)?;
+    depth.singles = section.or("hw_singles", depth.singles)?;
     section.finish()?;
     Ok(choice)
 }
 
 fn pieces(section: &mut Section<'_>, p: &mut AirtimeParams) -> Result<(), Fault> {
-    p.sparse = section.or("sparse", p.sparse, Field::boolean)?;
-    p.charge_tx = section.or("charge_tx", p.charge_tx, Field::boolean)?;
-    p.charge_rx = section.or("charge_rx", p.charge_rx, Field::boolean)?;
-    p.quantum = section.or("quantum", p.quantum, Field::period)?;
+    p.sparse = section.or("sparse", p.sparse)?;
+    p.charge_tx = section.or("charge_tx", p.charge_tx)?;
+    p.charge_rx = section.or("charge_rx", p.charge_rx)?;
+    p.quantum = section.or("quantum", p.quantum)?;
     Ok(())
 }
 
 fn queues(section: &mut Section<'_>, p: &mut FqParams) -> Result<(), Fault> {
-    p.codel.target = section.or("target", p.codel.target, Field::period)?;
-    p.codel.interval = section.or("interval", p.codel.interval, Field::period)?;
-    p.codel.ecn = section.or("ecn", p.codel.ecn, Field::boolean)?;
-    p.codel_slow.target = section.or("slow_target", p.codel_slow.target, Field::period)?;
-    p.codel_slow.interval = section.or("slow_interval", p.codel_slow.interval, Field::period)?;
-    p.codel_slow.ecn = section.or("slow_ecn", p.codel_slow.ecn, Field::boolean)?;
-    p.slow_below = section.or("slow_below", p.slow_below, Field::rate)?;
-    p.hysteresis = section.or("hysteresis", p.hysteresis, Field::duration)?;
-    p.flows = section.or("flows", p.flows, |f| f.integer(1..=65_536))?;
-    p.limit = section.or("limit", p.limit, |f| f.integer(1..=1_000_000))?;
-    p.memory_limit = section.or("memory_limit", p.memory_limit, |f| f.bytes(4096..=1 << 30))?;
-    p.quantum = section.or("fq_quantum", p.quantum, |f| f.bytes(1..=1 << 20))?;
+    p.codel.target = section.or("target", p.codel.target)?;
+    p.codel.interval = section.or("interval", p.codel.interval)?;
+    p.codel.ecn = section.or("ecn", p.codel.ecn)?;
+    p.codel_slow.target = section.or("slow_target", p.codel_slow.target)?;
+    p.codel_slow.interval = section.or("slow_interval", p.codel_slow.interval)?;
+    p.codel_slow.ecn = section.or("slow_ecn", p.codel_slow.ecn)?;
+    p.slow_below = section.or("slow_below", p.slow_below)?;
+    p.hysteresis = section.or("hysteresis", p.hysteresis)?;
+    p.flows = section.or("flows", p.flows)?;
+    p.limit = section.or("limit", p.limit)?;
+    p.memory_limit = section.or("memory_limit", p.memory_limit)?;
+    p.quantum = section.or("fq_quantum", p.quantum)?;
     Ok(())
 }

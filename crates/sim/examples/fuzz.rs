@@ -1,0 +1,251 @@
+//! Looks for scenarios that break the reader or the world: `fuzz reader SEED CASES FILE...` damages the bytes of scenario
+//! files, `fuzz world SEED CASES` makes small networks at random.
+//!
+//! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by `fuzz world SEED 1`. How long to
+//! go on is for the caller to say (scripts/fuzz.sh): nothing here reads a clock.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::{env, fs};
+
+use common::random;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use stillair_model::vocabulary::{Duration, Instant, Seed};
+use stillair_sim::scenario::{self, Scenario};
+use stillair_sim::world;
+
+/// Attempts to make a failing case smaller.
+const SHRINKS: u32 = 300;
+
+/// A source of cases that depends on the seed alone.
+fn runner(seed: u64) -> TestRunner {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let config = Config { failure_persistence: None, ..Config::default() };
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+}
+
+/// What is wrong, a panic included.
+fn guarded(check: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    panic::catch_unwind(AssertUnwindSafe(check)).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        Err(format!("panic: {}", text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no message")))
+    })
+}
+
+/// The smallest failing case that is found from one, and what is wrong with it.
+fn smallest<T: ValueTree>(
+    mut tree: T,
+    check: impl Fn(&T::Value) -> Result<(), String>,
+) -> (T::Value, String) {
+    let mut smallest = (tree.current(), guarded(|| check(&tree.current())).err().unwrap_or_default());
+    // Panics of the attempts are of no use to the reader.
+    panic::set_hook(Box::new(|_| {}));
+    let mut more = tree.simplify();
+    for _ in 0..SHRINKS {
+        if !more {
+            break;
+        }
+        let now = tree.current();
+        more = match guarded(|| check(&now)) {
+            Err(why) => {
+                smallest = (now, why);
+                tree.simplify()
+            }
+            Ok(()) => tree.complicate(),
+        };
+    }
+    smallest
+}
+
+/// Cases of one kind: `SEED` and on; the first that fails is shown as text and ends the search.
+fn search<S: Strategy>(
+    (kind, first, cases): (&str, u64, u64),
+    strategy: &S,
+    check: impl Fn(&S::Value) -> Result<(), String>,
+    show: impl Fn(&S::Value) -> String,
+) -> Result<(), String> {
+    for seed in first..first.saturating_add(cases) {
+        let tree = strategy.new_tree(&mut runner(seed)).expect("strategies here refuse nothing");
+        if guarded(|| check(&tree.current())).is_err() {
+            let (case, why) = smallest(tree, &check);
+            return Err(format!("{}\nfuzz {kind}: seed {seed}: {why}", show(&case)));
+        }
+    }
+    Ok(())
+}
+
+/// Damage to the bytes of a file.
+#[derive(Clone, Debug)]
+enum Damage {
+    Delete(Index, usize),
+    Swap(Index, Index),
+    Set(Index, u8),
+    Copy(Index, usize, Index),
+    /// A value or key that some reader may stumble over.
+    Insert(Index, &'static str),
+    /// All that follows an `=` sign.
+    Value(Index, &'static str),
+}
+
+const STUMBLING: [&str; 25] = [
+    // Longer than messages show, and cut in the middle of a letter where they are cut by bytes.
+    "\"xéééééééééééééééééééééééééééééééééééééééé\"",
+    "0",
+    "-1",
+    "1",
+    "9223372036854775807",
+    "1e308",
+    "nan",
+    "\"\"",
+    "\"0 s\"",
+    "\"1 ns\"",
+    "\"1000000 s\"",
+    "\"1 bit/s\"",
+    "\"1000 Gbit/s\"",
+    "[]",
+    "[[]]",
+    "{}",
+    "{ kind = \"airtime\" }",
+    "true",
+    "\"off\"",
+    "\"\\u0000\"",
+    "\"ap.wlan0\"",
+    "\"0.0.0.0\"",
+    "\"255.255.255.255\"",
+    "\"\u{1F4F6}\"",
+    "1979-05-27",
+];
+
+fn damage() -> impl Strategy<Value = Vec<Damage>> {
+    let (at, text) = (any::<Index>, prop::sample::select(STUMBLING.to_vec()));
+    let one = prop_oneof![
+        1 => (at(), 1..40_usize).prop_map(|(i, n)| Damage::Delete(i, n)),
+        1 => (at(), at()).prop_map(|(i, j)| Damage::Swap(i, j)),
+        1 => (at(), any::<u8>()).prop_map(|(i, b)| Damage::Set(i, b)),
+        1 => (at(), 1..80_usize, at()).prop_map(|(i, n, to)| Damage::Copy(i, n, to)),
+        1 => (at(), text.clone()).prop_map(|(i, text)| Damage::Insert(i, text)),
+        3 => (at(), text).prop_map(|(i, text)| Damage::Value(i, text)),
+    ];
+    prop::collection::vec(one, 1..6)
+}
+
+fn damaged(text: &str, all: &[Damage]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for one in all {
+        let len = bytes.len();
+        if len == 0 {
+            break;
+        }
+        match one {
+            Damage::Delete(i, n) => {
+                let i = i.index(len);
+                drop(bytes.drain(i..(i + n).min(len)));
+            }
+            Damage::Swap(i, j) => bytes.swap(i.index(len), j.index(len)),
+            Damage::Set(i, b) => bytes[i.index(len)] = *b,
+            Damage::Copy(i, n, to) => {
+                let i = i.index(len);
+                let piece = bytes[i..(i + n).min(len)].to_vec();
+                let to = to.index(len);
+                drop(bytes.splice(to..to, piece));
+            }
+            Damage::Insert(i, text) => {
+                let i = i.index(len);
+                drop(bytes.splice(i..i, text.bytes()));
+            }
+            Damage::Value(i, text) => {
+                let signs: Vec<usize> = (0..len).filter(|&n| bytes[n] == b'=').collect();
+                if !signs.is_empty() {
+                    let from = signs[i.index(signs.len())] + 1;
+                    let until =
+                        bytes[from..].iter().position(|b| b",}\n".contains(b)).map_or(len, |n| from + n);
+                    drop(bytes.splice(from..until, text.bytes()));
+                }
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Reads a text; what is read runs for a moment, and what is refused is refused with one line that says where.
+fn read(text: &str) -> Result<(), String> {
+    let lines = 1 + text.matches('\n').count() as u32;
+    let sets = match scenario::sweep(text, "f.toml") {
+        Ok(sets) => sets,
+        Err(e) => return refused(&e, lines),
+    };
+    match scenario::parse(text, "f.toml", &[]) {
+        Ok(scenario) => moment(&scenario)?,
+        Err(e) => refused(&e, lines)?,
+    }
+    for set in sets.iter().take(3) {
+        if let Ok(scenario) = scenario::parse(text, "f.toml", set) {
+            drop(scenario.resolved());
+        }
+    }
+    Ok(())
+}
+
+fn refused(e: &scenario::ScenarioError, lines: u32) -> Result<(), String> {
+    let said = e.to_string();
+    if said.chars().any(char::is_control) {
+        return Err(format!("more than one line: {said:?}"));
+    }
+    if e.line.is_some_and(|line| (1..=lines).contains(&line)) {
+        Ok(())
+    } else {
+        Err(format!("no such line: {said}"))
+    }
+}
+
+/// A scenario that was read can be resolved, wired and run; a thousandth of a second is enough to begin.
+fn moment(scenario: &Scenario) -> Result<(), String> {
+    drop(scenario.resolved());
+    let end = Instant::ZERO + Duration::from_millis(1).min(scenario.duration);
+    let mut world = world::wire(scenario, Seed { seed: scenario.seed, run: 0 }, |recorder| recorder).world;
+    world.run_until(end);
+    world.close(end)
+}
+
+fn run(arguments: &[String]) -> Result<Result<(), String>, String> {
+    let usage = || "usage: fuzz reader SEED CASES FILE... | fuzz world SEED CASES".to_owned();
+    let [kind, seed, cases, files @ ..] = arguments else { return Err(usage()) };
+    let (Ok(seed), Ok(cases)) = (seed.parse(), cases.parse()) else { return Err(usage()) };
+    match (kind.as_str(), files) {
+        ("reader", [_, ..]) => {
+            let read_file = |file: &String| fs::read_to_string(file).map_err(|e| format!("{file}: {e}"));
+            let texts: Vec<String> = files.iter().map(read_file).collect::<Result<_, _>>()?;
+            let strategy =
+                (prop::sample::select(texts), damage()).prop_map(|(text, all)| damaged(&text, &all));
+            Ok(search(("reader", seed, cases), &strategy, |text| read(text), String::clone))
+        }
+        ("world", []) => {
+            let strategy = (random::case(), 0_u64..4);
+            let show = |(case, run): &(random::Case, u64)| format!("{}# run {run}", case.text(random::FLOWS));
+            Ok(search(("world", seed, cases), &strategy, |(case, run)| random::check(case, *run), show))
+        }
+        _ => Err(usage()),
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    match run(&arguments) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => {
+            eprintln!("{failure}");
+            ExitCode::FAILURE
+        }
+        Err(usage) => {
+            eprintln!("{usage}");
+            ExitCode::from(2)
+        }
+    }
+}

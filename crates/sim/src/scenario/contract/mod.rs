@@ -1,0 +1,165 @@
+//! What a scenario may say: every key with what its value may be, its default and its meaning.
+//!
+//! The tables stand beside the code that reads them (`decode`, `profile`). [`super::reader`] reads values by them and
+//! knows no key that is not in them; the JSON Schema and the reference for users are made of them.
+
+mod reference;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+pub(super) use reference::reference;
+pub(super) use schema::schema;
+
+/// What a value may be.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// Any text with at least one letter.
+    Text,
+    /// The name of a thing of this scenario: of a `node`, `link` or `channel`, of an `interface` of any node, of the `end`
+    /// of a flow (a node or an interface), of the `radio` that an interface sends with.
+    Name(&'static str),
+    /// Text that is read by a function of its own: what it is in words, and a regular expression that all of it meets.
+    Written { words: &'static str, pattern: &'static str, examples: &'static [&'static str] },
+    /// One of many names: what the list is called, what they are in words, and the names.
+    Listed { title: &'static str, words: &'static str, names: fn() -> Vec<String> },
+    /// One of a few names.
+    Choice(&'static [&'static str]),
+    /// The one name that tells this table from its alternatives.
+    Tag(&'static str),
+    /// True or false.
+    Boolean,
+    /// A whole number, both bounds included.
+    Integer(i64, i64),
+    /// A number of bytes, plain or with a unit, both bounds included.
+    Bytes(u32, u32),
+    /// A time.
+    Time,
+    /// A time above zero.
+    Period,
+    /// Bits per second.
+    Rate,
+    /// A number from 0 to 1.
+    Fraction,
+    /// Any of these.
+    Either(&'static [Form]),
+    /// A list of at least one.
+    List(&'static Form),
+    /// A table.
+    Table(&'static Shape),
+    /// A table that is one of several, told apart by the keys it has.
+    OneOf(&'static [&'static Shape]),
+    /// A table that is one of several, told apart by its `kind`; where `bare`, a kind without options may stand alone.
+    Kinds { shapes: &'static [&'static Shape], bare: bool },
+    /// Things of a kind by name.
+    Named(&'static str, &'static Form),
+    /// Settings by names that have dots in them.
+    Settings(&'static [Key]),
+    /// Lists by dotted key.
+    Sweep,
+}
+
+/// What holds where a key is not given.
+#[derive(Debug)]
+pub(super) enum Absent {
+    /// That is a mistake.
+    Mistake,
+    /// This value, as TOML; text stands without quotes.
+    Default(&'static str),
+    /// What these words say.
+    Words(&'static str),
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub name: &'static str,
+    pub form: Form,
+    pub absent: Absent,
+    pub about: &'static str,
+}
+
+/// The keys of a table. Alternatives that share keys share a group of them.
+#[derive(Debug)]
+pub(super) struct Shape {
+    pub title: &'static str,
+    pub about: &'static str,
+    pub groups: &'static [&'static [Key]],
+}
+
+impl Key {
+    /// A key that must be there.
+    pub(super) const fn need(name: &'static str, form: Form, about: &'static str) -> Self {
+        Self { name, form, absent: Absent::Mistake, about }
+    }
+
+    /// A key with a default.
+    pub(super) const fn or(
+        name: &'static str,
+        form: Form,
+        default: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self { name, form, absent: Absent::Default(default), about }
+    }
+
+    /// A key without which something else holds.
+    pub(super) const fn open(
+        name: &'static str,
+        form: Form,
+        otherwise: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self { name, form, absent: Absent::Words(otherwise), about }
+    }
+
+    /// The key that tells a table from its alternatives.
+    pub(super) const fn tag(name: &'static str, value: &'static str) -> Self {
+        Self::need(name, Form::Tag(value), "says which of the tables this is")
+    }
+}
+
+impl Shape {
+    /// All keys, in the order of the tables.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.groups.iter().flat_map(|group| group.iter())
+    }
+
+    /// The key `name`.
+    pub(super) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys().find(|key| key.name == name)
+    }
+
+    /// Its `kind`.
+    pub(super) fn kind(&self) -> &'static str {
+        match self.key("kind").map(|key| &key.form) {
+            Some(Form::Tag(kind)) => kind,
+            _ => unreachable!("{} is chosen by a kind and has none", self.title),
+        }
+    }
+}
+
+impl Form {
+    /// What the elements of a list may be; a value that stands for a list of one is its own element.
+    pub(super) fn element(&'static self) -> &'static Self {
+        match self {
+            Self::List(inner) => inner,
+            Self::Either(forms) => forms
+                .iter()
+                .find_map(|f| if let Self::List(inner) = f { Some(*inner) } else { None })
+                .unwrap_or(self),
+            _ => self,
+        }
+    }
+
+    /// The tables that a value may be.
+    pub(super) fn shapes(&'static self) -> Vec<&'static Shape> {
+        match self {
+            Self::Table(shape) => vec![*shape],
+            Self::OneOf(shapes) | Self::Kinds { shapes, .. } => shapes.to_vec(),
+            Self::Either(forms) => forms.iter().flat_map(Self::shapes).collect(),
+            Self::List(inner) | Self::Named(_, inner) => inner.shapes(),
+            _ => Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! The description as a page for users.
+
+use super::super::units;
+use super::{Absent, Form, Key, Shape};
+
+/// What stands before the tables: the worked example and how values are written.
+const HEAD: &str = include_str!("reference.md");
+
+/// The page, in Markdown.
+pub(in super::super) fn reference(root: &'static Shape) -> String {
+    let units = |(_, names): (String, Vec<&str>)| {
+        names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let mut page = HEAD
+        .replace("{times}", &units(units::times()))
+        .replace("{rates}", &units(units::rates()))
+        .replace("{sizes}", &units(units::sizes()));
+    for shape in all(root) {
+        page.push_str(&format!("\n## {}\n\n{}\n\n", shape.title, shape.about));
+        page.push_str("| key | value | without it | meaning |\n|---|---|---|---|\n");
+        let keys: Vec<&Key> = shape.keys().collect();
+        for same in keys.chunk_by(|a, b| a.about == b.about) {
+            let names: Vec<String> = same.iter().map(|key| format!("`{}`", key.name)).collect();
+            let first = same[0];
+            page.push_str(&format!(
+                "| {} | {} | {} | {} |\n",
+                names.join(" "),
+                words(&first.form),
+                absent(first),
+                first.about
+            ));
+        }
+    }
+    page
+}
+
+/// The tables that can be reached from `root`, each once, from the outside in.
+pub(super) fn all(root: &'static Shape) -> Vec<&'static Shape> {
+    let mut found = vec![root];
+    let mut next = 0;
+    while next < found.len() {
+        for shape in found[next].keys().flat_map(|key| key.form.shapes()) {
+            if !found.iter().any(|known| core::ptr::eq(*known, shape)) {
+                found.push(shape);
+            }
+        }
+        next += 1;
+    }
+    found
+}
+
+fn absent(key: &Key) -> String {
+    match (&key.absent, &key.form) {
+        (Absent::Mistake, _) => "must be there".to_owned(),
+        (Absent::Default(text), Form::Boolean | Form::Integer(..) | Form::Fraction) => format!("`{text}`"),
+        (Absent::Default(text), Form::Bytes(..)) if text.parse::<u32>().is_ok() => format!("`{text}`"),
+        (Absent::Default(text), Form::Either(_)) if text.parse::<u32>().is_ok() => format!("`{text}`"),
+        (Absent::Default(text), _) => format!("`\"{text}\"`"),
+        (Absent::Words(words), _) => (*words).to_owned(),
+    }
+}
+
+/// What a value may be, in words.
+fn words(form: &'static Form) -> String {
+    let list =
+        |names: Vec<&str>| names.iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ");
+    match form {
+        Form::Text => "text".to_owned(),
+        Form::Name("interface") => "an interface, `\"NODE.INTERFACE\"`".to_owned(),
+        Form::Name("end") => "a node, or an interface, `\"NODE.INTERFACE\"`".to_owned(),
+        Form::Name("radio") => "an interface of the node, or `\"NODE.INTERFACE\"`".to_owned(),
+        Form::Name(what) => format!("the name of a {what}"),
+        Form::Written { words, .. } | Form::Listed { words, .. } => (*words).to_owned(),
+        Form::Choice(names) => list(names.to_vec()),
+        Form::Tag(name) => list(vec![name]),
+        Form::Boolean => "`true`, `false`".to_owned(),
+        Form::Integer(low, high) => format!("whole number, {low} to {high}"),
+        Form::Bytes(low, high) => format!("size, {low} to {high} bytes"),
+        Form::Time => "time".to_owned(),
+        Form::Period => "time above zero".to_owned(),
+        Form::Rate => "rate".to_owned(),
+        Form::Fraction => "fraction, 0 to 1".to_owned(),
+        Form::Either(forms) => forms.iter().map(words).collect::<Vec<_>>().join(", or "),
+        Form::List(inner) => format!("list of: {}", words(inner)),
+        Form::Table(shape) => link(shape),
+        Form::OneOf(shapes) => shapes.iter().map(|shape| link(shape)).collect::<Vec<_>>().join(", or "),
+        Form::Kinds { shapes, bare } => {
+            let kinds: Vec<String> =
+                shapes.iter().map(|s| format!("[`\"{}\"`](#{})", s.kind(), anchor(s))).collect();
+            let how =
+                if *bare { "a kind, or a table with `kind` and options" } else { "a table with `kind`" };
+            format!("{how}: {}", kinds.join(", "))
+        }
+        Form::Named(what, inner) => format!("{what}s by name: {}", words(inner)),
+        Form::Settings(keys) => {
+            let one = |key: &'static Key| {
+                let absent = absent(key);
+                format!("`{}`: {} ({}); {absent}", key.name, key.about, words(&key.form))
+            };
+            keys.iter().map(one).collect::<Vec<_>>().join("; ")
+        }
+        Form::Sweep => "lists of values, or ranges such as `\"1..30\"`, by dotted key".to_owned(),
+    }
+}
+
+fn link(shape: &Shape) -> String {
+    format!("[{}](#{})", shape.title, anchor(shape))
+}
+
+/// The name by which a page's heading is linked to.
+fn anchor(shape: &Shape) -> String {
+    shape.title.to_lowercase().replace(' ', "-").replace('\'', "")
+}

@@ -1,0 +1,200 @@
+//! The description as a JSON Schema.
+//!
+//! The schema is as strict as a look at one key at a time can be; names that dangle, addresses given twice and the
+//! like are for the reader alone.
+
+use serde_json::{Map, Value, json};
+
+use super::super::{document, units};
+use super::{Absent, Form, Key, Shape};
+
+/// The schema of a file whose keys are those of `root`.
+// spec: json-schema draft-07 - the version that editors' TOML extensions read.
+pub(in super::super) fn schema(root: &'static Shape) -> String {
+    let mut writer = Writer { definitions: Map::new() };
+    let mut whole = writer.table(root, Presence::Whole);
+    whole.insert("$schema".to_owned(), json!("http://json-schema.org/draft-07/schema#"));
+    whole.insert("title".to_owned(), json!("Stillair scenario"));
+    whole.insert("definitions".to_owned(), Value::Object(writer.definitions));
+    let text = serde_json::to_string_pretty(&Value::Object(whole)).expect("a tree of values can be written");
+    text + "\n"
+}
+
+/// Which keys of a table must be there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    /// Those without which there is no default.
+    Whole,
+    /// None: the rest is inherited by `like`.
+    Part,
+}
+
+struct Writer {
+    definitions: Map<String, Value>,
+}
+
+impl Writer {
+    fn table(&mut self, shape: &'static Shape, presence: Presence) -> Map<String, Value> {
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        for key in shape.keys() {
+            let inherits = key.name == "like";
+            if inherits && presence == Presence::Whole {
+                continue;
+            }
+            properties.insert(key.name.to_owned(), self.key(key, presence));
+            if inherits || (presence == Presence::Whole && matches!(key.absent, Absent::Mistake)) {
+                required.push(key.name);
+            }
+        }
+        let table = json!({
+            "type": "object",
+            "description": shape.about,
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        });
+        let Value::Object(table) = table else { unreachable!("written as an object above") };
+        table
+    }
+
+    fn key(&mut self, key: &'static Key, presence: Presence) -> Value {
+        let mut about = key.about.to_owned();
+        let mut out = match self.form(&key.form, presence) {
+            // What stands beside a reference is not looked at.
+            Value::Object(map) if map.contains_key("$ref") => json!({ "allOf": [map] }),
+            other => other,
+        };
+        match key.absent {
+            Absent::Default(text) => out["default"] = default(text),
+            Absent::Words(words) => about.push_str(&format!(" (without it: {words})")),
+            Absent::Mistake => {}
+        }
+        out["description"] = json!(about);
+        out
+    }
+
+    /// A reference to the table's definition, which is made at its first use.
+    fn shape(&mut self, shape: &'static Shape, presence: Presence) -> Value {
+        let part = if presence == Presence::Part { "-part" } else { "" };
+        let name = format!("{}{part}", shape.title.replace(' ', "-").replace('\'', "").to_lowercase());
+        if !self.definitions.contains_key(&name) {
+            let table = self.table(shape, presence);
+            self.definitions.insert(name.clone(), Value::Object(table));
+        }
+        json!({ "$ref": format!("#/definitions/{name}") })
+    }
+
+    /// A table by itself, or one that inherits.
+    fn inheriting(&mut self, shape: &'static Shape, presence: Presence) -> Value {
+        if shape.key("like").is_none() {
+            return self.shape(shape, presence);
+        }
+        json!({ "anyOf": [self.shape(shape, Presence::Whole), self.shape(shape, Presence::Part)] })
+    }
+
+    fn form(&mut self, form: &'static Form, presence: Presence) -> Value {
+        let quantity = |(pattern, _): (String, Vec<&str>)| json!({ "type": "string", "pattern": pattern });
+        match form {
+            Form::Text => json!({ "type": "string", "pattern": r"\S" }),
+            Form::Name("interface") => {
+                json!({ "type": "string", "pattern": r"^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$" })
+            }
+            Form::Name("end" | "radio") => {
+                json!({ "type": "string", "pattern": r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)?$" })
+            }
+            Form::Name(_) => json!({ "type": "string", "pattern": NAME }),
+            Form::Written { pattern, examples, .. } => {
+                json!({ "type": "string", "pattern": pattern, "examples": examples })
+            }
+            Form::Listed { title, names, .. } => {
+                self.definitions.insert((*title).to_owned(), json!({ "enum": names() }));
+                json!({ "$ref": format!("#/definitions/{title}") })
+            }
+            Form::Choice(names) => json!({ "enum": names }),
+            Form::Tag(name) => json!({ "const": name }),
+            Form::Boolean => json!({ "type": "boolean" }),
+            Form::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+            Form::Bytes(low, high) => json!({ "anyOf": [
+                { "type": "integer", "minimum": low, "maximum": high },
+                quantity(units::sizes()),
+            ] }),
+            Form::Time | Form::Period => quantity(units::times()),
+            Form::Rate => quantity(units::rates()),
+            Form::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+            Form::Either(forms) => self.any(forms.iter(), presence),
+            // A list takes the place of an inherited one as a whole.
+            Form::List(inner) => {
+                json!({ "type": "array", "minItems": 1, "items": self.form(inner, Presence::Whole) })
+            }
+            Form::Table(shape) => self.inheriting(shape, presence),
+            Form::OneOf(shapes) => {
+                json!({ "anyOf": shapes.iter().map(|shape| self.shape(shape, presence)).collect::<Vec<_>>() })
+            }
+            Form::Kinds { shapes, bare } => {
+                let names: Vec<&str> = shapes.iter().map(|shape| shape.kind()).collect();
+                let mut all: Vec<Value> = shapes.iter().map(|shape| self.shape(shape, presence)).collect();
+                if *bare {
+                    all.insert(0, json!({ "enum": names }));
+                }
+                json!({ "anyOf": all })
+            }
+            Form::Named(_, inner) => json!({
+                "type": "object",
+                "propertyNames": { "pattern": NAME },
+                "additionalProperties": self.form(inner, presence),
+            }),
+            Form::Settings(keys) => {
+                let keys: Vec<(&str, Value)> =
+                    keys.iter().map(|key| (key.name, self.key(key, presence))).collect();
+                dotted(&keys)
+            }
+            Form::Sweep => {
+                let sweep = json!({
+                    "type": "object",
+                    "additionalProperties": { "anyOf": [
+                        { "type": "array", "minItems": 1 },
+                        { "type": "string", "pattern": r"^\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*$" },
+                        { "$ref": "#/definitions/sweep" },
+                    ] },
+                });
+                self.definitions.insert("sweep".to_owned(), sweep);
+                json!({ "$ref": "#/definitions/sweep" })
+            }
+        }
+    }
+
+    fn any(&mut self, forms: impl Iterator<Item = &'static Form>, presence: Presence) -> Value {
+        json!({ "anyOf": forms.map(|form| self.form(form, presence)).collect::<Vec<_>>() })
+    }
+}
+
+/// A default as JSON.
+fn default(text: &str) -> Value {
+    match document::override_value(text) {
+        document::Value::String(text) => json!(text),
+        document::Value::Integer(i) => json!(i),
+        document::Value::Float(x) => json!(x),
+        document::Value::Boolean(b) => json!(b),
+        other => unreachable!("{other:?} as a default"),
+    }
+}
+
+/// The name of a thing.
+const NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
+
+/// Tables for names with dots, each of which may be quoted or begin another table.
+fn dotted(keys: &[(&str, Value)]) -> Value {
+    let mut properties = Map::new();
+    for (name, value) in keys {
+        properties.insert((*name).to_owned(), value.clone());
+        for (dot, _) in name.match_indices('.') {
+            let prefix = &name[..=dot];
+            let below: Vec<(&str, Value)> = keys
+                .iter()
+                .filter_map(|(name, value)| Some((name.strip_prefix(prefix)?, value.clone())))
+                .collect();
+            properties.insert(name[..dot].to_owned(), dotted(&below));
+        }
+    }
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}

@@ -1,0 +1,264 @@
+use super::super::{Scenario, decode, document, parse, units};
+use super::reference::all;
+use super::{Absent, Form, Key, Shape, reference};
+
+const SPECIMEN: &str = include_str!("../../../tests/scenario/good.toml");
+const AP: &str = "node.ap.interface.wlan0";
+const STATION: &str = "node.slow.interface.wlan0";
+const WIRED: &str = "node.server.interface.eth0";
+
+type Sets = Vec<(String, String)>;
+
+/// A place of the specimen where a table can stand, and what makes it stand there.
+struct Place {
+    path: String,
+    shape: &'static Shape,
+    sets: Sets,
+}
+
+/// Every table of the description at a place of the specimen.
+fn places() -> Vec<Place> {
+    let known = |title: &str| all(&decode::SHAPE).into_iter().find(|s| s.title == title).expect("a table");
+    let place =
+        |path: &str, title: &str| Place { path: path.to_owned(), shape: known(title), sets: Vec::new() };
+    let mut out = vec![
+        place("", "Scenario"),
+        place("channel.wifi", "Channel"),
+        place("link.lan", "Link"),
+        place("node.server", "Node"),
+        place(WIRED, "Wired interface"),
+        place(AP, "Access point's interface"),
+        place(STATION, "Station's interface"),
+        place("flow.0", "Flow of kind udp"),
+        place("flow.1", "Flow of kind ping"),
+    ];
+    let mut udp_ping = place("flow.1", "Flow of kind udp_ping");
+    udp_ping.sets.push(("flow.1.kind".to_owned(), "udp_ping".to_owned()));
+    out.push(udp_ping);
+    let entry = "{ rate = \"ht20-mcs0-sgi\" }";
+    let mut chain = place(&format!("{STATION}.retry_chain.0"), "Entry of a retry chain");
+    chain.sets.push((chain.path.clone(), entry.to_owned()));
+    out.push(chain);
+    for (above, key) in [(AP, "scheme"), (AP, "qdisc"), (STATION, "qdisc"), (WIRED, "qdisc")] {
+        let table = out.iter().find(|p| p.path == above).expect("placed above").shape;
+        for shape in table.key(key).expect("a key with kinds").form.shapes() {
+            let path = format!("{above}.{key}");
+            // A qdisc with instances of its own needs a driver that stops it; none at all needs one that does not.
+            let scheme = match (key, shape.kind()) {
+                ("qdisc", "noqueue") => Some("fq_mac"),
+                ("qdisc", _) => Some("fifo"),
+                _ => None,
+            };
+            let scheme = scheme.filter(|_| above != WIRED).map(|s| (format!("{above}.scheme"), s.to_owned()));
+            let kind = (path.clone(), format!("{{ kind = \"{}\" }}", shape.kind()));
+            out.push(Place { path, shape, sets: scheme.into_iter().chain([kind]).collect() });
+        }
+    }
+    out
+}
+
+fn read(sets: &Sets) -> Result<Scenario, String> {
+    parse(SPECIMEN, "good.toml", sets).map_err(|e| e.to_string())
+}
+
+/// The specimen with `key` of a place set to `value`.
+fn with(place: &Place, key: &Key, value: &str) -> Result<Scenario, String> {
+    let path = document::join(&place.path, key.name);
+    let mut sets = place.sets.clone();
+    sets.push((path, value.to_owned()));
+    read(&sets)
+}
+
+/// Values at the bounds of a form and beyond them, as overrides; none where other keys decide.
+fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
+    let texts = |all: &[&str]| all.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+    match form {
+        Form::Text => (texts(&["some name"]), texts(&["1", "\"\"", "[]"])),
+        Form::Written { examples, .. } => (texts(examples), texts(&["nonsense", "1"])),
+        Form::Listed { names, .. } => (names(), texts(&["nonsense", "-1"])),
+        Form::Choice(names) => (texts(names), texts(&["nonsense", "1"])),
+        Form::Tag(_) => (Vec::new(), texts(&["nonsense", "1"])),
+        Form::Boolean => (texts(&["true", "false"]), texts(&["1", "\"true\"", "nonsense"])),
+        Form::Integer(low, high) => {
+            let beyond =
+                [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().map(|n| n.to_string());
+            (vec![low.to_string(), high.to_string()], beyond.chain(texts(&["1.5", "\"1\""])).collect())
+        }
+        Form::Bytes(low, high) => {
+            let good = vec![low.to_string(), high.to_string(), format!("{low} B")];
+            let beyond =
+                [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().map(|n| n.to_string());
+            (good, beyond.chain(texts(&["1.5", "1 bit", "[]"])).collect())
+        }
+        // Times are compared with other times of the scenario: one that fits everywhere.
+        Form::Time => (texts(&["1.5 ms"]), texts(&["5", "5 min", "0.0000000001 s", "1000001 s"])),
+        Form::Period => (texts(&["29 s"]), texts(&["0 s", "5", "5 min", "1000001 s"])),
+        Form::Rate => (texts(&["1 bit/s", "1000 Gbit/s"]), texts(&["0 bit/s", "10", "1001 Gbit/s"])),
+        Form::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),
+        Form::Either(forms) => {
+            let good = forms.iter().flat_map(|form| probes(form).0).collect();
+            (good, texts(&["nonsense", "-1", "true"]))
+        }
+        Form::List(_)
+        | Form::Table(_)
+        | Form::OneOf(_)
+        | Form::Named(..)
+        | Form::Settings(_)
+        | Form::Sweep => (Vec::new(), texts(&["1", "true", "nonsense"])),
+        Form::Kinds { shapes, bare } => {
+            let good = shapes.iter().filter(|_| *bare).map(|shape| shape.kind().to_owned()).collect();
+            (good, texts(&["1", "nonsense"]))
+        }
+        Form::Name(_) => (Vec::new(), texts(&["nobody", "1"])),
+    }
+}
+
+#[test]
+fn the_places_hold_every_table() {
+    let places = places();
+    for shape in all(&decode::SHAPE) {
+        assert!(places.iter().any(|p| core::ptr::eq(p.shape, shape)), "{} is nowhere", shape.title);
+    }
+    for place in &places {
+        let text =
+            read(&place.sets).unwrap_or_else(|e| panic!("{} at {}: {e}", place.shape.title, place.path));
+        assert!(!text.nodes.is_empty());
+    }
+}
+
+/// Keys whose good values depend on other keys: what they need besides, or none where there is no such value.
+fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
+    let set = |path: &str, value: &str| vec![(format!("{}{path}", place.path), value.to_owned())];
+    match (place.shape.title, key.name) {
+        ("Station's interface", "rate") => {
+            let mut sets = set(".retry_chain", &format!("[\"{value}\"]"));
+            sets.push(("channel.wifi.width".to_owned(), "40 MHz".to_owned()));
+            Some(sets)
+        }
+        // The first entry of a chain is the rate itself.
+        ("Entry of a retry chain", "rate") => (value == "mcs0").then(Vec::new),
+        ("Channel", "width") | ("Access point's interface" | "Station's interface", "channel") => {
+            Some(Vec::new())
+        }
+        // Schemes that queue in the MAC stand above no qdisc, and the other way round.
+        (_, "qdisc") if place.path != WIRED => {
+            Some(set(".scheme", if value == "noqueue" { "airtime" } else { "fifo" }))
+        }
+        // One rate for each receiver.
+        ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
+        _ => Some(Vec::new()),
+    }
+}
+
+#[test]
+fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_key() {
+    let mut tried = 0;
+    for place in places() {
+        for key in place.shape.keys() {
+            let (good, bad) = probes(&key.form);
+            for value in good {
+                let Some(company) = company(&place, key, &value) else { continue };
+                let place = Place {
+                    path: place.path.clone(),
+                    shape: place.shape,
+                    sets: [company, place.sets.clone()].concat(),
+                };
+                let said = with(&place, key, &value);
+                assert!(said.is_ok(), "{}.{} = {value}: {said:?}", place.path, key.name);
+                tried += 1;
+            }
+            for value in bad {
+                let said = with(&place, key, &value).map_or_else(|e| e, |_| "no error".to_owned());
+                let names_it = said.contains(&format!("{}: found ", document::join(&place.path, key.name)));
+                // A node of that name is looked for before its keys are.
+                let inherited = key.name == "like" || said.starts_with("--set:");
+                assert!(
+                    names_it || inherited && said.contains("found"),
+                    "{}.{} = {value}: {said}",
+                    place.path,
+                    key.name
+                );
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 500, "{tried}");
+}
+
+#[test]
+fn a_default_written_out_changes_nothing() {
+    let mut tried = 0;
+    for place in places() {
+        for key in place.shape.keys() {
+            let Absent::Default(value) = key.absent else { continue };
+            let path = document::join(&place.path, key.name);
+            // Where the specimen gives the key, its value must go for the default to hold.
+            let text = without(&path);
+            let resolved = |sets: &Sets| {
+                let read = parse(&text, "good.toml", sets).unwrap_or_else(|e| panic!("{path}: {e}"));
+                read.resolved()
+            };
+            let mut sets = place.sets.clone();
+            let is = resolved(&sets);
+            sets.push((path.clone(), value.to_owned()));
+            assert_eq!(is, resolved(&sets), "{path} = {value}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 80, "{tried}");
+}
+
+/// The specimen without a key that it gives and that has a default.
+fn without(path: &str) -> String {
+    let given = [
+        ("duration", "duration = \"30 s\"\n"),
+        ("warm_up", "warm_up = \"5 s\"\n"),
+        ("seed", "seed = 1\n"),
+        ("flow.0.payload", "payload = 1470\n"),
+        ("flow.0.burst", "burst = 8\n"),
+        ("flow.0.start", "start = \"0 s\"\n"),
+        ("flow.1.interval", "interval = \"0.2 s\"\n"),
+    ];
+    match given.iter().find(|(key, _)| *key == path) {
+        Some((_, line)) => {
+            assert!(SPECIMEN.contains(line), "{line:?} is not in the specimen");
+            SPECIMEN.replacen(line, "", 1)
+        }
+        None => SPECIMEN.to_owned(),
+    }
+}
+
+#[test]
+fn settings_of_a_kernel_stand_under_their_names() {
+    let node = places().into_iter().find(|p| p.shape.title == "Node").expect("a node");
+    let Some(Form::Settings(keys)) = node.shape.key("sysctl").map(|key| &key.form) else { panic!("sysctl") };
+    for key in *keys {
+        let Absent::Default(default) = key.absent else { panic!("{} has no default", key.name) };
+        let set = |value: &str| read(&vec![(format!("node.server.sysctl.{}", key.name), value.to_owned())]);
+        assert_eq!(set(default), read(&Vec::new()));
+        let (good, bad) = probes(&key.form);
+        assert!(good.iter().all(|value| set(value).is_ok()));
+        assert!(bad.iter().all(|value| set(value).is_err_and(|e| e.contains(key.name))));
+    }
+}
+
+#[test]
+fn the_worked_example_is_one() {
+    let page = reference(&decode::SHAPE);
+    let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
+    parse(text, "example", &Vec::new()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(super::super::sweep(text, "example").map(|sets| sets.len()), Ok(4));
+    assert!(["{times}", "{rates}", "{sizes}"].iter().all(|hole| !page.contains(hole)));
+}
+
+#[test]
+fn names_of_rates_are_read_and_patterns_have_every_unit() {
+    for name in units::phy_rates(false) {
+        assert_eq!(units::phy_rate(&name, None).map(|rate| rate.to_string()), Ok(name));
+    }
+    let base = units::phy_rate("ht20-mcs3-sgi", None).ok();
+    assert!(units::phy_rates(true).iter().all(|name| units::phy_rate(name, base).is_ok()));
+    for (pattern, names) in [units::times(), units::rates(), units::sizes()] {
+        assert!(names.len() > 3 && names.iter().all(|name| pattern.contains(name)));
+    }
+}

@@ -1,0 +1,184 @@
+"""All combinations of a scenario's `[sweep]` table, with what is finished kept for the next time."""
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stillair import __version__, _native, output
+from stillair.result import Result
+from stillair.scenario import Overrides, Scenario, pairs, processors
+from stillair.table import table
+
+Override = tuple[str, str]
+
+_STATION = ("goodput_mbps", "airtime_share", "ping_median_ms")
+_MOST_STATIONS = 8  # more columns than these are not read at a terminal; the files have all
+
+
+@dataclass(frozen=True)
+class Combination:
+    """One combination: what it sets, and what it is recognised by when the sweep is run again."""
+
+    sets: tuple[Override, ...]
+    fingerprint: str
+
+
+class Sweep:
+    """The combinations of a scenario, each to be run `runs` times."""
+
+    def __init__(self, scenario: Scenario, overrides: Overrides = (), runs: int = 1, seed: int | None = None) -> None:
+        """Reads every combination; a mistake in any is found here. `overrides` act below those of the table."""
+        self.scenario = scenario
+        self.runs = runs
+        self.seed = seed
+        self.base = pairs(overrides)
+        self.combinations = [self._combination(sets) for sets in scenario.sweep()]
+
+    def _combination(self, sets: list[Override]) -> Combination:
+        resolved = self.scenario.resolve([*self.base, *sets])
+        # The resolved scenario holds all that decides a run, but for the seed given beside it.
+        what = json.dumps([__version__, resolved, self.runs, self.seed])
+        return Combination(tuple(sets), hashlib.sha256(what.encode()).hexdigest()[:20])
+
+    def run(
+        self,
+        jobs: int | None = None,
+        folder: Path | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> list[Result]:
+        """Runs what `folder` does not have yet, `jobs` runs at once, and keeps each combination as it is finished.
+
+        Results stand in the order of the combinations and do not depend on `jobs`.
+        """
+        results = [self._kept(folder, combination) for combination in self.combinations]
+        missing = [index for index, result in enumerate(results) if result is None]
+        found = self.runs * (len(results) - len(missing))
+
+        def finished(count: int) -> None:
+            if progress is not None:
+                progress(found + count)
+
+        def done(position: int, text: str) -> None:
+            index = missing[position]
+            results[index] = Result.from_json(text)
+            if folder is not None:
+                output.write_files(folder, {_name(self.combinations[index]): text})
+
+        finished(0)
+        if missing:
+            if folder is not None:
+                output.prepare(folder / "combinations")
+            variants = [[*self.base, *self.combinations[index].sets] for index in missing]
+            scenario = self.scenario
+            _native.run_variants(
+                scenario.text, scenario.file, variants, self.seed, self.runs, jobs or processors(), finished, done
+            )
+        return [result for result in results if result is not None]
+
+    def _kept(self, folder: Path | None, combination: Combination) -> Result | None:
+        if folder is None:
+            return None
+        try:
+            result = Result.from_json((folder / _name(combination)).read_text(encoding="utf-8"))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            # Not there, or not whole: then it is run.
+            return None
+        return result if len(result.runs) == self.runs else None
+
+    def kept(self, folder: Path) -> int:
+        """How many combinations the folder has."""
+        return sum(self._kept(folder, combination) is not None for combination in self.combinations)
+
+    def write(self, folder: Path, results: Sequence[Result]) -> None:
+        """Writes `sweep.json` and `sweep.csv`."""
+        text = self.to_json(results, indent=1) + "\n"
+        output.write_files(folder, {"sweep.json": text, "sweep.csv": self.to_csv(results)})
+
+    def to_json(self, results: Sequence[Result], indent: int | None = None) -> str:
+        """Every combination with what it sets and its means over the runs."""
+        rows = [
+            {"set": dict(combination.sets), "file": _name(combination), "over_runs": result.over_runs()}
+            for combination, result in zip(self.combinations, results, strict=True)
+        ]
+        name = results[0].scenario if results else ""
+        whole = {"version": __version__, "scenario": name, "runs": self.runs, "seed": self.seed, "combinations": rows}
+        return json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_csv(self, results: Sequence[Result]) -> str:
+        """A row for each combination: the swept keys and the means; empty where nothing was measured."""
+        keys, stations = self._keys(), _stations(results)
+        columns = [f"{station}.{metric}" for station in stations for metric in _STATION]
+        text = io.StringIO()
+        out = csv.writer(text, lineterminator="\n")
+        out.writerow([*keys, "runs", "goodput_total_mbps", "jain_airtime", *columns])
+        for combination, result in zip(self.combinations, results, strict=True):
+            over = result.over_runs()
+            figures = [_mean(over.get("goodput_total_mbps")), _mean(over.get("jain_airtime"))]
+            figures += [_mean(_of(over, station, metric)) for station in stations for metric in _STATION]
+            cells = ["" if figure is None else repr(figure) for figure in figures]
+            out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
+        return text.getvalue()
+
+    def to_text(self, results: Sequence[Result]) -> str:
+        """The table at the terminal: one row for each combination."""
+        stations = _stations(results)
+        shown = stations[:_MOST_STATIONS]
+        rows = []
+        for combination, result in zip(self.combinations, results, strict=True):
+            over = result.over_runs()
+            cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
+            rows.append([*(value for _, value in combination.sets), *cells, *(_cell(over, name) for name in shown)])
+        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown]
+        lines = [table(heading, rows), "", "by station: goodput Mbit/s / airtime % / ping median ms"]
+        if self.runs > 1:
+            lines.append(f"means over {self.runs} runs")
+        if len(stations) > len(shown):
+            lines.append(f"and {len(stations) - len(shown)} more stations; sweep.csv in the folder of -o has all")
+        return "\n".join(lines)
+
+    def _keys(self) -> list[str]:
+        return [key for key, _ in self.combinations[0].sets]
+
+
+def _name(combination: Combination) -> str:
+    return f"combinations/{combination.fingerprint}.json"
+
+
+def _stations(results: Sequence[Result]) -> list[str]:
+    """The stations of all combinations, in the order in which they are met."""
+    return list(dict.fromkeys(name for result in results for name in result.over_runs().get("stations") or {}))
+
+
+def _of(over: Mapping[str, Any], station: str, metric: str) -> Mapping[str, float] | None:
+    found: Mapping[str, float] | None = (over.get("stations") or {}).get(station, {}).get(metric)
+    return found
+
+
+def _mean(value: Mapping[str, float] | None) -> float | None:
+    return None if value is None else value["mean"]
+
+
+def _figure(value: float | None, digits: int, scale: float = 1) -> str:
+    return "-" if value is None else f"{value * scale:.{digits}f}"
+
+
+def _cell(over: Mapping[str, Any], station: str) -> str:
+    goodput, airtime, ping = (_mean(_of(over, station, metric)) for metric in _STATION)
+    return f"{_figure(goodput, 1)} / {_figure(airtime, 1, 100)} / {_figure(ping, 1)}"
+
+
+def _short(keys: Sequence[str]) -> list[str]:
+    """The keys by as few of their last parts as tell them apart."""
+    parts = [key.split(".") for key in keys]
+    most = max((len(part) for part in parts), default=1)
+    for count in range(1, most + 1):
+        names = [".".join(part[-count:]) for part in parts]
+        # A number alone says nothing: `flow.0` is better than `0`.
+        if len(set(names)) == len(names) and not any(name.isdigit() for name in names):
+            return names
+    return list(keys)

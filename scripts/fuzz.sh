@@ -1,0 +1,32 @@
+#!/bin/sh
+# Looks for scenarios that break the reader or the world, for a given time each.
+# Usage: fuzz.sh PROGRAM SECONDS [SEED]      SEED, where to begin, is taken from the clock unless given
+set -eu
+
+program=$1
+seconds=$2
+seed=${3:-$(date +%s)000}
+
+# One batch that does not end is a failure too: it hangs.
+patience=300
+
+for kind in reader world; do
+  case $kind in
+    reader) batch=2000; files=$(find scenarios crates/sim/tests/scenario/good.toml -name '*.toml' | LC_ALL=C sort) ;;
+    world) batch=20; files= ;;
+  esac
+  next=$seed
+  end=$(($(date +%s) + seconds))
+  while [ "$(date +%s)" -lt "$end" ]; do
+    # File names of the repository have no spaces.
+    # shellcheck disable=SC2086
+    timeout $patience "$program" $kind "$next" $batch $files || {
+      code=$?
+      [ $code -ne 124 ] || echo "fuzz $kind: one of the $batch seeds from $next on does not end in $patience s" >&2
+      echo "replay: $program $kind SEED 1" $files >&2
+      exit 1
+    }
+    next=$((next + batch))
+  done
+  echo "fuzz $kind: $((next - seed)) cases from seed $seed on, nothing found"
+done

@@ -1,0 +1,129 @@
+"""What people get wrong, at the command line as they see it: status 2, a line or two, and never a traceback."""
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+GOOD = (ROOT / "crates" / "sim" / "tests" / "scenario" / "good.toml").read_text(encoding="utf-8")
+SHORT = GOOD.replace('"30 s"', '"100 ms"').replace('"5 s"', '"0 s"').partition("[sweep]")[0]
+
+
+def stillair(*arguments: str, cwd: Path, limit: int | None = None, stdout: int | None = None) -> tuple[int, str, str]:
+    """Runs the program as a shell does; `limit` is the size in bytes at which a file cannot grow."""
+
+    def before() -> None:
+        if limit is not None:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    done = subprocess.run(
+        [sys.executable, "-m", "stillair", *arguments],
+        cwd=cwd,
+        stdout=subprocess.PIPE if stdout is None else stdout,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        preexec_fn=before,
+        timeout=120,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    return done.returncode, done.stdout or "", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("seed = 1", "seed 1"), "f.toml:4: found text that is not TOML"),
+        (('duration = "30 s"', "duration = 30"), "f.toml:2: duration: found 30, expected a time in ns, us, ms or s"),
+        (('duration = "30 s"', 'durration = "30 s"'), "durration: found an unknown key"),
+        (('warm_up = "5 s"', 'warm_up = "30 s"'), "expected a time shorter than duration"),
+        (('profile = "linux-4.4"', 'profile = "linux-4.5"'), 'found "linux-4.5", expected one of "linux-4.4"'),
+        (('role = "ap"', 'role = "app"'), 'did you mean "ap"?'),
+        (('"mcs15", "mcs14"', '"mcs15", "mcs99"'), "expected an HT rate"),
+        (('rate = "100 Mbit/s"', 'rate = "100 Mbps"'), "expected a rate in bit/s, kbit/s, Mbit/s or Gbit/s"),
+        (('"10.0.1.12"', '"10.0.1.11"'), "expected an address of its own"),
+        (("forward = true", "forward = false"), "expected forward = true"),
+        (('from = "server"', 'from = "servr"'), 'did you mean "server"?'),
+        (('link = "lan", address = "10.0.0.2"', 'link = "wan", address = "10.0.0.2"'), 'found "wan", expected "lan"'),
+        (('like = "fast1"', 'like = "fast2"'), "fast2"),
+        (("node.ap.interface.wlan0.scheme", "node.app.interface.wlan0.scheme"), "(node.app): found no such name"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_a_mistake_in_the_file(tmp_path: Path, change: tuple[str, str], says: str) -> None:
+    assert change[0] in GOOD
+    (tmp_path / "f.toml").write_text(GOOD.replace(*change, 1), encoding="utf-8")
+    code, out, err = stillair("run", "f.toml", cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert err.startswith("stillair: f.toml:")
+    assert says in err
+    assert 1 <= err.count("\n") <= 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--set", "node.ap.interface.wlan9.scheme=fifo"], "--set: node.ap.interface.wlan9: found no such name"),
+        (["--set", "flow.7.rate=1 Mbit/s"], "expected a number below 2"),
+        (["-o", "f.toml/result"], "results cannot be written there: Not a directory; give another folder with -o"),
+        (["-o", "/proc/result"], "results cannot be written there: "),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_a_mistake_at_the_command_line(tmp_path: Path, command: str, arguments: list[str], says: str) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    code, out, err = stillair(command, "f.toml", *arguments, cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert 1 <= err.count("\n") <= 2
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_a_disk_that_fills_up_leaves_no_half_of_a_file(tmp_path: Path, command: str) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    # Enough for the scenario, not for a result.
+    code, out, err = stillair(command, "f.toml", "-o", "kept", cwd=tmp_path, limit=2200)
+    assert (code, out) == (1, "")
+    assert "cannot be written: File too large" in err
+    assert 1 <= err.count("\n") <= 2
+    for path in (tmp_path / "kept").rglob("*.json"):
+        json.loads(path.read_text())
+    assert not (tmp_path / "kept" / "result.json").exists()
+    assert not (tmp_path / "kept" / "sweep.json").exists()
+
+
+@pytest.mark.parametrize("arguments", [["run", "f.toml", "--json"], ["sweep", "f.toml"], ["paper"], ["schema"]])
+def test_a_full_disk_behind_the_output(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    full = os.open("/dev/full", os.O_WRONLY)
+    code, _, err = stillair(*arguments, cwd=tmp_path, stdout=full)
+    os.close(full)
+    assert code == 1
+    assert err == "stillair: [Errno 28] No space left on device\n"
+
+
+def test_an_interrupted_run_says_so_and_ends(tmp_path: Path) -> None:
+    (tmp_path / "f.toml").write_text(SHORT.replace('"100 ms"', '"1000000 s"'), encoding="utf-8")
+    # A shell's Ctrl-C reaches a program that is under way: the progress of the first run tells when.
+    watch = (
+        "import os, signal, sys, threading; from stillair import _native; from stillair.__main__ import main\n"
+        "original = _native.run\n"
+        "def run(*arguments, **options):\n"
+        "    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    return original(*arguments, **options)\n"
+        "_native.run = run\n"
+        "main(['run', 'f.toml', '-o', 'kept'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", watch], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stillair: interrupted\n")
+    assert not (tmp_path / "kept" / "result.json").exists()

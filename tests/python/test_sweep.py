@@ -1,0 +1,203 @@
+"""Sweeps: every combination once, kept as it finishes, run again only when something it depends on has changed."""
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from stillair import InputError, Scenario, _native, sweep
+from stillair.__main__ import status
+from stillair.sweep import Sweep
+
+TEXT = """
+name = "two"
+duration = "50 ms"
+[channel.wifi]
+band = "5 GHz"
+width = "20 MHz"
+[node.ap]
+profile = "linux-4.6"
+interface.wlan0 = { channel = "wifi", role = "ap", scheme = "airtime", address = "10.0.1.1" }
+[node.fast]
+profile = "linux-4.4"
+[node.fast.interface.wlan0]
+channel = "wifi"
+role = "station"
+ap = "ap.wlan0"
+address = "10.0.1.11"
+rate = "ht20-mcs15-sgi"
+[[flow]]
+kind = "udp"
+from = "ap"
+to = "fast"
+rate = "10 Mbit/s"
+[[flow]]
+kind = "ping"
+from = "ap"
+to = "fast"
+interval = "10 ms"
+[sweep]
+"node.ap.interface.wlan0.scheme" = ["fifo", "airtime"]
+flow.0.rate = ["5 Mbit/s", "20 Mbit/s"]
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "two.toml"
+    path.write_text(TEXT, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def begun(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many combinations each call of the engine was given."""
+    counts: list[int] = []
+    original = _native.run_variants
+
+    def run_variants(text: str, file: str, variants: list[list[tuple[str, str]]], *rest: object) -> None:
+        counts.append(len(variants))
+        original(text, file, variants, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(_native, "run_variants", run_variants)
+    return counts
+
+
+def test_a_row_for_each_combination_in_the_order_of_the_file(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = file.parent / "kept"
+    assert status(["sweep", str(file), "--jobs", "3", "--runs", "2", "-o", str(folder)]) == 0
+    captured = capsys.readouterr()
+    assert captured.err == ""
+    lines = captured.out.splitlines()
+    assert lines[0].split()[:4] == ["scheme", "rate", "total", "Mbit/s"]
+    assert [line.split()[:2] for line in lines[1:5]] == [
+        ["fifo", "5"],
+        ["fifo", "20"],
+        ["airtime", "5"],
+        ["airtime", "20"],
+    ]
+    assert "means over 2 runs" in captured.out
+    data = json.loads((folder / "sweep.json").read_text())
+    assert [row["set"]["flow.0.rate"] for row in data["combinations"]] == ["5 Mbit/s", "20 Mbit/s"] * 2
+    rows = list(csv.DictReader((folder / "sweep.csv").open()))
+    for row, kept in zip(rows, data["combinations"], strict=True):
+        assert row["node.ap.interface.wlan0.scheme"] == kept["set"]["node.ap.interface.wlan0.scheme"]
+        assert float(row["fast.goodput_mbps"]) == kept["over_runs"]["stations"]["fast"]["goodput_mbps"]["mean"]
+        assert float(row["fast.airtime_share"]) == 1
+        result = json.loads((folder / kept["file"]).read_text())
+        assert [run["run"] for run in result["runs"]] == [0, 1]
+
+
+def test_a_combination_gives_what_run_gives_for_any_number_of_workers(file: Path) -> None:
+    table = Sweep(Scenario(file), runs=2, seed=5)
+    one, three = table.run(jobs=1), table.run(jobs=3)
+    assert [result.to_json() for result in one] == [result.to_json() for result in three]
+    for combination, result in zip(table.combinations, one, strict=True):
+        assert Scenario(file).run(runs=2, seed=5, overrides=combination.sets).runs == result.runs
+
+
+def test_what_is_kept_is_not_run_again_unless_it_depends_on_what_changed(
+    file: Path, begun: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = file.parent / "kept"
+
+    def again(text: str = TEXT, runs: int = 1, seed: int | None = None) -> int:
+        begun.clear()
+        table = Sweep(Scenario(text), runs=runs, seed=seed)
+        assert len(table.run(folder=folder)) == len(table.combinations)
+        return sum(begun)
+
+    assert again() == 4
+    assert again() == 0
+    assert again("# a comment\n" + TEXT) == 0
+    assert again(TEXT.replace('"5 Mbit/s"', '"6 Mbit/s"')) == 2
+    assert again(TEXT.replace('["fifo", "airtime"]', '["airtime", "fifo", "fq_mac"]')) == 2
+    assert again(TEXT.replace('"50 ms"', '"60 ms"')) == 4
+    assert again(runs=2) == 4
+    assert again(seed=7) == 4
+    assert again() == 0
+    one = next((folder / "combinations").iterdir())
+    for name, left in (
+        ("cut off", one.read_text()[:100]),
+        ("of another shape", "[]"),
+        ("empty", '{"version": "", "scenario": "two", "runs": []}'),
+    ):
+        for path in (folder / "combinations").iterdir():
+            path.write_text(left)
+        assert again() == 4, name
+    monkeypatch.setattr(sweep, "__version__", "99")
+    assert again() == 4
+
+
+def test_progress_counts_what_was_found_too(file: Path) -> None:
+    folder = file.parent / "kept"
+    counts: list[int] = []
+    Sweep(Scenario(TEXT.replace("[sweep]", '[sweep]\nseed = "1..2"')), runs=2).run(
+        folder=folder, progress=counts.append
+    )
+    assert counts == list(range(17))
+    counts.clear()
+    Sweep(Scenario(TEXT.replace("[sweep]", '[sweep]\nseed = "1..3"')), runs=2).run(
+        folder=folder, progress=counts.append
+    )
+    assert counts == list(range(16, 25))
+
+
+def test_a_mistake_in_any_combination_is_found_before_the_first_run(begun: list[int]) -> None:
+    with pytest.raises(InputError, match='did you mean "airtime"'):
+        Sweep(Scenario(TEXT.replace('["fifo", "airtime"]', '["fifo", "airtme"]'))).run()
+    assert begun == []
+
+
+def test_without_a_table_the_scenario_itself_is_the_only_combination(
+    capsys: pytest.CaptureFixture[str], file: Path
+) -> None:
+    file.write_text(TEXT.partition("[sweep]")[0])
+    assert status(["sweep", str(file), "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["combinations"]
+    assert row["set"] == {}
+    assert status(["sweep", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("total Mbit/s")
+
+
+def test_run_says_that_there_is_a_sweep(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["run", str(file), "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["scenario"] == "two"
+    assert "'stillair sweep' runs the 4 combinations" in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_keys_are_shown_by_what_tells_them_apart() -> None:
+    text = TEXT.partition("[sweep]")[0] + '[sweep]\n"flow.0.start" = ["0 s"]\n"flow.1.start" = ["0 s", "1 ms"]\n'
+    table = Sweep(Scenario(text))
+    heading = table.to_text(table.run()).splitlines()[0]
+    assert heading.split()[:2] == ["0.start", "1.start"]
+
+
+def test_an_interrupt_keeps_what_was_finished(file: Path) -> None:
+    # The second combination would take for ever.
+    endless = TEXT.partition("[sweep]")[0] + '[sweep]\nduration = ["50 ms", "1000000 s"]\n'
+    file.write_text(endless)
+    folder = file.parent / "kept"
+    command = [sys.executable, "-m", "stillair", "sweep", str(file), "--jobs", "1", "-o", str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        for _ in range(6000):
+            if list((folder / "combinations").glob("*.json")) or running.poll() is not None:
+                break
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert out == ""
+    assert err.splitlines() == [
+        f"stillair: 1 of 2 combinations are kept in {folder}; the same command goes on from there",
+        "stillair: interrupted",
+    ]
+    table = Sweep(Scenario(endless))
+    assert table.kept(folder) == 1
