@@ -72,7 +72,6 @@ def run(
     """Run a scenario and print what it measured."""
     overrides = [_override(text) for text in set_ or []]
     scenario = Scenario(file)
-    _mention_sweep(scenario)
     keeper = None
     if folder is not None:
         from stillair.folder import Keeper  # noqa: PLC0415 - not needed without -o
@@ -96,6 +95,7 @@ def run(
         raise
     if keeper is not None:
         keeper.finish()
+    _mention_sweep(scenario)
     print(result.to_json() if as_json else summary(result).rstrip())
 
 

@@ -47,11 +47,18 @@ def _head(result: Result) -> str:
 
 
 def _stations(over: Mapping[str, Any]) -> str:
-    rows = [
-        [name, *(figure(station.get(key), scale, digits) for key, _, scale, digits in _STATIONS)]
-        for name, station in (over.get("stations") or {}).items()
+    stations = (over.get("stations") or {}).items()
+    # What no station has, such as UDP pings in most scenarios, takes no column.
+    columns = [
+        column
+        for column in _STATIONS
+        if not column[0].startswith("udp_") or any(station.get(column[0]) for _, station in stations)
     ]
-    return table(["station", *(heading for _, heading, _, _ in _STATIONS)], rows) if rows else ""
+    rows = [
+        [name, *(figure(station.get(key), scale, digits) for key, _, scale, digits in columns)]
+        for name, station in stations
+    ]
+    return table(["station", *(heading for _, heading, _, _ in columns)], rows) if rows else ""
 
 
 def _totals(over: Mapping[str, Any]) -> str:

@@ -18,9 +18,11 @@ struct Shown {
     mpdus: Vec<MpduView>,
 }
 
+type Kept = (Vec<Shown>, Vec<(Instant, Headers)>);
+
 /// Keeps all that is shown.
 #[derive(Default, Clone)]
-struct Keeper(Rc<RefCell<(Vec<Shown>, Vec<(Instant, Headers)>)>>);
+struct Keeper(Rc<RefCell<Kept>>);
 
 impl Sink for Keeper {
     const FRAMES: bool = true;
@@ -108,7 +110,7 @@ fn check_frame(read: &Read<'_>, at: Instant, rate: PhyRate, whole: bool, len: u3
 fn sums_to_ones(parts: &[&[u8]]) -> bool {
     let word = |w: &[u8]| u64::from(w[0]) << 8 | w.get(1).map_or(0, |&b| u64::from(b));
     let sum: u64 = parts.iter().flat_map(|p| p.chunks(2)).map(word).sum();
-    sum % 0xffff == 0 && sum > 0
+    sum > 0 && sum.is_multiple_of(0xffff)
 }
 
 fn check_packet(bytes: &[u8], p: &Headers) {
