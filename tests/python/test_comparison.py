@@ -1,4 +1,5 @@
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -22,9 +23,14 @@ def row(program: str, us: float, stations: tuple[Station, ...] = ()) -> Row:
 
 
 def program(folder: Path, text: str) -> Path:
-    """A program that answers `text`, with its own arguments in place of ARGUMENTS."""
+    """A program that runs the Python lines of `text`, in a folder whose name has a space."""
+    folder = folder / "a folder"
+    folder.mkdir(exist_ok=True)
+    script = folder / "program.py"
+    script.write_text(f"import sys\n{text}\n", encoding="utf-8")
+    # By way of the shell: a path in a first line of `#!` can hold no space, and the interpreter's may.
     path = folder / "program"
-    path.write_text(f"#!{sys.executable}\nimport sys\n{text}\n", encoding="utf-8")
+    path.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, str(script)])} "$@"\n', encoding="utf-8")
     path.chmod(0o755)
     return path
 
