@@ -37,7 +37,8 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 
 test: test-rust test-python ## set up, then run every check: format, lints, types, tests
 
-test-rust: | prerequisites
+# The bindings are built against the environment's Python, so that comes first.
+test-rust: $(STAMPS)/venv | prerequisites
 	@scripts/prerequisites.sh lints
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
