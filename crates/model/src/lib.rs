@@ -9,6 +9,7 @@ pub mod fair;
 pub mod metrics;
 pub mod node;
 pub mod qdisc;
+pub mod transport;
 pub mod vocabulary;
 pub mod wifi;
 pub mod wire;

@@ -17,7 +17,7 @@ pub struct PktList {
 /// Length that queueing disciplines count: the packet with its Ethernet header (as `qdisc_pkt_len`), in bytes.
 #[inline]
 pub fn skb_len(p: &Packet) -> u32 {
-    p.len + ETHERNET_HEADER
+    p.len + ETHERNET_HEADER * u32::from(p.segs)
 }
 
 /// Bytes of an Ethernet header without the frame check sequence.

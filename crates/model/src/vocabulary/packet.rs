@@ -7,6 +7,7 @@
 use core::num::NonZeroU32;
 
 use super::ids::{Addr, FlowId, PeerId, PlaceId, SockId};
+use super::tcp::TcpHeader;
 use super::time::Instant;
 
 /// Handle of a packet: 24 bits of slot, 8 bits of generation (never zero).
@@ -45,6 +46,8 @@ pub enum Kind {
     UdpRequest,
     /// That datagram on its way back.
     UdpReply,
+    /// A TCP segment, or several that travel as one packet.
+    Tcp,
 }
 
 impl Kind {
@@ -54,7 +57,7 @@ impl Kind {
         match self {
             Self::EchoRequest => Some(Self::EchoReply),
             Self::UdpRequest => Some(Self::UdpReply),
-            Self::Udp | Self::EchoReply | Self::UdpReply => None,
+            Self::Udp | Self::EchoReply | Self::UdpReply | Self::Tcp => None,
         }
     }
 }
@@ -71,7 +74,8 @@ pub struct Packet {
     pub flow: FlowId,
     /// Hash of the five-tuple, computed once per flow (as `skb->hash`).
     pub flow_hash: u32,
-    /// Length in bytes from the IP header on.
+    /// Length in bytes from the IP header on; of a packet that stands for several segments, the sum of theirs, each with
+    /// its headers (as `qdisc_pkt_len`).
     pub len: u32,
     /// Memory charged for it, in bytes (as `skb->truesize`).
     pub truesize: u32,
@@ -85,7 +89,7 @@ pub struct Packet {
     pub src: Addr,
     /// Destination's address.
     pub dst: Addr,
-    /// Segments it stands for; more than one only between TSO and the wire.
+    /// Segments it stands for: more than one between TSO and the wire, and after GRO.
     pub segs: u16,
     /// Next hop on a wireless interface, set by routing.
     pub peer: PeerId,
@@ -208,6 +212,8 @@ impl PacketAccount {
 #[derive(Debug, Default)]
 pub struct Packets {
     slots: Vec<Packet>,
+    /// By slot: the TCP header, as far as there were TCP segments.
+    tcp: Vec<TcpHeader>,
     free: Vec<u32>,
     account: PacketAccount,
     uncharged: Vec<(SockId, u32)>,
@@ -252,6 +258,32 @@ impl Packets {
         hot.ttl = 64;
         hot.live = true;
         Pkt::new(slot, hot.generation)
+    }
+
+    /// Makes a TCP segment, or several in one packet, as [`Packets::create`] does.
+    pub fn create_tcp(&mut self, p: NewPacket, segs: u16, ack: u32, header: &TcpHeader) -> Pkt {
+        let pkt = self.create(p);
+        let hot = self.get_mut(pkt);
+        (hot.segs, hot.ack) = (segs, ack);
+        if self.tcp.len() <= pkt.slot() {
+            self.tcp.resize(self.slots.len(), TcpHeader::blank(SockId::NONE));
+        }
+        self.tcp[pkt.slot()] = *header;
+        pkt
+    }
+
+    /// The header of a TCP segment. Panics on a handle whose packet was freed.
+    #[inline]
+    pub fn tcp(&self, p: Pkt) -> &TcpHeader {
+        debug_assert!(self.get(p).kind == Kind::Tcp, "a TCP segment");
+        &self.tcp[p.slot()]
+    }
+
+    /// The header of a TCP segment, to be changed.
+    #[inline]
+    pub fn tcp_mut(&mut self, p: Pkt) -> &mut TcpHeader {
+        debug_assert!(self.get(p).kind == Kind::Tcp, "a TCP segment");
+        &mut self.tcp[p.slot()]
     }
 
     /// Ends a packet's life: books its fate, ends its charge, takes the handle out of use.

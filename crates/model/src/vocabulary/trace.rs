@@ -24,6 +24,15 @@ pub enum Trace {
         /// Time since its sender created it.
         delay: Duration,
     },
+    /// An application read bytes of a stream, in order.
+    Read {
+        /// Its flow.
+        flow: FlowId,
+        /// From the end that opened the connection to the other, or back.
+        forth: bool,
+        /// How many bytes.
+        bytes: u32,
+    },
     /// A packet was dropped.
     Dropped {
         /// Its flow.

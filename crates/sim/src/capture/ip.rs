@@ -52,6 +52,7 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2]) {
     let protocol = match p.kind {
         Kind::Udp | Kind::UdpRequest | Kind::UdpReply => 17,
         Kind::EchoRequest | Kind::EchoReply => 1,
+        Kind::Tcp => 6,
     };
     let mut head = [0; 28];
     head[..2].copy_from_slice(&[0x45, p.tos]);
@@ -89,6 +90,7 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2]) {
             let right = checksum(sum(&head[20..28]) + payload_sum(payload));
             head[22..24].copy_from_slice(&right.to_be_bytes());
         }
+        Kind::Tcp => unreachable!("no socket sends TCP yet"),
     }
     out.push(&head);
     out.payload(payload);

@@ -125,9 +125,10 @@ impl Sink for Recorder {
                     Kind::Udp => record.bytes += u64::from(len - HEADERS),
                     Kind::EchoReply => record.rtts[Protocol::Icmp as usize].push(delay.nanos()),
                     Kind::UdpReply => record.rtts[Protocol::Udp as usize].push(delay.nanos()),
-                    Kind::EchoRequest | Kind::UdpRequest => {}
+                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp => {}
                 }
             }
+            Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
             Trace::Dropped { .. } => {}
         }
     }

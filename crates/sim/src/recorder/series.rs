@@ -95,7 +95,11 @@ impl Series {
             Trace::Delivered { flow, kind: Kind::EchoReply | Kind::UdpReply, seq, delay, .. } => {
                 self.ping(flow, PingSample { at: now, rtt: delay, seq });
             }
-            Trace::Delivered { kind: Kind::EchoRequest | Kind::UdpRequest, .. } | Trace::Ppdu(_) => {}
+            Trace::Read { flow, bytes, .. } => {
+                self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(bytes);
+            }
+            Trace::Delivered { kind: Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp, .. }
+            | Trace::Ppdu(_) => {}
             Trace::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,
         }
     }

@@ -1,0 +1,298 @@
+//! Congestion controls: the contract between a TCP sender and the law that sets its window.
+//!
+//! A controller is a struct with its own state and a few functions ([`Controller`]); [`Cc`] closes the family with an
+//! enum, so that an acknowledgement costs no dynamic dispatch. What a controller may read and write of its connection is
+//! [`CcSock`], under the names that `ss` and the kernel use. Arithmetic is integer wherever Linux's is.
+
+pub mod reno;
+
+use crate::vocabulary::Stream;
+use reno::Reno;
+
+/// Congestion states of a sender.
+// linux: include/uapi/linux/tcp.h enum tcp_ca_state (6.1).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+#[repr(u8)]
+pub enum CaState {
+    /// Nothing is dubious.
+    #[default]
+    Open,
+    /// Duplicate acknowledgements or SACKs have come.
+    Disorder,
+    /// The window is being reduced for a mark or a local refusal, not for a loss.
+    Cwr,
+    /// Lost segments are being sent again.
+    Recovery,
+    /// The retransmission timer has fired.
+    Loss,
+}
+
+/// Events that a controller may react to.
+// linux: include/net/tcp.h enum tcp_ca_event (6.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CcEvent {
+    /// First transmission when nothing was in flight.
+    TxStart,
+    /// The window is restarted after an idle time.
+    CwndRestart,
+    /// Recovery or CWR has ended.
+    CompleteCwr,
+    /// Loss is entered.
+    Loss,
+    /// A segment with the congestion-experienced mark has come.
+    EcnIsCe,
+}
+
+/// A measurement of the delivery rate, made with one acknowledgement.
+// linux: include/net/tcp.h struct rate_sample, net/ipv4/tcp_rate.c (6.1).
+// spec: draft-cheng-iccrg-delivery-rate-estimation - delivery rate samples.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RateSample {
+    /// Value of `delivered` when the sample's newest segment was sent; 0 if there is no sample.
+    pub prior_delivered: u32,
+    /// Segments delivered over the interval; negative if no sample could be made.
+    pub delivered: i32,
+    /// Of them, marked with congestion experienced.
+    pub delivered_ce: i32,
+    /// Time over which they were delivered in us; negative if no sample could be made.
+    pub interval_us: i64,
+    /// The sending part of that interval in us.
+    pub snd_interval_us: u32,
+    /// The acknowledging part of that interval in us.
+    pub rcv_interval_us: u32,
+    /// Round-trip time of the last segment that was acknowledged in us; negative if none was timed.
+    pub rtt_us: i64,
+    /// Segments marked lost by this acknowledgement.
+    pub losses: i32,
+    /// Segments newly acknowledged or SACKed.
+    pub acked_sacked: u32,
+    /// Segments in flight before this acknowledgement.
+    pub prior_in_flight: u32,
+    /// The sample was taken while the application limited the sender.
+    pub is_app_limited: bool,
+    /// The newest segment of the sample had been retransmitted.
+    pub is_retrans: bool,
+    /// The acknowledgement is likely to have been delayed.
+    pub is_ack_delayed: bool,
+}
+
+/// What an acknowledgement took off the queue.
+// linux: include/net/tcp.h struct ack_sample (6.1).
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// Segments newly acknowledged.
+    pub pkts_acked: u32,
+    /// Round-trip time in us by this acknowledgement; negative if none.
+    pub rtt_us: i64,
+    /// Segments that were in flight when the newest of them was sent.
+    pub in_flight: u32,
+}
+
+/// The part of a connection that controllers see. Names are those of Linux's `tcp_sock`.
+#[derive(Clone, Debug)]
+pub struct CcSock {
+    /// Congestion window in segments.
+    pub snd_cwnd: u32,
+    /// Acknowledged segments that have not yet raised the window.
+    pub snd_cwnd_cnt: u32,
+    /// Most that the window may be.
+    pub snd_cwnd_clamp: u32,
+    /// Slow-start threshold in segments.
+    pub snd_ssthresh: u32,
+    /// Window before the last reduction, for undo.
+    pub prior_cwnd: u32,
+    /// Segments sent and not cumulatively acknowledged.
+    pub packets_out: u32,
+    /// Of them, SACKed.
+    pub sacked_out: u32,
+    /// Of them, thought lost.
+    pub lost_out: u32,
+    /// Of them, sent again and not yet acknowledged.
+    pub retrans_out: u32,
+    /// Whether the window limited the sender in the last round trip.
+    pub is_cwnd_limited: bool,
+    /// Most segments in flight in the last round in which the window limited it.
+    pub max_packets_out: u32,
+    /// Congestion state.
+    pub ca_state: CaState,
+    /// Maximum segment size in bytes of data.
+    pub mss_cache: u32,
+    /// Eight times the smoothed round-trip time in us; 0 before the first measurement.
+    pub srtt_us: u32,
+    /// Minimum of the round-trip time over the kernel's window (300 s) in us; `u32::MAX` before the first measurement.
+    pub min_rtt_us: u32,
+    /// Segments delivered so far, those SACKed included.
+    pub delivered: u32,
+    /// Of them, with congestion-experienced marks.
+    pub delivered_ce: u32,
+    /// Segments marked lost so far.
+    pub lost: u32,
+    /// Value of `delivered` up to which samples are application-limited; 0 if not limited.
+    pub app_limited: u32,
+    /// Time of the last delivery in us.
+    pub delivered_mstamp: u64,
+    /// First unacknowledged sequence number.
+    pub snd_una: u32,
+    /// Next sequence number to be sent.
+    pub snd_nxt: u32,
+    /// Next byte that the application has written and that was not sent yet: write_seq - snd_nxt, in bytes.
+    pub unsent: u32,
+    /// The present instant in us (as `tcp_mstamp`).
+    pub now_us: u64,
+    /// The present instant in ticks of the kernel's clock, counted from the start of the run (as `tcp_jiffies32`).
+    pub jiffies: u32,
+    /// Ticks in a second (CONFIG_HZ).
+    pub hz: u32,
+    /// Instant in jiffies of the last data segment sent (`lsndtime`).
+    pub lsndtime: u32,
+    /// Pacing rate in bytes a second.
+    pub pacing_rate: u64,
+    /// Most that it may be.
+    pub max_pacing_rate: u64,
+    /// The controller asks for pacing (`sk_pacing_status` is not none).
+    pub needs_pacing: bool,
+    /// Right shift of the pacing rate that gives the bytes of one small-queue period (`sk_pacing_shift`).
+    pub pacing_shift: u8,
+    /// Bytes queued below that are charged to the socket (`sk_wmem_alloc`).
+    pub wmem_alloc: u32,
+    /// Initial window in segments.
+    pub init_cwnd: u32,
+    /// Pacing stamp: earliest departure of the next segment in ns (`tcp_wstamp_ns`).
+    pub wstamp_ns: u64,
+    /// The present instant in ns (`tcp_clock_cache`).
+    pub clock_ns: u64,
+    /// What controllers leave to chance.
+    pub random: Stream,
+}
+
+impl CcSock {
+    /// Segments in the network.
+    // linux: include/net/tcp.h tcp_packets_in_flight (6.1).
+    #[inline]
+    pub fn in_flight(&self) -> u32 {
+        self.packets_out - (self.sacked_out + self.lost_out) + self.retrans_out
+    }
+    /// The window is below the threshold.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.snd_cwnd < self.snd_ssthresh
+    }
+}
+
+/// What a controller does. The default bodies are what Linux does where a module leaves a function out.
+// linux: include/net/tcp.h struct tcp_congestion_ops (6.1).
+pub trait Controller {
+    /// The connection is established and the controller takes over.
+    fn init(&mut self, _sk: &mut CcSock) {}
+    /// The threshold to fall to on congestion, in segments.
+    fn ssthresh(&mut self, sk: &mut CcSock) -> u32;
+    /// Raises the window: `acked` segments were acknowledged with acknowledgement number `ack`. Not called if
+    /// [`Controller::cong_control`] takes the window over.
+    fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32);
+    /// Sets window and pacing rate after each acknowledgement; true if the controller does so itself, in which case
+    /// neither `cong_avoid` nor proportional rate reduction act.
+    fn cong_control(&mut self, _sk: &mut CcSock, _rs: &RateSample) -> bool {
+        false
+    }
+    /// The state changes to `new`; `sk.ca_state` is still the old one.
+    fn set_state(&mut self, _sk: &mut CcSock, _new: CaState) {}
+    /// Something happened.
+    fn cwnd_event(&mut self, _sk: &mut CcSock, _event: CcEvent) {}
+    /// An acknowledgement has come, before it is taken in; `ece` if it echoes a mark.
+    fn in_ack_event(&mut self, _sk: &mut CcSock, _ece: bool) {}
+    /// Segments were acknowledged.
+    fn pkts_acked(&mut self, _sk: &mut CcSock, _sample: &AckSample) {}
+    /// The window to return to when a reduction proves to have been wrong.
+    // linux: net/ipv4/tcp_cong.c tcp_reno_undo_cwnd (6.1).
+    fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
+        sk.snd_cwnd.max(sk.prior_cwnd)
+    }
+    /// Send buffer in windows (as `sndbuf_expand`).
+    // linux: net/ipv4/tcp_input.c tcp_sndbuf_expand (6.1).
+    fn sndbuf_expand(&self) -> u32 {
+        2
+    }
+    /// Least segments in a TSO packet; `default` is `net.ipv4.tcp_min_tso_segs`.
+    fn min_tso_segs(&self, _sk: &CcSock, default: u32) -> u32 {
+        default
+    }
+    /// Marks its packets as ECN capable whatever `net.ipv4.tcp_ecn` says.
+    fn needs_ecn(&self) -> bool {
+        false
+    }
+}
+
+/// Every controller there is.
+#[derive(Clone, Debug)]
+pub enum Cc {
+    /// Reno (RFC 5681).
+    Reno(Reno),
+}
+
+/// Names of all controllers, as `net.ipv4.tcp_congestion_control` takes them.
+pub const NAMES: &[&str] = &["reno"];
+
+macro_rules! each {
+    ($self:expr, $c:ident => $do:expr) => {
+        match $self {
+            Self::Reno($c) => $do,
+        }
+    };
+}
+
+impl Cc {
+    /// The controller of that name in its initial state, if there is one.
+    pub fn by_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "reno" => Self::Reno(Reno),
+            _ => return None,
+        })
+    }
+}
+
+impl Controller for Cc {
+    fn init(&mut self, sk: &mut CcSock) {
+        each!(self, c => c.init(sk));
+    }
+    #[inline]
+    fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
+        each!(self, c => c.ssthresh(sk))
+    }
+    #[inline]
+    fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32) {
+        each!(self, c => c.cong_avoid(sk, ack, acked));
+    }
+    #[inline]
+    fn cong_control(&mut self, sk: &mut CcSock, rs: &RateSample) -> bool {
+        each!(self, c => c.cong_control(sk, rs))
+    }
+    fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
+        each!(self, c => c.set_state(sk, new));
+    }
+    #[inline]
+    fn cwnd_event(&mut self, sk: &mut CcSock, event: CcEvent) {
+        each!(self, c => c.cwnd_event(sk, event));
+    }
+    #[inline]
+    fn in_ack_event(&mut self, sk: &mut CcSock, ece: bool) {
+        each!(self, c => c.in_ack_event(sk, ece));
+    }
+    #[inline]
+    fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
+        each!(self, c => c.pkts_acked(sk, sample));
+    }
+    fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
+        each!(self, c => c.undo_cwnd(sk))
+    }
+    #[inline]
+    fn sndbuf_expand(&self) -> u32 {
+        each!(self, c => c.sndbuf_expand())
+    }
+    #[inline]
+    fn min_tso_segs(&self, sk: &CcSock, default: u32) -> u32 {
+        each!(self, c => c.min_tso_segs(sk, default))
+    }
+    fn needs_ecn(&self) -> bool {
+        each!(self, c => c.needs_ecn())
+    }
+}

@@ -1,0 +1,149 @@
+//! What a socket is given by its kernel, its device and its user. Values come from the profile; each has the name by
+//! which `sysctl` or the kernel knows it.
+
+use crate::vocabulary::Duration;
+
+/// The rule of TCP small queues: how many bytes of truesize a socket may have below it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SmallQueues {
+    /// Off: no limit at all.
+    pub off: bool,
+    /// Least limit in packets of the size at hand (2 since 3.19; 1 in 3.12-3.18; 0: no such term).
+    pub min_packets: u32,
+    /// Use the pacing rate's term, `pacing_rate >> pacing_shift` (since 3.12).
+    pub by_rate: bool,
+    /// How the byte limit `tcp_limit_output_bytes` acts.
+    pub cap: LimitOutput,
+    /// When data is sent in spite of the limit.
+    pub exception: Exception,
+    /// Value of the charge of an idle socket: 1, so that the comparison is with one byte more than is queued.
+    pub initial_charge: u32,
+}
+
+/// How `net.ipv4.tcp_limit_output_bytes` enters the limit.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LimitOutput {
+    /// It is the limit (3.6-3.11).
+    Fixed,
+    /// The larger of it and the rate's term (3.12-3.18).
+    AtLeast,
+    /// Never more than it (3.19-4.20, 6.16 on).
+    AtMost,
+    /// Never more than it, but for sockets that are paced (5.0-6.15).
+    AtMostUnlessPaced,
+}
+
+/// Segments that leave although the limit is reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Exception {
+    /// None.
+    Never,
+    /// The first and the second of the write queue, which holds unacknowledged data too (before 4.15).
+    FirstOfWriteQueue,
+    /// When nothing unacknowledged is there (4.15 on).
+    EmptyRtxQueue,
+    /// When at most one packet is unacknowledged (newest).
+    AtMostOneInRtxQueue,
+}
+
+/// How the pacing rate follows from the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PacingBase {
+    /// From the smoothed round-trip time, as Linux computes it.
+    Srtt,
+    /// From the flow's minimum round-trip time, as Algorithm 1 of the TSQ paper is printed.
+    // paper: tsq-pacing alg1 - divides by baseRTT.
+    BaseRtt,
+}
+
+/// How losses are found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossDetection {
+    /// RACK with a reordering window, and tail-loss probes (4.18 on by default).
+    RackTlp,
+    /// Three duplicate acknowledgements or SACKed segments above (RFC 6675), with tail-loss probes and early retransmit
+    /// where `tcp_early_retrans` says so.
+    DupAck,
+    /// The most forward SACK (FACK), as kernels before 4.15 by default.
+    Fack,
+}
+
+/// Everything that a socket needs to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TcpConfig {
+    /// Ticks of the kernel's clock in a second (CONFIG_HZ).
+    pub hz: u32,
+    /// Maximum segment size without options: MTU - 40.
+    pub advmss: u16,
+    /// `net.ipv4.tcp_timestamps`.
+    pub timestamps: bool,
+    /// `net.ipv4.tcp_sack`.
+    pub sack: bool,
+    /// `net.ipv4.tcp_dsack`.
+    pub dsack: bool,
+    /// `net.ipv4.tcp_ecn`: 0 off, 1 asked for and granted, 2 granted when asked for.
+    pub ecn: u8,
+    /// How losses are found (`net.ipv4.tcp_recovery`, `tcp_fack`).
+    pub loss: LossDetection,
+    /// `net.ipv4.tcp_early_retrans`: 3 and 4 send tail-loss probes.
+    pub tail_loss_probe: bool,
+    /// `net.ipv4.tcp_reordering`.
+    pub reordering: u32,
+    /// `net.ipv4.tcp_slow_start_after_idle`.
+    pub slow_start_after_idle: bool,
+    /// `net.ipv4.tcp_frto`.
+    pub frto: bool,
+    /// Initial window in segments (TCP_INIT_CWND, `ip route ... initcwnd`).
+    pub init_cwnd: u32,
+    /// `net.ipv4.tcp_pacing_ss_ratio` in per cent.
+    pub pacing_ss_ratio: u32,
+    /// `net.ipv4.tcp_pacing_ca_ratio` in per cent.
+    pub pacing_ca_ratio: u32,
+    /// What the pacing rate is computed from.
+    pub pacing_base: PacingBase,
+    /// `sk_pacing_shift`: 10, or what mac80211 sets for sockets over it.
+    pub pacing_shift: u8,
+    /// Small queues.
+    pub small_queues: SmallQueues,
+    /// `net.ipv4.tcp_limit_output_bytes`.
+    pub limit_output_bytes: u32,
+    /// `net.ipv4.tcp_min_tso_segs`.
+    pub min_tso_segs: u32,
+    /// `net.ipv4.tcp_tso_rtt_log` (5.18 on; 0: the term is off).
+    pub tso_rtt_log: u32,
+    /// `net.ipv4.tcp_tso_win_divisor`.
+    pub tso_win_divisor: u32,
+    /// The device takes packets of many segments; otherwise each packet is one segment.
+    pub tso: bool,
+    /// Most bytes of a TSO packet (`gso_max_size`).
+    pub gso_max_size: u32,
+    /// Most segments of a TSO packet (`gso_max_segs`).
+    pub gso_max_segs: u32,
+    /// Truesize of a packet of one full segment on the device, in bytes: 2304 without scatter-gather, 2728 with it.
+    pub truesize_segment: u32,
+    /// The device has scatter-gather: larger packets' truesize follows page fragments.
+    pub scatter_gather: bool,
+    /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
+    pub wmem: [u32; 3],
+    /// `net.ipv4.tcp_rmem`: the same for the receive buffer.
+    pub rmem: [u32; 3],
+    /// `net.ipv4.tcp_adv_win_scale`.
+    pub adv_win_scale: i8,
+    /// `net.ipv4.tcp_moderate_rcvbuf`.
+    pub moderate_rcvbuf: bool,
+    /// `net.ipv4.tcp_notsent_lowat`.
+    pub notsent_lowat: u32,
+    /// Least retransmission timeout (`rto_min`): 200 ms.
+    pub rto_min: Duration,
+    /// Least delayed-ACK time: 40 ms.
+    pub delack_min: Duration,
+    /// Longest delayed-ACK time: 200 ms.
+    pub delack_max: Duration,
+    /// Time waited for to send one acknowledgement for several, where a kernel compresses ACKs
+    /// (`net.ipv4.tcp_comp_sack_delay_ns`), and how many at most (`tcp_comp_sack_nr`; 0: off).
+    pub comp_sack_delay: Duration,
+    /// `net.ipv4.tcp_comp_sack_nr`.
+    pub comp_sack_nr: u32,
+    /// `net.ipv4.tcp_comp_sack_slack_ns`.
+    pub comp_sack_slack: Duration,
+}
