@@ -9,9 +9,9 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use stillair_model::vocabulary::{Instant, Seed};
+use stillair_model::vocabulary::{Duration, Instant, Seed};
 
-use crate::recorder::{self, Recorder, RunSummary, STEP, Series, SeriesReport, summarise};
+use crate::recorder::{self, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise};
 use crate::scenario::{self, Scenario};
 use crate::world::{self, Wired, World};
 
@@ -90,23 +90,59 @@ pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
     let Wired { mut world, stations, places } = world::wire(scenario, seed, |recorder| recorder);
     let end = Instant::ZERO + scenario.duration;
+    let mut sockets: Vec<SocketSeries> = vec![SocketSeries::default(); world.tcp_senders().count()];
     if with_series {
         let (flows, interfaces) = (world.trace.flows.len(), world.interfaces());
         let series = Series::new(scenario.duration, flows, stations.len(), places.len(), interfaces);
         world.trace.series = Some(series);
-        let mut until = Instant::ZERO;
-        while until < end {
-            until = (until + STEP).min(end);
-            world.run_until(until);
+    }
+    // The world stands still wherever something is sampled.
+    let mut step = Sampling::new(with_series.then_some(STEP));
+    let mut ss = Sampling::new(scenario.record.ss);
+    loop {
+        let until = step.next.min(ss.next).min(end);
+        world.run_until(until);
+        if step.reached(until) || (with_series && until == end) {
             let mut series = world.trace.series.take();
             series.iter_mut().for_each(|s| s.end_step(world.backlogs()));
             world.trace.series = series;
         }
-    } else {
-        world.run_until(end);
+        if ss.reached(until) {
+            for (series, (_, info)) in sockets.iter_mut().zip(world.tcp_senders()) {
+                series.push(until, &info);
+            }
+        }
+        if until == end {
+            break;
+        }
     }
-    let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places)?;
+    let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places, sockets)?;
     Ok(RunReport { summary, series: recorder::report(scenario, &world.trace, &stations, &places) })
+}
+
+/// Something that is looked at at a steady interval.
+struct Sampling {
+    interval: Duration,
+    next: Instant,
+}
+
+impl Sampling {
+    /// At every multiple of `interval`, or never.
+    fn new(interval: Option<Duration>) -> Self {
+        match interval {
+            Some(interval) => Self { interval, next: Instant::ZERO + interval },
+            None => Self { interval: Duration::ZERO, next: Instant::NEVER },
+        }
+    }
+
+    /// Whether it is to be looked at now; if so, it will be again one interval later.
+    fn reached(&mut self, now: Instant) -> bool {
+        let due = self.next == now;
+        if due {
+            self.next += self.interval;
+        }
+        due
+    }
 }
 
 /// Checks the accounts of a world that has run to its end, and sums up what the recorder in its trace has seen.
@@ -117,13 +153,20 @@ fn close<S>(
     recorder: impl Fn(&S) -> &Recorder,
     stations: &[String],
     places: &[String],
+    sockets: Vec<SocketSeries>,
 ) -> Result<RunSummary, String> {
     let end = Instant::ZERO + scenario.duration;
     world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
     let measured = scenario.duration - scenario.warm_up;
     let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
     let seen = recorder(&world.trace);
-    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), &air))
+    let names = scenario.flow_names();
+    let senders: Vec<_> = world.tcp_senders().collect();
+    let tcp = senders.into_iter().zip(sockets.into_iter().map(Some).chain(std::iter::repeat(None)));
+    let tcp = tcp.map(|((flow, info), series)| {
+        (names[flow.index()].clone(), flow, info, series.unwrap_or_default())
+    });
+    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), &air, tcp.collect()))
 }
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.

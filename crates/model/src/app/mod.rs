@@ -1,8 +1,10 @@
-//! Applications: sources of datagrams and pings.
+//! Applications: sources of datagrams, pings, bulk transfers.
 
+mod bulk;
 mod ping;
 mod udp;
 
+pub use bulk::{Bulk, BulkAction, BulkParams};
 pub use ping::Ping;
 pub use udp::{Gap, UdpSource, UdpSourceParams};
 

@@ -58,6 +58,14 @@ impl Timers {
         }
     }
 
+    /// Arms a timer for `at` unless it will fire sooner anyway.
+    #[inline]
+    pub fn hasten(&mut self, slot: Slot, at: Instant) {
+        if at < self.armed[slot.0 as usize] {
+            self.set(slot, Some(at));
+        }
+    }
+
     /// Disarms and returns the timer that is due first, if it is due before `end`.
     #[inline]
     pub fn pop_before(&mut self, end: Instant) -> Option<(Instant, Slot)> {
@@ -97,6 +105,8 @@ mod tests {
         t.set(Slot(1), None);
         t.set(Slot(1), at(5)); // as before
         let end = Instant::from_nanos(9);
+        t.hasten(Slot(3), Instant::from_nanos(6)); // later than it is armed for
+        t.hasten(Slot(0), Instant::from_nanos(2));
         let fired: Vec<_> = std::iter::from_fn(|| t.pop_before(end)).map(|(i, s)| (i.nanos(), s.0)).collect();
         assert_eq!(fired, vec![(2, 0), (5, 1), (5, 3), (7, 2)]);
     }

@@ -3,11 +3,13 @@
 mod hash;
 mod series;
 mod series_report;
+mod sockets;
 mod summary;
 
 pub use series::{Backlog, LAYERS, PingSample, STEP, Series};
 pub use series_report::{SeriesReport, report};
-pub use summary::{Drop, RunSummary, StationSummary, summarise};
+pub use sockets::SocketSeries;
+pub use summary::{Drop, FlowSummary, RunSummary, StationSummary, summarise};
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
 
@@ -39,7 +41,7 @@ pub enum Protocol {
 pub struct FlowRecord {
     /// Station that the flow begins or ends at.
     pub station: Option<usize>,
-    /// Bytes of UDP payload delivered.
+    /// Bytes of UDP payload delivered, or of a TCP stream read.
     pub bytes: u64,
     /// Round-trip times of pings by [`Protocol`], in ns, in the order of their replies.
     pub rtts: [Vec<u64>; 2],

@@ -32,7 +32,7 @@ struct FlowSeries {
     tos: u8,
     dscp: u8,
     ac: &'static str,
-    /// UDP: bytes of payload delivered.
+    /// UDP: bytes of payload delivered; TCP: bytes of the stream read.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<Vec<u64>>,
     /// Ping: time of the reply and round-trip time in ns, and sequence number.
@@ -95,8 +95,9 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
     // The world numbers flows in this order.
     let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));
     let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, InterfaceRef))| {
-        let (kind, udp) = match flow.kind {
+        let (kind, carries_data) = match flow.kind {
             FlowKind::Udp { .. } => ("udp", true),
+            FlowKind::Tcp { .. } => ("tcp", true),
             FlowKind::Ping { .. } => ("ping", false),
             FlowKind::UdpPing { .. } => ("udp_ping", false),
         };
@@ -111,8 +112,8 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
             tos: flow.tos,
             dscp: flow.tos >> 2,
             ac: Ac::of_tid(flow.tos >> 5).name(),
-            bytes: udp.then(bytes),
-            pings: (!udp).then(pings),
+            bytes: carries_data.then(bytes),
+            pings: (!carries_data).then(pings),
         }
     };
     all.enumerate().map(one).collect()

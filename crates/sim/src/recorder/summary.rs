@@ -3,10 +3,11 @@
 use serde::Serialize;
 use std::collections::BTreeMap;
 use stillair_model::metrics::{jain, quantile};
-use stillair_model::vocabulary::{Duration, PacketAccount, Reason};
+use stillair_model::transport::tcp::info::TcpInfo;
+use stillair_model::vocabulary::{Duration, FlowId, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::{Direction, Protocol, Recorder};
+use super::{Direction, Protocol, Recorder, SocketSeries};
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
 #[derive(Clone, Debug, Serialize)]
@@ -17,12 +18,18 @@ pub struct RunSummary {
     pub seed: u64,
     /// Hash of the trace, in hexadecimal.
     pub trace_hash: String,
-    /// UDP payload delivered over all flows, in Mbit/s.
+    /// UDP payload delivered and TCP streams read over all flows, in Mbit/s.
     pub goodput_total_mbps: f64,
     /// Jain's index of the stations' airtime.
     pub jain_airtime: Option<f64>,
     /// By station.
     pub stations: BTreeMap<String, StationSummary>,
+    /// By TCP flow.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub flows: BTreeMap<String, FlowSummary>,
+    /// By TCP flow: the sender's samples, if the scenario asks for them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub sockets: BTreeMap<String, SocketSeries>,
     /// By place and reason, over the whole run.
     pub drops: Vec<Drop>,
     /// Use of each channel's air over the whole run, in us.
@@ -31,10 +38,27 @@ pub struct RunSummary {
     pub packets: PacketSummary,
 }
 
+/// The summary of one TCP flow.
+#[derive(Clone, Debug, Serialize)]
+pub struct FlowSummary {
+    /// Bytes read by the receiver after the warm-up, in Mbit/s.
+    pub goodput_mbps: f64,
+    /// Segments sent again, over the whole run.
+    pub retransmissions: u32,
+    /// Retransmission timeouts, over the whole run.
+    pub timeouts: u32,
+    /// Tail-loss probes, over the whole run.
+    pub tlp_probes: u32,
+    /// Bytes acknowledged, over the whole run.
+    pub bytes_acked: u64,
+    /// Least round-trip time in ms.
+    pub minrtt_ms: Option<f64>,
+}
+
 /// The summary of one station.
 #[derive(Clone, Debug, Serialize)]
 pub struct StationSummary {
-    /// UDP payload of flows to and from it, in Mbit/s.
+    /// UDP payload and TCP streams of flows to and from it, in Mbit/s.
     pub goodput_mbps: f64,
     /// Its part of the airtime of all stations, 0 to 1.
     pub airtime_share: Option<f64>,
@@ -91,6 +115,7 @@ pub fn summarise(
     places: &[String],
     packets: (&PacketAccount, u64),
     air: &[(String, &AirAccount)],
+    tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
 ) -> RunSummary {
     let seconds = measured.secs_f64();
     let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
@@ -125,6 +150,17 @@ pub fn summarise(
             airtime_rx_us: record.airtime[Direction::Up as usize].micros_f64(),
         }
     };
+    let flow = |flow: FlowId, info: &TcpInfo| FlowSummary {
+        goodput_mbps: mbps(recorder.flows[flow.index()].bytes),
+        retransmissions: info.retrans_total,
+        timeouts: info.timeouts,
+        tlp_probes: info.tlp_probes,
+        bytes_acked: info.bytes_acked,
+        minrtt_ms: (info.minrtt_us != u32::MAX).then(|| f64::from(info.minrtt_us) / 1e3),
+    };
+    let flows = tcp.iter().map(|(name, id, info, _)| (name.clone(), flow(*id, info))).collect();
+    let sockets = tcp.into_iter().filter(|(.., series)| !series.is_empty());
+    let sockets = sockets.map(|(name, .., series)| (name, series)).collect();
     let (account, inside) = packets;
     let dropped = account.dropped.iter().enumerate().flat_map(|(place, by_reason)| {
         let counts = Reason::ALL.iter().zip(by_reason).filter(|&(_, &n)| n > 0);
@@ -144,6 +180,8 @@ pub fn summarise(
         goodput_total_mbps: mbps(recorder.flows.iter().map(|f| f.bytes).sum()),
         jain_airtime: jain(&used),
         stations: stations.iter().enumerate().map(|(i, name)| (name.clone(), station(i))).collect(),
+        flows,
+        sockets,
         drops: dropped.collect(),
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),
         packets: PacketSummary {

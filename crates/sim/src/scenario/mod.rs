@@ -49,9 +49,26 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Traffic.
     pub flows: Vec<Flow>,
+    /// What is recorded beyond the summary.
+    pub record: Record,
+}
+
+/// What is recorded beyond the summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Record {
+    /// Time between samples of every TCP sender's state, as `ss -tim` shows it; none means no samples.
+    pub ss: Option<Duration>,
 }
 
 impl Scenario {
+    /// The names of all flows, one for each receiver, in the order in which the world numbers them.
+    pub fn flow_names(&self) -> Vec<String> {
+        let one = |flow: &Flow| -> Vec<String> {
+            flow.to.iter().map(|&to| format!("{}.{}", flow.name, self.endpoint_name(to))).collect()
+        };
+        self.flows.iter().flat_map(one).collect()
+    }
+
     /// An interface as `node.interface`.
     pub fn interface_name(&self, at: InterfaceRef) -> String {
         let node = &self.nodes[at.node];
@@ -291,6 +308,13 @@ pub enum FlowKind {
         interval: Duration,
         /// Bytes of payload.
         payload: u32,
+    },
+    /// A greedy TCP sender.
+    Tcp {
+        /// Its congestion control.
+        congestion_control: &'static str,
+        /// Bytes that it sends before it closes; none means as many as it can.
+        bytes: Option<u64>,
     },
     /// UDP datagrams that a server at the receiver sends back.
     UdpPing {

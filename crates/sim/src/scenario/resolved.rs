@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
@@ -45,6 +46,7 @@ impl Scenario {
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
             "links": links.collect::<Vec<_>>(),
+            "record": { "ss_ns": self.record.ss.map(Duration::nanos) },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
         });
         all.to_string()
@@ -105,6 +107,11 @@ impl Scenario {
                     Gap::Uniform { low, high } => json!({ "uniform_millionths": [low, high] }),
                 },
             }),
+            FlowKind::Tcp { congestion_control, bytes } => json!({
+                "kind": "tcp",
+                "congestion_control": congestion_control,
+                "bytes": bytes,
+            }),
             FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
             FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };
@@ -132,6 +139,52 @@ fn profile(p: &Profile) -> Value {
         "net.core.wmem_default": p.wmem_default,
         "truesize_linear_bytes": p.truesize_linear,
         "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
+        "net.ipv4.tcp_congestion_control": p.congestion_control,
+        "wifi_pacing_shift": p.wifi_pacing_shift,
+        "tcp": tcp(&p.tcp),
+    })
+}
+
+fn tcp(t: &TcpConfig) -> Value {
+    let queues = &t.small_queues;
+    json!({
+        "hz": t.hz,
+        "advmss": t.advmss,
+        "initcwnd": t.init_cwnd,
+        "rto_min_ns": t.rto_min.nanos(),
+        "loss": format!("{:?}", t.loss),
+        "tail_loss_probe": t.tail_loss_probe,
+        "pacing_base": format!("{:?}", t.pacing_base),
+        "pacing_shift": t.pacing_shift,
+        "small_queues": {
+            "off": queues.off,
+            "min_packets": queues.min_packets,
+            "by_rate": queues.by_rate,
+            "rate_multiple": queues.rate_multiple,
+            "cap": format!("{:?}", queues.cap),
+            "exception": format!("{:?}", queues.exception),
+        },
+        "net.ipv4.tcp_limit_output_bytes": t.limit_output_bytes,
+        "net.ipv4.tcp_pacing_ss_ratio": t.pacing_ss_ratio,
+        "net.ipv4.tcp_pacing_ca_ratio": t.pacing_ca_ratio,
+        "net.ipv4.tcp_min_tso_segs": t.min_tso_segs,
+        "net.ipv4.tcp_tso_rtt_log": t.tso_rtt_log,
+        "net.ipv4.tcp_tso_win_divisor": t.tso_win_divisor,
+        "net.ipv4.tcp_notsent_lowat": t.notsent_lowat,
+        "net.ipv4.tcp_ecn": t.ecn,
+        "net.ipv4.tcp_sack": t.sack,
+        "net.ipv4.tcp_dsack": t.dsack,
+        "net.ipv4.tcp_timestamps": t.timestamps,
+        "net.ipv4.tcp_reordering": t.reordering,
+        "net.ipv4.tcp_frto": t.frto,
+        "net.ipv4.tcp_slow_start_after_idle": t.slow_start_after_idle,
+        "net.ipv4.tcp_wmem": t.wmem,
+        "net.ipv4.tcp_rmem": t.rmem,
+        "net.ipv4.tcp_adv_win_scale": t.adv_win_scale,
+        "net.ipv4.tcp_moderate_rcvbuf": t.moderate_rcvbuf,
+        "net.ipv4.tcp_comp_sack_nr": t.comp_sack_nr,
+        "net.ipv4.tcp_comp_sack_delay_ns": t.comp_sack_delay.nanos(),
+        "net.ipv4.tcp_comp_sack_slack_ns": t.comp_sack_slack.nanos(),
     })
 }
 

@@ -1,9 +1,10 @@
 //! Applications and their sockets.
 
 use stillair_model::app::{Ping, UdpSource};
-use stillair_model::vocabulary::{NodeId, Sink};
+use stillair_model::vocabulary::{NodeId, Sink, SockId};
 
 use super::World;
+use super::sockets::{BulkFlow, Protocol, Socket};
 use crate::engine::Slot;
 
 /// An application on a node.
@@ -17,6 +18,7 @@ pub(super) struct App {
 pub(super) enum AppKind {
     Udp(UdpSource),
     Ping(Ping),
+    Bulk(BulkFlow),
 }
 
 impl<S: Sink> World<S> {
@@ -31,7 +33,13 @@ impl<S: Sink> World<S> {
             AppKind::Ping(ping) => {
                 let node = app.node;
                 let request = self.packets.create(ping.on_timer(now));
-                self.send(node, request);
+                let _ = self.send(node, request);
+            }
+            AppKind::Bulk(flow) => {
+                let sender = flow.sender;
+                if let Some(action) = flow.bulk.on_timer() {
+                    self.bulk_action(sender, action);
+                }
             }
         }
         self.arm_app(index);
@@ -41,6 +49,7 @@ impl<S: Sink> World<S> {
         let at = match &self.apps[index].kind {
             AppKind::Udp(source) => source.next_timer(),
             AppKind::Ping(ping) => ping.next_timer(),
+            AppKind::Bulk(flow) => flow.bulk.next_timer(),
         };
         // A burst that was held up may be overdue.
         self.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(self.now)));
@@ -55,7 +64,8 @@ impl<S: Sink> World<S> {
             let Some(datagram) = source.emit(now) else { return };
             let node = app.node;
             let p = self.packets.create(datagram);
-            self.send(node, p);
+            // A datagram that the node's own queue refuses is lost; its application does not notice.
+            let _ = self.send(node, p);
         }
     }
 
@@ -65,16 +75,34 @@ impl<S: Sink> World<S> {
         let mut any = false;
         while let Some((socket, truesize)) = self.packets.pop_uncharged() {
             any = true;
-            let index = self.sockets[socket.index()];
-            let AppKind::Udp(source) = &mut self.apps[index].kind else { continue };
-            if source.uncharge(truesize) && !self.writable.contains(&index) {
-                self.writable.push(index);
+            if self.uncharge(socket, truesize) && !self.writable.contains(&socket) {
+                self.writable.push(socket);
             }
         }
-        while let Some(index) = self.writable.pop() {
-            self.write(index);
-            self.arm_app(index);
+        while let Some(socket) = self.writable.pop() {
+            let Socket { app, protocol, .. } = &self.sockets[socket.index()];
+            match protocol {
+                Protocol::Udp => {
+                    let app = *app;
+                    self.write(app);
+                    self.arm_app(app);
+                }
+                Protocol::Tcp(_) => self.tcp_poll(socket),
+            }
         }
         any
+    }
+
+    /// Ends a charge of a socket; true if it waited for that.
+    #[inline]
+    fn uncharge(&mut self, socket: SockId, truesize: u32) -> bool {
+        let Socket { app, protocol, .. } = &mut self.sockets[socket.index()];
+        match protocol {
+            Protocol::Tcp(tcp) => tcp.as_mut().is_some_and(|tcp| tcp.uncharge(truesize)),
+            Protocol::Udp => match &mut self.apps[*app].kind {
+                AppKind::Udp(source) => source.uncharge(truesize),
+                AppKind::Ping(_) | AppKind::Bulk(_) => false,
+            },
+        }
     }
 }

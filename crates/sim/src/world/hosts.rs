@@ -4,7 +4,7 @@ use stillair_model::node::classify::classify;
 use stillair_model::node::interface::Port;
 use stillair_model::node::routes::Route;
 use stillair_model::vocabulary::{
-    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
+    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
 };
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::tx::transmitter::Hardware;
@@ -99,6 +99,9 @@ impl<S: Sink> World<S> {
     fn local(&mut self, node: NodeId, p: Pkt) {
         let now = self.now;
         let hot = self.packets.get(p);
+        if hot.kind == Kind::Tcp {
+            return self.tcp_segment(p);
+        }
         let Some(kind) = hot.kind.reply() else { return self.ctx().deliver(now, p) };
         // linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; so does a UDP server that was
         // told to mark both ways. Neither blocks on its socket. The reply keeps the time of the request, so that its delay

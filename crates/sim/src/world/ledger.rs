@@ -4,7 +4,8 @@ use stillair_model::vocabulary::{Instant, PacketAccount};
 use stillair_model::wifi::air::account::AirAccount;
 
 use super::World;
-use super::apps::{App, AppKind};
+use super::apps::AppKind;
+use super::sockets::{Protocol, Socket};
 
 impl<S> World<S> {
     /// Books the air up to `end` and checks all accounts; the message says which does not close.
@@ -56,12 +57,9 @@ impl<S> World<S> {
             }
         }
         for (socket, &found) in found.iter().enumerate() {
-            let AppKind::Udp(source) = &self.apps[self.sockets[socket]].kind else { continue };
-            if source.charged() != found {
-                return Err(format!(
-                    "socket {socket}: charged for {} bytes, {found} found",
-                    source.charged()
-                ));
+            let charged = self.charge_of(&self.sockets[socket]);
+            if charged != found {
+                return Err(format!("socket {socket}: charged for {charged} bytes, {found} found"));
             }
         }
         Ok(())
@@ -74,11 +72,16 @@ impl<S> World<S> {
 
     /// Memory charged to all sockets now, in bytes.
     pub fn charged(&self) -> u64 {
-        let of = |app: &App| match &app.kind {
-            AppKind::Udp(source) => source.charged(),
-            AppKind::Ping(_) => 0,
-        };
-        self.apps.iter().map(of).sum()
+        self.sockets.iter().map(|socket| self.charge_of(socket)).sum()
+    }
+
+    /// Memory charged to a socket now, in bytes.
+    fn charge_of(&self, socket: &Socket) -> u64 {
+        match (&socket.protocol, &self.apps[socket.app].kind) {
+            (Protocol::Tcp(tcp), _) => tcp.as_ref().map_or(0, |tcp| u64::from(tcp.charged())),
+            (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
+            (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_)) => 0,
+        }
     }
 
     /// Frames that receivers got again because the acknowledgement had been lost.
@@ -156,7 +159,7 @@ mod tests {
         while w.packets.pop_uncharged().is_some() {}
         assert_eq!(w.close(END), Ok(()));
         // A charge that has ended, but whose socket has not heard of it.
-        let AppKind::Udp(source) = &mut w.apps[w.sockets[1]].kind else { panic!("a UDP source") };
+        let AppKind::Udp(source) = &mut w.apps[w.sockets[1].app].kind else { panic!("a UDP source") };
         let before = source.charged();
         source.on_timer();
         assert!(source.emit(END).is_some());

@@ -11,13 +11,14 @@ mod hosts;
 mod layout;
 mod ledger;
 mod routing;
+mod sockets;
 mod wiring;
 
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
     Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt, PlaceId, Sink,
-    Stream, WireId,
+    SockId, Stream, WireId,
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
@@ -29,6 +30,7 @@ use stillair_model::wire::Wire;
 
 use crate::engine::{Slot, Timers};
 use apps::App;
+use sockets::Socket;
 
 pub use layout::{DevLayout, InterfaceLayout, Layout};
 pub use wiring::{Wired, layout, wire};
@@ -104,20 +106,22 @@ struct Slots {
     completions: u32,
     beacons: u32,
     apps: u32,
+    sockets: u32,
     end: u32,
 }
 
 impl Slots {
     const CHANNELS: u32 = 0;
 
-    fn new(channels: usize, devs: usize, wires: usize, apps: usize) -> Self {
+    fn new(channels: usize, devs: usize, wires: usize, apps: usize, sockets: usize) -> Self {
         let [channels, n_devs, wires, n_apps] = [channels, devs, wires, apps].map(|n| n as u32);
         let devs = Self::CHANNELS + channels;
         let arrivals = devs + n_devs;
         let completions = arrivals + wires;
         let beacons = completions + wires;
         let apps = beacons + n_devs;
-        Self { devs, arrivals, completions, beacons, apps, end: apps + n_apps }
+        let (first, sockets) = (apps + n_apps, sockets as u32);
+        Self { devs, arrivals, completions, beacons, apps, sockets: first, end: first + sockets }
     }
 }
 
@@ -174,10 +178,9 @@ pub struct World<S> {
     sharing: Vec<Vec<DevId>>,
     channels: Vec<Channel>,
     apps: Vec<App>,
-    /// By socket: the application that owns it.
-    sockets: Vec<usize>,
-    /// Applications whose sockets waited for memory and got some.
-    writable: Vec<usize>,
+    sockets: Vec<Socket>,
+    /// Sockets that waited for memory and got some.
+    writable: Vec<SockId>,
     /// Transmit queues that used up their quota and have their turn again when all else is done.
     softirq: Vec<(IfId, Ac)>,
     dirty: Dirty,
@@ -219,8 +222,10 @@ impl<S: Sink> World<S> {
             self.wire_completion((slot - s.completions) as usize);
         } else if slot < s.apps {
             self.beacon((slot - s.beacons) as usize);
-        } else {
+        } else if slot < s.sockets {
             self.app_timer((slot - s.apps) as usize);
+        } else {
+            self.tcp_timer(SockId(slot - s.sockets));
         }
     }
 

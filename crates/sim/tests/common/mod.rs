@@ -116,6 +116,7 @@ impl Sink for Watcher {
                 *last = seq;
                 self.delivered[flow.index()] += u64::from(kind.reply().is_none());
             }
+            Trace::Read { .. } => {}
             Trace::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
             Trace::Ppdu(t) => match t.kind {
                 PpduKind::Single | PpduKind::Aggregate => {

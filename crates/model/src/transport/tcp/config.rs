@@ -12,6 +12,9 @@ pub struct SmallQueues {
     pub min_packets: u32,
     /// Use the pacing rate's term, `pacing_rate >> pacing_shift` (since 3.12).
     pub by_rate: bool,
+    /// That term times this: 1, or the n of the TSQ paper's kernels for n ms.
+    // paper: tsq-pacing IV-B - kernels patched to 1 to 8 ms.
+    pub rate_multiple: u32,
     /// How the byte limit `tcp_limit_output_bytes` acts.
     pub cap: LimitOutput,
     /// When data is sent in spite of the limit.
@@ -69,7 +72,7 @@ pub enum LossDetection {
 }
 
 /// Everything that a socket needs to know.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpConfig {
     /// Ticks of the kernel's clock in a second (CONFIG_HZ).
     pub hz: u32,

@@ -53,8 +53,8 @@ pub(super) enum Form {
     Kinds { shapes: &'static [&'static Shape], bare: bool },
     /// Things of a kind by name.
     Named(&'static str, &'static Form),
-    /// Settings by names that have dots in them.
-    Settings(&'static [Key]),
+    /// Settings by names that have dots in them, in groups.
+    Settings(&'static [&'static [Key]]),
     /// Lists by dotted key.
     Sweep,
 }

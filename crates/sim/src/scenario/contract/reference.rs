@@ -97,7 +97,7 @@ fn words(form: &'static Form) -> String {
                 let absent = absent(key);
                 format!("`{}`: {} ({}); {absent}", key.name, key.about, words(&key.form))
             };
-            keys.iter().map(one).collect::<Vec<_>>().join("; ")
+            keys.iter().copied().flatten().map(one).collect::<Vec<_>>().join("; ")
         }
         Form::Sweep => "lists of values, or ranges such as `\"1..30\"`, by dotted key".to_owned(),
     }

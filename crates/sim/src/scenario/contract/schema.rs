@@ -145,7 +145,7 @@ impl Writer {
             }),
             Form::Settings(keys) => {
                 let keys: Vec<(&str, Value)> =
-                    keys.iter().map(|key| (key.name, self.key(key, presence))).collect();
+                    keys.iter().copied().flatten().map(|key| (key.name, self.key(key, presence))).collect();
                 dotted(&keys)
             }
             Form::Sweep => {

@@ -1,12 +1,13 @@
 //! Flows: who sends what to whom, and when.
 
+use stillair_model::transport::cc::NAMES;
 use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::{Value, join};
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{Flow, FlowKind, Gap, InterfaceRef, units};
+use super::super::{Flow, FlowKind, Gap, InterfaceRef, Node, profile, units};
 use super::Names;
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
@@ -99,17 +100,49 @@ static UDP_PING: Shape = Shape {
     ],
 };
 
+static TCP: Shape = Shape {
+    title: "Flow of kind tcp",
+    about: "A greedy TCP sender: it writes whenever its socket takes anything.",
+    groups: &[
+        &[Key::tag("kind", "tcp")],
+        COMMON,
+        &[
+            Key::open(
+                "congestion_control",
+                Form::Listed { title: "congestion_control", words: "a congestion control", names: controllers },
+                "what the sender's `sysctl` says",
+                "its congestion control (TCP_CONGESTION)",
+            ),
+            Key::open(
+                "bytes",
+                Form::Bytes(1, u32::MAX),
+                "no limit",
+                "bytes that it sends to each receiver before it closes",
+            ),
+        ],
+    ],
+};
+
+fn controllers() -> Vec<String> {
+    NAMES.iter().map(|&name| name.to_owned()).collect()
+}
+
 /// What `[[flow]]` may be.
-pub(super) const FORM: Form = Form::List(&Form::Kinds { shapes: &[&UDP, &PING, &UDP_PING], bare: false });
+pub(super) const FORM: Form = Form::List(&Form::Kinds { shapes: &[&UDP, &PING, &UDP_PING, &TCP], bare: false });
 
 /// Reads the `[[flow]]` tables of a run of length `end`.
-pub(super) fn all(field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result<Vec<Flow>, Fault> {
+pub(super) fn all(
+    field: &Field<'_>,
+    names: &Names<'_>,
+    nodes: &[Node],
+    end: Duration,
+) -> Result<Vec<Flow>, Fault> {
     if !field.is_list() {
         return Err(field.wrong("[[flow]], a list of tables"));
     }
     let mut flows: Vec<Flow> = Vec::new();
     for (i, field) in field.list().iter().enumerate() {
-        let flow = one(i, field, names, end)?;
+        let flow = one(i, field, names, nodes, end)?;
         if flows.iter().any(|f| f.name == flow.name) {
             let key = Field { path: join(&field.path, "name"), ..field.clone() };
             return Err(key.found(format!("{:?} a second time", flow.name), "a name of its own"));
@@ -119,7 +152,7 @@ pub(super) fn all(field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result
     Ok(flows)
 }
 
-fn one(index: usize, field: &Field<'_>, names: &Names<'_>, end: Duration) -> Result<Flow, Fault> {
+fn one(index: usize, field: &Field<'_>, names: &Names<'_>, nodes: &[Node], end: Duration) -> Result<Flow, Fault> {
     let (kind, mut section) = field.kind_table("a table")?;
     let name = section
         .get("name")
@@ -142,6 +175,11 @@ fn one(index: usize, field: &Field<'_>, names: &Names<'_>, end: Duration) -> Res
         "ping" => {
             let (interval, payload) = ping(&mut section, PING_PAYLOAD)?;
             FlowKind::Ping { interval, payload }
+        }
+        "tcp" => {
+            let default = nodes[from.node].profile.congestion_control;
+            let congestion_control = section.or_by("congestion_control", default, profile::controller)?;
+            FlowKind::Tcp { congestion_control, bytes: section.find::<u32>("bytes")?.map(u64::from) }
         }
         _ => {
             let (interval, payload) = ping(&mut section, UDP_PING_PAYLOAD)?;

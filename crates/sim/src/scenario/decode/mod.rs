@@ -17,7 +17,7 @@ use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::reader::{Field, Section};
-use super::{Channel, InterfaceRef, Scenario, sweep};
+use super::{Channel, InterfaceRef, Record, Scenario, sweep};
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {
@@ -36,8 +36,20 @@ pub(super) static SHAPE: Shape = Shape {
             "hosts, routers and access points",
         ),
         Key::open("flow", flow::FORM, "none", "traffic"),
+        Key::open("record", Form::Table(&RECORD), "the summary alone", "what is recorded beyond the summary"),
         Key::open("sweep", Form::Sweep, "one run", "values that keys take in turn"),
     ]],
+};
+
+static RECORD: Shape = Shape {
+    title: "Record",
+    about: "What is recorded beyond the summary.",
+    groups: &[&[Key::open(
+        "ss",
+        Form::Period,
+        "no samples",
+        "time between samples of every TCP sender's state, as `ss -tim` shows it",
+    )]],
 };
 
 const BANDS: [&str; 2] = ["2.4 GHz", "5 GHz"];
@@ -153,12 +165,20 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
         links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
-    let flows = root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, duration))?;
+    let flows = root.get("flow").map_or(Ok(Vec::new()), |field| {
+        flow::all(&field, &names, &nodes, duration)
+    })?;
+    let record = root.or_by("record", Record::default(), |field| {
+        let mut section = field.section("a table")?;
+        let ss = section.find("ss")?;
+        section.finish()?;
+        Ok(Record { ss })
+    })?;
     root.get("sweep");
     root.finish()?;
     sweep::check(tree)?;
 
-    Ok(Scenario { name: text.to_owned(), duration, warm_up, seed, channels, nodes, links, flows })
+    Ok(Scenario { name: text.to_owned(), duration, warm_up, seed, channels, nodes, links, flows, record })
 }
 
 fn interface_names(node: &Table) -> Vec<&str> {

@@ -1,5 +1,11 @@
 //! Kernels as data: what a host does by default, by the name of its profile.
 
+mod tcp;
+
+pub(super) use tcp::controller;
+
+use stillair_model::transport::tcp::config::TcpConfig;
+
 use super::contract::{Form, Key, Shape};
 use super::document::{self, Table};
 use super::error::{Fault, suggest};
@@ -26,10 +32,16 @@ pub struct Profile {
     pub truesize_linear: u32,
     /// The same on a device with scatter-gather, such as Ethernet.
     pub truesize_scatter_gather: u32,
+    /// TCP of sockets over a device with scatter-gather.
+    pub tcp: TcpConfig,
+    /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
+    pub wifi_pacing_shift: u8,
+    /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
+    pub congestion_control: &'static str,
 }
 
 macro_rules! data_files {
-    ($($name:literal),*) => { [$(($name, include_str!(concat!("../../profiles/", $name, ".toml")))),*] };
+    ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*] };
 }
 
 const FILES: [(&str, &str); 6] =
@@ -50,14 +62,18 @@ pub(super) const KEYS: &[Key] = &[
         "the kernel that it runs",
     ),
     Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),
+    Key::open("tcp", Form::Table(&tcp::NODE), "the kernel's", "what no `sysctl` sets of TCP"),
 ];
 
-const SETTINGS: &[Key] = &[Key::or(
-    "net.core.wmem_default",
-    Form::Bytes(MIN_SNDBUF, MAX_BUFFER),
-    "212992",
-    "send buffer of a UDP socket, in bytes of truesize",
-)];
+const SETTINGS: &[&[Key]] = &[
+    &[Key::or(
+        "net.core.wmem_default",
+        Form::Bytes(MIN_SNDBUF, MAX_BUFFER),
+        "212992",
+        "send buffer of a UDP socket, in bytes of truesize",
+    )],
+    tcp::SETTINGS,
+];
 
 /// A kernel's data file.
 static FILE: Shape = Shape {
@@ -80,6 +96,7 @@ static FILE: Shape = Shape {
         Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
         Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
+        Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
     ]],
 };
 
@@ -109,18 +126,23 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
             apply(&mut profile, name, setting)?;
         }
     }
+    if let Some(field) = section.get("tcp") {
+        tcp::node(&mut profile, &field)?;
+    }
     Ok(profile)
 }
 
 /// Sets the kernel's setting `name`.
 fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
-    let Some(key) = SETTINGS.iter().find(|key| key.name == name) else {
-        let known: Vec<&str> = SETTINGS.iter().map(|key| key.name).collect();
+    let all = || SETTINGS.iter().copied().flatten();
+    let Some(key) = all().find(|key| key.name == name) else {
+        let known: Vec<&str> = all().map(|key| key.name).collect();
         return Err(setting.found("a setting the profile does not have", suggest(name, &known)));
     };
     let setting = Field { form: &key.form, ..setting.clone() };
     match key.name {
         "net.core.wmem_default" => profile.wmem_default = setting.value()?,
+        _ if tcp::apply(profile, key.name, &setting)? => {}
         _ => unreachable!("{name} is described and not read"),
     }
     Ok(())
@@ -130,6 +152,8 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let tree: Table = document::parse(text)?;
     let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
     let number = "a whole number";
+    let truesize_scatter_gather = root.need("truesize_scatter_gather", number)?.value()?;
+    let (tcp, wifi_pacing_shift) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
     let profile = Profile {
         name,
         txqueuelen: root.need("txqueuelen", number)?.value()?,
@@ -141,7 +165,10 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
             .value()?,
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
-        truesize_scatter_gather: root.need("truesize_scatter_gather", number)?.value()?,
+        truesize_scatter_gather,
+        tcp,
+        wifi_pacing_shift,
+        congestion_control: "cubic",
     };
     root.finish()?;
     Ok(profile)

@@ -1,0 +1,166 @@
+//! TCP sockets in the world: what reaches them, what they send, the applications above them.
+
+use stillair_model::app::{Bulk, BulkAction};
+use stillair_model::qdisc::Enqueue;
+use stillair_model::transport::tcp::{Outlet, info::TcpInfo, socket::Tcp};
+use stillair_model::vocabulary::{
+    Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, TcpHeader, Trace,
+};
+
+use super::World;
+use super::apps::AppKind;
+use crate::engine::Slot;
+
+/// A socket and who owns it.
+#[derive(Debug)]
+pub(super) struct Socket {
+    /// The node that it is on.
+    pub(super) node: NodeId,
+    /// The application that writes to it or reads from it.
+    pub(super) app: usize,
+    /// Its protocol.
+    pub(super) protocol: Protocol,
+}
+
+/// What a socket speaks.
+#[derive(Debug)]
+pub(super) enum Protocol {
+    /// UDP: the application keeps its state.
+    Udp,
+    /// TCP; the machine is out of its place while it acts on the world.
+    Tcp(Option<Box<Tcp>>),
+}
+
+/// A bulk transfer with the sockets at its two ends.
+#[derive(Debug)]
+pub(super) struct BulkFlow {
+    pub(super) bulk: Bulk,
+    pub(super) flow: FlowId,
+    /// The end that connects and writes.
+    pub(super) sender: SockId,
+    /// The end that listens and reads.
+    pub(super) receiver: SockId,
+}
+
+/// The way out of a node for what a socket sends.
+struct Way<'a, S> {
+    world: &'a mut World<S>,
+    node: NodeId,
+}
+
+impl<S: Sink> Outlet for Way<'_, S> {
+    fn send(&mut self, _: Instant, packet: NewPacket, segs: u16, ack: u32, header: &TcpHeader) -> Enqueue {
+        let p = self.world.packets.create_tcp(packet, segs, ack, header);
+        self.world.send(self.node, p)
+    }
+}
+
+impl<S: Sink> World<S> {
+    /// Lets a socket's machine act on the world; none if the socket speaks no TCP.
+    fn with_tcp<R>(&mut self, sock: SockId, act: impl FnOnce(&mut Tcp, &mut Way<'_, S>) -> R) -> Option<R> {
+        let socket = &mut self.sockets[sock.index()];
+        let (node, Protocol::Tcp(place)) = (socket.node, &mut socket.protocol) else { return None };
+        let mut tcp = place.take().expect("a socket is not entered twice");
+        let result = act(&mut tcp, &mut Way { world: self, node });
+        if let Protocol::Tcp(place) = &mut self.sockets[sock.index()].protocol {
+            *place = Some(tcp);
+        }
+        Some(result)
+    }
+
+    /// A segment has reached the node of the socket that it is for.
+    pub(super) fn tcp_segment(&mut self, p: Pkt) {
+        let now = self.now;
+        let hot = self.packets.get(p);
+        let (seq, ack, segs, tos, truesize) = (hot.seq, hot.ack, hot.segs, hot.tos, hot.truesize);
+        let header = *self.packets.tcp(p);
+        // What bears data is the application's in the end; the rest has done its work with the socket.
+        if header.payload > 0 { self.ctx().deliver(now, p) } else { self.packets.free(p, Fate::Consumed) }
+        self.with_tcp(header.to, |tcp, out| tcp.on_segment(now, seq, ack, segs, tos, truesize, &header, out));
+        self.serve(header.to);
+    }
+
+    /// A socket's timer.
+    pub(super) fn tcp_timer(&mut self, sock: SockId) {
+        let now = self.now;
+        self.with_tcp(sock, |tcp, out| {
+            // The timer may have been put off since it was armed.
+            if tcp.next_timer().is_some_and(|at| at <= now) {
+                tcp.on_timer(now, out);
+            }
+        });
+        self.serve(sock);
+    }
+
+    /// A socket that small queues had stopped may send again.
+    pub(super) fn tcp_poll(&mut self, sock: SockId) {
+        let now = self.now;
+        self.with_tcp(sock, |tcp, out| tcp.poll(now, out));
+        self.arm_socket(sock);
+    }
+
+    /// After a socket has acted: the application above it reads and writes, and its timer is armed.
+    fn serve(&mut self, sock: SockId) {
+        let now = self.now;
+        let app = self.sockets[sock.index()].app;
+        let AppKind::Bulk(flow) = &mut self.apps[app].kind else { return };
+        let (id, wants) = (flow.flow, if sock == flow.sender { flow.bulk.wants() } else { 0 });
+        let done = self.with_tcp(sock, |tcp, out| {
+            let readable = tcp.readable();
+            let read = if readable > 0 { tcp.read(now, readable, out) } else { 0 };
+            let wrote = if wants > 0 && tcp.is_writable() { tcp.write(now, wants, out) } else { 0 };
+            // Who only reads closes when the other end has.
+            if wants == 0 && tcp.at_end() {
+                tcp.close(now, out);
+            }
+            (read, wrote)
+        });
+        if let Some((read, wrote)) = done {
+            if read > 0 {
+                let AppKind::Bulk(flow) = &self.apps[app].kind else { return };
+                let forth = sock == flow.receiver;
+                self.trace.event(now, &Trace::Read { flow: id, forth, bytes: read as u32 });
+            }
+            if let AppKind::Bulk(flow) = &mut self.apps[app].kind
+                && wrote > 0
+                && flow.bulk.wrote(wrote)
+            {
+                self.with_tcp(sock, |tcp, out| tcp.close(now, out));
+            }
+        }
+        self.arm_socket(sock);
+    }
+
+    /// A bulk transfer begins or ends.
+    pub(super) fn bulk_action(&mut self, sender: SockId, action: BulkAction) {
+        let now = self.now;
+        self.with_tcp(sender, |tcp, out| match action {
+            BulkAction::Connect => tcp.connect(now, out),
+            BulkAction::Close => tcp.close(now, out),
+        });
+        self.serve(sender);
+    }
+
+    /// State of each TCP sender, with its flow, in the order of the flows.
+    pub fn tcp_senders(&self) -> impl Iterator<Item = (FlowId, TcpInfo)> {
+        let now = self.now;
+        let bulk = self.apps.iter().filter_map(|app| match &app.kind {
+            AppKind::Bulk(flow) => Some(flow),
+            AppKind::Udp(_) | AppKind::Ping(_) => None,
+        });
+        bulk.filter_map(move |flow| match &self.sockets[flow.sender.index()].protocol {
+            Protocol::Tcp(Some(tcp)) => Some((flow.flow, tcp.info(now))),
+            Protocol::Tcp(None) | Protocol::Udp => None,
+        })
+    }
+
+    /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most deadlines are
+    /// put off long before they come, and asking again when it fires is cheaper than arming anew each time.
+    fn arm_socket(&mut self, sock: SockId) {
+        if let Protocol::Tcp(Some(tcp)) = &self.sockets[sock.index()].protocol
+            && let Some(at) = tcp.next_timer()
+        {
+            self.timers.hasten(Slot(self.slots.sockets + sock.0), at.max(self.now));
+        }
+    }
+}
