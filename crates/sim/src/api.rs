@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use stillair_model::vocabulary::{Duration, Instant, Seed};
+use stillair_model::vocabulary::{Duration, Instant, Seed, Sink};
 
 use crate::recorder::{self, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise};
 use crate::scenario::{self, Scenario};
@@ -146,7 +146,7 @@ impl Sampling {
 }
 
 /// Checks the accounts of a world that has run to its end, and sums up what the recorder in its trace has seen.
-fn close<S>(
+fn close<S: Sink>(
     scenario: &Scenario,
     seed: Seed,
     world: &mut World<S>,
@@ -163,9 +163,8 @@ fn close<S>(
     let names = scenario.flow_names();
     let senders: Vec<_> = world.tcp_senders().collect();
     let tcp = senders.into_iter().zip(sockets.into_iter().map(Some).chain(std::iter::repeat(None)));
-    let tcp = tcp.map(|((flow, info), series)| {
-        (names[flow.index()].clone(), flow, info, series.unwrap_or_default())
-    });
+    let tcp = tcp
+        .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
     Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), &air, tcp.collect()))
 }
 

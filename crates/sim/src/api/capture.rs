@@ -70,8 +70,8 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
         world::wire(&scenario, seed, |recorder| Tee(recorder, capture));
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
-    let summary =
-        close(&scenario, seed, &mut world, |tee| &tee.0, &stations, &places).map_err(ApiError::Run)?;
+    let summary = close(&scenario, seed, &mut world, |tee| &tee.0, &stations, &places, Vec::new())
+        .map_err(ApiError::Run)?;
     let Tee(_, capture) = world.trace;
     let captured = capture
         .finish(end)

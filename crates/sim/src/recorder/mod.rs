@@ -235,6 +235,7 @@ mod tests {
             &places,
             (&account, 3),
             &[("wifi".to_owned(), &air)],
+            Vec::new(),
         );
         assert_eq!((s.seed, s.run), (7, 3));
         // 5,000 bytes in a second.

@@ -33,6 +33,7 @@ impl<S: Sink> World<S> {
             AppKind::Ping(ping) => {
                 let node = app.node;
                 let request = self.packets.create(ping.on_timer(now));
+                // Neither pings nor sources of datagrams react to a refusal by their own queue.
                 let _ = self.send(node, request);
             }
             AppKind::Bulk(flow) => {
@@ -64,7 +65,6 @@ impl<S: Sink> World<S> {
             let Some(datagram) = source.emit(now) else { return };
             let node = app.node;
             let p = self.packets.create(datagram);
-            // A datagram that the node's own queue refuses is lost; its application does not notice.
             let _ = self.send(node, p);
         }
     }

@@ -75,7 +75,11 @@ impl<S: Sink> World<S> {
         let (seq, ack, segs, tos, truesize) = (hot.seq, hot.ack, hot.segs, hot.tos, hot.truesize);
         let header = *self.packets.tcp(p);
         // What bears data is the application's in the end; the rest has done its work with the socket.
-        if header.payload > 0 { self.ctx().deliver(now, p) } else { self.packets.free(p, Fate::Consumed) }
+        if header.payload > 0 {
+            self.ctx().deliver(now, p)
+        } else {
+            self.packets.free(p, Fate::Consumed)
+        }
         self.with_tcp(header.to, |tcp, out| tcp.on_segment(now, seq, ack, segs, tos, truesize, &header, out));
         self.serve(header.to);
     }

@@ -1,8 +1,13 @@
 //! From a scenario to a world: numbers for names, devices for interfaces, routes for addresses.
 
-use stillair_model::app::{Endpoint, Gap, Ping, UdpSource, UdpSourceParams, linear_truesize};
+use stillair_model::app::{
+    Bulk, BulkParams, Endpoint, Gap, Ping, UdpSource, UdpSourceParams, linear_truesize,
+};
 use stillair_model::node::interface::{Layout, TxQueues};
 use stillair_model::node::routes::Routes;
+use stillair_model::transport::cc::Cc;
+use stillair_model::transport::tcp::config::TcpConfig;
+use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, FlowId, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId,
     Seed, Sink, SockId, WireId,
@@ -22,6 +27,7 @@ use stillair_model::wire::{Wire, WireParams};
 use super::apps::{App, AppKind};
 use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
 use super::routing::{Edge, Network, Tables};
+use super::sockets::{BulkFlow, Protocol, Socket};
 use super::{Beacons, Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, FlowRecord, Recorder};
@@ -79,7 +85,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let (apps, sockets, flows) = plan.apps(seed);
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
     let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
-    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), apps.len());
+    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), apps.len(), sockets.len());
     let mut world = World {
         now: Instant::ZERO,
         timers: Timers::new(slots.end),
@@ -421,7 +427,7 @@ impl<'a> Plan<'a> {
         Addr::from_index(self.id(at).index())
     }
 
-    fn apps(&self, seed: Seed) -> (Vec<App>, Vec<usize>, Vec<FlowRecord>) {
+    fn apps(&self, seed: Seed) -> (Vec<App>, Vec<Socket>, Vec<FlowRecord>) {
         let (mut apps, mut sockets, mut records) = (Vec::new(), Vec::new(), Vec::new());
         for flow in &self.scenario.flows {
             for (n, &to) in flow.to.iter().enumerate() {
@@ -458,8 +464,29 @@ impl<'a> Plan<'a> {
                             sndbuf: u64::from(self.scenario.nodes[flow.from.node].profile.wmem_default),
                         };
                         let sock = SockId::from_index(sockets.len());
-                        sockets.push(apps.len());
+                        let node = NodeId::from_index(flow.from.node);
+                        sockets.push(Socket { node, app: apps.len(), protocol: Protocol::Udp });
                         AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
+                    }
+                    FlowKind::Tcp { congestion_control, bytes } => {
+                        let [sender, receiver] = [0, 1].map(|n| SockId::from_index(sockets.len() + n));
+                        let back = Endpoint {
+                            flow_hash: endpoint.flow_hash.rotate_left(16),
+                            src: endpoint.dst,
+                            dst: endpoint.src,
+                            ..endpoint
+                        };
+                        let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
+                        for (at, endpoint, own, peer) in ends {
+                            let random = seed.stream(&format!("{name}.{}", self.name(at)));
+                            let cc = Cc::by_name(congestion_control).expect("the reader knows it");
+                            let tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
+                            let protocol = Protocol::Tcp(Some(Box::new(tcp)));
+                            let node = NodeId::from_index(at.node);
+                            sockets.push(Socket { node, app: apps.len(), protocol });
+                        }
+                        let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes });
+                        AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver })
                     }
                     FlowKind::Ping { interval, payload } => {
                         AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
@@ -472,6 +499,19 @@ impl<'a> Plan<'a> {
             }
         }
         (apps, sockets, records)
+    }
+
+    /// What a socket at an interface is given by its kernel and its device.
+    fn tcp(&self, at: InterfaceRef) -> TcpConfig {
+        let profile = &self.scenario.nodes[at.node].profile;
+        let mut config = profile.tcp;
+        if let Kind::Wifi(_) = self.interface(at).medium {
+            // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation.
+            config.scatter_gather = false;
+            config.truesize_segment = profile.truesize_linear;
+            config.pacing_shift = profile.wifi_pacing_shift;
+        }
+        config
     }
 
     /// Whose airtime a device's PPDUs to each of its peers are.

@@ -7,6 +7,7 @@
 pub mod config;
 pub mod info;
 pub mod seq;
+pub mod socket;
 
 use crate::qdisc::Enqueue;
 use crate::vocabulary::{Instant, NewPacket, TcpFlags, TcpHeader};

@@ -35,6 +35,15 @@ fn places() -> Vec<Place> {
     let mut udp_ping = place("flow.1", "Flow of kind udp_ping");
     udp_ping.sets.push(("flow.1.kind".to_owned(), "udp_ping".to_owned()));
     out.push(udp_ping);
+    for (path, title, table) in [
+        ("flow.1", "Flow of kind tcp", "{ kind = \"tcp\", from = \"server\", to = \"slow\" }"),
+        ("node.server.tcp", "TCP of a node", "{}"),
+        ("record", "Record", "{}"),
+    ] {
+        let mut new = place(path, title);
+        new.sets.push((path.to_owned(), table.to_owned()));
+        out.push(new);
+    }
     let entry = "{ rate = \"ht20-mcs0-sgi\" }";
     let mut chain = place(&format!("{STATION}.retry_chain.0"), "Entry of a retry chain");
     chain.sets.push((chain.path.clone(), entry.to_owned()));

@@ -109,7 +109,11 @@ static TCP: Shape = Shape {
         &[
             Key::open(
                 "congestion_control",
-                Form::Listed { title: "congestion_control", words: "a congestion control", names: controllers },
+                Form::Listed {
+                    title: "congestion_control",
+                    words: "a congestion control",
+                    names: controllers,
+                },
                 "what the sender's `sysctl` says",
                 "its congestion control (TCP_CONGESTION)",
             ),
@@ -128,7 +132,8 @@ fn controllers() -> Vec<String> {
 }
 
 /// What `[[flow]]` may be.
-pub(super) const FORM: Form = Form::List(&Form::Kinds { shapes: &[&UDP, &PING, &UDP_PING, &TCP], bare: false });
+pub(super) const FORM: Form =
+    Form::List(&Form::Kinds { shapes: &[&UDP, &PING, &UDP_PING, &TCP], bare: false });
 
 /// Reads the `[[flow]]` tables of a run of length `end`.
 pub(super) fn all(
@@ -152,7 +157,13 @@ pub(super) fn all(
     Ok(flows)
 }
 
-fn one(index: usize, field: &Field<'_>, names: &Names<'_>, nodes: &[Node], end: Duration) -> Result<Flow, Fault> {
+fn one(
+    index: usize,
+    field: &Field<'_>,
+    names: &Names<'_>,
+    nodes: &[Node],
+    end: Duration,
+) -> Result<Flow, Fault> {
     let (kind, mut section) = field.kind_table("a table")?;
     let name = section
         .get("name")

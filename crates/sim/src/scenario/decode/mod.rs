@@ -165,9 +165,8 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
         links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
-    let flows = root.get("flow").map_or(Ok(Vec::new()), |field| {
-        flow::all(&field, &names, &nodes, duration)
-    })?;
+    let flows =
+        root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
     let record = root.or_by("record", Record::default(), |field| {
         let mut section = field.section("a table")?;
         let ss = section.find("ss")?;

@@ -131,7 +131,12 @@ pub(super) const SETTINGS: &[Key] = &[
         "the kernel's",
         "byte limit of TCP small queues",
     ),
-    Key::open("net.ipv4.tcp_pacing_ss_ratio", Form::Integer(1, 1000), "200", "pacing in slow start, per cent"),
+    Key::open(
+        "net.ipv4.tcp_pacing_ss_ratio",
+        Form::Integer(1, 1000),
+        "200",
+        "pacing in slow start, per cent",
+    ),
     Key::open(
         "net.ipv4.tcp_pacing_ca_ratio",
         Form::Integer(1, 1000),
@@ -151,12 +156,27 @@ pub(super) const SETTINGS: &[Key] = &[
         "3",
         "part of the window that one TSO packet may take",
     ),
-    Key::open("net.ipv4.tcp_notsent_lowat", Form::Bytes(1, u32::MAX), "no limit", "unsent bytes that a socket takes"),
-    Key::open("net.ipv4.tcp_ecn", Form::Integer(0, 2), "2", "ECN: 0 off, 1 asked for, 2 granted when asked for"),
+    Key::open(
+        "net.ipv4.tcp_notsent_lowat",
+        Form::Bytes(1, u32::MAX),
+        "no limit",
+        "unsent bytes that a socket takes",
+    ),
+    Key::open(
+        "net.ipv4.tcp_ecn",
+        Form::Integer(0, 2),
+        "2",
+        "ECN: 0 off, 1 asked for, 2 granted when asked for",
+    ),
     Key::open("net.ipv4.tcp_sack", Form::Integer(0, 1), "1", "selective acknowledgements"),
     Key::open("net.ipv4.tcp_dsack", Form::Integer(0, 1), "1", "duplicate SACKs"),
     Key::open("net.ipv4.tcp_timestamps", Form::Integer(0, 1), "1", "time stamps"),
-    Key::open("net.ipv4.tcp_recovery", Form::Integer(0, 1), "the kernel's", "1: RACK finds losses; 0: duplicate ACKs do"),
+    Key::open(
+        "net.ipv4.tcp_recovery",
+        Form::Integer(0, 1),
+        "the kernel's",
+        "1: RACK finds losses; 0: duplicate ACKs do",
+    ),
     Key::open("net.ipv4.tcp_early_retrans", Form::Integer(0, 4), "3", "tail-loss probes: 3 or 4 on, 0 off"),
     Key::open("net.ipv4.tcp_reordering", Form::Integer(1, 300), "3", "initial reordering in segments"),
     Key::open("net.ipv4.tcp_frto", Form::Integer(0, 2), "2", "F-RTO: 0 off"),
@@ -166,7 +186,12 @@ pub(super) const SETTINGS: &[Key] = &[
         "1",
         "the window shrinks while nothing is sent",
     ),
-    Key::open("net.ipv4.tcp_wmem", Form::List(&Form::Bytes(1, MAX_BUFFER)), "4096, 16384, 4194304", "send buffer: least, initial, largest"),
+    Key::open(
+        "net.ipv4.tcp_wmem",
+        Form::List(&Form::Bytes(1, MAX_BUFFER)),
+        "4096, 16384, 4194304",
+        "send buffer: least, initial, largest",
+    ),
     Key::open(
         "net.ipv4.tcp_rmem",
         Form::List(&Form::Bytes(1, MAX_BUFFER)),
@@ -174,10 +199,30 @@ pub(super) const SETTINGS: &[Key] = &[
         "receive buffer: least, initial, largest",
     ),
     Key::open("net.ipv4.tcp_moderate_rcvbuf", Form::Integer(0, 1), "1", "the receive buffer grows by itself"),
-    Key::open("net.ipv4.tcp_adv_win_scale", Form::Integer(-31, 31), "1", "part of the receive buffer that is overhead"),
-    Key::open("net.ipv4.tcp_comp_sack_nr", Form::Integer(0, 255), "the kernel's", "most SACKs that one stands for; 0: none"),
-    Key::open("net.ipv4.tcp_comp_sack_delay_ns", Form::Integer(0, 1_000_000_000), "1000000", "longest wait for them"),
-    Key::open("net.ipv4.tcp_comp_sack_slack_ns", Form::Integer(0, 1_000_000_000), "the kernel's", "slack of that wait"),
+    Key::open(
+        "net.ipv4.tcp_adv_win_scale",
+        Form::Integer(-31, 31),
+        "1",
+        "part of the receive buffer that is overhead",
+    ),
+    Key::open(
+        "net.ipv4.tcp_comp_sack_nr",
+        Form::Integer(0, 255),
+        "the kernel's",
+        "most SACKs that one stands for; 0: none",
+    ),
+    Key::open(
+        "net.ipv4.tcp_comp_sack_delay_ns",
+        Form::Integer(0, 1_000_000_000),
+        "1000000",
+        "longest wait for them",
+    ),
+    Key::open(
+        "net.ipv4.tcp_comp_sack_slack_ns",
+        Form::Integer(0, 1_000_000_000),
+        "the kernel's",
+        "slack of that wait",
+    ),
 ];
 
 fn names() -> Vec<String> {
@@ -263,9 +308,19 @@ pub(super) static NODE: Shape = Shape {
             "srtt",
             "round-trip time that the pacing rate is computed from: the smoothed one, as Linux does, or the flow's minimum",
         ),
-        Key::or("initcwnd", Form::Integer(1, 1000), "10", "initial window in segments (`ip route ... initcwnd`)"),
+        Key::or(
+            "initcwnd",
+            Form::Integer(1, 1000),
+            "10",
+            "initial window in segments (`ip route ... initcwnd`)",
+        ),
         Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout (`ip route ... rto_min`)"),
-        Key::open("hz", Form::Integer(100, 1000), "the kernel's", "ticks of the kernel's clock in a second (CONFIG_HZ)"),
+        Key::open(
+            "hz",
+            Form::Integer(100, 1000),
+            "the kernel's",
+            "ticks of the kernel's clock in a second (CONFIG_HZ)",
+        ),
     ]],
 };
 
