@@ -311,7 +311,7 @@ fn shipped_edca_written_out() {
 #[test]
 fn shipped_scenarios() {
     let anomaly = include_str!("../../../scenarios/anomaly-udp.toml");
-    let sets = scenario::sweep(anomaly, "anomaly-udp.toml").unwrap();
+    let sets = scenario::sweep(anomaly, "anomaly-udp.toml", &[]).unwrap();
     let mut schemes = Vec::new();
     for set in &sets {
         let s = scenario::parse(anomaly, "anomaly-udp.toml", set).unwrap_or_else(|e| panic!("{e}"));
@@ -435,7 +435,7 @@ proptest! {
             prop_assert!(!e.to_string().contains('\n'));
         }
         // A sweep that is read gives overrides that are taken for what they are: never a crash.
-        if let Ok(sets) = scenario::sweep(&text, "f.toml") {
+        if let Ok(sets) = scenario::sweep(&text, "f.toml", &[]) {
             for set in sets.iter().take(3) {
                 let _read_or_refused = scenario::parse(&text, "f.toml", set);
             }

@@ -275,7 +275,11 @@ fn the_worked_example_is_one() {
     let page = reference(&decode::SHAPE);
     let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
     parse(text, "example", &Vec::new()).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(super::super::sweep(text, "example").map(|sets| sets.len()), Ok(4));
+    let sets = super::super::sweep(text, "example", &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(sets.len(), 4);
+    for set in &sets {
+        parse(text, "example", set).unwrap_or_else(|e| panic!("{e}"));
+    }
     assert!(["{times}", "{rates}", "{sizes}"].iter().all(|hole| !page.contains(hole)));
 }
 
