@@ -1,6 +1,6 @@
 //! The bytes of one captured frame while it is written.
 
-use super::fcs::fcs;
+use super::fcs::{PayloadRegister, update};
 
 /// Longest payload that the pattern covers: what an IP packet can hold.
 const PATTERN_LEN: usize = 1 << 16;
@@ -30,13 +30,16 @@ pub struct Body<'a> {
     limit: usize,
     /// Bytes that the frame has but the capture does not.
     left_out: usize,
+    /// Where the payload lies in the buffer.
+    payload: core::ops::Range<usize>,
+    register: &'a mut PayloadRegister,
 }
 
 impl<'a> Body<'a> {
     /// A frame without bytes, of which at most `limit` bytes are kept.
-    pub fn new(bytes: &'a mut Vec<u8>, limit: usize) -> Self {
+    pub fn new(bytes: &'a mut Vec<u8>, limit: usize, register: &'a mut PayloadRegister) -> Self {
         let begin = bytes.len();
-        Self { bytes, begin, limit, left_out: 0 }
+        Self { bytes, begin, limit, left_out: 0, payload: begin..begin, register }
     }
 
     /// Bytes so far, whether kept or not.
@@ -59,7 +62,9 @@ impl<'a> Body<'a> {
     pub fn payload(&mut self, len: usize) {
         let room = self.limit.saturating_sub(self.bytes.len() - self.begin);
         let kept = len.min(room);
+        let from = self.bytes.len();
         self.bytes.extend_from_slice(payload(kept));
+        self.payload = from..self.bytes.len();
         self.left_out += len - kept;
     }
 
@@ -70,7 +75,15 @@ impl<'a> Body<'a> {
             self.left_out += 4;
             return;
         }
-        let right = fcs(&self.bytes[self.begin + from..]);
+        let from = self.begin + from;
+        let right = match self.payload.clone() {
+            payload if payload.start < from => !update(u32::MAX, &self.bytes[from..]),
+            payload => {
+                let before = update(u32::MAX, &self.bytes[from..payload.start]);
+                let after = self.register.update(before, &self.bytes[payload.clone()]);
+                !update(after, &self.bytes[payload.end..])
+            }
+        };
         self.push(&if broken { !right } else { right }.to_le_bytes());
     }
 

@@ -33,10 +33,10 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// The check sequence of a frame; on the air its least significant byte comes first.
-pub fn fcs(frame: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    let (chunks, rest) = frame.as_chunks::<8>();
+/// The register after more bytes. It begins with ones; its complement at the end is the check sequence, whose least
+/// significant byte comes first on the air.
+pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
+    let (chunks, rest) = bytes.as_chunks::<8>();
     for chunk in chunks {
         let word = u64::from_le_bytes(*chunk) ^ u64::from(crc);
         let byte = |n: u32| (word >> (8 * n) & 0xff) as usize;
@@ -53,13 +53,69 @@ pub fn fcs(frame: &[u8]) -> u32 {
     for &byte in rest {
         crc = crc >> 8 ^ TABLES[0][(crc as u8 ^ byte) as usize];
     }
-    !crc
+    crc
+}
+
+/// Lengths that are remembered; a scenario has few.
+const REMEMBERED: usize = 32;
+
+/// Payloads of the same length are the same bytes, and what they do to the register is linear in it: it is worked out once
+/// for a length, and costs four look-ups from then on.
+#[derive(Debug, Default)]
+pub struct PayloadRegister {
+    known: Vec<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    len: usize,
+    /// What the payload makes of an empty register.
+    from_zero: u32,
+    /// What as many zero bytes make of each byte of the register.
+    zeros: Box<[[u32; 256]; 4]>,
+}
+
+impl PayloadRegister {
+    /// The register after `payload`, of which there is one for each length.
+    pub fn update(&mut self, crc: u32, payload: &[u8]) -> u32 {
+        let known = match self.known.iter().position(|k| k.len == payload.len()) {
+            Some(n) => &self.known[n],
+            None if self.known.len() < REMEMBERED => {
+                self.known.push(Known::of(payload));
+                &self.known[self.known.len() - 1]
+            }
+            None => return update(crc, payload),
+        };
+        let after = crc.to_le_bytes().into_iter().zip(known.zeros.iter()).map(|(b, t)| t[usize::from(b)]);
+        after.fold(known.from_zero, |sum, part| sum ^ part)
+    }
+}
+
+impl Known {
+    fn of(payload: &[u8]) -> Self {
+        let mut zeros = Box::new([[0; 256]; 4]);
+        for bit in 0..32 {
+            // One bit alone, then all sums with those before it.
+            let after =
+                (0..payload.len()).fold(1_u32 << bit, |crc, _| crc >> 8 ^ TABLES[0][(crc & 0xff) as usize]);
+            let table = &mut zeros[bit / 8];
+            let first = 1 << (bit % 8);
+            for n in 0..first {
+                table[first + n] = table[n] ^ after;
+            }
+        }
+        Self { len: payload.len(), from_zero: update(0, payload), zeros }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn fcs(frame: &[u8]) -> u32 {
+        !update(u32::MAX, frame)
+    }
 
     #[test]
     fn check_value() {
@@ -68,7 +124,27 @@ mod tests {
         assert_eq!(fcs(b""), 0);
     }
 
+    #[test]
+    fn lengths_beyond_those_remembered_are_right_too() {
+        let mut register = PayloadRegister::default();
+        for len in (0..2 * REMEMBERED).chain(0..2 * REMEMBERED) {
+            let payload = vec![len as u8; len];
+            assert_eq!(register.update(0x1234_5678, &payload), update(0x1234_5678, &payload), "{len}");
+        }
+        assert_eq!(register.known.len(), REMEMBERED);
+    }
+
     proptest! {
+        #[test]
+        fn a_remembered_payload_does_what_its_bytes_do(
+            payload in proptest::collection::vec(any::<u8>(), 0..600), crcs in any::<[u32; 8]>()
+        ) {
+            let mut register = PayloadRegister::default();
+            for crc in crcs {
+                prop_assert_eq!(register.update(crc, &payload), update(crc, &payload));
+            }
+        }
+
         #[test]
         fn bit_by_bit(frame in proptest::collection::vec(any::<u8>(), 0..100)) {
             let mut crc = u32::MAX;
