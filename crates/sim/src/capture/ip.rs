@@ -106,6 +106,7 @@ pub fn ethernet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], [from
 
 #[cfg(test)]
 mod tests {
+    use super::super::fcs::PayloadRegister;
     use super::*;
     use proptest::prelude::*;
     use stillair_model::vocabulary::{Addr, FlowId};
@@ -132,7 +133,7 @@ mod tests {
                 kind,
             };
             let mut bytes = Vec::new();
-            packet(&mut Body::new(&mut bytes, 100), &headers, addresses);
+            packet(&mut Body::new(&mut bytes, 100, &mut PayloadRegister::default()), &headers, addresses);
             assert_eq!((bytes[9], bytes.len()), (17, 88));
             [20, 22].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]]))
         };
