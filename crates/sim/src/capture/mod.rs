@@ -14,6 +14,8 @@ mod dot11;
 mod fcs;
 mod ip;
 mod memory;
+mod output;
+mod pattern;
 pub mod pcapng;
 pub mod radiotap;
 mod scene;
