@@ -4,11 +4,15 @@
 //! enum, so that an acknowledgement costs no dynamic dispatch. What a controller may read and write of its connection is
 //! [`CcSock`], under the names that `ss` and the kernel use. Arithmetic is integer wherever Linux's is.
 
+pub mod bbr;
 pub mod cubic;
 pub mod hystart;
 pub mod reno;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
+mod windowed_max;
 
 use crate::vocabulary::Stream;
 
@@ -267,6 +271,8 @@ macro_rules! family {
 }
 
 family! {
+    /// BBR, version 1.
+    "bbr" => Bbr(bbr::Bbr),
     /// CUBIC (RFC 9438), Linux's default.
     "cubic" => Cubic(cubic::Cubic),
     /// Reno (RFC 5681).

@@ -1,5 +1,10 @@
 //! A connection for the tests of controllers.
 
+mod path;
+mod sender;
+
+pub(crate) use path::Path;
+
 use crate::vocabulary::Seed;
 
 use super::{CaState, CcSock};
