@@ -360,6 +360,22 @@ fn a_scenario_needs_a_node() {
     assert_eq!(said, "f.toml:2: node: found no node, expected at least one");
 }
 
+/// The world has ids for so many; beyond, it would break when it is wired.
+#[test]
+fn a_scenario_of_too_many_interfaces() {
+    let one = |n: usize| {
+        format!("interface.i{n} = {{ link = \"lan\", address = \"10.1.{}.{}\" }}\n", n / 250, n % 250 + 1)
+    };
+    let ports: String = (0..15_998).map(one).collect();
+    let text =
+        GOOD.replacen("[link.lan]", &format!("[node.switch]\nprofile = \"linux-6.1\"\n{ports}[link.lan]"), 1);
+    let said = scenario::parse(&text, "f.toml", &[]).unwrap_err().to_string();
+    assert!(
+        said.ends_with("interface: found 16004 interfaces up to here, expected at most 16000 in a scenario"),
+        "{said}"
+    );
+}
+
 #[test]
 fn every_mistake_has_its_message() {
     let table: toml::Table = MALFORMED.parse().expect("the table of cases is TOML");

@@ -41,6 +41,10 @@ pub(super) fn read(
         };
         section.wrong(found, "exactly two interfaces that name it")
     })?;
+    if ends[0].node == ends[1].node {
+        let found = format!("a link of {:?} with itself", nodes[ends[0].node].name);
+        return Err(section.wrong(found, "interfaces of two nodes that name it"));
+    }
     section.finish()?;
     Ok(Link { name: name.to_owned(), rate, delay, ends })
 }
