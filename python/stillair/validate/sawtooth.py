@@ -22,8 +22,8 @@ class Sawtooth(NamedTuple):
 def sawtooth(windows: Sequence[float], step_s: float) -> Sawtooth | None:
     """The saw in samples taken every `step_s` seconds; none if there are not two whole periods of one.
 
-    A cut may last several samples, as Linux lowers the window while it recovers: it is as deep as the lowest of a falling
-    run is below the sample before the run, and stands at the first of the run.
+    A cut may last several samples, as Linux lowers the window while it recovers: it is as deep as the last sample of a
+    falling run is below the one before the run, and stands at the first of the run.
     """
     cuts: list[int] = []
     left: list[float] = []

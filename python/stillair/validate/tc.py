@@ -107,7 +107,7 @@ def _hang(command: _Command, qdisc: Qdisc, handles: Mapping[tuple[Device, str], 
 
 
 def _check(root: Qdisc, text: str) -> None:
-    """What goes past an HTB, or to one of several classes, is not understood: then there is no telling what is queued."""
+    """All packets have to go through the one class of an HTB: it is all that is understood here."""
     if root.kind == "htb":
         default = str(root.options.pop("default", "0")).removeprefix("0x").lower()
         if list(root.classes) != [default]:

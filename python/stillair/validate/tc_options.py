@@ -64,14 +64,15 @@ def _same(**readers: _Read) -> dict[str, tuple[str, _Read]]:
 
 
 def _switch(*words: str) -> dict[str, tuple[str, Value]]:
-    return {word: (word, True) for word in words} | {f"no{word}": (word, False) for word in words}
+    on: dict[str, tuple[str, Value]] = {word: (word, True) for word in words}
+    return on | {f"no{word}": (word, False) for word in words}
 
 
 def _choice(key: str, *words: str) -> dict[str, tuple[str, Value]]:
     return {word: (key, word) for word in words}
 
 
-_BURST: dict[str, tuple[str, _Read]] = {word: ("burst", units.size) for word in ("burst", "buffer", "maxburst")}
+_BURST: dict[str, tuple[str, _Read]] = dict.fromkeys(("burst", "buffer", "maxburst"), ("burst", units.size))
 _CODEL = _same(target=_time, interval=_time, ce_threshold=_time)
 
 QDISCS: Mapping[str, Options] = {
@@ -80,7 +81,9 @@ QDISCS: Mapping[str, Options] = {
     "bfifo": Options(_same(limit=units.size)),
     "codel": Options({**_same(limit=units.count), **_CODEL}, flags=_switch("ecn")),
     "fq_codel": Options(
-        _same(limit=units.count, flows=units.count, quantum=units.count, drop_batch=units.count, memory_limit=units.size)
+        _same(
+            limit=units.count, flows=units.count, quantum=units.count, drop_batch=units.count, memory_limit=units.size
+        )
         | _CODEL,
         flags=_switch("ecn"),
     ),
@@ -91,19 +94,32 @@ QDISCS: Mapping[str, Options] = {
     ),
     "sfq": Options(
         _same(
-            limit=units.count, quantum=units.size, perturb=_seconds, divisor=units.count, flows=units.count,
+            limit=units.count,
+            quantum=units.size,
+            perturb=_seconds,
+            divisor=units.count,
+            flows=units.count,
             depth=units.count,
         ),
         flags={"headdrop": ("headdrop", True)},
-    ),  # fmt: skip
+    ),
     "fq": Options(
         _same(
-            limit=units.count, flow_limit=units.count, quantum=units.count, initial_quantum=units.count, maxrate=_rate,
-            buckets=units.count, low_rate_threshold=_rate, refill_delay=_time, orphan_mask=units.count,
-            ce_threshold=_time, timer_slack=_fine_time, horizon=_time,
+            limit=units.count,
+            flow_limit=units.count,
+            quantum=units.count,
+            initial_quantum=units.count,
+            maxrate=_rate,
+            buckets=units.count,
+            low_rate_threshold=_rate,
+            refill_delay=_time,
+            orphan_mask=units.count,
+            ce_threshold=_time,
+            timer_slack=_fine_time,
+            horizon=_time,
         ),
         flags=_switch("pacing") | _choice("horizon_policy", "horizon_drop", "horizon_cap"),
-    ),  # fmt: skip
+    ),
     "cake": Options(
         _same(bandwidth=_rate, rtt=_time, memlimit=units.size, overhead=units.count, mpu=units.count),
         flags=_switch("wash")
@@ -117,22 +133,33 @@ QDISCS: Mapping[str, Options] = {
         | {
             preset: ("rtt", Nanoseconds(ns))
             for preset, ns in {
-                "datacentre": 100_000, "lan": 1_000_000, "metro": 10_000_000, "regional": 30_000_000,
-                "internet": 100_000_000, "oceanic": 300_000_000, "satellite": 1_000_000_000,
+                "datacentre": 100_000,
+                "lan": 1_000_000,
+                "metro": 10_000_000,
+                "regional": 30_000_000,
+                "internet": 100_000_000,
+                "oceanic": 300_000_000,
+                "satellite": 1_000_000_000,
             }.items()
         },
-    ),  # fmt: skip
-    # Of jitter and loss the correlation may stand behind; it is not modelled, so a number there is refused.
+    ),
+    # A correlation may stand behind jitter, loss and the like; it is not understood here, so a number there is refused.
     "netem": Options(
         _same(
-            limit=units.size, rate=_rate, loss=units.percent, reorder=units.percent, gap=units.count,
-            duplicate=units.percent, distribution=_distribution, seed=units.count,
+            limit=units.size,
+            rate=_rate,
+            loss=units.percent,
+            reorder=units.percent,
+            gap=units.count,
+            duplicate=units.percent,
+            distribution=_distribution,
+            seed=units.count,
         )
-        | {word: ("delay", _fine_time) for word in ("delay", "latency")}
+        | dict.fromkeys(("delay", "latency"), ("delay", _fine_time))
         | {"drop": ("loss", units.percent)},
         also={"delay": ("jitter", _fine_time)},
         skips=frozenset({"random"}),
-    ),  # fmt: skip
+    ),
     "tbf": Options(
         _same(rate=_rate, limit=units.size, latency=_time, mtu=units.size, minburst=units.size, peakrate=_rate) | _BURST
     ),
@@ -144,7 +171,7 @@ CLASSES: Mapping[str, Options] = {
     "htb": Options(
         _same(rate=_rate, ceil=_rate)
         | _BURST
-        | {word: ("cburst", units.size) for word in ("cburst", "cbuffer", "cmaxburst")},
+        | dict.fromkeys(("cburst", "cbuffer", "cmaxburst"), ("cburst", units.size)),
         idle=frozenset({"prio", "quantum"}),
     ),
 }
