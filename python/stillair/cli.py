@@ -179,6 +179,39 @@ def paper(
     print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
 
 
+validate = typer.Typer(help="Hold the model against measurements of the real thing.")
+app.add_typer(validate, name="validate")
+
+
+@validate.callback()
+def _validate() -> None:
+    """A name of its own for what is held against, with room for others beside the kernel."""
+
+
+@validate.command()
+def linux(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="A folder of the kernel's measurements, or one file.", show_default=False),
+    ] = None,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run what the real kernel was measured at, and compare. Without DIR: the measurements that come with it."""
+    from stillair.validate import command  # noqa: PLC0415 - not needed for other commands
+
+    plan = command.plan(folder)
+    for note in plan.notes:
+        print(f"stillair: {note}", file=sys.stderr)
+    with runs_progress(len(plan.subjects), quiet=as_json) as progress:
+        report = command.run(plan, jobs, progress)
+    if report.rows:
+        print(command.as_json(report.rows) if as_json else command.text(report.rows))
+    fault = report.fault()
+    if fault is not None:
+        raise fault
+
+
 def _override(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():

@@ -1,0 +1,1 @@
+"""`stillair validate`: the model held against measurements of the real thing."""

@@ -1,0 +1,138 @@
+"""`stillair validate linux`: every file's run in the model, and what came of it."""
+
+import json
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from stillair._native import InputError, RunError
+from stillair.scenario import processors
+from stillair.table import table
+from stillair.validate import compare, kernel_file, scenario
+from stillair.validate.compare import OUTSIDE, WITHIN, Row, Subject
+from stillair.validate.outcome import Outcome, outcome
+from stillair.validate.quantities import QUANTITIES
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run, and what cannot be."""
+
+    subjects: list[Subject]
+    faults: list[InputError | RunError]
+    """Why files are left out, in their order."""
+    notes: list[str]
+    """What a person should know all the same."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """All comparisons, and why some are missing."""
+
+    rows: list[Row]
+    faults: list[InputError | RunError]
+
+    def fault(self) -> InputError | RunError | None:
+        """The first fault, with a word on how many others there are."""
+        if not self.faults:
+            return None
+        more = len(self.faults) - 1
+        first = self.faults[0]
+        return type(first)(f"{first}\n  and {more} more that cannot be compared" if more else str(first))
+
+
+def plan(folder: Path | None) -> Plan:
+    """Reads the files of a folder, those of the package if there is none, and their scenarios."""
+    made = Plan([], [], [])
+    for path in kernel_file.paths(folder or kernel_file.bundled()):
+        try:
+            subject = _subject(path)
+        except InputError as error:
+            made.faults.append(error)
+            continue
+        made.subjects.append(subject)
+        if subject.file.config.unknown:
+            keys = ", ".join(f"config.{key}" for key in subject.file.config.unknown)
+            made.notes.append(f"{path}: {keys}: not known, and left out of the scenario")
+    return made
+
+
+def _subject(path: Path) -> Subject:
+    """A file whose scenario the engine understands."""
+    file = kernel_file.read(path)
+    subject = compare.subject(file, scenario.disciplines(file))
+    scenario.scenario(file).resolve()
+    return subject
+
+
+def run(of: Plan, jobs: int | None = None, progress: Callable[[int], object] | None = None) -> Report:
+    """Runs every file once, `jobs` at a time, and compares. A run that fails leaves out its file alone."""
+    outcomes: dict[Path, Outcome] = {}
+    failed: dict[Path, InputError | RunError] = {}
+    pool = ThreadPoolExecutor(max_workers=jobs or processors())
+    try:
+        futures = {pool.submit(_run, subject): subject.file.path for subject in of.subjects}
+        for count, future in enumerate(as_completed(futures), start=1):
+            path = futures[future]
+            try:
+                outcomes[path] = future.result()
+            except (InputError, RunError) as error:
+                failed[path] = type(error)(f"{path}: {error}")
+            if progress is not None:
+                progress(count)
+    finally:
+        # After an interrupt those under way are waited for: a run takes seconds.
+        pool.shutdown(wait=True, cancel_futures=True)
+    rows = [
+        row
+        for subject in of.subjects
+        if (ran := outcomes.get(subject.file.path)) is not None
+        for row in compare.rows(subject, ran, of.subjects)
+    ]
+    late = [failed[subject.file.path] for subject in of.subjects if subject.file.path in failed]
+    return Report(rows, [*of.faults, *late])
+
+
+def _run(subject: Subject) -> Outcome:
+    result = scenario.scenario(subject.file).run(jobs=1, series=True)
+    return outcome(result, subject.file.config, subject.trees)
+
+
+def as_json(rows: Sequence[Row]) -> str:
+    """The list that `stillair validate --json` prints."""
+    return json.dumps([row.as_dict() for row in rows], ensure_ascii=False, allow_nan=False)
+
+
+def text(rows: Sequence[Row]) -> str:
+    """Every comparison by file, then how many hold by quantity and by file."""
+    files = list(dict.fromkeys(row.file for row in rows))
+    parts = []
+    for file in files:
+        own = [row for row in rows if row.file == file]
+        cells = [
+            [row.quantity, _figure(row.kernel), _figure(row.model), _figure(row.low), _figure(row.high), row.verdict]
+            for row in own
+        ]
+        parts.append(f"{file}\n{table(['', 'kernel', 'model', 'from', 'to', ''], cells, indent='  ')}")
+    by_quantity = [_counted(name, [row for row in rows if row.quantity == name]) for name in QUANTITIES]
+    parts.append(_totals("quantity", [line for line in by_quantity if line[1:] != ["0", "0"]]))
+    parts.append(_totals("file", [_counted(file, [row for row in rows if row.file == file]) for file in files]))
+    counted = _counted("", rows)
+    parts.append(f"{len(rows)} comparisons in {len(files)} files: {counted[1]} within, {counted[2]} outside")
+    return "\n\n".join(parts)
+
+
+def _totals(title: str, lines: Sequence[Sequence[str]]) -> str:
+    return table([title, WITHIN, OUTSIDE], lines)
+
+
+def _counted(name: str, rows: Sequence[Row]) -> list[str]:
+    return [name, *(str(sum(row.verdict == verdict for row in rows)) for verdict in (WITHIN, OUTSIDE))]
+
+
+def _figure(value: float | None) -> str:
+    if value is None:
+        return "-"
+    digits = max(0, 3 - len(str(int(abs(value)))))
+    return f"{value:.{digits}f}"

@@ -1,0 +1,212 @@
+"""A file of the kernel's measurements: how a run was set up, and what came out. See `linux/README.md`."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from stillair._native import InputError
+
+_MOST_FLOWS = 1000
+_LONGEST_S = 1_000_000
+_KNOWN = {
+    "set", "name", "bottleneck", "qdisc", "rate", "base_rtt_ms", "ss",  # words for people; the commands say it all
+    "cc", "flows", "seconds", "sample_ms", "gso", "notsq", "tsq_shift", "sysctl", "stagger_ms", "ping", "tc",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Config:
+    """How a run was set up: all that decides it."""
+
+    cc: str
+    flows: int
+    seconds: float
+    sample_ms: float
+    """Time between two samples of each socket."""
+    tc: tuple[str, ...]
+    """The commands that set up the disciplines."""
+    profile: str
+    """The kernel, as a scenario names it."""
+    gso: bool = True
+    """Segmentation is left to the device; without, each buffer in a queue is one segment."""
+    small_queues: bool = True
+    tsq_shift: int = 0
+    """The period of TCP small queues is 1 ms times two to the power of this."""
+    stagger_ms: float = 0.0
+    """The flows start so far apart."""
+    sysctl: Mapping[str, int | str] = field(default_factory=dict)
+    ping: bool = True
+    set: str = ""
+    """The series of measurements that it belongs to."""
+    unknown: tuple[str, ...] = ()
+    """Keys that say something nobody here understands."""
+
+
+@dataclass(frozen=True)
+class KernelFile:
+    """One file."""
+
+    name: str
+    config: Config
+    measured: Mapping[str, Any]
+    """The whole of the file."""
+    path: Path
+
+    def number(self, *keys: str) -> float | None:
+        """The number at these keys; none if there is none."""
+        value: Any = self.measured
+        for depth, key in enumerate(keys):
+            if value is None:
+                return None
+            if not isinstance(value, Mapping):
+                raise self.wrong(".".join(keys[:depth]), value, "an object")
+            value = value.get(key)
+        return None if value is None else self._checked(".".join(keys), value)
+
+    def numbers(self, *keys: str) -> list[float] | None:
+        """The list of numbers at these keys; none if there is none, or an empty one."""
+        value: Any = self.measured
+        for key in keys:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        where = ".".join(keys)
+        if value is None or value == []:
+            return None
+        if not isinstance(value, list):
+            raise self.wrong(where, value, "a list of numbers")
+        return [self._checked(f"{where}[{index}]", item) for index, item in enumerate(value)]
+
+    def queues(self) -> dict[str, list[Mapping[str, Any]]]:
+        """What `tc -s` said at the end, by device; a row for each discipline without children."""
+        stats = self.measured.get("qdisc_stats") or {}
+        if not isinstance(stats, Mapping):
+            raise self.wrong("qdisc_stats", stats, "an object")
+        for device, rows in stats.items():
+            if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+                raise self.wrong(f"qdisc_stats.{device}", rows, "a list of objects")
+            for index, row in enumerate(rows):
+                if row.get("dropped") is not None:
+                    self._checked(f"qdisc_stats.{device}[{index}].dropped", row["dropped"])
+        return dict(stats)
+
+    def wrong(self, key: str, found: object, expected: str) -> InputError:
+        """The error that says what stands at a key and what should."""
+        return _wrong(self.path, key, found, expected)
+
+    def _checked(self, where: str, value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
+            raise self.wrong(where, value, "a number")
+        return float(value)
+
+
+def bundled() -> Path:
+    """The folder of files that come with the package."""
+    return Path(str(resources.files("stillair.validate") / "linux"))
+
+
+def paths(folder: Path) -> list[Path]:
+    """The files of a folder in the order of their names; a file is its own."""
+    if folder.is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give one with files of the kernel's measurements (.json)")
+    found = sorted(folder.glob("*.json"))
+    if not found:
+        raise InputError(f"{folder}: has no file whose name ends in .json")
+    return found
+
+
+def read(path: Path) -> KernelFile:
+    """Reads a file. What was not measured may be missing or empty; what is there has to be of the format."""
+    try:
+        measured = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}: found text that is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{path}: found objects within objects without end") from None
+    if not isinstance(measured, Mapping):
+        raise _wrong(path, "the file", measured, "an object with config and summary")
+    config = _config(path, measured)
+    return KernelFile(path.name, config, measured, path)
+
+
+def _config(path: Path, measured: Mapping[str, Any]) -> Config:
+    config = measured.get("config")
+    if not isinstance(config, Mapping):
+        raise _wrong(path, "config", config, "an object with the settings of the run")
+
+    def get(key: str, default: object, good: bool | None, expected: str) -> Any:  # noqa: ANN401 - as the file has it
+        """The value of a key if it is there and `good`."""
+        if config.get(key) is None and default is not None:
+            return default
+        if not good:
+            raise _wrong(path, f"config.{key}", config.get(key), expected)
+        return config[key]
+
+    cc, flows, commands = config.get("cc"), config.get("flows"), config.get("tc")
+    shift, sysctl = config.get("tsq_shift"), config.get("sysctl")
+    return Config(
+        cc=get("cc", None, isinstance(cc, str) and cc.isidentifier(), "the name of a congestion control"),
+        flows=get("flows", None, _whole(flows, 1, _MOST_FLOWS), f"a whole number from 1 to {_MOST_FLOWS}"),
+        seconds=get("seconds", None, _above_zero(config.get("seconds")), "a number of seconds above zero"),
+        sample_ms=get("sample_ms", None, _above_zero(config.get("sample_ms")), "milliseconds above zero"),
+        tc=tuple(get("tc", None, bool(commands) and _texts(commands), "a list of tc commands")),
+        profile=_profile(path, measured),
+        gso=get("gso", "on", config.get("gso") in ("on", "off"), '"on" or "off"') == "on",
+        small_queues=not get("notsq", 0, config.get("notsq") in (0, 1), "0 or 1"),
+        tsq_shift=get("tsq_shift", 0, _whole(shift, -10, 10), "a whole number from -10 to 10"),
+        stagger_ms=get("stagger_ms", 0.0, _number(config.get("stagger_ms")), "milliseconds"),
+        sysctl=_sysctl(path, get("sysctl", {}, isinstance(sysctl, Mapping), "an object of names and values")),
+        ping=bool(get("ping", True, config.get("ping") in (0, 1), "true or false")),
+        set=get("set", "", isinstance(config.get("set"), str), "a name"),
+        unknown=tuple(key for key in config if key not in _KNOWN),
+    )
+
+
+def _profile(path: Path, measured: Mapping[str, Any]) -> str:
+    kernel = measured.get("kernel") or "Linux 6.1"
+    version = re.match(r"Linux (\d+\.\d+)", kernel) if isinstance(kernel, str) else None
+    if version is None:
+        raise _wrong(path, "kernel", kernel, 'a version such as "Linux 6.1.192"')
+    return f"linux-{version[1]}"
+
+
+def _sysctl(path: Path, table: Mapping[str, Any]) -> dict[str, int | str]:
+    values: dict[str, int | str] = {}
+    for name, value in table.items():
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise _wrong(path, f"config.sysctl.{name}", value, "a whole number or text")
+        # Several numbers were handed to a shell, with its quotes around them.
+        text = value.strip("'\" ") if isinstance(value, str) else value
+        values[name] = int(text) if isinstance(text, str) and text.isascii() and text.isdigit() else text
+    return values
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LONGEST_S
+
+
+def _above_zero(value: object) -> bool:
+    return _number(value) and value != 0
+
+
+def _whole(value: object, low: int, high: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+
+def _texts(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(item, str) for item in value)
+
+
+def _wrong(path: Path, key: str, found: object, expected: str) -> InputError:
+    what = "nothing" if found is None else json.dumps(found, ensure_ascii=False)
+    if len(what) > 60:
+        what = f"{what[:57]}..."
+    return InputError(f"{path}: {key}: found {what}, expected {expected}")

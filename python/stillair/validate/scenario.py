@@ -1,0 +1,145 @@
+"""A scenario of ours from the settings of a kernel's run: client C, router R and server S in a row."""
+
+from collections.abc import Iterable, Mapping
+
+from stillair._native import InputError
+from stillair.scenario import Scenario
+from stillair.toml_text import to_toml
+from stillair.validate import tc
+from stillair.validate.kernel_file import Config, KernelFile
+from stillair.validate.tc_options import Bits, Nanoseconds, Value
+
+WARM_UP_S = 2
+"""The kernel's summaries are of what came from this second on."""
+
+# By node: its interfaces with the link and the address of each.
+_NODES = {
+    "C": {"cr": ("cr", "10.0.1.1")},
+    "R": {"rc": ("cr", "10.0.1.2"), "rs": ("rs", "10.0.2.2")},
+    "S": {"sr": ("rs", "10.0.2.1")},
+}
+
+PING = "ping"
+
+
+def upload(number: int) -> str:
+    """The name of the flow of this number, from 0 on."""
+    return f"upload{number + 1}"
+
+
+def scenario(file: KernelFile) -> Scenario:
+    """The run of a file as a scenario."""
+    made = Scenario(text(file))
+    # Messages say whose scenario it is; the line is that of the text, which `text` gives.
+    made.file = f"{file.path} (as a scenario)"
+    return made
+
+
+def disciplines(file: KernelFile) -> dict[tc.Device, tc.Qdisc]:
+    """The tree of each device that the commands of the file set up."""
+    try:
+        trees = tc.tree(file.config.tc)
+    except tc.TcError as error:
+        raise InputError(f"{file.path}: config.tc: {error}") from None
+    for node, device in trees:
+        if device not in _NODES.get(node, {}):
+            known = ", ".join(f"{node} {device}" for node, devices in _NODES.items() for device in devices)
+            raise InputError(f"{file.path}: config.tc: found device {device} of {node}, expected one of {known}")
+    return trees
+
+
+def text(file: KernelFile) -> str:
+    """The scenario as TOML, for people to read too."""
+    config, trees = file.config, disciplines(file)
+    whole = {"name": file.path.stem, "duration": _seconds(config.seconds)}
+    if config.seconds > WARM_UP_S:
+        whole["warm_up"] = _seconds(WARM_UP_S)
+    parts = [to_toml(whole)]
+    parts += [_table(f"link.{link}", {"kind": "veth"}) for link in ("cr", "rs")]
+    for node, devices in _NODES.items():
+        parts += _node(config, node)
+        for device, (link, address) in devices.items():
+            interface: dict[str, object] = {"link": link, "address": address}
+            if node == "C" and not config.gso:
+                interface["tso"] = False
+            interface["gro"] = False
+            if (node, device) in trees:
+                interface["qdisc"] = _qdisc(trees[node, device])
+            parts.append(_table(f"node.{node}.interface.{device}", interface))
+    parts += [_table("[flow]", flow) for flow in _flows(config)]
+    parts.append(_table("record", {"ss": _time(round(config.sample_ms * 1_000_000))}))
+    return "\n".join(parts)
+
+
+def _node(config: Config, node: str) -> Iterable[str]:
+    keys: dict[str, object] = {"profile": config.profile}
+    if node == "R":
+        yield _table(f"node.{node}", keys | {"forward": True})
+        return
+    yield _table(f"node.{node}", keys)
+    # Settings hold on both ends: what the receiver may buffer is one of them.
+    sysctl = dict(config.sysctl)
+    if node == "C":
+        sysctl["net.ipv4.tcp_congestion_control"] = config.cc
+    if sysctl:
+        yield _table(f"node.{node}.sysctl", sysctl)
+    tcp: dict[str, object] = {}
+    if not config.small_queues:
+        tcp["tsq"] = "off"
+    if config.tsq_shift:
+        tcp["tsq_period"] = _time(round(1_000_000 * 2.0**config.tsq_shift))
+    if tcp and node == "C":
+        yield _table(f"node.{node}.tcp", tcp)
+
+
+def _flows(config: Config) -> Iterable[dict[str, object]]:
+    for number in range(config.flows):
+        start = _time(round(number * config.stagger_ms * 1_000_000))
+        yield {"name": upload(number), "kind": "tcp", "from": "C", "to": "S", "start": start}
+    if config.ping:
+        yield {"name": PING, "kind": "ping", "from": "C", "to": "S", "interval": "100 ms"}
+
+
+def _qdisc(of: tc.Qdisc) -> dict[str, object]:
+    """A discipline as a scenario has it; an HTB is one with its only class."""
+    table: dict[str, object] = {"kind": of.kind}
+    options, child = of.options, of.child
+    for one in of.classes.values():
+        options, child = options | one.options, one.child
+    table |= {key: _value(value) for key, value in options.items()}
+    return table | {"child": _qdisc(child)} if child else table
+
+
+def _value(value: Value) -> object:
+    if isinstance(value, Bits):
+        return _rate(value)
+    return _time(value) if isinstance(value, Nanoseconds) else value
+
+
+def _rate(bits: int) -> str:
+    for unit, scale in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
+        # A tenth of a unit is still easy to read.
+        if bits >= scale and bits * 10 % scale == 0:
+            return f"{_decimal(bits, scale)} {unit}"
+    return f"{bits} bit/s"
+
+
+def _seconds(seconds: float) -> str:
+    return _time(round(seconds * 1_000_000_000))
+
+
+def _time(ns: int) -> str:
+    if ns % 1_000_000_000 == 0:
+        return f"{ns // 1_000_000_000} s"
+    unit, scale = ("ms", 1_000_000) if ns >= 100_000 else ("us", 1_000)
+    return f"{_decimal(ns, scale)} {unit}"
+
+
+def _decimal(value: int, scale: int) -> str:
+    whole, rest = divmod(value, scale)
+    digits = f"{rest:0{len(str(scale)) - 1}d}".rstrip("0")
+    return f"{whole}.{digits}" if digits else str(whole)
+
+
+def _table(name: str, keys: Mapping[str, object]) -> str:
+    return f"[{name}]\n{to_toml(keys)}"

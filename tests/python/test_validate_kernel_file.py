@@ -1,0 +1,140 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stillair import InputError
+from stillair.validate import kernel_file, scenario
+from stillair.validate.quantities import QUANTITIES, of_kernel
+
+FILES = kernel_file.paths(kernel_file.bundled())
+
+
+def test_the_package_has_measurements_of_every_kind() -> None:
+    names = [path.name for path in FILES]
+    assert len(names) == 34
+    assert {name.partition("_")[0] for name in names} == {"L100M", "L10M", "LR1000M", "R100M", "cc", "qdisc"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_file_is_read_whole(path: Path) -> None:
+    file = kernel_file.read(path)
+    assert file.config.unknown == ()
+    assert file.config.profile == "linux-6.1"
+    measured = of_kernel(file, scenario.disciplines(file))
+    assert set(measured) | {"sawtooth_period_s", "sawtooth_depth"} == set(QUANTITIES)
+    assert all(value >= 0 for value in measured.values())
+
+
+def test_settings_are_those_of_the_file() -> None:
+    file = kernel_file.read(kernel_file.bundled() / "cc_cubic_100mbit_rtt80_pfifo-limit-350.json")
+    config = file.config
+    assert (config.cc, config.flows, config.seconds, config.sample_ms) == ("cubic", 1, 30, 100)
+    assert (config.gso, config.small_queues, config.tsq_shift, config.stagger_ms) == (False, True, 0, 0)
+    # Without the quotation marks that a shell had needed.
+    assert config.sysctl["net.ipv4.tcp_wmem"] == "4096 16384 67108864"
+
+
+SMALL: dict[str, Any] = {
+    "config": {"cc": "reno", "flows": 1, "seconds": 4, "sample_ms": 50, "tc": ["tc -n R qdisc add dev rs root pfifo"]}
+}
+
+
+def written(tmp_path: Path, change: dict[str, Any], config: dict[str, Any] | None = None) -> Path:
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(SMALL | change | {"config": SMALL["config"] | (config or {})}), encoding="utf-8")
+    return path
+
+
+def test_what_is_missing_or_empty_is_not_measured(tmp_path: Path) -> None:
+    empty = {
+        "summary": {"from_2s": {"ping_ms": {}, "jain": None}},
+        "series": {},
+        "retransmissions": [],
+        "qdisc_stats": {},
+    }
+    for change in ({}, {"summary": {}}, {"series": None}, empty):
+        file = kernel_file.read(written(tmp_path, change))
+        assert of_kernel(file, scenario.disciplines(file)) == {}
+
+
+def test_defaults_are_the_kernels(tmp_path: Path) -> None:
+    config = kernel_file.read(written(tmp_path, {}, {"kernel_tweak": 3})).config
+    assert (config.gso, config.small_queues, config.ping, config.profile) == (True, True, True, "linux-6.1")
+    assert config.unknown == ("kernel_tweak",)
+    assert kernel_file.read(written(tmp_path, {"kernel": "Linux 5.10.3 (someone's)"})).config.profile == "linux-5.10"
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({"cc": None}, "config.cc: found nothing, expected the name of a congestion control"),
+        ({"cc": "a b"}, 'config.cc: found "a b"'),
+        ({"flows": 0}, "config.flows: found 0, expected a whole number from 1"),
+        ({"flows": 2.5}, "config.flows: found 2.5"),
+        ({"flows": True}, "config.flows: found true"),
+        ({"seconds": "30"}, 'config.seconds: found "30", expected a number of seconds above zero'),
+        ({"sample_ms": 0}, "config.sample_ms: found 0, expected milliseconds above zero"),
+        ({"tc": []}, "config.tc: found [], expected a list of tc commands"),
+        ({"tc": "tc -n C"}, 'config.tc: found "tc -n C"'),
+        ({"gso": True}, 'config.gso: found true, expected "on" or "off"'),
+        ({"notsq": 2}, "config.notsq: found 2, expected 0 or 1"),
+        ({"tsq_shift": 99}, "config.tsq_shift: found 99"),
+        ({"stagger_ms": -1}, "config.stagger_ms: found -1, expected milliseconds"),
+        ({"sysctl": ["a"]}, 'config.sysctl: found ["a"], expected an object'),
+        ({"sysctl": {"net.x": None}}, "config.sysctl.net.x: found nothing, expected a whole number or text"),
+        ({"tc": ["tc -n R qdisc add dev eth0 root pfifo"]}, "config.tc: found device eth0 of R, expected one of C cr"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_file(tmp_path: Path, config: dict[str, Any], says: str) -> None:
+    path = written(tmp_path, {}, config)
+    with pytest.raises(InputError) as raised:
+        scenario.disciplines(kernel_file.read(path))
+    assert str(raised.value).startswith(f"{path}: {says}")
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"kernel": "NetBSD"}, 'kernel: found "NetBSD", expected a version'),
+        ({"summary": {"from_2s": {"goodput_mbps": "9"}}}, 'summary.from_2s.goodput_mbps: found "9", expected a number'),
+        ({"summary": {"from_2s": {"ping_ms": 7}}}, "summary.from_2s.ping_ms: found 7, expected an object"),
+        ({"summary": []}, "summary: found [], expected an object"),
+        ({"retransmissions": 3}, "retransmissions: found 3, expected a list of numbers"),
+        ({"retransmissions": [3, None]}, "retransmissions[1]: found nothing, expected a number"),
+        ({"series": {"cwnd": [True]}}, "series.cwnd[0]: found true"),
+        ({"qdisc_stats": {"rs": 1}}, "qdisc_stats.rs: found 1, expected a list of objects"),
+        ({"qdisc_stats": {"rs": [{"dropped": "2"}]}}, 'qdisc_stats.rs[0].dropped: found "2", expected a number'),
+    ],
+)
+def test_a_wrong_measurement_is_named_with_its_file(tmp_path: Path, change: dict[str, Any], says: str) -> None:
+    path = written(tmp_path, change)
+    with pytest.raises(InputError) as raised:
+        of_kernel(file := kernel_file.read(path), scenario.disciplines(file))
+    assert str(raised.value).startswith(f"{path}: {says}")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", ":1: found text that is not JSON"),
+        ("[]", ": the file: found [], expected an object with config and summary"),
+        ("{}", ": config: found nothing, expected an object with the settings"),
+        ('{"config": 3}', ": config: found 3"),
+        ("[" * 100_000, ": found objects within objects without end"),
+    ],
+)
+def test_text_that_is_no_such_file(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as raised:
+        kernel_file.read(path)
+    assert str(raised.value).startswith(f"{path}{says}")
+
+
+def test_a_folder_without_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="has no file whose name ends in"):
+        kernel_file.paths(tmp_path)
+    with pytest.raises(InputError, match="no such folder"):
+        kernel_file.paths(tmp_path / "none")
