@@ -6,8 +6,10 @@
 
 pub mod config;
 pub mod info;
+pub mod receiver;
 pub mod seq;
 pub mod socket;
+pub mod ticks;
 
 use crate::qdisc::Enqueue;
 use crate::vocabulary::{Instant, NewPacket, TcpFlags, TcpHeader};
