@@ -48,6 +48,15 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
     return Interval(middle, ranked[left], ranked[n - 1 - left])
 
 
+def percentile(values: Sequence[float], per_cent: float) -> float:
+    """A percentile, straight between the two values that it lies between."""
+    ranked = sorted(values)
+    place = (len(ranked) - 1) * per_cent / 100
+    below = int(place)
+    above = min(below + 1, len(ranked) - 1)
+    return ranked[below] + (ranked[above] - ranked[below]) * (place - below)
+
+
 def ratio_interval(above: Sequence[float], below: Sequence[float], confidence: float = 0.95) -> Interval:
     """Ratio of two means over the same runs, with its confidence interval.
 

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stillair.sawtooth import sawtooth
+from stillair.statistics import percentile
 from stillair.validate import bounds, compare, kernel_file, scenario
 from stillair.validate.outcome import Outcome, Socket
-from stillair.validate.quantities import QUANTITIES, of_kernel, of_model, percentile
-from stillair.validate.sawtooth import sawtooth
+from stillair.validate.quantities import QUANTITIES, of_kernel, of_model
 
 KERNEL = kernel_file.bundled()
 

@@ -50,7 +50,9 @@ def run(
     for number, cell in enumerate(campaign.cells):
         heard = _counter(progress, number * runs) if progress else None
         overrides = [*cell.overrides.items(), *extra]
-        results[cell.name] = scenario.run(runs=runs, jobs=jobs, overrides=overrides, progress=heard)
+        results[cell.name] = scenario.run(
+            runs=runs, jobs=jobs, overrides=overrides, progress=heard, series=campaign.series
+        )
     return Outcome(scenario.text, results)
 
 

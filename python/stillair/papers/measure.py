@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stillair.papers import judge, table1_model
+from stillair.papers import judge, samples, table1_model
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
 from stillair.papers.judge import Cell
@@ -48,12 +48,23 @@ class Measurer:
         # Not even the paper's own formula is judged of an experiment that nobody asked for.
         if not self.outcomes:
             return [Cell(lacks=_NOT_ASKED)]
-        words = {key: value for key, value in claim.configuration.items() if key not in _COMPARING}
+        said = {key: value for key, value in claim.configuration.items() if key not in _COMPARING}
+        reads = (self.own.reads or {}).get(claim.id)
+        if reads is None:
+            return self._listed(claim, {**(self.own.where or {}), **said}, {})
+        # These take the place of a list of cells in the paper's own words.
+        said.pop("cells", None)
+        return [
+            cell for read in reads for cell in self._listed(claim, {**(self.own.where or {}), **said, **read}, read)
+        ]
+
+    def _listed(self, claim: Claim, words: Where, read: Where) -> list[Cell]:
+        """A cell for each combination of what the words list; `read` is named too."""
         lists = {key: value for key, value in words.items() if isinstance(value, list)}
         chosen = []
         for values in product(*lists.values()):
             listed = dict(zip(lists, values, strict=True))
-            label = ", ".join(f"{key} {value}" for key, value in listed.items())
+            label = ", ".join(f"{key} {value}" for key, value in {**read, **listed}.items())
             try:
                 chosen.append(self._cell(claim, label, {**words, **listed}))
             except _LackingError as lacking:
@@ -109,6 +120,8 @@ class Measurer:
             )
             left = _ratio(after, before)
             return Interval(100 * (1 - left.mean), 100 * (1 - left.high), 100 * (1 - left.low))
+        if metric.ratio_of:
+            return _ratio(*self._ends(where, metric, metric.ratio_of))
         if metric.model:
             value = metric.scale * table1_model.value(self.experiment, where["scheme"], where["station"], metric.model)
             return Interval(value, value, value)
@@ -119,8 +132,13 @@ class Measurer:
     def _runs(self, where: Where, name: str) -> list[float | None]:
         """A metric run by run: of a station, a class of them, a sum of some (`fast1 + fast2`), or the whole."""
         metric = self._metric(name)
+        if metric.difference_of:
+            ends = zip(*self._ends(where, metric, metric.difference_of), strict=True)
+            return [None if one is None or other is None else one - other for one, other in ends]
         station = where.get("station")
         result = self.result({key: value for key, value in where.items() if key != "station"})
+        if metric.samples:
+            return [samples.of_run(result, run, metric.samples, metric.statistic) for run in result.runs]
         if metric.run and station in (None, "total"):
             return [_scaled(run.get(metric.run), metric.scale) for run in result.runs]
         if not metric.station or station is None:
@@ -129,6 +147,11 @@ class Measurer:
         names = members or station.split(" + ")
         share = 1 / len(members) if members else 1.0
         return [_sum([_station(run, one, metric) for one in names], share) for run in result.runs]
+
+    def _ends(self, where: Where, metric: Metric, of: str) -> tuple[list[float | None], list[float | None]]:
+        """Another metric at both ends of a comparison, run by run."""
+        one, other = (self._runs({**where, **(end or {})}, of) for end in (metric.from_, metric.to))
+        return one, other
 
     def _metric(self, name: str) -> Metric:
         if name not in self.plan.metrics:

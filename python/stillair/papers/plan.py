@@ -1,7 +1,8 @@
 """How the experiments of a paper are run: a file of `experiments/` a paper, so that a new experiment is data.
 
 A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the inventory
-refers to it. An experiment names the campaigns that serve it, or what it needs before it can be run.
+refers to it. Cells that differ in several settings are written as `axes`: one cell for each combination. An experiment
+names the campaigns that serve it, or what it needs before it can be run.
 """
 
 import tomllib
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import product
 from typing import Any
 
 # The words of a claim's configuration that choose a cell, such as {"scheme": "fifo", "traffic": "UDP down"}.
@@ -37,6 +39,10 @@ class Campaign:
     needs: str
     """What is missing if the scenario cannot be read."""
     cells: tuple[CellPlan, ...]
+    series: bool = False
+    """Its runs keep their series, for metrics that count every reply to a ping."""
+    runs: int = 1
+    """Repetitions of each cell, where the paper does not state them."""
 
 
 @dataclass(frozen=True)
@@ -46,9 +52,16 @@ class Metric:
     station: str = ""
     run: str = ""
     model: str = ""
+    samples: str = ""
+    """What is sampled in a run (`samples.py`), of which this is the `statistic`."""
+    statistic: str = ""
     scale: float = 1.0
     reduction_of: str = ""
     """Another metric; this one is by how many per cent it falls between `from_` and `to`."""
+    ratio_of: str = ""
+    """Another metric; this one is what it is with the words `from_` over what it is with `to`."""
+    difference_of: str = ""
+    """The same, less what it is with `to`."""
     at: Where | None = None
     from_: Where | None = None
     to: Where | None = None
@@ -73,6 +86,10 @@ class ExperimentPlan:
     """Cells whose number is the median over the runs and not the mean, because the paper's is."""
     needs: str = ""
     lacks: tuple[Lack, ...] = ()
+    where: Where | None = None
+    """Words that hold for every claim which does not say otherwise: what the experiment as a whole is about."""
+    reads: Mapping[str, Sequence[Where]] | None = None
+    """For claims whose cells are not said in the words of the cells: those meant, by the claim's name."""
 
     def cell(self, where: Where) -> tuple[Campaign, CellPlan] | None:
         """The cell that the words choose; words that a cell does not know choose nothing."""
@@ -110,7 +127,8 @@ def plan(paper: str) -> Plan:
 
 def read(paper: str, table: Mapping[str, Any]) -> Plan:
     """A plan from its table; a key that is not known is an error."""
-    campaigns = {name: _campaign(paper, name, **entry) for name, entry in table.get("campaign", {}).items()}
+    axes = table.get("axis", {})
+    campaigns = {name: _campaign(paper, name, axes, **entry) for name, entry in table.get("campaign", {}).items()}
     return Plan(
         metrics={name: _metric(**entry) for name, entry in table.get("metric", {}).items()},
         stations=table.get("station", {}),
@@ -119,9 +137,37 @@ def read(paper: str, table: Mapping[str, Any]) -> Plan:
 
 
 def _campaign(
-    paper: str, name: str, *, scenario: str, cell: Sequence[Any], where: Where | None = None, needs: str = ""
+    paper: str,
+    name: str,
+    known: Mapping[str, Any],
+    *,
+    scenario: str,
+    cell: Sequence[Any] = (),
+    axes: Sequence[str] = (),
+    set: Mapping[str, str] | None = None,  # noqa: A002
+    where: Where | None = None,
+    needs: str = "",
+    series: bool = False,
+    runs: int = 1,
 ) -> Campaign:
-    return Campaign(paper, name, scenario, needs, tuple(_cell(where or {}, **entry) for entry in cell))
+    cells = [_cell(where or {}, **entry) for entry in cell]
+    if axes:
+        cells += [_crossed(where or {}, set or {}, values) for values in product(*(_axis(**known[a]) for a in axes))]
+    return Campaign(paper, name, scenario, needs, tuple(cells), series, runs)
+
+
+def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str, Mapping[str, str]]]:
+    """The values of a setting: the word that says it, the value, and what it sets."""
+    return [(word, value, sets) for value, sets in values.items()]
+
+
+def _crossed(common: Where, first: Mapping[str, str], values: Sequence[tuple[str, str, Mapping[str, str]]]) -> CellPlan:
+    overrides = dict(first)
+    for _, _, sets in values:
+        overrides |= sets
+    return CellPlan(
+        ", ".join(value for _, value, _ in values), {**common, **{word: v for word, v, _ in values}}, overrides
+    )
 
 
 def _cell(common: Where, *, name: str, set: Mapping[str, str], where: Where | None = None) -> CellPlan:  # noqa: A002
@@ -140,7 +186,8 @@ def _experiment(
     median: Where | None = None,
     needs: str = "",
     lacks: Sequence[Any] = (),
+    where: Where | None = None,
+    reads: Mapping[str, Sequence[Where]] | None = None,
 ) -> ExperimentPlan:
-    return ExperimentPlan(
-        tuple(known[name] for name in campaigns), draws, median, needs, tuple(Lack(**entry) for entry in lacks)
-    )
+    served = tuple(known[name] for name in campaigns)
+    return ExperimentPlan(served, draws, median, needs, tuple(Lack(**entry) for entry in lacks), where, reads)

@@ -96,7 +96,9 @@ def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> d
 
 def repetitions(wanted: Sequence[Entry], campaign: Campaign, runs: int | None) -> int:
     """Runs of each cell: as asked, else as the paper has it."""
-    stated = (entry.experiment.setup.get("repetitions", 1) for entry in wanted if campaign in entry.plan.campaigns)
+    stated = (
+        entry.experiment.setup.get("repetitions", campaign.runs) for entry in wanted if campaign in entry.plan.campaigns
+    )
     return runs or max(int(count) for count in stated)
 
 

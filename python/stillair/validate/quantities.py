@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from stillair.sawtooth import sawtooth
+from stillair.statistics import percentile
 from stillair.validate import tc
 from stillair.validate.kernel_file import KernelFile
 from stillair.validate.outcome import Outcome, Socket
-from stillair.validate.sawtooth import sawtooth
 from stillair.validate.scenario import WARM_UP_S
 
 # The files have the window every tenth of a second, from 0.1 s on.
@@ -70,15 +71,6 @@ def of_model(ran: Outcome, file: KernelFile) -> Measured:
     }
     measured = {name: value for name, value in found.items() if value is not None}
     return measured | _saw(_every_step(sockets[0])) if len(sockets) == 1 else measured
-
-
-def percentile(values: Sequence[float], per_cent: float) -> float:
-    """A percentile, straight between two neighbours: as the files have them."""
-    ranked = sorted(values)
-    place = (len(ranked) - 1) * per_cent / 100
-    below = int(place)
-    above = min(below + 1, len(ranked) - 1)
-    return ranked[below] + (ranked[above] - ranked[below]) * (place - below)
 
 
 def mean(values: Sequence[float]) -> float:

@@ -1,0 +1,83 @@
+"""What is sampled in a run, and what the papers say of samples: percentiles, cycles of loss, dips."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+from stillair.result import Result, Run
+from stillair.sawtooth import cuts
+from stillair.statistics import percentile
+
+# A dip is below this share of what was usual around it, and its samples belong together if they are not further apart.
+_DIP = 0.75
+_AROUND_S = 2.0
+_TOGETHER_S = 1.0
+
+Curve = list[tuple[float, float]]
+"""Times in seconds, and values."""
+
+
+def of_run(result: Result, run: Run, what: str, statistic: str) -> float | None:
+    """A statistic of what is sampled in a run; none if there are too few samples for it.
+
+    What: `srtt_ms` of all sockets, `ping_ms`, `goodput_mbps` of all flows together. Statistics: `mean`, and `p10` and
+    the like, of all samples alike; of the flows' mean over time `cycles`, how often it was cut, and `dips_s`, the mean
+    time between short dips.
+    """
+    if statistic in ("cycles", "dips_s"):
+        curve = over_time(run, what)
+        return float(len(cuts([value for _, value in curve]))) if statistic == "cycles" else _between_dips(curve)
+    values = pings(result, run) if what == "ping_ms" else _pooled(run, what)
+    if not values:
+        return None
+    return sum(values) / len(values) if statistic == "mean" else percentile(values, float(statistic.removeprefix("p")))
+
+
+def pings(result: Result, run: Run) -> list[float]:
+    """All round-trip times of a run's pings, in ms."""
+    flows = result.measured(run["run"]).series.flows
+    return [ping.rtt_ns / 1_000_000 for flow in flows for ping in flow.pings or ()]
+
+
+def over_time(run: Run, what: str) -> Curve:
+    """The mean of all sockets that had a round-trip time (`srtt_ms`), or the sum of their goodput (`goodput_mbps`)."""
+    at: dict[float, list[float]] = {}
+    for socket in run["sockets"].values():
+        for t, value in _goodput(socket) if what == "goodput_mbps" else _srtt(socket):
+            at.setdefault(t, []).append(value)
+    return [(t, sum(v) if what == "goodput_mbps" else sum(v) / len(v)) for t, v in sorted(at.items())]
+
+
+def _pooled(run: Run, what: str) -> list[float]:
+    if what == "goodput_mbps":
+        return [value for _, value in over_time(run, what)]
+    return [value for socket in run["sockets"].values() for _, value in _srtt(socket)]
+
+
+def _srtt(socket: Mapping[str, Sequence[float]]) -> Curve:
+    # Before its first measurement a socket has none.
+    return [(t, value) for t, value in zip(socket["t_s"], socket["srtt_ms"], strict=True) if value]
+
+
+def _goodput(socket: Mapping[str, Any]) -> Curve:
+    """What was acknowledged since the sample before, and since the start for the first."""
+    curve: Curve = []
+    before, had = 0.0, 0
+    for t, acked in zip(socket["t_s"], socket["bytes_acked"], strict=True):
+        if t > before:
+            curve.append((t, (acked - had) * 8 / 1_000_000 / (t - before)))
+        before, had = t, acked
+    return curve
+
+
+def _between_dips(curve: Curve) -> float | None:
+    begun: list[float] = []
+    last = -_TOGETHER_S
+    # How a flow starts is no dip.
+    for t, value in (point for point in curve if point[0] >= _AROUND_S):
+        usual = median(other for at, other in curve if abs(at - t) <= _AROUND_S)
+        if value < _DIP * usual:
+            if t - last > _TOGETHER_S:
+                begun.append(t)
+            last = t
+    return (begun[-1] - begun[0]) / (len(begun) - 1) if len(begun) > 1 else None
