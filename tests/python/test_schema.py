@@ -39,7 +39,7 @@ def test_scenarios_of_the_project_are_valid_if_they_can_be_read(path: Path) -> N
     errors = list(VALIDATOR.iter_errors(tomllib.loads(path.read_text(encoding="utf-8"))))
     # Two wait for a part of the model (test_papers says which), under a key that the schema may not have either.
     if path.stem in ("anomaly-sparse", "tsq-wired") and errors:
-        with pytest.raises(InputError, match="found an unknown key"):
+        with pytest.raises(InputError, match=r"found (an unknown key|a setting the profile does not have)"):
             Scenario(path).resolve()
     else:
         assert errors == []
@@ -73,9 +73,8 @@ _BEYOND = (
     "whole number of nano", "shorter than duration", "to be one of", "at most", "above zero", "name that", "its own",
     "exactly two", "around the mean", "begin with rate", "no wider", "to which no way", "forward = true", "as in to",
     "before the end", "after start", "other than from", "each receiver once", "role = ", "channel, expected", "one of ",
-    "is like", "not like", "on another channel", "over a device", "to four rates", "cwmin", "has", "expected \"",
-    "IPv4", "bytes", "the sweep", "a node", "found no such", "in a sweep", "one value", "none to refer to",
-    "hostapd takes", "at least", "units of 32 us", "whole number of bits", "another node", "with itself",
+    "is like", "not like", "on another channel", "over a device", "to four rates", "2^n", "cwmin", "has", "expected \"",
+    "IPv4", "bytes", "the sweep", "a node", "found no such", "in a sweep", "one value",
 )  # fmt: skip
 
 

@@ -175,12 +175,13 @@ def _options(text: str, known: Options, words: Sequence[str]) -> dict[str, Value
         if word in known.idle:
             rest.pop(0)
             continue
-        key, read = known.takes[word]
+        taken = [known.takes[word]]
+        taken += known.also.get(taken[0][0], ())
         try:
-            options[key] = read(rest[0])
-            rest.pop(0)
-            if key in known.also and rest and rest[0][:1].isdigit():
-                key, read = known.also[key]
+            for place, (key, read) in enumerate(taken):
+                # What may stand behind the first value begins as a number does.
+                if place and not (rest and rest[0][:1].isdigit()):
+                    break
                 options[key] = read(rest[0])
                 rest.pop(0)
         except UnitError as error:

@@ -3,7 +3,7 @@
 # spec: tc-htb(8), tc-tbf(8), tc-netem(8), tc-bfifo(8), tc-codel(8), tc-pie(8), tc-sfq(8), tc-fq(8), tc-fq_codel(8),
 # tc-cake(8) of iproute2 6.1.
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stillair.validate import tc_units as units
@@ -49,8 +49,8 @@ class Options:
 
     takes: Mapping[str, tuple[str, _Read]] = field(default_factory=dict)
     """By word: the scenario's name, and how the word after it is read."""
-    also: Mapping[str, tuple[str, _Read]] = field(default_factory=dict)
-    """What may stand behind the value of an option without a word of its own: by the scenario's name."""
+    also: Mapping[str, Sequence[tuple[str, _Read]]] = field(default_factory=dict)
+    """What may stand behind an option's value without words of its own, in order: by the option's scenario name."""
     flags: Mapping[str, tuple[str, Value]] = field(default_factory=dict)
     """Words that stand alone: the scenario's name and the value."""
     skips: frozenset[str] = frozenset()
@@ -143,7 +143,6 @@ QDISCS: Mapping[str, Options] = {
             }.items()
         },
     ),
-    # A correlation may stand behind jitter, loss and the like; it is not understood here, so a number there is refused.
     "netem": Options(
         _same(
             limit=units.size,
@@ -157,7 +156,8 @@ QDISCS: Mapping[str, Options] = {
         )
         | dict.fromkeys(("delay", "latency"), ("delay", _fine_time))
         | {"drop": ("loss", units.percent)},
-        also={"delay": ("jitter", _fine_time)},
+        also={"delay": [("jitter", _fine_time), ("delay_correlation", units.percent)]}
+        | {name: [(f"{name}_correlation", units.percent)] for name in ("loss", "duplicate", "reorder")},
         skips=frozenset({"random"}),
     ),
     "tbf": Options(

@@ -117,6 +117,16 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), 
     Ok((config, wifi_pacing_shift))
 }
 
+/// Least, initial and largest size of a buffer.
+const BUFFER_SIZES: Form = Form::Either(&[
+    Form::Written {
+        words: "three numbers as `sysctl` prints them",
+        pattern: r"^[0-9]+\s+[0-9]+\s+[0-9]+$",
+        examples: &["4096 16384 4194304"],
+    },
+    Form::List(&Form::Bytes(1, MAX_BUFFER)),
+]);
+
 /// Settings of `net.ipv4` that TCP obeys.
 pub(super) const SETTINGS: &[Key] = &[
     Key::open(
@@ -188,13 +198,13 @@ pub(super) const SETTINGS: &[Key] = &[
     ),
     Key::open(
         "net.ipv4.tcp_wmem",
-        Form::List(&Form::Bytes(1, MAX_BUFFER)),
+        BUFFER_SIZES,
         "4096, 16384, 4194304",
         "send buffer: least, initial, largest",
     ),
     Key::open(
         "net.ipv4.tcp_rmem",
-        Form::List(&Form::Bytes(1, MAX_BUFFER)),
+        BUFFER_SIZES,
         "4096, 131072, 6291456",
         "receive buffer: least, initial, largest",
     ),
@@ -271,10 +281,16 @@ pub(in super::super) fn controller(field: &Field<'_>) -> Result<&'static str, Fa
     field.choice(&names)
 }
 
-/// Least, initial and largest size of a buffer.
+/// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as `sysctl` prints it.
 fn three(setting: &Field<'_>) -> Result<[u32; 3], Fault> {
     let expected = "three numbers of bytes that do not fall: least, initial and largest";
-    let values = setting.list().iter().map(Field::value).collect::<Result<Vec<u32>, Fault>>()?;
+    let values = match &setting.item.value {
+        Value::String(text) => {
+            let number = |n: &str| n.parse().ok().filter(|n| (1..=MAX_BUFFER).contains(n));
+            text.split_whitespace().map(number).collect::<Option<Vec<u32>>>().unwrap_or_default()
+        }
+        _ => setting.list().iter().map(Field::value).collect::<Result<Vec<u32>, Fault>>()?,
+    };
     match values[..] {
         [least, initial, largest] if least <= initial && initial <= largest => Ok([least, initial, largest]),
         _ => Err(setting.wrong(expected)),
