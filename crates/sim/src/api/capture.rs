@@ -6,11 +6,11 @@ use std::fs::File;
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed, Tee};
 
-use super::{ApiError, close, read};
+use super::{ApiError, close, read, wired};
 use crate::capture::{Capture, Selection};
 use crate::recorder::RunSummary;
 use crate::scenario;
-use crate::world::{self, Wired};
+use crate::world::Wired;
 
 /// A request to capture one run of a scenario.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     let capture = Capture::new(&scenario, &selection, file).map_err(ApiError::Input)?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
     let Wired { mut world, stations, places } =
-        world::wire(&scenario, seed, |recorder| Tee(recorder, capture));
+        wired(&scenario, seed, |recorder| Tee(recorder, capture)).map_err(ApiError::Run)?;
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
     let summary =
