@@ -2,7 +2,6 @@
 
 import sys
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -27,8 +26,6 @@ app = typer.Typer(
 _MOST_RUNS = 1_000_000
 _MOST_JOBS = 1024
 _LARGEST_SEED = 2**64 - 1
-# Captures are a part of their own.
-_HAS_CAPTURES = find_spec("stillair.capture") is not None
 
 Runs = Annotated[int, typer.Option(min=1, max=_MOST_RUNS, help="Repetitions, each with its own run number.")]
 Jobs = Annotated[int | None, typer.Option(min=1, max=_MOST_JOBS, help="Runs at once.", show_default="all processors")]
@@ -192,9 +189,7 @@ def export(
     flent: Annotated[bool, typer.Option("--flent", help="Data files that Flent opens, one a run.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="A tidy table.")] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="The table as Parquet.")] = False,
-    pcap: Annotated[
-        bool, typer.Option("--pcap", help="Captures that Wireshark opens, one a run.", hidden=not _HAS_CAPTURES)
-    ] = False,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Captures that Wireshark opens, one a run.")] = False,
     target: Annotated[
         Path | None, typer.Option("-o", metavar="FILE", help="File to write; a folder if there are several.")
     ] = None,
@@ -204,18 +199,22 @@ def export(
         datetime | None,
         typer.Option("--time", formats=["%Y-%m-%dT%H:%M:%S"], help="When the run began, in UTC, for Flent."),
     ] = None,
+    snaplen: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Bytes kept of each frame in a capture, 128 or more; 0 keeps all.", show_default="256: headers"
+        ),
+    ] = None,
 ) -> None:
     """Write a result in another program's format."""
     from stillair import export as exports  # noqa: PLC0415 - not needed for other commands
 
     chosen = [kind for kind, wanted in zip(exports.FORMATS, (flent, csv, parquet, pcap), strict=True) if wanted]
     if len(chosen) != 1:
-        kinds = ", ".join(f"--{kind}" for kind in exports.FORMATS if kind != "pcap" or _HAS_CAPTURES)
-        raise InputError(f"export: say which format, one of {kinds}")
-    if pcap and not _HAS_CAPTURES:
-        raise InputError("--pcap: this build has no captures")
-    more = {} if begun is None else {"begun": begun.replace(tzinfo=UTC)}
-    for path in exports.export(chosen[0], result, target, number, title, **more):
+        raise InputError(f"export: say which format, one of {', '.join(f'--{kind}' for kind in exports.FORMATS)}")
+    begun = exports.EPOCH if begun is None else begun.replace(tzinfo=UTC)
+    snaplen = exports.SNAPLEN if snaplen is None else snaplen
+    for path in exports.export(chosen[0], result, target, number, title, begun, snaplen):
         print(path)
 
 

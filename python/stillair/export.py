@@ -1,13 +1,16 @@
 """Results in other programs' formats."""
 
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 
 from stillair import flent, tidy
 from stillair import folder as folders
 from stillair._native import InputError
+from stillair.capture import SNAPLEN, write_capture
+from stillair.flent import EPOCH
 from stillair.result import NO_SERIES, Result
+
+__all__ = ["EPOCH", "FORMATS", "SNAPLEN", "export", "save"]
 
 FORMATS = ("flent", "csv", "parquet", "pcap")
 
@@ -29,11 +32,18 @@ def save(result: Result, path: Path, run: int | None = None) -> None:
 
 
 def export(
-    kind: str, folder: Path, target: Path | None, run: int | None, title: str | None, begun: datetime = flent.EPOCH
+    kind: str,
+    folder: Path,
+    target: Path | None,
+    run: int | None,
+    title: str | None,
+    begun: datetime = EPOCH,
+    snaplen: int = SNAPLEN,
 ) -> list[Path]:
     """Writes a result folder as `kind` and gives the files written.
 
-    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder.
+    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder. `title`
+    and `begun` are for Flent, `snaplen` is for pcap.
     """
     result = Result.load(folder)
     numbers = [found["run"] for found in result.runs] if run is None else [run]
@@ -60,16 +70,11 @@ def export(
         else:
             plain = f"{folder.resolve().name}-run-{number}.pcapng"
             path = target if single and target else (target or Path()) / plain
-            _capture(folder, measured.summary["seed"], number, path)
+            # A run is repeated for its capture: it is the same to the last packet.
+            scenario, overrides = folders.scenario(folder)
+            write_capture(scenario, overrides, measured.summary["seed"], number, path, snaplen=snaplen)
         written.append(path)
     return written
-
-
-def _capture(folder: Path, seed: int, run: int, path: Path) -> None:
-    """A run is repeated for its capture: it is the same to the last packet."""
-    scenario, overrides = folders.scenario(folder)
-    # Not in every build, so not known to a type checker either.
-    import_module("stillair.capture").write_capture(scenario, overrides, seed, run, path)
 
 
 def _resolved(result: Result) -> str:

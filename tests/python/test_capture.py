@@ -128,7 +128,7 @@ class Seen:
 @pytest.fixture(scope="module", params=CASES)
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Seen:
     path = tmp_path_factory.mktemp("captures") / f"{request.param}.pcapng"
-    written = write_capture(CASES[request.param], (), None, 0, path, ["all"])
+    written = write_capture(CASES[request.param], (), None, 0, path, ["all"], snaplen=0)
     return Seen(request.param, path, written, fields(path, FIELDS))
 
 
@@ -281,7 +281,7 @@ def test_pings_on_the_air_are_those_of_the_wire(seen: Seen) -> None:
 
 def test_a_window_and_a_limit_keep_captures_small(tmp_path: Path) -> None:
     path = tmp_path / "small.pcapng"
-    whole = write_capture(CASES["errors"], (), None, 0, tmp_path / "whole.pcapng")
+    whole = write_capture(CASES["errors"], (), None, 0, tmp_path / "whole.pcapng", snaplen=0)
     small = write_capture(CASES["errors"], (), None, 0, path, window=("0.2 s", "0.4 s"), snaplen=128)
     assert small.run == whole.run
     assert 0 < small.bytes < whole.bytes // 8
