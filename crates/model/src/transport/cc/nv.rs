@@ -185,7 +185,7 @@ impl Nv {
             }
             self.growth = self.growth.min(0);
             self.no_congestion = 0;
-        } else if sk.snd_cwnd <= most - p.pad_buffer {
+        } else if sk.snd_cwnd <= most.saturating_sub(p.pad_buffer) {
             if self.eval_calls < p.inc_eval_min_calls {
                 return Verdict::Wait;
             }
