@@ -216,7 +216,8 @@ mod tests {
 
     #[test]
     fn a_summary_of_it() {
-        let mut account = PacketAccount { created: 20, delivered: 8, consumed: 2, dropped: vec![] };
+        let mut account =
+            PacketAccount { created: 20, delivered: 8, consumed: 2, merged: 0, dropped: vec![] };
         account.dropped = vec![[0; Reason::COUNT]; 2];
         account.dropped[1][Reason::Codel as usize] = 3;
         account.dropped[1][Reason::RetryLimit as usize] = 4;

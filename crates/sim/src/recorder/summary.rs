@@ -67,7 +67,7 @@ pub struct Drop {
     pub packets: u64,
 }
 
-/// The account of packets: created = delivered + consumed + dropped + inside.
+/// The account of packets: created = delivered + consumed + merged + dropped + inside.
 #[derive(Clone, Debug, Serialize)]
 pub struct PacketSummary {
     /// Packets made.
@@ -76,6 +76,8 @@ pub struct PacketSummary {
     pub delivered: u64,
     /// Packets that were answered, such as echo requests: a reply was made of each.
     pub consumed: u64,
+    /// Packets that a receiving interface merged into others (GRO).
+    pub merged: u64,
     /// Packets dropped.
     pub dropped: u64,
     /// Packets still queued or on their way at the end.
@@ -150,6 +152,7 @@ pub fn summarise(
             created: account.created,
             delivered: account.delivered,
             consumed: account.consumed,
+            merged: account.merged,
             dropped: account.dropped_total(),
             inside,
         },

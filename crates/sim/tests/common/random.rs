@@ -324,7 +324,7 @@ fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String>
     };
     run_to(&mut world, Duration::from_millis(300 + drained * 500))?;
     let (account, _) = world.packet_account();
-    let ended = account.delivered + account.consumed + account.dropped_total();
+    let ended = account.delivered + account.consumed + account.merged + account.dropped_total();
     if account.created == ended {
         Ok(())
     } else {
