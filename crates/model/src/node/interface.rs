@@ -43,13 +43,24 @@ impl TxQueue {
     /// Feeds the device; true if the quota was used up and there may be more.
     // linux: net/sched/sch_generic.c __qdisc_run, dequeue_skb (4.4) - a discipline that feeds one device queue is not
     // asked while that is stopped; one that feeds several has to look at the packet first.
+    #[inline]
     pub fn run<S: Sink>(&mut self, now: Instant, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) -> bool {
         for _ in 0..QUOTA {
             if self.only.is_some_and(|ac| port.is_stopped(ac)) {
                 return false;
             }
-            let Some(p) = self.take(now, port, ctx) else { return false };
-            if port.is_stopped(Ac::of_tid(ctx.packets.get(p).tid)) {
+            let next = if self.requeue.is_empty() {
+                self.qdisc.dequeue(now, ctx)
+            } else {
+                self.requeue.pop(ctx.packets)
+            };
+            let Some(mut p) = next else { return false };
+            let hot = ctx.packets.get(p);
+            let ac = Ac::of_tid(hot.tid);
+            if hot.segs > 1 && !port.takes_gso() {
+                p = self.segment(p, ctx);
+            }
+            if port.is_stopped(ac) {
                 self.requeue.push_front(ctx.packets, p);
                 self.requeues += 1;
                 return false;
@@ -59,19 +70,12 @@ impl TxQueue {
         true
     }
 
-    /// The next packet, split into its segments if the device takes none of several.
+    /// Splits a packet for a device that takes none of several segments; returns the first, the others wait.
     // linux: net/core/dev.c validate_xmit_skb (4.4) - between the discipline, which counts the packet once, and the device.
-    #[inline]
-    fn take<S: Sink>(&mut self, now: Instant, port: &impl Port<S>, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
-        if let Some(p) = self.requeue.pop(ctx.packets) {
-            return Some(p);
-        }
-        let p = self.qdisc.dequeue(now, ctx)?;
-        if ctx.packets.get(p).segs == 1 || port.takes_gso() {
-            return Some(p);
-        }
+    #[cold]
+    fn segment<S: Sink>(&mut self, p: Pkt, ctx: &mut Ctx<'_, S>) -> Pkt {
         gso::split(ctx.packets, p, |packets, segment| self.requeue.push(packets, segment));
-        self.requeue.pop(ctx.packets)
+        self.requeue.pop(ctx.packets).expect("at least two segments")
     }
 
     /// When the discipline wants to be asked again though nothing happens, if it holds packets back.

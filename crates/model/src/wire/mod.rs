@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use crate::node::gso;
 use crate::vocabulary::{
-    Bytes, Ctx, Duration, IfId, Instant, Packets, Pkt, Rate, SockId, linear_truesize, skb_len,
+    Bytes, Ctx, Duration, IfId, Instant, Kind, Packet, Packets, Pkt, Rate, SockId, linear_truesize, skb_len,
 };
 use bql::Bql;
 
@@ -62,8 +62,9 @@ struct Sending {
 /// One direction of a wired link.
 #[derive(Debug)]
 pub struct Wire {
-    /// None: virtual devices.
-    ethernet: Option<EthernetParams>,
+    /// Of virtual devices, what does nothing.
+    params: EthernetParams,
+    veth: bool,
     /// The interface that feeds it.
     pub from: IfId,
     /// The interface at its end.
@@ -77,56 +78,76 @@ pub struct Wire {
     bql: Option<Bql>,
 }
 
+/// What virtual devices do about coalescing.
+const VETH: EthernetParams = EthernetParams {
+    rate: Rate::from_bps(u64::MAX),
+    delay: Duration::ZERO,
+    ring: u32::MAX,
+    bql: false,
+    tx_usecs: Duration::ZERO,
+    tx_frames: 0,
+    rx_usecs: Duration::ZERO,
+    rx_frames: 0,
+};
+
 impl Wire {
     /// An empty wire between two interfaces.
     pub fn new(params: WireParams, from: IfId, to: IfId) -> Self {
-        let ethernet = match params {
-            WireParams::Ethernet(ethernet) => Some(ethernet),
-            WireParams::Veth => None,
+        let (params, veth) = match params {
+            WireParams::Ethernet(ethernet) => (ethernet, false),
+            WireParams::Veth => (VETH, true),
         };
         Self {
+            params,
+            veth,
             from,
             to,
             busy_until: Instant::ZERO,
             ring: VecDeque::new(),
             flight: VecDeque::new(),
             ring_full: false,
-            bql: ethernet.filter(|e| e.bql).map(|_| Bql::default()),
-            ethernet,
+            bql: params.bql.then(Bql::default),
         }
     }
 
     /// Takes a packet; always accepted. On Ethernet its charge stays with the ring until the transmission is reported, and
     /// the device splits it into its segments; on virtual devices it keeps its charge until the peer has it.
     pub fn push<S>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
-        let Some(ethernet) = self.ethernet else {
+        if self.veth {
             self.flight.push_back((now, p));
             return;
-        };
+        }
         let (charge, truesize) = ctx.packets.take_charge(p);
-        let hot = ctx.packets.get(p);
+        let hot = ctx.packets.get_mut(p);
         let bytes = skb_len(hot);
         if hot.segs == 1 {
-            self.frame(now, p, &ethernet, ctx.packets);
+            self.frame(now, p, hot);
         } else {
-            gso::split(ctx.packets, p, |packets, segment| self.frame(now, segment, &ethernet, packets));
+            self.frames(now, p, ctx.packets);
         }
         self.ring.push_back(Sending { sent: self.busy_until, charge, truesize, bytes });
-        self.ring_full |= self.ring.len() as u32 >= ethernet.ring;
+        self.ring_full |= self.ring.len() as u32 >= self.params.ring;
         if let Some(bql) = &mut self.bql {
             bql.queued(bytes);
         }
     }
 
-    /// One frame after the others. It comes into a buffer of the receiver's own.
-    #[inline]
-    fn frame(&mut self, now: Instant, p: Pkt, ethernet: &EthernetParams, packets: &mut Packets) {
-        let hot = packets.get_mut(p);
-        hot.truesize = linear_truesize(hot.len);
+    /// The frames of a packet of several segments: apart, so that those of one stay quick.
+    #[inline(never)]
+    fn frames(&mut self, now: Instant, p: Pkt, packets: &mut Packets) {
+        gso::split(packets, p, |packets, segment| self.frame(now, segment, packets.get_mut(segment)));
+    }
+
+    /// One frame after the others. It comes into a buffer of the receiver's own; a datagram's was like that already.
+    #[inline(always)]
+    fn frame(&mut self, now: Instant, p: Pkt, hot: &mut Packet) {
+        if hot.kind == Kind::Tcp {
+            hot.truesize = linear_truesize(hot.len);
+        }
         let bytes = hot.len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD;
-        let sent = self.busy_until.max(now) + ethernet.rate.time_for(Bytes::new(u64::from(bytes)));
+        let sent = self.busy_until.max(now) + self.params.rate.time_for(Bytes::new(u64::from(bytes)));
         self.busy_until = sent;
-        self.flight.push_back((sent + ethernet.delay, p));
+        self.flight.push_back((sent + self.params.delay, p));
     }
 
     /// Whether the queue above must hold back.
@@ -138,17 +159,26 @@ impl Wire {
     /// Whether arrivals may be handed up several at once.
     #[inline]
     pub fn coalesces(&self) -> bool {
-        self.ethernet.is_some_and(|e| e.rx_usecs > Duration::ZERO)
+        self.params.rx_usecs > Duration::ZERO
+    }
+
+    /// Whether a packet pushed now changes neither [`Wire::next_arrival`] nor [`Wire::next_completion`]: others are before
+    /// it, and nothing is reported by count.
+    #[inline]
+    pub fn is_under_way(&self) -> bool {
+        let by_time = self.params.rx_frames == 0 && self.params.tx_frames == 0;
+        by_time && !self.flight.is_empty() && !self.ring.is_empty()
     }
 
     /// When the next packets are handed up.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
         let &(first, _) = self.flight.front()?;
-        let Some(e) = &self.ethernet else { return Some(first) };
-        let nth =
-            self.flight.get((e.rx_frames as usize).wrapping_sub(1)).map_or(Instant::NEVER, |&(at, _)| at);
-        Some(nth.min(first + e.rx_usecs))
+        let by_time = first + self.params.rx_usecs;
+        match self.params.rx_frames {
+            0 => Some(by_time),
+            n => Some(self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| nth.min(by_time))),
+        }
     }
 
     /// The first packet, if it has arrived.
@@ -159,7 +189,7 @@ impl Wire {
             return None;
         }
         self.flight.pop_front();
-        if self.ethernet.is_none() {
+        if self.veth {
             // linux: net/ipv4/ip_input.c ip_rcv (4.4) - the IP layer ends the charge of what it receives.
             packets.orphan(p);
         }
@@ -169,10 +199,11 @@ impl Wire {
     /// When the next transmissions are reported.
     #[inline]
     pub fn next_completion(&self) -> Option<Instant> {
-        let e = self.ethernet.as_ref()?;
-        let first = self.ring.front()?.sent;
-        let nth = self.ring.get((e.tx_frames as usize).wrapping_sub(1)).map_or(Instant::NEVER, |s| s.sent);
-        Some(nth.min(first + e.tx_usecs))
+        let by_time = self.ring.front()?.sent + self.params.tx_usecs;
+        match self.params.tx_frames {
+            0 => Some(by_time),
+            n => Some(self.ring.get(n as usize - 1).map_or(by_time, |nth| nth.sent.min(by_time))),
+        }
     }
 
     /// Reports all transmissions that have ended; true if the queue above is woken.
@@ -189,8 +220,9 @@ impl Wire {
         if let Some(bql) = &mut self.bql {
             bql.completed(now, bytes);
         }
-        let ring = self.ethernet.map_or(0, |e| e.ring);
-        self.ring_full &= self.ring.len() as u32 > ring * 3 / 4;
+        // In 64 bits: a ring may be as large as a scenario says.
+        let wake_at = u64::from(self.params.ring) * 3 / 4;
+        self.ring_full &= self.ring.len() as u64 > wake_at;
         was_stopped && !self.is_stopped()
     }
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fair::testing::{Bench, SOCK, TRUESIZE};
-use crate::vocabulary::{Addr, FlowId, Kind, NewPacket, TcpHeader};
+use crate::vocabulary::{Addr, FlowId, NewPacket, TcpHeader};
 
 fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)

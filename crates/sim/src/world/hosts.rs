@@ -46,6 +46,22 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
     }
 }
 
+/// Pushes the segments of a packet to a device that takes none of several.
+#[cold]
+fn push_segments<S: Sink>(
+    now: Instant,
+    p: Pkt,
+    dev: &mut WifiDev,
+    hw: &mut Hardware<'_>,
+    ctx: &mut Ctx<'_, S>,
+) {
+    let mut segments = PktList::default();
+    gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
+    while let Some(segment) = segments.pop(ctx.packets) {
+        dev.push(now, segment, hw, ctx);
+    }
+}
+
 impl<S: Sink> World<S> {
     /// A packet leaves the node where it was made: through the interface whose address it bears, if a way leads there.
     /// The answer is that of the local queue; a packet without a way is refused.
@@ -164,11 +180,7 @@ impl<S: Sink> World<S> {
                     if ctx.packets.get(p).segs == 1 {
                         wlan.dev.push(now, p, &mut hw, ctx);
                     } else {
-                        let mut segments = PktList::default();
-                        gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
-                        while let Some(segment) = segments.pop(ctx.packets) {
-                            wlan.dev.push(now, segment, &mut hw, ctx);
-                        }
+                        push_segments(now, p, &mut wlan.dev, &mut hw, ctx);
                     }
                 }
             },
@@ -181,12 +193,16 @@ impl<S: Sink> World<S> {
         let now = self.now;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
         let interface = &mut self.interfaces[id.index()];
+        let watchdog = interface.watchdog;
         let Some(queue) = interface.tx.queue_of(ac) else { return };
         let more = match interface.device {
             Device::Wire(wire) => {
-                let port = &mut WirePort(&mut self.wires[wire.index()], interface.tso);
-                let more = queue.run(now, port, ctx);
-                self.arm_wire(wire);
+                let under = &mut self.wires[wire.index()];
+                let armed = under.is_under_way();
+                let more = queue.run(now, &mut WirePort(under, interface.tso), ctx);
+                if !armed {
+                    self.arm_wire(wire);
+                }
                 more
             }
             Device::Wifi(dev) => {
@@ -197,12 +213,18 @@ impl<S: Sink> World<S> {
         if more {
             self.softirq.push((id, ac));
         }
-        let tx = &mut self.interfaces[id.index()];
-        if let Some(first) = tx.watchdog {
-            let slot = self.slots.watchdogs + first + tx.tx.index_of(ac) as u32;
-            let at = tx.tx.queue_of(ac).and_then(|queue| queue.watchdog(now));
-            self.timers.set(Slot(slot), at);
+        if let Some(first) = watchdog {
+            self.arm_watchdog(id, ac, first);
         }
+    }
+
+    /// After a discipline that holds packets back was asked for some: the timer that asks it again.
+    #[inline(never)]
+    fn arm_watchdog(&mut self, id: IfId, ac: Ac, first: u32) {
+        let tx = &mut self.interfaces[id.index()].tx;
+        let slot = Slot(self.slots.watchdogs + first + tx.index_of(ac) as u32);
+        let at = tx.queue_of(ac).and_then(|queue| queue.watchdog(self.now));
+        self.timers.set(slot, at);
     }
 
     /// After packets were pushed: both timers, as a wire that was empty has none.

@@ -10,6 +10,7 @@ mod backlog;
 mod hosts;
 mod layout;
 mod ledger;
+mod qdiscs;
 mod routing;
 mod wiring;
 
@@ -31,6 +32,7 @@ use crate::engine::{Slot, Timers};
 use apps::App;
 
 pub use layout::{DevLayout, InterfaceLayout, Layout};
+pub use qdiscs::QdiscCounters;
 pub use wiring::{Wired, layout, wire};
 
 /// A host, router or access point.
