@@ -1,5 +1,6 @@
 //! The native module `stillair._native`: text in, text out. Nothing is decided here.
 
+mod attended;
 mod batches;
 mod errors;
 mod runs;

@@ -4,6 +4,7 @@ mod capture;
 
 pub use capture::{CaptureRequest, capture, capture_points};
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,9 +12,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 use stillair_model::vocabulary::{Duration, Instant, Seed, Sink};
 
-use crate::recorder::{self, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise};
+use crate::recorder::{
+    self, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+};
 use crate::scenario::{self, Scenario};
-use crate::world::{self, Wired, World};
+use crate::world::{self, QdiscCounters, Wired, World};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -88,7 +91,7 @@ pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
 
 /// The same, with its series if `with_series`. They change nothing in what happens.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
-    let Wired { mut world, stations, places } = world::wire(scenario, seed, |recorder| recorder);
+    let Wired { mut world, stations, places } = wired(scenario, seed, |recorder| recorder)?;
     let end = Instant::ZERO + scenario.duration;
     let mut sockets: Vec<SocketSeries> = vec![SocketSeries::default(); world.tcp_senders().count()];
     if with_series {
@@ -145,6 +148,21 @@ impl Sampling {
     }
 }
 
+/// Wires the world of one run and checks that its timers reach to the end.
+fn wired<S: Sink>(
+    scenario: &Scenario,
+    seed: Seed,
+    sink: impl FnOnce(Recorder) -> S,
+) -> Result<Wired<S>, String> {
+    let wired = world::wire(scenario, seed, sink);
+    let most = wired.world.horizon();
+    if Instant::ZERO + scenario.duration > most {
+        let (run, hours) = (seed.run, most.nanos() / 3_600_000_000_000);
+        return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
+    }
+    Ok(wired)
+}
+
 /// Checks the accounts of a world that has run to its end, and sums up what the recorder in its trace has seen.
 fn close<S: Sink>(
     scenario: &Scenario,
@@ -165,7 +183,30 @@ fn close<S: Sink>(
     let tcp = senders.into_iter().zip(sockets.into_iter().map(Some).chain(std::iter::repeat(None)));
     let tcp = tcp
         .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
-    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), &air, tcp.collect()))
+    let qdiscs = qdiscs(scenario, world);
+    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), (&air, qdiscs), tcp.collect()))
+}
+
+/// The counters of all queueing disciplines, by name.
+fn qdiscs<S>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, QdiscSummary> {
+    let nodes = scenario.nodes.iter();
+    let names: Vec<(&str, &str)> =
+        nodes.flat_map(|n| n.interfaces.iter().map(|i| (n.name.as_str(), i.name.as_str()))).collect();
+    let one = |q: QdiscCounters| {
+        let (node, interface) = names[q.interface.index()];
+        let summary = QdiscSummary {
+            kind: q.kind,
+            bytes: q.stats.bytes,
+            packets: q.stats.packets,
+            drops: q.stats.drops,
+            overlimits: q.stats.overlimits,
+            requeues: q.stats.requeues,
+            backlog_packets: q.backlog.0,
+            backlog_bytes: q.backlog.1,
+        };
+        (format!("{node}.{interface}{}", q.path), summary)
+    };
+    world.qdiscs().into_iter().map(one).collect()
 }
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
@@ -217,6 +258,8 @@ pub fn sweep(
 mod tests {
     use std::sync::atomic::AtomicU32;
 
+    use stillair_model::vocabulary::Duration;
+
     use super::*;
 
     const TEXT: &str = include_str!("../tests/scenario/good.toml");
@@ -259,6 +302,15 @@ mod tests {
         });
         assert_eq!(stopped, Err(ApiError::Run("interrupted".to_owned())));
         assert!(begun.into_inner() <= 2);
+    }
+
+    #[test]
+    fn a_run_ends_before_its_timers_do() {
+        let mut scenario = read(TEXT, "good.toml", &[]).expect("a good scenario");
+        let seed = Seed { seed: 1, run: 3 };
+        scenario.duration = Duration::from_nanos(1 << 62);
+        let says = run_once(&scenario, seed).expect_err("146 years");
+        assert!(says.starts_with("run 3: ") && says.ends_with(" hours at most"), "{says}");
     }
 
     #[test]

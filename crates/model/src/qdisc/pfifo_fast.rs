@@ -122,7 +122,7 @@ mod tests {
             assert_eq!(q.backlog(), (6 - drops as u32, (6 - drops) * 1528));
             assert!(q.dequeue(Instant::ZERO, &mut b.ctx()).is_some());
             // Each of the two segments has its Ethernet header.
-            assert_eq!(q.stats(), QdiscStats { bytes: 1528, packets: 2, drops });
+            assert_eq!(q.stats(), QdiscStats { bytes: 1528, packets: 2, drops, ..Default::default() });
         }
     }
 }

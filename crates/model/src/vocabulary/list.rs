@@ -56,6 +56,17 @@ impl PktList {
             None => self.head = Some(p),
         }
     }
+    /// Puts a packet before the first.
+    #[inline]
+    pub fn push_front(&mut self, packets: &mut Packets, p: Pkt) {
+        let hot = packets.get_mut(p);
+        hot.next = self.head.replace(p);
+        self.bytes += u64::from(skb_len(hot));
+        self.packets += 1;
+        if self.tail.is_none() {
+            self.tail = Some(p);
+        }
+    }
     /// Takes the first packet.
     #[inline]
     pub fn pop(&mut self, packets: &mut Packets) -> Option<Pkt> {
@@ -73,35 +84,22 @@ impl PktList {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ids::{Addr, FlowId, SockId};
-    use super::super::packet::{Kind, NewPacket};
-    use super::super::time::Instant;
+    use super::super::packet::NewPacket;
     use super::*;
-
-    fn packet(charge: SockId) -> NewPacket {
-        NewPacket {
-            now: Instant::ZERO,
-            flow: FlowId(0),
-            flow_hash: 0,
-            len: 1500,
-            truesize: 2304,
-            charge,
-            seq: 0,
-            src: Addr(0),
-            dst: Addr(1),
-            tos: 0,
-            kind: Kind::Udp,
-        }
-    }
 
     #[test]
     fn a_list_is_first_in_first_out() {
         let mut ps = Packets::new();
         let mut list = PktList::default();
-        let handles: Vec<_> = (0..3).map(|_| ps.create(packet(SockId::NONE))).collect();
-        handles.iter().for_each(|&p| list.push(&mut ps, p));
+        let handles: Vec<_> = (0..3).map(|_| ps.create(NewPacket::PLAIN)).collect();
+        handles[1..].iter().for_each(|&p| list.push(&mut ps, p));
+        list.push_front(&mut ps, handles[0]);
         assert_eq!((list.packets(), list.bytes()), (3, 3 * 1514));
         assert_eq!(core::iter::from_fn(|| list.pop(&mut ps)).collect::<Vec<_>>(), handles);
         assert_eq!((list.packets(), list.bytes(), list.is_empty()), (0, 0, true));
+        // What is put before nothing is last too.
+        list.push_front(&mut ps, handles[2]);
+        list.push(&mut ps, handles[1]);
+        assert_eq!(core::iter::from_fn(|| list.pop(&mut ps)).collect::<Vec<_>>(), [handles[2], handles[1]]);
     }
 }

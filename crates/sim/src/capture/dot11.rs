@@ -1,24 +1,10 @@
 //! 802.11 frames as bytes. All end with their frame check sequence; their lengths are those of `wifi::phy::frame`.
 
-use stillair_model::vocabulary::{Duration, IfId};
+use stillair_model::vocabulary::Duration;
 
 use super::body::Body;
 use super::ip::ETHERTYPE_IPV4;
-
-/// A MAC address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mac(pub [u8; 6]);
-
-impl Mac {
-    /// All stations.
-    pub const BROADCAST: Self = Self([0xff; 6]);
-
-    /// That of an interface: locally administered, its number plus one in the last two bytes.
-    pub fn of(interface: IfId) -> Self {
-        let [high, low] = (interface.0 + 1).to_be_bytes();
-        Self([0x02, 0, 0, 0, high, low])
-    }
-}
+use super::mac::Mac;
 
 /// First byte of frame control: type and subtype, version 0.
 // spec: ieee80211-2016 table 9-1.

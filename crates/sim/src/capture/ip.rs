@@ -6,7 +6,7 @@ use stillair_model::app::{IPV4_HEADER, UDP_HEADER};
 use stillair_model::vocabulary::{Headers, Kind};
 
 use super::body::Body;
-use super::dot11::Mac;
+use super::mac::Mac;
 
 /// Ethernet's number for IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;

@@ -13,6 +13,7 @@ mod body;
 mod dot11;
 mod fcs;
 mod ip;
+mod mac;
 mod memory;
 mod output;
 mod pattern;
@@ -29,7 +30,8 @@ use stillair_model::wifi::phy::PhyRate;
 
 use crate::scenario::Scenario;
 use body::Body;
-use dot11::{Head, Mac};
+use dot11::Head;
+use mac::Mac;
 use memory::{Memory, Numbers};
 use pcapng::Writer;
 use radiotap::{Ampdu, Radiotap};

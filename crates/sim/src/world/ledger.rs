@@ -21,11 +21,11 @@ impl<S> World<S> {
         self.check_charges()
     }
 
-    /// Every packet that was made is delivered, consumed, dropped, or found in some queue.
+    /// Every packet that was made is delivered, consumed, merged, dropped, or found in some queue.
     fn check_packets(&self) -> Result<(), String> {
         let a = self.packets.account();
         let live = self.packets.live();
-        if a.created != a.delivered + a.consumed + a.dropped_total() + live {
+        if a.created != a.delivered + a.consumed + a.merged + a.dropped_total() + live {
             return Err(format!("packets: {a:?} with {live} alive"));
         }
         let queued: u64 = self.interfaces.iter().map(|i| i.tx.held()).sum();
@@ -100,9 +100,7 @@ mod tests {
     use super::*;
     use crate::scenario;
     use crate::world::{World, wire};
-    use stillair_model::vocabulary::{
-        Addr, Duration, Fate, FlowId, Kind, NewPacket, PlaceId, Reason, Seed, SockId,
-    };
+    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed, SockId};
     use stillair_model::wifi::air::account::AirUse;
 
     const END: Instant = Instant::from_nanos(200_000_000);
@@ -117,19 +115,7 @@ mod tests {
     }
 
     fn packet(charge: SockId) -> NewPacket {
-        NewPacket {
-            now: END,
-            flow: FlowId(0),
-            flow_hash: 0,
-            len: 1500,
-            truesize: 2304,
-            charge,
-            seq: 0,
-            src: Addr(0),
-            dst: Addr(1),
-            tos: 0,
-            kind: Kind::Udp,
-        }
+        NewPacket { now: END, charge, ..NewPacket::PLAIN }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod backlog;
 mod hosts;
 mod layout;
 mod ledger;
+mod qdiscs;
 mod routing;
 mod sockets;
 mod wiring;
@@ -33,6 +34,7 @@ use apps::App;
 use sockets::Socket;
 
 pub use layout::{DevLayout, InterfaceLayout, Layout};
+pub use qdiscs::QdiscCounters;
 pub use wiring::{Wired, layout, wire};
 
 /// A host, router or access point.
@@ -55,6 +57,12 @@ struct Interface {
     node: NodeId,
     tx: TxQueues,
     device: Device,
+    /// Its device takes packets of several segments.
+    tso: bool,
+    /// What it takes in at once is merged.
+    gro: bool,
+    /// Timer of the first of its disciplines, if they hold packets back.
+    watchdog: Option<u32>,
     /// What packets that bear its address reach through it, if its node has other interfaces.
     bound: Option<Routes>,
 }
@@ -104,6 +112,7 @@ struct Slots {
     devs: u32,
     arrivals: u32,
     completions: u32,
+    watchdogs: u32,
     beacons: u32,
     apps: u32,
     sockets: u32,
@@ -113,15 +122,17 @@ struct Slots {
 impl Slots {
     const CHANNELS: u32 = 0;
 
-    fn new(channels: usize, devs: usize, wires: usize, apps: usize, sockets: usize) -> Self {
-        let [channels, n_devs, wires, n_apps] = [channels, devs, wires, apps].map(|n| n as u32);
+    fn new(channels: usize, devs: usize, wires: usize, watchdogs: usize, apps: usize, sockets: usize) -> Self {
+        let [channels, n_devs, wires, n_watchdogs, n_apps] =
+            [channels, devs, wires, watchdogs, apps].map(|n| n as u32);
         let devs = Self::CHANNELS + channels;
         let arrivals = devs + n_devs;
         let completions = arrivals + wires;
-        let beacons = completions + wires;
+        let watchdogs = completions + wires;
+        let beacons = watchdogs + n_watchdogs;
         let apps = beacons + n_devs;
         let (first, sockets) = (apps + n_apps, sockets as u32);
-        Self { devs, arrivals, completions, beacons, apps, sockets: first, end: first + sockets }
+        Self { devs, arrivals, completions, watchdogs, beacons, apps, sockets: first, end: first + sockets }
     }
 }
 
@@ -172,6 +183,8 @@ pub struct World<S> {
     nodes: Vec<Node>,
     interfaces: Vec<Interface>,
     wires: Vec<Wire>,
+    /// Transmit queues whose discipline holds packets back, in the order of their timers.
+    watchdogs: Vec<(IfId, Ac)>,
     wlans: Vec<Wlan>,
     radios: Vec<Radio>,
     /// By radio: the devices that send with it.
@@ -192,8 +205,14 @@ pub struct World<S> {
 }
 
 impl<S: Sink> World<S> {
-    /// Runs until `end`; what is due at `end` is left.
+    /// The latest end that a run may have.
+    pub fn horizon(&self) -> Instant {
+        self.timers.horizon()
+    }
+
+    /// Runs until `end`, which is not after the horizon; what is due at `end` is left.
     pub fn run_until(&mut self, end: Instant) {
+        assert!(end <= self.horizon(), "timers that late do not fire");
         self.settle();
         while let Some((now, slot)) = self.timers.pop_before(end) {
             debug_assert!(now >= self.now, "time ran backwards");
@@ -218,8 +237,11 @@ impl<S: Sink> World<S> {
             self.dev_timer((slot - s.devs) as usize);
         } else if slot < s.completions {
             self.wire_arrival((slot - s.arrivals) as usize);
-        } else if slot < s.beacons {
+        } else if slot < s.watchdogs {
             self.wire_completion((slot - s.completions) as usize);
+        } else if slot < s.beacons {
+            let (interface, ac) = self.watchdogs[(slot - s.watchdogs) as usize];
+            self.run_queue(interface, ac);
         } else if slot < s.apps {
             self.beacon((slot - s.beacons) as usize);
         } else if slot < s.sockets {

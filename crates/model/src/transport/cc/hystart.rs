@@ -96,7 +96,7 @@ impl HystartRules {
     };
     /// Linux 5.16.
     pub const LINUX_5_16: Self = Self { round: RoundStart::AboveLowWindow, ..Self::LINUX_6_1 };
-    /// Linux 5.8, so 5.10 and 5.15.
+    /// Linux 5.8, so 5.10 and 5.15 as first released; their later stable releases may have the newer rules.
     pub const LINUX_5_8: Self = Self { round: RoundStart::CongAvoid, ..Self::LINUX_6_1 };
     /// Linux 2.6.29 to 5.5.
     pub const LINUX_4: Self = Self {

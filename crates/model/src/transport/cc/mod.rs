@@ -6,13 +6,21 @@
 
 pub mod bbr;
 pub mod cubic;
+pub mod highspeed;
+pub mod hybla;
 pub mod hystart;
+pub mod illinois;
+pub mod nv;
 pub mod reno;
+pub mod scalable;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod vegas;
+pub mod westwood;
 mod windowed_max;
+pub mod yeah;
 
 use crate::vocabulary::Stream;
 
@@ -275,8 +283,24 @@ family! {
     "bbr" => Bbr(bbr::Bbr),
     /// CUBIC (RFC 9438), Linux's default.
     "cubic" => Cubic(cubic::Cubic),
+    /// HighSpeed TCP (RFC 3649).
+    "highspeed" => HighSpeed(highspeed::HighSpeed),
+    /// Hybla, for long round trips.
+    "hybla" => Hybla(hybla::Hybla),
+    /// Illinois, by loss and delay.
+    "illinois" => Illinois(illinois::Illinois),
+    /// New Vegas.
+    "nv" => Nv(nv::Nv),
     /// Reno (RFC 5681).
     "reno" => Reno(reno::Reno),
+    /// Scalable TCP.
+    "scalable" => Scalable(scalable::Scalable),
+    /// Vegas, by delay.
+    "vegas" => Vegas(vegas::Vegas),
+    /// Westwood+.
+    "westwood" => Westwood(westwood::Westwood),
+    /// YeAH, by loss and delay.
+    "yeah" => Yeah(yeah::Yeah),
 }
 
 impl Controller for Cc {

@@ -7,7 +7,7 @@ pub(crate) use path::Path;
 
 use crate::vocabulary::Seed;
 
-use super::{CaState, CcSock};
+use super::{CaState, CcSock, Controller};
 
 /// Bytes of data in every segment.
 pub(crate) const MSS: u32 = 1448;
@@ -60,4 +60,14 @@ pub(crate) fn set_time(sk: &mut CcSock, us: u64) {
     sk.now_us = us;
     sk.clock_ns = us * 1_000;
     sk.jiffies = (us * u64::from(sk.hz) / 1_000_000) as u32;
+}
+
+/// The window that becomes of `cwnd` in congestion avoidance when `acked` segments are acknowledged one by one.
+pub(crate) fn avoid(cc: &mut impl Controller, cwnd: u32, acked: u32) -> u32 {
+    let mut sk = sock();
+    (sk.snd_cwnd, sk.snd_ssthresh) = (cwnd, cwnd.min(2));
+    for _ in 0..acked {
+        cc.cong_avoid(&mut sk, 0, 1);
+    }
+    sk.snd_cwnd
 }

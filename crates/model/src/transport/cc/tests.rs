@@ -1,6 +1,8 @@
 //! Controllers against the kernel, over the path on which it was measured.
 
-use super::testing::Path;
+use proptest::prelude::*;
+
+use super::testing::{MSS, Path, set_time, sock};
 use super::*;
 
 /// What Linux 6.1 did over 30 s with one greedy flow, one segment a packet; means from 2 s on.
@@ -15,9 +17,12 @@ struct Kernel {
     goodput_mbps: f64,
 }
 
-const MEASURED: [Kernel; 4] = [
+const MEASURED: [Kernel; 7] = [
     of("reno", 142.0, 34.478, 201),
     of("cubic", 163.4, 39.713, 17),
+    of("hybla", 137.9, 33.557, 139),
+    of("nv", 106.7, 25.89, 0),
+    of("scalable", 171.8, 41.746, 593),
     Kernel { goodput_mbps: 47.028, ..of("bbr", 175.7, 22.494, 185) },
     Kernel {
         cc: "cubic",
@@ -61,4 +66,107 @@ fn every_name_is_a_controller_of_that_name() {
     }
     assert!(Cc::by_name("Reno").is_none());
     assert!(NAMES.is_sorted());
+}
+
+/// What may happen to a connection.
+#[derive(Clone, Copy, Debug)]
+enum Happens {
+    /// So many segments are acknowledged after so many us, with such a round-trip time in us.
+    Acked(u32, u64, i64),
+    /// Nothing is sent for so many us.
+    Idle(u64),
+    Lost(u32),
+    Timeout,
+    Undone,
+}
+
+fn happens() -> impl Strategy<Value = Happens> {
+    let acked =
+        (1_u32..64, 1_u64..50_000, -1_i64..2_000_000).prop_map(|(n, us, rtt)| Happens::Acked(n, us, rtt));
+    prop_oneof![
+        20 => acked,
+        1 => (1_u64..60_000_000).prop_map(Happens::Idle),
+        2 => (1_u32..50).prop_map(Happens::Lost),
+        1 => Just(Happens::Timeout),
+        1 => Just(Happens::Undone),
+    ]
+}
+
+fn change_state(cc: &mut Cc, sk: &mut CcSock, new: CaState) {
+    if sk.ca_state != new {
+        cc.set_state(sk, new);
+        sk.ca_state = new;
+    }
+}
+
+proptest! {
+    /// Whatever happens, the window stays between one segment and its clamp, thresholds are at least two, and a paced flow
+    /// has a rate; nothing overflows.
+    #[test]
+    fn windows_stay_within_bounds(name in prop::sample::select(NAMES), list in prop::collection::vec(happens(), 1..300)) {
+        let mut sk = sock();
+        (sk.srtt_us, sk.min_rtt_us, sk.snd_cwnd_clamp) = (20_000 << 3, 20_000, 50_000);
+        let mut cc = Cc::by_name(name).unwrap();
+        cc.init(&mut sk);
+        for happens in list {
+            match happens {
+                Happens::Acked(n, us, rtt_us) => {
+                    let now = sk.now_us + us;
+                    set_time(&mut sk, now);
+                    sk.packets_out = sk.snd_cwnd.max(n) - n;
+                    sk.snd_nxt = sk.snd_una.wrapping_add(sk.snd_cwnd.max(n) * MSS);
+                    sk.snd_una = sk.snd_una.wrapping_add(n * MSS);
+                    let prior_delivered = sk.delivered;
+                    sk.delivered += n;
+                    sk.delivered_mstamp = now;
+                    cc.in_ack_event(&mut sk, false);
+                    let in_flight = sk.snd_cwnd.saturating_mul(MSS);
+                    cc.pkts_acked(&mut sk, &AckSample { pkts_acked: n, rtt_us, in_flight });
+                    change_state(&mut cc, &mut sk, CaState::Open);
+                    let rs = RateSample {
+                        prior_delivered,
+                        delivered: n as i32,
+                        interval_us: us as i64,
+                        rtt_us,
+                        acked_sacked: n,
+                        prior_in_flight: sk.packets_out + n,
+                        ..RateSample::default()
+                    };
+                    if !cc.cong_control(&mut sk, &rs) {
+                        let una = sk.snd_una;
+                        cc.cong_avoid(&mut sk, una, n);
+                    }
+                }
+                Happens::Idle(us) => {
+                    let now = sk.now_us + us;
+                    sk.packets_out = 0;
+                    set_time(&mut sk, now);
+                    cc.cwnd_event(&mut sk, CcEvent::TxStart);
+                }
+                Happens::Lost(n) => {
+                    sk.lost += n;
+                    sk.prior_cwnd = sk.snd_cwnd;
+                    sk.snd_ssthresh = cc.ssthresh(&mut sk);
+                    change_state(&mut cc, &mut sk, CaState::Recovery);
+                    let rs = RateSample { losses: n as i32, ..RateSample::default() };
+                    if !cc.cong_control(&mut sk, &rs) {
+                        sk.snd_cwnd = sk.snd_ssthresh;
+                    }
+                    cc.cwnd_event(&mut sk, CcEvent::CompleteCwr);
+                }
+                Happens::Timeout => {
+                    sk.prior_cwnd = sk.snd_cwnd;
+                    sk.snd_ssthresh = cc.ssthresh(&mut sk);
+                    cc.cwnd_event(&mut sk, CcEvent::Loss);
+                    change_state(&mut cc, &mut sk, CaState::Loss);
+                    sk.snd_cwnd = 1;
+                    sk.packets_out = 0;
+                }
+                Happens::Undone => sk.snd_cwnd = cc.undo_cwnd(&mut sk).min(sk.snd_cwnd_clamp),
+            }
+            prop_assert!((1..=sk.snd_cwnd_clamp).contains(&sk.snd_cwnd), "{} {:?}: {}", name, happens, sk.snd_cwnd);
+            prop_assert!(sk.snd_ssthresh >= 2, "{} {:?}: {}", name, happens, sk.snd_ssthresh);
+            prop_assert!(!sk.needs_pacing || sk.pacing_rate > 0);
+        }
+    }
 }
