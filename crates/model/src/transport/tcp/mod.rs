@@ -8,7 +8,6 @@ pub mod config;
 pub mod info;
 pub mod receiver;
 pub mod seq;
-pub mod socket;
 pub mod ticks;
 
 use crate::qdisc::Enqueue;
