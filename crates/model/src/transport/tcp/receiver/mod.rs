@@ -65,6 +65,7 @@ pub struct Receiver {
     fin_taken: bool,
     last_answer: Option<Instant>,
     bytes_received: u64,
+    acks_sent: u32,
 }
 
 /// What both ends agreed on.
@@ -128,6 +129,7 @@ impl Receiver {
             fin_taken: false,
             last_answer: None,
             bytes_received: 0,
+            acks_sent: 0,
         }
     }
 
@@ -252,6 +254,7 @@ impl Receiver {
         } else {
             self.sacks.write(header, if self.config.timestamps { 3 } else { 4 });
             self.acks.sent(1);
+            self.acks_sent += 1;
         }
         self.rcv_nxt
     }
@@ -302,6 +305,11 @@ impl Receiver {
         into.rcv_space = self.space.rcv_space();
         into.rmem_alloc = self.space.rmem_alloc;
         into.rcvbuf = self.space.rcvbuf;
+    }
+
+    /// Segments without data that took an acknowledgement along.
+    pub fn acks_sent(&self) -> u32 {
+        self.acks_sent
     }
 
     /// All data up to the other end's FIN has come.
