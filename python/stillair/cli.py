@@ -72,6 +72,7 @@ def run(
     """Run a scenario and print what it measured."""
     overrides = [_override(text) for text in set_ or []]
     scenario = Scenario(file)
+    combinations = scenario.sweep(overrides)
     keeper = None
     if folder is not None:
         from stillair.folder import Keeper  # noqa: PLC0415 - not needed without -o
@@ -95,18 +96,17 @@ def run(
         raise
     if keeper is not None:
         keeper.finish()
-    _mention_sweep(scenario)
+    if any(combinations):
+        _mention_sweep(scenario, len(combinations))
     print(result.to_json() if as_json else summary(result).rstrip())
 
 
-def _mention_sweep(scenario: Scenario) -> None:
-    combinations = scenario.sweep()
-    if any(combinations):
-        print(
-            f"stillair: {scenario.file}: this is the scenario as it stands; "
-            f"'stillair sweep' runs the {len(combinations)} combinations of its [sweep] table",
-            file=sys.stderr,
-        )
+def _mention_sweep(scenario: Scenario, combinations: int) -> None:
+    print(
+        f"stillair: {scenario.file}: this is the scenario as it stands; "
+        f"'stillair sweep' runs the {combinations} combinations of its [sweep] table",
+        file=sys.stderr,
+    )
 
 
 @app.command()

@@ -92,7 +92,7 @@ CASES = {
         udp("server", "fast") + udp("server", "slow", "1 Mbit/s") + udp("server", "old", "2 Mbit/s"),
     ),
     "errors": scenario(
-        {"fast": f"{FAST}, {CHAIN}, error_rate = 0.4, ack_error_rate = 0.3, retry_limit = 3"},
+        {"fast": f"{FAST}, {CHAIN}, error_rate = 0.6, ack_error_rate = 0.3, retry_limit = 2"},
         udp("server", "fast", "10 Mbit/s") + udp("fast", "server", "5 Mbit/s") + udp("server", "fast", **SMALL),
     ),
     "collisions": scenario(
@@ -142,7 +142,7 @@ def test_the_airtime_is_that_of_the_accounts(seen: Seen) -> None:
         assert measured["collision"] > 10_000_000
     if seen.case == "errors":
         kinds = [frame["wlan.fc.type_subtype"] for frame in seen.air()]
-        assert kinds.count(REQUEST) > 1
+        assert kinds.count(REQUEST) > 5
 
 
 def test_every_point_has_its_frames(seen: Seen) -> None:
@@ -287,8 +287,12 @@ def test_a_window_and_a_limit_keep_captures_small(tmp_path: Path) -> None:
     assert 0 < small.bytes < whole.bytes // 8
     frames = fields(path, FIELDS, checks=CHECKS[1:])
     assert len(frames) == small.frames["air-wifi"] < whole.frames["air-wifi"]
-    # The answer to a frame of the window's last moment comes after it.
-    assert all(0.2 <= float(f["frame.time_epoch"]) < 0.4001 and int(f["frame.cap_len"]) <= 128 for f in frames)
+    assert all(int(f["frame.cap_len"]) <= 128 for f in frames)
+    assert all(float(f["frame.time_epoch"]) >= 0.2 for f in frames)
+    # An answer goes with what it answers, even if the window has closed in between.
+    late = [f for f in frames if float(f["frame.time_epoch"]) >= 0.4]
+    assert all(f["wlan.fc.type_subtype"] in (ACK, BLOCK_ACK) for f in late)
+    assert len(late) <= 1
     assert not any(f["_ws.malformed"] for f in frames)
     # The airtime does not depend on what was cut off.
     within = airtime_from_capture.airtime(path)["air-wifi"]

@@ -162,9 +162,13 @@ pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result
     Ok(read(text, file, overrides)?.resolved())
 }
 
-/// The combinations of the scenario's `[sweep]` table, each a list of overrides.
-pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ApiError> {
-    scenario::sweep(text, file).map_err(|e| ApiError::Input(e.to_string()))
+/// The combinations of the scenario's `[sweep]` table, each a list of overrides to follow `overrides`.
+pub fn sweep(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Vec<Vec<(String, String)>>, ApiError> {
+    scenario::sweep(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
 }
 
 #[cfg(test)]
@@ -222,6 +226,6 @@ mod tests {
         };
         assert!(says.contains("duration") && says.contains("soon"), "{says}");
         assert!(matches!(resolve("name = 1", "x.toml", &[]), Err(ApiError::Input(_))));
-        assert_eq!(sweep(TEXT, "good.toml").map(|all| all.len()), Ok(4));
+        assert_eq!(sweep(TEXT, "good.toml", &[]).map(|all| all.len()), Ok(4));
     }
 }

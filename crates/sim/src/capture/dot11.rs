@@ -66,13 +66,14 @@ pub struct Head {
 
 impl Head {
     fn write(&self, out: &mut Body<'_>, kind: u8, direction: u8, third: Mac) {
-        let retry = if self.retry { RETRY } else { 0 };
-        out.push(&[kind, direction | retry]);
-        out.push(&duration(self.nav));
-        out.push(&self.to.0);
-        out.push(&self.from.0);
-        out.push(&third.0);
-        out.push(&sequence_control(self.seq));
+        let mut head = [0; 24];
+        head[..2].copy_from_slice(&[kind, direction | if self.retry { RETRY } else { 0 }]);
+        head[2..4].copy_from_slice(&duration(self.nav));
+        head[4..10].copy_from_slice(&self.to.0);
+        head[10..16].copy_from_slice(&self.from.0);
+        head[16..22].copy_from_slice(&third.0);
+        head[22..].copy_from_slice(&sequence_control(self.seq));
+        out.push(&head);
     }
 
     /// Begins a QoS data frame, up to LLC and SNAP; an IPv4 packet follows.
@@ -81,10 +82,9 @@ impl Head {
     pub fn qos_data(&self, out: &mut Body<'_>, tid: u8) {
         let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
         self.write(out, kind::QOS_DATA, direction, self.bssid);
-        out.push(&[tid, 0]);
         // spec: ieee80211-2016 annex P (rfc1042) - LLC with unnumbered information, SNAP with Ethernet's type.
-        out.push(&[0xaa, 0xaa, 0x03, 0, 0, 0]);
-        out.push(&ETHERTYPE_IPV4.to_be_bytes());
+        let [high, low] = ETHERTYPE_IPV4.to_be_bytes();
+        out.push(&[tid, 0, 0xaa, 0xaa, 0x03, 0, 0, 0, high, low]);
     }
 
     /// Begins a beacon; its body follows.

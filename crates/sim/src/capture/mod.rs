@@ -14,6 +14,8 @@ mod dot11;
 mod fcs;
 mod ip;
 mod memory;
+mod output;
+mod pattern;
 pub mod pcapng;
 pub mod radiotap;
 mod scene;
@@ -42,7 +44,7 @@ pub struct Selection {
     pub points: Vec<String>,
     /// Frames that begin earlier are left out.
     pub from: Instant,
-    /// Frames that begin then or later are left out.
+    /// Frames that begin then or later are left out, but for the answer to one that began before.
     pub until: Instant,
     /// Bytes kept of each frame at most; zero keeps all.
     pub snaplen: u32,

@@ -3,6 +3,7 @@
 use stillair_model::node::classify::classify;
 use stillair_model::node::interface::Port;
 use stillair_model::node::routes::Route;
+use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
     Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
 };
@@ -37,9 +38,10 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
 
 impl<S: Sink> World<S> {
     /// A packet leaves the node where it was made: through the interface whose address it bears, if a way leads there.
+    /// The answer is that of the local queue; a packet without a way is refused.
     // linux: net/ipv4/fib_rules.c (4.4) - a rule for each source address, as hosts with several interfaces in one network
     // are set up; otherwise all their packets would leave through the first.
-    pub(super) fn send(&mut self, node: NodeId, p: Pkt) {
+    pub(super) fn send(&mut self, node: NodeId, p: Pkt) -> Enqueue {
         let hot = self.packets.get(p);
         let bound = self.interfaces[hot.src.index()].bound.as_ref();
         match bound.and_then(|routes| routes.get(hot.dst)) {
@@ -48,25 +50,31 @@ impl<S: Sink> World<S> {
         }
     }
 
-    /// A packet leaves a node that passes it on.
-    fn egress(&mut self, node: NodeId, p: Pkt) {
+    /// A packet leaves a node by its routes.
+    fn egress(&mut self, node: NodeId, p: Pkt) -> Enqueue {
         let dst = self.packets.get(p).dst;
         match self.nodes[node.index()].routes.get(dst) {
             Some(route) => self.leave(node, route, p),
-            None => self.drop_at_node(node, p, Reason::NoRoute),
+            None => {
+                self.drop_at_node(node, p, Reason::NoRoute);
+                Enqueue::Dropped
+            }
         }
     }
 
-    fn leave(&mut self, node: NodeId, route: Route, p: Pkt) {
+    fn leave(&mut self, node: NodeId, route: Route, p: Pkt) -> Enqueue {
         match route {
             Route::Via(interface, peer) => {
                 let hot = self.packets.get_mut(p);
                 hot.peer = peer;
                 classify(hot);
                 let ac = Ac::of_tid(hot.tid);
-                self.transmit(interface, ac, p);
+                self.transmit(interface, ac, p)
             }
-            Route::Local => self.local(node, p),
+            Route::Local => {
+                self.local(node, p);
+                Enqueue::Queued
+            }
         }
     }
 
@@ -84,7 +92,8 @@ impl<S: Sink> World<S> {
             Some(Route::Local) => self.local(node, p),
             Some(Route::Via(..)) if self.nodes[node.index()].forward && hot.ttl > 1 => {
                 hot.ttl -= 1;
-                self.egress(node, p);
+                // Whoever passes a packet on does not look at what became of it.
+                let _ = self.egress(node, p);
             }
             _ => self.drop_at_node(node, p, Reason::NoRoute),
         }
@@ -118,18 +127,18 @@ impl<S: Sink> World<S> {
         };
         self.packets.free(p, Fate::Consumed);
         let reply = self.packets.create(reply);
-        self.send(node, reply);
+        let _ = self.send(node, reply);
     }
 
-    /// Queues a packet at an interface and feeds its device.
-    fn transmit(&mut self, interface: IfId, ac: Ac, p: Pkt) {
+    /// Queues a packet at an interface and feeds its device. What the device takes directly is not refused.
+    fn transmit(&mut self, interface: IfId, ac: Ac, p: Pkt) -> Enqueue {
         let now = self.now;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
         match self.interfaces[interface.index()].tx.queue_of(ac) {
             Some(queue) => {
-                // The applications of this room do not react to a refusal by their own queue.
-                let _ = queue.enqueue(now, p, ctx);
+                let answer = queue.enqueue(now, p, ctx);
                 self.run_queue(interface, ac);
+                return answer;
             }
             None => match self.interfaces[interface.index()].device {
                 Device::Wire(wire) => {
@@ -143,6 +152,7 @@ impl<S: Sink> World<S> {
                 }
             },
         }
+        Enqueue::Queued
     }
 
     /// Feeds a device from one of its transmit queues.

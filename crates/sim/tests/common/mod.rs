@@ -117,6 +117,7 @@ impl Sink for Watcher {
                 self.delivered[flow.index()] += u64::from(kind.reply().is_none());
             }
             Trace::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
+            Trace::Read { .. } => {}
             Trace::Ppdu(t) => match t.kind {
                 PpduKind::Single | PpduKind::Aggregate => {
                     self.tries += 1;

@@ -5,12 +5,15 @@ use super::super::error::Fault;
 use super::super::reader::Field;
 use super::super::{InterfaceRef, Link, Node};
 
+/// Slower is a slip in the unit: a packet would outlast most runs.
+const RATE: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
+
 /// A wired link.
 pub(super) static SHAPE: Shape = Shape {
     title: "Link",
     about: "A wired link between two interfaces: the two that name it.",
     groups: &[&[
-        Key::need("rate", Form::Rate, "rate of each direction"),
+        Key::need("rate", RATE, "rate of each direction"),
         Key::need("delay", Form::Time, "one-way propagation delay"),
     ]],
 };
@@ -38,6 +41,10 @@ pub(super) fn read(
         };
         section.wrong(found, "exactly two interfaces that name it")
     })?;
+    if ends[0].node == ends[1].node {
+        let found = format!("a link of {:?} with itself", nodes[ends[0].node].name);
+        return Err(section.wrong(found, "interfaces of two nodes that name it"));
+    }
     section.finish()?;
     Ok(Link { name: name.to_owned(), rate, delay, ends })
 }
