@@ -249,6 +249,7 @@ impl Receiver {
         self.bytes_received -= 1;
         self.acks.schedule();
         self.acks.pingpong();
+        self.free_read();
         self.space.rmem_alloc -= self.ofo.clear();
         self.sacks.forget();
     }

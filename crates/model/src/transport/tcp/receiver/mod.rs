@@ -211,14 +211,7 @@ impl Receiver {
         }
         self.copied = self.copied.wrapping_add(read as u32);
         self.space.adjust(micros(now), self.copied);
-        let done = self.copied.wrapping_add(u32::from(self.fin_taken && self.readable() == 0));
-        while let Some(&(end, truesize)) = self.queue.front() {
-            if after(end, done) {
-                break;
-            }
-            self.space.rmem_alloc -= truesize;
-            self.queue.pop_front();
-        }
+        self.free_read();
         self.acks.read(distance(self.rcv_wup, self.rcv_nxt), self.space.rmem_alloc == 0);
         if !self.acks.send && !self.fin_taken {
             // A window that has at least doubled is worth an acknowledgement.
@@ -230,6 +223,19 @@ impl Receiver {
             }
         }
         read
+    }
+
+    /// Ends the memory of what was read to its last byte; FIN after it is no byte and is not waited for.
+    #[inline]
+    fn free_read(&mut self) {
+        let done = if self.readable() == 0 { self.rcv_nxt } else { self.copied };
+        while let Some(&(end, truesize)) = self.queue.front() {
+            if after(end, done) {
+                break;
+            }
+            self.space.rmem_alloc -= truesize;
+            self.queue.pop_front();
+        }
     }
 
     /// The segment with this header is sent now: adds window, time stamps, SACK blocks and ECN echo, and returns the
