@@ -126,6 +126,12 @@ pub struct TcpConfig {
     pub truesize_segment: u32,
     /// The device has scatter-gather: larger packets' truesize follows page fragments.
     pub scatter_gather: bool,
+    /// Room that the kernel was built to leave for all headers before TCP's data (MAX_TCP_HEADER): 320 bytes where it has
+    /// Wi-Fi and mesh, as distributions' have, 256 where it has neither. The send buffer's growth and the largest TSO
+    /// packet follow from it.
+    // linux: include/net/tcp.h MAX_TCP_HEADER, include/linux/netdevice.h LL_MAX_HEADER (6.1); measured: a kernel without Wi-Fi
+    // grows its buffer by 2,304 bytes a segment of the window, twice.
+    pub max_header: u32,
     /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
     pub wmem: [u32; 3],
     /// `net.ipv4.tcp_rmem`: the same for the receive buffer.
@@ -149,4 +155,58 @@ pub struct TcpConfig {
     pub comp_sack_nr: u32,
     /// `net.ipv4.tcp_comp_sack_slack_ns`.
     pub comp_sack_slack: Duration,
+}
+
+/// Linux 6.1 with 250 ticks a second on a device of Ethernet's kind whose offloads are off: the kernel that was measured.
+// linux: net/ipv4/tcp.c tcp_init, net/ipv4/tcp_ipv4.c tcp_sk_init (6.1) - with memory for the largest buffers.
+impl Default for TcpConfig {
+    fn default() -> Self {
+        Self {
+            hz: 250,
+            advmss: 1460,
+            timestamps: true,
+            sack: true,
+            dsack: true,
+            ecn: 2,
+            loss: LossDetection::RackTlp,
+            tail_loss_probe: true,
+            reordering: 3,
+            slow_start_after_idle: true,
+            frto: true,
+            init_cwnd: 10,
+            pacing_ss_ratio: 200,
+            pacing_ca_ratio: 120,
+            pacing_base: PacingBase::Srtt,
+            pacing_shift: 10,
+            small_queues: SmallQueues {
+                off: false,
+                min_packets: 2,
+                by_rate: true,
+                cap: LimitOutput::AtMostUnlessPaced,
+                exception: Exception::EmptyRtxQueue,
+                initial_charge: 1,
+            },
+            limit_output_bytes: 1 << 20,
+            min_tso_segs: 2,
+            tso_rtt_log: 9,
+            tso_win_divisor: 3,
+            tso: false,
+            gso_max_size: 65_536,
+            gso_max_segs: 65_535,
+            truesize_segment: 2_728,
+            scatter_gather: true,
+            max_header: 256,
+            wmem: [4096, 16_384, 4_194_304],
+            rmem: [4096, 131_072, 6_291_456],
+            adv_win_scale: 1,
+            moderate_rcvbuf: true,
+            notsent_lowat: u32::MAX,
+            rto_min: Duration::from_millis(200),
+            delack_min: Duration::from_millis(40),
+            delack_max: Duration::from_millis(200),
+            comp_sack_delay: Duration::from_millis(1),
+            comp_sack_nr: 44,
+            comp_sack_slack: Duration::from_micros(100),
+        }
+    }
 }

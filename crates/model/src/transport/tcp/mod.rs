@@ -7,7 +7,9 @@
 pub mod config;
 pub mod info;
 pub mod receiver;
+pub mod sender;
 pub mod seq;
+pub mod socket;
 pub mod ticks;
 
 use crate::qdisc::Enqueue;

@@ -86,7 +86,10 @@ impl Receiver {
     // spec: rfc7323 4.3 - so that a delayed acknowledgement times the first segment it is for.
     #[inline]
     pub fn time_stamp(&mut self, seq: u32, header: &TcpHeader) {
-        if !after(seq, self.rcv_wup) && (header.ts_val.wrapping_sub(self.ts_recent) as i32) >= 0 {
+        if self.config.timestamps
+            && !after(seq, self.rcv_wup)
+            && (header.ts_val.wrapping_sub(self.ts_recent) as i32) >= 0
+        {
             self.ts_recent = header.ts_val;
         }
     }
@@ -94,6 +97,11 @@ impl Receiver {
     /// Takes the time stamp of a SYN.
     pub fn syn_time_stamp(&mut self, ts_val: u32) {
         self.ts_recent = ts_val;
+    }
+
+    /// The time stamp to echo, in ms.
+    pub fn ts_recent(&self) -> u32 {
+        self.ts_recent
     }
 
     /// Whether an acknowledgement that was held back must leave before [`Receiver::on_data`] is told of this segment.
@@ -241,6 +249,7 @@ impl Receiver {
         self.bytes_received -= 1;
         self.acks.schedule();
         self.acks.pingpong();
+        self.free_read();
         self.space.rmem_alloc -= self.ofo.clear();
         self.sacks.forget();
     }

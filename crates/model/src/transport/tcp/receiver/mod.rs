@@ -65,6 +65,7 @@ pub struct Receiver {
     fin_taken: bool,
     last_answer: Option<Instant>,
     bytes_received: u64,
+    acks_sent: u32,
 }
 
 /// What both ends agreed on.
@@ -128,6 +129,7 @@ impl Receiver {
             fin_taken: false,
             last_answer: None,
             bytes_received: 0,
+            acks_sent: 0,
         }
     }
 
@@ -209,14 +211,7 @@ impl Receiver {
         }
         self.copied = self.copied.wrapping_add(read as u32);
         self.space.adjust(micros(now), self.copied);
-        let done = self.copied.wrapping_add(u32::from(self.fin_taken && self.readable() == 0));
-        while let Some(&(end, truesize)) = self.queue.front() {
-            if after(end, done) {
-                break;
-            }
-            self.space.rmem_alloc -= truesize;
-            self.queue.pop_front();
-        }
+        self.free_read();
         self.acks.read(distance(self.rcv_wup, self.rcv_nxt), self.space.rmem_alloc == 0);
         if !self.acks.send && !self.fin_taken {
             // A window that has at least doubled is worth an acknowledgement.
@@ -228,6 +223,19 @@ impl Receiver {
             }
         }
         read
+    }
+
+    /// Ends the memory of what was read to its last byte; FIN after it is no byte and is not waited for.
+    #[inline]
+    fn free_read(&mut self) {
+        let done = if self.readable() == 0 { self.rcv_nxt } else { self.copied };
+        while let Some(&(end, truesize)) = self.queue.front() {
+            if after(end, done) {
+                break;
+            }
+            self.space.rmem_alloc -= truesize;
+            self.queue.pop_front();
+        }
     }
 
     /// The segment with this header is sent now: adds window, time stamps, SACK blocks and ECN echo, and returns the
@@ -252,6 +260,7 @@ impl Receiver {
         } else {
             self.sacks.write(header, if self.config.timestamps { 3 } else { 4 });
             self.acks.sent(1);
+            self.acks_sent += 1;
         }
         self.rcv_nxt
     }
@@ -302,6 +311,11 @@ impl Receiver {
         into.rcv_space = self.space.rcv_space();
         into.rmem_alloc = self.space.rmem_alloc;
         into.rcvbuf = self.space.rcvbuf;
+    }
+
+    /// Segments without data that took an acknowledgement along.
+    pub fn acks_sent(&self) -> u32 {
+        self.acks_sent
     }
 
     /// All data up to the other end's FIN has come.

@@ -14,10 +14,9 @@ const MAX_UNSCALED: u32 = 65_535;
 /// `net.core.rmem_max`, which takes part in the choice of the window scale.
 // linux: net/core/sock.c SK_RMEM_MAX (6.1).
 const CORE_RMEM_MAX: u32 = 212_992;
-/// Memory that a packet takes beside its data, by the kernel's own estimate: headroom for headers, the packet's
-/// record, and that of its fragments.
-// linux: include/linux/skbuff.h SKB_TRUESIZE, include/net/tcp.h MAX_TCP_HEADER (6.1) - on x86-64 with 802.11 mesh.
-const PACKET_OVERHEAD: u32 = 320 + 256 + 320;
+/// Memory that a packet takes beside its data and its headers: its record, and that of its fragments.
+// linux: include/linux/skbuff.h SKB_TRUESIZE (6.1) - on x86-64.
+const PACKET_OVERHEAD: u32 = 256 + 320;
 
 /// Round-trip time as the receiving side sees it.
 // linux: include/linux/tcp.h rcv_rtt_est (6.1).
@@ -58,6 +57,7 @@ pub struct Space {
     /// Largest segment of data, options taken off.
     advmss: u32,
     moderate: bool,
+    max_header: u32,
     per_segment: u32,
     rtt: RcvRtt,
     last: LastRound,
@@ -76,6 +76,7 @@ impl Space {
             adv_win_scale: config.adv_win_scale,
             advmss: u32::from(config.advmss),
             moderate: config.moderate_rcvbuf,
+            max_header: config.max_header,
             per_segment: 0,
             rtt: RcvRtt::default(),
             last: LastRound::default(),
@@ -135,7 +136,7 @@ impl Space {
         let bytes = self.rcv_ssthresh.min(rcv_wnd).min(INIT_SEGMENTS * advmss);
         self.last = LastRound { bytes, seq: rcv_nxt, begun_us: now_us };
         // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - in steps of 128 bytes until half of it holds a segment.
-        self.per_segment = advmss + PACKET_OVERHEAD;
+        self.per_segment = advmss + self.max_header + PACKET_OVERHEAD;
         while self.window_of(self.per_segment) < advmss {
             self.per_segment += 128;
         }

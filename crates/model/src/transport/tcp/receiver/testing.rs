@@ -1,9 +1,7 @@
 //! A receiver under test: segments by number, what it answered, a clock.
 
 use super::*;
-use crate::transport::tcp::config::{
-    Exception, LimitOutput, LossDetection, PacingBase, SmallQueues, TcpConfig,
-};
+use crate::transport::tcp::config::TcpConfig;
 use crate::vocabulary::{Duration, SockId};
 
 /// Bytes of data in a full segment with time stamps.
@@ -11,54 +9,9 @@ pub const MSS: u32 = 1448;
 /// Its memory.
 pub const TRUESIZE: u32 = 2304;
 
-/// Linux 6.1 at 250 ticks a second.
+/// Linux 6.1 over a device that keeps packets in one piece.
 pub fn config() -> TcpConfig {
-    TcpConfig {
-        hz: 250,
-        advmss: 1460,
-        timestamps: true,
-        sack: true,
-        dsack: true,
-        ecn: 2,
-        loss: LossDetection::RackTlp,
-        tail_loss_probe: true,
-        reordering: 3,
-        slow_start_after_idle: true,
-        frto: true,
-        init_cwnd: 10,
-        pacing_ss_ratio: 200,
-        pacing_ca_ratio: 120,
-        pacing_base: PacingBase::Srtt,
-        pacing_shift: 10,
-        small_queues: SmallQueues {
-            off: false,
-            min_packets: 2,
-            by_rate: true,
-            cap: LimitOutput::AtMostUnlessPaced,
-            exception: Exception::EmptyRtxQueue,
-            initial_charge: 1,
-        },
-        limit_output_bytes: 1 << 20,
-        min_tso_segs: 2,
-        tso_rtt_log: 9,
-        tso_win_divisor: 3,
-        tso: false,
-        gso_max_size: 65_536,
-        gso_max_segs: 65_535,
-        truesize_segment: TRUESIZE,
-        scatter_gather: false,
-        wmem: [4096, 16_384, 4_194_304],
-        rmem: [4096, 131_072, 6_291_456],
-        adv_win_scale: 1,
-        moderate_rcvbuf: true,
-        notsent_lowat: u32::MAX,
-        rto_min: Duration::from_millis(200),
-        delack_min: Duration::from_millis(40),
-        delack_max: Duration::from_millis(200),
-        comp_sack_delay: Duration::from_millis(1),
-        comp_sack_nr: 44,
-        comp_sack_slack: Duration::from_micros(100),
-    }
+    TcpConfig { truesize_segment: TRUESIZE, scatter_gather: false, ..TcpConfig::default() }
 }
 
 /// An acknowledgement as a test reads it: time in us, segments acknowledged, blocks in segments.
