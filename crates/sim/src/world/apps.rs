@@ -98,7 +98,7 @@ impl<S: Sink> World<S> {
     fn uncharge(&mut self, socket: SockId, truesize: u32) -> bool {
         let Socket { app, protocol, .. } = &mut self.sockets[socket.index()];
         match protocol {
-            Protocol::Tcp(tcp) => tcp.as_mut().is_some_and(|tcp| tcp.uncharge(truesize)),
+            Protocol::Tcp(tcp) => tcp.as_mut().is_some_and(|tcp| tcp.sender.uncharge(truesize)),
             Protocol::Udp => match &mut self.apps[*app].kind {
                 AppKind::Udp(source) => source.uncharge(truesize),
                 AppKind::Ping(_) | AppKind::Bulk(_) => false,

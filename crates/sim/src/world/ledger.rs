@@ -78,7 +78,7 @@ impl<S> World<S> {
     /// Memory charged to a socket now, in bytes.
     fn charge_of(&self, socket: &Socket) -> u64 {
         match (&socket.protocol, &self.apps[socket.app].kind) {
-            (Protocol::Tcp(tcp), _) => tcp.as_ref().map_or(0, |tcp| u64::from(tcp.charged())),
+            (Protocol::Tcp(tcp), _) => tcp.as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
             (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
             (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_)) => 0,
         }

@@ -2,7 +2,7 @@
 
 use stillair_model::app::{Bulk, BulkAction};
 use stillair_model::qdisc::Enqueue;
-use stillair_model::transport::tcp::{Outlet, info::TcpInfo, socket::Tcp};
+use stillair_model::transport::tcp::{Outlet, info::TcpInfo, socket::{State, Tcp}};
 use stillair_model::vocabulary::{
     Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, TcpHeader, Trace,
 };
@@ -40,6 +40,8 @@ pub(super) struct BulkFlow {
     pub(super) sender: SockId,
     /// The end that listens and reads.
     pub(super) receiver: SockId,
+    /// The writer has found the send buffer full and sleeps.
+    pub(super) waits: bool,
 }
 
 /// The way out of a node for what a socket sends.
@@ -108,13 +110,16 @@ impl<S: Sink> World<S> {
         let now = self.now;
         let app = self.sockets[sock.index()].app;
         let AppKind::Bulk(flow) = &mut self.apps[app].kind else { return };
-        let (id, wants) = (flow.flow, if sock == flow.sender { flow.bulk.wants() } else { 0 });
+        let (id, wants, waits) =
+            (flow.flow, if sock == flow.sender { flow.bulk.wants() } else { 0 }, flow.waits);
         let done = self.with_tcp(sock, |tcp, out| {
             let readable = tcp.readable();
             let read = if readable > 0 { tcp.read(now, readable, out) } else { 0 };
-            let wrote = if wants > 0 && tcp.is_writable() { tcp.write(now, wants, out) } else { 0 };
+            // Whoever has found the send buffer full sleeps until the socket wakes him.
+            let writes = wants > 0 && tcp.is_established() && (!waits || tcp.wants_data());
+            let wrote = writes.then(|| tcp.write(now, wants, out));
             // Who only reads closes when the other end has.
-            if wants == 0 && tcp.at_end() {
+            if tcp.state() == State::CloseWait && tcp.readable() == 0 {
                 tcp.close(now, out);
             }
             (read, wrote)
@@ -125,11 +130,11 @@ impl<S: Sink> World<S> {
                 let forth = sock == flow.receiver;
                 self.trace.event(now, &Trace::Read { flow: id, forth, bytes: read as u32 });
             }
-            if let AppKind::Bulk(flow) = &mut self.apps[app].kind
-                && wrote > 0
-                && flow.bulk.wrote(wrote)
-            {
-                self.with_tcp(sock, |tcp, out| tcp.close(now, out));
+            if let (AppKind::Bulk(flow), Some(wrote)) = (&mut self.apps[app].kind, wrote) {
+                flow.waits = wrote < wants;
+                if flow.bulk.wrote(wrote) {
+                    self.with_tcp(sock, |tcp, out| tcp.close(now, out));
+                }
             }
         }
         self.arm_socket(sock);

@@ -480,7 +480,6 @@ impl<'a> Plan<'a> {
                     FlowKind::Tcp { congestion_control, bytes } => {
                         let [sender, receiver] = [0, 1].map(|n| SockId::from_index(sockets.len() + n));
                         let back = Endpoint {
-                            flow_hash: endpoint.flow_hash.rotate_left(16),
                             src: endpoint.dst,
                             dst: endpoint.src,
                             ..endpoint
@@ -489,13 +488,16 @@ impl<'a> Plan<'a> {
                         for (at, endpoint, own, peer) in ends {
                             let random = seed.stream(&format!("{name}.{}", self.name(at)));
                             let cc = Cc::by_name(congestion_control).expect("the reader knows it");
-                            let tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
+                            let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
+                            if own == receiver {
+                                tcp.listen();
+                            }
                             let protocol = Protocol::Tcp(Some(Box::new(tcp)));
                             let node = NodeId::from_index(at.node);
                             sockets.push(Socket { node, app: apps.len(), protocol });
                         }
                         let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes });
-                        AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver })
+                        AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver, waits: false })
                     }
                     FlowKind::Ping { interval, payload } => {
                         AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))

@@ -182,6 +182,7 @@ impl Default for TcpConfig {
                 off: false,
                 min_packets: 2,
                 by_rate: true,
+                rate_multiple: 1,
                 cap: LimitOutput::AtMostUnlessPaced,
                 exception: Exception::EmptyRtxQueue,
                 initial_charge: 1,

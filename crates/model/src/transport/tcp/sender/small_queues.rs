@@ -31,7 +31,7 @@ pub(super) fn limit(
     again: bool,
 ) -> u64 {
     let packets = u64::from(rule.min_packets) * u64::from(truesize);
-    let period = if rule.by_rate { pacing_rate >> shift } else { 0 };
+    let period = if rule.by_rate { (pacing_rate >> shift) * u64::from(rule.rate_multiple) } else { 0 };
     let bytes = u64::from(limit_output);
     let limit = match rule.cap {
         LimitOutput::Fixed => bytes,
