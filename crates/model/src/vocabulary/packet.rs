@@ -130,6 +130,23 @@ pub struct NewPacket {
     pub kind: Kind,
 }
 
+impl NewPacket {
+    /// A full datagram of flow 0, from the beginning of time, charged to nobody: what tests begin with.
+    pub const PLAIN: Self = Self {
+        now: Instant::ZERO,
+        flow: FlowId(0),
+        flow_hash: 0,
+        len: 1500,
+        truesize: 2304,
+        charge: SockId::NONE,
+        seq: 0,
+        src: Addr(0),
+        dst: Addr(1),
+        tos: 0,
+        kind: Kind::Udp,
+    };
+}
+
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
@@ -370,19 +387,7 @@ mod tests {
     use super::*;
 
     fn packet(charge: SockId) -> NewPacket {
-        NewPacket {
-            now: Instant::ZERO,
-            flow: FlowId(0),
-            flow_hash: 0,
-            len: 1500,
-            truesize: 2304,
-            charge,
-            seq: 0,
-            src: Addr(0),
-            dst: Addr(1),
-            tos: 0,
-            kind: Kind::Udp,
-        }
+        NewPacket { charge, ..NewPacket::PLAIN }
     }
 
     #[test]
