@@ -11,6 +11,7 @@ from stillair import __version__, _native, output
 from stillair._native import InputError, RunError
 from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
+from stillair.result import Result
 from stillair.scenario import Scenario
 from stillair.summary import summary
 from stillair.sweep import Sweep
@@ -67,11 +68,11 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a scenario and print what it measured."""
-    overrides = [_override(text) for text in set_ or []]
+    overrides = _overrides(set_)
     scenario = Scenario(file)
     keeper = None
     if folder is not None:
-        from stillair.folder import Keeper  # noqa: PLC0415 - not needed without -o
+        from stillair.keeper import Keeper  # noqa: PLC0415 - not needed without -o
 
         keeper = Keeper(folder, scenario, overrides, runs)
     try:
@@ -117,7 +118,7 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
-    table = Sweep(Scenario(file), [_override(text) for text in set_ or []], runs, seed)
+    table = Sweep(Scenario(file), _overrides(set_), runs, seed)
     if folder is not None:
         output.prepare(folder)
     try:
@@ -165,7 +166,7 @@ def paper(
         print(report.as_json(nothing.rows()) if as_json else report.listing().rstrip())
         return
     wanted = registry.find(name)
-    overrides = [_override(text) for text in set_ or []]
+    overrides = _overrides(set_)
     prepared = report.prepare(wanted, overrides)
     if folder is not None:
         output.prepare(folder)
@@ -176,11 +177,14 @@ def paper(
     print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
 
 
-def _override(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise InputError(f'--set: found "{text}", expected KEY=VALUE such as flow.0.burst=1')
-    return key.strip(), value.strip()
+def _overrides(texts: list[str] | None) -> list[tuple[str, str]]:
+    overrides = []
+    for text in texts or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f'--set: found "{text}", expected KEY=VALUE such as flow.0.burst=1')
+        overrides.append((key.strip(), value.strip()))
+    return overrides
 
 
 @app.command()
@@ -234,8 +238,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a picture of one or several results."""
-    from stillair import folder as folders  # noqa: PLC0415 - not needed for other commands
-    from stillair import plot as plots  # noqa: PLC0415
+    from stillair import plot as plots  # noqa: PLC0415 - not needed for other commands
     from stillair.plot.data import Titled  # noqa: PLC0415
 
     if name == "list":
@@ -247,8 +250,7 @@ def plot(
         raise InputError("plot: give at least one folder that 'stillair run -o' wrote")
     if titles and len(titles) != len(results):
         raise InputError(f"--title: found {len(titles)}, expected one for each of {len(results)} results")
-    loaded = [Titled(title, result) for title, result in folders.loaded(results)]
-    if titles:
-        loaded = [Titled(title, result) for title, (_, result) in zip(titles, loaded, strict=True)]
+    titles = titles or [path.resolve().name for path in results]
+    loaded = [Titled(title, Result.load(path)) for title, path in zip(titles, results, strict=True)]
     plots.draw(name, loaded, target)
     print(target)
