@@ -1,5 +1,6 @@
 """Captures as Wireshark's dissectors see them, and their airtime by arithmetic that shares nothing with the engine."""
 
+import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
@@ -327,3 +328,22 @@ def test_points_are_listed_and_wrong_requests_explained(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written there"):
         write_capture(case, (), None, 0, tmp_path / "no" / "folder.pcapng")
     assert not path.exists()
+
+
+def test_the_airtime_script_says_what_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "a.pcapng"
+    write_capture(CASES["pings"], (), None, 0, path)
+    whole = path.read_bytes()
+    for content, says in [(b"text", "not a pcapng file"), (whole[:-5], "cut off"), (whole[:2002], "cut off")]:
+        path.write_bytes(content)
+        done = subprocess.run(
+            [sys.executable, airtime_from_capture.__file__, path], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (1, "")
+        assert says in done.stderr
+        assert done.stderr.count("\n") == 1
+    path.unlink()
+    done = subprocess.run(
+        [sys.executable, airtime_from_capture.__file__, path], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, f"{path}: No such file or directory\n")
