@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+SECTION_HEADER = b"\x0a\x0d\x0d\x0a"
 RADIOTAP = 127
 OFDM_PREAMBLE_NS = 20_000
 USES = ("data", "ack", "beacon", "management", "collision")
@@ -55,7 +56,12 @@ def main() -> int:
     parser.add_argument("--least", type=int, default=256, help="bytes that an MPDU is filled up to")
     parser.add_argument("--density", type=int, default=8, help="least us from MPDU to MPDU")
     arguments = parser.parse_args()
-    uses = airtime(arguments.file, arguments.least, arguments.density)
+    try:
+        uses = airtime(arguments.file, arguments.least, arguments.density)
+    except OSError as error:
+        sys.exit(f"{arguments.file}: {error.strerror}")
+    except struct.error:
+        sys.exit(f"{arguments.file}: the capture is cut off")
     report = {name: {f"{use}_us": ns / 1_000 for use, ns in by.items()} for name, by in uses.items()}
     print(json.dumps(report, indent=1))
     return 0
@@ -158,10 +164,14 @@ def duration(rate: tuple[int, ...], length: int, lower_band: bool) -> int:
 
 def read(capture: bytes) -> Iterator[tuple[int, str, Frame | None]]:
     """The radiotap interfaces of a pcapng file (without a frame), and their frames."""
+    if not capture.startswith(SECTION_HEADER):
+        sys.exit("not a pcapng file")
     names: list[str | None] = []
     offset = 0
     while offset < len(capture):
         kind, length = struct.unpack_from("<II", capture, offset)
+        if length < 12 or offset + length > len(capture):
+            sys.exit("the capture is cut off")
         body = capture[offset + 8 : offset + length - 4]
         offset += length
         if kind == 1:

@@ -36,7 +36,7 @@ def status(arguments: list[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED_RUN
     except OSError as error:
-        return _complain(error, FAILED_RUN)
+        return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED_RUN)
     # An interrupt within a command comes back as its status.
     return _complain("interrupted", INTERRUPTED) if code == INTERRUPTED else code or 0
 

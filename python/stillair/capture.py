@@ -12,6 +12,10 @@ from stillair import _native
 from stillair.result import Run
 from stillair.scenario import Overrides, Scenario, pairs
 
+SNAPLEN = 256
+"""Bytes kept of each frame unless said: all headers, and what is no data whole. What packets carry beyond that is a
+pattern that says nothing, and would be four fifths of a capture."""
+
 
 @dataclass(frozen=True)
 class Capture:
@@ -34,14 +38,14 @@ def write_capture(
     path: str | os.PathLike[str],
     points: Sequence[str] = (),
     window: tuple[str | None, str | None] = (None, None),
-    snaplen: int = 0,
+    snaplen: int = SNAPLEN,
 ) -> Capture:
     """Runs repetition `run` of the scenario and writes what was seen at `points` to `path`.
 
     Points are `air-CHANNEL` (every frame of a channel), `NODE-INTERFACE` (what a Wi-Fi interface sent and received),
     the name of a wired link, or `all`; the air of every channel unless said. `capture_points` lists them. `window` is
     the first and the last time of the run that is captured, such as `("5 s", "6 s")`. `snaplen` is the number of bytes
-    kept of each frame, 128 or more keeps all headers; 0 keeps all.
+    kept of each frame: 128 or more, or 0, which keeps frames whole, their check sequences included.
     """
     text = _native.capture(
         scenario.text, scenario.file, pairs(overrides), seed, run, os.fspath(path), list(points), window, snaplen

@@ -2,7 +2,6 @@
 
 import sys
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from stillair import __version__, _native, output
 from stillair._native import InputError, RunError
 from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
+from stillair.result import Result
 from stillair.scenario import Scenario
 from stillair.summary import summary
 from stillair.sweep import Sweep
@@ -27,8 +27,6 @@ app = typer.Typer(
 _MOST_RUNS = 1_000_000
 _MOST_JOBS = 1024
 _LARGEST_SEED = 2**64 - 1
-# Captures are a part of their own.
-_HAS_CAPTURES = find_spec("stillair.capture") is not None
 
 Runs = Annotated[int, typer.Option(min=1, max=_MOST_RUNS, help="Repetitions, each with its own run number.")]
 Jobs = Annotated[int | None, typer.Option(min=1, max=_MOST_JOBS, help="Runs at once.", show_default="all processors")]
@@ -70,11 +68,12 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run a scenario and print what it measured."""
-    overrides = [_override(text) for text in set_ or []]
+    overrides = _overrides(set_)
     scenario = Scenario(file)
+    combinations = scenario.sweep(overrides)
     keeper = None
     if folder is not None:
-        from stillair.folder import Keeper  # noqa: PLC0415 - not needed without -o
+        from stillair.keeper import Keeper  # noqa: PLC0415 - not needed without -o
 
         keeper = Keeper(folder, scenario, overrides, runs)
     try:
@@ -95,18 +94,17 @@ def run(
         raise
     if keeper is not None:
         keeper.finish()
-    _mention_sweep(scenario)
+    if any(combinations):
+        _mention_sweep(scenario, len(combinations))
     print(result.to_json() if as_json else summary(result).rstrip())
 
 
-def _mention_sweep(scenario: Scenario) -> None:
-    combinations = scenario.sweep()
-    if any(combinations):
-        print(
-            f"stillair: {scenario.file}: this is the scenario as it stands; "
-            f"'stillair sweep' runs the {len(combinations)} combinations of its [sweep] table",
-            file=sys.stderr,
-        )
+def _mention_sweep(scenario: Scenario, combinations: int) -> None:
+    print(
+        f"stillair: {scenario.file}: this is the scenario as it stands; "
+        f"'stillair sweep' runs the {combinations} combinations of its [sweep] table",
+        file=sys.stderr,
+    )
 
 
 @app.command()
@@ -120,7 +118,7 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
-    table = Sweep(Scenario(file), [_override(text) for text in set_ or []], runs, seed)
+    table = Sweep(Scenario(file), _overrides(set_), runs, seed)
     if folder is not None:
         output.prepare(folder)
     try:
@@ -168,7 +166,7 @@ def paper(
         print(report.as_json(nothing.rows()) if as_json else report.listing().rstrip())
         return
     wanted = registry.find(name)
-    overrides = [_override(text) for text in set_ or []]
+    overrides = _overrides(set_)
     prepared = report.prepare(wanted, overrides)
     if folder is not None:
         output.prepare(folder)
@@ -179,11 +177,14 @@ def paper(
     print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
 
 
-def _override(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise InputError(f'--set: found "{text}", expected KEY=VALUE such as flow.0.burst=1')
-    return key.strip(), value.strip()
+def _overrides(texts: list[str] | None) -> list[tuple[str, str]]:
+    overrides = []
+    for text in texts or []:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise InputError(f'--set: found "{text}", expected KEY=VALUE such as flow.0.burst=1')
+        overrides.append((key.strip(), value.strip()))
+    return overrides
 
 
 @app.command()
@@ -192,9 +193,7 @@ def export(
     flent: Annotated[bool, typer.Option("--flent", help="Data files that Flent opens, one a run.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="A tidy table.")] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="The table as Parquet.")] = False,
-    pcap: Annotated[
-        bool, typer.Option("--pcap", help="Captures that Wireshark opens, one a run.", hidden=not _HAS_CAPTURES)
-    ] = False,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Captures that Wireshark opens, one a run.")] = False,
     target: Annotated[
         Path | None, typer.Option("-o", metavar="FILE", help="File to write; a folder if there are several.")
     ] = None,
@@ -204,18 +203,22 @@ def export(
         datetime | None,
         typer.Option("--time", formats=["%Y-%m-%dT%H:%M:%S"], help="When the run began, in UTC, for Flent."),
     ] = None,
+    snaplen: Annotated[
+        int | None,
+        typer.Option(
+            min=0, help="Bytes kept of each frame in a capture, 128 or more; 0 keeps all.", show_default="256: headers"
+        ),
+    ] = None,
 ) -> None:
     """Write a result in another program's format."""
     from stillair import export as exports  # noqa: PLC0415 - not needed for other commands
 
     chosen = [kind for kind, wanted in zip(exports.FORMATS, (flent, csv, parquet, pcap), strict=True) if wanted]
     if len(chosen) != 1:
-        kinds = ", ".join(f"--{kind}" for kind in exports.FORMATS if kind != "pcap" or _HAS_CAPTURES)
-        raise InputError(f"export: say which format, one of {kinds}")
-    if pcap and not _HAS_CAPTURES:
-        raise InputError("--pcap: this build has no captures")
-    more = {} if begun is None else {"begun": begun.replace(tzinfo=UTC)}
-    for path in exports.export(chosen[0], result, target, number, title, **more):
+        raise InputError(f"export: say which format, one of {', '.join(f'--{kind}' for kind in exports.FORMATS)}")
+    begun = exports.EPOCH if begun is None else begun.replace(tzinfo=UTC)
+    snaplen = exports.SNAPLEN if snaplen is None else snaplen
+    for path in exports.export(chosen[0], result, target, number, title, begun, snaplen):
         print(path)
 
 
@@ -235,8 +238,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw a picture of one or several results."""
-    from stillair import folder as folders  # noqa: PLC0415 - not needed for other commands
-    from stillair import plot as plots  # noqa: PLC0415
+    from stillair import plot as plots  # noqa: PLC0415 - not needed for other commands
     from stillair.plot.data import Titled  # noqa: PLC0415
 
     if name == "list":
@@ -248,8 +250,7 @@ def plot(
         raise InputError("plot: give at least one folder that 'stillair run -o' wrote")
     if titles and len(titles) != len(results):
         raise InputError(f"--title: found {len(titles)}, expected one for each of {len(results)} results")
-    loaded = [Titled(title, result) for title, result in folders.loaded(results)]
-    if titles:
-        loaded = [Titled(title, result) for title, (_, result) in zip(titles, loaded, strict=True)]
+    titles = titles or [path.resolve().name for path in results]
+    loaded = [Titled(title, Result.load(path)) for title, path in zip(titles, results, strict=True)]
     plots.draw(name, loaded, target)
     print(target)

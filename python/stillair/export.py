@@ -1,39 +1,34 @@
 """Results in other programs' formats."""
 
 from datetime import datetime
-from importlib import import_module
 from pathlib import Path
 
 from stillair import flent, tidy
 from stillair import folder as folders
 from stillair._native import InputError
-from stillair.result import NO_SERIES, Result
+from stillair.capture import SNAPLEN, write_capture
+from stillair.flent import EPOCH
+from stillair.result import Result
+from stillair.scenario import Scenario
+
+__all__ = ["EPOCH", "FORMATS", "SNAPLEN", "export"]
 
 FORMATS = ("flent", "csv", "parquet", "pcap")
 
 
-def save(result: Result, path: Path, run: int | None = None) -> None:
-    """Writes `result`, or one run of it, in the format that the name ends in."""
-    runs = result.all_measured() if run is None else iter([result.measured(run)])
-    name = path.name.lower()
-    if name.endswith(".flent.gz"):
-        if run is None and len(result.runs) > 1:
-            raise InputError(f"{path}: a Flent file holds one run of {len(result.runs)}; say which with run=N")
-        flent.write(path, next(runs), _resolved(result))
-    elif name.endswith(".csv"):
-        tidy.write_csv(path, runs)
-    elif name.endswith(".parquet"):
-        tidy.write_parquet(path, runs, _resolved(result))
-    else:
-        raise InputError(f"{path}: the name has to end in .flent.gz, .csv or .parquet")
-
-
 def export(
-    kind: str, folder: Path, target: Path | None, run: int | None, title: str | None, begun: datetime = flent.EPOCH
+    kind: str,
+    folder: Path,
+    target: Path | None,
+    run: int | None,
+    title: str | None,
+    begun: datetime = EPOCH,
+    snaplen: int = SNAPLEN,
 ) -> list[Path]:
     """Writes a result folder as `kind` and gives the files written.
 
-    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder.
+    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder. `title`
+    and `begun` are for Flent, `snaplen` is for pcap.
     """
     result = Result.load(folder)
     numbers = [found["run"] for found in result.runs] if run is None else [run]
@@ -43,7 +38,7 @@ def export(
         if kind == "csv":
             tidy.write_csv(path, runs)
         else:
-            tidy.write_parquet(path, runs, _resolved(result))
+            tidy.write_parquet(path, runs, result.described())
         return [path]
     single = len(numbers) == 1 and not (target and target.is_dir())
     if not single and target is not None and not target.is_dir():
@@ -56,23 +51,12 @@ def export(
         if kind == "flent":
             plain = flent.file_name(measured, name, begun)
             path = target if single and target else (target or Path()) / plain
-            flent.write(path, measured, _resolved(result), name, begun)
+            flent.write(path, measured, result.described(), name, begun)
         else:
             plain = f"{folder.resolve().name}-run-{number}.pcapng"
             path = target if single and target else (target or Path()) / plain
-            _capture(folder, measured.summary["seed"], number, path)
+            # A run is repeated for its capture: it is the same to the last packet.
+            scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
+            write_capture(scenario, overrides, measured.summary["seed"], number, path, snaplen=snaplen)
         written.append(path)
     return written
-
-
-def _capture(folder: Path, seed: int, run: int, path: Path) -> None:
-    """A run is repeated for its capture: it is the same to the last packet."""
-    scenario, overrides = folders.scenario(folder)
-    # Not in every build, so not known to a type checker either.
-    import_module("stillair.capture").write_capture(scenario, overrides, seed, run, path)
-
-
-def _resolved(result: Result) -> str:
-    if result.resolved is None:
-        raise InputError(NO_SERIES)
-    return result.resolved

@@ -1,77 +1,32 @@
-"""A result folder: a result that explains itself, kept run by run.
+"""A result folder: a result that explains itself, kept run by run. This reads one; `keeper` writes it.
 
 `result.json` (summary), `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json`
 (summary and series of a run), `table.csv` and `pings.csv`.
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from stillair import output, tidy
 from stillair._native import InputError, __version__
-from stillair.result import Result
-from stillair.scenario import Overrides, Scenario, pairs
 from stillair.series import Series
+from stillair.tidy import Measured
 
 # Of the folder, not of the program: raised when an older program could not read it.
 FORMAT = 1
 
 
-class Keeper:
-    """Writes a result folder while the runs finish."""
+class Kept(NamedTuple):
+    """What a folder holds, but for the series."""
 
-    def __init__(self, path: Path, scenario: Scenario, overrides: Overrides, planned: int) -> None:
-        """Begins a result; one that was there before is removed once the scenario has proved to be good."""
-        resolved = scenario.resolve(overrides)
-        output.prepare(path)
-        self._path = path
-        self._planned = planned
-        self._kept: dict[int, dict[str, Any]] = {}
-        try:
-            (path / "runs").mkdir(exist_ok=True)
-            old = ("result.json", "table.csv", "pings.csv")
-            for file in (*(path / name for name in old), *(path / "runs").glob("run-*.json")):
-                file.unlink(missing_ok=True)
-        except OSError as error:
-            raise InputError(f"{path}: an old result cannot be removed: {error.strerror}") from None
-        files = {
-            "scenario.toml": scenario.text,
-            "scenario.resolved.json": resolved + "\n",
-            "overrides.json": json.dumps(pairs(overrides), ensure_ascii=False) + "\n",
-        }
-        output.write_files(path, files)
-
-    @property
-    def finished(self) -> int:
-        """Runs kept so far."""
-        return len(self._kept)
-
-    def keep(self, text: str) -> None:
-        """Keeps a run that has finished."""
-        run = json.loads(text)
-        run.pop("series")
-        output.write_files(self._path / "runs", {f"run-{run['run']}.json": text + "\n"})
-        self._kept[run["run"]] = run
-
-    def finish(self) -> None:
-        """Writes tables and summary of the runs kept; `result.json` comes last, so that who finds it finds all."""
-        runs = [self._kept[number] for number in sorted(self._kept)]
-        if not runs:
-            return
-        name = json.loads((self._path / "scenario.resolved.json").read_text(encoding="utf-8"))["name"]
-        result = Result({"version": __version__, "scenario": name, "runs": runs})
-        # Read once for each table, and never all at once.
-        tidy.write_csv(self._path / "table.csv", (_measured(self._path, name, run) for run in runs))
-        tidy.write_pings_csv(self._path / "pings.csv", (_measured(self._path, name, run) for run in runs))
-        head = {"format": FORMAT, "planned_runs": self._planned, "seeds": sorted({run["seed"] for run in runs})}
-        text = json.dumps(head | result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        output.write_files(self._path, {"result.json": text + "\n"})
+    data: dict[str, Any]
+    """The summaries."""
+    resolved: str
+    """The resolved scenario as JSON."""
 
 
-def load(path: Path) -> Result:
-    """Reads a result folder; the series are read when they are asked for."""
+def read(path: Path) -> Kept:
+    """Reads a result folder; `measured` reads the series of a run."""
     if not path.exists():
         raise InputError(f"{path}: no such folder; give the folder that 'stillair run -o' wrote")
     if not path.is_dir():
@@ -86,7 +41,7 @@ def load(path: Path) -> Result:
     if found != FORMAT:
         raise InputError(f"{file}: format: found {found}, but Stillair {__version__} reads format {FORMAT}")
     _get(file, data, "version", str)
-    name = _get(file, data, "scenario", str)
+    _get(file, data, "scenario", str)
     if not _get(file, data, "runs", list):
         raise InputError(f"{file}: runs: found none, expected at least one")
     for number, run in enumerate(data["runs"]):
@@ -94,33 +49,22 @@ def load(path: Path) -> Result:
             _get(file, run, key, kind, f"runs.{number}.")
     resolved = path / "scenario.resolved.json"
     _get(resolved, _read(resolved), "nodes", list)
-    return Result(
-        data,
-        resolved=resolved.read_text(encoding="utf-8").strip(),
-        folder=path,
-        load=lambda run: _measured(path, name, run).series,
-    )
+    return Kept(data, resolved.read_text(encoding="utf-8").strip())
 
 
-def scenario(path: Path) -> tuple[Scenario, list[tuple[str, str]]]:
-    """The scenario of a result folder, to run it again, and its overrides."""
-    overrides = _read(path / "overrides.json", list)
-    return Scenario(path / "scenario.toml"), [(key, value) for key, value in overrides]
+def overrides(path: Path) -> list[tuple[str, str]]:
+    """The overrides that the scenario of a result folder was run with."""
+    return [(key, value) for key, value in _read(path / "overrides.json", list)]
 
 
-def loaded(paths: list[Path]) -> Iterator[tuple[str, Result]]:
-    """Several result folders, each with its own name as a title."""
-    for path in paths:
-        yield path.resolve().name, load(path)
-
-
-def _measured(path: Path, name: str, run: dict[str, Any]) -> tidy.Measured:
+def measured(path: Path, name: str, run: dict[str, Any]) -> Measured:
+    """A run of a result folder with its series."""
     file = path / "runs" / f"run-{run['run']}.json"
     data = _read(file)
     if _get(file, data, "trace_hash", str) != run["trace_hash"]:
         raise InputError(f"{file}: is not of the result beside it: their trace hashes differ")
     series = _get(file, data, "series", dict)
-    return tidy.Measured(name, run, Series(series, str(file)))
+    return Measured(name, run, Series(series, str(file)))
 
 
 def _read(file: Path, kind: type = dict) -> Any:  # noqa: ANN401 - JSON

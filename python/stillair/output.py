@@ -1,5 +1,6 @@
 """Writing files so that none is ever half there."""
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -23,17 +24,25 @@ def prepare(folder: Path) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Gives a temporary path beside `path`, which takes its name at the end and is removed on an error."""
-    part = path.with_name(f".{path.name}.part")
+    """Gives a temporary path beside `path`, which takes its name at the end and is removed on an error.
+
+    A device, a pipe or a link that is there already is written to, not replaced: who names `/dev/stdout` wants it to
+    stay.
+    """
+    in_place = path.is_symlink() or path.is_char_device() or path.is_block_device() or path.is_fifo()
+    part = path if in_place else path.with_name(f".{path.name}.part")
     try:
         yield part
-        part.replace(path)
+        if not in_place:
+            part.replace(path)
     except OSError as error:
-        raise RunError(f"{path}: cannot be written: {error.strerror or error}") from None
+        # By number: a library's own text for the same is longer and says no more.
+        raise RunError(f"{path}: cannot be written: {os.strerror(error.errno) if error.errno else error}") from None
     finally:
         # The error that led here says more than one of this.
-        with suppress(OSError):
-            part.unlink(missing_ok=True)
+        if not in_place:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
 
 
 @contextmanager

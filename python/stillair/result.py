@@ -5,15 +5,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from stillair import flent, tidy
+from stillair import folder as folders
 from stillair._native import InputError
+from stillair.series import Series
 from stillair.statistics import interval
+from stillair.tidy import Measured
 
 if TYPE_CHECKING:
     import pandas
     import polars
-
-    from stillair.series import Series
-    from stillair.tidy import Measured
 
 # A run as the engine reports it. The keys are the contract of `stillair run --json`; keys may be added.
 Run = dict[str, Any]
@@ -32,7 +33,7 @@ class Result:
         data: Mapping[str, Any],
         resolved: str | None = None,
         folder: Path | None = None,
-        load: "Callable[[Run], Series] | None" = None,
+        load: Callable[[Run], Series] | None = None,
     ) -> None:
         """Wraps the engine's report. `load` gives the series of a run that are not in it."""
         self.version: str = data["version"]
@@ -54,15 +55,13 @@ class Result:
     @classmethod
     def load(cls, folder: str | Path) -> "Result":
         """Reads a folder that `stillair run -o` wrote."""
-        from stillair import folder as folders  # noqa: PLC0415 - it builds on this class
+        path = Path(folder)
+        kept = folders.read(path)
+        name = kept.data["scenario"]
+        return cls(kept.data, kept.resolved, path, lambda run: folders.measured(path, name, run).series)
 
-        return folders.load(Path(folder))
-
-    def measured(self, run: int) -> "Measured":
+    def measured(self, run: int) -> Measured:
         """A run, by its number, with its series."""
-        from stillair.series import Series  # noqa: PLC0415 - not needed for a summary
-        from stillair.tidy import Measured  # noqa: PLC0415
-
         summary = next((found for found in self.runs if found["run"] == run), None)
         if summary is None:
             numbers = ", ".join(str(found["run"]) for found in self.runs)
@@ -70,32 +69,42 @@ class Result:
         if run in self._series:
             return Measured(self.scenario, summary, Series(self._series[run]))
         if self._load is None:
-            raise InputError(
-                "the result has no series: run the scenario with series=True, or with -o and load the folder"
-            )
+            raise InputError(NO_SERIES)
         return Measured(self.scenario, summary, self._load(summary))
 
-    def all_measured(self) -> "Iterator[Measured]":
+    def all_measured(self) -> Iterator[Measured]:
         """All runs with their series, one at a time."""
         return (self.measured(run["run"]) for run in self.runs)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The tidy table of all runs."""
-        from stillair import tidy  # noqa: PLC0415 - not needed for a summary
-
         return tidy.to_pandas(self.all_measured())
 
     def to_polars(self) -> "polars.DataFrame":
         """The tidy table of all runs."""
-        from stillair import tidy  # noqa: PLC0415 - not needed for a summary
-
         return tidy.to_polars(self.all_measured())
 
     def save(self, path: str | Path, run: int | None = None) -> None:
         """Writes a file in the format that its name ends in: `.csv`, `.parquet`, or `.flent.gz` (one run)."""
-        from stillair import export  # noqa: PLC0415 - it builds on this class
+        path = Path(path)
+        runs = self.all_measured() if run is None else iter([self.measured(run)])
+        name = path.name.lower()
+        if name.endswith(".flent.gz"):
+            if run is None and len(self.runs) > 1:
+                raise InputError(f"{path}: a Flent file holds one run of {len(self.runs)}; say which with run=N")
+            flent.write(path, next(runs), self.described())
+        elif name.endswith(".csv"):
+            tidy.write_csv(path, runs)
+        elif name.endswith(".parquet"):
+            tidy.write_parquet(path, runs, self.described())
+        else:
+            raise InputError(f"{path}: the name has to end in .flent.gz, .csv or .parquet")
 
-        export.save(self, Path(path), run)
+    def described(self) -> str:
+        """The resolved scenario as JSON; an error if the result has no series and so none of it either."""
+        if self.resolved is None:
+            raise InputError(NO_SERIES)
+        return self.resolved
 
     def over_runs(self) -> dict[str, Any]:
         """The keys of a run, each as mean, low and high: a 95 % confidence interval over the runs.

@@ -70,9 +70,9 @@ class Scenario:
         """The scenario with `like`, defaults and overrides put in, as JSON."""
         return _native.resolve(self.text, self.file, pairs(overrides))
 
-    def sweep(self) -> list[list[tuple[str, str]]]:
-        """The override sets of its `[sweep]` table, one per combination."""
-        return _native.sweep(self.text, self.file)
+    def sweep(self, overrides: Overrides = ()) -> list[list[tuple[str, str]]]:
+        """The override sets of its `[sweep]` table, one per combination; they follow `overrides`."""
+        return _native.sweep(self.text, self.file, pairs(overrides))
 
 
 def processors() -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stillair import __version__, _native, output
+from stillair._native import InputError
 from stillair.result import Result
 from stillair.scenario import Overrides, Scenario, pairs, processors
 from stillair.table import table
@@ -37,10 +38,15 @@ class Sweep:
         self.runs = runs
         self.seed = seed
         self.base = pairs(overrides)
-        self.combinations = [self._combination(sets) for sets in scenario.sweep()]
+        self.combinations = [self._combination(sets) for sets in scenario.sweep(self.base)]
 
     def _combination(self, sets: list[Override]) -> Combination:
-        resolved = self.scenario.resolve([*self.base, *sets])
+        try:
+            resolved = self.scenario.resolve([*self.base, *sets])
+        except InputError as error:
+            # The reader knows a value of the table only as one that was set.
+            values = ", ".join(f"{key} = {value}" for key, value in sets)
+            raise InputError(f"{self.scenario.file}: [sweep] with {values}: {error}") if sets else error from None
         # The resolved scenario holds all that decides a run, but for the seed given beside it.
         what = json.dumps([__version__, resolved, self.runs, self.seed])
         return Combination(tuple(sets), hashlib.sha256(what.encode()).hexdigest()[:20])

@@ -1,5 +1,6 @@
 """Captures as Wireshark's dissectors see them, and their airtime by arithmetic that shares nothing with the engine."""
 
+import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass
@@ -92,7 +93,7 @@ CASES = {
         udp("server", "fast") + udp("server", "slow", "1 Mbit/s") + udp("server", "old", "2 Mbit/s"),
     ),
     "errors": scenario(
-        {"fast": f"{FAST}, {CHAIN}, error_rate = 0.4, ack_error_rate = 0.3, retry_limit = 3"},
+        {"fast": f"{FAST}, {CHAIN}, error_rate = 0.6, ack_error_rate = 0.3, retry_limit = 2"},
         udp("server", "fast", "10 Mbit/s") + udp("fast", "server", "5 Mbit/s") + udp("server", "fast", **SMALL),
     ),
     "collisions": scenario(
@@ -128,7 +129,7 @@ class Seen:
 @pytest.fixture(scope="module", params=CASES)
 def seen(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Seen:
     path = tmp_path_factory.mktemp("captures") / f"{request.param}.pcapng"
-    written = write_capture(CASES[request.param], (), None, 0, path, ["all"])
+    written = write_capture(CASES[request.param], (), None, 0, path, ["all"], snaplen=0)
     return Seen(request.param, path, written, fields(path, FIELDS))
 
 
@@ -142,7 +143,7 @@ def test_the_airtime_is_that_of_the_accounts(seen: Seen) -> None:
         assert measured["collision"] > 10_000_000
     if seen.case == "errors":
         kinds = [frame["wlan.fc.type_subtype"] for frame in seen.air()]
-        assert kinds.count(REQUEST) > 1
+        assert kinds.count(REQUEST) > 5
 
 
 def test_every_point_has_its_frames(seen: Seen) -> None:
@@ -281,14 +282,18 @@ def test_pings_on_the_air_are_those_of_the_wire(seen: Seen) -> None:
 
 def test_a_window_and_a_limit_keep_captures_small(tmp_path: Path) -> None:
     path = tmp_path / "small.pcapng"
-    whole = write_capture(CASES["errors"], (), None, 0, tmp_path / "whole.pcapng")
+    whole = write_capture(CASES["errors"], (), None, 0, tmp_path / "whole.pcapng", snaplen=0)
     small = write_capture(CASES["errors"], (), None, 0, path, window=("0.2 s", "0.4 s"), snaplen=128)
     assert small.run == whole.run
     assert 0 < small.bytes < whole.bytes // 8
     frames = fields(path, FIELDS, checks=CHECKS[1:])
     assert len(frames) == small.frames["air-wifi"] < whole.frames["air-wifi"]
-    # The answer to a frame of the window's last moment comes after it.
-    assert all(0.2 <= float(f["frame.time_epoch"]) < 0.4001 and int(f["frame.cap_len"]) <= 128 for f in frames)
+    assert all(int(f["frame.cap_len"]) <= 128 for f in frames)
+    assert all(float(f["frame.time_epoch"]) >= 0.2 for f in frames)
+    # An answer goes with what it answers, even if the window has closed in between.
+    late = [f for f in frames if float(f["frame.time_epoch"]) >= 0.4]
+    assert all(f["wlan.fc.type_subtype"] in (ACK, BLOCK_ACK) for f in late)
+    assert len(late) <= 1
     assert not any(f["_ws.malformed"] for f in frames)
     # The airtime does not depend on what was cut off.
     within = airtime_from_capture.airtime(path)["air-wifi"]
@@ -323,3 +328,22 @@ def test_points_are_listed_and_wrong_requests_explained(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written there"):
         write_capture(case, (), None, 0, tmp_path / "no" / "folder.pcapng")
     assert not path.exists()
+
+
+def test_the_airtime_script_says_what_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "a.pcapng"
+    write_capture(CASES["pings"], (), None, 0, path)
+    whole = path.read_bytes()
+    for content, says in [(b"text", "not a pcapng file"), (whole[:-5], "cut off"), (whole[:2002], "cut off")]:
+        path.write_bytes(content)
+        done = subprocess.run(
+            [sys.executable, airtime_from_capture.__file__, path], capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (1, "")
+        assert says in done.stderr
+        assert done.stderr.count("\n") == 1
+    path.unlink()
+    done = subprocess.run(
+        [sys.executable, airtime_from_capture.__file__, path], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, f"{path}: No such file or directory\n")

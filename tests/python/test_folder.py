@@ -14,7 +14,7 @@ import pytest
 from conftest import SHORT
 from stillair import InputError, Result, RunError, Scenario, __version__, bundled, output
 from stillair.__main__ import status
-from stillair.folder import Keeper
+from stillair.keeper import Keeper
 
 FILE = str(Path(bundled.scenario("anomaly-udp").file))
 

@@ -1,5 +1,6 @@
 """Rules of the house that a machine can hold."""
 
+import ast
 import re
 import shutil
 import subprocess
@@ -50,3 +51,30 @@ def test_clippy_refuses_clocks_and_unordered_maps(tmp_path: Path, code: str, lin
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_stay_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 520
+
+
+def test_modules_do_not_import_each_other_in_circles() -> None:
+    package = ROOT / "python" / "stillair"
+    modules = {
+        ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in package.rglob("*.py")
+    }
+    arrows = {name: imported(path, set(modules)) - {name} for name, path in modules.items()}
+    # What nothing points to any more is taken away until nothing is left, or a circle.
+    while free := [name for name, to in arrows.items() if not to & arrows.keys()]:
+        for name in free:
+            del arrows[name]
+    assert not arrows
+
+
+def imported(path: Path, modules: set[str]) -> set[str]:
+    """Modules of the package that a file imports, late imports included. The package's own file is not counted: it only
+    passes names on."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{alias.name}" for alias in node.names}
+            found.update(names & modules or {node.module or ""})
+    return found & modules - {"stillair"}

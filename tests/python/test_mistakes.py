@@ -107,7 +107,25 @@ def test_a_full_disk_behind_the_output(tmp_path: Path, arguments: list[str]) -> 
     code, _, err = stillair(*arguments, cwd=tmp_path, stdout=full)
     os.close(full)
     assert code == 1
-    assert err == "stillair: [Errno 28] No space left on device\n"
+    assert err == "stillair: output: No space left on device\n"
+
+
+@pytest.mark.parametrize("kind", ["csv", "flent", "parquet", "pcap"])
+def test_a_device_or_a_link_is_written_to_and_stays(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    assert stillair("run", "f.toml", "-o", "kept", cwd=tmp_path)[0] == 0
+    (tmp_path / "full").symlink_to("/dev/full")
+    code, out, err = stillair("export", "kept", f"--{kind}", "-o", "full", cwd=tmp_path)
+    assert (code, out) == (1, "")
+    assert err.startswith("stillair: full: ")
+    assert "written: No space left on device" in err
+    assert "os error" not in err
+    assert err.count("\n") == 1
+    assert (tmp_path / "full").is_char_device()
+    (tmp_path / "link").symlink_to("file")
+    assert stillair("export", "kept", f"--{kind}", "-o", "link", cwd=tmp_path)[0] == 0
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "file").stat().st_size > 0
 
 
 def test_an_interrupted_run_says_so_and_ends(tmp_path: Path) -> None:

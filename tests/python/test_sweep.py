@@ -201,3 +201,54 @@ def test_an_interrupt_keeps_what_was_finished(file: Path) -> None:
     ]
     table = Sweep(Scenario(endless))
     assert table.kept(folder) == 1
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (
+            'seed = "1..1000"\nflow.0.burst = "1..1000"',
+            "two.toml:30: sweep.flow.0.burst: found 1000 times 1000 runs, expected at most 100000 in a sweep",
+        ),
+        (
+            'seed = "1..4"\nflow.0.burst = [1,\n 0]',
+            "two.toml:31: sweep.flow.0.burst.1: found 0, expected a whole number from 1 to 10000",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_a_mistake_in_the_table_is_found_before_the_first_run(
+    file: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    table: str,
+    says: str,
+) -> None:
+    file.write_text(TEXT.partition("[sweep]")[0] + f"[sweep]\n{table}\n")
+    runs: list[object] = []
+    monkeypatch.setattr(_native, "run", lambda *arguments, **_: runs.append(arguments))
+    monkeypatch.setattr(_native, "run_variants", lambda *arguments, **_: runs.append(arguments))
+    assert status([command, str(file)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert says in captured.err
+    assert runs == []
+
+
+def test_a_combination_that_is_refused_is_named(file: Path) -> None:
+    # Each value is right with one of the other key's, and one of the four combinations is wrong.
+    file.write_text(
+        TEXT.partition("[sweep]")[0] + '[sweep]\nduration = ["50 ms", "80 ms"]\nwarm_up = ["0 s", "60 ms"]\n'
+    )
+    says = r"two\.toml: \[sweep\] with duration = 50 ms, warm_up = 60 ms: .*warm_up: found \"60 ms\""
+    with pytest.raises(InputError, match=says):
+        Sweep(Scenario(file))
+
+
+def test_overrides_count_for_the_values_of_the_table(file: Path) -> None:
+    file.write_text(TEXT.partition("[sweep]")[0] + '[sweep]\nwarm_up = ["60 ms"]\n')
+    with pytest.raises(InputError, match=r"sweep\.warm_up\.0: found \"60 ms\""):
+        Sweep(Scenario(file))
+    assert len(Sweep(Scenario(file), [("duration", "80 ms")]).combinations) == 1

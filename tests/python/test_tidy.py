@@ -2,16 +2,15 @@
 
 import csv
 import math
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import polars
 import pyarrow.parquet
 import pytest
 
-from stillair import InputError, Result, Scenario, bundled, cli, tidy
+from stillair import InputError, Result, Scenario, bundled, tidy
 from stillair.__main__ import status
+from stillair.capture import write_capture
 from stillair.series import Series
 
 HEADER = "run,scenario,seed,t,station,flow,ac,metric,value,unit"
@@ -159,20 +158,17 @@ def test_series_come_run_by_run() -> None:
         result.measured(0)
 
 
-def test_a_capture_is_made_by_running_again(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    calls: list[tuple[str, list[tuple[str, str]], int, int, Path]] = []
-    module = ModuleType("stillair.capture")
-    module.write_capture = lambda scenario, *more: calls.append((scenario.text, *more))  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "stillair.capture", module)
-    monkeypatch.setattr(cli, "_HAS_CAPTURES", True)
+def test_a_capture_is_made_by_running_again(kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert status(["export", str(kept), "--pcap", "-o", str(tmp_path)]) == 0
     paths = [tmp_path / f"kept-run-{run}.pcapng" for run in (0, 1)]
     assert capsys.readouterr().out == f"{paths[0]}\n{paths[1]}\n"
-    overrides = [("duration", "3 s"), ("warm_up", "1 s")]
-    text = (kept / "scenario.toml").read_text()
-    assert calls == [(text, overrides, 1, run, path) for run, path in enumerate(paths)]
-    monkeypatch.setattr(cli, "_HAS_CAPTURES", False)
-    assert status(["export", str(kept), "--pcap"]) == 2
-    assert capsys.readouterr().err == "stillair: --pcap: this build has no captures\n"
+    scenario, overrides = Scenario(kept / "scenario.toml"), [("duration", "3 s"), ("warm_up", "1 s")]
+    for run, path in enumerate(paths):
+        written = write_capture(scenario, overrides, 1, run, tmp_path / "again.pcapng")
+        assert written.run == Result.load(kept).runs[run]
+        assert path.read_bytes() == (tmp_path / "again.pcapng").read_bytes()
+    whole = tmp_path / "whole.pcapng"
+    assert status(["export", str(kept), "--pcap", "--run", "0", "--snaplen", "0", "-o", str(whole)]) == 0
+    assert whole.stat().st_size > 4 * paths[0].stat().st_size
+    assert status(["export", str(kept), "--pcap", "--snaplen", "20", "-o", str(tmp_path)]) == 2
+    assert "snaplen: found 20, expected 0 for all or at least 128" in capsys.readouterr().err

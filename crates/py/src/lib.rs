@@ -1,5 +1,6 @@
 //! The native module `stillair._native`: text in, text out. Nothing is decided here.
 
+mod attended;
 mod batches;
 mod errors;
 mod runs;
@@ -13,10 +14,10 @@ fn resolve(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult
     api::resolve(text, file, &overrides).map_err(errors::to_python)
 }
 
-/// The override sets of the scenario's `[sweep]` table, one per combination.
+/// The override sets of the scenario's `[sweep]` table, one per combination; they follow `overrides`.
 #[pyfunction]
-fn sweep(text: &str, file: &str) -> PyResult<Vec<Vec<(String, String)>>> {
-    api::sweep(text, file).map_err(errors::to_python)
+fn sweep(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<Vec<Vec<(String, String)>>> {
+    api::sweep(text, file, &overrides).map_err(errors::to_python)
 }
 
 /// The JSON Schema of a scenario.

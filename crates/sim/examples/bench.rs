@@ -1,6 +1,7 @@
 //! Runs scenarios and prints what a packet costs.
 //!
 //! `bench FILE...` runs each five times and prints CPU time; `bench --once FILE` runs once, for callgrind;
+//! `bench --capture TARGET FILE SNAPLEN [POINT...]` also writes a capture of each run and prints what that costs;
 //! `bench --json FILE RUN` runs one repetition and prints its summary and the process's memory as JSON, for a comparison
 //! that accounts the CPU time of whole processes from outside.
 //!
@@ -11,14 +12,18 @@ use std::fs;
 use std::process::ExitCode;
 
 use stillair_model::vocabulary::Seed;
-use stillair_sim::api;
+use stillair_sim::api::{self, ApiError, CaptureRequest};
 use stillair_sim::scenario::{self, Scenario};
 
 /// The design's bound on CPU time for UDP, in seconds.
 const PER_OFFERED: f64 = 250e-9;
 const PER_DELIVERED: f64 = 700e-9;
 
-const USAGE: &str = "usage: bench [--once] SCENARIO... | bench --json SCENARIO RUN";
+/// Runs of a scenario that a figure is made of.
+const TIMES: u64 = 5;
+
+const USAGE: &str = "usage: bench [--once] SCENARIO... | bench --json SCENARIO RUN | \
+    bench --capture TARGET SCENARIO SNAPLEN [POINT...]";
 
 /// User and system time of this process in seconds.
 fn cpu_seconds() -> f64 {
@@ -74,19 +79,66 @@ fn print_cost(file: &str, times: u64) -> Result<(), String> {
     Ok(())
 }
 
+/// The exit status that an outcome makes.
+fn ended(outcome: Result<(), String>) -> ExitCode {
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            eprintln!("{e}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs a scenario without and with a capture, in turn, and prints CPU time of both and their ratio.
+fn print_capture_cost(target: &str, file: &str, snaplen: &str, points: &[&str]) -> Result<(), String> {
+    let snaplen = snaplen.parse::<u32>().map_err(|e| format!("snaplen {snaplen}: {e}"))?;
+    let text = fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
+    let scenario = read(file)?;
+    let (mut without, mut with) = (0.0, 0.0);
+    for run in 0..TIMES {
+        let begun = cpu_seconds();
+        api::run_once(&scenario, Seed { seed: scenario.seed, run })?;
+        // The pages of a file that is there already would be freed at this capture's cost.
+        if fs::metadata(target).is_ok_and(|found| found.is_file()) {
+            fs::remove_file(target).map_err(|e| format!("{target}: {e}"))?;
+        }
+        let between = cpu_seconds();
+        api::capture(&CaptureRequest {
+            text: text.clone(),
+            file: file.to_owned(),
+            overrides: Vec::new(),
+            seed: None,
+            run,
+            path: target.to_owned(),
+            points: points.iter().map(|&point| point.to_owned()).collect(),
+            window: (None, None),
+            snaplen,
+        })
+        .map_err(|e| match e {
+            ApiError::Input(why) | ApiError::Run(why) => why,
+        })?;
+        without += between - begun;
+        with += cpu_seconds() - between;
+    }
+    let mib = fs::metadata(target).map_err(|e| format!("{target}: {e}"))?.len() as f64 / f64::from(1 << 20);
+    println!(
+        "{file}: {TIMES} runs {without:.2} s, with captures of {mib:.0} MiB each {with:.2} s, {:.2} times",
+        with / without
+    );
+    Ok(())
+}
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (files, times) = match arguments[..] {
-        ["--json", file, run] => match print_json(file, run) {
-            Ok(()) => return ExitCode::SUCCESS,
-            Err(e) => {
-                eprintln!("{e}");
-                return ExitCode::FAILURE;
-            }
-        },
+        ["--json", file, run] => return ended(print_json(file, run)),
+        ["--capture", target, file, snaplen, ref points @ ..] => {
+            return ended(print_capture_cost(target, file, snaplen, points));
+        }
         ["--once", ref files @ ..] => (files, 1),
-        ref files => (files, 5),
+        ref files => (files, TIMES),
     };
     if files.is_empty() || files.iter().any(|f| f.starts_with('-')) {
         eprintln!("{USAGE}");
@@ -95,11 +147,5 @@ fn main() -> ExitCode {
     println!(
         "scenario                            offered delivered  CPU s ns/offered ns/delivered bound used"
     );
-    for file in files {
-        if let Err(e) = print_cost(file, times) {
-            eprintln!("{e}");
-            return ExitCode::FAILURE;
-        }
-    }
-    ExitCode::SUCCESS
+    ended(files.iter().try_for_each(|file| print_cost(file, times)))
 }

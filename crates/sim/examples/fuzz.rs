@@ -177,7 +177,7 @@ fn damaged(text: &str, all: &[Damage]) -> String {
 /// Reads a text; what is read runs for a moment, and what is refused is refused with one line that says where.
 fn read(text: &str) -> Result<(), String> {
     let lines = 1 + text.matches('\n').count() as u32;
-    let sets = match scenario::sweep(text, "f.toml") {
+    let sets = match scenario::sweep(text, "f.toml", &[]) {
         Ok(sets) => sets,
         Err(e) => return refused(&e, lines),
     };

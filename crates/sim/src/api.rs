@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use stillair_model::vocabulary::{Instant, Seed};
+use stillair_model::vocabulary::{Instant, Seed, Sink};
 
 use crate::recorder::{self, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport, summarise};
 use crate::scenario::{self, Scenario};
@@ -89,7 +89,7 @@ pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
 
 /// The same, with its series if `with_series`. They change nothing in what happens.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
-    let Wired { mut world, stations, places } = world::wire(scenario, seed, |recorder| recorder);
+    let Wired { mut world, stations, places } = wired(scenario, seed, |recorder| recorder)?;
     let end = Instant::ZERO + scenario.duration;
     if with_series {
         let (flows, interfaces) = (world.trace.flows.len(), world.interfaces());
@@ -108,6 +108,21 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
     }
     let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places)?;
     Ok(RunReport { summary, series: recorder::report(scenario, &world.trace, &stations, &places) })
+}
+
+/// Wires the world of one run and checks that its timers reach to the end.
+fn wired<S: Sink>(
+    scenario: &Scenario,
+    seed: Seed,
+    sink: impl FnOnce(Recorder) -> S,
+) -> Result<Wired<S>, String> {
+    let wired = world::wire(scenario, seed, sink);
+    let most = wired.world.horizon();
+    if Instant::ZERO + scenario.duration > most {
+        let (run, hours) = (seed.run, most.nanos() / 3_600_000_000_000);
+        return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
+    }
+    Ok(wired)
 }
 
 /// Checks the accounts of a world that has run to its end, and sums up what the recorder in its trace has seen.
@@ -186,14 +201,20 @@ pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result
     Ok(read(text, file, overrides)?.resolved())
 }
 
-/// The combinations of the scenario's `[sweep]` table, each a list of overrides.
-pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ApiError> {
-    scenario::sweep(text, file).map_err(|e| ApiError::Input(e.to_string()))
+/// The combinations of the scenario's `[sweep]` table, each a list of overrides to follow `overrides`.
+pub fn sweep(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Vec<Vec<(String, String)>>, ApiError> {
+    scenario::sweep(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::AtomicU32;
+
+    use stillair_model::vocabulary::Duration;
 
     use super::*;
 
@@ -240,12 +261,21 @@ mod tests {
     }
 
     #[test]
+    fn a_run_ends_before_its_timers_do() {
+        let mut scenario = read(TEXT, "good.toml", &[]).expect("a good scenario");
+        let seed = Seed { seed: 1, run: 3 };
+        scenario.duration = Duration::from_nanos(1 << 62);
+        let says = run_once(&scenario, seed).expect_err("146 years");
+        assert!(says.starts_with("run 3: ") && says.ends_with(" hours at most"), "{says}");
+    }
+
+    #[test]
     fn a_wrong_scenario_is_an_input_error() {
         let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
             panic!("it was run")
         };
         assert!(says.contains("duration") && says.contains("soon"), "{says}");
         assert!(matches!(resolve("name = 1", "x.toml", &[]), Err(ApiError::Input(_))));
-        assert_eq!(sweep(TEXT, "good.toml").map(|all| all.len()), Ok(4));
+        assert_eq!(sweep(TEXT, "good.toml", &[]).map(|all| all.len()), Ok(4));
     }
 }

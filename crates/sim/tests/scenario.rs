@@ -7,6 +7,7 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::{NetemParams, Share};
 use stillair_model::vocabulary::{Ac, Duration, Rate};
+use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
 use stillair_model::wire::{EthernetParams, WireParams};
@@ -323,18 +324,68 @@ fn edca_under_hostapd_names() {
     ])
     .unwrap();
     let none = EdcaOverride::default();
-    let be = EdcaOverride { cw_max: Some(63), txop: Some(Duration::from_millis(2)), ..none };
+    let be = EdcaOverride { cw_max: Some(63), txop: Some(Duration::from_micros(63 * 32)), ..none };
     assert_eq!(wifi(&s, "ap").edca, [none, none, be, none]);
     let slow = wifi(&s, "slow").edca;
     assert_eq!(slow[Ac::Be.index()], EdcaOverride { cw_min: Some(15), ..none });
     assert_eq!(slow[Ac::Vi.index()], EdcaOverride { txop: Some(Duration::from_micros(3008)), ..none });
 }
 
-/// The project's own scenarios, each with all its combinations.
+/// hostapd gives the driver whole units of 32 us, the nearest; its shipped bursts are 47 and 94 of them.
+#[test]
+fn bursts_in_units_of_32_us() {
+    for (burst, units) in [
+        ("0 ms", 0),
+        ("15999 ns", 0),
+        ("16 us", 1),
+        ("1.5 ms", 47),
+        ("2.0 ms", 63),
+        ("3.0 ms", 94),
+        ("2097.12 ms", 65_535),
+    ] {
+        let s = with(&[("node.ap.interface.wlan0.tx_queue_data1_burst", burst)]).unwrap();
+        assert_eq!(wifi(&s, "ap").edca[1].txop, Some(Duration::from_micros(32 * units)), "{burst}");
+    }
+}
+
+/// What is shipped, written out under hostapd's names, is accepted and is what stands without it.
+#[test]
+fn shipped_edca_written_out() {
+    let own = [
+        ["1", "3", "7", "1.5 ms"],
+        ["1", "7", "15", "3.0 ms"],
+        ["3", "15", "63", "0 ms"],
+        ["7", "15", "1023", "0 ms"],
+    ];
+    let stations =
+        [["2", "2", "3", "47"], ["2", "3", "4", "94"], ["3", "4", "10", "0"], ["7", "4", "10", "0"]];
+    let mut sets = Vec::new();
+    for ac in Ac::ALL {
+        let name = |text: &str| format!("node.ap.interface.wlan0.{text}");
+        for (what, value) in ["aifs", "cwmin", "cwmax", "burst"].iter().zip(own[ac.index()]) {
+            sets.push((name(&format!("tx_queue_data{}_{what}", ac.index())), value));
+        }
+        for (what, value) in ["aifs", "cwmin", "cwmax", "txop_limit"].iter().zip(stations[ac.index()]) {
+            sets.push((name(&format!("wmm_ac_{}_{what}", ac.name().to_lowercase())), value));
+        }
+    }
+    let sets: Vec<(&str, &str)> = sets.iter().map(|(key, value)| (key.as_str(), *value)).collect();
+    let s = with(&sets).unwrap_or_else(|e| panic!("{e}"));
+    for (node, shipped) in [("ap", EdcaSet::ACCESS_POINT), ("slow", EdcaSet::STATION)] {
+        for ac in Ac::ALL {
+            // Every field is set, so nothing of this is left.
+            let mut params = EdcaParams { aifsn: 99, cw_min: 0, cw_max: 0, txop: Duration::from_secs(1) };
+            wifi(&s, node).edca[ac.index()].apply(&mut params);
+            assert_eq!(params, shipped.get(ac), "{node} {}", ac.name());
+        }
+    }
+}
+
+/// What the project's own scenarios say.
 #[test]
 fn shipped_scenarios() {
     let anomaly = include_str!("../../../scenarios/anomaly-udp.toml");
-    let sets = scenario::sweep(anomaly, "anomaly-udp.toml").unwrap();
+    let sets = scenario::sweep(anomaly, "anomaly-udp.toml", &[]).unwrap();
     let mut schemes = Vec::new();
     for set in &sets {
         let s = scenario::parse(anomaly, "anomaly-udp.toml", set).unwrap_or_else(|e| panic!("{e}"));
@@ -375,6 +426,28 @@ fn resolved_names_defaults_and_tells_scenarios_apart() {
     ] {
         assert_ne!(text, with(&[(key, value)]).unwrap_or_else(|e| panic!("{e}")).resolved(), "{key}");
     }
+}
+
+#[test]
+fn a_scenario_needs_a_node() {
+    let said = scenario::parse("name = \"x\"\nnode = {}\n", "f.toml", &[]).unwrap_err().to_string();
+    assert_eq!(said, "f.toml:2: node: found no node, expected at least one");
+}
+
+/// The world has ids for so many; beyond, it would break when it is wired.
+#[test]
+fn a_scenario_of_too_many_interfaces() {
+    let one = |n: usize| {
+        format!("interface.i{n} = {{ link = \"lan\", address = \"10.1.{}.{}\" }}\n", n / 250, n % 250 + 1)
+    };
+    let ports: String = (0..15_998).map(one).collect();
+    let text =
+        GOOD.replacen("[link.lan]", &format!("[node.switch]\nprofile = \"linux-6.1\"\n{ports}[link.lan]"), 1);
+    let said = scenario::parse(&text, "f.toml", &[]).unwrap_err().to_string();
+    assert!(
+        said.ends_with("interface: found 16004 interfaces up to here, expected at most 16000 in a scenario"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -452,7 +525,7 @@ proptest! {
             prop_assert!(!e.to_string().contains('\n'));
         }
         // A sweep that is read gives overrides that are taken for what they are: never a crash.
-        if let Ok(sets) = scenario::sweep(&text, "f.toml") {
+        if let Ok(sets) = scenario::sweep(&text, "f.toml", &[]) {
             for set in sets.iter().take(3) {
                 let _read_or_refused = scenario::parse(&text, "f.toml", set);
             }

@@ -218,31 +218,6 @@ impl Drr {
         Some(m)
     }
 
-    /// Takes a member off wherever it stands, in time proportional to the list: for a station that leaves.
-    /// `false` if these rounds do not list it.
-    pub fn remove(&mut self, rounds: &mut Rounds, m: Member) -> bool {
-        self.unlink(&mut rounds.new, m.0) || self.unlink(&mut rounds.old, m.0)
-    }
-
-    fn unlink(&mut self, list: &mut List, m: u32) -> bool {
-        let (mut before, mut at) = (END, list.head);
-        while at != m {
-            if at == END {
-                return false;
-            }
-            (before, at) = (at, self.nodes[at as usize].next);
-        }
-        let next = core::mem::replace(&mut self.nodes[m as usize].next, UNLISTED);
-        match before {
-            END => list.head = next,
-            b => self.nodes[b as usize].next = next,
-        }
-        if next == END {
-            list.tail = before;
-        }
-        true
-    }
-
     /// Members on the new and on the old list, counted by walking them: for reports.
     pub fn lengths(&self, rounds: &Rounds) -> (u32, u32) {
         let walk = |list: &List| {

@@ -249,6 +249,29 @@ impl FlowQueues {
         id
     }
 
+    /// A queue that belongs to a tin, with its control law's state and the tin's counters of it.
+    #[inline]
+    fn view<'a, 'c, S>(
+        &'a mut self,
+        now: Instant,
+        index: usize,
+        ctx: &'a mut Ctx<'c, S>,
+    ) -> (View<'a, 'c, S>, &'a mut CodelState, &'a mut CodelStats) {
+        let queue = &mut self.queues[index];
+        let t = &mut self.tins[queue.tin as usize];
+        let view = View {
+            list: &mut queue.list,
+            tin_packets: &mut t.packets,
+            tin_bytes: &mut t.bytes,
+            totals: &mut self.totals,
+            scope: self.params.mtu_scope,
+            now,
+            place: self.place,
+            ctx,
+        };
+        (view, &mut queue.codel, &mut t.codel)
+    }
+
     /// Takes the next packet of a tin; CoDel may drop others on the way.
     // paper: ending-the-anomaly alg2; spec: rfc8290 4.2.
     #[inline]
@@ -259,26 +282,17 @@ impl FlowQueues {
         codel: &CodelParams,
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Pkt> {
-        let t = &mut self.tins[tin.0 as usize];
         loop {
+            let t = &mut self.tins[tin.0 as usize];
             let (id, _) = self.drr.next(&mut t.rounds, i64::from(self.params.quantum))?;
-            let queue = &mut self.queues[id.index()];
-            let mut view = View {
-                list: &mut queue.list,
-                tin_packets: &mut t.packets,
-                tin_bytes: &mut t.bytes,
-                totals: &mut self.totals,
-                scope: self.params.mtu_scope,
-                now,
-                place: self.place,
-                ctx,
-            };
-            if let Some(p) = codel::dequeue(codel, &mut queue.codel, &mut t.codel, now, &mut view) {
+            let (mut view, state, stats) = self.view(now, id.index(), ctx);
+            if let Some(p) = codel::dequeue(codel, state, stats, now, &mut view) {
                 self.drr.charge(id, i64::from(skb_len(ctx.packets.get(p))));
                 return Some(p);
             }
+            let t = &mut self.tins[tin.0 as usize];
             if self.drr.head_empty(&mut t.rounds, self.params.empty_new).is_some() {
-                queue.tin = UNBOUND;
+                self.queues[id.index()].tin = UNBOUND;
             }
         }
     }
@@ -293,18 +307,7 @@ impl FlowQueues {
 
     /// Drops the packet at the head of a queue that holds one; returns its bytes.
     fn drop_head<S: Sink>(&mut self, now: Instant, index: usize, ctx: &mut Ctx<'_, S>) -> u64 {
-        let queue = &mut self.queues[index];
-        let t = &mut self.tins[queue.tin as usize];
-        let mut view = View {
-            list: &mut queue.list,
-            tin_packets: &mut t.packets,
-            tin_bytes: &mut t.bytes,
-            totals: &mut self.totals,
-            scope: self.params.mtu_scope,
-            now,
-            place: self.place,
-            ctx,
-        };
+        let (mut view, ..) = self.view(now, index, ctx);
         let p = view.pop().expect("a backlogged queue holds a packet");
         let bytes = u64::from(skb_len(ctx.packets.get(p)));
         ctx.drop(now, p, Reason::Overlimit, self.place);

@@ -1,20 +1,22 @@
 //! Which of many queues is longest, without looking at all of them.
 //!
-//! A heap over bounds: each queue's entry says how long it is at most. A queue that grows past its entry raises it; one
-//! that shrinks leaves it alone, so that taking packets costs nothing here. Only when the longest is asked for are the
-//! entries at the top lowered to what is true, until the top one is.
+//! A tournament of bounds: each queue's entry says how long it is at most, and the greater of two entries goes on to the
+//! next round. A queue that grows past its entry raises it; one that shrinks leaves it alone, so that taking packets
+//! costs nothing here. Only when the longest is asked for are the entries that win lowered to what is true, until one is.
+//! A round is a choice between two values, which costs less than the jumps of a heap.
 
 /// Entries for queues that hold something, and perhaps for some that did.
 #[derive(Clone, Debug)]
 pub(crate) struct Longest {
-    /// A heap of [`ARITY`] branches, greatest entry first.
-    heap: Vec<Entry>,
-    /// By queue: where its entry is, or [`ABSENT`].
+    /// The winner of all at 1, of those at 2n and 2n + 1 at n; entries begin at `width`. At 0 nothing.
+    tree: Vec<Entry>,
+    /// Places for entries, a power of two; those from `entries` on are [`Entry::NONE`].
+    width: usize,
+    entries: usize,
+    /// By queue: which entry is its, or [`ABSENT`].
     place: Vec<u32>,
 }
 
-/// Few levels, and the entries compared on one of them lie together.
-const ARITY: usize = 4;
 const ABSENT: u32 = u32::MAX;
 
 /// Bytes in the upper bits, the complement of the queue's number in the lower ones: of equally long queues the one with
@@ -26,6 +28,9 @@ const NUMBER_BITS: u32 = 24;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 
 impl Entry {
+    /// Less than that of any queue that holds something.
+    const NONE: Self = Self(0);
+
     #[inline]
     fn new(queue: usize, bytes: u64) -> Self {
         debug_assert!(bytes >> (u64::BITS - NUMBER_BITS) == 0, "a queue of more than a terabyte");
@@ -41,84 +46,85 @@ impl Longest {
     /// No entries yet for so many queues. Panics if they are more than 2^24.
     pub(crate) fn new(queues: usize) -> Self {
         assert!(queues <= 1 << NUMBER_BITS, "too many queues");
-        Self { heap: Vec::with_capacity(queues), place: vec![ABSENT; queues] }
+        let tree = vec![Entry::NONE; 2 * queues.next_power_of_two()];
+        Self { tree, width: 1, entries: 0, place: vec![ABSENT; queues] }
     }
 
     /// A queue has grown to so many bytes.
     #[inline]
     pub(crate) fn grown(&mut self, queue: usize, bytes: u64) {
         let entry = Entry::new(queue, bytes);
-        let mut at = self.place[queue] as usize;
-        if at == ABSENT as usize {
-            at = self.heap.len();
-            self.heap.push(entry);
-        } else if self.heap[at] >= entry {
-            return;
+        if self.place[queue] == ABSENT {
+            if self.entries == self.width {
+                self.widen();
+            }
+            self.place[queue] = self.entries as u32;
+            self.entries += 1;
         }
-        self.rise(at, entry);
+        let mut at = self.width + self.place[queue] as usize;
+        while at > 0 && self.tree[at] < entry {
+            self.tree[at] = entry;
+            at /= 2;
+        }
     }
 
     /// The longest queue that holds anything, and of equally long ones the first; `bytes` tells how long one is now.
     #[inline]
     pub(crate) fn find(&mut self, bytes: impl Fn(usize) -> u64) -> Option<usize> {
         loop {
-            let bound = *self.heap.first()?;
+            let bound = self.tree[1];
+            if bound == Entry::NONE {
+                return None;
+            }
             let queue = bound.queue();
-            let entry = match bytes(queue) {
-                0 => {
-                    self.place[queue] = ABSENT;
-                    let last = self.heap.pop()?;
-                    if self.heap.is_empty() {
-                        return None;
+            let place = self.place[queue] as usize;
+            match bytes(queue) {
+                0 => self.remove(queue, place),
+                now => {
+                    let entry = Entry::new(queue, now);
+                    if entry == bound {
+                        return Some(queue);
                     }
-                    last
+                    self.put(place, entry);
                 }
-                now => Entry::new(queue, now),
-            };
-            if entry == bound {
-                return Some(queue);
             }
-            self.sink(entry);
         }
     }
 
-    #[inline]
-    fn put(&mut self, at: usize, entry: Entry) {
-        self.heap[at] = entry;
-        self.place[entry.queue()] = at as u32;
+    /// Takes a queue's entry out; the last one takes its place.
+    fn remove(&mut self, queue: usize, place: usize) {
+        self.place[queue] = ABSENT;
+        self.entries -= 1;
+        let last = self.tree[self.width + self.entries];
+        self.put(self.entries, Entry::NONE);
+        if place < self.entries {
+            self.place[last.queue()] = place as u32;
+            self.put(place, last);
+        }
     }
 
-    /// Puts an entry at `at` or above it, where it belongs.
+    /// Changes an entry and plays its rounds again.
     #[inline]
-    fn rise(&mut self, mut at: usize, entry: Entry) {
-        while at > 0 {
-            let parent = (at - 1) / ARITY;
-            if self.heap[parent] > entry {
-                break;
-            }
-            self.put(at, self.heap[parent]);
-            at = parent;
+    fn put(&mut self, place: usize, entry: Entry) {
+        let (mut at, mut winner) = (self.width + place, entry);
+        self.tree[at] = entry;
+        while at > 1 {
+            winner = winner.max(self.tree[at ^ 1]);
+            at /= 2;
+            self.tree[at] = winner;
         }
-        self.put(at, entry);
     }
 
-    /// Puts an entry at the top or below it, where it belongs.
-    #[inline]
-    fn sink(&mut self, entry: Entry) {
-        let mut at = 0;
-        loop {
-            let first = at * ARITY + 1;
-            let children = self.heap.get(first..self.heap.len().min(first + ARITY)).unwrap_or_default();
-            let Some((n, &child)) = children.iter().enumerate().max_by_key(|(_, child)| **child) else {
-                break;
-            };
-            if child < entry {
-                break;
-            }
-            self.put(at, child);
-            at = first + n;
+    /// Twice as many places.
+    #[cold]
+    fn widen(&mut self) {
+        let (old, new) = (self.width, 2 * self.width);
+        self.tree.copy_within(old..new, new);
+        self.tree[new + old..2 * new].fill(Entry::NONE);
+        self.width = new;
+        for at in (1..new).rev() {
+            self.tree[at] = self.tree[2 * at].max(self.tree[2 * at + 1]);
         }
-        self.put(at, entry);
     }
 }
 
@@ -152,11 +158,14 @@ mod tests {
                         prop_assert_eq!(longest.find(|i| bytes[i]), first);
                     }
                 }
-                for (at, entry) in longest.heap.iter().enumerate() {
-                    prop_assert_eq!(longest.place[entry.queue()] as usize, at);
-                    prop_assert!(at == 0 || longest.heap[(at - 1) / ARITY] > *entry);
+                let Longest { tree, width, entries, place } = &longest;
+                for (queue, &at) in place.iter().enumerate().filter(|(_, at)| **at != ABSENT) {
+                    prop_assert_eq!(tree[width + at as usize].queue(), queue);
+                    prop_assert!(tree[width + at as usize] >= Entry::new(queue, bytes[queue]));
                 }
-                prop_assert_eq!(longest.place.iter().filter(|&&p| p != ABSENT).count(), longest.heap.len());
+                prop_assert_eq!(place.iter().filter(|&&at| at != ABSENT).count(), *entries);
+                prop_assert!(tree[width + entries..2 * width].iter().all(|&e| e == Entry::NONE));
+                prop_assert!((1..*width).all(|n| tree[n] == tree[2 * n].max(tree[2 * n + 1])));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Packets for the tests of disciplines and flow queues.
 
-use crate::vocabulary::{Addr, Ctx, Fate, FlowId, Instant, Kind, NewPacket, NoSink, Packets, Pkt, SockId};
+use crate::vocabulary::{Ctx, Fate, FlowId, NewPacket, NoSink, Packets, Pkt, SockId};
 
 /// Packets, and the sequence number for the next one.
 pub(crate) struct Bench {
@@ -27,17 +27,13 @@ impl Bench {
     /// The same of a flow with that hash.
     pub(crate) fn packet_of(&mut self, flow_hash: u32, seq: u32, len: u32) -> Pkt {
         self.packets.create(NewPacket {
-            now: Instant::ZERO,
             flow: FlowId(flow_hash),
             flow_hash,
             len,
             truesize: TRUESIZE,
             charge: SOCK,
             seq,
-            src: Addr(0),
-            dst: Addr(1),
-            tos: 0,
-            kind: Kind::Udp,
+            ..NewPacket::PLAIN
         })
     }
     /// Frees a packet that came out; returns its sequence number.

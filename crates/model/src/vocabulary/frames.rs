@@ -1,11 +1,57 @@
-//! Frames as a capture wants them: what a wire carried, and each try of a PPDU with all that its bytes depend on.
+//! Frames: each try of a PPDU as the trace reports it; and as a capture wants them, what a wire carried, and a try with
+//! all that its bytes depend on.
 //!
-//! Nobody pays for these who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
+//! Nobody pays for the latter who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
 
-use super::ids::{Addr, DevId, FlowId, WireId};
+use super::ids::{Addr, ChannelId, DevId, FlowId, PeerId, WireId};
 use super::packet::{Kind, Packet};
+use super::qos::Ac;
 use super::time::{Duration, Instant};
-use super::trace::PpduTry;
+
+/// What a PPDU carried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum PpduKind {
+    /// A single data frame.
+    Single,
+    /// An A-MPDU.
+    Aggregate,
+    /// A Block Ack request.
+    Bar,
+    /// A management frame: ADDBA request or response.
+    Management,
+    /// A beacon.
+    Beacon,
+}
+
+/// One try of a PPDU as the air saw it.
+#[derive(Clone, Copy, Debug)]
+pub struct PpduTry {
+    /// Where it was sent.
+    pub channel: ChannelId,
+    /// Who sent it.
+    pub dev: DevId,
+    /// To which of the sender's peers.
+    pub peer: PeerId,
+    /// From which queue.
+    pub ac: Ac,
+    /// What it carried.
+    pub kind: PpduKind,
+    /// When its preamble began.
+    pub start: Instant,
+    /// Time of the PPDU alone, without gaps and acknowledgement.
+    pub airtime: Duration,
+    /// Frames in it.
+    pub mpdus: u16,
+    /// Frames that reached the receiver whole.
+    pub received: u16,
+    /// Number of this try, from 0.
+    pub attempt: u8,
+    /// It overlapped with another transmission.
+    pub collided: bool,
+    /// Its sender got the acknowledgement.
+    pub acknowledged: bool,
+}
 
 /// A rate as a stable number: `wifi::phy::PhyRate` gives it and reads it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -84,32 +84,14 @@ impl PktList {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ids::{Addr, FlowId, SockId};
-    use super::super::packet::{Kind, NewPacket};
-    use super::super::time::Instant;
+    use super::super::packet::NewPacket;
     use super::*;
-
-    fn packet(charge: SockId) -> NewPacket {
-        NewPacket {
-            now: Instant::ZERO,
-            flow: FlowId(0),
-            flow_hash: 0,
-            len: 1500,
-            truesize: 2304,
-            charge,
-            seq: 0,
-            src: Addr(0),
-            dst: Addr(1),
-            tos: 0,
-            kind: Kind::Udp,
-        }
-    }
 
     #[test]
     fn a_list_is_first_in_first_out() {
         let mut ps = Packets::new();
         let mut list = PktList::default();
-        let handles: Vec<_> = (0..3).map(|_| ps.create(packet(SockId::NONE))).collect();
+        let handles: Vec<_> = (0..3).map(|_| ps.create(NewPacket::PLAIN)).collect();
         handles[1..].iter().for_each(|&p| list.push(&mut ps, p));
         list.push_front(&mut ps, handles[0]);
         assert_eq!((list.packets(), list.bytes()), (3, 3 * 1514));

@@ -11,7 +11,9 @@ mod time;
 mod trace;
 mod units;
 
-pub use frames::{AnswerView, ContentView, FrameView, Headers, MpduView, PpduView, RateCode};
+pub use frames::{
+    AnswerView, ContentView, FrameView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
+};
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
 pub use packet::{Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason, linear_truesize};
@@ -19,5 +21,5 @@ pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};
 pub use time::{Duration, Instant};
-pub use trace::{Ctx, NoSink, PpduKind, PpduTry, Sink, Tee, Trace};
+pub use trace::{Ctx, NoSink, Sink, Tee, Trace};
 pub use units::{Bytes, Rate};

@@ -134,6 +134,23 @@ pub struct NewPacket {
     pub kind: Kind,
 }
 
+impl NewPacket {
+    /// A full datagram of flow 0, from the beginning of time, charged to nobody: what tests begin with.
+    pub const PLAIN: Self = Self {
+        now: Instant::ZERO,
+        flow: FlowId(0),
+        flow_hash: 0,
+        len: 1500,
+        truesize: 2304,
+        charge: SockId::NONE,
+        seq: 0,
+        src: Addr(0),
+        dst: Addr(1),
+        tos: 0,
+        kind: Kind::Udp,
+    };
+}
+
 /// Memory charged for a packet of `len` bytes from the IP header on, in a linear buffer.
 // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - the skb itself, and headroom, data and shared information rounded up
 // to the allocator's next size: 2,304 bytes for 1,500.
@@ -443,19 +460,7 @@ mod tests {
     use super::*;
 
     fn packet(charge: SockId) -> NewPacket {
-        NewPacket {
-            now: Instant::ZERO,
-            flow: FlowId(0),
-            flow_hash: 0,
-            len: 1500,
-            truesize: 2304,
-            charge,
-            seq: 0,
-            src: Addr(0),
-            dst: Addr(1),
-            tos: 0,
-            kind: Kind::Udp,
-        }
+        NewPacket { charge, ..NewPacket::PLAIN }
     }
 
     #[test]

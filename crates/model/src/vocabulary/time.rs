@@ -65,10 +65,6 @@ impl Duration {
     pub fn micros_f64(self) -> f64 {
         self.0 as f64 / 1e3
     }
-    /// Milliseconds, for reports.
-    pub fn millis_f64(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
     /// Seconds, for reports.
     pub fn secs_f64(self) -> f64 {
         self.0 as f64 / 1e9

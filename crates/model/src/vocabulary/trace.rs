@@ -2,10 +2,9 @@
 //!
 //! Captures, logs, accounts and hashes are readers of this stream; a part never logs and never counts for itself.
 
-use super::frames::FrameView;
-use super::ids::{ChannelId, DevId, FlowId, PeerId, PlaceId};
+use super::frames::{FrameView, PpduTry};
+use super::ids::{FlowId, PlaceId};
 use super::packet::{Fate, Kind, Packets, Pkt, Reason};
-use super::qos::Ac;
 use super::time::{Duration, Instant};
 
 /// One thing that happened.
@@ -46,51 +45,6 @@ pub enum Trace {
     },
     /// One try of a PPDU ended, with its acknowledgement or without.
     Ppdu(PpduTry),
-}
-
-/// What a PPDU carried.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum PpduKind {
-    /// A single data frame.
-    Single,
-    /// An A-MPDU.
-    Aggregate,
-    /// A Block Ack request.
-    Bar,
-    /// A management frame: ADDBA request or response.
-    Management,
-    /// A beacon.
-    Beacon,
-}
-
-/// One try of a PPDU as the air saw it.
-#[derive(Clone, Copy, Debug)]
-pub struct PpduTry {
-    /// Where it was sent.
-    pub channel: ChannelId,
-    /// Who sent it.
-    pub dev: DevId,
-    /// To which of the sender's peers.
-    pub peer: PeerId,
-    /// From which queue.
-    pub ac: Ac,
-    /// What it carried.
-    pub kind: PpduKind,
-    /// When its preamble began.
-    pub start: Instant,
-    /// Time of the PPDU alone, without gaps and acknowledgement.
-    pub airtime: Duration,
-    /// Frames in it.
-    pub mpdus: u16,
-    /// Frames that reached the receiver whole.
-    pub received: u16,
-    /// Number of this try, from 0.
-    pub attempt: u8,
-    /// It overlapped with another transmission.
-    pub collided: bool,
-    /// Its sender got the acknowledgement.
-    pub acknowledged: bool,
 }
 
 /// A reader of the trace.

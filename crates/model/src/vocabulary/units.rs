@@ -23,10 +23,6 @@ impl Rate {
     pub const fn bps(self) -> u64 {
         self.0
     }
-    /// Million bits per second, for reports.
-    pub fn mbps_f64(self) -> f64 {
-        self.0 as f64 / 1e6
-    }
     /// How long `bytes` take at this rate, rounded up to a nanosecond.
     ///
     /// A rate of zero is refused by the scenario reader, so this never divides by zero in a run.

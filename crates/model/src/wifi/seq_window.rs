@@ -68,11 +68,6 @@ impl SeqWindow {
             _ => Position::Behind,
         }
     }
-    /// Whether the number `offset` steps after the left edge is marked.
-    #[inline]
-    pub const fn is_marked(&self, offset: u16) -> bool {
-        self.marks >> offset & 1 == 1
-    }
     /// Whether any number is marked.
     #[inline]
     pub const fn any(&self) -> bool {

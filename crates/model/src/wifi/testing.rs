@@ -2,8 +2,7 @@
 //! sequence numbers, and each is charged to a socket of its own.
 
 use crate::vocabulary::{
-    Ac, Addr, ChannelId, Ctx, DevId, Duration, FlowId, Instant, Kind, NewPacket, NoSink, Packets, PeerId,
-    Pkt, Rate, Seed, SockId,
+    Ac, ChannelId, Ctx, DevId, Duration, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, Rate, Seed, SockId,
 };
 use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::medium::{Medium, Outcome};
@@ -138,19 +137,7 @@ pub(crate) fn uncharged(packets: &mut Packets) -> Vec<u32> {
 
 /// A packet with that number, charged to the socket of that number.
 pub(crate) fn packet(packets: &mut Packets, seq: u32, len: u32) -> Pkt {
-    packets.create(NewPacket {
-        now: Instant::ZERO,
-        flow: FlowId(0),
-        flow_hash: 0,
-        len,
-        truesize: TRUESIZE,
-        charge: SockId(seq),
-        seq,
-        src: Addr(0),
-        dst: Addr(1),
-        tos: 0,
-        kind: Kind::Udp,
-    })
+    packets.create(NewPacket { len, truesize: TRUESIZE, charge: SockId(seq), seq, ..NewPacket::PLAIN })
 }
 
 /// A best-effort PPDU of a session to peer 0 with frames of these sequence numbers; packets are numbered alike.

@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use stillair_model::vocabulary::{
-    Ac, Addr, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, Kind, NewPacket, Packets, PeerId, Pkt,
-    PlaceId, RadioId, Rate, Reason, Seed, Sink, SockId, Trace,
+    Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, Packets, PeerId, Pkt, PlaceId,
+    RadioId, Rate, Reason, Seed, Sink, SockId, Trace,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
@@ -154,13 +154,9 @@ impl Pair {
             flow: FlowId(u32::from(tid)),
             flow_hash: u32::from(tid),
             len,
-            truesize: 2304,
             charge: SockId(seq),
             seq,
-            src: Addr(0),
-            dst: Addr(1),
-            tos: 0,
-            kind: Kind::Udp,
+            ..NewPacket::PLAIN
         });
         self.packets.get_mut(p).tid = tid;
         let ac = Ac::of_tid(tid);

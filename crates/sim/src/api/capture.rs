@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::io;
 
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed, Tee};
 
-use super::{ApiError, close, read};
+use super::{ApiError, close, read, wired};
 use crate::capture::{Capture, Selection};
 use crate::recorder::RunSummary;
 use crate::scenario;
-use crate::world::{self, Wired};
+use crate::world::Wired;
 
 /// A request to capture one run of a scenario.
 #[derive(Clone, Debug)]
@@ -62,12 +63,13 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
         snaplen: request.snaplen,
     };
     selection.check(&scenario).map_err(ApiError::Input)?;
-    let file = File::create(path)
-        .map_err(|e| ApiError::Input(format!("{path}: the capture cannot be written there: {e}")))?;
+    let file = File::create(path).map_err(|e| {
+        ApiError::Input(format!("{path}: the capture cannot be written there: {}", plain(&e)))
+    })?;
     let capture = Capture::new(&scenario, &selection, file).map_err(ApiError::Input)?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
     let Wired { mut world, stations, places } =
-        world::wire(&scenario, seed, |recorder| Tee(recorder, capture));
+        wired(&scenario, seed, |recorder| Tee(recorder, capture)).map_err(ApiError::Run)?;
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
     let summary =
@@ -75,7 +77,7 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     let Tee(_, capture) = world.trace;
     let captured = capture
         .finish(end)
-        .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {e}")))?;
+        .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {}", plain(&e))))?;
     let output = CaptureOutput {
         path: path.clone(),
         frames: captured.frames.into_iter().collect(),
@@ -83,6 +85,12 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
         run: summary,
     };
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+}
+
+/// What the system says of an error, without its number.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// The points of capture of a scenario.

@@ -1,24 +1,18 @@
 //! The bytes of one captured frame while it is written.
 
-use super::fcs::fcs;
+use super::fcs::{PayloadRegister, update};
+use super::pattern::pattern;
 
-/// Longest payload that the pattern covers: what an IP packet can hold.
-const PATTERN_LEN: usize = 1 << 16;
+/// Payloads from this length on stay apart: what they save outweighs what a piece more costs.
+const LEAST_APART: usize = 256;
 
-/// Payload bytes: each says its own position modulo 256, so that a capture shows where a frame was cut.
-static PATTERN: [u8; PATTERN_LEN] = {
-    let mut pattern = [0; PATTERN_LEN];
-    let mut n = 0;
-    while n < PATTERN_LEN {
-        pattern[n] = n as u8;
-        n += 1;
-    }
-    pattern
-};
-
-/// The payload of `len` bytes that every packet of that length carries.
-pub fn payload(len: usize) -> &'static [u8] {
-    &PATTERN[..len]
+/// A payload that belongs into a frame's bytes but is not copied there.
+#[derive(Clone, Copy, Debug)]
+pub struct Apart {
+    /// Where in the buffer it belongs, which is within the frame.
+    pub at: usize,
+    /// Its length.
+    pub len: usize,
 }
 
 /// A frame under construction, at the end of a buffer that other frames share.
@@ -30,18 +24,35 @@ pub struct Body<'a> {
     limit: usize,
     /// Bytes that the frame has but the capture does not.
     left_out: usize,
+    apart: Apart,
+    register: &'a mut PayloadRegister,
+}
+
+/// How long a finished frame is, and what of it is not in the buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Finished {
+    /// Bytes kept, payload apart included.
+    pub kept: usize,
+    /// Bytes there were.
+    pub original: usize,
+    /// Payload that was not copied.
+    pub apart: Apart,
 }
 
 impl<'a> Body<'a> {
     /// A frame without bytes, of which at most `limit` bytes are kept.
-    pub fn new(bytes: &'a mut Vec<u8>, limit: usize) -> Self {
+    pub fn new(bytes: &'a mut Vec<u8>, limit: usize, register: &'a mut PayloadRegister) -> Self {
         let begin = bytes.len();
-        Self { bytes, begin, limit, left_out: 0 }
+        Self { bytes, begin, limit, left_out: 0, apart: Apart { at: begin, len: 0 }, register }
+    }
+
+    fn kept(&self) -> usize {
+        self.bytes.len() - self.begin + self.apart.len
     }
 
     /// Bytes so far, whether kept or not.
     pub fn len(&self) -> usize {
-        self.bytes.len() - self.begin + self.left_out
+        self.kept() + self.left_out
     }
 
     /// Whether there are none.
@@ -55,29 +66,79 @@ impl<'a> Body<'a> {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends `len` bytes of payload, as far as they are kept.
+    /// Appends `len` bytes of payload, as far as they are kept. A frame has one payload.
     pub fn payload(&mut self, len: usize) {
-        let room = self.limit.saturating_sub(self.bytes.len() - self.begin);
-        let kept = len.min(room);
-        self.bytes.extend_from_slice(payload(kept));
+        let kept = len.min(self.limit.saturating_sub(self.kept()));
+        if kept < LEAST_APART {
+            self.bytes.extend_from_slice(pattern(kept));
+        } else {
+            self.apart = Apart { at: self.bytes.len(), len: kept };
+        }
         self.left_out += len - kept;
     }
 
-    /// Appends the frame check sequence of all that follows position `from`; a wrong one if the frame is broken. If bytes
-    /// are missing before it, it is left out too.
+    /// Appends the frame check sequence of all that follows position `from`, which is before the payload; a wrong one if the
+    /// frame is broken. If bytes are missing before it, it is left out too.
     pub fn check(&mut self, from: usize, broken: bool) {
         if self.left_out > 0 {
             self.left_out += 4;
             return;
         }
-        let right = fcs(&self.bytes[self.begin + from..]);
+        let from = self.begin + from;
+        let right = match self.apart {
+            Apart { len: 0, .. } => !update(u32::MAX, &self.bytes[from..]),
+            Apart { at, len } => {
+                let after = self.register.update(update(u32::MAX, &self.bytes[from..at]), len);
+                !update(after, &self.bytes[at..])
+            }
+        };
         self.push(&if broken { !right } else { right }.to_le_bytes());
     }
 
-    /// Cuts the frame to the limit; gives the bytes kept and the bytes there were.
-    pub fn finish(self) -> (usize, usize) {
+    /// Cuts the frame to the limit.
+    pub fn finish(self) -> Finished {
         let original = self.len();
-        self.bytes.truncate(self.begin + self.limit.min(self.bytes.len() - self.begin));
-        (self.bytes.len() - self.begin, original)
+        // A payload is cut to the limit when it comes, so what is too much lies behind it.
+        let excess = self.kept().saturating_sub(self.limit);
+        self.bytes.truncate(self.bytes.len() - excess);
+        Finished { kept: self.kept(), original, apart: self.apart }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_frame_is_what_its_parts_are(
+            head in 0_usize..120, payload in 0_usize..2_000, pad in 0_usize..50,
+            limit in prop_oneof![128_usize..2_200, Just(usize::MAX)], broken: bool,
+        ) {
+            let (mut bytes, mut register) = (vec![1, 2, 3], PayloadRegister::default());
+            let mut body = Body::new(&mut bytes, limit, &mut register);
+            body.push(&vec![7; head]);
+            let from = body.len() / 2;
+            body.payload(payload);
+            body.push(&vec![8; pad]);
+            body.check(from, broken);
+            let Finished { kept, original, apart } = body.finish();
+
+            let mut right = [&vec![7; head], pattern(payload), &vec![8; pad]].concat();
+            let check = !update(u32::MAX, &right[from..]);
+            right.extend(if broken { !check } else { check }.to_le_bytes());
+            prop_assert_eq!(original, right.len());
+            right.truncate(limit);
+            let mut whole = bytes.split_off(3);
+            if apart.len > 0 {
+                whole.splice(apart.at - 3..apart.at - 3, pattern(apart.len).iter().copied());
+            }
+            prop_assert_eq!(kept, whole.len());
+            // Padding after a payload that was cut does not occur: it is for packets shorter than any limit.
+            if original == kept || pad == 0 {
+                prop_assert_eq!(whole, right);
+            }
+        }
     }
 }

@@ -1,24 +1,10 @@
 //! 802.11 frames as bytes. All end with their frame check sequence; their lengths are those of `wifi::phy::frame`.
 
-use stillair_model::vocabulary::{Duration, IfId};
+use stillair_model::vocabulary::Duration;
 
 use super::body::Body;
 use super::ip::ETHERTYPE_IPV4;
-
-/// A MAC address.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Mac(pub [u8; 6]);
-
-impl Mac {
-    /// All stations.
-    pub const BROADCAST: Self = Self([0xff; 6]);
-
-    /// That of an interface: locally administered, its number plus one in the last two bytes.
-    pub fn of(interface: IfId) -> Self {
-        let [high, low] = (interface.0 + 1).to_be_bytes();
-        Self([0x02, 0, 0, 0, high, low])
-    }
-}
+use super::mac::Mac;
 
 /// First byte of frame control: type and subtype, version 0.
 // spec: ieee80211-2016 table 9-1.
@@ -66,13 +52,14 @@ pub struct Head {
 
 impl Head {
     fn write(&self, out: &mut Body<'_>, kind: u8, direction: u8, third: Mac) {
-        let retry = if self.retry { RETRY } else { 0 };
-        out.push(&[kind, direction | retry]);
-        out.push(&duration(self.nav));
-        out.push(&self.to.0);
-        out.push(&self.from.0);
-        out.push(&third.0);
-        out.push(&sequence_control(self.seq));
+        let mut head = [0; 24];
+        head[..2].copy_from_slice(&[kind, direction | if self.retry { RETRY } else { 0 }]);
+        head[2..4].copy_from_slice(&duration(self.nav));
+        head[4..10].copy_from_slice(&self.to.0);
+        head[10..16].copy_from_slice(&self.from.0);
+        head[16..22].copy_from_slice(&third.0);
+        head[22..].copy_from_slice(&sequence_control(self.seq));
+        out.push(&head);
     }
 
     /// Begins a QoS data frame, up to LLC and SNAP; an IPv4 packet follows.
@@ -81,10 +68,9 @@ impl Head {
     pub fn qos_data(&self, out: &mut Body<'_>, tid: u8) {
         let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
         self.write(out, kind::QOS_DATA, direction, self.bssid);
-        out.push(&[tid, 0]);
         // spec: ieee80211-2016 annex P (rfc1042) - LLC with unnumbered information, SNAP with Ethernet's type.
-        out.push(&[0xaa, 0xaa, 0x03, 0, 0, 0]);
-        out.push(&ETHERTYPE_IPV4.to_be_bytes());
+        let [high, low] = ETHERTYPE_IPV4.to_be_bytes();
+        out.push(&[tid, 0, 0xaa, 0xaa, 0x03, 0, 0, 0, high, low]);
     }
 
     /// Begins a beacon; its body follows.

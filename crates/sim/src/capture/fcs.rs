@@ -1,4 +1,6 @@
-//! The frame check sequence: CRC-32 of the standard, eight bytes at a time.
+//! The frame check sequence: CRC-32 of the standard, eight bytes at a time, and payloads at once.
+
+use super::pattern::pattern;
 
 /// Bit-reversed generator polynomial.
 // spec: ieee80211-2016 9.2.4.8 - the CRC of 32 bits that Ethernet has too: preset to ones, complemented at the end.
@@ -33,10 +35,10 @@ const fn tables() -> [[u32; 256]; 8] {
     tables
 }
 
-/// The check sequence of a frame; on the air its least significant byte comes first.
-pub fn fcs(frame: &[u8]) -> u32 {
-    let mut crc = u32::MAX;
-    let (chunks, rest) = frame.as_chunks::<8>();
+/// The register after more bytes. It begins with ones; its complement at the end is the check sequence, whose least
+/// significant byte comes first on the air.
+pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
+    let (chunks, rest) = bytes.as_chunks::<8>();
     for chunk in chunks {
         let word = u64::from_le_bytes(*chunk) ^ u64::from(crc);
         let byte = |n: u32| (word >> (8 * n) & 0xff) as usize;
@@ -50,16 +52,76 @@ pub fn fcs(frame: &[u8]) -> u32 {
             ^ TABLES[1][byte(6)]
             ^ TABLES[0][byte(7)];
     }
+    let (halves, rest) = rest.as_chunks::<4>();
+    for half in halves {
+        let [a, b, c, d] = (u32::from_le_bytes(*half) ^ crc).to_le_bytes().map(usize::from);
+        crc = TABLES[3][a] ^ TABLES[2][b] ^ TABLES[1][c] ^ TABLES[0][d];
+    }
     for &byte in rest {
         crc = crc >> 8 ^ TABLES[0][(crc as u8 ^ byte) as usize];
     }
-    !crc
+    crc
+}
+
+/// Lengths that are remembered; a scenario has few.
+const REMEMBERED: usize = 32;
+
+/// Payloads of the same length are the same bytes, and what they do to the register is linear in it: it is worked out once
+/// for a length, and costs four look-ups from then on.
+#[derive(Debug, Default)]
+pub struct PayloadRegister {
+    known: Vec<Known>,
+}
+
+#[derive(Debug)]
+struct Known {
+    len: usize,
+    /// What the payload makes of an empty register.
+    from_zero: u32,
+    /// What as many zero bytes make of each byte of the register.
+    zeros: Box<[[u32; 256]; 4]>,
+}
+
+impl PayloadRegister {
+    /// The register after the payload of `len` bytes.
+    pub fn update(&mut self, crc: u32, len: usize) -> u32 {
+        let known = match self.known.iter().position(|k| k.len == len) {
+            Some(n) => &self.known[n],
+            None if self.known.len() < REMEMBERED => {
+                self.known.push(Known::of(len));
+                &self.known[self.known.len() - 1]
+            }
+            None => return update(crc, pattern(len)),
+        };
+        let after = crc.to_le_bytes().into_iter().zip(known.zeros.iter()).map(|(b, t)| t[usize::from(b)]);
+        after.fold(known.from_zero, |sum, part| sum ^ part)
+    }
+}
+
+impl Known {
+    fn of(len: usize) -> Self {
+        let mut zeros = Box::new([[0; 256]; 4]);
+        for bit in 0..32 {
+            // One bit alone, then all sums with those before it.
+            let after = (0..len).fold(1_u32 << bit, |crc, _| crc >> 8 ^ TABLES[0][(crc & 0xff) as usize]);
+            let table = &mut zeros[bit / 8];
+            let first = 1 << (bit % 8);
+            for n in 0..first {
+                table[first + n] = table[n] ^ after;
+            }
+        }
+        Self { len, from_zero: update(0, pattern(len)), zeros }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn fcs(frame: &[u8]) -> u32 {
+        !update(u32::MAX, frame)
+    }
 
     #[test]
     fn check_value() {
@@ -68,7 +130,26 @@ mod tests {
         assert_eq!(fcs(b""), 0);
     }
 
+    #[test]
+    fn lengths_beyond_those_remembered_are_right_too() {
+        let mut register = PayloadRegister::default();
+        for len in (0..2 * REMEMBERED).chain(0..2 * REMEMBERED) {
+            assert_eq!(register.update(0x1234_5678, len), update(0x1234_5678, pattern(len)), "{len}");
+        }
+        assert_eq!(register.known.len(), REMEMBERED);
+    }
+
     proptest! {
+        #[test]
+        fn a_remembered_payload_does_what_its_bytes_do(
+            len in 0_usize..3_000, crcs in any::<[u32; 8]>()
+        ) {
+            let mut register = PayloadRegister::default();
+            for crc in crcs {
+                prop_assert_eq!(register.update(crc, len), update(crc, pattern(len)));
+            }
+        }
+
         #[test]
         fn bit_by_bit(frame in proptest::collection::vec(any::<u8>(), 0..100)) {
             let mut crc = u32::MAX;

@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use stillair_model::app::{IPV4_HEADER, UDP_HEADER};
 use stillair_model::vocabulary::{Headers, Kind};
 
-use super::body::{Body, payload};
-use super::dot11::Mac;
+use super::body::Body;
+use super::mac::Mac;
 
 /// Ethernet's number for IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
@@ -31,12 +31,13 @@ fn sum(bytes: &[u8]) -> u64 {
     all + rest.first().map_or(0, |&b| u64::from(b) << 8)
 }
 
-/// Sum of the payload of `len` bytes: 256 bytes of the pattern always have the same sum.
+/// Sum of the payload of `len` bytes: `m` words 0x0001, 0x0203, ... have 0x0202 m (m - 1) / 2 + m.
 fn payload_sum(len: usize) -> u64 {
-    const PERIOD: usize = 256;
-    /// Of the 128 words 0x0001, 0x0203, ... 0xfeff.
-    const OF_PERIOD: u64 = 128 * (0x0001 + 0xfeff) / 2;
-    (len / PERIOD) as u64 * OF_PERIOD + sum(payload(len % PERIOD))
+    const PERIOD: u64 = 256;
+    let words = |m: u64| 0x0101 * m * (m.max(1) - 1) + m;
+    let (periods, rest) = (len as u64 / PERIOD, len as u64 % PERIOD);
+    let odd = if rest % 2 == 1 { (rest - 1) << 8 } else { 0 };
+    periods * words(PERIOD / 2) + words(rest / 2) + odd
 }
 
 /// The checksum that a sum makes.
@@ -108,6 +109,8 @@ pub fn ethernet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], [from
 
 #[cfg(test)]
 mod tests {
+    use super::super::fcs::PayloadRegister;
+    use super::super::pattern::pattern;
     use super::*;
     use proptest::prelude::*;
     use stillair_model::vocabulary::{Addr, FlowId};
@@ -134,7 +137,7 @@ mod tests {
                 kind,
             };
             let mut bytes = Vec::new();
-            packet(&mut Body::new(&mut bytes, 100), &headers, addresses);
+            packet(&mut Body::new(&mut bytes, 100, &mut PayloadRegister::default()), &headers, addresses);
             assert_eq!((bytes[9], bytes.len()), (17, 88));
             [20, 22].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]]))
         };
@@ -145,7 +148,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_payload_sum_is_the_sum_of_the_payload(len in 0_usize..65_536) {
-            prop_assert_eq!(payload_sum(len), sum(payload(len)));
+            prop_assert_eq!(payload_sum(len), sum(pattern(len)));
         }
     }
 }

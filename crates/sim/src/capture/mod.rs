@@ -13,7 +13,10 @@ mod body;
 mod dot11;
 mod fcs;
 mod ip;
+mod mac;
 mod memory;
+mod output;
+mod pattern;
 pub mod pcapng;
 pub mod radiotap;
 mod scene;
@@ -27,7 +30,8 @@ use stillair_model::wifi::phy::PhyRate;
 
 use crate::scenario::Scenario;
 use body::Body;
-use dot11::{Head, Mac};
+use dot11::Head;
+use mac::Mac;
 use memory::{Memory, Numbers};
 use pcapng::Writer;
 use radiotap::{Ampdu, Radiotap};
@@ -42,7 +46,7 @@ pub struct Selection {
     pub points: Vec<String>,
     /// Frames that begin earlier are left out.
     pub from: Instant,
-    /// Frames that begin then or later are left out.
+    /// Frames that begin then or later are left out, but for the answer to one that began before.
     pub until: Instant,
     /// Bytes kept of each frame at most; zero keeps all.
     pub snaplen: u32,

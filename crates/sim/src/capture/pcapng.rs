@@ -6,7 +6,10 @@ use std::io::{self, Write};
 
 use stillair_model::vocabulary::{Duration, Instant};
 
-use super::body::Body;
+use super::body::{Apart, Body, Finished};
+use super::fcs::PayloadRegister;
+use super::output::Output;
+use super::pattern::pattern;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
@@ -14,10 +17,10 @@ const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 
 /// Frames are reported when an exchange is over, and so not in the order in which they began. No exchange lasts this long:
-/// what is older can be written.
-const LONGEST_EXCHANGE: Duration = Duration::from_millis(200);
-/// Bytes that are collected before any are written.
-const COLLECT: usize = 1 << 22;
+/// what is older can be written. 65,535 bytes at 6 Mbit/s are 87 ms.
+const LONGEST_EXCHANGE: Duration = Duration::from_millis(100);
+/// Bytes that are collected before any are written, payloads apart not counted: with those of full frames 3 MB.
+const COLLECT: usize = 1 << 18;
 
 /// A point of capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,20 +48,21 @@ struct Waiting {
     at: Instant,
     begin: usize,
     end: usize,
+    apart: Apart,
 }
 
 /// Writes a capture.
 #[derive(Debug)]
 pub struct Writer<W> {
-    out: W,
+    out: Output<W>,
     snaplen: usize,
     waiting: Vec<Waiting>,
     blocks: Vec<u8>,
     spare: Vec<u8>,
+    /// Bytes of blocks at which the old ones are written.
+    full: usize,
+    register: PayloadRegister,
     frames: Vec<u64>,
-    bytes: u64,
-    /// The first error; after it nothing is written.
-    failed: Option<io::Error>,
 }
 
 impl<W: Write> Writer<W> {
@@ -83,16 +87,16 @@ impl<W: Write> Writer<W> {
             });
         }
         let mut writer = Self {
-            out,
+            out: Output::new(out),
             snaplen: if snaplen == 0 { usize::MAX } else { snaplen as usize },
             waiting: Vec::new(),
             blocks: Vec::new(),
             spare: Vec::new(),
+            full: COLLECT,
+            register: PayloadRegister::default(),
             frames: vec![0; interfaces.len()],
-            bytes: 0,
-            failed: None,
         };
-        writer.write(&blocks);
+        writer.out.add(&blocks);
         writer
     }
 
@@ -101,20 +105,20 @@ impl<W: Write> Writer<W> {
         let begin = self.blocks.len();
         let nanos = at.nanos();
         let head = [ENHANCED_PACKET, 0, interface, (nanos >> 32) as u32, nanos as u32, 0, 0];
-        head.iter().for_each(|word| self.blocks.extend_from_slice(&word.to_le_bytes()));
-        let mut body = Body::new(&mut self.blocks, self.snaplen);
+        self.blocks.extend_from_slice(head.map(u32::to_le_bytes).as_flattened());
+        let mut body = Body::new(&mut self.blocks, self.snaplen, &mut self.register);
         build(&mut body);
-        let (kept, original) = body.finish();
+        let Finished { kept, original, apart } = body.finish();
         let padding = kept.wrapping_neg() & 3;
         self.blocks.extend_from_slice(&[0; 3][..padding]);
-        let length = (self.blocks.len() - begin + 4) as u32;
+        let length = (self.blocks.len() - begin + apart.len + 4) as u32;
         self.blocks.extend_from_slice(&length.to_le_bytes());
         for (offset, value) in [(4, length), (20, kept as u32), (24, original as u32)] {
             self.blocks[begin + offset..begin + offset + 4].copy_from_slice(&value.to_le_bytes());
         }
         self.frames[interface as usize] += 1;
-        self.waiting.push(Waiting { at, begin, end: self.blocks.len() });
-        if self.blocks.len() > COLLECT {
+        self.waiting.push(Waiting { at, begin, end: self.blocks.len(), apart });
+        if self.blocks.len() > self.full {
             let safe = now.saturating_since(Instant::ZERO + LONGEST_EXCHANGE);
             self.flush(Instant::ZERO + safe);
         }
@@ -124,42 +128,32 @@ impl<W: Write> Writer<W> {
     fn flush(&mut self, until: Instant) {
         self.waiting.sort_by_key(|w| w.at);
         let old = self.waiting.partition_point(|w| w.at < until);
-        // Frames that lie side by side, as nearly all do, are written at once.
+        // Bytes that lie side by side, as the end of a frame and the head of the next mostly do, are one piece.
         let mut run = 0..0;
-        for n in 0..old {
-            let Waiting { begin, end, .. } = self.waiting[n];
+        for &Waiting { begin, end, apart, .. } in &self.waiting[..old] {
             if begin != run.end {
-                self.write_blocks(run);
+                self.out.add(&self.blocks[run]);
                 run = begin..begin;
+            }
+            if apart.len > 0 {
+                self.out.add(&self.blocks[run.start..apart.at]);
+                self.out.add(pattern(apart.len));
+                run = apart.at..apart.at;
             }
             run.end = end;
         }
-        self.write_blocks(run);
+        self.out.add(&self.blocks[run]);
         self.spare.clear();
-        for w in &self.waiting[old..] {
-            self.spare.extend_from_slice(&self.blocks[w.begin..w.end]);
-        }
-        let mut begin = 0;
         self.waiting.drain(..old);
         for w in &mut self.waiting {
-            let end = begin + w.end - w.begin;
-            (w.begin, w.end) = (begin, end);
-            begin = end;
+            let begin = self.spare.len();
+            self.spare.extend_from_slice(&self.blocks[w.begin..w.end]);
+            w.apart.at = begin + (w.apart.at - w.begin);
+            (w.begin, w.end) = (begin, self.spare.len());
         }
         core::mem::swap(&mut self.blocks, &mut self.spare);
-    }
-
-    fn write_blocks(&mut self, range: core::ops::Range<usize>) {
-        let blocks = core::mem::take(&mut self.blocks);
-        self.write(&blocks[range]);
-        self.blocks = blocks;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        if self.failed.is_none() && !bytes.is_empty() {
-            self.bytes += bytes.len() as u64;
-            self.failed = self.out.write_all(bytes).err();
-        }
+        // So that what is kept is not moved more often than as much again has come.
+        self.full = COLLECT.max(2 * self.blocks.len());
     }
 
     /// Writes what is left and the statistics; gives the frames of each point, and the bytes of the file.
@@ -178,11 +172,8 @@ impl<W: Write> Writer<W> {
                 b.extend([0; 4]);
             });
         }
-        self.write(&blocks);
-        match self.failed {
-            Some(e) => Err(e),
-            None => self.out.flush().map(|()| (self.frames, self.bytes)),
-        }
+        self.out.add(&blocks);
+        self.out.finish().map(|bytes| (self.frames, bytes))
     }
 }
 

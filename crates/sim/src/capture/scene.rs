@@ -10,7 +10,7 @@ use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 
 use super::beacon::Beacon;
-use super::dot11::Mac;
+use super::mac::Mac;
 use super::pcapng::{Interface, LinkType};
 use super::radiotap::Tuning;
 use crate::scenario::{Medium, Role, Scenario, Wifi};

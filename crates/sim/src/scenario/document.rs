@@ -356,8 +356,8 @@ pub(super) fn inherit(tables: &Table, path: &str, name: &str) -> Result<Table, F
             let found = format!("{base:?}, which is like {name:?} itself");
             return Err(Fault::new(like.origin, key, found, "a node that is not like this one"));
         }
-        let others: Vec<&str> = tables.names().into_iter().filter(|n| !chain.contains(n)).collect();
         if tables.get(base).is_none() {
+            let others: Vec<&str> = tables.names().into_iter().filter(|n| !chain.contains(n)).collect();
             return Err(Fault::new(like.origin, key, like.value.describe(), suggest(base, &others)));
         }
         chain.push(base);

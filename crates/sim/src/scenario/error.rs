@@ -1,5 +1,6 @@
 //! What is wrong with a scenario: where it stands, what was found there and what would be right.
 
+use core::cmp::Reverse;
 use core::fmt;
 
 /// One mistake in a scenario, for the person who wrote it.
@@ -60,6 +61,12 @@ impl Fault {
         Self { origin, key: key.into(), found: found.into(), expected: expected.into() }
     }
 
+    /// The mistake, where something else would be right too.
+    pub(super) fn or(mut self, also: &str) -> Self {
+        self.expected.push_str(&format!(", or {also}"));
+        self
+    }
+
     /// The mistake as the user sees it, in the file named `file`.
     pub(super) fn in_file(self, file: &str) -> ScenarioError {
         let (file, line) = match self.origin {
@@ -77,13 +84,21 @@ impl Fault {
 pub(super) fn suggest(found: &str, known: &[&str]) -> String {
     // A longer list would not be read.
     const SHOWN: usize = 8;
+    // With fewer letters in common than these, names are no kin.
+    const KIN: usize = 4;
     let near = nearest(found, known);
+    let mut known = known.to_vec();
+    if known.len() > SHOWN {
+        let common = |name: &str| name.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
+        // The sort is stable: those that are no kin stay in their order.
+        known.sort_by_key(|name| Reverse(Some(common(name)).filter(|n| *n >= KIN)));
+    }
     let mut list: Vec<String> = known.iter().take(SHOWN).map(|name| format!("{name:?}")).collect();
     if known.len() > SHOWN {
         list.push("...".to_owned());
     }
     match (list.as_slice(), near) {
-        ([], _) => "none here".to_owned(),
+        ([], _) => "no name: there is none to refer to".to_owned(),
         ([only], _) => only.clone(),
         (_, Some(near)) if known.len() > SHOWN => format!("a known name; did you mean {near:?}?"),
         (all, Some(near)) => format!("one of {}; did you mean {near:?}?", all.join(", ")),

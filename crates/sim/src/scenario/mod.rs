@@ -28,6 +28,8 @@ use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::phy::{Band, RetryChain, Width};
 use stillair_model::wire::WireParams;
 
+use document::Table;
+use error::Fault;
 pub use error::ScenarioError;
 pub use profile::Profile;
 
@@ -326,16 +328,23 @@ pub enum Gap {
 /// "fifo")`. It acts as an edit of the file would, in the order given and before `like` is resolved. Text
 /// that is no TOML value is a string. Elements of lists are numbered: `flow.0.rate`.
 pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-    let read = || {
-        let mut tree = document::parse(text)?;
-        for (path, value) in overrides {
-            tree.set(path, value)?;
-        }
-        let scenario = decode::scenario(&tree)?;
-        topology::check(&scenario, &tree)?;
-        Ok(scenario)
-    };
-    read().map_err(|fault: error::Fault| fault.in_file(file))
+    tree(text, overrides).and_then(|tree| decoded(&tree)).map_err(|fault| fault.in_file(file))
+}
+
+/// The tree of `text` with overrides put in.
+fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Fault> {
+    let mut tree = document::parse(text)?;
+    for (path, value) in overrides {
+        tree.set(path, value)?;
+    }
+    Ok(tree)
+}
+
+/// The checked scenario that `tree` describes.
+fn decoded(tree: &Table) -> Result<Scenario, Fault> {
+    let scenario = decode::scenario(tree)?;
+    topology::check(&scenario, tree)?;
+    Ok(scenario)
 }
 
 /// The JSON Schema of a scenario, for editors and other programs.
@@ -348,12 +357,19 @@ pub fn reference() -> String {
     contract::reference(&decode::SHAPE)
 }
 
-/// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`parse`].
+/// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`parse`] to follow `overrides`.
+///
+/// A table of too many combinations, or with a value that none of them accepts, is a mistake.
 ///
 /// Keys stand in the order of the file and the last one changes fastest. Without the table, or with an empty
 /// one, there is one combination that overrides nothing.
-pub fn sweep(text: &str, file: &str) -> Result<Vec<Vec<(String, String)>>, ScenarioError> {
-    document::parse(text).and_then(|tree| sweep::combinations(&tree)).map_err(|fault| fault.in_file(file))
+pub fn sweep(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Vec<Vec<(String, String)>>, ScenarioError> {
+    let combinations = tree(text, overrides).and_then(|tree| sweep::combinations(&tree));
+    combinations.map_err(|fault| fault.in_file(file))
 }
 
 /// Reads a time such as `5 ms`; the error says what would have been right.

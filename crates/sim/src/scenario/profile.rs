@@ -1,5 +1,7 @@
 //! Kernels as data: what a host does by default, by the name of its profile.
 
+use std::sync::LazyLock;
+
 use super::contract::{Form, Key, Shape};
 use super::document::{self, Table};
 use super::error::{Fault, suggest};
@@ -34,6 +36,17 @@ macro_rules! data_files {
 
 const FILES: [(&str, &str); 6] =
     data_files!["linux-4.4", "linux-4.6", "linux-4.14", "linux-5.10", "linux-6.1", "linux-6.18"];
+
+/// The kernels, read once: a scenario may have thousands of nodes.
+static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
+    FILES
+        .iter()
+        .map(|(name, text)| load(name, text).expect("the project's own profiles are tested"))
+        .collect()
+});
+
+/// What a node's `profile` may be, in words.
+static CHOICE: LazyLock<String> = LazyLock::new(|| suggest("", &FILES.map(|(name, _)| name)));
 
 /// Bytes below which the kernel takes no send buffer.
 // linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff (recalled).
@@ -90,13 +103,11 @@ fn names() -> Vec<String> {
 
 /// Reads `profile = NAME` of a node and its `sysctl` table.
 pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
-    let names: Vec<&str> = FILES.iter().map(|(name, _)| *name).collect();
-    let field = section.need("profile", &suggest("", &names))?;
-    let name = field.text(&suggest("", &names))?;
-    let Some((name, text)) = FILES.iter().find(|(known, _)| *known == name) else {
-        return Err(field.wrong(suggest(name, &names)));
+    let field = section.need("profile", &CHOICE)?;
+    let name = field.text(&CHOICE)?;
+    let Some(&(mut profile)) = PROFILES.iter().find(|known| known.name == name) else {
+        return Err(field.wrong(suggest(name, &FILES.map(|(known, _)| known))));
     };
-    let mut profile = load(name, text).expect("the project's own profiles are tested");
     if let Some(field) = section.get("sysctl") {
         let mut settings = Vec::new();
         flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);

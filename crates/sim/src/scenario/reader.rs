@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::{Duration, Rate};
 
-use super::contract::{Form, Shape};
+use super::contract::{Form, Shape, numbers, rate_bound, time_bounds};
 use super::document::{Item, Table, Value, join};
 use super::error::{Fault, Origin, nearest, suggest};
 use super::units;
@@ -95,6 +95,15 @@ impl<'a> Section<'a> {
     /// Whether `key` is given; it does not count as asked for.
     pub(super) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
+    }
+
+    /// Refuses keys that the table never has, before what is read without them is mistaken for the mistake.
+    pub(super) fn familiar(&self) -> Result<(), Fault> {
+        let known: Vec<&str> = self.shape.keys().map(|key| key.name).collect();
+        match self.table.0.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            Some((key, item)) => Err(unknown(&self.path, key, item, &known)),
+            None => Ok(()),
+        }
     }
 
     /// Refuses keys that were not asked for.
@@ -243,7 +252,7 @@ impl<'a> Field<'a> {
             let field = Field { path: join(&self.path, name), item, form };
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
-                let expected = format!("a {what}'s name of up to 64 letters, digits, \"_\" and \"-\"");
+                let expected = format!("a name for the {what}, of up to 64 letters, digits, \"_\" and \"-\"");
                 return Err(Fault::new(item.origin, &*self.path, format!("{name:?}"), expected));
             }
             out.push((name.as_str(), field));
@@ -255,18 +264,30 @@ impl<'a> Field<'a> {
 impl Typed for Duration {
     fn read(field: &Field<'_>) -> Result<Self, Fault> {
         let time = field.unit(units::duration)?;
-        let period = |form: &Form| matches!(form, Form::Period);
-        let above_zero = match field.form {
-            Form::Either(forms) => forms.iter().any(period),
-            form => period(form),
-        };
-        if above_zero && time == Self::ZERO { Err(field.wrong("a time above zero")) } else { Ok(time) }
+        let bound = |text: &str| units::duration(text).expect("the bounds of a form are times");
+        match field.form.time() {
+            Form::Period if time == Self::ZERO => Err(field.wrong("a time above zero")),
+            Form::Times { least, most, why }
+                if time < bound(least) || most.is_some_and(|most| time > bound(most)) =>
+            {
+                Err(field.wrong(time_bounds(least, *most, why)))
+            }
+            _ => Ok(time),
+        }
     }
 }
 
 impl Typed for Rate {
     fn read(field: &Field<'_>) -> Result<Self, Fault> {
-        field.unit(units::rate)
+        let rate = field.unit(units::rate)?;
+        match field.form {
+            Form::RateFrom(least, why)
+                if rate < units::rate(least).expect("the bound of a form is a rate") =>
+            {
+                Err(field.wrong(rate_bound(least, why)))
+            }
+            _ => Ok(rate),
+        }
     }
 }
 
@@ -294,11 +315,13 @@ impl Typed for f64 {
 /// A whole number, or a number of bytes.
 fn whole(field: &Field<'_>) -> Result<i64, Fault> {
     let (low, high, words) = match field.form {
+        Form::Numbers(all) => (i64::MIN, i64::MAX, numbers(all)),
         Form::Integer(low, high) => (*low, *high, format!("a whole number from {low} to {high}")),
         Form::Bytes(low, high) => (i64::from(*low), i64::from(*high), format!("{low} to {high} bytes")),
         other => unreachable!("{}: {other:?} is read as a number", field.path),
     };
     let number = match (&field.item.value, field.form) {
+        (Value::Integer(i), Form::Numbers(all)) => all.contains(i).then_some(*i),
         (Value::Integer(i), _) => Some(*i),
         (_, Form::Bytes(..)) => i64::try_from(field.unit(units::bytes)?).ok(),
         _ => None,

@@ -1,6 +1,7 @@
 //! The `[sweep]` table: lists of values by dotted key, to the overrides of every combination.
 
 use super::contract::Form;
+use super::decoded;
 use super::document::{Table, Value};
 use super::error::Fault;
 use super::reader::{Field, flatten};
@@ -8,6 +9,12 @@ use super::units;
 
 /// More runs than this are a slip of the pen, not an experiment.
 const MAX_COMBINATIONS: usize = 100_000;
+
+/// A value that is refused by itself is tried in so many combinations before it is called a mistake.
+const MAX_TRIES: usize = 1_000;
+
+/// A list of overrides.
+type Sets = Vec<(String, String)>;
 
 /// One key and the texts it takes in turn.
 struct Axis<'a> {
@@ -17,9 +24,10 @@ struct Axis<'a> {
 }
 
 /// The combinations, the last key changing fastest.
-pub(super) fn combinations(tree: &Table) -> Result<Vec<Vec<(String, String)>>, Fault> {
+pub(super) fn combinations(tree: &Table) -> Result<Vec<Sets>, Fault> {
+    let axes = axes(tree)?;
     let mut out = vec![Vec::new()];
-    for axis in axes(tree)? {
+    for axis in &axes {
         if out.len() * axis.values.len() > MAX_COMBINATIONS {
             let found = format!("{} times {} runs", out.len(), axis.values.len());
             return Err(axis.field.found(found, format!("at most {MAX_COMBINATIONS} in a sweep")));
@@ -35,6 +43,9 @@ pub(super) fn combinations(tree: &Table) -> Result<Vec<Vec<(String, String)>>, F
             })
             .collect();
     }
+    for axis in &axes {
+        axis.try_values(tree, &out)?;
+    }
     Ok(out)
 }
 
@@ -44,7 +55,14 @@ fn axes(tree: &Table) -> Result<Vec<Axis<'_>>, Fault> {
     let sweep = Field { path: "sweep".to_owned(), item, form: &Form::Sweep };
     let mut fields = Vec::new();
     flatten("sweep", "", sweep.table("a table of lists by key")?, &mut fields);
-    fields.into_iter().map(|(key, field)| axis(tree, key, field)).collect()
+    let mut axes: Vec<Axis<'_>> = Vec::new();
+    for (key, field) in fields {
+        if axes.iter().any(|axis| axis.key == key) {
+            return Err(field.found("a key that is swept already", "each key once"));
+        }
+        axes.push(axis(tree, key, field)?);
+    }
+    Ok(axes)
 }
 
 /// Checks the table; part of reading a scenario even where it is not swept.
@@ -73,14 +91,59 @@ fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Axis<'a>, Fau
     Ok(Axis { key, field, values })
 }
 
+impl Axis<'_> {
+    /// Refuses a value that no combination accepts.
+    fn try_values(&self, tree: &Table, combinations: &[Sets]) -> Result<(), Fault> {
+        let last = self.values.len() - 1;
+        for (i, value) in self.values.iter().enumerate() {
+            // Of a range the ends are enough: what lies between is of the same kind.
+            if !self.field.is_list() && i != 0 && i != last {
+                continue;
+            }
+            let own = (self.key.clone(), value.clone());
+            let Err(fault) = attempt(tree, core::slice::from_ref(&own)) else { continue };
+            let mut with = combinations.iter().filter(|sets| sets.contains(&own));
+            if with.by_ref().take(MAX_TRIES).any(|sets| attempt(tree, sets).is_ok()) || with.next().is_some()
+            {
+                continue;
+            }
+            return Err(self.blame(tree, i, fault));
+        }
+        Ok(())
+    }
+
+    /// The mistake of value `i`, told as one of the `[sweep]` table; a mistake of the scenario itself stays that.
+    fn blame(&self, tree: &Table, i: usize, fault: Fault) -> Fault {
+        let at_key = fault.key == self.key || fault.key.starts_with(&format!("{}.", self.key));
+        if !at_key && let Err(without) = attempt(tree, &[]) {
+            return without;
+        }
+        let one = self.field.list().swap_remove(if self.field.is_list() { i } else { 0 });
+        let key = if fault.key == self.key { one.path } else { format!("{} ({})", one.path, fault.key) };
+        Fault::new(one.item.origin, key, fault.found, fault.expected)
+    }
+}
+
+/// Reads the scenario with `sets`.
+fn attempt(tree: &Table, sets: &[(String, String)]) -> Result<(), Fault> {
+    let mut tree = tree.clone();
+    for (key, value) in sets {
+        tree.set(key, value)?;
+    }
+    decoded(&tree).map(|_| ())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::document;
     use super::*;
 
+    const SPECIMEN: &str = include_str!("../../tests/scenario/good.toml");
+
+    /// The combinations of the specimen with another table, whose first line is 52.
     fn swept(sweep: &str) -> Result<Vec<String>, String> {
-        let text = format!("seed = 1\n[node.ap]\nforward = true\n[sweep]\n{sweep}\n");
-        let tree = document::parse(&text).expect("test text is TOML");
+        let (scenario, _) = SPECIMEN.split_once("[sweep]").expect("the specimen is swept");
+        let tree = document::parse(&format!("{scenario}[sweep]\n{sweep}\n")).expect("test text is TOML");
         let one = |set: &Vec<(String, String)>| {
             set.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
         };
@@ -90,14 +153,14 @@ mod tests {
     #[test]
     fn product_in_the_order_of_the_file() {
         let all =
-            swept("seed = \"1..2\"\n\"node.ap.forward\" = [true, false]\nduration = [\"5 s\"]").unwrap();
+            swept("seed = \"1..2\"\n\"node.ap.forward\" = [true]\nduration = [\"6 s\", \"7 s\"]").unwrap();
         assert_eq!(
             all,
             [
-                "seed=1 node.ap.forward=true duration=5 s",
-                "seed=1 node.ap.forward=false duration=5 s",
-                "seed=2 node.ap.forward=true duration=5 s",
-                "seed=2 node.ap.forward=false duration=5 s",
+                "seed=1 node.ap.forward=true duration=6 s",
+                "seed=1 node.ap.forward=true duration=7 s",
+                "seed=2 node.ap.forward=true duration=6 s",
+                "seed=2 node.ap.forward=true duration=7 s",
             ]
         );
         // Unquoted dotted keys are the same table of keys.
@@ -106,24 +169,66 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_needs_another_is_accepted_with_it() {
+        let needs = "node.slow.interface.wlan0.rate = [\"ht40-mcs0-sgi\"]\n\
+                     node.slow.interface.wlan0.retry_chain = [[\"mcs0\"]]\n";
+        let said = swept(needs).unwrap_err();
+        assert_eq!(
+            said,
+            "f:52: sweep.node.slow.interface.wlan0.rate.0: found \"ht40-mcs0-sgi\", expected a rate no wider than its \
+             channel"
+        );
+        // Also where no other combination accepts it: that is for whoever runs them to find.
+        let with = format!("{needs}channel.wifi.width = [\"20 MHz\", \"40 MHz\"]");
+        assert_eq!(swept(&with).map(|all| all.len()), Ok(2));
+    }
+
+    #[test]
     fn mistakes() {
         for (text, says) in [
-            ("seed = 3", "f:5: sweep.seed: found 3, expected a list of values or a range such as \"1..30\""),
+            ("seed = 3", "f:52: sweep.seed: found 3, expected a list of values or a range such as \"1..30\""),
             (
                 "seed = []",
-                "f:5: sweep.seed: found an empty list, expected a list of values or a range such as \"1..30\"",
+                "f:52: sweep.seed: found an empty list, expected a list of values or a range such as \"1..30\"",
             ),
             (
                 "seed = \"0..100000\"",
-                "f:5: sweep.seed: found \"0..100000\", expected at most 100000 values in a sweep",
+                "f:52: sweep.seed: found \"0..100000\", expected at most 100000 values in a sweep",
             ),
             (
-                "seed = \"1..1000\"\nduration = \"1..1000\"",
-                "f:6: sweep.duration: found 1000 times 1000 runs, expected at most 100000 in a sweep",
+                "seed = \"1..1000\"\nflow.0.burst = \"1..1000\"",
+                "f:53: sweep.flow.0.burst: found 1000 times 1000 runs, expected at most 100000 in a sweep",
             ),
             (
                 "\"node.app.forward\" = [true]",
-                "f:5: sweep.node.app.forward (node.app): found no such name, expected \"ap\"",
+                "f:52: sweep.node.app.forward (node.app): found no such name, expected one of \"server\", \"ap\", \
+                 \"fast1\", \"fast2\", \"slow\"; did you mean \"ap\"?",
+            ),
+            (
+                "seed = [1]\nnode.ap.forward = [true,\n 1]",
+                "f:54: sweep.node.ap.forward.1: found 1, expected true or false",
+            ),
+            (
+                "flow.0.burst = \"0..4\"",
+                "f:52: sweep.flow.0.burst: found 0, expected a whole number from 1 to 10000",
+            ),
+            (
+                "flow.0.burst = \"9998..10001\"",
+                "f:52: sweep.flow.0.burst: found 10001, expected a whole number from 1 to 10000",
+            ),
+            // What the value breaks elsewhere stands in parentheses.
+            (
+                "flow.0.start = [\"1 s\"]\nduration = [\"4 s\"]",
+                "f:53: sweep.duration.0 (warm_up): found \"5 s\", expected a time shorter than duration",
+            ),
+            (
+                "node.ap.interface.wlan0.scheme = [{ kind = \"fifo\", qlen = 0 }]",
+                "f:52: sweep.node.ap.interface.wlan0.scheme.0 (node.ap.interface.wlan0.scheme.qlen): found 0, \
+                 expected a whole number from 1 to 100000",
+            ),
+            (
+                "\"flow.0.burst\" = [1]\nflow.\"0.burst\" = [1]",
+                "f:53: sweep.flow.0.burst: found a key that is swept already, expected each key once",
             ),
         ] {
             assert_eq!(swept(text).unwrap_err(), says);

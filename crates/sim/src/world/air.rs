@@ -95,7 +95,7 @@ impl<S: Sink> World<S> {
     pub(super) fn plan(&mut self, index: usize) {
         let channel = &mut self.channels[index];
         channel.dirty = false;
-        if channel.medium.has_begun(self.now) {
+        if !channel.medium.has_changed() || channel.medium.has_begun(self.now) {
             return;
         }
         channel.medium.winners(&mut channel.winners);

@@ -97,9 +97,7 @@ mod tests {
     use super::*;
     use crate::scenario;
     use crate::world::{World, wire};
-    use stillair_model::vocabulary::{
-        Addr, Duration, Fate, FlowId, Kind, NewPacket, PlaceId, Reason, Seed, SockId,
-    };
+    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed, SockId};
     use stillair_model::wifi::air::account::AirUse;
 
     const END: Instant = Instant::from_nanos(200_000_000);
@@ -114,19 +112,7 @@ mod tests {
     }
 
     fn packet(charge: SockId) -> NewPacket {
-        NewPacket {
-            now: END,
-            flow: FlowId(0),
-            flow_hash: 0,
-            len: 1500,
-            truesize: 2304,
-            charge,
-            seq: 0,
-            src: Addr(0),
-            dst: Addr(1),
-            tos: 0,
-            kind: Kind::Udp,
-        }
+        NewPacket { now: END, charge, ..NewPacket::PLAIN }
     }
 
     #[test]

@@ -202,8 +202,14 @@ pub struct World<S> {
 }
 
 impl<S: Sink> World<S> {
-    /// Runs until `end`; what is due at `end` is left.
+    /// The latest end that a run may have.
+    pub fn horizon(&self) -> Instant {
+        self.timers.horizon()
+    }
+
+    /// Runs until `end`, which is not after the horizon; what is due at `end` is left.
     pub fn run_until(&mut self, end: Instant) {
+        assert!(end <= self.horizon(), "timers that late do not fire");
         self.settle();
         while let Some((now, slot)) = self.timers.pop_before(end) {
             debug_assert!(now >= self.now, "time ran backwards");

@@ -63,12 +63,26 @@ struct Sta {
     ack_errors: u32,
     scheme: usize,
     txqueuelen: u32,
+    /// A second interface on its radio.
+    second: Option<Second>,
+}
+
+/// A device that sends with another's radio: a path and queues of its own.
+#[derive(Clone, Debug)]
+struct Second {
+    ap: usize,
+    rate: usize,
+    errors: u32,
+    scheme: usize,
+    limit: u32,
 }
 
 #[derive(Clone, Debug)]
 struct Traffic {
     kind: usize,
     station: usize,
+    /// By the second interface, if the station has one.
+    second: bool,
     mark: usize,
     kbps: u32,
     burst: u32,
@@ -108,8 +122,8 @@ fn sta() -> impl Strategy<Value = Sta> {
     let errors = prop_oneof![3 => Just(0_u32), 6 => 1_u32..61, 1 => Just(100_u32)];
     let ack_errors = prop_oneof![Just(0_u32), 1_u32..41];
     let path = (0_usize..2, 0_usize..6, 0_usize..7, 1_u8..6, errors, ack_errors);
-    (path, 0..SCHEMES.len(), 1_u32..200).prop_map(
-        |((ap, rate, fallback, tries, errors, ack_errors), scheme, txqueuelen)| Sta {
+    (path, 0..SCHEMES.len(), 1_u32..200, prop::option::weighted(0.4, second())).prop_map(
+        |((ap, rate, fallback, tries, errors, ack_errors), scheme, txqueuelen, second)| Sta {
             ap,
             rate,
             fallback,
@@ -118,16 +132,25 @@ fn sta() -> impl Strategy<Value = Sta> {
             ack_errors,
             scheme,
             txqueuelen,
+            second,
         },
     )
 }
 
+fn second() -> impl Strategy<Value = Second> {
+    let errors = prop_oneof![3 => Just(0_u32), 6 => 1_u32..61, 1 => Just(100_u32)];
+    let limit = prop_oneof![Just(0), 1_u32..40];
+    (0_usize..2, 0_usize..6, errors, 0..SCHEMES.len(), limit)
+        .prop_map(|(ap, rate, errors, scheme, limit)| Second { ap, rate, errors, scheme, limit })
+}
+
 fn traffic() -> impl Strategy<Value = Traffic> {
     let size = (100_u32..60_000, prop_oneof![1_u32..5, 5_u32..300], 1_u32..1473);
-    (0_usize..6, 0_usize..8, 0..MARKS.len(), size, 0_usize..3).prop_map(
-        |(kind, station, mark, (kbps, burst, payload), gap)| Traffic {
+    (0_usize..6, 0_usize..8, any::<bool>(), 0..MARKS.len(), size, 0_usize..3).prop_map(
+        |(kind, station, second, mark, (kbps, burst, payload), gap)| Traffic {
             kind,
             station,
+            second,
             mark,
             kbps,
             burst,
@@ -188,7 +211,9 @@ impl Cell {
             scheme.push_str(&format!(", flows = {flows}"));
         }
         let bursts = if self.bursts {
-            "tx_queue_data2_burst = \"2 ms\", wmm_ac_be_txop_limit = 94, wmm_ac_bk_cwmin = 2, "
+            // Stations with a window of no slots collide until they give up.
+            "tx_queue_data2_burst = \"2 ms\", wmm_ac_be_txop_limit = 94, wmm_ac_bk_cwmin = 2, wmm_ac_vi_cwmin = 0, \
+             wmm_ac_vi_cwmax = 0, "
         } else {
             ""
         };
@@ -202,7 +227,10 @@ impl Case {
     /// what it doubles comes twice.
     // paper: ending-the-anomaly alg1 - line 5.
     pub fn keeps_order(&self) -> bool {
-        self.cells.iter().all(|c| c.scheme < 2 || c.limit == 0) && QDISCS[self.qdisc].1
+        let few = |scheme: usize, limit: u32| scheme > 1 && limit > 0;
+        !self.cells.iter().any(|c| few(c.scheme, c.limit))
+            && !self.stations.iter().flat_map(|s| &s.second).any(|s| few(s.scheme, s.limit))
+            && QDISCS[self.qdisc].1
     }
 
     /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop after 300 ms.
@@ -252,17 +280,37 @@ impl Case {
                 if s.scheme > 1 { format!(", flows = {flows}") } else { String::new() },
                 s.txqueuelen,
             ));
+            let Some(second) = &s.second else { continue };
+            let queues = match (second.scheme, second.limit) {
+                (0 | 1, 0) => String::new(),
+                (0 | 1, n) => format!(", qlen = {n}"),
+                (_, 0) => format!(", flows = {flows}"),
+                (_, n) => format!(", limit = {n}, flows = {n}"),
+            };
+            line(format!(
+                "interface.wlan1 = {{ channel = \"wifi\", role = \"station\", ap = \"ap{}.wlan0\", radio = \"wlan0\", \
+                 address = \"10.3.0.{}\", rate = \"{}\", error_rate = {}, scheme = {{ kind = \"{}\"{queues} }} }}\n",
+                second.ap % self.cells.len(),
+                n + 1,
+                rates[second.rate],
+                f64::from(second.errors) / 100.0,
+                SCHEMES[second.scheme],
+            ));
         }
         for t in &self.traffic {
             let count = self.stations.len();
-            let a = format!("sta{}", t.station % count);
+            let by = |station: usize| {
+                let second = t.second && self.stations[station].second.is_some();
+                format!("sta{station}{}", if second { ".wlan1" } else { "" })
+            };
+            let a = by(t.station % count);
             let (kind, from, to) = match t.kind {
                 0 => ("udp", "server".to_owned(), a),
                 1 => ("udp", a, "server".to_owned()),
                 2 => ("ping", "server".to_owned(), a),
                 3 => ("ping", a, "server".to_owned()),
                 4 => ("udp_ping", a, "server".to_owned()),
-                _ if count > 1 => ("udp", a, format!("sta{}", (t.station + 1) % count)),
+                _ if count > 1 => ("udp", a, by((t.station + 1) % count)),
                 _ => ("udp", a, "ap0".to_owned()),
             };
             line(format!(

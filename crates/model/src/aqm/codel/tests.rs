@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Addr, FlowId, Kind, NewPacket, Packets, PktList, SockId};
+use crate::vocabulary::{NewPacket, Packets, PktList};
 
 const PARAMS: CodelParams = CodelParams {
     target: Duration::from_millis(5),
@@ -70,19 +70,7 @@ impl Bench {
         }
     }
     fn push(&mut self, seq: u32, len: u32, tos: u8) {
-        let p = self.packets.create(NewPacket {
-            now: self.now,
-            flow: FlowId(0),
-            flow_hash: 0,
-            len,
-            truesize: 2304,
-            charge: SockId::NONE,
-            seq,
-            src: Addr(0),
-            dst: Addr(1),
-            tos,
-            kind: Kind::Udp,
-        });
+        let p = self.packets.create(NewPacket { now: self.now, len, seq, tos, ..NewPacket::PLAIN });
         self.list.push(&mut self.packets, p);
     }
     /// Takes a packet out at `now`: its number and its ECN bits.

@@ -4,10 +4,25 @@
 //! enum, so that an acknowledgement costs no dynamic dispatch. What a controller may read and write of its connection is
 //! [`CcSock`], under the names that `ss` and the kernel use. Arithmetic is integer wherever Linux's is.
 
+pub mod bbr;
+pub mod cubic;
+pub mod highspeed;
+pub mod hybla;
+pub mod hystart;
+pub mod illinois;
+pub mod nv;
 pub mod reno;
+pub mod scalable;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+pub mod vegas;
+pub mod westwood;
+mod windowed_max;
+pub mod yeah;
 
 use crate::vocabulary::Stream;
-use reno::Reno;
 
 /// Congestion states of a sender.
 // linux: include/uapi/linux/tcp.h enum tcp_ca_state (6.1).
@@ -84,7 +99,8 @@ pub struct AckSample {
     pub pkts_acked: u32,
     /// Round-trip time in us by this acknowledgement; negative if none.
     pub rtt_us: i64,
-    /// Segments that were in flight when the newest of them was sent.
+    /// Bytes from the first unacknowledged one of that time to the end of the newest of them, when it was sent.
+    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - tx.in_flight: bytes, not segments.
     pub in_flight: u32,
 }
 
@@ -153,6 +169,8 @@ pub struct CcSock {
     pub needs_pacing: bool,
     /// Right shift of the pacing rate that gives the bytes of one small-queue period (`sk_pacing_shift`).
     pub pacing_shift: u8,
+    /// Most bytes of a TSO packet (`sk_gso_max_size`).
+    pub gso_max_size: u32,
     /// Bytes queued below that are charged to the socket (`sk_wmem_alloc`).
     pub wmem_alloc: u32,
     /// Initial window in segments.
@@ -222,32 +240,67 @@ pub trait Controller {
     }
 }
 
-/// Every controller there is.
-#[derive(Clone, Debug)]
-pub enum Cc {
-    /// Reno (RFC 5681).
-    Reno(Reno),
-}
+/// Declares the family: a controller is one line here and one file.
+macro_rules! family {
+    ($($(#[$doc:meta])* $name:literal => $variant:ident($controller:ty),)*) => {
+        /// Every controller there is.
+        #[derive(Clone, Debug)]
+        pub enum Cc {
+            $($(#[$doc])* $variant($controller),)*
+        }
 
-/// Names of all controllers, as `net.ipv4.tcp_congestion_control` takes them.
-pub const NAMES: &[&str] = &["reno"];
+        /// Names of all controllers, as `net.ipv4.tcp_congestion_control` takes them.
+        pub const NAMES: &[&str] = &[$($name),*];
 
-macro_rules! each {
-    ($self:expr, $c:ident => $do:expr) => {
-        match $self {
-            Self::Reno($c) => $do,
+        impl Cc {
+            /// The controller of that name in its initial state with its module's defaults, if there is one.
+            pub fn by_name(name: &str) -> Option<Self> {
+                match name {
+                    $($name => Some(Self::$variant(Default::default())),)*
+                    _ => None,
+                }
+            }
+            /// The name by which it is found.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => $name,)*
+                }
+            }
+        }
+
+        macro_rules! each {
+            ($self:expr, $c:ident => $do:expr) => {
+                match $self {
+                    $(Self::$variant($c) => $do,)*
+                }
+            };
         }
     };
 }
 
-impl Cc {
-    /// The controller of that name in its initial state, if there is one.
-    pub fn by_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "reno" => Self::Reno(Reno),
-            _ => return None,
-        })
-    }
+family! {
+    /// BBR, version 1.
+    "bbr" => Bbr(bbr::Bbr),
+    /// CUBIC (RFC 9438), Linux's default.
+    "cubic" => Cubic(cubic::Cubic),
+    /// HighSpeed TCP (RFC 3649).
+    "highspeed" => HighSpeed(highspeed::HighSpeed),
+    /// Hybla, for long round trips.
+    "hybla" => Hybla(hybla::Hybla),
+    /// Illinois, by loss and delay.
+    "illinois" => Illinois(illinois::Illinois),
+    /// New Vegas.
+    "nv" => Nv(nv::Nv),
+    /// Reno (RFC 5681).
+    "reno" => Reno(reno::Reno),
+    /// Scalable TCP.
+    "scalable" => Scalable(scalable::Scalable),
+    /// Vegas, by delay.
+    "vegas" => Vegas(vegas::Vegas),
+    /// Westwood+.
+    "westwood" => Westwood(westwood::Westwood),
+    /// YeAH, by loss and delay.
+    "yeah" => Yeah(yeah::Yeah),
 }
 
 impl Controller for Cc {

@@ -59,3 +59,65 @@ impl Controller for Reno {
         cong_avoid_ai(sk, sk.snd_cwnd, acked);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::sock;
+    use super::*;
+
+    #[test]
+    fn grows_by_one_a_round_trip_and_halves() {
+        let mut sk = sock();
+        (sk.snd_cwnd, sk.snd_ssthresh) = (20, 20);
+        for round in 1..=30 {
+            // A window's worth, two segments at a time.
+            let window = sk.snd_cwnd;
+            for i in 0..window.div_ceil(2) {
+                Reno.cong_avoid(&mut sk, 0, 2.min(window - 2 * i));
+            }
+            assert_eq!(sk.snd_cwnd, 20 + round);
+        }
+        // window, threshold
+        for (cwnd, threshold) in [(50, 25), (51, 25), (4, 2), (3, 2), (1, 2)] {
+            sk.snd_cwnd = cwnd;
+            assert_eq!(Reno.ssthresh(&mut sk), threshold, "{cwnd}");
+        }
+    }
+
+    #[test]
+    fn slow_start_hands_on_what_the_threshold_cuts_off() {
+        // window, threshold, clamp, acknowledged, window after, left over
+        let table = [
+            (10, 100, u32::MAX, 2, 12, 0),
+            (10, 13, u32::MAX, 5, 13, 2),
+            (10, 13, 12, 5, 12, 2),
+            (13, 13, u32::MAX, 5, 13, 5),
+        ];
+        for (cwnd, threshold, clamp, acked, after, left) in table {
+            let mut sk = sock();
+            (sk.snd_cwnd, sk.snd_ssthresh, sk.snd_cwnd_clamp) = (cwnd, threshold, clamp);
+            assert_eq!((slow_start(&mut sk, acked), sk.snd_cwnd), (left, after));
+        }
+    }
+
+    #[test]
+    fn credit_is_spent_first_when_fewer_are_needed() {
+        // saved credit, needed, acknowledged, window after (from 10), credit after
+        let table =
+            [(0, 10, 9, 10, 9), (9, 10, 1, 11, 0), (9, 10, 12, 12, 1), (9, 4, 1, 11, 1), (9, 4, 9, 13, 1)];
+        for (cnt, w, acked, after, left) in table {
+            let mut sk = sock();
+            (sk.snd_cwnd, sk.snd_cwnd_cnt) = (10, cnt);
+            cong_avoid_ai(&mut sk, w, acked);
+            assert_eq!((sk.snd_cwnd, sk.snd_cwnd_cnt), (after, left), "{cnt} {w} {acked}");
+        }
+    }
+
+    #[test]
+    fn nothing_grows_when_the_window_is_not_the_limit() {
+        let mut sk = sock();
+        sk.is_cwnd_limited = false;
+        Reno.cong_avoid(&mut sk, 0, 100);
+        assert_eq!((sk.snd_cwnd, sk.snd_cwnd_cnt), (10, 0));
+    }
+}

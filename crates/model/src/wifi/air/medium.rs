@@ -1,4 +1,4 @@
-//! Contention for a channel: EDCA by the standard, in constant work per exchange and backlogged function.
+//! Contention for a channel: EDCA by the standard. An exchange costs what its winners do, whoever else waits.
 //!
 //! All slot boundaries of an idle period lie on one grid, SIFS after the last transmission and then every slot. A
 //! function with arbitration number `aifsn` acts at the boundaries from `aifsn` slots on: it counts its backoff down
@@ -7,6 +7,7 @@
 //! that has nothing to send counts down without being touched.
 // spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down, nothing.
 
+use super::contenders::{CLASSES, Contenders};
 use crate::vocabulary::{Duration, Instant, Stream};
 use crate::wifi::air::edca::EdcaParams;
 
@@ -20,18 +21,15 @@ struct Function {
     cw: u16,
     /// Boundary, counted as in `Medium::passed`, at which the backoff is over.
     expires: u64,
-    waiting: bool,
     stream: Stream,
 }
 
 impl Function {
-    fn draw(&mut self, passed: &[u64; AIFSNS]) {
+    fn draw(&mut self, passed: &[u64; CLASSES]) {
         let backoff = self.stream.below(u32::from(self.cw) + 1);
         self.expires = passed[usize::from(self.params.aifsn)] + u64::from(backoff);
     }
 }
-
-const AIFSNS: usize = 16;
 
 /// How a winner's transmission ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,9 +46,9 @@ pub struct Medium {
     sifs: Duration,
     slot: Duration,
     functions: Vec<Function>,
-    waiting: Vec<FunctionId>,
+    waiting: Contenders,
     /// Boundaries that have passed before the current idle period, by arbitration number.
-    passed: [u64; AIFSNS],
+    passed: [u64; CLASSES],
     /// End of the last transmission; the medium is idle from here on, unless `begun`.
     idle_from: Instant,
     /// Since when some function has been waiting in this idle period.
@@ -58,6 +56,8 @@ pub struct Medium {
     /// When the next transmission starts, as far as is known.
     start: Option<Instant>,
     begun: bool,
+    /// Start or winners may be others than when [`Medium::winners`] was called last.
+    changed: bool,
 }
 
 impl Medium {
@@ -67,19 +67,21 @@ impl Medium {
             sifs,
             slot,
             functions: Vec::new(),
-            waiting: Vec::new(),
-            passed: [0; AIFSNS],
+            waiting: Contenders::default(),
+            passed: [0; CLASSES],
             idle_from: Instant::ZERO,
             wanted_from: Instant::ZERO,
             start: None,
             begun: false,
+            changed: true,
         }
     }
 
     /// Registers a function. Panics if its arbitration number is not in 1 to 15.
     pub fn add(&mut self, params: EdcaParams, stream: Stream) -> FunctionId {
-        assert!((1..AIFSNS as u8).contains(&params.aifsn), "aifsn must be 1 to 15");
-        self.functions.push(Function { params, cw: params.cw_min, expires: 0, waiting: false, stream });
+        assert!((1..CLASSES as u8).contains(&params.aifsn), "aifsn must be 1 to 15");
+        self.functions.push(Function { params, cw: params.cw_min, expires: 0, stream });
+        self.waiting.add();
         FunctionId((self.functions.len() - 1) as u16)
     }
 
@@ -89,8 +91,7 @@ impl Medium {
         let busy = self.begun || now < self.idle_from;
         let first_boundary = self.idle_from + self.sifs;
         let function = &mut self.functions[usize::from(f.0)];
-        debug_assert!(!function.waiting, "a function asks once");
-        function.waiting = true;
+        debug_assert!(!self.waiting.contains(f), "a function asks once");
         let aifsn = function.params.aifsn;
         if busy {
             // spec: ieee80211 10.22.2.2 - a frame that finds its queue empty, the backoff over and the medium busy
@@ -108,10 +109,14 @@ impl Medium {
         if self.waiting.is_empty() {
             self.wanted_from = now.max(self.idle_from);
         }
-        self.waiting.push(f);
+        let expires = function.expires;
+        self.waiting.insert(aifsn, f, expires);
         if !self.begun {
-            let at = self.start_of(f);
-            self.start = Some(self.start.map_or(at, |s| s.min(at)));
+            let at = self.start_at(aifsn, expires);
+            if self.start.is_none_or(|start| at <= start) {
+                self.start = Some(at);
+                self.changed = true;
+            }
         }
     }
 
@@ -127,15 +132,29 @@ impl Medium {
         self.wanted_from
     }
 
-    /// Puts the functions that transmit at [`Medium::start`] into `winners`: more than one is a collision.
+    /// Puts the functions that transmit at [`Medium::start`] into `winners`, by their numbers: more than one is a
+    /// collision.
     ///
     /// To be called before the transmission's beginning is past, or with the `winners` of that call left alone.
-    pub fn winners(&self, winners: &mut Vec<FunctionId>) {
+    pub fn winners(&mut self, winners: &mut Vec<FunctionId>) {
         debug_assert!(!self.begun, "who transmits was settled when it began");
+        self.changed = false;
         winners.clear();
-        if let Some(start) = self.start {
-            winners.extend(self.waiting.iter().copied().filter(|&f| self.start_of(f) == start));
+        for (aifsn, first) in self.waiting.firsts() {
+            if self.start == Some(self.start_at(aifsn, first)) {
+                let until = first.max(self.passed[usize::from(aifsn)]);
+                self.waiting.due(aifsn, until, winners);
+            }
         }
+        if winners.len() > 1 {
+            winners.sort_unstable_by_key(|f| f.0);
+        }
+    }
+
+    /// Whether start or winners may be others than when [`Medium::winners`] was called last.
+    #[inline]
+    pub fn has_changed(&self) -> bool {
+        self.changed
     }
 
     /// Whether the transmission that was due has begun by `now`, so that late requests cannot join it.
@@ -156,9 +175,12 @@ impl Medium {
         // Also after the last frame: the backoff that follows a transmission keeps one station from sending again at
         // once when a new frame comes.
         function.draw(&self.passed);
-        if !more {
-            function.waiting = false;
-            self.waiting.retain(|&w| w != f);
+        let (aifsn, expires) = (function.params.aifsn, function.expires);
+        self.changed = true;
+        if more {
+            self.waiting.change(aifsn, f, expires);
+        } else {
+            self.waiting.remove(aifsn, f);
         }
     }
 
@@ -168,7 +190,8 @@ impl Medium {
         self.begun = false;
         self.idle_from = idle_from;
         self.wanted_from = idle_from;
-        self.start = self.waiting.iter().map(|&f| self.start_of(f)).min();
+        self.start = self.waiting.firsts().map(|(aifsn, first)| self.start_at(aifsn, first)).min();
+        self.changed = true;
     }
 
     /// The winner goes on within its transmit opportunity: its next transmission starts at `start`, without contention.
@@ -177,13 +200,13 @@ impl Medium {
         self.begun = true;
         self.wanted_from = now;
         self.start = Some(start);
+        self.changed = true;
     }
 
+    /// When a function transmits whose back-off ends at boundary `expires`.
     #[inline]
-    fn start_of(&self, f: FunctionId) -> Instant {
-        let function = &self.functions[usize::from(f.0)];
-        let aifsn = function.params.aifsn;
-        let left = function.expires.saturating_sub(self.passed[usize::from(aifsn)]);
+    fn start_at(&self, aifsn: u8, expires: u64) -> Instant {
+        let left = expires.saturating_sub(self.passed[usize::from(aifsn)]);
         self.idle_from + self.sifs + self.slot * (u64::from(aifsn) + left)
     }
 
@@ -218,7 +241,7 @@ mod tests {
             Seed { seed: 1, run: 0 }.stream(name),
         )
     }
-    fn winners(m: &Medium) -> Vec<FunctionId> {
+    fn winners(m: &mut Medium) -> Vec<FunctionId> {
         let mut w = Vec::new();
         m.winners(&mut w);
         w
@@ -229,7 +252,7 @@ mod tests {
         let mut m = Medium::new(SIFS, SLOT);
         let f = function(&mut m, 3, 0, "f");
         m.request(us(0), f);
-        assert_eq!((m.start(), winners(&m)), (Some(us(16 + 27)), vec![f]));
+        assert_eq!((m.start(), winners(&mut m)), (Some(us(16 + 27)), vec![f]));
         m.done(us(100), f, Outcome::Finished, false);
         m.idle(us(100), us(100));
         assert_eq!(m.start(), None);
@@ -256,7 +279,7 @@ mod tests {
         m.functions[1].expires = 4;
         m.request(us(0), a);
         m.request(us(0), b);
-        assert_eq!(winners(&m), vec![a]);
+        assert_eq!(winners(&mut m), vec![a]);
         m.done(us(500), a, Outcome::Finished, false);
         m.idle(us(500), us(500));
         // Boundary 0 passed when `a` began: three are left of four.
@@ -270,13 +293,14 @@ mod tests {
             (function(&mut m, 3, 0, "a"), function(&mut m, 3, 1023, "b"), function(&mut m, 2, 0, "c"));
         m.request(us(0), a);
         m.request(us(20), c);
-        assert_eq!((m.start(), winners(&m)), (Some(us(34)), vec![c]));
+        assert_eq!((m.start(), winners(&mut m)), (Some(us(34)), vec![c]));
         assert!(m.has_begun(us(34)));
         m.request(us(50), b);
         m.done(us(100), c, Outcome::Finished, false);
         m.idle(us(100), us(100));
-        assert_eq!(winners(&m), vec![a]);
-        assert!(m.start_of(b) > m.start_of(a), "{:?}", m.functions[1]);
+        assert_eq!(winners(&mut m), vec![a]);
+        let left = |f: FunctionId| m.functions[usize::from(f.0)].expires;
+        assert!(left(b) > left(a), "{:?}", m.functions[1]);
     }
 
     #[test]
@@ -286,7 +310,7 @@ mod tests {
         m.functions[1].expires = 1;
         m.request(us(0), a);
         m.request(us(0), b);
-        assert_eq!(winners(&m), vec![a, b]);
+        assert_eq!(winners(&mut m), vec![a, b]);
         for f in [a, b] {
             m.done(us(400), f, Outcome::Failed, true);
         }

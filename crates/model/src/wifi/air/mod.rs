@@ -2,6 +2,7 @@
 //! what the air was used for.
 
 pub mod account;
+mod contenders;
 pub mod edca;
 pub mod medium;
 pub mod ppdu;

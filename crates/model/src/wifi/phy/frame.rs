@@ -15,16 +15,8 @@ pub const LLC_SNAP: u32 = 8;
 // spec: ieee80211-2016 9.7.1 - length, its checksum, signature.
 pub const DELIMITER: u32 = 4;
 
-/// RTS frame.
-// spec: ieee80211-2016 9.3.1.2 - frame control 2, duration 2, two addresses 12, FCS 4.
-pub const RTS: u32 = 20;
-
-/// CTS frame, also one sent to oneself for protection.
-// spec: ieee80211-2016 9.3.1.3 - frame control 2, duration 2, one address 6, FCS 4.
-pub const CTS: u32 = 14;
-
 /// Acknowledgement of a single frame.
-// spec: ieee80211-2016 9.3.1.4 - laid out as CTS.
+// spec: ieee80211-2016 9.3.1.4 - frame control 2, duration 2, one address 6, FCS 4.
 pub const ACK: u32 = 14;
 
 /// Block Ack request, compressed variant.

@@ -7,7 +7,7 @@ use crate::vocabulary::Duration;
 /// Timing of one band.
 ///
 /// The signal extension is in every duration that [`ppdu_duration`] gives, and so in [`Timing::ack_duration`],
-/// [`Timing::block_ack_duration`] and [`Timing::eifs`]; it is in no gap. Nobody adds [`Timing::signal_extension`] a second
+/// [`Timing::block_ack_duration`] and [`Timing::eifs_extra`]; it is in no gap. Nobody adds [`Timing::signal_extension`] a second
 /// time; it is here for those who must take it off, such as a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
@@ -20,11 +20,6 @@ pub struct Timing {
     /// Silence that ends each PPDU at 2.4 GHz.
     pub signal_extension: Duration,
 }
-
-/// From the start of a PPDU until its receiver tells its MAC: how long the sender of a frame waits for the start of an
-/// answer, beyond SIFS and slot.
-// spec: ieee80211-2016 table 17-21 - aRxPHYStartDelay of OFDM at 20 MHz, in which control frames are sent.
-const RX_PHY_START_DELAY: Duration = Duration::from_micros(20);
 
 /// The rates that all stations of a network can receive.
 // spec: ieee80211-2016 17.2.3.4 - 6, 12 and 24 Mbit/s are mandatory; hostapd makes them its basic rates at 5 GHz.
@@ -54,38 +49,11 @@ impl Timing {
         self.sifs + self.slot * u64::from(aifsn)
     }
 
-    /// Gap before the back-off of the original DCF; beacons wait the shorter [`Timing::pifs`].
-    // spec: ieee80211-2016 10.3.7 - two slots after a SIFS.
-    #[inline]
-    pub fn difs(self) -> Duration {
-        self.aifs(2)
-    }
-
-    /// Gap of an access point that may go before all others.
-    // spec: ieee80211-2016 10.3.7 - one slot after a SIFS.
-    #[inline]
-    pub fn pifs(self) -> Duration {
-        self.aifs(1)
-    }
-
     /// What EIFS has beyond DIFS (or beyond the AIFS of a category): time for an answer that could not be heard.
     // spec: ieee80211-2016 10.3.2.3.7 and 10.22.2.4 - SIFS and an ACK at the lowest mandatory rate, before DIFS or AIFS.
     #[inline]
     pub fn eifs_extra(self) -> Duration {
         self.sifs + self.ack_duration(OfdmRate::M6)
-    }
-
-    /// Gap after a PPDU that could not be decoded, for the original DCF.
-    #[inline]
-    pub fn eifs(self) -> Duration {
-        self.eifs_extra() + self.difs()
-    }
-
-    /// How long after the end of its PPDU a sender waits for an answer to begin before it takes the try as failed.
-    // spec: ieee80211-2016 10.3.2.9 - SIFS, a slot and aRxPHYStartDelay.
-    #[inline]
-    pub fn answer_timeout(self) -> Duration {
-        self.sifs + self.slot + RX_PHY_START_DELAY
     }
 
     /// Duration of an ACK at a control rate (see [`control_rate`]).
@@ -147,11 +115,12 @@ mod tests {
         let (low, high) = (Timing::of(Band::Ghz2), Timing::of(Band::Ghz5));
         assert_eq!([high.sifs, high.slot, high.signal_extension], [us(16), us(9), us(0)]);
         assert_eq!([low.sifs, low.slot, low.signal_extension], [us(10), us(9), us(6)]);
-        assert_eq!([high.pifs(), high.difs(), high.aifs(3), high.aifs(7)], [us(25), us(34), us(43), us(79)]);
-        assert_eq!([low.pifs(), low.difs(), low.aifs(3), low.aifs(7)], [us(19), us(28), us(37), us(73)]);
-        assert_eq!([high.eifs_extra(), high.eifs()], [us(60), us(94)]);
-        assert_eq!([low.eifs_extra(), low.eifs()], [us(60), us(88)]);
-        assert_eq!([high.answer_timeout(), low.answer_timeout()], [us(45), us(39)]);
+        assert_eq!(
+            [high.aifs(1), high.aifs(2), high.aifs(3), high.aifs(7)],
+            [us(25), us(34), us(43), us(79)]
+        );
+        assert_eq!([low.aifs(1), low.aifs(2), low.aifs(3), low.aifs(7)], [us(19), us(28), us(37), us(73)]);
+        assert_eq!([high.eifs_extra(), low.eifs_extra()], [us(60), us(60)]);
     }
 
     #[test]

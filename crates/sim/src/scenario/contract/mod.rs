@@ -31,14 +31,20 @@ pub(super) enum Form {
     Boolean,
     /// A whole number, both bounds included.
     Integer(i64, i64),
+    /// One of a few whole numbers.
+    Numbers(&'static [i64]),
     /// A number of bytes, plain or with a unit, both bounds included.
     Bytes(u32, u32),
     /// A time.
     Time,
     /// A time above zero.
     Period,
+    /// A time between bounds, both included and written as in a scenario, and why they are.
+    Times { least: &'static str, most: Option<&'static str>, why: &'static str },
     /// Bits per second.
     Rate,
+    /// Bits per second, at least so many, and why.
+    RateFrom(&'static str, &'static str),
     /// A number from 0 to 1.
     Fraction,
     /// Any of these.
@@ -57,6 +63,25 @@ pub(super) enum Form {
     Settings(&'static [Key]),
     /// Lists by dotted key.
     Sweep,
+}
+
+/// Bounds of a time in words.
+pub(super) fn time_bounds(least: &str, most: Option<&str>, why: &str) -> String {
+    match most {
+        Some(most) => format!("{least} to {most} ({why})"),
+        None => format!("at least {least} ({why})"),
+    }
+}
+
+/// The least of a rate in words.
+pub(super) fn rate_bound(least: &str, why: &str) -> String {
+    format!("at least {least} ({why})")
+}
+
+/// A few numbers in words.
+pub(super) fn numbers(all: &[i64]) -> String {
+    let all: Vec<String> = all.iter().map(i64::to_string).collect();
+    format!("one of {}", all.join(", "))
 }
 
 /// What holds where a key is not given.
@@ -152,6 +177,17 @@ impl Form {
             Self::Either(forms) => forms
                 .iter()
                 .find_map(|f| if let Self::List(inner) = f { Some(*inner) } else { None })
+                .unwrap_or(self),
+            _ => self,
+        }
+    }
+
+    /// What a value that is a time may be; of alternatives, the one that is a time.
+    pub(super) fn time(&'static self) -> &'static Self {
+        match self {
+            Self::Either(forms) => forms
+                .iter()
+                .find(|form| matches!(form, Self::Time | Self::Period | Self::Times { .. }))
                 .unwrap_or(self),
             _ => self,
         }

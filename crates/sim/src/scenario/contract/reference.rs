@@ -1,7 +1,7 @@
 //! The description as a page for users.
 
 use super::super::units;
-use super::{Absent, Form, Key, Shape};
+use super::{Absent, Form, Key, Shape, numbers, rate_bound, time_bounds};
 
 /// What stands before the tables: the worked example and how values are written.
 const HEAD: &str = include_str!("reference.md");
@@ -75,10 +75,13 @@ fn words(form: &'static Form) -> String {
         Form::Tag(name) => list(vec![name]),
         Form::Boolean => "`true`, `false`".to_owned(),
         Form::Integer(low, high) => format!("whole number, {low} to {high}"),
+        Form::Numbers(all) => format!("whole number, {}", numbers(all)),
         Form::Bytes(low, high) => format!("size, {low} to {high} bytes"),
         Form::Time => "time".to_owned(),
         Form::Period => "time above zero".to_owned(),
+        Form::Times { least, most, why } => format!("time, {}", time_bounds(least, *most, why)),
         Form::Rate => "rate".to_owned(),
+        Form::RateFrom(least, why) => format!("rate, {}", rate_bound(least, why)),
         Form::Fraction => "fraction, 0 to 1".to_owned(),
         Form::Either(forms) => forms.iter().map(words).collect::<Vec<_>>().join(", or "),
         Form::List(inner) => format!("list of: {}", words(inner)),

@@ -114,12 +114,13 @@ impl Writer {
             Form::Tag(name) => json!({ "const": name }),
             Form::Boolean => json!({ "type": "boolean" }),
             Form::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
+            Form::Numbers(all) => json!({ "enum": all }),
             Form::Bytes(low, high) => json!({ "anyOf": [
                 { "type": "integer", "minimum": low, "maximum": high },
                 quantity(units::sizes()),
             ] }),
-            Form::Time | Form::Period => quantity(units::times()),
-            Form::Rate => quantity(units::rates()),
+            Form::Time | Form::Period | Form::Times { .. } => quantity(units::times()),
+            Form::Rate | Form::RateFrom(..) => quantity(units::rates()),
             Form::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
             Form::Either(forms) => self.any(forms.iter(), presence),
             // A list takes the place of an inherited one as a whole.

@@ -97,14 +97,33 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
                 [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().map(|n| n.to_string());
             (good, beyond.chain(texts(&["1.5", "1 bit", "[]"])).collect())
         }
+        Form::Numbers(all) => {
+            let good: Vec<String> = all.iter().map(i64::to_string).collect();
+            let beside = all.iter().map(|n| n + 1).filter(|n| !all.contains(n)).map(|n| n.to_string());
+            (good, beside.chain(texts(&["-1", "1.5", "\"1\""])).collect())
+        }
         // Times are compared with other times of the scenario: one that fits everywhere.
         Form::Time => (texts(&["1.5 ms"]), texts(&["5", "5 min", "0.0000000001 s", "1000001 s"])),
         Form::Period => (texts(&["29 s"]), texts(&["0 s", "5", "5 min", "1000001 s"])),
+        Form::Times { least, most, .. } => {
+            let ns = |text: &str| units::duration(text).expect("a time").nanos();
+            let under = ns(least).checked_sub(1);
+            let beyond = [under, most.map(|most| ns(most) + 1)].into_iter().flatten();
+            let bad = texts(&["5", "5 min", "1000001 s"]);
+            let beyond = beyond.map(|ns| format!("{ns} ns")).chain(bad).collect();
+            ([Some(*least), *most].into_iter().flatten().map(str::to_owned).collect(), beyond)
+        }
+        Form::RateFrom(least, _) => {
+            let under = format!("{} bit/s", units::rate(least).expect("a rate").bps() - 1);
+            (texts(&[least, "1000 Gbit/s"]), vec![under, "0 bit/s".into(), "10".into(), "1001 Gbit/s".into()])
+        }
         Form::Rate => (texts(&["1 bit/s", "1000 Gbit/s"]), texts(&["0 bit/s", "10", "1001 Gbit/s"])),
         Form::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),
         Form::Either(forms) => {
-            let good = forms.iter().flat_map(|form| probes(form).0).collect();
-            (good, texts(&["nonsense", "-1", "true"]))
+            let (good, bad): (Vec<_>, Vec<_>) = forms.iter().map(probes).unzip();
+            let mut bad: Vec<String> = bad.concat();
+            bad.extend(texts(&["nonsense", "-1", "true"]));
+            (good.concat(), bad)
         }
         Form::List(_)
         | Form::Table(_)
@@ -160,6 +179,15 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             Some(vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())])
         }
         ("Qdisc netem", "reorder" | "gap") => Some(set(".delay", "1 ms")),
+        // Windows are in order with each other.
+        ("Access point's interface", name) if name.ends_with("_cwmin") => {
+            let greatest = if name.starts_with("tx_queue") { "32767" } else { "15" };
+            Some(set(&format!(".{}", name.replace("cwmin", "cwmax")), greatest))
+        }
+        ("Access point's interface", name) if name.ends_with("_cwmax") => {
+            let least = if name.starts_with("tx_queue") { "1" } else { "0" };
+            Some(set(&format!(".{}", name.replace("cwmax", "cwmin")), least))
+        }
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),
@@ -263,7 +291,11 @@ fn the_worked_example_is_one() {
     let page = reference(&decode::SHAPE);
     let text = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("an example");
     parse(text, "example", &Vec::new()).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(super::super::sweep(text, "example").map(|sets| sets.len()), Ok(4));
+    let sets = super::super::sweep(text, "example", &[]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(sets.len(), 4);
+    for set in &sets {
+        parse(text, "example", set).unwrap_or_else(|e| panic!("{e}"));
+    }
     assert!(["{times}", "{rates}", "{sizes}"].iter().all(|hole| !page.contains(hole)));
 }
 

@@ -206,7 +206,9 @@ fn address(
     let expected = "an IPv4 address of a host, such as \"10.0.0.1\"";
     let field = section.need("address", expected)?;
     let address: Ipv4Addr = field.text(expected)?.parse().map_err(|_| field.wrong(expected))?;
-    if address.is_unspecified() || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
+    // spec: rfc1122 3.2.1.3 - an address of network zero is no destination.
+    let of_zero = address.octets()[0] == 0;
+    if of_zero || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
         return Err(field.wrong(expected));
     }
     if let Some((_, origin, other)) = wiring.addresses.iter().find(|(taken, ..)| *taken == address) {

@@ -8,6 +8,9 @@ use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{InterfaceRef, Link, Node};
 
+/// Slower is a slip in the unit: a packet would outlast most runs.
+const RATE: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
+
 /// Most microseconds and frames that coalescing may be set to.
 const MOST: i64 = 1_000_000;
 
@@ -18,7 +21,7 @@ static ETHERNET: Shape = Shape {
     groups: &[
         &[Key::or("kind", Form::Choice(&["ethernet"]), "ethernet", "what joins the interfaces")],
         &[
-            Key::need("rate", Form::Rate, "rate of each direction"),
+            Key::need("rate", RATE, "rate of each direction"),
             Key::need("delay", Form::Time, "one-way propagation delay"),
             Key::or("ring", Form::Integer(1, MOST), "256", "packets that a device's transmit ring holds"),
             Key::or("bql", Form::Boolean, "false", "byte queue limits keep the ring short"),
@@ -110,6 +113,10 @@ pub(super) fn read(
         };
         section.wrong(found, "exactly two interfaces that name it")
     })?;
+    if ends[0].node == ends[1].node {
+        let found = format!("a link of {:?} with itself", nodes[ends[0].node].name);
+        return Err(section.wrong(found, "interfaces of two nodes that name it"));
+    }
     section.finish()?;
     Ok(Link { name: name.to_owned(), params, ends })
 }

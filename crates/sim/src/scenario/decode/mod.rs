@@ -43,6 +43,14 @@ pub(super) static SHAPE: Shape = Shape {
 const BANDS: [&str; 2] = ["2.4 GHz", "5 GHz"];
 const WIDTHS: [&str; 2] = ["20 MHz", "40 MHz"];
 
+/// 15 to 65,535 time units of 1024 us.
+// hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field has 16 bits.
+const BEACON_INTERVAL: Form = Form::Times {
+    least: "15.36 ms",
+    most: Some("67.10784 s"),
+    why: "the 15 to 65535 time units that hostapd takes",
+};
+
 static CHANNEL: Shape = Shape {
     title: "Channel",
     about: "One medium, which everyone on it shares.",
@@ -51,7 +59,7 @@ static CHANNEL: Shape = Shape {
         Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
         Key::or(
             "beacon_interval",
-            Form::Either(&[Form::Choice(&["off"]), Form::Period]),
+            Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
             "102.4 ms",
             "time between beacons of each access point",
         ),
@@ -76,7 +84,7 @@ impl Names<'_> {
     /// Lists of names are made for a message only: a flow may have thousands of receivers.
     fn node(&self, field: &Field<'_>) -> Result<usize, Fault> {
         let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
-        let name = field.text("the name of a node")?;
+        let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
         let found = self.nodes.iter().position(|(known, _)| *known == name);
         found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
@@ -132,10 +140,15 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     })?;
     let seed = root.or("seed", 1)?;
 
+    // What refers to things in `[links.lan]` would be refused for a name that is there.
+    root.familiar()?;
     let channel_fields = root.get("channel").map_or(Ok(Vec::new()), |field| field.named("channel"))?;
     let link_fields = root.get("link").map_or(Ok(Vec::new()), |field| field.named("link"))?;
     let nodes_field = root.need("node", "a table of nodes by name")?;
     let node_fields = nodes_field.named("node")?;
+    if node_fields.is_empty() {
+        return Err(nodes_field.found("no node", "at least one"));
+    }
     let node_table = nodes_field.table("a table of nodes by name")?;
     let mut merged = Vec::with_capacity(node_fields.len());
     for (name, field) in &node_fields {
@@ -182,7 +195,7 @@ fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
         beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
             match &field.item.value {
                 Value::String(off) if off == "off" => Ok(None),
-                _ => field.value().map(Some),
+                _ => field.value().map(Some).map_err(|fault| fault.or("\"off\"")),
             }
         })?,
     };

@@ -11,8 +11,9 @@ use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
 
-/// Ids of the world are 16 bits wide, and a link is two directions.
-const MAX_INTERFACES: usize = 30_000;
+/// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
+/// four, run out first.
+const MAX_INTERFACES: usize = 16_000;
 
 /// A host, router or access point.
 pub(super) static SHAPE: Shape = Shape {
@@ -75,7 +76,8 @@ fn node<'a>(
         return Err(field.found("no interface", "at least one"));
     }
     if wiring.addresses.len() > MAX_INTERFACES {
-        return Err(field.found("too many interfaces", format!("at most {MAX_INTERFACES} in a scenario")));
+        let found = format!("{} interfaces up to here", wiring.addresses.len());
+        return Err(field.found(found, format!("at most {MAX_INTERFACES} in a scenario")));
     }
     section.finish()?;
     Ok(Node { name: name.to_owned(), profile: context.profile, forward, interfaces })
@@ -92,6 +94,9 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
         let Some(ap) = wifi(path.ap).filter(|ap| ap.role == Role::Ap) else {
             return Err(field.wrong("an interface with role = \"ap\""));
         };
+        if path.ap.node == station.node {
+            return Err(field.wrong("an access point of another node"));
+        }
         if ap.channel != own.channel {
             return Err(field.found(
                 format!("{}, which is on another channel", field.item.value.describe()),

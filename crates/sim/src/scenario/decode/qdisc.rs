@@ -18,6 +18,11 @@ use super::link::Kind;
 // deviation: a smaller limit is refused - a queue that takes no full packet is a mistake, which tc does not catch.
 const MIN_BFIFO: u32 = 1514;
 
+/// Bytes that a flow may send in a round at least.
+// linux: net/sched/sch_fq_codel.c fq_codel_change (4.6) - a quantum below 256 is raised to it (recalled).
+// deviation: refused - a value that is not used should not be in a scenario.
+pub(super) const MIN_QUANTUM: u32 = 256;
+
 const PFIFO_OPTIONS: &[Key] =
     &[Key::open("limit", Form::Integer(1, 1_000_000), "the interface's `txqueuelen`", "most packets")];
 
@@ -31,9 +36,7 @@ const BFIFO_OPTIONS: &[Key] = &[Key::open(
 const FQ_CODEL_OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "10240", "most packets"),
     Key::or("flows", Form::Integer(1, 65_536), "1024", "flow queues"),
-    // linux: net/sched/sch_fq_codel.c fq_codel_change (4.6) - a quantum below 256 is raised to it (recalled).
-    // deviation: refused - a value that is not used should not be in a scenario.
-    Key::or("quantum", Form::Bytes(256, 1 << 20), "1514 B", "bytes that a flow may send in a round"),
+    Key::or("quantum", Form::Bytes(MIN_QUANTUM, 1 << 20), "1514 B", "bytes that a flow may send in a round"),
     Key::open("memory_limit", Form::Bytes(4096, 1 << 30), "the kernel's", "most bytes of truesize"),
     Key::open(
         "drop_batch",

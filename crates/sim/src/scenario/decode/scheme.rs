@@ -8,6 +8,7 @@ use super::super::Scheme;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, suggest};
 use super::super::reader::{Field, Section};
+use super::qdisc;
 
 const HARDWARE: &[Key] = &[
     Key::or(
@@ -43,14 +44,29 @@ const QUEUES: &[Key] = &[
     Key::or("flows", Form::Integer(1, 65_536), "4096", "flow queues of the device"),
     Key::or("limit", Form::Integer(1, 1_000_000), "8192", "most packets over all queues"),
     Key::or("memory_limit", Form::Bytes(4096, 1 << 30), "4 MiB", "most bytes of truesize over all queues"),
-    Key::or("fq_quantum", Form::Bytes(1, 1 << 20), "300 B", "bytes that a flow may send in a round"),
+    // deviation: mac80211 takes any number - at a byte a full packet would cost 1,500 rounds; the least is fq_codel's.
+    Key::or(
+        "fq_quantum",
+        Form::Bytes(qdisc::MIN_QUANTUM, 1 << 20),
+        "300 B",
+        "bytes that a flow may send in a round",
+    ),
 ];
+
+/// A station pays for a PPDU of up to 4 ms and its retries by one quantum a round, and the scheduler goes through all these
+/// rounds before the next PPDU: at 10 us they are some hundreds for every station, below they only cost time. No frame is
+/// shorter on the air, so that shares are no finer either.
+const QUANTUM: Form = Form::Times {
+    least: "10 us",
+    most: None,
+    why: "a smaller one costs hundreds of rounds for each frame and shares no finer",
+};
 
 const PIECES: &[Key] = &[
     Key::or("sparse", Form::Boolean, "true", "newly active stations go first, for one round"),
     Key::or("charge_tx", Form::Boolean, "true", "stations are charged for what they are sent"),
     Key::or("charge_rx", Form::Boolean, "true", "stations are charged for what they send"),
-    Key::or("quantum", Form::Period, "300 us", "airtime that a station may use in a round"),
+    Key::or("quantum", QUANTUM, "300 us", "airtime that a station may use in a round"),
 ];
 
 static FIFO: Shape = Shape {

@@ -1,0 +1,155 @@
+//! From the model to the connection: window and pacing rate.
+
+use super::super::{CaState, CcSock, RateSample};
+use super::aggregation::EXTRA_ACKED_MAX_US;
+use super::{BW_SCALE, BW_UNIT, Bbr, HIGH_GAIN, MIN_CWND, Mode, SCALE, TCP_INIT_CWND, UNIT};
+
+/// Most bytes of a TSO packet, headers' room left out.
+// linux: net/ipv4/tcp_bbr.c bbr_tso_segs_goal (6.1) - GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER, with the header's room of
+// a kernel that knows tunnels and 802.11.
+const TSO_BYTES: u64 = 65_536 - 1 - 320;
+/// Most segments of one.
+const TSO_SEGS: u64 = 0x7f;
+
+impl Bbr {
+    /// `gain` times `bw` in bytes a second, less the margin.
+    // linux: net/ipv4/tcp_bbr.c bbr_rate_bytes_per_sec (6.1).
+    fn pacing_rate(&self, sk: &CcSock, bw: u32, gain: u32) -> u64 {
+        let rate = (u64::from(bw) * u64::from(sk.mss_cache) * u64::from(gain)) >> SCALE;
+        let percent = u64::from(100 - self.params.pacing_margin_percent);
+        ((rate * (10_000 * percent)) >> BW_SCALE).min(sk.max_pacing_rate)
+    }
+
+    /// The rate before the first bandwidth sample: the window over the round-trip time, or over 1 ms.
+    // linux: net/ipv4/tcp_bbr.c bbr_init_pacing_rate_from_rtt (6.1).
+    pub(super) fn init_pacing_rate(&mut self, sk: &mut CcSock) {
+        let rtt_us = if sk.srtt_us != 0 {
+            self.has_seen_rtt = true;
+            (sk.srtt_us >> 3).max(1)
+        } else {
+            1_000
+        };
+        let bw = (u64::from(sk.snd_cwnd) * BW_UNIT / u64::from(rtt_us)) as u32;
+        sk.pacing_rate = self.pacing_rate(sk, bw, HIGH_GAIN);
+    }
+
+    // linux: net/ipv4/tcp_bbr.c bbr_set_pacing_rate (6.1) - until the pipe is full the rate only grows.
+    pub(super) fn set_pacing_rate(&mut self, sk: &mut CcSock, bw: u32, gain: u32) {
+        let rate = self.pacing_rate(sk, bw, gain);
+        if !self.has_seen_rtt && sk.srtt_us != 0 {
+            self.init_pacing_rate(sk);
+        }
+        if self.full_bw_reached || rate > sk.pacing_rate {
+            sk.pacing_rate = rate;
+        }
+    }
+
+    /// `gain` times the bandwidth-delay product, in segments, rounded up.
+    // linux: net/ipv4/tcp_bbr.c bbr_bdp (6.1).
+    pub(super) fn bdp(&self, bw: u32, gain: u32) -> u32 {
+        if self.min_rtt_us == u32::MAX {
+            return TCP_INIT_CWND;
+        }
+        let product = u64::from(bw) * u64::from(self.min_rtt_us);
+        ((product * u64::from(gain)) >> SCALE).div_ceil(BW_UNIT) as u32
+    }
+
+    /// Segments that a TSO packet will have at this rate.
+    // linux: net/ipv4/tcp_bbr.c bbr_tso_segs_goal (6.1).
+    pub(super) fn tso_segs_goal(&self, sk: &CcSock) -> u32 {
+        use super::super::Controller;
+        let bytes = (sk.pacing_rate >> sk.pacing_shift).min(TSO_BYTES);
+        let least = u64::from(self.min_tso_segs(sk, 0));
+        (bytes / u64::from(sk.mss_cache)).max(least).min(TSO_SEGS) as u32
+    }
+
+    /// Room for packets that wait to be filled, at either end, and for delayed acknowledgements.
+    // linux: net/ipv4/tcp_bbr.c bbr_quantization_budget (6.1).
+    fn with_quantization(&self, sk: &CcSock, segments: u32) -> u32 {
+        let even = (segments + 3 * self.tso_segs_goal(sk) + 1) & !1;
+        let probes = self.mode == Mode::ProbeBw && self.cycle_idx == 0;
+        even + if probes { 2 } else { 0 }
+    }
+
+    /// Segments in flight that `gain` asks for.
+    // linux: net/ipv4/tcp_bbr.c bbr_inflight (6.1).
+    pub(super) fn inflight(&self, sk: &CcSock, bw: u32, gain: u32) -> u32 {
+        self.with_quantization(sk, self.bdp(bw, gain))
+    }
+
+    /// Of `inflight_now` segments, those that will still be in the network when the next one may depart.
+    // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1).
+    pub(super) fn in_net_at_departure(&self, sk: &CcSock, inflight_now: u32) -> u32 {
+        let us = sk.wstamp_ns.saturating_sub(sk.clock_ns) / 1_000;
+        let delivered = (u64::from(self.bw()) * us) >> BW_SCALE;
+        let more = if self.pacing_gain > UNIT { self.tso_segs_goal(sk) } else { 0 };
+        u64::from(inflight_now + more).saturating_sub(delivered) as u32
+    }
+
+    /// Window for acknowledgements that come in lumps.
+    // linux: net/ipv4/tcp_bbr.c bbr_ack_aggregation_cwnd (6.1).
+    fn aggregation_cwnd(&self) -> u32 {
+        if self.params.extra_acked_gain == 0 || !self.full_bw_reached {
+            return 0;
+        }
+        let most = (u64::from(self.bw()) * EXTRA_ACKED_MAX_US) >> BW_SCALE;
+        let extra = u64::from(self.params.extra_acked_gain) * u64::from(self.aggregation.extra_acked());
+        (extra >> SCALE).min(most) as u32
+    }
+
+    /// Remembers the window before recovery or PROBE_RTT; the largest, if one follows the other.
+    // linux: net/ipv4/tcp_bbr.c bbr_save_cwnd (6.1).
+    pub(super) fn save_cwnd(&mut self, sk: &CcSock) {
+        self.prior_cwnd = if self.prev_ca_state < CaState::Recovery && self.mode != Mode::ProbeRtt {
+            sk.snd_cwnd
+        } else {
+            self.prior_cwnd.max(sk.snd_cwnd)
+        };
+    }
+
+    // linux: net/ipv4/tcp_bbr.c bbr_set_cwnd (6.1).
+    pub(super) fn set_cwnd(&mut self, sk: &mut CcSock, rs: &RateSample, bw: u32) {
+        let acked = rs.acked_sacked;
+        let mut cwnd = sk.snd_cwnd;
+        if acked > 0 {
+            cwnd = self.through_recovery(sk, rs);
+            if self.packet_conservation {
+                cwnd = cwnd.max(sk.in_flight() + acked);
+            } else {
+                let target = self.bdp(bw, self.cwnd_gain) + self.aggregation_cwnd();
+                let target = self.with_quantization(sk, target);
+                if self.full_bw_reached {
+                    cwnd = (cwnd + acked).min(target);
+                } else if cwnd < target || sk.delivered < TCP_INIT_CWND {
+                    cwnd += acked;
+                }
+                cwnd = cwnd.max(MIN_CWND);
+            }
+        }
+        sk.snd_cwnd = cwnd.min(sk.snd_cwnd_clamp);
+        if self.mode == Mode::ProbeRtt {
+            sk.snd_cwnd = sk.snd_cwnd.min(MIN_CWND);
+        }
+    }
+
+    /// The window that losses leave: what is lost is not replaced; the first round of recovery sends what is delivered;
+    /// after it the window is as before.
+    // linux: net/ipv4/tcp_bbr.c bbr_set_cwnd_to_recover_or_restore (6.1).
+    fn through_recovery(&mut self, sk: &CcSock, rs: &RateSample) -> u32 {
+        let (before, state) = (self.prev_ca_state, sk.ca_state);
+        let mut cwnd = sk.snd_cwnd;
+        if rs.losses > 0 {
+            cwnd = cwnd.saturating_sub(rs.losses as u32).max(1);
+        }
+        if state == CaState::Recovery && before != CaState::Recovery {
+            self.packet_conservation = true;
+            self.next_rtt_delivered = sk.delivered;
+            cwnd = sk.in_flight() + rs.acked_sacked;
+        } else if before >= CaState::Recovery && state < CaState::Recovery {
+            cwnd = cwnd.max(self.prior_cwnd);
+            self.packet_conservation = false;
+        }
+        self.prev_ca_state = state;
+        cwnd
+    }
+}

@@ -1,0 +1,59 @@
+//! Scalable TCP: a fixed share of the window is added for each acknowledgement, and an eighth taken at a loss.
+// paper: scalable-tcp (Kelly 2003) - a = 0.01, b = 0.125.
+
+use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
+use super::{CcSock, Controller};
+
+/// Acknowledged segments for one more segment of window.
+// linux: net/ipv4/tcp_scalable.c TCP_SCALABLE_AI_CNT (6.1) - 50 in older kernels, which did not count what a delayed
+// acknowledgement covers.
+pub(super) const AI_CNT: u32 = 100;
+/// The part of the window that a loss takes, as a shift.
+const MD_SHIFT: u32 = 3;
+
+/// Scalable TCP. It has no state of its own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Scalable;
+
+impl Controller for Scalable {
+    fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
+        (sk.snd_cwnd - (sk.snd_cwnd >> MD_SHIFT)).max(MIN_SSTHRESH)
+    }
+
+    // linux: net/ipv4/tcp_scalable.c tcp_scalable_cong_avoid (6.1).
+    #[inline]
+    fn cong_avoid(&mut self, sk: &mut CcSock, _ack: u32, mut acked: u32) {
+        if !sk.is_cwnd_limited {
+            return;
+        }
+        if sk.in_slow_start() {
+            acked = slow_start(sk, acked);
+            if acked == 0 {
+                return;
+            }
+        }
+        cong_avoid_ai(sk, sk.snd_cwnd.min(AI_CNT), acked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{avoid, sock};
+    use super::*;
+
+    #[test]
+    fn reductions_and_growth() {
+        // window, threshold after a loss
+        for (cwnd, threshold) in [(800, 700), (100, 88), (8, 7), (7, 7), (2, 2), (1, 2)] {
+            let mut sk = sock();
+            sk.snd_cwnd = cwnd;
+            assert_eq!(Scalable.ssthresh(&mut sk), threshold, "{cwnd}");
+        }
+        // window, acknowledged segments, window after: as Reno below 100, then one for a hundred
+        for (cwnd, acked, after) in
+            [(50, 50, 51), (50, 49, 50), (100, 100, 101), (500, 100, 501), (500, 500, 505)]
+        {
+            assert_eq!(avoid(&mut Scalable, cwnd, acked), after, "{cwnd}");
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The maximum over a sliding window of time, from three candidates instead of all samples.
+// linux: lib/win_minmax.c minmax_running_max (6.1) - the best, and the best of what came later, twice.
+
+/// A value and when it was seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Seen {
+    at: u32,
+    value: u32,
+}
+
+/// A running maximum. Time is any counter; it may wrap.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowedMax {
+    /// The best, the best since that, the best since that.
+    best: [Seen; 3],
+}
+
+impl WindowedMax {
+    /// Forgets everything but this value.
+    pub fn reset(&mut self, at: u32, value: u32) {
+        self.best = [Seen { at, value }; 3];
+    }
+
+    /// The maximum.
+    #[inline]
+    pub fn get(&self) -> u32 {
+        self.best[0].value
+    }
+
+    /// Takes in a value seen now and forgets what is older than `window`. Returns the maximum.
+    pub fn update(&mut self, window: u32, at: u32, value: u32) -> u32 {
+        let new = Seen { at, value };
+        let age = |seen: Seen| at.wrapping_sub(seen.at);
+        let [first, second, third] = self.best;
+        if value >= first.value || age(third) > window {
+            self.reset(at, value);
+            return value;
+        }
+        self.best = match () {
+            () if value >= second.value => [first, new, new],
+            () if value >= third.value => [first, second, new],
+            () => self.best,
+        };
+        let [first, second, third] = self.best;
+        let old = age(first);
+        self.best = if old > window {
+            // The best has left the window: the next ones move up, perhaps two.
+            if age(second) > window { [third, new, new] } else { [second, third, new] }
+        } else if second.at == first.at && old > window / 4 {
+            // A quarter of the window without a second candidate: take one from what follows.
+            [first, new, new]
+        } else if third.at == second.at && old > window / 2 {
+            [first, second, new]
+        } else {
+            self.best
+        };
+        self.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_peak_lives_as_long_as_the_window() {
+        let mut max = WindowedMax::default();
+        max.reset(0, 0);
+        let seen: Vec<u32> = (1..=25).map(|t| max.update(10, t, if t == 3 { 100 } else { 50 - t })).collect();
+        assert_eq!(seen[..2], [49, 49]);
+        assert!(seen[2..13].iter().all(|&m| m == 100), "{seen:?}");
+        // What came later is known to a part of the window only: never more than the true maximum.
+        for (t, &m) in (14..).zip(&seen[13..]) {
+            assert!((50 - t..=50 - (t - 10)).contains(&m), "{t}: {m}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn between_the_newest_and_the_true_maximum(values in prop::collection::vec(0_u32..1_000, 1..200), start: u32) {
+            let mut max = WindowedMax::default();
+            max.reset(start, values[0]);
+            for (i, &value) in values.iter().enumerate() {
+                let got = max.update(10, start.wrapping_add(i as u32), value);
+                let window = &values[i.saturating_sub(10)..=i];
+                prop_assert!(got >= value);
+                prop_assert!(window.contains(&got), "{} is not of {:?}", got, window);
+            }
+        }
+
+        /// With a sample each tick, a maximum in the newest quarter of the window is never missed.
+        #[test]
+        fn a_rising_value_is_followed(values in prop::collection::vec(0_u32..1_000, 1..200)) {
+            let mut max = WindowedMax::default();
+            max.reset(0, 0);
+            let mut sum = 0;
+            for (i, value) in values.into_iter().enumerate() {
+                sum += value;
+                prop_assert_eq!(max.update(10, i as u32, sum), sum);
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! YeAH: Scalable TCP while queues are short, Reno that empties them while they are long.
+// paper: yeah (Baiocchi, Castellani and Vacirca 2007) - fast and slow mode, precautionary decongestion.
+
+use crate::transport::tcp::seq::after;
+
+use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
+use super::scalable::AI_CNT;
+use super::vegas::Rounds;
+use super::{AckSample, CaState, CcEvent, CcSock, Controller};
+
+// linux: net/ipv4/tcp_yeah.c (6.1) - constants of the paper.
+/// Segments that may be queued.
+const ALPHA: u32 = 80;
+/// The queue is shortened by this part of it.
+const GAMMA: u32 = 1;
+/// A reduction takes an eighth at least, as a shift.
+const DELTA: u32 = 3;
+/// Emptying the queue takes half of the window at most, as a shift.
+const EPSILON: u32 = 1;
+/// Queueing delay of this part of the least round-trip time is long.
+const PHY: u32 = 8;
+/// Rounds as Reno after which other Reno flows are taken to be there.
+const RHO: u32 = 16;
+/// Rounds of short queues after which they are taken to have gone.
+const ZETA: u32 = 50;
+
+/// YeAH.
+#[derive(Clone, Debug, Default)]
+pub struct Yeah {
+    rounds: Rounds,
+    /// Segments queued in the last round.
+    last_queue: u32,
+    /// Rounds as Reno so far; 0: not as Reno.
+    doing_reno: u32,
+    /// Window that a Reno flow beside would have.
+    reno_count: u32,
+    /// Rounds of short queues.
+    fast_count: u32,
+}
+
+impl Yeah {
+    /// A round has been measured.
+    // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (6.1).
+    fn decide(&mut self, sk: &mut CcSock) {
+        let (rtt, base) = (self.rounds.min_rtt, self.rounds.base_rtt);
+        let queue = (u64::from(sk.snd_cwnd) * u64::from(rtt - base) / u64::from(rtt)) as u32;
+        if queue > ALPHA || rtt - base > base / PHY {
+            if queue > ALPHA && sk.snd_cwnd > self.reno_count {
+                let reduction = (queue / GAMMA).min(sk.snd_cwnd >> EPSILON);
+                sk.snd_cwnd = (sk.snd_cwnd - reduction).max(self.reno_count);
+                sk.snd_ssthresh = sk.snd_cwnd;
+            }
+            self.reno_count =
+                if self.reno_count <= 2 { (sk.snd_cwnd >> 1).max(2) } else { self.reno_count + 1 };
+            self.doing_reno = (self.doing_reno + 1).min(0xff_ffff);
+        } else {
+            self.fast_count += 1;
+            if self.fast_count > ZETA {
+                (self.reno_count, self.fast_count) = (2, 0);
+            }
+            self.doing_reno = 0;
+        }
+        self.last_queue = queue;
+    }
+}
+
+impl Controller for Yeah {
+    // linux: net/ipv4/tcp_yeah.c tcp_yeah_init (6.1).
+    fn init(&mut self, sk: &mut CcSock) {
+        *self = Self { reno_count: 2, ..Self::default() };
+        self.rounds.restart(sk);
+        sk.snd_cwnd_clamp = sk.snd_cwnd_clamp.min(u32::MAX / 128);
+    }
+
+    // linux: net/ipv4/tcp_yeah.c tcp_yeah_ssthresh (6.1) - takes what was queued, while no Reno flows are about.
+    fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
+        let half = (sk.snd_cwnd >> 1).max(2);
+        let reduction =
+            if self.doing_reno < RHO { self.last_queue.min(half).max(sk.snd_cwnd >> DELTA) } else { half };
+        self.fast_count = 0;
+        self.reno_count = (self.reno_count >> 1).max(2);
+        sk.snd_cwnd.saturating_sub(reduction).max(MIN_SSTHRESH)
+    }
+
+    #[inline]
+    fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, mut acked: u32) {
+        if !sk.is_cwnd_limited {
+            return;
+        }
+        if sk.in_slow_start() {
+            acked = slow_start(sk, acked);
+        }
+        if acked > 0 {
+            let w = if self.doing_reno == 0 { sk.snd_cwnd.min(AI_CNT) } else { sk.snd_cwnd };
+            cong_avoid_ai(sk, w, acked);
+        }
+        if after(ack, self.rounds.end_seq) {
+            if self.rounds.cnt_rtt > 2 {
+                self.decide(sk);
+            }
+            self.rounds.next(sk);
+        }
+    }
+
+    fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
+        self.rounds.state(sk, new);
+    }
+
+    fn cwnd_event(&mut self, sk: &mut CcSock, event: CcEvent) {
+        self.rounds.event(sk, event);
+    }
+
+    #[inline]
+    fn pkts_acked(&mut self, _sk: &mut CcSock, sample: &AckSample) {
+        self.rounds.sample(sample);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{avoid, sock};
+    use super::*;
+
+    #[test]
+    fn rounds_choose_the_mode() {
+        // window, least round-trip time of all and of the round in us, Reno's window, mode (rounds as Reno) before;
+        // window, Reno's window, mode, queue after
+        let table = [
+            // Short queue: Scalable.
+            (500, 20_000, 20_100, 2, 0, 500, 2, 0, 2),
+            (500, 20_000, 22_500, 30, 7, 500, 30, 0, 55),
+            // Delay above an eighth: Reno, nothing taken.
+            (500, 20_000, 22_600, 2, 0, 500, 250, 1, 57),
+            (500, 20_000, 22_600, 250, 1, 500, 251, 2, 57),
+            // More than 80 segments queued: emptied, but by half of the window at most and not below Reno's.
+            (1_000, 20_000, 22_000, 2, 0, 910, 455, 1, 90),
+            (1_000, 20_000, 80_000, 2, 0, 500, 250, 1, 750),
+            (1_000, 20_000, 22_000, 950, 3, 950, 951, 4, 90),
+            (1_000, 20_000, 22_000, 1_000, 3, 1_000, 1_001, 4, 90),
+        ];
+        for (cwnd, base, rtt, reno, mode, cwnd_after, reno_after, mode_after, queue) in table {
+            let mut sk = sock();
+            sk.snd_cwnd = cwnd;
+            let mut yeah = Yeah { reno_count: reno, doing_reno: mode, ..Yeah::default() };
+            (yeah.rounds.base_rtt, yeah.rounds.min_rtt) = (base, rtt);
+            yeah.decide(&mut sk);
+            assert_eq!(
+                (sk.snd_cwnd, yeah.reno_count, yeah.doing_reno, yeah.last_queue),
+                (cwnd_after, reno_after, mode_after, queue),
+                "{cwnd} {rtt}"
+            );
+        }
+    }
+
+    #[test]
+    fn reno_flows_are_forgotten_after_fifty_rounds_of_short_queues() {
+        let mut sk = sock();
+        let mut yeah = Yeah { reno_count: 40, ..Yeah::default() };
+        (yeah.rounds.base_rtt, yeah.rounds.min_rtt) = (20_000, 20_000);
+        let forgotten = (1..100).find(|_| {
+            yeah.decide(&mut sk);
+            yeah.reno_count == 2
+        });
+        assert_eq!(forgotten, Some(51));
+    }
+
+    #[test]
+    fn reductions() {
+        // window, segments queued, rounds as Reno, threshold
+        let table = [
+            (400, 0, 0, 350),
+            (400, 70, 0, 330),
+            (400, 300, 0, 200),
+            (400, 70, 15, 330),
+            (400, 70, 16, 200),
+            (2, 0, 16, 2),
+        ];
+        for (cwnd, last_queue, doing_reno, threshold) in table {
+            let mut sk = sock();
+            sk.snd_cwnd = cwnd;
+            let mut yeah = Yeah { last_queue, doing_reno, reno_count: 9, fast_count: 7, ..Yeah::default() };
+            assert_eq!(yeah.ssthresh(&mut sk), threshold, "{cwnd} {last_queue} {doing_reno}");
+            assert_eq!((yeah.reno_count, yeah.fast_count), (4, 0));
+        }
+    }
+
+    #[test]
+    fn growth() {
+        // rounds as Reno, window, after 500 acknowledged segments
+        for (doing_reno, cwnd, after) in [(0, 500, 505), (1, 500, 501), (0, 50, 59)] {
+            // No round ends: the sequence number acknowledged is the first.
+            assert_eq!(avoid(&mut Yeah { doing_reno, ..Yeah::default() }, cwnd, 500), after, "{cwnd}");
+        }
+    }
+}

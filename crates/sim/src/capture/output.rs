@@ -1,0 +1,101 @@
+//! Where a capture's bytes go: collected and written by the chunk.
+
+use std::io::{self, Write};
+
+/// Bytes written at once: whole pages at whole pages' places in the file, and few enough to be still in the processor's
+/// cache when the kernel copies them. A piece for each frame's payload costs it twice as much.
+const CHUNK: usize = 1 << 18;
+
+/// A file being written.
+#[derive(Debug)]
+pub struct Output<W> {
+    out: W,
+    chunk: Vec<u8>,
+    bytes: u64,
+    /// The first error; after it nothing is written.
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Output<W> {
+    /// An empty one.
+    pub fn new(out: W) -> Self {
+        Self { out, chunk: Vec::with_capacity(CHUNK), bytes: 0, failed: None }
+    }
+
+    /// Adds bytes at the end.
+    pub fn add(&mut self, mut bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        loop {
+            let room = CHUNK - self.chunk.len();
+            if bytes.len() < room {
+                return self.chunk.extend_from_slice(bytes);
+            }
+            let (fits, rest) = bytes.split_at(room);
+            self.chunk.extend_from_slice(fits);
+            self.write();
+            bytes = rest;
+        }
+    }
+
+    fn write(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.out.write_all(&self.chunk).err();
+        }
+        self.chunk.clear();
+    }
+
+    /// Writes the rest; gives the number of bytes in all.
+    pub fn finish(mut self) -> io::Result<u64> {
+        self.write();
+        match self.failed {
+            Some(e) => Err(e),
+            None => self.out.flush().map(|()| self.bytes),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Has room for so many bytes.
+    struct Small {
+        taken: Vec<u8>,
+        room: usize,
+    }
+
+    impl Write for Small {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(self.room - self.taken.len());
+            self.taken.extend_from_slice(&bytes[..taken]);
+            Ok(taken)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn all_is_written_in_order_until_there_is_no_room(
+            lengths in proptest::collection::vec(prop_oneof![0..2_000_usize, 0..2 * CHUNK, Just(CHUNK)], 0..12),
+            room in prop_oneof![0..2 * CHUNK, Just(usize::MAX)],
+        ) {
+            // No period of a chunk's length, so that chunks in a wrong order would show.
+            let bytes: Vec<u8> = (0..lengths.iter().sum()).map(|n: usize| (n % 251) as u8).collect();
+            let mut small = Small { taken: Vec::new(), room };
+            let mut out = Output::new(&mut small);
+            let mut rest = bytes.as_slice();
+            for len in lengths {
+                let (piece, behind) = rest.split_at(len);
+                out.add(piece);
+                rest = behind;
+            }
+            let outcome = out.finish().map_err(|e| e.kind());
+            let fits = bytes.len() <= room;
+            prop_assert_eq!(outcome, if fits { Ok(bytes.len() as u64) } else { Err(io::ErrorKind::WriteZero) });
+            prop_assert!(small.taken == bytes[..bytes.len().min(room)]);
+        }
+    }
+}
