@@ -1,0 +1,132 @@
+//! Wired networks: shapers, emulated networks, byte queue limits, coalescing and virtual devices, seen from end to end.
+
+mod common;
+
+use common::{flow, parse, run};
+use stillair_sim::recorder::RunSummary;
+
+/// A client, a router and a server. The router's side of `right` has `qdisc`.
+fn network(left: &str, right: &str, qdisc: &str) -> String {
+    format!(
+        r#"
+name = "wired"
+duration = "4 s"
+warm_up = "1 s"
+
+[link.left]
+{left}
+
+[link.right]
+{right}
+
+[node.client]
+profile = "linux-6.1"
+interface.eth0 = {{ link = "left", address = "10.0.0.1" }}
+
+[node.router]
+profile = "linux-6.1"
+forward = true
+interface.l = {{ link = "left", address = "10.0.0.2" }}
+interface.r = {{ link = "right", address = "10.0.1.2", qdisc = {qdisc} }}
+
+[node.server]
+profile = "linux-6.1"
+interface.eth0 = {{ link = "right", address = "10.0.1.1" }}
+"#
+    )
+}
+
+const VETH: &str = "kind = \"veth\"";
+const PING: &str = "interval = \"0.01 s\"\npayload = 56";
+
+/// Runs it with a flood of so many Mbit/s of 1,472-byte payloads and a ping; returns the summary and the sorted round-trip
+/// times in us, of the time after the warm-up.
+fn measured(text: &str, flood: u32) -> (RunSummary, Vec<u64>) {
+    let udp = format!("rate = \"{flood} Mbit/s\"\npayload = 1472\nburst = 1\ngap = \"periodic\"");
+    let udp = if flood > 0 { flow("udp", "client", "server", &udp) } else { String::new() };
+    let text = format!("{text}{}{udp}", flow("ping", "client", "server", PING));
+    let scenario = parse(&text, &[]);
+    let mut rtts = common::watched(&scenario, 0).world;
+    rtts.run_until(stillair_model::vocabulary::Instant::from_nanos(4_000_000_000));
+    let mut us: Vec<u64> = rtts.trace.recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
+    us.sort_unstable();
+    (run(&scenario, 0), us)
+}
+
+#[test]
+fn a_shaper_has_its_rate_and_its_class_counts_for_itself() {
+    for child in ["{ kind = \"pfifo\", limit = 20 }", "\"fq_codel\""] {
+        let htb = format!("{{ kind = \"htb\", rate = \"10 Mbit/s\", child = {child} }}");
+        let (s, rtts) = measured(&network(VETH, VETH, &htb), 20);
+        let (htb, class) = (&s.qdiscs["router.r"], &s.qdiscs["router.r/child"]);
+        // Four seconds at the rate, and the burst of two packets that the first of them begin with.
+        let sent = htb.bytes as i64 - 5_000_000;
+        assert!((0..=2 * 1514).contains(&sent), "{sent} bytes more than the rate");
+        assert_eq!((htb.kind, htb.packets, htb.bytes), ("htb", class.packets, class.bytes));
+        assert!(htb.drops == class.drops && htb.drops > 300, "{htb:?}");
+        assert!(htb.overlimits > 3000 && class.overlimits == 0);
+        // 20 packets of 1.2 ms before it, or the sparse flow's place in fq_codel: one packet.
+        let median = rtts[rtts.len() / 2];
+        let range = if class.kind == "pfifo" { 22_000..25_000 } else { 100..1_500 };
+        assert!(range.contains(&median), "{}: {median} us", class.kind);
+    }
+}
+
+#[test]
+fn an_emulated_delay_is_exact_and_nothing_else_on_virtual_devices() {
+    let (_, rtts) = measured(&network(VETH, VETH, "{ kind = \"netem\", delay = \"20 ms\" }"), 0);
+    assert!(rtts.len() > 290 && rtts.iter().all(|&us| us == 20_000), "{rtts:?}");
+    let (s, rtts) = measured(&network(VETH, VETH, "\"noqueue\""), 50);
+    assert!(rtts.iter().all(|&us| us == 0), "nothing takes time here");
+    assert!(s.qdiscs.is_empty() && s.drops.is_empty());
+    let (s, _) = measured(&network(VETH, VETH, "{ kind = \"netem\", loss = 0.2, duplicate = 0.1 }"), 10);
+    // Per packet: 0.9 x 0.8 once; doubled and not lost twice, where the copy may be lost: 0.1 x (0.8 x 1.8 + 0.2).
+    let netem = &s.qdiscs["router.r"];
+    let share = 10e6 / 8.0 / 1472.0 * 4.0 + 400.0;
+    let sent = netem.packets as f64 / share;
+    assert!((sent - (0.72 + 0.164)).abs() < 0.02, "{sent}");
+    assert!(s.drops.iter().all(|d| (d.place.as_str(), d.reason) == ("router.r qdisc", "loss")));
+}
+
+#[test]
+fn a_long_ring_hides_the_queue_from_its_law_and_byte_limits_give_it_back() {
+    let slow = |more: &str| format!("rate = \"10 Mbit/s\"\ndelay = \"0 s\"\n{more}");
+    let fast = "rate = \"1 Gbit/s\"\ndelay = \"0 s\"";
+    let median = |more: &str| {
+        let (s, rtts) = measured(&network(fast, &slow(more), "\"fq_codel\""), 20);
+        // The wire is as busy either way: 1,538 bytes a packet with all that an Ethernet frame costs.
+        assert!(s.goodput_total_mbps > 9.4, "{more}: {}", s.goodput_total_mbps);
+        rtts[rtts.len() / 2]
+    };
+    // 192 to 256 packets of 1.23 ms, or a few.
+    assert!((230_000..330_000).contains(&median("")), "{}", median(""));
+    assert!(median("bql = true") < 5_000, "{}", median("bql = true"));
+    assert!(median("ring = 4") < 7_000, "{}", median("ring = 4"));
+}
+
+#[test]
+fn coalesced_arrivals_wait_for_each_other() {
+    let link = |more: &str| format!("rate = \"1 Gbit/s\"\ndelay = \"50 us\"\n{more}");
+    let rtt = |more: &str, flood| {
+        let (_, rtts) = measured(&network(&link(more), &link(more), "\"pfifo_fast\""), flood);
+        (rtts[0], rtts[rtts.len() / 2])
+    };
+    // Four hops of 50 us and 98 bytes with what Ethernet adds.
+    assert_eq!(rtt("", 0), (203, 203));
+    // Alone, a packet waits the full time at each hop.
+    assert_eq!(rtt("rx_usecs = 100", 0), (603, 603));
+    // Among 800 Mbit/s, a packet every 15 us, five come together long before that on two of the hops; the way back is idle.
+    let (_, median) = rtt("rx_usecs = 100\nrx_frames = 5", 800);
+    assert!((420..560).contains(&median), "{median}");
+}
+
+#[test]
+fn chance_in_disciplines_is_by_seed_and_run() {
+    let qdisc = "{ kind = \"htb\", rate = \"10 Mbit/s\", child = { kind = \"netem\", delay = \"5 ms\", jitter = \"2 ms\", \
+                 loss = 0.1, duplicate = 0.05 } }";
+    let text = format!("{}{}", network(VETH, VETH, qdisc), flow("ping", "client", "server", PING));
+    let scenario = parse(&text, &[]);
+    let hashes = [0, 1, 0].map(|n| run(&scenario, n).trace_hash);
+    assert_eq!(hashes[0], hashes[2]);
+    assert_ne!(hashes[0], hashes[1]);
+}
