@@ -123,6 +123,12 @@ pub struct TcpConfig {
     pub truesize_segment: u32,
     /// The device has scatter-gather: larger packets' truesize follows page fragments.
     pub scatter_gather: bool,
+    /// Room that the kernel was built to leave for all headers before TCP's data (MAX_TCP_HEADER): 320 bytes where it has
+    /// Wi-Fi and mesh, as distributions' have, 256 where it has neither. The send buffer's growth and the largest TSO
+    /// packet follow from it.
+    // linux: include/net/tcp.h MAX_TCP_HEADER, include/linux/netdevice.h LL_MAX_HEADER (6.1); measured: a kernel without Wi-Fi
+    // grows its buffer by 2,304 bytes a segment of the window, twice.
+    pub max_header: u32,
     /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
     pub wmem: [u32; 3],
     /// `net.ipv4.tcp_rmem`: the same for the receive buffer.

@@ -6,7 +6,9 @@
 
 pub mod config;
 pub mod info;
+pub mod sender;
 pub mod seq;
+pub mod ticks;
 
 use crate::qdisc::Enqueue;
 use crate::vocabulary::{Instant, NewPacket, TcpFlags, TcpHeader};

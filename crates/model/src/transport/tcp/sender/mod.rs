@@ -1,0 +1,409 @@
+//! The sending half of a socket: what Linux does between `sendmsg` and the queue of the interface.
+//!
+//! One file a concept: `queue` what is sent and unsent, `sndbuf` the application's side, `output` what may leave and how,
+//! `tso`, `small_queues` and `pacing` the three that shape it, `window` whether the window is really used; `ack` takes an
+//! acknowledgement in, by way of `sack`, `rtt`, `rate`; `recovery`, `undo`, `loss`, `prr`, `rack` and `tlp` decide what is lost
+//! and how fast to go on; `timer` is the kernel's one timer for all that.
+//!
+//! deviation: data has no content, so a packet is never copied, collapsed with its neighbour when it is sent again, or merged
+//! with it when SACKed; the maximum segment size does not shrink while the socket itself sends SACK blocks along with data; a
+//! connection is never given up for too many timeouts; early retransmit (RFC 5827) of kernels before 4.12 is left out, and so
+//! are autocorking and the probe for path MTU - none of them acts on a bulk transfer.
+
+mod ack;
+mod loss;
+mod output;
+mod pacing;
+mod prr;
+mod queue;
+mod rack;
+mod rate;
+mod recovery;
+mod rtt;
+mod sack;
+mod small_queues;
+mod sndbuf;
+mod timer;
+mod tlp;
+mod tso;
+mod undo;
+mod window;
+
+#[cfg(test)]
+mod scenarios;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use super::config::TcpConfig;
+use super::info::TcpInfo;
+use super::seq::before;
+use super::ticks::Ticks;
+use super::{Emit, PeerOptions};
+use crate::transport::cc::{CaState, Cc, CcSock, Controller};
+use crate::vocabulary::{Duration, Instant, MAX_SACK_BLOCKS, Stream};
+use queue::{RtxQueue, Unsent};
+use rack::Rack;
+use rate::Delivery;
+use recovery::{Recovery, Rexmit};
+use rtt::Rtt;
+use small_queues::HostQueue;
+use sndbuf::SendBuffer;
+use timer::RetransTimer;
+use tlp::LossProbe;
+use window::Usage;
+
+/// A threshold that stands for "none yet".
+// linux: include/net/tcp.h TCP_INFINITE_SSTHRESH (6.1).
+const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+/// Longest retransmission timeout in seconds.
+// linux: include/net/tcp.h TCP_RTO_MAX (6.1).
+const RTO_MAX_S: u32 = 120;
+/// Timeout before the first measurement, and the variation assumed if the SYN gave none, in seconds.
+// linux: include/net/tcp.h TCP_TIMEOUT_INIT, TCP_TIMEOUT_FALLBACK (6.1).
+const TIMEOUT_INIT_S: u32 = 1;
+const TIMEOUT_FALLBACK_S: u32 = 3;
+/// Bytes of the time-stamp option, padded.
+const TIMESTAMP_OPTION: u32 = 12;
+/// Maximum segment size that is assumed before the other end's is known.
+// linux: include/net/tcp.h TCP_MSS_DEFAULT (6.1).
+const MSS_DEFAULT: u32 = 536;
+
+/// Counters of a sender, for [`TcpInfo`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Counters {
+    retrans: u32,
+    bytes_sent: u64,
+    bytes_retrans: u64,
+    bytes_acked: u64,
+    segs_out: u32,
+    data_segs_out: u32,
+    dsack_dups: u32,
+    tlp_probes: u32,
+    timeouts: u32,
+}
+
+/// Explicit congestion notification, the sender's part.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ecn {
+    /// Both ends agreed on it.
+    ok: bool,
+    /// The next new segment tells that the window was reduced.
+    queue_cwr: bool,
+}
+
+/// The sending half of a socket.
+#[derive(Clone, Debug)]
+pub struct Sender {
+    /// What the congestion control sees.
+    pub sk: CcSock,
+    cc: Cc,
+    /// The congestion control sets window and rate itself (`cong_control`).
+    cc_controls: bool,
+    cfg: TcpConfig,
+    ticks: Ticks,
+    /// Least retransmission timeout in us.
+    rto_min_us: u32,
+    rtx: RtxQueue,
+    unsent: Unsent,
+    /// The window that the peer offers, and the largest it ever did, in bytes.
+    snd_wnd: u32,
+    max_window: u32,
+    /// Sequence number of the segment that last set it.
+    snd_wl1: u32,
+    /// End of the last segment that was smaller than the maximum.
+    snd_sml: u32,
+    sack: bool,
+    timestamps: bool,
+    /// The last echoed time stamp in ms.
+    tsecr: u32,
+    rtt: Rtt,
+    rack: Rack,
+    rec: Recovery,
+    tlp: LossProbe,
+    delivery: Delivery,
+    usage: Usage,
+    buf: SendBuffer,
+    ecn: Ecn,
+    host: HostQueue,
+    timer: RetransTimer,
+    pace_at: Option<Instant>,
+    /// Departure of the packet that was handed down last, in us.
+    sent_us: u64,
+    rexmit: Rexmit,
+    /// How far packets may overtake each other, in segments.
+    reordering: u32,
+    reord_seen: bool,
+    /// End of the highest packet that is SACKed; counts while any is.
+    highest_sack: u32,
+    /// The SACK blocks of the last acknowledgement, in order.
+    sack_cache: [(u32, u32); MAX_SACK_BLOCKS],
+    sack_cached: u8,
+    /// Everything before this was looked at for retransmission.
+    rexmit_hint: Option<u32>,
+    closing: bool,
+    count: Counters,
+}
+
+impl Sender {
+    /// A sender before the handshake. `random` is what its congestion control leaves to chance.
+    pub fn new(config: &TcpConfig, cc: Cc, random: Stream) -> Self {
+        let ticks = Ticks::new(config.hz);
+        Self {
+            sk: CcSock {
+                snd_cwnd: config.init_cwnd,
+                snd_cwnd_cnt: 0,
+                snd_cwnd_clamp: u32::MAX,
+                snd_ssthresh: INFINITE_SSTHRESH,
+                prior_cwnd: 0,
+                packets_out: 0,
+                sacked_out: 0,
+                lost_out: 0,
+                retrans_out: 0,
+                is_cwnd_limited: false,
+                max_packets_out: 0,
+                ca_state: CaState::Open,
+                mss_cache: MSS_DEFAULT,
+                srtt_us: 0,
+                min_rtt_us: u32::MAX,
+                delivered: 0,
+                delivered_ce: 0,
+                lost: 0,
+                app_limited: u32::MAX,
+                delivered_mstamp: 0,
+                snd_una: 0,
+                snd_nxt: 0,
+                unsent: 0,
+                now_us: 0,
+                jiffies: 0,
+                hz: config.hz,
+                lsndtime: 0,
+                pacing_rate: u64::MAX,
+                max_pacing_rate: u64::MAX,
+                needs_pacing: false,
+                pacing_shift: config.pacing_shift,
+                wmem_alloc: 0,
+                init_cwnd: config.init_cwnd,
+                wstamp_ns: 0,
+                clock_ns: 0,
+                random,
+            },
+            cc,
+            cc_controls: false,
+            ticks,
+            rto_min_us: (config.rto_min.nanos() / 1_000) as u32,
+            rtx: RtxQueue::new(),
+            unsent: Unsent::default(),
+            snd_wnd: 0,
+            max_window: 0,
+            snd_wl1: 0,
+            snd_sml: 0,
+            sack: config.sack,
+            timestamps: config.timestamps,
+            tsecr: 0,
+            rtt: Rtt::new(TIMEOUT_INIT_S * config.hz, 0, TIMEOUT_INIT_S * 1_000_000),
+            rack: Rack::default(),
+            rec: Recovery::default(),
+            tlp: LossProbe::default(),
+            delivery: Delivery::default(),
+            usage: Usage::default(),
+            buf: SendBuffer::new(config.wmem[1]),
+            ecn: Ecn::default(),
+            host: HostQueue::default(),
+            timer: RetransTimer::default(),
+            pace_at: None,
+            sent_us: 0,
+            rexmit: Rexmit::None,
+            reordering: config.reordering,
+            reord_seen: false,
+            highest_sack: 0,
+            sack_cache: [(0, 0); MAX_SACK_BLOCKS],
+            sack_cached: 0,
+            rexmit_hint: None,
+            closing: false,
+            count: Counters::default(),
+            cfg: config.clone(),
+        }
+    }
+
+    /// The handshake is over: `snd_nxt` is the first sequence number to send, `peer` what the other end offered, `window` its
+    /// receive window in bytes, `syn_rtt` the round-trip time of the SYN if it was timed.
+    // linux: net/ipv4/tcp_input.c tcp_init_transfer, tcp_rcv_synsent_state_process (6.1), net/ipv4/tcp_metrics.c
+    // tcp_init_metrics - a SYN counts as the first segment delivered.
+    pub fn established(
+        &mut self,
+        now: Instant,
+        snd_nxt: u32,
+        peer: &PeerOptions,
+        window: u32,
+        syn_rtt: Option<Duration>,
+    ) {
+        self.touch(now);
+        self.sack = self.cfg.sack && peer.sack;
+        self.timestamps = self.cfg.timestamps && peer.timestamps;
+        self.ecn.ok = peer.ecn;
+        (self.snd_wnd, self.max_window) = (window, window);
+        self.rtt = Rtt::new(TIMEOUT_INIT_S * self.cfg.hz, self.sk.jiffies, TIMEOUT_INIT_S * 1_000_000);
+        let option = if self.timestamps { TIMESTAMP_OPTION } else { 0 };
+        match syn_rtt {
+            Some(rtt) => {
+                let us = (rtt.nanos() / 1_000) as u32;
+                self.rtt_sample(us);
+                self.min_rtt_sample(us);
+                // The first rate is computed before the other end's segment size is taken in, hence from the default.
+                self.sk.mss_cache = MSS_DEFAULT - option;
+                self.update_pacing_rate();
+            }
+            None => {
+                self.rtt = Rtt::new(
+                    TIMEOUT_FALLBACK_S * self.cfg.hz,
+                    self.sk.jiffies,
+                    TIMEOUT_FALLBACK_S * 1_000_000,
+                );
+            }
+        }
+        let sk = &mut self.sk;
+        sk.mss_cache = u32::from(self.cfg.advmss.min(peer.mss)) - option;
+        (sk.snd_una, sk.snd_nxt) = (snd_nxt, snd_nxt);
+        self.snd_sml = snd_nxt;
+        self.highest_sack = snd_nxt;
+        sk.delivered = 1;
+        sk.delivered_mstamp = sk.now_us;
+        sk.app_limited = u32::MAX;
+        sk.lsndtime = sk.jiffies;
+        self.usage = Usage::starting(sk.snd_una, sk.jiffies);
+        self.delivery.first_tx_mstamp = sk.now_us;
+        self.cc.init(&mut self.sk);
+        self.expand_sndbuf();
+    }
+
+    /// Takes the clock over.
+    #[inline]
+    fn touch(&mut self, now: Instant) {
+        self.sk.clock_ns = now.nanos();
+        self.sk.now_us = now.nanos() / 1_000;
+        self.sk.jiffies = self.ticks.at(now);
+    }
+    /// Microseconds since `then`.
+    #[inline]
+    fn since_us(&self, then: u64) -> u32 {
+        self.sk.now_us.saturating_sub(then) as u32
+    }
+    /// The end of the peer's window.
+    #[inline]
+    fn wnd_end(&self) -> u32 {
+        self.sk.snd_una.wrapping_add(self.snd_wnd)
+    }
+    /// The end of the highest packet that is SACKed.
+    // linux: include/net/tcp.h tcp_highest_sack_seq (6.1).
+    #[inline]
+    fn highest_sack_seq(&self) -> u32 {
+        if self.sk.sacked_out == 0 { self.sk.snd_una } else { self.highest_sack }
+    }
+    /// The window is being reduced in proportion.
+    #[inline]
+    fn in_cwnd_reduction(&self) -> bool {
+        matches!(self.sk.ca_state, CaState::Cwr | CaState::Recovery)
+    }
+    /// The last echoed time stamp is older than `ms`.
+    // linux: net/ipv4/tcp_input.c tcp_tsopt_ecr_before (6.1).
+    #[inline]
+    fn echo_before(&self, ms: u32) -> bool {
+        self.timestamps && self.tsecr != 0 && before(self.tsecr, ms)
+    }
+    fn set_ca_state(&mut self, state: CaState) {
+        self.cc.set_state(&mut self.sk, state);
+        self.sk.ca_state = state;
+    }
+
+    /// The application will write no more: a FIN follows what is written.
+    // linux: net/ipv4/tcp_output.c tcp_send_fin (6.1) - it goes along with the last unsent packet if there is one.
+    pub fn close(&mut self) {
+        if self.closing {
+            return;
+        }
+        self.closing = true;
+        if self.unsent.is_empty() {
+            self.unsent.append(0);
+            self.buf.wmem_queued += self.truesize(0);
+        }
+        self.unsent.fin = true;
+    }
+
+    /// Everything, the FIN included, is acknowledged.
+    pub fn finished(&self) -> bool {
+        self.closing && self.unsent.is_empty() && self.rtx.is_empty()
+    }
+
+    /// When [`Sender::on_timer`] is to be called next.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        match (self.timer.fires(), self.pace_at) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Whatever is due: retransmission timeout, tail-loss probe, the end of RACK's reordering window, a pacing gap, a probe of a
+    /// closed window.
+    pub fn on_timer(&mut self, now: Instant, out: &mut impl Emit) {
+        self.touch(now);
+        if self.pace_at.is_some_and(|at| at <= now) {
+            self.pace_at = None;
+            self.write_after_wait(out);
+        }
+        if let Some(due) = self.timer.due(now) {
+            match due {
+                timer::Due::Reordering => self.reordering_timeout(out),
+                timer::Due::LossProbe => self.send_loss_probe(out),
+                timer::Due::Retransmit => {
+                    self.timer.clear();
+                    self.retransmission_timeout(out);
+                }
+                timer::Due::WindowProbe => {
+                    self.timer.clear();
+                    self.window_probe(out);
+                }
+            }
+        }
+    }
+
+    /// Fills in what `ss` shows of a sender.
+    // linux: net/ipv4/tcp.c tcp_get_info (6.1).
+    pub fn info(&self, _now: Instant, into: &mut TcpInfo) {
+        let sk = &self.sk;
+        into.ca_state = sk.ca_state;
+        into.cwnd = sk.snd_cwnd;
+        into.ssthresh = sk.snd_ssthresh;
+        into.rtt_us = sk.srtt_us >> 3;
+        into.rttvar_us = self.rtt.mdev_us >> 2;
+        into.minrtt_us = sk.min_rtt_us;
+        into.rto_us = self.ticks_to_us(self.rtt.rto) as u32;
+        into.backoff = self.rtt.backoff;
+        into.unacked = sk.packets_out;
+        into.sacked = sk.sacked_out;
+        into.lost = sk.lost_out;
+        into.retrans = sk.retrans_out;
+        into.retrans_total = self.count.retrans;
+        into.reordering = self.reordering;
+        into.mss = sk.mss_cache;
+        into.pacing_rate = sk.pacing_rate;
+        into.delivery_rate = self.delivery.rate(sk.mss_cache);
+        into.app_limited = self.delivery.rate_app_limited;
+        into.delivered = sk.delivered;
+        into.bytes_acked = self.count.bytes_acked;
+        into.bytes_sent = self.count.bytes_sent;
+        into.bytes_retrans = self.count.bytes_retrans;
+        into.segs_out = self.count.segs_out;
+        into.data_segs_out = self.count.data_segs_out;
+        into.notsent = sk.unsent;
+        into.snd_wnd = self.snd_wnd;
+        into.wmem_alloc = sk.wmem_alloc;
+        into.sndbuf = self.buf.sndbuf;
+        into.wmem_queued = self.buf.wmem_queued;
+        into.dsack_dups = self.count.dsack_dups;
+        into.tlp_probes = self.count.tlp_probes;
+        into.timeouts = self.count.timeouts;
+    }
+}

@@ -1,0 +1,176 @@
+//! Proportional rate reduction: how a window falls from where it was to the threshold.
+// spec: rfc6937 3 - PRR with the slow-start reduction bound; the conservative bound where losses go on.
+
+use super::Sender;
+use super::ack::Ack;
+use crate::transport::cc::{CaState, CcEvent, Controller};
+
+/// Progress of a reduction.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prr {
+    /// Segments delivered since it began.
+    pub delivered: u32,
+    /// Segments sent since it began.
+    pub out: u32,
+}
+
+impl Prr {
+    /// Segments that may be sent now: `acked` were delivered and `lost` marked by this acknowledgement, `advanced` if it moved
+    /// the first unacknowledged byte.
+    // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (6.1).
+    pub fn quota(
+        &mut self,
+        acked: u32,
+        lost: u32,
+        advanced: bool,
+        in_flight: u32,
+        ssthresh: u32,
+        prior_cwnd: u32,
+    ) -> u32 {
+        self.delivered += acked;
+        let (delivered, out) = (i64::from(self.delivered), i64::from(self.out));
+        let room = i64::from(ssthresh) - i64::from(in_flight);
+        let send = if room < 0 {
+            let share = u64::from(ssthresh) * u64::from(self.delivered);
+            share.div_ceil(u64::from(prior_cwnd)) as i64 - out
+        } else {
+            let catch_up = (delivered - out).max(i64::from(acked));
+            room.min(catch_up + i64::from(advanced && lost == 0))
+        };
+        // The first retransmission of a recovery always goes out.
+        send.max(i64::from(self.out == 0)) as u32
+    }
+}
+
+impl Sender {
+    /// A reduction begins.
+    // linux: net/ipv4/tcp_input.c tcp_init_cwnd_reduction (6.1).
+    pub(super) fn init_cwnd_reduction(&mut self) {
+        self.rec.high_seq = self.sk.snd_nxt;
+        self.tlp.high_seq = None;
+        self.sk.snd_cwnd_cnt = 0;
+        self.sk.prior_cwnd = self.sk.snd_cwnd;
+        self.rec.prr = Prr::default();
+        self.sk.snd_ssthresh = self.cc.ssthresh(&mut self.sk);
+        self.queue_cwr();
+    }
+
+    /// The next new segment tells the receiver that the window was reduced.
+    pub(super) fn queue_cwr(&mut self) {
+        self.ecn.queue_cwr |= self.ecn.ok;
+    }
+
+    /// Sets the window by what was delivered.
+    pub(super) fn reduce_cwnd(&mut self, acked: u32, lost: u32, advanced: bool) {
+        let sk = &mut self.sk;
+        if acked == 0 || sk.prior_cwnd == 0 {
+            return;
+        }
+        let in_flight = sk.in_flight();
+        let send = self.rec.prr.quota(acked, lost, advanced, in_flight, sk.snd_ssthresh, sk.prior_cwnd);
+        sk.snd_cwnd = in_flight + send;
+    }
+
+    /// It is over: the window is the threshold, unless the reduction was undone.
+    // linux: net/ipv4/tcp_input.c tcp_end_cwnd_reduction (6.1).
+    pub(super) fn end_cwnd_reduction(&mut self) {
+        if self.cc_controls {
+            return;
+        }
+        let sk = &mut self.sk;
+        if sk.snd_ssthresh < super::INFINITE_SSTHRESH
+            && (sk.ca_state == CaState::Cwr || self.rec.undo_marker.is_some())
+        {
+            sk.snd_cwnd = sk.snd_ssthresh;
+            self.usage.stamp = sk.jiffies;
+        }
+        self.cc.cwnd_event(&mut self.sk, CcEvent::CompleteCwr);
+    }
+
+    /// The window is reduced for a mark or a local refusal, not for a loss.
+    // linux: net/ipv4/tcp_input.c tcp_enter_cwr (6.1).
+    pub(super) fn enter_cwr(&mut self) {
+        self.rec.prior_ssthresh = 0;
+        if self.sk.ca_state < CaState::Cwr {
+            self.rec.undo_marker = None;
+            self.init_cwnd_reduction();
+            self.set_ca_state(CaState::Cwr);
+        }
+    }
+
+    /// The last step of an acknowledgement: window and pacing rate.
+    // linux: net/ipv4/tcp_input.c tcp_cong_control, tcp_may_raise_cwnd (6.1).
+    #[inline]
+    pub(super) fn cong_control(&mut self, a: &Ack, acked: u32) {
+        self.cc_controls = self.cc.cong_control(&mut self.sk, &a.rs);
+        if self.cc_controls {
+            return;
+        }
+        if self.in_cwnd_reduction() {
+            self.reduce_cwnd(acked, a.rs.losses as u32, a.has(super::ack::UNA_ADVANCED));
+        } else if self.may_raise_cwnd(a) {
+            self.sk.is_cwnd_limited = self.is_cwnd_limited();
+            self.cc.cong_avoid(&mut self.sk, a.ack, acked);
+            self.usage.stamp = self.sk.jiffies;
+        }
+        self.update_pacing_rate();
+    }
+
+    /// In-order delivery raises the window; any delivery does where much reordering is known.
+    #[inline]
+    fn may_raise_cwnd(&self, a: &Ack) -> bool {
+        use super::ack::{ACKED, DATA_ACKED, DATA_SACKED};
+        a.has(if self.reordering > self.cfg.reordering { ACKED | DATA_SACKED } else { DATA_ACKED })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first example of RFC 6937, section 4: twenty segments in flight, the first is lost, the window is to be halved.
+    // spec: rfc6937 4 - PRR sends for every other acknowledgement. The RFC's sender had sent two segments by limited transmit, and
+    // counts them; Linux with RACK has not, and so is at the threshold an acknowledgement earlier.
+    #[test]
+    fn halving_sends_on_every_other_acknowledgement() {
+        let mut prr = Prr::default();
+        let mut in_flight = 20 - 1 - 2;
+        let mut sent = vec![];
+        for ack in 3..=18 {
+            in_flight -= 1;
+            let quota = prr.quota(1, u32::from(ack == 3), false, in_flight, 10, 20);
+            in_flight += quota;
+            prr.out += quota;
+            sent.push(quota);
+        }
+        assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1]);
+        assert_eq!(in_flight, 10);
+    }
+
+    #[test]
+    fn below_the_threshold_it_catches_up_or_conserves() {
+        // delivered and sent before, acked, lost, advanced, in flight | segments
+        let table = [
+            // no progress of the left edge: as many as were delivered
+            ((4, 4), 1, 0, false, 4, 1),
+            // progress without a new loss: one more, as slow start does
+            ((4, 4), 1, 0, true, 4, 2),
+            ((4, 4), 1, 1, true, 4, 1),
+            // catching up with what was delivered
+            ((9, 4), 1, 0, true, 3, 7),
+            // never beyond the threshold
+            ((9, 4), 1, 0, true, 8, 2),
+            ((9, 4), 3, 0, true, 10, 0),
+            // nothing was sent yet
+            ((0, 0), 1, 5, false, 15, 1),
+        ];
+        for ((delivered, out), acked, lost, advanced, in_flight, want) in table {
+            let mut prr = Prr { delivered, out };
+            assert_eq!(
+                prr.quota(acked, lost, advanced, in_flight, 10, 20),
+                want,
+                "{delivered} {out} {acked} {lost} {advanced} {in_flight}"
+            );
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! The two queues of a sender: what was sent and is not acknowledged, and what was written and is not sent.
+//!
+//! Sent packets stand in sequence in a ring of slot numbers; the slots themselves never move, so that a second, linked
+//! order runs through them: that of their last transmission, which RACK walks. Unsent packets have no state but their
+//! length and are kept as runs of equal ones.
+
+use std::collections::VecDeque;
+
+use super::super::seq::after;
+
+/// Slot of a sent packet.
+pub(super) type Id = u32;
+/// No slot.
+pub(super) const NIL: Id = Id::MAX;
+
+/// SACKed.
+pub(super) const SACKED: u16 = 1;
+/// Sent again, and that copy is thought to be in the network.
+pub(super) const RETRANS: u16 = 1 << 1;
+/// Thought lost.
+pub(super) const LOST: u16 = 1 << 2;
+/// Was sent again at some time.
+pub(super) const EVER_RETRANS: u16 = 1 << 3;
+/// Was sent while the application limited the sender.
+pub(super) const APP_LIMITED: u16 = 1 << 4;
+/// Has given its delivery-rate sample.
+pub(super) const SAMPLED: u16 = 1 << 5;
+/// Bears PSH.
+pub(super) const PUSH: u16 = 1 << 6;
+/// Bears FIN.
+pub(super) const FIN: u16 = 1 << 7;
+/// Stands in the order of transmission.
+const LINKED: u16 = 1 << 8;
+
+/// A packet that was sent: one segment, or several with TSO.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Skb {
+    /// First sequence number.
+    pub seq: u32,
+    /// Sequence number after its last, a FIN counted.
+    pub end: u32,
+    /// Bytes of memory it holds.
+    pub truesize: u32,
+    /// Segments.
+    pub segs: u16,
+    /// What has become of it.
+    pub flags: u16,
+    /// When it last left, in us.
+    pub sent_us: u64,
+    /// When the packet that was last delivered at that time had been delivered, in us.
+    pub delivered_mstamp: u64,
+    /// When the packet that was last delivered at that time had been sent, in us.
+    pub first_tx_mstamp: u64,
+    /// Segments delivered at that time.
+    pub delivered: u32,
+    /// Of them, with marks.
+    pub delivered_ce: u32,
+    /// Number of its last transmission.
+    pub ordinal: u32,
+    /// Neighbours in the order of transmission; the queue's own.
+    pub prev: Id,
+    pub next: Id,
+}
+
+impl Skb {
+    /// Bytes of data.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.end.wrapping_sub(self.seq) - u32::from(self.flags & FIN != 0)
+    }
+    /// Whether any of the flags is set.
+    #[inline]
+    pub fn is(&self, flags: u16) -> bool {
+        self.flags & flags != 0
+    }
+}
+
+/// What was sent and is not acknowledged.
+#[derive(Clone, Debug)]
+pub(super) struct RtxQueue {
+    slots: Vec<Skb>,
+    free: Vec<Id>,
+    order: VecDeque<Id>,
+    oldest: Id,
+    newest: Id,
+}
+
+impl RtxQueue {
+    pub fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), order: VecDeque::new(), oldest: NIL, newest: NIL }
+    }
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+    /// Slot of the packet that is `i`th in sequence.
+    #[inline]
+    pub fn id(&self, i: usize) -> Id {
+        self.order[i]
+    }
+    /// Slot of the first.
+    #[inline]
+    pub fn first(&self) -> Option<Id> {
+        self.order.front().copied()
+    }
+    #[inline]
+    pub fn at(&self, id: Id) -> &Skb {
+        &self.slots[id as usize]
+    }
+    #[inline]
+    pub fn at_mut(&mut self, id: Id) -> &mut Skb {
+        &mut self.slots[id as usize]
+    }
+    /// The first packet.
+    #[inline]
+    pub fn head(&self) -> Option<&Skb> {
+        self.first().map(|id| self.at(id))
+    }
+    /// All of them in sequence.
+    pub fn iter(&self) -> impl Iterator<Item = &Skb> {
+        self.order.iter().map(|&id| self.at(id))
+    }
+
+    fn slot(&mut self, skb: Skb) -> Id {
+        match self.free.pop() {
+            Some(id) => {
+                self.slots[id as usize] = skb;
+                id
+            }
+            None => {
+                self.slots.push(skb);
+                (self.slots.len() - 1) as Id
+            }
+        }
+    }
+
+    /// Appends a packet that was just sent.
+    #[inline]
+    pub fn push(&mut self, skb: Skb) {
+        let id = self.slot(Skb { flags: skb.flags & !LINKED, ..skb });
+        self.order.push_back(id);
+        self.link_last(id);
+    }
+
+    /// Takes the first packet off.
+    #[inline]
+    pub fn pop(&mut self) {
+        if let Some(id) = self.order.pop_front() {
+            self.unlink(id);
+            self.free.push(id);
+        }
+    }
+
+    /// Place in sequence of the first packet that ends after `seq`.
+    pub fn find(&self, seq: u32) -> usize {
+        self.order.partition_point(|&id| !after(self.at(id).end, seq))
+    }
+
+    /// Cuts the `i`th packet after `bytes` of data; `cost` is the memory of a packet without data. The rest becomes a packet
+    /// of its own with the same history.
+    // linux: net/ipv4/tcp_output.c tcp_fragment (6.1).
+    pub fn split(&mut self, i: usize, bytes: u32, mss: u32, cost: u32) {
+        let id = self.order[i];
+        let whole = *self.at(id);
+        let rest_len = whole.len() - bytes;
+        let rest = Skb {
+            seq: whole.seq.wrapping_add(bytes),
+            truesize: cost + rest_len,
+            segs: rest_len.div_ceil(mss).max(1) as u16,
+            flags: whole.flags & !LINKED,
+            ..whole
+        };
+        let front = self.at_mut(id);
+        front.end = front.seq.wrapping_add(bytes);
+        front.segs = bytes.div_ceil(mss) as u16;
+        front.truesize = cost + bytes;
+        front.flags &= !(PUSH | FIN);
+        let new = self.slot(rest);
+        self.order.insert(i + 1, new);
+        if whole.is(LINKED) {
+            self.link_after(id, new);
+        }
+    }
+
+    /// The packet whose last transmission is the longest ago.
+    #[inline]
+    pub fn oldest(&self) -> Id {
+        self.oldest
+    }
+    /// The one sent after it.
+    #[inline]
+    pub fn sent_after(&self, id: Id) -> Id {
+        self.at(id).next
+    }
+    /// It was sent just now.
+    #[inline]
+    pub fn sent(&mut self, id: Id) {
+        self.unlink(id);
+        self.link_last(id);
+    }
+    /// Its transmission no longer matters: it is SACKed or lost.
+    #[inline]
+    pub fn unlink(&mut self, id: Id) {
+        let Skb { prev, next, .. } = *self.at(id);
+        if !self.at(id).is(LINKED) {
+            return;
+        }
+        self.at_mut(id).flags &= !LINKED;
+        match prev {
+            NIL => self.oldest = next,
+            _ => self.at_mut(prev).next = next,
+        }
+        match next {
+            NIL => self.newest = prev,
+            _ => self.at_mut(next).prev = prev,
+        }
+    }
+    fn link_last(&mut self, id: Id) {
+        match self.newest {
+            NIL => {
+                let skb = self.at_mut(id);
+                (skb.prev, skb.next) = (NIL, NIL);
+                skb.flags |= LINKED;
+                (self.oldest, self.newest) = (id, id);
+            }
+            newest => self.link_after(newest, id),
+        }
+    }
+    fn link_after(&mut self, before: Id, id: Id) {
+        let next = core::mem::replace(&mut self.at_mut(before).next, id);
+        let skb = self.at_mut(id);
+        (skb.prev, skb.next) = (before, next);
+        skb.flags |= LINKED;
+        match next {
+            NIL => self.newest = id,
+            _ => self.at_mut(next).prev = id,
+        }
+    }
+}
+
+/// Unsent packets of equal length, one behind the other.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    len: u32,
+    count: u32,
+    push: bool,
+}
+
+/// The first unsent packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Head {
+    /// Bytes of data.
+    pub len: u32,
+    /// It bears PSH.
+    pub push: bool,
+    /// Nothing is behind it.
+    pub last: bool,
+}
+
+/// What was written and is not sent.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Unsent {
+    runs: VecDeque<Run>,
+    /// The last packet bears FIN.
+    pub fin: bool,
+}
+
+impl Unsent {
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+    #[inline]
+    pub fn head(&self) -> Option<Head> {
+        let run = self.runs.front()?;
+        let last = run.count == 1 && self.runs.len() == 1;
+        Some(Head { len: run.len, push: run.push, last })
+    }
+    /// Bytes in the last packet.
+    #[inline]
+    pub fn tail_len(&self) -> Option<u32> {
+        self.runs.back().map(|run| run.len)
+    }
+    /// Appends a packet.
+    pub fn append(&mut self, len: u32) {
+        match self.runs.back_mut() {
+            Some(run) if run.len == len && !run.push => run.count += 1,
+            _ => self.runs.push_back(Run { len, count: 1, push: false }),
+        }
+    }
+    /// Appends data to the last packet.
+    pub fn grow(&mut self, bytes: u32) {
+        if let Some(len) = self.take_last() {
+            self.append(len + bytes);
+        }
+    }
+    /// Sets PSH on the last packet.
+    pub fn mark_push(&mut self) {
+        if let Some(len) = self.take_last() {
+            self.runs.push_back(Run { len, count: 1, push: true });
+        }
+    }
+    fn take_last(&mut self) -> Option<u32> {
+        let run = self.runs.back_mut()?;
+        let len = run.len;
+        run.count -= 1;
+        if run.count == 0 {
+            self.runs.pop_back();
+        }
+        Some(len)
+    }
+    /// Takes the first packet off.
+    #[inline]
+    pub fn pop(&mut self) {
+        if let Some(run) = self.runs.front_mut() {
+            run.count -= 1;
+            if run.count == 0 {
+                self.runs.pop_front();
+            }
+        }
+    }
+    /// Cuts the first packet after `bytes`.
+    // linux: net/ipv4/tcp_output.c tso_fragment (6.1) - PSH stays with the second part.
+    pub fn split(&mut self, bytes: u32) {
+        if let Some(Head { len, push, .. }) = self.head() {
+            self.pop();
+            self.runs.push_front(Run { len: len - bytes, count: 1, push });
+            self.runs.push_front(Run { len: bytes, count: 1, push: false });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skb(seq: u32, end: u32, segs: u16) -> Skb {
+        Skb { seq, end, segs, ..Skb::default() }
+    }
+    fn by_time(q: &RtxQueue) -> Vec<u32> {
+        let mut ids = vec![];
+        let mut id = q.oldest();
+        while id != NIL {
+            ids.push(q.at(id).seq);
+            id = q.sent_after(id);
+        }
+        ids
+    }
+
+    #[test]
+    fn two_orders_through_the_same_packets() {
+        let mut q = RtxQueue::new();
+        for seq in [0, 10, 20, 30] {
+            q.push(skb(seq, seq + 10, 1));
+        }
+        q.sent(q.id(1));
+        assert_eq!(by_time(&q), [0, 20, 30, 10]);
+        q.unlink(q.id(2));
+        q.unlink(q.id(2));
+        assert_eq!(by_time(&q), [0, 30, 10]);
+        q.pop();
+        assert_eq!(by_time(&q), [30, 10]);
+        assert_eq!((q.find(9), q.find(10), q.find(19), q.find(20), q.find(40)), (0, 0, 0, 1, 3));
+        q.push(skb(40, 50, 1));
+        assert_eq!(by_time(&q), [30, 10, 40]);
+    }
+
+    #[test]
+    fn a_cut_packet_keeps_its_place_in_both_orders() {
+        let mut q = RtxQueue::new();
+        q.push(skb(u32::MAX - 99, 201, 3));
+        q.at_mut(q.id(0)).flags |= FIN | PUSH;
+        q.push(skb(201, 301, 1));
+        q.split(0, 100, 100, 50);
+        let all: Vec<_> = q.iter().map(|s| (s.seq, s.end, s.len(), s.segs, s.truesize)).collect();
+        assert_eq!(all, [(u32::MAX - 99, 0, 100, 1, 150), (0, 201, 200, 2, 250), (201, 301, 100, 1, 0)]);
+        assert!(!q.at(q.id(0)).is(FIN | PUSH) && q.at(q.id(1)).is(FIN));
+        assert_eq!(by_time(&q), [u32::MAX - 99, 0, 201]);
+        assert_eq!(q.find(u32::MAX), 0);
+    }
+
+    #[test]
+    fn unsent_packets_stay_apart_as_they_were_cut() {
+        let mut u = Unsent::default();
+        u.append(100);
+        u.append(100);
+        u.append(40);
+        assert_eq!(u.head(), Some(Head { len: 100, push: false, last: false }));
+        u.grow(60);
+        u.mark_push();
+        u.split(30);
+        let mut seen = vec![];
+        while let Some(head) = u.head() {
+            seen.push((head.len, head.push, head.last));
+            u.pop();
+        }
+        assert_eq!(seen, [(30, false, false), (70, false, false), (100, false, false), (100, true, true)]);
+    }
+}

@@ -1,0 +1,348 @@
+//! The state machine: Open, Disorder, CWR, Recovery, Loss, and what each acknowledgement that is not plain does to it.
+
+use super::Sender;
+use super::ack::{Ack, DATA_SACKED, ECE, LOST_RETRANS, SACK_RENEGING, SET_XMIT_TIMER, UNA_ADVANCED};
+use super::prr::Prr;
+use super::queue::{Id, LOST, RETRANS, SACKED};
+use super::timer::Due;
+use crate::transport::cc::CaState;
+use crate::transport::tcp::config::LossDetection;
+use crate::transport::tcp::seq::{after, before};
+
+/// What is to be sent once the acknowledgement is taken in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Rexmit {
+    /// New data, as far as the window allows.
+    #[default]
+    None,
+    /// Lost packets first.
+    Lost,
+    /// New data first, to find out whether a timeout was right (F-RTO).
+    New,
+}
+
+/// The state of a recovery.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Recovery {
+    /// What had been sent when it began.
+    pub high_seq: u32,
+    /// First unacknowledged byte when it began, while it may be undone.
+    pub undo_marker: Option<u32>,
+    /// Retransmissions that no D-SACK has told of; negative: none was made yet.
+    pub undo_retrans: i32,
+    /// When the first retransmission left, in ms.
+    pub retrans_stamp: Option<u32>,
+    /// The threshold before it; 0: it is not to be undone.
+    pub prior_ssthresh: u32,
+    /// Proportional rate reduction.
+    pub prr: Prr,
+    /// Timeouts in a row.
+    pub retransmits: u32,
+    /// F-RTO is at work.
+    pub frto: bool,
+    /// The receiver threw SACKed data away.
+    pub reneging: bool,
+}
+
+impl Sender {
+    /// Marks a packet as lost, or its retransmission if it was marked already.
+    // linux: net/ipv4/tcp_input.c tcp_mark_skb_lost (6.1).
+    pub(super) fn mark_lost(&mut self, id: Id) {
+        let sk = &mut self.sk;
+        let skb = self.rtx.at_mut(id);
+        if skb.is(SACKED) {
+            return;
+        }
+        let segs = u32::from(skb.segs);
+        match self.rexmit_hint {
+            None if sk.retrans_out >= sk.lost_out => self.rexmit_hint = Some(skb.seq),
+            Some(hint) if before(skb.seq, hint) => self.rexmit_hint = Some(skb.seq),
+            _ => {}
+        }
+        if !skb.is(LOST) {
+            skb.flags |= LOST;
+            sk.lost_out += segs;
+        } else if skb.is(RETRANS) {
+            skb.flags &= !RETRANS;
+            sk.retrans_out -= segs;
+        } else {
+            return;
+        }
+        sk.lost = sk.lost.wrapping_add(segs);
+    }
+
+    fn rack(&self) -> bool {
+        self.cfg.loss == LossDetection::RackTlp
+    }
+
+    /// More than `reordering` segments lie between the first unacknowledged byte and the highest SACKed one.
+    // linux: net/ipv4/tcp_input.c tcp_force_fast_retransmit (6.1).
+    pub(super) fn force_fast_retransmit(&self) -> bool {
+        after(self.highest_sack_seq(), self.sk.snd_una.wrapping_add(self.reordering * self.sk.mss_cache))
+    }
+
+    /// Segments up to the highest SACKed one.
+    // linux: net/ipv4/tcp_input.c fackets_out (4.4).
+    fn forward(&self) -> u32 {
+        let high = self.highest_sack_seq();
+        self.rtx.iter().take_while(|skb| before(skb.seq, high)).map(|skb| u32::from(skb.segs)).sum()
+    }
+
+    /// Whether to enter Recovery.
+    // linux: net/ipv4/tcp_input.c tcp_time_to_recover (6.1) - a loss is known; without RACK also if more than `reordering` segments
+    // arrived above a hole.
+    // linux: net/ipv4/tcp_input.c tcp_dupack_heuristics (4.4) - FACK counts all segments up to the highest.
+    fn time_to_recover(&self) -> bool {
+        let by_count = match self.cfg.loss {
+            LossDetection::RackTlp => 0,
+            LossDetection::Fack if self.sack => self.forward(),
+            LossDetection::Fack | LossDetection::DupAck => self.sk.sacked_out + 1,
+        };
+        self.sk.lost_out > 0 || by_count > self.reordering
+    }
+
+    /// Looks for losses: by RACK, or without SACK by duplicates.
+    // linux: net/ipv4/tcp_input.c tcp_identify_packet_loss, net/ipv4/tcp_recovery.c tcp_newreno_mark_lost (6.1).
+    fn identify_losses(&mut self, a: &mut Ack) {
+        let Some(head) = self.rtx.first() else { return };
+        if !self.sack {
+            let state = self.sk.ca_state;
+            if (state < CaState::Recovery && self.sk.sacked_out >= self.reordering)
+                || (state == CaState::Recovery && a.has(UNA_ADVANCED))
+            {
+                let skb = *self.rtx.at(head);
+                if !skb.is(LOST) {
+                    if skb.segs > 1 && skb.len() > self.sk.mss_cache {
+                        self.split(0, self.sk.mss_cache);
+                    }
+                    self.mark_lost(head);
+                }
+            }
+        } else if self.rack() {
+            let retrans = self.sk.retrans_out;
+            if self.rack_mark_lost() {
+                a.clear(SET_XMIT_TIMER);
+            }
+            if retrans > self.sk.retrans_out {
+                a.set(LOST_RETRANS);
+            }
+        }
+    }
+
+    /// Without RACK: marks packets with more than `reordering` segments SACKed (FACK: of any kind) above them.
+    // linux: net/ipv4/tcp_input.c tcp_update_scoreboard, tcp_mark_head_lost (6.1, 4.4).
+    // spec: rfc6675 4 IsLost.
+    fn update_scoreboard(&mut self, first: bool) {
+        if !self.sack {
+            return;
+        }
+        let fack = self.cfg.loss == LossDetection::Fack;
+        let above = if fack { self.forward() } else { self.sk.sacked_out };
+        let (limit, head_only) = match above.checked_sub(self.reordering) {
+            Some(limit) if fack => (limit.max(1), false),
+            Some(limit) => (limit, false),
+            None if fack => (1, false),
+            None if first => (1, true),
+            None => return,
+        };
+        let high = self.highest_sack_seq();
+        let mut seen = 0;
+        for i in 0..self.rtx.len() {
+            let id = self.rtx.id(i);
+            let skb = *self.rtx.at(id);
+            if !head_only && !before(skb.seq, high) {
+                break;
+            }
+            if fack || skb.is(SACKED) {
+                seen += u32::from(skb.segs);
+            }
+            if seen > limit {
+                break;
+            }
+            if !skb.is(LOST) {
+                self.mark_lost(id);
+            }
+            if head_only {
+                break;
+            }
+        }
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_enter_recovery (6.1).
+    pub(super) fn enter_recovery(&mut self, ece: bool) {
+        self.rec.prior_ssthresh = 0;
+        self.init_undo();
+        if !self.in_cwnd_reduction() {
+            if !ece {
+                self.rec.prior_ssthresh = self.current_ssthresh();
+            }
+            self.init_cwnd_reduction();
+        }
+        self.set_ca_state(CaState::Recovery);
+    }
+
+    /// Open, or Disorder if anything is missing.
+    // linux: net/ipv4/tcp_input.c tcp_try_keep_open (6.1).
+    pub(super) fn try_keep_open(&mut self) {
+        let dubious = self.sk.sacked_out + self.sk.lost_out > 0 || self.any_retrans_done();
+        let state = if dubious { CaState::Disorder } else { CaState::Open };
+        if self.sk.ca_state != state {
+            self.set_ca_state(state);
+            self.rec.high_seq = self.sk.snd_nxt;
+        }
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_try_to_open (6.1).
+    fn try_to_open(&mut self, a: &Ack) {
+        self.forget_retrans_stamp();
+        if a.has(ECE) {
+            self.enter_cwr();
+        }
+        if self.sk.ca_state != CaState::Cwr {
+            self.try_keep_open();
+        }
+    }
+
+    /// Takes a dubious acknowledgement through the state machine; `dupacks` duplicates came with it.
+    // linux: net/ipv4/tcp_input.c tcp_fastretrans_alert (6.1).
+    pub(super) fn alert(&mut self, a: &mut Ack, dupacks: u32) {
+        let mut by_count = dupacks > 0 || (a.has(DATA_SACKED) && self.force_fast_retransmit());
+        let mut first = false;
+        if self.sk.packets_out == 0 {
+            self.sk.sacked_out = 0;
+        }
+        if a.has(ECE) {
+            self.rec.prior_ssthresh = 0;
+        }
+        if self.reneging(a) || self.leaves_state() {
+            return;
+        }
+        match self.sk.ca_state {
+            CaState::Recovery => {
+                if !a.has(UNA_ADVANCED) {
+                    self.add_duplicates(a, dupacks);
+                } else {
+                    match self.try_undo_partial(a.prior_una, by_count) {
+                        Some(mark) => by_count = mark,
+                        None => return,
+                    }
+                }
+                if self.try_undo_dsack() {
+                    self.try_keep_open();
+                }
+                self.identify_losses(a);
+                if self.sk.ca_state != CaState::Recovery {
+                    if !self.time_to_recover() {
+                        return;
+                    }
+                    self.enter_recovery(a.has(ECE));
+                }
+            }
+            state => {
+                if state == CaState::Loss {
+                    self.process_loss(a, dupacks);
+                    self.identify_losses(a);
+                    if self.sk.ca_state != CaState::Open && !a.has(LOST_RETRANS) {
+                        return;
+                    }
+                }
+                if a.has(UNA_ADVANCED) && !self.sack {
+                    self.sk.sacked_out = 0;
+                }
+                self.add_duplicates(a, dupacks);
+                if self.sk.ca_state <= CaState::Disorder {
+                    self.try_undo_dsack();
+                }
+                self.identify_losses(a);
+                if !self.time_to_recover() {
+                    self.try_to_open(a);
+                    return;
+                }
+                self.enter_recovery(a.has(ECE));
+                first = true;
+            }
+        }
+        if !self.rack() && by_count {
+            self.update_scoreboard(first);
+        }
+        self.rexmit = Rexmit::Lost;
+    }
+
+    /// States that end when what had been sent at their begin is acknowledged; true if nothing more is to be done.
+    fn leaves_state(&mut self) -> bool {
+        let done = !before(self.sk.snd_una, self.rec.high_seq);
+        match self.sk.ca_state {
+            CaState::Open => self.rec.retrans_stamp = None,
+            // The receiver has to see the CWR flag: something above is to be acknowledged.
+            CaState::Cwr if done && self.sk.snd_una != self.rec.high_seq => {
+                self.end_cwnd_reduction();
+                self.set_ca_state(CaState::Open);
+            }
+            CaState::Recovery if done => {
+                if !self.sack {
+                    self.sk.sacked_out = 0;
+                }
+                if self.try_undo_recovery() {
+                    return true;
+                }
+                self.end_cwnd_reduction();
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// The first unacknowledged packet is SACKed: the receiver has forgotten it. A short timeout will send all again.
+    // linux: net/ipv4/tcp_input.c tcp_check_sack_reneging (6.1).
+    fn reneging(&mut self, a: &mut Ack) -> bool {
+        let renegs = a.has(SACK_RENEGING) && a.has(UNA_ADVANCED);
+        if renegs {
+            let wait = self.us_to_ticks(self.sk.srtt_us >> 4).max(self.us_to_ticks(10_000));
+            self.arm(Due::Retransmit, wait);
+            a.clear(SET_XMIT_TIMER);
+        }
+        renegs
+    }
+
+    /// Without SACK each duplicate stands for a segment that arrived.
+    // linux: net/ipv4/tcp_input.c tcp_add_reno_sack (6.1).
+    pub(super) fn add_duplicates(&mut self, a: &Ack, dupacks: u32) {
+        if self.sack || dupacks == 0 {
+            return;
+        }
+        let prior = self.sk.sacked_out;
+        self.sk.sacked_out += dupacks;
+        self.check_reno_reordering(0);
+        let arrived = self.sk.sacked_out.saturating_sub(prior);
+        self.count_delivered(arrived, a.has(ECE));
+    }
+
+    /// `acked` segments left the queue: one filled the hole, the rest had been counted as duplicates.
+    // linux: net/ipv4/tcp_input.c tcp_remove_reno_sacks (6.1).
+    pub(super) fn remove_duplicates(&mut self, acked: u32, ece: bool) {
+        if acked > 0 {
+            self.count_delivered(acked.saturating_sub(self.sk.sacked_out).max(1), ece);
+            self.sk.sacked_out = self.sk.sacked_out.saturating_sub(acked - 1);
+        }
+        self.check_reno_reordering(acked);
+    }
+
+    /// More duplicates than segments: that is reordering.
+    // linux: net/ipv4/tcp_input.c tcp_check_reno_reordering, tcp_limit_reno_sacked (6.1).
+    fn check_reno_reordering(&mut self, acked: u32) {
+        let sk = &mut self.sk;
+        let holes = sk.lost_out.max(1).min(sk.packets_out);
+        if sk.sacked_out + holes > sk.packets_out {
+            sk.sacked_out = sk.packets_out - holes;
+            self.reordering = (sk.packets_out + acked).min(super::sack::MAX_REORDERING);
+            self.reord_seen = true;
+        }
+    }
+
+    /// Cuts the `i`th unacknowledged packet after `bytes`.
+    pub(super) fn split(&mut self, i: usize, bytes: u32) {
+        let cost = self.skb_cost();
+        self.rtx.split(i, bytes, self.sk.mss_cache, cost);
+        self.buf.wmem_queued += cost;
+    }
+}

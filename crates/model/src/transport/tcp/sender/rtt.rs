@@ -1,0 +1,160 @@
+//! Round-trip time, its variation, its minimum, and the retransmission timeout that follows.
+
+/// Three best samples, so that the minimum over a window is always known.
+// linux: lib/win_minmax.c minmax_running_min (6.1) - after K. Nichols: best, second and third best of later parts of the window.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WindowedMin {
+    /// (tick, value), the least first.
+    best: [(u32, u32); 3],
+}
+
+impl WindowedMin {
+    pub const fn new(tick: u32) -> Self {
+        Self { best: [(tick, u32::MAX); 3] }
+    }
+    /// Takes in a sample and returns the minimum over the last `window` ticks.
+    #[inline]
+    pub fn update(&mut self, window: u32, tick: u32, value: u32) -> u32 {
+        let new = (tick, value);
+        let b = &mut self.best;
+        if value <= b[0].1 || tick.wrapping_sub(b[2].0) > window {
+            *b = [new; 3];
+            return value;
+        }
+        if value <= b[1].1 {
+            (b[1], b[2]) = (new, new);
+        } else if value <= b[2].1 {
+            b[2] = new;
+        }
+        let age = tick.wrapping_sub(b[0].0);
+        if age > window {
+            // The best has left the window; the second may have, too.
+            *b = [b[1], b[2], new];
+            if tick.wrapping_sub(b[0].0) > window {
+                *b = [b[1], b[2], new];
+            }
+        } else if b[1].0 == b[0].0 && age > window / 4 {
+            (b[1], b[2]) = (new, new);
+        } else if b[2].0 == b[1].0 && age > window / 2 {
+            b[2] = new;
+        }
+        b[0].1
+    }
+}
+
+/// What the estimator knows beside the smoothed round-trip time.
+#[derive(Clone, Debug)]
+pub(super) struct Rtt {
+    /// Four times the mean deviation in us.
+    pub mdev_us: u32,
+    /// Its maximum in the present round trip.
+    mdev_max_us: u32,
+    /// What the timeout adds to the smoothed round-trip time, in us.
+    pub rttvar_us: u32,
+    /// The present round trip ends when this is acknowledged.
+    rtt_seq: u32,
+    /// Minimum over the kernel's window.
+    pub min: WindowedMin,
+    /// Retransmission timeout in ticks, doublings included.
+    pub rto: u32,
+    /// Doublings of it.
+    pub backoff: u32,
+}
+
+impl Rtt {
+    /// `rto` is the timeout before the first measurement, in ticks.
+    pub fn new(rto: u32, tick: u32, fallback_us: u32) -> Self {
+        Self {
+            mdev_us: fallback_us,
+            mdev_max_us: fallback_us,
+            rttvar_us: fallback_us,
+            rtt_seq: 0,
+            min: WindowedMin::new(tick),
+            rto,
+            backoff: 0,
+        }
+    }
+
+    /// Takes in a measurement; `srtt8` is eight times the smoothed round-trip time, whose new value is returned.
+    // spec: rfc6298 2 - gains of 1/8 and 1/4.
+    // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (6.1) - a round-trip time that falls below the mean by more than the
+    // deviation moves the deviation by an eighth of that only; the variation is the largest deviation of a round trip, never
+    // less than rto_min, grows at once and shrinks by a quarter of the difference once a round trip.
+    pub fn sample(&mut self, srtt8: u32, rtt_us: u32, rto_min_us: u32, snd_una: u32, snd_nxt: u32) -> u32 {
+        if srtt8 == 0 {
+            self.mdev_us = rtt_us << 1;
+            self.rttvar_us = self.mdev_us.max(rto_min_us);
+            self.mdev_max_us = self.rttvar_us;
+            self.rtt_seq = snd_nxt;
+            return (rtt_us << 3).max(1);
+        }
+        let error = i64::from(rtt_us) - i64::from(srtt8 >> 3);
+        let srtt8 = (i64::from(srtt8) + error) as u32;
+        let excess = error.abs() - i64::from(self.mdev_us >> 2);
+        let step = if error < 0 && excess > 0 { excess >> 3 } else { excess };
+        self.mdev_us = (i64::from(self.mdev_us) + step) as u32;
+        if self.mdev_us > self.mdev_max_us {
+            self.mdev_max_us = self.mdev_us;
+            self.rttvar_us = self.rttvar_us.max(self.mdev_max_us);
+        }
+        if super::super::seq::after(snd_una, self.rtt_seq) {
+            if self.mdev_max_us < self.rttvar_us {
+                self.rttvar_us -= (self.rttvar_us - self.mdev_max_us) >> 2;
+            }
+            self.rtt_seq = snd_nxt;
+            self.mdev_max_us = rto_min_us;
+        }
+        srtt8.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn estimator_by_hand() {
+        let mut r = Rtt::new(750, 0, 0);
+        // rtt, una, nxt | 8 x srtt, 4 x mdev, rttvar (rto_min 200 ms)
+        let table: [(u32, u32, u32, u32, u32, u32); 7] = [
+            (100_000, 0, 10, 800_000, 200_000, 200_000),
+            // error 20,000 below the deviation of 50,000: mdev4 += 20,000 - 50,000
+            (120_000, 5, 20, 820_000, 170_000, 200_000),
+            // error 97,500; mdev4 += 97,500 - 42,500
+            (200_000, 8, 20, 917_500, 225_000, 225_000),
+            // a new round begins after this one; error -64,687 (114,687 before); excess 8,437, an eighth of it
+            (50_000, 11, 30, 852_813, 226_054, 226_054),
+            // error -6,601; excess negative: mdev4 += 6,601 - 56,513
+            (100_000, 12, 30, 846_212, 176_142, 226_054),
+            // error -5,776; mdev4 += 5,776 - 44,035
+            (100_000, 25, 30, 840_436, 137_883, 226_054),
+            // error -5,054; the round ends: rttvar falls by a quarter of what it is above 200,000
+            (100_000, 31, 40, 835_382, 108_467, 219_541),
+        ];
+        let mut srtt8 = 0;
+        for (rtt, una, nxt, s, mdev, var) in table {
+            srtt8 = r.sample(srtt8, rtt, 200_000, una, nxt);
+            assert_eq!((srtt8, r.mdev_us, r.rttvar_us), (s, mdev, var), "after {rtt} at {una}");
+        }
+    }
+
+    #[test]
+    fn minimum_forgets_after_its_window() {
+        let mut m = WindowedMin::new(0);
+        // tick, value, minimum over 100 ticks
+        let table = [
+            (0, 50, 50),
+            (10, 60, 50),
+            (30, 55, 50),
+            (60, 70, 50),
+            (100, 80, 50),
+            (101, 90, 55),
+            (131, 95, 70),
+        ];
+        for (tick, value, min) in table {
+            assert_eq!(m.update(100, tick, value), min, "at {tick}");
+        }
+        assert_eq!(m.update(100, 140, 10), 10);
+        assert_eq!(m.update(100, 150, 20), 10);
+    }
+}

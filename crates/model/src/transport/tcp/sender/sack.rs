@@ -1,0 +1,234 @@
+//! Selective acknowledgements: the scoreboard, D-SACKs, and what they say about reordering.
+// spec: rfc2018, rfc2883.
+
+use super::Sender;
+use super::ack::{Ack, DATA_SACKED, DSACK_TLP, DSACKING, ORIG_SACK_ACKED};
+use super::queue::{EVER_RETRANS, Id, LOST, RETRANS, SACKED};
+use crate::transport::cc::CaState;
+use crate::transport::tcp::seq::{after, before, distance, latest};
+use crate::vocabulary::MAX_SACK_BLOCKS;
+
+/// Most reordering that is believed, in segments.
+// linux: net/ipv4/tcp_ipv4.c tcp_max_reordering (6.1).
+pub(super) const MAX_REORDERING: u32 = 300;
+
+impl Sender {
+    /// Takes the SACK blocks of an acknowledgement in.
+    // linux: net/ipv4/tcp_input.c tcp_sacktag_write_queue (6.1) - parts of blocks that the last acknowledgement had are skipped.
+    pub(super) fn take_sacks(&mut self, a: &mut Ack, wire: &[(u32, u32)]) {
+        a.reord = self.sk.snd_nxt;
+        if self.sk.sacked_out == 0 {
+            self.highest_sack = self.sk.snd_una;
+            self.sack_cached = 0;
+        }
+        let dsack = self.check_dsack(a, wire);
+        if before(a.ack, a.prior_una.wrapping_sub(self.max_window)) || self.sk.packets_out == 0 {
+            return;
+        }
+        let mut blocks = [(0, 0); MAX_SACK_BLOCKS];
+        let mut n = 0;
+        for (i, &(start, end)) in wire.iter().enumerate() {
+            let dup = dsack && i == 0;
+            if !self.valid_block(dup, start, end) || !after(end, a.prior_una) {
+                continue;
+            }
+            if dup {
+                self.tag_range(a, start, end, start, end, true);
+                continue;
+            }
+            // In sequence: blocks are few.
+            let mut at = n;
+            while at > 0 && after(blocks[at - 1].0, start) {
+                blocks[at] = blocks[at - 1];
+                at -= 1;
+            }
+            blocks[at] = (start, end);
+            n += 1;
+        }
+        let (known, cached) = (self.sack_cache, usize::from(self.sack_cached));
+        for &(start, end) in &blocks[..n] {
+            let mut from = start;
+            for &(k_start, k_end) in &known[..cached] {
+                if !before(k_start, end) || !before(from, end) {
+                    break;
+                }
+                if after(k_end, from) {
+                    if after(k_start, from) {
+                        self.tag_range(a, from, k_start, start, end, false);
+                    }
+                    from = latest(from, k_end);
+                }
+            }
+            if before(from, end) {
+                self.tag_range(a, from, end, start, end, false);
+            }
+        }
+        (self.sack_cache, self.sack_cached) = (blocks, n as u8);
+        if self.sk.ca_state != CaState::Loss || self.rec.undo_marker.is_some() {
+            self.check_sack_reordering(a.reord);
+        }
+    }
+
+    /// Tags the packets in `[from, to)` that the block `[start, end)` covers.
+    // linux: net/ipv4/tcp_input.c tcp_sacktag_walk, tcp_match_skb_to_sack (6.1) - a packet of several segments is cut where the
+    // block begins or ends, in whole segments.
+    fn tag_range(&mut self, a: &mut Ack, from: u32, to: u32, start: u32, end: u32, dup: bool) {
+        let mss = self.sk.mss_cache;
+        let mut i = self.rtx.find(from);
+        while i < self.rtx.len() {
+            let id = self.rtx.id(i);
+            let skb = *self.rtx.at(id);
+            if !before(skb.seq, to) {
+                break;
+            }
+            let from_head = !after(start, skb.seq);
+            let mut covered = from_head && !before(end, skb.end);
+            if !covered && skb.segs > 1 && after(skb.end, start) {
+                let len = skb.len();
+                let cut = if from_head {
+                    // Only whole segments are covered.
+                    distance(skb.seq, end) / mss * mss
+                } else {
+                    distance(skb.seq, start).next_multiple_of(mss)
+                };
+                if cut > 0 && cut < len {
+                    self.split(i, cut);
+                    covered = from_head;
+                }
+            }
+            if covered {
+                self.tag(a, id, dup);
+            }
+            i += 1;
+        }
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_sacktag_one (6.1).
+    fn tag(&mut self, a: &mut Ack, id: Id, dup: bool) {
+        let skb = *self.rtx.at(id);
+        let segs = u32::from(skb.segs);
+        if dup && skb.is(RETRANS | EVER_RETRANS) {
+            if self.rec.undo_retrans > 0 && self.rec.undo_marker.is_some_and(|marker| after(skb.end, marker))
+            {
+                self.rec.undo_retrans = (self.rec.undo_retrans - segs as i32).max(0);
+            }
+            if skb.is(SACKED) && before(skb.seq, a.reord) {
+                a.reord = skb.seq;
+            }
+        }
+        if !skb.is(SACKED) {
+            self.rack_advance(&skb);
+            let mut flags = skb.flags;
+            if flags & RETRANS != 0 {
+                // Not marked lost: the retransmission is thought to be on its way still.
+                if flags & LOST != 0 {
+                    flags &= !(LOST | RETRANS);
+                    self.sk.lost_out -= segs;
+                    self.sk.retrans_out -= segs;
+                }
+            } else {
+                if flags & EVER_RETRANS == 0 {
+                    // Never sent again, and in a hole: that is reordering.
+                    if before(skb.seq, self.highest_sack_seq()) && before(skb.seq, a.reord) {
+                        a.reord = skb.seq;
+                    }
+                    if !after(skb.end, self.rec.high_seq) {
+                        a.set(ORIG_SACK_ACKED);
+                    }
+                    a.first_sack_us.get_or_insert(skb.sent_us);
+                    a.last_sack_us = skb.sent_us;
+                }
+                if flags & LOST != 0 {
+                    flags &= !LOST;
+                    self.sk.lost_out -= segs;
+                }
+            }
+            self.rtx.at_mut(id).flags = flags | SACKED;
+            a.set(DATA_SACKED);
+            self.sk.sacked_out += segs;
+            a.sack_delivered += segs;
+        }
+        if dup && self.rtx.at(id).is(RETRANS) {
+            self.rtx.at_mut(id).flags &= !RETRANS;
+            self.sk.retrans_out -= segs;
+        }
+        self.sample_delivery(a, id);
+        self.rtx.unlink(id);
+        if !before(skb.seq, self.highest_sack) {
+            self.highest_sack = skb.end;
+        }
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_is_sackblock_valid (6.1) - within what is out; a D-SACK also below, back to the begin of the
+    // recovery or a window before it.
+    fn valid_block(&self, dup: bool, start: u32, end: u32) -> bool {
+        let (una, nxt) = (self.sk.snd_una, self.sk.snd_nxt);
+        if after(end, nxt) || !before(start, end) || !before(start, nxt) {
+            return false;
+        }
+        if after(start, una) {
+            return true;
+        }
+        let Some(marker) = self.rec.undo_marker.filter(|_| dup && !after(end, una)) else { return false };
+        !before(start, marker) || (after(end, marker) && !before(start, end.wrapping_sub(self.max_window)))
+    }
+
+    /// Whether the first block is a D-SACK: below the acknowledgement, or inside the second block.
+    // linux: net/ipv4/tcp_input.c tcp_check_dsack (6.1).
+    fn check_dsack(&mut self, a: &mut Ack, wire: &[(u32, u32)]) -> bool {
+        let Some(&(start, end)) = wire.first() else { return false };
+        let inside = |&(s, e): &(u32, u32)| !after(end, e) && !before(start, s);
+        if !before(start, a.ack) && !wire.get(1).is_some_and(inside) {
+            return false;
+        }
+        let Some(segs) = self.dsack_seen(a, start, end) else { return false };
+        // Data that is forgotten already can only be counted.
+        if self.rec.undo_retrans > 0
+            && !after(end, a.prior_una)
+            && self.rec.undo_marker.is_some_and(|marker| after(end, marker))
+        {
+            self.rec.undo_retrans = (self.rec.undo_retrans - segs as i32).max(0);
+        }
+        true
+    }
+
+    /// Counts the segments that a D-SACK tells of; `None` if it is not to be believed.
+    // linux: net/ipv4/tcp_input.c tcp_dsack_seen (6.1) - not more than were ever sent again; RACK widens its window only where
+    // reordering was seen, and not for a probe.
+    fn dsack_seen(&mut self, a: &mut Ack, start: u32, end: u32) -> Option<u32> {
+        if !before(start, end) || distance(start, end) > self.max_window {
+            return None;
+        }
+        let mut segs = 1;
+        if distance(start, end) > self.sk.mss_cache {
+            segs = distance(start, end).div_ceil(self.sk.mss_cache);
+        } else if self.tlp.high_seq == Some(end) {
+            a.set(DSACK_TLP);
+        }
+        self.count.dsack_dups += segs;
+        if self.count.dsack_dups > self.count.retrans {
+            return None;
+        }
+        if self.reord_seen && !a.has(DSACK_TLP) {
+            self.rack.dsack_seen = true;
+        }
+        a.set(DSACKING);
+        a.sack_delivered += segs;
+        Some(segs)
+    }
+
+    /// A packet below the highest SACKed one, at `low`, arrived without having been sent again.
+    // linux: net/ipv4/tcp_input.c tcp_check_sack_reordering (6.1).
+    pub(super) fn check_sack_reordering(&mut self, low: u32) {
+        let high = self.highest_sack_seq();
+        if !before(low, high) {
+            return;
+        }
+        let gap = distance(low, high);
+        let mss = self.sk.mss_cache;
+        if gap > self.reordering * mss {
+            self.reordering = gap.div_ceil(mss).min(MAX_REORDERING);
+        }
+        self.reord_seen = true;
+    }
+}

@@ -1,0 +1,356 @@
+//! Small cases of the whole sender, with figures worked out by hand.
+
+use super::super::AckIn;
+use super::super::config::LossDetection;
+use super::queue::Unsent;
+use super::testing::*;
+use super::*;
+use crate::qdisc::Enqueue;
+use crate::vocabulary::{SockId, TcpFlags, TcpHeader};
+
+const MSS: u32 = 1_448;
+const START: u32 = 1_000;
+
+/// Sequence number of the `n`th segment.
+fn seq(n: u32) -> u32 {
+    START + n * MSS
+}
+/// SACK block of segments `a` to `b`, `b` excluded.
+fn block(a: u32, b: u32) -> (u32, u32) {
+    (seq(a), seq(b))
+}
+
+/// A sender with plenty to send, of which `cwnd` segments left at 100 ms; nothing holds them back.
+fn sending(cwnd: u32) -> (Sender, Sink) {
+    let mut s = established();
+    s.cfg.small_queues.off = true;
+    s.cfg.wmem[2] = 1 << 24;
+    (s.sk.snd_cwnd, s.buf.sndbuf) = (cwnd, 1 << 24);
+    let mut out = Sink::default();
+    assert_eq!(s.write(at_us(100_000), 500 * u64::from(MSS)), 500 * u64::from(MSS));
+    s.push(at_us(100_000), &mut out);
+    assert_eq!(out.numbers(), (0..cwnd).collect::<Vec<_>>());
+    // All of it has left the host.
+    for _ in 0..cwnd {
+        s.uncharge(2_728);
+    }
+    (s, out)
+}
+
+#[test]
+fn small_queues_hold_two_packets_or_a_millisecond() {
+    // Mbit/s of the pacing rate, packets: the last one may exceed the limit.
+    for (mbps, packets) in [(10, 2), (100, 5), (1_000, 45)] {
+        let mut s = established();
+        let mut out = Sink::default();
+        (s.sk.snd_cwnd, s.buf.sndbuf) = (100, 1 << 24);
+        s.sk.pacing_rate = mbps * 125_000;
+        s.write(at_us(20_000), 1 << 18);
+        s.push(at_us(20_000), &mut out);
+        assert_eq!(out.sent.len(), packets, "{mbps}");
+        assert!(out.sent.iter().all(|p| (p.payload, p.segs, p.truesize) == (MSS, 1, 2_728)));
+        assert_eq!(s.charged(), packets as u32 * 2_728);
+        // It is called once, however many have left.
+        assert!(s.uncharge(2_728));
+        assert!(!s.uncharge(2_728));
+        out.sent.clear();
+        s.push(at_us(21_000), &mut out);
+        assert_eq!(out.sent.len(), 2, "{mbps}");
+        assert!(s.uncharge(2_728));
+    }
+}
+
+#[test]
+fn a_local_refusal_is_no_loss() {
+    let (mut s, mut out) = sending(10);
+    ack(&mut s, at_us(110_000), seq(2), 100, &[]);
+    out.answers.push_back(Enqueue::Dropped);
+    s.push(at_us(110_000), &mut out);
+    // One was offered and refused, and nothing after it.
+    assert_eq!(out.numbers(), [10]);
+    assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh, s.sk.snd_nxt), (CaState::Cwr, 6, seq(10)));
+    assert!(!s.uncharge(2_728));
+    assert_eq!(s.charged(), 0);
+    // The window falls in proportion: 12 segments to 6, one for every two that are acknowledged.
+    ack(&mut s, at_us(112_000), seq(4), 100, &[]);
+    s.push(at_us(112_000), &mut out);
+    assert_eq!(out.numbers(), [10]);
+    let mut info = TcpInfo::default();
+    s.info(at_us(112_000), &mut info);
+    assert_eq!((info.retrans_total, info.lost, info.data_segs_out), (0, 0, 12));
+}
+
+#[test]
+fn a_drop_for_it_below_counts_as_sent() {
+    let (mut s, mut out) = sending(10);
+    ack(&mut s, at_us(110_000), seq(2), 100, &[]);
+    out.answers.push_back(Enqueue::Congested);
+    s.push(at_us(110_000), &mut out);
+    assert_eq!((s.sk.ca_state, s.sk.snd_nxt), (CaState::Cwr, seq(14)));
+    assert_eq!(out.numbers(), [10, 11, 12, 13]);
+}
+
+#[test]
+fn rack_resends_after_three_and_prr_paces_the_rest() {
+    let (mut s, mut out) = sending(20);
+    let mut sent = vec![];
+    for n in 1..=8 {
+        ack(&mut s, at_us(110_000 + u64::from(n) * 100), seq(0), 100, &[block(1, 1 + n)]);
+        s.push(at_us(110_000 + u64::from(n) * 100), &mut out);
+        sent.push(out.numbers());
+    }
+    // Limited transmit for two, then the hole, then one for every other acknowledgement.
+    assert_eq!(sent, [vec![20], vec![21], vec![0], vec![], vec![22], vec![], vec![23], vec![]], "{:?}", s.sk);
+    assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh, s.sk.lost_out), (CaState::Recovery, 10, 1));
+    // What was sent again is acknowledged: the recovery ends, and what was delivered raises the window from the threshold.
+    s.uncharge(2_728);
+    ack(&mut s, at_us(121_000), seq(22), 110, &[]);
+    assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.packets_out), (CaState::Open, 10 + 1, 2));
+}
+
+#[test]
+fn reordering_is_undone_and_remembered() {
+    let (mut s, mut out) = sending(20);
+    for n in 1..=4 {
+        ack(&mut s, at_us(110_000), seq(0), 100, &[block(1, 1 + n)]);
+    }
+    s.push(at_us(110_000), &mut out);
+    assert_eq!((s.sk.ca_state, s.sk.snd_cwnd < 20), (CaState::Recovery, true));
+    let count = out.sent.len();
+    (0..count).for_each(|_| assert!(!s.uncharge(2_728)));
+    // The original arrives after all: its echo is older than the retransmission. It also raises the window.
+    ack(&mut s, at_us(111_000), seq(5), 100, &[]);
+    assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.snd_ssthresh), (CaState::Open, 20 + 1, 0x7fff_ffff));
+    assert_eq!(s.reordering, 5);
+}
+
+#[test]
+fn dsacks_for_all_that_was_sent_again_undo() {
+    let (mut s, mut out) = sending(20);
+    s.timestamps = false;
+    for n in 1..=4 {
+        ack(&mut s, at_us(110_000), seq(0), 0, &[block(1, 1 + n)]);
+    }
+    s.push(at_us(110_000), &mut out);
+    assert_eq!(out.numbers()[0], 0);
+    while s.charged() > 0 {
+        s.uncharge(2_728);
+    }
+    ack(&mut s, at_us(111_000), seq(5), 0, &[]);
+    assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh), (CaState::Recovery, 10));
+    ack(&mut s, at_us(120_000), seq(5), 0, &[block(0, 1)]);
+    assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.snd_ssthresh), (CaState::Open, 20, 0x7fff_ffff));
+    let mut info = TcpInfo::default();
+    s.info(at_us(120_000), &mut info);
+    assert_eq!((info.dsack_dups, info.retrans_total), (1, 1));
+}
+
+#[test]
+fn probe_then_timeout_at_ticks() {
+    let (mut s, mut out) = sending(2);
+    // srtt 10 ms: the probe after 20 ms = 5 ticks and 2 more, a tick late on the wheel: sent in tick 25, due in tick 33.
+    assert_eq!(s.next_timer(), Some(at_us(132_000)));
+    s.on_timer(at_us(132_000), &mut out);
+    assert_eq!(out.numbers(), [2]);
+    // New data served as the probe. The timeout, 10 + 200 ms, is 53 ticks from then on.
+    assert_eq!(s.next_timer(), Some(at_us(132_000 + 53 * 4_000 + 4_000)));
+    s.uncharge(2_728);
+    s.on_timer(at_us(348_000), &mut out);
+    assert_eq!((s.sk.ca_state, s.sk.lost_out, s.sk.snd_cwnd), (CaState::Loss, 3, 1));
+    assert_eq!(out.numbers(), [0]);
+    // Twice as long: 106 ticks from tick 87, in slots of eight beyond 63.
+    assert_eq!(s.next_timer(), Some(at_us(200 * 4_000)));
+    let mut info = TcpInfo::default();
+    s.info(at_us(348_000), &mut info);
+    assert_eq!((info.rto_us, info.backoff, info.timeouts, info.tlp_probes), (424_000, 1, 1, 1));
+}
+
+#[test]
+fn a_probe_that_repaired_a_loss_reduces_the_window() {
+    let (mut s, mut out) = sending(10);
+    s.unsent = Unsent::default();
+    s.sk.unsent = 0;
+    s.on_timer(at_us(132_000), &mut out);
+    assert_eq!(out.numbers(), [9]);
+    s.uncharge(2_728);
+    ack(&mut s, at_us(142_000), seq(10), 132, &[]);
+    // Nothing beyond the probe was acknowledged: no news yet.
+    assert_eq!((s.sk.ca_state, s.tlp.high_seq), (CaState::Open, Some(seq(10))));
+    s.write(at_us(143_000), u64::from(MSS));
+    s.push(at_us(143_000), &mut out);
+    s.uncharge(2_728);
+    ack(&mut s, at_us(153_000), seq(11), 143, &[]);
+    assert_eq!((s.sk.ca_state, s.tlp.high_seq), (CaState::Open, None));
+    assert_eq!(s.sk.snd_cwnd, s.sk.snd_ssthresh);
+}
+
+#[test]
+fn frto_finds_a_timeout_wrong() {
+    let (mut s, mut out) = sending(10);
+    s.timestamps = false;
+    s.cfg.tail_loss_probe = false;
+    s.rearm_rto();
+    s.on_timer(s.next_timer().expect("a timeout"), &mut out);
+    assert_eq!((s.sk.ca_state, s.sk.lost_out, out.numbers()), (CaState::Loss, 10, vec![0]));
+    s.uncharge(2_728);
+    // The first is acknowledged: new data is tried before what is marked lost.
+    ack(&mut s, at_us(400_000), seq(1), 0, &[]);
+    s.push(at_us(400_000), &mut out);
+    assert_eq!(out.numbers(), [10, 11]);
+    // Data that was never sent again is acknowledged.
+    ack(&mut s, at_us(401_000), seq(3), 0, &[]);
+    assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.lost_out), (CaState::Open, 10 + 2, 0));
+}
+
+#[test]
+fn an_echoed_mark_reduces_once_a_window() {
+    let (mut s, mut out) = sending(10);
+    s.ecn.ok = true;
+    let mut header = TcpHeader::blank(SockId(0));
+    (header.flags, header.window, header.ts_ecr) = (TcpFlags::ACK.with(TcpFlags::ECE), 1 << 20, 100);
+    for n in [2, 4, 6] {
+        s.on_ack(at_us(110_000), &AckIn { ack: seq(n), seq: 1, header: &header }, false);
+        s.push(at_us(110_000), &mut out);
+        assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh), (CaState::Cwr, 5), "{n}");
+    }
+    let cwr: Vec<_> = out.sent.iter().map(|p| (p.ecn_capable, p.flags.has(TcpFlags::CWR))).collect();
+    assert_eq!(cwr, [(true, true), (true, false), (true, false)]);
+}
+
+#[test]
+fn the_send_buffer_grows_with_the_window_and_wakes_at_a_third() {
+    let mut s = established();
+    // Ten segments, doubled, of 2,048 + 256 bytes; with the headers of a kernel that has Wi-Fi 4,096 + 256.
+    assert_eq!(s.buf.sndbuf, 46_080);
+    s.cfg.max_header = 320;
+    s.expand_sndbuf();
+    assert_eq!(s.buf.sndbuf, 87_040);
+    // 32 packets of 2,728 bytes: the last one passes the limit.
+    assert_eq!(s.write(at_us(20_000), 1 << 20), 32 * u64::from(MSS));
+    assert_eq!(s.buf.wmem_queued, 32 * 2_728);
+    let mut out = Sink::default();
+    s.cfg.small_queues.off = true;
+    s.sk.snd_cwnd = 32;
+    s.push(at_us(20_000), &mut out);
+    // The window is full: no growth.
+    assert!(!s.wants_data());
+    assert_eq!(s.buf.sndbuf, 87_040);
+    // 21 packets leave 29,752 bytes: more than half of what they take.
+    for (acked, wants) in [(10, false), (11, true)] {
+        ack(&mut s, at_us(30_000), seq(acked), 20, &[]);
+        s.sk.snd_cwnd = s.sk.in_flight();
+        assert_eq!(s.wants_data(), wants, "{acked}");
+    }
+    assert!(!s.wants_data(), "asked for already");
+}
+
+#[test]
+fn a_closed_window_is_probed() {
+    let (mut s, mut out) = sending(2);
+    let mut header = TcpHeader::blank(SockId(0));
+    (header.flags, header.ts_ecr) = (TcpFlags::ACK, 100);
+    s.on_ack(at_us(110_000), &AckIn { ack: seq(2), seq: 1, header: &header }, false);
+    s.push(at_us(110_000), &mut out);
+    assert!(out.sent.is_empty());
+    let mut waits = vec![];
+    for _ in 0..3 {
+        let at = s.next_timer().expect("a probe");
+        waits.push(at.nanos() / 4_000_000);
+        s.on_timer(at, &mut out);
+        let probe = out.sent.pop().expect("a probe");
+        assert_eq!((probe.seq, probe.payload, probe.truesize), (seq(2) - 1, 0, 0));
+        s.on_ack(at, &AckIn { ack: seq(2), seq: 1, header: &header }, false);
+    }
+    // In ticks: 53 from 27 on, then 106 and 212, each in the next slot of eight.
+    assert_eq!(waits, [81, 192, 408]);
+    header.window = 3 * MSS;
+    s.sk.snd_cwnd = 10;
+    s.on_ack(at_us(1_700_000), &AckIn { ack: seq(2), seq: 1, header: &header }, false);
+    s.push(at_us(1_700_000), &mut out);
+    assert_eq!(out.numbers(), [2, 3, 4]);
+}
+
+#[test]
+fn an_idle_window_is_halved_each_timeout() {
+    // idle ms, window after: the timeout is 212 ms
+    for (idle, cwnd) in [(200, 64), (300, 32), (500, 16), (2_000, 10)] {
+        let mut s = established();
+        let mut out = Sink::default();
+        s.sk.snd_cwnd = 64;
+        let now = at_us(10_000 + idle * 1_000);
+        s.write(now, 1_000);
+        s.push(now, &mut out);
+        assert_eq!(s.sk.snd_cwnd, cwnd, "{idle}");
+    }
+}
+
+#[test]
+fn a_small_segment_waits_for_another_small_one() {
+    let mut s = established();
+    let mut out = Sink::default();
+    s.cfg.small_queues.off = true;
+    for bytes in [100, 200, 300] {
+        s.write(at_us(20_000), bytes);
+        s.push(at_us(20_000), &mut out);
+    }
+    // The second waited and the third joined it.
+    assert_eq!(out.sent.iter().map(|p| p.payload).collect::<Vec<_>>(), [100]);
+    ack(&mut s, at_us(30_000), START + 100, 20, &[]);
+    s.push(at_us(30_000), &mut out);
+    assert_eq!(out.sent[1].payload, 500);
+    // A full segment does not.
+    s.write(at_us(30_000), u64::from(MSS));
+    s.push(at_us(30_000), &mut out);
+    assert_eq!(out.sent.len(), 3);
+    s.close();
+    s.push(at_us(30_000), &mut out);
+    assert_eq!((out.sent[3].payload, out.sent[3].flags), (0, TcpFlags::FIN));
+}
+
+#[test]
+fn pacing_spreads_packets_over_time() {
+    let (mut s, mut out) = sending(10);
+    s.sk.needs_pacing = true;
+    s.sk.pacing_rate = 1_448_000;
+    s.sk.snd_cwnd = 20;
+    let mut times = vec![];
+    let mut now = at_us(100_000);
+    s.push(now, &mut out);
+    for _ in 0..3 {
+        times.push((now.nanos() / 1_000, out.numbers()));
+        now = s.next_timer().expect("a departure");
+        s.on_timer(now, &mut out);
+    }
+    assert_eq!(times, [(100_000, vec![10]), (101_000, vec![11]), (102_000, vec![12])]);
+}
+
+#[test]
+fn delivery_rate_of_a_clean_path() {
+    let (mut s, mut out) = sending(10);
+    // Ten segments arrive one a millisecond.
+    for n in 1..=10 {
+        ack(&mut s, at_us(110_000 + u64::from(n) * 1_000), seq(n), 100, &[]);
+        s.push(at_us(110_000 + u64::from(n) * 1_000), &mut out);
+    }
+    // Ten segments in 20 ms, the time from their sending to the last acknowledgement.
+    let mut info = TcpInfo::default();
+    s.info(at_us(120_000), &mut info);
+    assert_eq!((info.delivery_rate, info.delivered, info.app_limited), (724_000, 11, true));
+}
+
+#[test]
+fn fack_and_dupack_count_differently() {
+    // rule, SACKed blocks, whether recovery begins
+    let table = [
+        (LossDetection::DupAck, (3, 5), false),
+        (LossDetection::DupAck, (3, 6), true),
+        (LossDetection::Fack, (3, 4), true),
+        (LossDetection::Fack, (1, 2), false),
+    ];
+    for (rule, (a, b), recovers) in table {
+        let (mut s, _) = sending(20);
+        s.cfg.loss = rule;
+        ack(&mut s, at_us(110_000), seq(0), 100, &[block(a, b)]);
+        assert_eq!(s.sk.ca_state == CaState::Recovery, recovers, "{rule:?} {a} {b}");
+    }
+}

@@ -1,0 +1,152 @@
+//! TCP small queues: how much a socket may have in the queues below it.
+
+use super::Sender;
+use crate::transport::tcp::config::{Exception, LimitOutput, SmallQueues};
+
+/// What a sender has in the queues below it, beside the charge itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct HostQueue {
+    /// Packets handed down and accepted.
+    pub emitted: u32,
+    /// Of them, those whose charge has ended.
+    freed: u32,
+    /// Packets that were refused; their charges end too.
+    pub refused: u32,
+    /// Had to stop: the next charge that ends makes it go on.
+    pub throttled: bool,
+    /// Is about to go on.
+    pub queued: bool,
+}
+
+/// Most bytes that may be charged before a packet of `truesize` is held back; `paced` if the socket is.
+// linux: net/ipv4/tcp_output.c tcp_small_queue_check (6.1) - the larger of two packets and the data of one period at the
+// pacing rate; the byte limit applies where the profile says so; doubled for a retransmission.
+pub(super) fn limit(
+    rule: &SmallQueues,
+    limit_output: u32,
+    pacing_rate: u64,
+    shift: u8,
+    paced: bool,
+    truesize: u32,
+    again: bool,
+) -> u64 {
+    let packets = u64::from(rule.min_packets) * u64::from(truesize);
+    let period = if rule.by_rate { pacing_rate >> shift } else { 0 };
+    let bytes = u64::from(limit_output);
+    let limit = match rule.cap {
+        LimitOutput::Fixed => bytes,
+        LimitOutput::AtLeast => packets.max(period).max(bytes),
+        LimitOutput::AtMostUnlessPaced if paced => packets.max(period),
+        LimitOutput::AtMost | LimitOutput::AtMostUnlessPaced => packets.max(period).min(bytes),
+    };
+    limit << u32::from(again)
+}
+
+impl Sender {
+    /// Whether a packet of `truesize` has to wait for what is below; it is the `place`th of all that is not acknowledged, and
+    /// goes out `again` or for the first time.
+    #[inline]
+    pub(super) fn held_back(&mut self, truesize: u32, place: usize, again: bool) -> bool {
+        let rule = &self.cfg.small_queues;
+        if rule.off {
+            return false;
+        }
+        let charge = u64::from(self.sk.wmem_alloc) + u64::from(rule.initial_charge);
+        let limit = limit(
+            rule,
+            self.cfg.limit_output_bytes,
+            self.sk.pacing_rate,
+            self.sk.pacing_shift,
+            self.sk.needs_pacing,
+            truesize,
+            again,
+        );
+        if charge <= limit {
+            return false;
+        }
+        let anyway = match rule.exception {
+            Exception::Never => false,
+            Exception::FirstOfWriteQueue => place <= 1,
+            Exception::EmptyRtxQueue => self.rtx.is_empty(),
+            Exception::AtMostOneInRtxQueue => self.rtx.len() <= 1,
+        };
+        if anyway {
+            return false;
+        }
+        self.host.throttled = true;
+        true
+    }
+
+    /// A packet has left the queues below: its charge of `truesize` bytes has ended. True if the socket had to stop for it and
+    /// wants [`Sender::push`] called, once after the whole batch.
+    // linux: net/ipv4/tcp_output.c tcp_wfree (6.1).
+    // deviation: a packet that the local queue refused wakes nobody - the kernel would try again at once until something
+    // leaves, which takes time there and none here.
+    #[inline]
+    pub fn uncharge(&mut self, truesize: u32) -> bool {
+        if truesize == 0 {
+            return false;
+        }
+        debug_assert!(self.sk.wmem_alloc >= truesize, "more uncharged than charged");
+        self.sk.wmem_alloc -= truesize;
+        if self.host.refused > 0 {
+            self.host.refused -= 1;
+            return false;
+        }
+        self.host.freed = self.host.freed.wrapping_add(1);
+        let wake = self.host.throttled && !self.host.queued;
+        if wake {
+            (self.host.throttled, self.host.queued) = (false, true);
+        }
+        wake
+    }
+
+    /// Bytes that packets below are charged with (`sk_wmem_alloc` without its start value).
+    pub fn charged(&self) -> u32 {
+        self.sk.wmem_alloc
+    }
+
+    /// Whether the transmission of that number is still in a queue below.
+    // linux: net/ipv4/tcp_output.c skb_still_in_host_queue (6.1) - such a packet is not sent again; the socket goes on when
+    // something has left.
+    // deviation: charges end in the order in which packets were handed down; which one ended is not looked at - the queues
+    // below are first in, first out for a flow but for retries of the radio.
+    pub(super) fn in_host_queue(&mut self, ordinal: u32) -> bool {
+        let inside = (ordinal.wrapping_sub(self.host.freed) as i32) >= 0;
+        self.host.throttled |= inside;
+        inside
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+    use super::*;
+
+    #[test]
+    fn limits_by_kernel() {
+        let linux_6_1 = testing::config().small_queues;
+        let by = |cap, min_packets, by_rate| SmallQueues { cap, min_packets, by_rate, ..linux_6_1 };
+        // rule, byte limit, rate in Mbit/s, shift, paced, again, limit
+        let table = [
+            (linux_6_1, 1 << 20, 10, 10, false, false, 5_456),
+            (linux_6_1, 1 << 20, 100, 10, false, false, 12_207),
+            (linux_6_1, 1 << 20, 1_000, 10, false, false, 122_070),
+            (linux_6_1, 1 << 20, 1_000, 7, false, false, 976_562),
+            (linux_6_1, 1 << 20, 10_000, 10, false, false, 1 << 20),
+            (linux_6_1, 1 << 20, 10_000, 10, true, false, 1_220_703),
+            (linux_6_1, 1 << 20, 10, 10, false, true, 10_912),
+            (by(LimitOutput::AtMost, 2, true), 131_072, 10_000, 10, true, false, 131_072),
+            (by(LimitOutput::Fixed, 0, false), 131_072, 10, 10, false, false, 131_072),
+            (by(LimitOutput::AtLeast, 1, true), 131_072, 10, 10, false, false, 131_072),
+            (by(LimitOutput::AtLeast, 1, true), 131_072, 10_000, 10, false, false, 1_220_703),
+        ];
+        for (rule, bytes, mbps, shift, paced, again, want) in table {
+            assert_eq!(
+                limit(&rule, bytes, mbps * 125_000, shift, paced, 2_728, again),
+                want,
+                "{rule:?} {mbps} {shift} {paced} {again}"
+            );
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The send buffer: what the application may write, counted in memory and not in data.
+
+use super::Sender;
+use crate::transport::cc::Controller;
+use crate::vocabulary::Instant;
+
+/// Memory of a packet's head without data, when data lies in page fragments: the packet's record and a buffer for headers
+/// with the shared information behind, in the allocator's size.
+// linux: include/linux/skbuff.h SKB_TRUESIZE, net/ipv4/tcp.c tcp_stream_alloc_skb (6.1) - 256 + 1,024 bytes; then each byte
+// that sendmsg copies into a page fragment counts as one. Measured: 2,728 bytes for 1,448.
+const LINUX_SKB: u32 = 256;
+/// Bytes of the shared information behind a buffer.
+// linux: include/linux/skbuff.h struct skb_shared_info (6.1), aligned.
+const SHARED_INFO: u32 = 320;
+
+/// The send buffer.
+#[derive(Clone, Debug)]
+pub(super) struct SendBuffer {
+    /// Memory of all packets, sent and unsent, in bytes.
+    pub wmem_queued: u32,
+    /// What that may be before the application has to wait, in bytes.
+    pub sndbuf: u32,
+    /// The application waits for room.
+    pub nospace: bool,
+}
+
+impl SendBuffer {
+    pub fn new(sndbuf: u32) -> Self {
+        Self { wmem_queued: 0, sndbuf, nospace: false }
+    }
+}
+
+impl Sender {
+    /// Memory of a packet of `len` bytes of data.
+    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - with scatter-gather the head and the bytes copied into page fragments.
+    // linux: net/ipv4/tcp.c select_size (4.4) - without it a linear buffer for one full segment, however much of it is used.
+    #[inline]
+    pub(super) fn truesize(&self, len: u32) -> u32 {
+        let mss = self.sk.mss_cache;
+        if !self.cfg.scatter_gather && len <= mss {
+            return self.cfg.truesize_segment;
+        }
+        self.skb_cost() + len
+    }
+    /// Memory of a packet without data.
+    #[inline]
+    pub(super) fn skb_cost(&self) -> u32 {
+        self.cfg.truesize_segment.saturating_sub(self.sk.mss_cache)
+    }
+
+    /// The application writes; returns the bytes that the buffer took. What it did not take it will ask for by
+    /// [`Sender::wants_data`].
+    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - room is looked for once a packet: the last one may exceed the buffer.
+    // deviation: packets leave after the whole write, not as each is filled: no time passes between.
+    pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
+        self.touch(now);
+        self.check_app_limited();
+        let goal = self.size_goal();
+        let mut left = bytes;
+        while left > 0 {
+            let room = self.unsent.tail_len().map_or(0, |len| goal.saturating_sub(len));
+            if room == 0 {
+                if !self.memory_free() {
+                    self.buf.nospace = true;
+                    break;
+                }
+                self.restart_after_idle();
+                let n = left.min(u64::from(goal)) as u32;
+                self.buf.wmem_queued += self.truesize(n);
+                self.unsent.append(n);
+                self.sk.unsent += n;
+                left -= u64::from(n);
+            } else {
+                let n = left.min(u64::from(room)) as u32;
+                let tail = self.unsent.tail_len().unwrap_or(0);
+                self.buf.wmem_queued += self.truesize(tail + n) - self.truesize(tail);
+                self.unsent.grow(n);
+                self.sk.unsent += n;
+                left -= u64::from(n);
+            }
+        }
+        if left < bytes {
+            self.unsent.mark_push();
+        }
+        bytes - left
+    }
+
+    // linux: include/net/sock.h __sk_stream_memory_free, net/ipv4/tcp.c tcp_stream_memory_free (6.1).
+    fn memory_free(&self) -> bool {
+        self.buf.wmem_queued < self.buf.sndbuf && self.sk.unsent < self.cfg.notsent_lowat
+    }
+
+    /// Whether a writer that had to wait may go on. To be asked after each acknowledgement, once what may leave has left
+    /// ([`Sender::push`]): the buffer grows here, while the window is not full.
+    // linux: net/ipv4/tcp_input.c tcp_check_space, tcp_new_space, tcp_should_expand_sndbuf (6.1), net/core/stream.c
+    // sk_stream_write_space - a writer is woken when a third of the buffer is free.
+    pub fn wants_data(&mut self) -> bool {
+        if !self.buf.nospace {
+            return false;
+        }
+        if self.sk.in_flight() < self.sk.snd_cwnd {
+            self.expand_sndbuf();
+            self.usage.stamp = self.sk.jiffies;
+        }
+        let free = i64::from(self.buf.sndbuf) - i64::from(self.buf.wmem_queued);
+        let lowat = u64::from(self.sk.unsent) << 1 < u64::from(self.cfg.notsent_lowat);
+        let wake = free > 0 && free >= i64::from(self.buf.wmem_queued >> 1) && lowat;
+        if wake {
+            self.buf.nospace = false;
+        }
+        wake
+    }
+
+    /// Makes the send buffer fit the window.
+    // linux: net/ipv4/tcp_input.c tcp_sndbuf_expand (6.1) - twice (or what the congestion control wants) the window, or ten
+    // segments, in buffers of a full segment with room for all headers, rounded up to a power of two.
+    pub(super) fn expand_sndbuf(&mut self) {
+        let segment = u32::from(self.cfg.advmss).max(self.sk.mss_cache);
+        let buffer = (segment + self.cfg.max_header + SHARED_INFO).next_power_of_two() + LINUX_SKB;
+        let segments = self.sk.snd_cwnd.max(10).max(self.reordering + 1);
+        let want = u64::from(self.cc.sndbuf_expand()) * u64::from(segments) * u64::from(buffer);
+        if u64::from(self.buf.sndbuf) < want {
+            self.buf.sndbuf = want.min(u64::from(self.cfg.wmem[2])) as u32;
+        }
+    }
+}

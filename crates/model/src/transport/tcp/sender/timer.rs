@@ -1,0 +1,108 @@
+//! The one timer of a sender that counts in ticks. It has one purpose at a time, as in Linux.
+
+use super::queue::Skb;
+use super::{RTO_MAX_S, Sender};
+use crate::vocabulary::Instant;
+
+/// Ticks that a probe or RACK waits beyond the time computed.
+// linux: include/net/tcp.h TCP_TIMEOUT_MIN (6.1).
+pub(super) const TIMEOUT_MIN: u32 = 2;
+
+/// What the timer is for.
+// linux: include/net/inet_connection_sock.h ICSK_TIME_* (6.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Due {
+    /// Retransmission timeout.
+    Retransmit,
+    /// Tail-loss probe.
+    LossProbe,
+    /// End of RACK's reordering window.
+    Reordering,
+    /// Probe of a closed window.
+    WindowProbe,
+}
+
+/// The timer.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct RetransTimer {
+    what: Option<Due>,
+    /// The tick it was set for, and the tick at which it was set.
+    expires: u32,
+    set: u32,
+    fires: Instant,
+}
+
+impl RetransTimer {
+    #[inline]
+    pub fn what(&self) -> Option<Due> {
+        self.what
+    }
+    #[inline]
+    pub fn clear(&mut self) {
+        self.what = None;
+    }
+    #[inline]
+    pub fn fires(&self) -> Option<Instant> {
+        self.what.map(|_| self.fires)
+    }
+    pub fn due(&self, now: Instant) -> Option<Due> {
+        self.what.filter(|_| self.fires <= now)
+    }
+}
+
+impl Sender {
+    /// Sets the timer to `ticks` from now.
+    // linux: include/net/inet_connection_sock.h inet_csk_reset_xmit_timer (6.1).
+    pub(super) fn arm(&mut self, what: Due, ticks: u32) {
+        let set = self.sk.jiffies;
+        let expires = set + ticks.min(RTO_MAX_S * self.cfg.hz);
+        let timer = &mut self.timer;
+        // The same two ticks make the same instant; it is divisions that are saved.
+        if (timer.expires, timer.set) != (expires, set) {
+            timer.fires = self.ticks.fires(Instant::from_nanos(self.sk.clock_ns), expires);
+            (timer.expires, timer.set) = (expires, set);
+        }
+        timer.what = Some(what);
+    }
+
+    /// The same, later by what the next segment is paced.
+    // linux: include/net/tcp.h tcp_reset_xmit_timer, tcp_pacing_delay (6.1) - in whole ticks, rounded down.
+    pub(super) fn arm_paced(&mut self, what: Due, ticks: u32) {
+        let delay = self.sk.wstamp_ns.saturating_sub(self.sk.clock_ns);
+        let delay = if delay == 0 { 0 } else { (delay * u64::from(self.cfg.hz) / 1_000_000_000) as u32 };
+        self.arm(what, ticks + delay);
+    }
+
+    /// Ticks that cover so many microseconds.
+    // linux: kernel/time/time.c usecs_to_jiffies (6.1).
+    #[inline]
+    pub(super) fn us_to_ticks(&self, us: u32) -> u32 {
+        (u64::from(us) * u64::from(self.cfg.hz)).div_ceil(1_000_000) as u32
+    }
+    #[inline]
+    pub(super) fn ticks_to_us(&self, ticks: u32) -> u64 {
+        u64::from(ticks) * 1_000_000 / u64::from(self.cfg.hz)
+    }
+
+    /// Microseconds until the timeout of the first unacknowledged packet; negative if that is past.
+    // linux: include/net/tcp.h tcp_rto_delta_us (6.1).
+    pub(super) fn rto_delta_us(&self) -> i64 {
+        let sent = self.rtx.head().map_or(self.sk.now_us, |skb: &Skb| skb.sent_us);
+        (sent + self.ticks_to_us(self.rtt.rto)) as i64 - self.sk.now_us as i64
+    }
+
+    /// Sets the retransmission timeout again, or stops it if nothing is unacknowledged.
+    // linux: net/ipv4/tcp_input.c tcp_rearm_rto (6.1) - after another use of the timer, what has passed since the first
+    // unacknowledged packet left is taken off.
+    pub(super) fn rearm_rto(&mut self) {
+        if self.sk.packets_out == 0 {
+            self.timer.clear();
+            return;
+        }
+        let ticks = match self.timer.what {
+            Some(Due::Reordering | Due::LossProbe) => self.us_to_ticks(self.rto_delta_us().max(1) as u32),
+            _ => self.rtt.rto,
+        };
+        self.arm_paced(Due::Retransmit, ticks);
+    }
+}

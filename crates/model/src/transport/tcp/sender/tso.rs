@@ -1,0 +1,150 @@
+//! How large packets are: what `write` cuts, what leaves at once, and when it pays to wait.
+
+use super::queue::Head;
+use super::{MSS_DEFAULT, Sender};
+use crate::transport::cc::{CaState, Controller};
+
+/// What a packet waits for that is better sent later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Defer {
+    /// It does not wait.
+    No,
+    /// The congestion window.
+    Cwnd,
+    /// The receiver's window.
+    Window,
+    /// More data.
+    Data,
+}
+
+impl Sender {
+    /// Most bytes of a TSO packet, room for headers taken off.
+    // linux: net/core/sock.c sk_trim_gso_size (6.1).
+    fn gso_bytes(&self) -> u32 {
+        self.cfg.gso_max_size.saturating_sub(self.cfg.max_header + 1)
+    }
+
+    /// Bytes that `write` puts into one packet.
+    // linux: net/ipv4/tcp.c tcp_xmit_size_goal (6.1) - whole segments, half of the largest window at most.
+    pub(super) fn size_goal(&self) -> u32 {
+        let mss = self.sk.mss_cache;
+        if !self.cfg.tso {
+            return mss;
+        }
+        let half = if self.max_window > MSS_DEFAULT { self.max_window >> 1 } else { self.max_window };
+        let bytes = if half == 0 { self.gso_bytes() } else { self.gso_bytes().min(half) };
+        (bytes / mss).clamp(1, self.cfg.gso_max_segs.max(1)) * mss
+    }
+
+    /// Most segments that leave as one packet.
+    // linux: net/ipv4/tcp_output.c tcp_tso_autosize, tcp_tso_segs (6.1) - the data of one small-queue period at the pacing rate,
+    // from 5.18 on more for a small minimum round-trip time, never less than tcp_min_tso_segs.
+    pub(super) fn tso_segs(&self) -> u32 {
+        if !self.cfg.tso {
+            return 1;
+        }
+        let most = self.gso_bytes();
+        let mut bytes = self.sk.pacing_rate >> self.sk.pacing_shift;
+        if self.cfg.tso_rtt_log > 0 {
+            let halvings = self.sk.min_rtt_us >> self.cfg.tso_rtt_log.min(31);
+            if halvings < u32::BITS {
+                bytes = bytes.saturating_add(u64::from(most >> halvings));
+            }
+        }
+        let bytes = bytes.min(u64::from(most)) as u32;
+        let least = self.cc.min_tso_segs(&self.sk, self.cfg.min_tso_segs);
+        (bytes / self.sk.mss_cache).max(least).min(self.cfg.gso_max_segs).max(1)
+    }
+
+    /// Bytes of the head of `len` bytes that may leave as one packet of `segs` segments at most.
+    // linux: net/ipv4/tcp_output.c tcp_mss_split_point (6.1) - the last segment, if it is not full, waits by Nagle's rule.
+    pub(super) fn split_point(&self, head: Head, segs: u32, nagle_off: bool) -> u32 {
+        let mss = self.sk.mss_cache;
+        let window = self.wnd_end().wrapping_sub(self.sk.snd_nxt);
+        let most = mss * segs;
+        if most <= window && !head.last {
+            return most;
+        }
+        let need = head.len.min(window);
+        if most <= need {
+            return most;
+        }
+        let partial = need % mss;
+        if partial != 0 && self.nagle_waits(nagle_off) { need - partial } else { need }
+    }
+
+    /// Whether a packet of several segments should wait to become larger.
+    // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1) - not in recovery, not if the last one left more than 1 ms ago, not
+    // if a full packet, a third of the window or all of a packet with others behind it may leave now, not if the next
+    // acknowledgement is half a round trip away.
+    pub(super) fn tso_defer(&self, head: Head, max_segs: u32) -> Defer {
+        let sk = &self.sk;
+        if sk.ca_state >= CaState::Recovery
+            || sk.clock_ns as i64 - sk.wstamp_ns as i64 - 1_000_000 > 0
+            || self.rtx.is_empty()
+        {
+            return Defer::No;
+        }
+        let window = self.wnd_end().wrapping_sub(sk.snd_nxt);
+        let cwnd = (sk.snd_cwnd - sk.in_flight()).saturating_mul(sk.mss_cache);
+        let may = window.min(cwnd);
+        let divisor = self.cfg.tso_win_divisor;
+        if may >= max_segs * sk.mss_cache
+            || (!head.last && may >= head.len)
+            || (divisor > 0 && may >= self.snd_wnd.min(sk.snd_cwnd.saturating_mul(sk.mss_cache)) / divisor)
+        {
+            return Defer::No;
+        }
+        let waited = self.rtx.head().map_or(0, |skb| self.since_us(skb.sent_us));
+        if waited < sk.srtt_us >> 4 {
+            return Defer::No;
+        }
+        if cwnd < window {
+            if cwnd <= head.len {
+                return Defer::Cwnd;
+            }
+        } else if window <= head.len {
+            return Defer::Window;
+        }
+        if head.last && self.unsent.fin { Defer::No } else { Defer::Data }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing;
+
+    #[test]
+    fn sizes_by_rate_and_round_trip() {
+        let mut s = testing::established();
+        s.cfg.tso = true;
+        // Mbit/s, minimum round trip us, tso_rtt_log | segments: 65,536 - 257 bytes at most
+        let table = [
+            (25, 10_000, 0, 2),
+            (100, 10_000, 0, 8),
+            (1_000, 10_000, 0, 45),
+            (25, 400, 9, 45),
+            (25, 1_100, 9, 13),
+            (25, 600, 9, 24),
+            (25, 20_000, 9, 2),
+        ];
+        for (mbps, min_rtt, log, segs) in table {
+            s.sk.pacing_rate = mbps * 125_000;
+            s.sk.min_rtt_us = min_rtt;
+            s.cfg.tso_rtt_log = log;
+            assert_eq!(s.tso_segs(), segs, "{mbps} {min_rtt} {log}");
+        }
+    }
+
+    #[test]
+    fn a_write_is_cut_to_half_of_the_window() {
+        let mut s = testing::established();
+        s.cfg.tso = true;
+        // largest window, bytes of a packet
+        for (window, goal) in [(500, 1_448), (10_000, 3 * 1_448), (64_240, 22 * 1_448), (1 << 20, 45 * 1_448)]
+        {
+            s.max_window = window;
+            assert_eq!(s.size_goal(), goal, "{window}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Whether the window is what limits the sender; a window that is not used is not kept.
+
+use super::Sender;
+use crate::transport::cc::{CaState, CcEvent, Controller};
+use crate::transport::tcp::seq::before;
+
+/// How the window was used of late.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// The window limited the sender in the present round trip.
+    pub limited: bool,
+    /// That round trip ends when this is acknowledged.
+    seq: u32,
+    /// Most segments in flight since the window was full.
+    used: u32,
+    /// When it was full last, or was cut for not being so, in ticks.
+    pub stamp: u32,
+}
+
+impl Usage {
+    pub fn starting(seq: u32, tick: u32) -> Self {
+        Self { limited: false, seq, used: 0, stamp: tick }
+    }
+}
+
+impl Sender {
+    /// The window counts as full if it was in this round, or if slow start has not reached twice of what was in flight.
+    // linux: include/net/tcp.h tcp_is_cwnd_limited (6.1).
+    #[inline]
+    pub(super) fn is_cwnd_limited(&self) -> bool {
+        let sk = &self.sk;
+        self.usage.limited || (sk.in_slow_start() && sk.snd_cwnd < sk.max_packets_out.saturating_mul(2))
+    }
+
+    /// After sending: was the window the limit?
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1) - a round that was limited once stays so; one that was not keeps the
+    // most that was in flight.
+    pub(super) fn validate_cwnd(&mut self, limited: bool) {
+        let sk = &mut self.sk;
+        let usage = &mut self.usage;
+        if !before(sk.snd_una, usage.seq)
+            || limited
+            || (!usage.limited && sk.packets_out > sk.max_packets_out)
+        {
+            usage.limited = limited;
+            sk.max_packets_out = sk.packets_out;
+            usage.seq = sk.snd_nxt;
+        }
+        if self.is_cwnd_limited() {
+            self.usage.used = 0;
+            self.usage.stamp = self.sk.jiffies;
+            return;
+        }
+        self.usage.used = self.usage.used.max(self.sk.packets_out);
+        if self.cfg.slow_start_after_idle
+            && self.sk.jiffies.wrapping_sub(self.usage.stamp) >= self.rtt.rto
+            && !self.cc_controls
+        {
+            self.shrink_unused_cwnd();
+        }
+    }
+
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_application_limited (6.1) - half-way towards what was used, unless the send buffer is
+    // what was lacking.
+    // spec: rfc2861 3.2.
+    fn shrink_unused_cwnd(&mut self) {
+        if self.sk.ca_state == CaState::Open && !self.buf.nospace {
+            let used = self.usage.used.max(self.sk.init_cwnd);
+            if used < self.sk.snd_cwnd {
+                self.sk.snd_ssthresh = self.current_ssthresh();
+                self.sk.snd_cwnd = (self.sk.snd_cwnd + used) >> 1;
+            }
+            self.usage.used = 0;
+        }
+        self.usage.stamp = self.sk.jiffies;
+    }
+
+    /// The threshold as a restart or an undo keeps it.
+    // linux: include/net/tcp.h tcp_current_ssthresh (6.1).
+    pub(super) fn current_ssthresh(&self) -> u32 {
+        let sk = &self.sk;
+        if self.in_cwnd_reduction() {
+            sk.snd_ssthresh
+        } else {
+            sk.snd_ssthresh.max((sk.snd_cwnd >> 1) + (sk.snd_cwnd >> 2))
+        }
+    }
+
+    /// The application writes after a pause: the window is halved for each timeout that has passed.
+    // linux: include/net/tcp.h tcp_slow_start_after_idle_check, net/ipv4/tcp_output.c tcp_cwnd_restart (6.1).
+    // spec: rfc2861 3.1.
+    pub(super) fn restart_after_idle(&mut self) {
+        if !self.cfg.slow_start_after_idle || self.sk.packets_out > 0 || self.cc_controls {
+            return;
+        }
+        let rto = i64::from(self.rtt.rto);
+        let mut idle = i64::from(self.sk.jiffies.wrapping_sub(self.sk.lsndtime) as i32);
+        if idle <= rto {
+            return;
+        }
+        let mut cwnd = self.sk.snd_cwnd;
+        let restart = self.sk.init_cwnd.min(cwnd);
+        self.cc.cwnd_event(&mut self.sk, CcEvent::CwndRestart);
+        self.sk.snd_ssthresh = self.current_ssthresh();
+        idle -= rto;
+        while idle > 0 && cwnd > restart {
+            cwnd >>= 1;
+            idle -= rto;
+        }
+        self.sk.snd_cwnd = cwnd.max(restart);
+        self.usage.stamp = self.sk.jiffies;
+        self.usage.used = 0;
+    }
+}

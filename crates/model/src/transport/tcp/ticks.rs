@@ -1,0 +1,93 @@
+//! The kernel's clock of ticks, and the wheel its coarse timers turn on.
+
+use crate::vocabulary::{Duration, Instant};
+
+const NANOS: u64 = 1_000_000_000;
+
+/// A clock of CONFIG_HZ ticks a second, counted from the start of the run (as `jiffies`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ticks {
+    hz: u32,
+}
+
+impl Ticks {
+    /// A clock of `hz` ticks a second.
+    pub const fn new(hz: u32) -> Self {
+        Self { hz }
+    }
+
+    /// Ticks that have passed at `now`.
+    #[inline]
+    pub const fn at(self, now: Instant) -> u32 {
+        (now.nanos() * self.hz as u64 / NANOS) as u32
+    }
+
+    /// Ticks that cover a length of time.
+    // linux: kernel/time/time.c usecs_to_jiffies (6.1) - rounded up.
+    #[inline]
+    pub const fn cover(self, d: Duration) -> u32 {
+        (d.nanos() * self.hz as u64).div_ceil(NANOS) as u32
+    }
+
+    /// The instant at which tick `tick` comes.
+    #[inline]
+    pub const fn instant(self, tick: u32) -> Instant {
+        Instant::from_nanos((tick as u64 * NANOS).div_ceil(self.hz as u64))
+    }
+
+    /// When a timer fires that is set at `now` for tick `expires`.
+    // linux: kernel/time/timer.c calc_wheel_index (6.1) - a timer is put into a slot of the wheel's level that its delay
+    // falls in, always the slot after its own time, so that it never fires early: one tick late at most below 63 ticks, eight
+    // below 504, 64 below 4,032, and so on.
+    pub const fn fires(self, now: Instant, expires: u32) -> Instant {
+        let delay = expires.saturating_sub(self.at(now));
+        let mut shift = 0;
+        while shift < 24 && delay >= 63 << shift {
+            shift += 3;
+        }
+        self.instant(((expires >> shift) + 1) << shift)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_fire_in_the_slot_after_their_time() {
+        let ticks = Ticks::new(250);
+        // set at (us), expires after (ticks), fires at (us)
+        let table = [
+            (0, 10, 44_000),
+            (3_999, 10, 44_000),
+            (4_000, 10, 48_000),
+            (0, 62, 252_000),
+            (0, 63, 256_000), // tick 63 is in slot 7 of eight ticks each: the next begins at 64
+            (4_000, 63, 288_000),
+            (0, 504, 2_048_000),
+        ];
+        for (set, after, fires) in table {
+            let now = Instant::from_nanos(set * 1000);
+            assert_eq!(
+                ticks.fires(now, ticks.at(now) + after).nanos(),
+                fires * 1000,
+                "{set} us, {after} ticks"
+            );
+        }
+    }
+
+    #[test]
+    fn ticks_and_instants_agree() {
+        for hz in [100, 250, 300, 1000] {
+            let ticks = Ticks::new(hz);
+            for tick in [0, 1, 7, 299, 300, 1_000_003] {
+                assert_eq!(ticks.at(ticks.instant(tick)), tick, "{hz}");
+                if tick > 0 {
+                    let before = ticks.instant(tick) - Duration::from_nanos(1);
+                    assert_eq!(ticks.at(before), tick - 1, "{hz}");
+                }
+            }
+        }
+        assert_eq!(Ticks::new(250).cover(Duration::from_micros(200_001)), 51);
+    }
+}
