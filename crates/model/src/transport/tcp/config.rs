@@ -153,3 +153,57 @@ pub struct TcpConfig {
     /// `net.ipv4.tcp_comp_sack_slack_ns`.
     pub comp_sack_slack: Duration,
 }
+
+/// Linux 6.1 with 250 ticks a second on a device of Ethernet's kind whose offloads are off: the kernel that was measured.
+// linux: net/ipv4/tcp.c tcp_init, net/ipv4/tcp_ipv4.c tcp_sk_init (6.1) - with memory for the largest buffers.
+impl Default for TcpConfig {
+    fn default() -> Self {
+        Self {
+            hz: 250,
+            advmss: 1460,
+            timestamps: true,
+            sack: true,
+            dsack: true,
+            ecn: 2,
+            loss: LossDetection::RackTlp,
+            tail_loss_probe: true,
+            reordering: 3,
+            slow_start_after_idle: true,
+            frto: true,
+            init_cwnd: 10,
+            pacing_ss_ratio: 200,
+            pacing_ca_ratio: 120,
+            pacing_base: PacingBase::Srtt,
+            pacing_shift: 10,
+            small_queues: SmallQueues {
+                off: false,
+                min_packets: 2,
+                by_rate: true,
+                cap: LimitOutput::AtMostUnlessPaced,
+                exception: Exception::EmptyRtxQueue,
+                initial_charge: 1,
+            },
+            limit_output_bytes: 1 << 20,
+            min_tso_segs: 2,
+            tso_rtt_log: 9,
+            tso_win_divisor: 3,
+            tso: false,
+            gso_max_size: 65_536,
+            gso_max_segs: 65_535,
+            truesize_segment: 2_728,
+            scatter_gather: true,
+            max_header: 256,
+            wmem: [4096, 16_384, 4_194_304],
+            rmem: [4096, 131_072, 6_291_456],
+            adv_win_scale: 1,
+            moderate_rcvbuf: true,
+            notsent_lowat: u32::MAX,
+            rto_min: Duration::from_millis(200),
+            delack_min: Duration::from_millis(40),
+            delack_max: Duration::from_millis(200),
+            comp_sack_delay: Duration::from_millis(1),
+            comp_sack_nr: 44,
+            comp_sack_slack: Duration::from_micros(100),
+        }
+    }
+}

@@ -185,6 +185,7 @@ impl Sender {
                 pacing_shift: config.pacing_shift,
                 wmem_alloc: 0,
                 init_cwnd: config.init_cwnd,
+                gso_max_size: config.gso_max_size,
                 wstamp_ns: 0,
                 clock_ns: 0,
                 random,
@@ -334,6 +335,12 @@ impl Sender {
     /// Everything, the FIN included, is acknowledged.
     pub fn finished(&self) -> bool {
         self.closing && self.unsent.is_empty() && self.rtx.is_empty()
+    }
+
+    /// Retransmission timeout in ticks of the kernel's clock.
+    #[inline]
+    pub fn rto(&self) -> u32 {
+        self.rtt.rto
     }
 
     /// When [`Sender::on_timer`] is to be called next.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
-use super::super::config::{Exception, LimitOutput, LossDetection, PacingBase, SmallQueues, TcpConfig};
+use super::super::config::TcpConfig;
 use super::super::seq::{after, before, distance};
 use super::super::{AckIn, Emit, PeerOptions, SegmentOut};
 use super::Sender;
@@ -13,53 +13,7 @@ use crate::vocabulary::{Duration, Instant, Seed, SockId, Stream, TcpFlags, TcpHe
 
 /// Linux 6.1 as it was measured: one segment a packet on a device with scatter-gather.
 pub(super) fn config() -> TcpConfig {
-    TcpConfig {
-        hz: 250,
-        advmss: 1_460,
-        timestamps: true,
-        sack: true,
-        dsack: true,
-        ecn: 2,
-        loss: LossDetection::RackTlp,
-        tail_loss_probe: true,
-        reordering: 3,
-        slow_start_after_idle: true,
-        frto: true,
-        init_cwnd: 10,
-        pacing_ss_ratio: 200,
-        pacing_ca_ratio: 120,
-        pacing_base: PacingBase::Srtt,
-        pacing_shift: 10,
-        small_queues: SmallQueues {
-            off: false,
-            min_packets: 2,
-            by_rate: true,
-            cap: LimitOutput::AtMostUnlessPaced,
-            exception: Exception::EmptyRtxQueue,
-            initial_charge: 1,
-        },
-        limit_output_bytes: 1 << 20,
-        min_tso_segs: 2,
-        tso_rtt_log: 9,
-        tso_win_divisor: 3,
-        tso: false,
-        gso_max_size: 65_536,
-        gso_max_segs: 65_535,
-        truesize_segment: 2_728,
-        scatter_gather: true,
-        max_header: 256,
-        wmem: [4_096, 16_384, 4_194_304],
-        rmem: [4_096, 131_072, 6_291_456],
-        adv_win_scale: 1,
-        moderate_rcvbuf: true,
-        notsent_lowat: u32::MAX,
-        rto_min: Duration::from_millis(200),
-        delack_min: Duration::from_millis(40),
-        delack_max: Duration::from_millis(200),
-        comp_sack_delay: Duration::from_millis(1),
-        comp_sack_nr: 44,
-        comp_sack_slack: Duration::from_micros(100),
-    }
+    TcpConfig::default()
 }
 
 pub(super) const PEER: PeerOptions =
