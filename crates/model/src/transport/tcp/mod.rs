@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod info;
+pub mod receiver;
 pub mod sender;
 pub mod seq;
 pub mod ticks;

@@ -1,0 +1,363 @@
+//! When an acknowledgement is sent: at once, after a while, or with data.
+
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::ticks::Ticks;
+use crate::vocabulary::{Duration, Instant};
+
+/// Most acknowledgements that are sent at once for a reason.
+// linux: include/net/tcp.h TCP_MAX_QUICKACKS (6.1).
+pub const MAX_QUICK: u32 = 16;
+/// Duplicate acknowledgements that are never held back.
+// linux: include/net/tcp.h TCP_FASTRETRANS_THRESH (6.1).
+const NEVER_COMPRESSED: u8 = 3;
+/// Bounds of the first guess at the size of segments, in bytes.
+// linux: include/net/tcp.h TCP_MSS_DEFAULT, TCP_MIN_MSS (6.1).
+const MSS_DEFAULT: u32 = 536;
+const MSS_MIN: u32 = 88;
+const TCP_HEADER: u32 = 20;
+
+/// A segment that has come in order, as far as this policy looks at it.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Bytes of data in one of its segments (`gso_size`, or all of them).
+    pub segment: u32,
+    /// It bears FIN, SYN or PSH.
+    pub pushed: bool,
+}
+
+/// The state of acknowledgements. Times are ticks.
+// linux: include/net/inet_connection_sock.h icsk_ack (6.1).
+#[derive(Clone, Debug)]
+pub struct Acks {
+    ticks: Ticks,
+    ato_min: u32,
+    delack_max: u32,
+    half_second: u32,
+    comp_delay: Duration,
+    comp_slack: Duration,
+    comp_nr: u32,
+    tcp_header: u32,
+    /// Size of the segments that come, in bytes of data (`rcv_mss`).
+    pub rcv_mss: u32,
+    last_segment: u32,
+    /// Acknowledgements that are still to be sent at once.
+    pub quick: u32,
+    /// Time in which an answer of the application would take the acknowledgement along (`ato`).
+    ato: u32,
+    last_arrival: u32,
+    pingpong: bool,
+    scheduled: bool,
+    pushed: bool,
+    pushed_again: bool,
+    now: bool,
+    /// Tick for which a delayed acknowledgement is set.
+    due: Option<u32>,
+    due_at: Instant,
+    compressed: u32,
+    compressed_at: Instant,
+    duplicates: u8,
+    duplicates_of: u32,
+    /// An acknowledgement is to leave now.
+    pub send: bool,
+    /// When the owner's timer is set for, perhaps too early.
+    wake: Instant,
+}
+
+impl Acks {
+    /// The policy of a socket that is not connected.
+    pub fn new(config: &TcpConfig) -> Self {
+        let ticks = Ticks::new(config.hz);
+        Self {
+            ticks,
+            ato_min: ticks.cover(config.delack_min),
+            delack_max: ticks.cover(config.delack_max),
+            half_second: config.hz / 2,
+            comp_delay: config.comp_sack_delay,
+            comp_slack: config.comp_sack_slack,
+            comp_nr: config.comp_sack_nr,
+            tcp_header: TCP_HEADER,
+            rcv_mss: MSS_DEFAULT,
+            last_segment: 0,
+            quick: 0,
+            ato: 0,
+            last_arrival: 0,
+            pingpong: false,
+            scheduled: false,
+            pushed: false,
+            pushed_again: false,
+            now: false,
+            due: None,
+            due_at: Instant::NEVER,
+            compressed: 0,
+            compressed_at: Instant::NEVER,
+            duplicates: 0,
+            duplicates_of: 0,
+            send: false,
+            wake: Instant::NEVER,
+        }
+    }
+
+    /// The handshake is over.
+    // linux: net/ipv4/tcp_input.c tcp_initialize_rcv_mss (6.1).
+    pub fn established(&mut self, now: Instant, mss: u32, rcv_wnd: u32, option_bytes: u32) {
+        self.rcv_mss = mss.min(rcv_wnd / 2).clamp(MSS_MIN, MSS_DEFAULT);
+        self.tcp_header = TCP_HEADER + option_bytes;
+        self.last_arrival = self.ticks.at(now);
+    }
+
+    /// Something was received that is to be acknowledged.
+    #[inline]
+    pub fn schedule(&mut self) {
+        self.scheduled = true;
+    }
+
+    /// What is scheduled is to be sent at once.
+    // linux: include/net/inet_connection_sock.h ICSK_ACK_NOW (6.1).
+    #[inline]
+    pub fn schedule_now(&mut self) {
+        (self.scheduled, self.now) = (true, true);
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_incr_quickack (6.1) - one for each two segments of the window.
+    fn more_quick(&mut self, rcv_wnd: u32, most: u32) {
+        let quick = match rcv_wnd / (2 * self.rcv_mss) {
+            0 => 2,
+            n => n,
+        };
+        self.quick = self.quick.max(quick.min(most));
+    }
+
+    /// Acknowledgements are sent at once for a while.
+    // linux: net/ipv4/tcp_input.c tcp_enter_quickack_mode (6.1).
+    pub fn quick_mode(&mut self, rcv_wnd: u32, most: u32) {
+        self.more_quick(rcv_wnd, most);
+        self.pingpong = false;
+        self.ato = self.ato_min;
+    }
+
+    /// The application answers rather than only receives (`inet_csk_enter_pingpong_mode`).
+    pub fn pingpong(&mut self) {
+        self.pingpong = true;
+    }
+
+    /// Data has come in order: guesses the sender's segment size and how long to wait.
+    // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1).
+    #[inline]
+    pub fn data(&mut self, tick: u32, arrival: Arrival, rcv_wnd: u32, advmss: u32, path: Path) {
+        self.scheduled = true;
+        self.measure_segment(arrival, advmss);
+        if self.ato == 0 {
+            self.more_quick(rcv_wnd, MAX_QUICK);
+            self.ato = self.ato_min;
+        } else {
+            let gap = tick.wrapping_sub(self.last_arrival);
+            if gap <= self.ato_min / 2 {
+                self.ato = (self.ato >> 1) + self.ato_min / 2;
+            } else if gap < self.ato {
+                self.ato = ((self.ato >> 1) + gap).min(path.rto);
+            } else if gap > path.rto {
+                // The sender has paused for so long that it starts slowly again.
+                self.more_quick(rcv_wnd, MAX_QUICK);
+            }
+        }
+        self.last_arrival = tick;
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1) - the largest seen; a smaller one counts if it comes twice
+    // without being the end of what was written.
+    #[inline]
+    fn measure_segment(&mut self, arrival: Arrival, advmss: u32) {
+        let previous = core::mem::take(&mut self.last_segment);
+        if arrival.segment >= self.rcv_mss {
+            self.rcv_mss = arrival.segment.min(advmss);
+            return;
+        }
+        let whole = arrival.segment + self.tcp_header;
+        if whole >= MSS_DEFAULT + TCP_HEADER || (whole >= MSS_MIN + TCP_HEADER && !arrival.pushed) {
+            self.last_segment = arrival.segment;
+            if arrival.segment == previous {
+                self.rcv_mss = arrival.segment;
+                return;
+            }
+        }
+        self.pushed_again |= self.pushed;
+        self.pushed = true;
+    }
+
+    /// Data is sent, which takes the acknowledgement along.
+    // linux: net/ipv4/tcp_output.c tcp_event_data_sent (6.1) - an answer within the waiting time makes it a dialogue.
+    #[inline]
+    pub fn data_sent(&mut self, tick: u32) {
+        if tick.wrapping_sub(self.last_arrival) < self.ato {
+            self.pingpong = true;
+        }
+    }
+
+    #[inline]
+    fn in_quick_mode(&self) -> bool {
+        self.quick > 0 && !self.pingpong
+    }
+
+    /// After a segment was taken in and what could be sent was sent: decides whether its acknowledgement leaves now.
+    /// `unacked` are bytes received since the last one, `may_move` tells that the window's right edge can move.
+    // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1).
+    #[inline]
+    pub fn check(&mut self, now: Instant, unacked: u32, may_move: bool, gap: Option<Gap>, path: Path) {
+        if !self.scheduled {
+            return;
+        }
+        if unacked > self.rcv_mss && may_move || self.in_quick_mode() || self.now {
+            self.send = true;
+            return;
+        }
+        match gap {
+            Some(gap) => self.compress(now, gap, path),
+            None => self.delay(now, path),
+        }
+    }
+
+    // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1) - the first three for one hole leave at once, further ones
+    // are summed up for a twentieth of the round trip.
+    // deviation: the timer fires at the end of its slack, not with another timer within it.
+    fn compress(&mut self, now: Instant, gap: Gap, path: Path) {
+        if !gap.sack || self.compressed >= self.comp_nr {
+            self.send = true;
+            return;
+        }
+        if self.duplicates_of != gap.rcv_nxt {
+            (self.duplicates_of, self.duplicates) = (gap.rcv_nxt, 0);
+        }
+        if self.duplicates < NEVER_COMPRESSED {
+            self.duplicates += 1;
+            self.send = true;
+            return;
+        }
+        self.compressed += 1;
+        if self.compressed_at == Instant::NEVER {
+            let rtt8 = match path.srtt8_us {
+                0 => gap.rtt8_us,
+                srtt => srtt.min(gap.rtt8_us),
+            };
+            let delay = Duration::from_nanos(u64::from(rtt8) * 125 / 20).min(self.comp_delay);
+            self.compressed_at = now + delay + self.comp_slack;
+            self.wake = self.wake.min(self.compressed_at);
+        }
+    }
+
+    // linux: net/ipv4/tcp_output.c tcp_send_delayed_ack (6.1).
+    #[inline]
+    fn delay(&mut self, now: Instant, path: Path) {
+        let tick = self.ticks.at(now);
+        let mut ato = self.ato;
+        if ato > self.ato_min {
+            let mut most = self.half_second;
+            if self.pingpong || self.pushed {
+                most = self.delack_max;
+            }
+            if path.srtt8_us != 0 {
+                let rtt = self.ticks.cover(Duration::from_micros(u64::from(path.srtt8_us >> 3)));
+                most = most.min(rtt.max(self.ato_min));
+            }
+            ato = ato.min(most);
+        }
+        ato = ato.min(self.delack_max);
+        let mut due = tick + ato;
+        if let Some(earlier) = self.due {
+            if earlier <= tick + (ato >> 2) {
+                self.send = true;
+                return;
+            }
+            due = due.min(earlier);
+        }
+        if self.due != Some(due) {
+            self.due = Some(due);
+            self.due_at = self.ticks.fires(now, due);
+            self.wake = self.wake.min(self.due_at);
+        }
+    }
+
+    /// Whether an acknowledgement that was held back must leave before the next one.
+    pub fn holds_back(&self) -> bool {
+        self.compressed > 0
+    }
+
+    /// When [`Acks::on_timer`] is to be called. It may be too early: a timer that is set again and again for later is
+    /// not moved until it fires.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        (self.wake != Instant::NEVER).then_some(self.wake)
+    }
+
+    /// A delayed acknowledgement may be due.
+    // linux: net/ipv4/tcp_timer.c tcp_delack_timer_handler, tcp_compressed_ack_kick (6.1) - having waited in vain, it
+    // waits longer next time; in a dialogue, no longer at all.
+    pub fn on_timer(&mut self, now: Instant, path: Path) {
+        if self.compressed_at <= now {
+            self.compressed_at = Instant::NEVER;
+            self.send |= self.compressed > 0;
+        }
+        if self.due.is_some() && self.due_at <= now {
+            self.due = None;
+            self.due_at = Instant::NEVER;
+            if self.scheduled {
+                if self.pingpong {
+                    self.pingpong = false;
+                    self.ato = self.ato_min;
+                } else {
+                    self.ato = (self.ato << 1).min(path.rto);
+                }
+                self.send = true;
+            }
+        }
+        self.wake = self.due_at.min(self.compressed_at);
+    }
+
+    /// The application has read, and left the queue `empty` or not: an acknowledgement may be due that its memory held
+    /// up, or that a small segment at the end of a message waits for.
+    // linux: net/ipv4/tcp.c __tcp_cleanup_rbuf (6.1), first part.
+    #[inline]
+    pub fn read(&mut self, unacked: u32, empty: bool) {
+        if self.scheduled {
+            let message = self.pushed_again || self.pushed && !self.pingpong;
+            self.send |= unacked > self.rcv_mss || message && empty;
+        }
+    }
+
+    /// An acknowledgement has left, in `segs` segments.
+    // linux: net/ipv4/tcp_output.c tcp_event_ack_sent (6.1).
+    #[inline]
+    pub fn sent(&mut self, segs: u32) {
+        self.compressed = 0;
+        self.compressed_at = Instant::NEVER;
+        if self.quick > 0 {
+            self.quick = self.quick.saturating_sub(segs);
+            if self.quick == 0 {
+                self.ato = self.ato_min;
+            }
+        }
+        (self.scheduled, self.pushed, self.pushed_again, self.now) = (false, false, false, false);
+        self.due = None;
+        self.due_at = Instant::NEVER;
+        self.send = false;
+    }
+}
+
+/// What the policy asks of a connection in which something is missing.
+#[derive(Clone, Copy, Debug)]
+pub struct Gap {
+    /// The other end takes SACK blocks.
+    pub sack: bool,
+    /// Next sequence number that is missing.
+    pub rcv_nxt: u32,
+    /// Eight times the receiving side's round-trip time in us.
+    pub rtt8_us: u32,
+}
+
+/// What the sending half knows of the path.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Path {
+    /// Eight times the smoothed round-trip time in us; 0 if unknown.
+    pub srtt8_us: u32,
+    /// Retransmission timeout in ticks.
+    pub rto: u32,
+}

@@ -1,0 +1,303 @@
+//! What a segment that has come does to the receiving half.
+
+use super::acks::{Arrival, MAX_QUICK};
+use super::ofo::Range;
+use super::sack::Sacks;
+use super::{Receiver, micros, millis};
+use crate::transport::tcp::seq::{after, before, distance};
+use crate::vocabulary::{Duration, Instant, TcpFlags, TcpHeader};
+
+/// Quick acknowledgements after a change of ECN marks.
+// linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1).
+const QUICK_AFTER_MARK: u32 = 2;
+/// Shortest time between two answers to segments out of the window.
+// linux: net/ipv4/tcp_ipv4.c sysctl_tcp_invalid_ratelimit (6.1).
+const OUT_OF_WINDOW_GAP: Duration = Duration::from_millis(500);
+/// Data of fewer bytes does not let the window grow.
+// linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1).
+const GROWS_WINDOW: u32 = 128;
+/// The two ECN bits of the TOS byte when congestion was experienced.
+// spec: rfc3168 5.
+const CE: u8 = 3;
+
+/// What is wrong with a segment, before anything of it is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Check {
+    /// Nothing.
+    Good,
+    /// It is old or beyond the window: it is thrown away, and the answer is an acknowledgement.
+    Answer,
+    /// The same, but an answer was sent a moment ago.
+    Discard,
+}
+
+/// The sequence number after a segment.
+#[inline]
+fn end_of(seq: u32, header: &TcpHeader) -> u32 {
+    let marks = header.flags.has(TcpFlags::FIN) as u32 + header.flags.has(TcpFlags::SYN) as u32;
+    seq.wrapping_add(header.payload + marks)
+}
+
+impl Receiver {
+    /// Looks at where a segment lies and how old it is. `disordered` tells that it is a bare acknowledgement without news,
+    /// which may be a little older than the newest.
+    // linux: net/ipv4/tcp_input.c tcp_validate_incoming, tcp_sequence, tcp_paws_discard, tcp_send_dupack (6.1).
+    // spec: rfc9293 3.10.7.4, rfc7323 5.3.
+    #[inline]
+    pub fn check(&mut self, now: Instant, seq: u32, header: &TcpHeader, disordered: bool) -> Check {
+        let end = end_of(seq, header);
+        let age = self.ts_recent.wrapping_sub(header.ts_val) as i32;
+        let old = self.config.timestamps && age > 0 && !(disordered && self.is_recent(age));
+        let inside = !before(end, self.rcv_wup) && !after(seq, self.rcv_nxt.wrapping_add(self.window()));
+        if inside && !old { Check::Good } else { self.refuse(now, seq, end, header) }
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_disordered_ack (6.1).
+    fn is_recent(&self, age_ms: i32) -> bool {
+        self.ticks.cover(Duration::from_millis(age_ms as u64)) <= self.path.rto
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_send_dupack, tcp_oow_rate_limited (6.1) - data is always answered, the rest twice a
+    // second.
+    fn refuse(&mut self, now: Instant, seq: u32, end: u32, header: &TcpHeader) -> Check {
+        if header.payload == 0 {
+            if self.last_answer.is_some_and(|last| now - last < OUT_OF_WINDOW_GAP) {
+                return Check::Discard;
+            }
+            self.last_answer = Some(now);
+        }
+        if seq != end && before(seq, self.rcv_nxt) {
+            self.acks.quick_mode(self.rcv_wnd, MAX_QUICK);
+            let told = if after(end, self.rcv_nxt) { self.rcv_nxt } else { end };
+            self.duplicate(seq, told);
+        }
+        self.acks.send = true;
+        Check::Answer
+    }
+
+    fn duplicate(&mut self, start: u32, end: u32) {
+        if self.config.sack && self.config.dsack {
+            self.sacks.duplicate(start, end);
+        }
+    }
+
+    /// Remembers the time stamp of a segment that is not beyond what was acknowledged last.
+    // linux: net/ipv4/tcp_input.c tcp_replace_ts_recent (6.1).
+    // spec: rfc7323 4.3 - so that a delayed acknowledgement times the first segment it is for.
+    #[inline]
+    pub fn time_stamp(&mut self, seq: u32, header: &TcpHeader) {
+        if self.config.timestamps
+            && !after(seq, self.rcv_wup)
+            && (header.ts_val.wrapping_sub(self.ts_recent) as i32) >= 0
+        {
+            self.ts_recent = header.ts_val;
+        }
+    }
+
+    /// Takes the time stamp of a SYN.
+    pub fn syn_time_stamp(&mut self, ts_val: u32) {
+        self.ts_recent = ts_val;
+    }
+
+    /// The time stamp to echo, in ms.
+    pub fn ts_recent(&self) -> u32 {
+        self.ts_recent
+    }
+
+    /// Whether an acknowledgement that was held back must leave before [`Receiver::on_data`] is told of this segment.
+    #[inline]
+    pub fn goes_first(&self, seq: u32, header: &TcpHeader) -> bool {
+        self.acks.holds_back()
+            && after(seq, self.rcv_nxt)
+            && self.sacks.would_reorder(seq, end_of(seq, header))
+    }
+
+    /// Data or FIN has come, and passed [`Receiver::check`]. `truesize` is the packet's memory, `ecn` the lower two bits of
+    /// its TOS byte.
+    // linux: net/ipv4/tcp_input.c tcp_data_queue (6.1).
+    pub fn on_data(&mut self, now: Instant, seq: u32, header: &TcpHeader, segs: u16, truesize: u32, ecn: u8) {
+        let end = end_of(seq, header);
+        if self.config.timestamps {
+            self.space.measure_ts(millis(now), header.ts_ecr, header.payload, self.acks.rcv_mss);
+        }
+        if header.flags.has(TcpFlags::CWR) {
+            self.ecn.demand_cwr = false;
+            self.acks.schedule_now();
+        }
+        self.sacks.no_duplicate();
+        if header.flags.has(TcpFlags::FIN) {
+            self.fin = Some(end.wrapping_sub(1));
+        }
+        if seq == self.rcv_nxt || before(seq, self.rcv_nxt) && after(end, self.rcv_nxt) {
+            if seq != self.rcv_nxt {
+                self.duplicate(seq, self.rcv_nxt);
+            }
+            if self.window() == 0 {
+                return self.out_of_window();
+            }
+            self.in_order(now, end, header, segs, truesize, ecn);
+        } else if !after(end, self.rcv_nxt) {
+            self.duplicate(seq, end);
+            self.out_of_window();
+        } else if !before(seq, self.rcv_nxt.wrapping_add(self.window())) {
+            self.out_of_window();
+        } else {
+            self.out_of_order(Range { start: seq, end, truesize }, header.payload, ecn);
+        }
+    }
+
+    fn out_of_window(&mut self) {
+        self.acks.quick_mode(self.rcv_wnd, MAX_QUICK);
+        self.acks.schedule();
+    }
+
+    /// Whether memory is there for a packet, made by throwing away what came out of order if need be.
+    #[inline]
+    fn make_room(&mut self) -> bool {
+        if self.space.rmem_alloc > self.space.rcvbuf {
+            self.acks.quick = 0;
+        }
+        if self.space.has_room() {
+            return true;
+        }
+        while self.space.rmem_alloc > self.space.rcvbuf {
+            match self.ofo.prune() {
+                Some(truesize) => self.space.rmem_alloc -= truesize,
+                None => return false,
+            }
+            // What was told of it may be gone.
+            // linux: net/ipv4/tcp_input.c tcp_prune_ofo_queue (6.1).
+            // spec: rfc2018 8 - receivers may do so.
+            self.sacks.forget();
+        }
+        true
+    }
+
+    fn in_order(&mut self, now: Instant, end: u32, header: &TcpHeader, segs: u16, truesize: u32, ecn: u8) {
+        if !self.queue.is_empty() && !self.make_room() {
+            return;
+        }
+        self.space.rmem_alloc += truesize;
+        self.queue.push_back((end, truesize));
+        self.advance(end);
+        if header.payload > 0 {
+            let tick = self.ticks.at(now);
+            let segment = if segs > 1 { u32::from(header.mss) } else { header.payload };
+            let pushed = header.flags.has(TcpFlags::FIN.with(TcpFlags::SYN).with(TcpFlags::PSH));
+            // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1) - in this order.
+            let (rcv_wnd, advmss) = (self.rcv_wnd, self.config.advmss);
+            self.acks.data(tick, Arrival { segment, pushed }, rcv_wnd, advmss, self.path);
+            self.space.measure(micros(now), self.rcv_nxt, rcv_wnd);
+            self.mark(ecn);
+            if header.payload >= GROWS_WINDOW {
+                self.grow(header.payload, truesize);
+            }
+        } else {
+            self.acks.schedule();
+        }
+        if !self.ofo.is_empty() {
+            self.fill_gap();
+        }
+        self.take_fin();
+    }
+
+    /// The window may grow.
+    #[inline]
+    fn grow(&mut self, bytes: u32, truesize: u32) {
+        if self.space.grow(bytes, truesize, self.acks.rcv_mss) {
+            self.acks.quick |= 1;
+        }
+    }
+
+    /// What was out of order may be in order now.
+    // linux: net/ipv4/tcp_input.c tcp_ofo_queue, tcp_data_queue (6.1).
+    // spec: rfc5681 4.2 - an acknowledgement at once when a gap is filled: Linux if it was the last, or by the rule for
+    // gaps if others remain.
+    fn fill_gap(&mut self) {
+        let duplicates_end = self.rcv_nxt;
+        while let Some(range) = self.ofo.pop_in_order(self.rcv_nxt) {
+            if before(range.start, duplicates_end) && self.config.sack && self.config.dsack {
+                let told = if before(range.end, duplicates_end) { range.end } else { duplicates_end };
+                self.sacks.duplicate_also(range.start, told);
+            }
+            if after(range.end, self.rcv_nxt) {
+                self.queue.push_back((range.end, range.truesize));
+                self.advance(range.end);
+            } else {
+                self.space.rmem_alloc -= range.truesize;
+            }
+        }
+        if self.ofo.is_empty() {
+            self.acks.schedule_now();
+        }
+        self.sacks.in_order(self.rcv_nxt);
+    }
+
+    #[inline]
+    fn advance(&mut self, end: u32) {
+        self.bytes_received += u64::from(distance(self.rcv_nxt, end));
+        self.rcv_nxt = end;
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_fin (6.1).
+    #[inline]
+    fn take_fin(&mut self) {
+        if self.fin_taken || self.fin.is_none_or(|fin| !after(self.rcv_nxt, fin)) {
+            return;
+        }
+        self.fin_taken = true;
+        self.bytes_received -= 1;
+        self.acks.schedule();
+        self.acks.pingpong();
+        self.free_read();
+        self.space.rmem_alloc -= self.ofo.clear();
+        self.sacks.forget();
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.1).
+    fn out_of_order(&mut self, range: Range, bytes: u32, ecn: u8) {
+        self.mark(ecn);
+        if !self.make_room() {
+            return;
+        }
+        self.acks.schedule();
+        let mut unused = Sacks::default();
+        let dsack = self.config.sack && self.config.dsack;
+        let sacks = if dsack { &mut self.sacks } else { &mut unused };
+        let (kept, freed) = self.ofo.insert(range, sacks);
+        self.space.rmem_alloc -= freed;
+        if self.config.sack {
+            self.sacks.arrived(range.start, range.end);
+        }
+        if kept {
+            if self.config.sack {
+                self.grow(bytes, range.truesize);
+            }
+            self.space.rmem_alloc += range.truesize;
+        }
+    }
+
+    // linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1) - the first mark is told at once; so is a packet that is not
+    // capable where others were, as that is a retransmission.
+    #[inline]
+    fn mark(&mut self, ecn: u8) {
+        if !self.ecn.agreed {
+            return;
+        }
+        match ecn {
+            0 => {
+                if self.ecn.seen {
+                    self.acks.quick_mode(self.rcv_wnd, QUICK_AFTER_MARK);
+                }
+            }
+            CE => {
+                if !self.ecn.demand_cwr {
+                    self.acks.quick_mode(self.rcv_wnd, QUICK_AFTER_MARK);
+                    self.ecn.demand_cwr = true;
+                }
+                self.ecn.seen = true;
+            }
+            _ => self.ecn.seen = true,
+        }
+    }
+}

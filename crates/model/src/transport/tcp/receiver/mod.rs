@@ -1,0 +1,326 @@
+//! The receiving half of a socket: what has come, in order and out of order, when it is acknowledged, and how much more
+//! may come.
+//!
+//! ```text
+//! on_data -> ofo (ranges out of order) -> receive queue -> read
+//!              sack (blocks, duplicates)    space (memory, window, autotuning)
+//!              acks (at once, delayed, compressed)
+//! ```
+
+mod acks;
+mod arrive;
+mod ofo;
+mod sack;
+mod space;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use super::PeerOptions;
+use super::config::TcpConfig;
+use super::info::TcpInfo;
+use super::seq::{after, before, distance};
+use super::ticks::Ticks;
+use crate::vocabulary::{Instant, TcpFlags, TcpHeader};
+use acks::{Acks, Gap};
+use ofo::OutOfOrder;
+use sack::Sacks;
+use space::Space;
+
+pub use acks::Path;
+pub use arrive::Check;
+
+/// Bytes of the time stamp option, padded.
+// spec: rfc7323 appendix A.
+pub const TIMESTAMP_OPTION: u32 = 12;
+/// The receiving half of a socket.
+#[derive(Clone, Debug)]
+pub struct Receiver {
+    /// What the sending half knows of the path; the socket keeps it up to date.
+    pub path: Path,
+    ticks: Ticks,
+    config: Settings,
+    /// Next sequence number expected.
+    rcv_nxt: u32,
+    /// Value of `rcv_nxt` when the last acknowledgement left, with which the window was offered.
+    rcv_wup: u32,
+    /// Window offered then, in bytes.
+    rcv_wnd: u32,
+    /// Next sequence number that the application reads.
+    copied: u32,
+    /// What waits for the application: sequence number after each packet, and its memory.
+    queue: VecDeque<(u32, u32)>,
+    ofo: OutOfOrder,
+    sacks: Sacks,
+    space: Space,
+    acks: Acks,
+    ecn: Ecn,
+    /// Time stamp to echo (`ts_recent`), in ms.
+    ts_recent: u32,
+    /// Sequence number of the other end's FIN, as soon as one was seen.
+    fin: Option<u32>,
+    fin_taken: bool,
+    last_answer: Option<Instant>,
+    bytes_received: u64,
+    acks_sent: u32,
+}
+
+/// What both ends agreed on.
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    advmss: u32,
+    sack: bool,
+    dsack: bool,
+    timestamps: bool,
+}
+
+/// The receiving side of explicit congestion notification.
+// spec: rfc3168 6.1.3.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ecn {
+    agreed: bool,
+    /// A capable packet has been seen.
+    seen: bool,
+    /// ECE is set until CWR comes.
+    demand_cwr: bool,
+}
+
+/// Microseconds since the start of the run.
+#[inline]
+const fn micros(now: Instant) -> u64 {
+    now.nanos() / 1_000
+}
+
+/// The clock of time stamps: milliseconds.
+// linux: include/net/tcp.h TCP_TS_HZ (6.1) - without the random offset of each connection, which nobody can tell.
+#[inline]
+pub const fn millis(now: Instant) -> u32 {
+    (now.nanos() / 1_000_000) as u32
+}
+
+impl Receiver {
+    /// The half of a socket that is not connected.
+    pub fn new(config: &TcpConfig) -> Self {
+        let settings = Settings {
+            advmss: u32::from(config.advmss),
+            sack: config.sack,
+            dsack: config.dsack,
+            timestamps: config.timestamps,
+        };
+        Self {
+            path: Path { srtt8_us: 0, rto: config.hz },
+            ticks: Ticks::new(config.hz),
+            config: settings,
+            rcv_nxt: 0,
+            rcv_wup: 0,
+            rcv_wnd: 0,
+            copied: 0,
+            queue: VecDeque::new(),
+            ofo: OutOfOrder::default(),
+            sacks: Sacks::default(),
+            space: Space::new(config),
+            acks: Acks::new(config),
+            ecn: Ecn::default(),
+            ts_recent: 0,
+            fin: None,
+            fin_taken: false,
+            last_answer: None,
+            bytes_received: 0,
+            acks_sent: 0,
+        }
+    }
+
+    /// A SYN is to be sent: the window it offers in bytes, and the scale shift of later ones. `timestamps` if it is known
+    /// that they are used, as it is when answering a SYN.
+    // linux: net/ipv4/tcp_output.c tcp_connect_init, net/ipv4/tcp_minisocks.c tcp_openreq_init_rwin (6.1) - the window is a
+    // multiple of the segments known at that time: 64,240 bytes for the end that calls, 65,160 for the one called.
+    pub fn open(&mut self, timestamps: bool) -> (u32, u8) {
+        let options = if timestamps { TIMESTAMP_OPTION } else { 0 };
+        self.rcv_wnd = self.space.open(self.config.advmss - options);
+        (self.rcv_wnd, self.space.scale)
+    }
+
+    /// The handshake is over: `rcv_nxt` is the first sequence number of data, `peer` what both ends agreed on.
+    pub fn established(&mut self, now: Instant, rcv_nxt: u32, peer: &PeerOptions) {
+        self.config.sack &= peer.sack;
+        self.config.timestamps &= peer.timestamps;
+        self.ecn.agreed = peer.ecn;
+        let options = if self.config.timestamps { TIMESTAMP_OPTION } else { 0 };
+        self.config.advmss -= options;
+        if peer.window_scale.is_none() {
+            self.space.no_scaling();
+        }
+        self.rcv_nxt = rcv_nxt;
+        self.rcv_wup = rcv_nxt;
+        self.copied = rcv_nxt;
+        self.space.established(micros(now), rcv_nxt, self.config.advmss, self.rcv_wnd);
+        let mss = u32::from(peer.mss) - options;
+        self.acks.established(now, self.config.advmss.min(mss), self.rcv_wnd, options);
+    }
+
+    /// Next sequence number expected.
+    #[inline]
+    pub fn rcv_nxt(&self) -> u32 {
+        self.rcv_nxt
+    }
+
+    /// The window that the other end may still fill.
+    // linux: include/net/tcp.h tcp_receive_window (6.1).
+    #[inline]
+    fn window(&self) -> u32 {
+        let right = self.rcv_wup.wrapping_add(self.rcv_wnd);
+        if before(right, self.rcv_nxt) { 0 } else { distance(self.rcv_nxt, right) }
+    }
+
+    /// After a segment was taken in and the sending half has sent what it could: [`Receiver::ack_now`] tells whether an
+    /// acknowledgement must leave by itself, [`Receiver::next_timer`] when one will.
+    #[inline]
+    pub fn decide(&mut self, now: Instant) {
+        let unacked = distance(self.rcv_wup, self.rcv_nxt);
+        // An application without a low-water mark has room in it only when it has read everything.
+        let may_move = unacked <= self.acks.rcv_mss || self.rcv_nxt == self.copied || {
+            let (window, short) = self.space.select(self.rcv_wnd, self.acks.rcv_mss);
+            self.acks.quick = if short { 0 } else { self.acks.quick };
+            window >= self.rcv_wnd
+        };
+        let gap = (!self.ofo.is_empty()).then(|| Gap {
+            sack: self.config.sack,
+            rcv_nxt: self.rcv_nxt,
+            rtt8_us: self.space.rtt_us(),
+        });
+        self.acks.check(now, unacked, may_move, gap, self.path);
+    }
+
+    /// Bytes that the application can read.
+    // The other end's FIN is no byte.
+    #[inline]
+    pub fn readable(&self) -> u64 {
+        u64::from(distance(self.copied, self.rcv_nxt)) - u64::from(self.fin_taken)
+    }
+
+    /// The application reads up to `bytes`; returns how many there were. Frees memory, moves the window and may make an
+    /// acknowledgement due.
+    // linux: net/ipv4/tcp.c tcp_recvmsg_locked, __tcp_cleanup_rbuf (6.1).
+    pub fn read(&mut self, now: Instant, bytes: u64) -> u64 {
+        let read = bytes.min(self.readable());
+        if read == 0 {
+            return 0;
+        }
+        self.copied = self.copied.wrapping_add(read as u32);
+        self.space.adjust(micros(now), self.copied);
+        self.free_read();
+        self.acks.read(distance(self.rcv_wup, self.rcv_nxt), self.space.rmem_alloc == 0);
+        if !self.acks.send && !self.fin_taken {
+            // A window that has at least doubled is worth an acknowledgement.
+            let offered = self.window();
+            if 2 * offered <= self.space.window_clamp {
+                let (window, short) = self.space.select(self.rcv_wnd, self.acks.rcv_mss);
+                self.acks.quick = if short { 0 } else { self.acks.quick };
+                self.acks.send |= window > 0 && window >= 2 * offered;
+            }
+        }
+        read
+    }
+
+    /// Ends the memory of what was read to its last byte; FIN after it is no byte and is not waited for.
+    #[inline]
+    fn free_read(&mut self) {
+        let done = if self.readable() == 0 { self.rcv_nxt } else { self.copied };
+        while let Some(&(end, truesize)) = self.queue.front() {
+            if after(end, done) {
+                break;
+            }
+            self.space.rmem_alloc -= truesize;
+            self.queue.pop_front();
+        }
+    }
+
+    /// The segment with this header is sent now: adds window, time stamps, SACK blocks and ECN echo, and returns the
+    /// acknowledgement number. Whatever acknowledgement was pending is thereby sent.
+    // deviation: data takes no SACK blocks along, which would make it longer than the path takes, and leaves the
+    // acknowledgement that bears them pending; Linux takes their bytes off the data.
+    #[inline]
+    pub fn fill(&mut self, now: Instant, header: &mut TcpHeader) -> u32 {
+        header.window = self.offer();
+        if self.config.timestamps {
+            header.ts_val = millis(now);
+            header.ts_ecr = self.ts_recent;
+        }
+        if self.ecn.demand_cwr {
+            header.flags = header.flags.with(TcpFlags::ECE);
+        }
+        if header.payload > 0 {
+            self.acks.data_sent(self.ticks.at(now));
+            if self.sacks.is_empty() {
+                self.acks.sent(header.payload.div_ceil(u32::from(header.mss.max(1))));
+            }
+        } else {
+            self.sacks.write(header, if self.config.timestamps { 3 } else { 4 });
+            self.acks.sent(1);
+            self.acks_sent += 1;
+        }
+        self.rcv_nxt
+    }
+
+    /// Chooses the window that is offered now.
+    // linux: net/ipv4/tcp_output.c tcp_select_window (6.1).
+    // spec: rfc9293 3.8.6 - what was offered is not taken back.
+    #[inline]
+    fn offer(&mut self) -> u32 {
+        let offered = self.window();
+        let (mut window, short) = self.space.select(self.rcv_wnd, self.acks.rcv_mss);
+        if short {
+            self.acks.quick = 0;
+        }
+        if window < offered {
+            window = offered.next_multiple_of(1 << self.space.scale);
+        }
+        self.rcv_wnd = window;
+        self.rcv_wup = self.rcv_nxt;
+        self.space.as_field(window)
+    }
+
+    /// An acknowledgement must leave now.
+    #[inline]
+    pub fn ack_now(&self) -> bool {
+        self.acks.send
+    }
+
+    /// An acknowledgement is to be sent now, whatever the policy says.
+    pub fn demand_ack(&mut self) {
+        self.acks.send = true;
+    }
+
+    /// When [`Receiver::on_timer`] is to be called; now and then too early, which does no harm.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.acks.next_timer()
+    }
+
+    /// A delayed acknowledgement may be due: [`Receiver::ack_now`] tells.
+    pub fn on_timer(&mut self, now: Instant) {
+        self.acks.on_timer(now, self.path);
+    }
+
+    /// What `ss` shows of this half.
+    pub fn info(&self, into: &mut TcpInfo) {
+        into.bytes_received = self.bytes_received;
+        into.rcv_space = self.space.rcv_space();
+        into.rmem_alloc = self.space.rmem_alloc;
+        into.rcvbuf = self.space.rcvbuf;
+    }
+
+    /// Segments without data that took an acknowledgement along.
+    pub fn acks_sent(&self) -> u32 {
+        self.acks_sent
+    }
+
+    /// All data up to the other end's FIN has come.
+    #[inline]
+    pub fn fin_received(&self) -> bool {
+        self.fin_taken
+    }
+}

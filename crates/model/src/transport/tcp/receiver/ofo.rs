@@ -1,0 +1,143 @@
+//! What came out of order: ranges of sequence numbers with the memory they hold.
+
+use crate::transport::tcp::seq::{after, before};
+
+use super::sack::Sacks;
+
+/// Bytes [start, end) that have come, with the memory of their packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// First sequence number.
+    pub start: u32,
+    /// Sequence number after the last.
+    pub end: u32,
+    /// Bytes of memory.
+    pub truesize: u32,
+}
+
+/// Ranges in order, none touching another.
+// deviation: neighbours are one range with the sum of their memory, where Linux joins packets only if their buffers allow it
+// and then counts less - what is told to the sender is the same.
+#[derive(Clone, Debug, Default)]
+pub struct OutOfOrder {
+    ranges: Vec<Range>,
+}
+
+impl OutOfOrder {
+    /// Whether nothing is out of order.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
+
+    /// Takes in [start, end), noting what of it had come before. Returns false if all of it had, and the memory of ranges
+    /// that it replaces.
+    // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.1) - a segment that lies within another is dropped; those that lie
+    // within it are; the overlap with the one before it and the one after it is kept twice.
+    pub fn insert(&mut self, new: Range, sacks: &mut Sacks) -> (bool, u32) {
+        // The typical case first: next to, or behind, the last.
+        let at = match self.ranges.last() {
+            Some(last) if after(last.start, new.start) => {
+                self.ranges.partition_point(|r| !after(r.start, new.start))
+            }
+            _ => self.ranges.len(),
+        };
+        let (mut new, mut first) = (new, at);
+        if let Some(previous) = at.checked_sub(1).map(|i| self.ranges[i]) {
+            if before(new.start, previous.end) {
+                if !after(new.end, previous.end) {
+                    sacks.duplicate(new.start, new.end);
+                    return (false, 0);
+                }
+                sacks.duplicate(new.start, previous.end);
+            }
+            if !after(new.start, previous.end) {
+                first -= 1;
+                (new.start, new.truesize) = (previous.start, previous.truesize + new.truesize);
+            }
+        }
+        let (mut last, mut freed) = (at, 0);
+        while let Some(&next) = self.ranges.get(last) {
+            if before(new.end, next.start) {
+                break;
+            }
+            if before(new.end, next.end) {
+                if after(new.end, next.start) {
+                    sacks.duplicate_also(next.start, new.end);
+                }
+                (new.end, new.truesize) = (next.end, new.truesize + next.truesize);
+                last += 1;
+                break;
+            }
+            if next.start != next.end && after(new.end, next.start) {
+                sacks.duplicate_also(next.start, next.end);
+            }
+            freed += next.truesize;
+            last += 1;
+        }
+        if first == last {
+            self.ranges.insert(first, new);
+        } else {
+            self.ranges[first] = new;
+            self.ranges.drain(first + 1..last);
+        }
+        (true, freed)
+    }
+
+    /// Takes the first range if it begins at or before `rcv_nxt`.
+    // linux: net/ipv4/tcp_input.c tcp_ofo_queue (6.1).
+    pub fn pop_in_order(&mut self, rcv_nxt: u32) -> Option<Range> {
+        match self.ranges.first() {
+            Some(first) if !after(first.start, rcv_nxt) => Some(self.ranges.remove(0)),
+            _ => None,
+        }
+    }
+
+    /// Throws away the last range, to make room; returns its memory.
+    // linux: net/ipv4/tcp_input.c tcp_prune_ofo_queue (6.1) - from the end on.
+    pub fn prune(&mut self) -> Option<u32> {
+        self.ranges.pop().map(|r| r.truesize)
+    }
+
+    /// Throws everything away; returns its memory.
+    pub fn clear(&mut self) -> u32 {
+        self.ranges.drain(..).map(|r| r.truesize).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::{SockId, TcpHeader};
+
+    /// Ranges after an insertion, what it reported as duplicate, what it returned.
+    type After = (&'static [(u32, u32, u32)], Option<(u32, u32)>, (bool, u32));
+
+    #[test]
+    fn ranges_join_and_duplicates_are_told() {
+        let table: [((u32, u32), After); 9] = [
+            ((100, 200), (&[(100, 200, 1)], None, (true, 0))),
+            ((300, 400), (&[(100, 200, 1), (300, 400, 1)], None, (true, 0))),
+            ((400, 500), (&[(100, 200, 1), (300, 500, 2)], None, (true, 0))),
+            ((320, 450), (&[(100, 200, 1), (300, 500, 2)], Some((320, 450)), (false, 0))),
+            ((50, 120), (&[(50, 200, 2), (300, 500, 2)], Some((100, 120)), (true, 0))),
+            ((150, 260), (&[(50, 260, 3), (300, 500, 2)], Some((150, 200)), (true, 0))),
+            ((280, 600), (&[(50, 260, 3), (280, 600, 1)], Some((300, 500)), (true, 2))),
+            ((260, 280), (&[(50, 600, 5)], None, (true, 0))),
+            ((700, 800), (&[(50, 600, 5), (700, 800, 1)], None, (true, 0))),
+        ];
+        let mut ofo = OutOfOrder::default();
+        for ((start, end), (ranges, duplicate, answer)) in table {
+            let mut sacks = Sacks::default();
+            assert_eq!(ofo.insert(Range { start, end, truesize: 1 }, &mut sacks), answer, "{start}");
+            let held: Vec<_> = ofo.ranges.iter().map(|r| (r.start, r.end, r.truesize)).collect();
+            assert_eq!(held, ranges, "{start}");
+            let mut header = TcpHeader::blank(SockId(0));
+            sacks.write(&mut header, 3);
+            assert_eq!(header.sack_blocks().first().copied(), duplicate, "{start}");
+        }
+        assert_eq!(ofo.pop_in_order(49), None);
+        assert_eq!(ofo.pop_in_order(60).map(|r| r.end), Some(600));
+        assert_eq!((ofo.prune(), ofo.prune()), (Some(1), None));
+    }
+}

@@ -1,0 +1,310 @@
+//! Receive memory, the window made of it, and the autotuning of both.
+
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::seq::{before, distance};
+
+/// Segments of the initial window that autotuning starts from.
+// linux: include/net/tcp.h TCP_INIT_CWND (6.1).
+const INIT_SEGMENTS: u32 = 10;
+/// Largest window scale shift.
+// spec: rfc7323 2.3.
+const MAX_SCALE: u8 = 14;
+/// Most that the 16 bits of the window field say, before scaling.
+const MAX_UNSCALED: u32 = 65_535;
+/// `net.core.rmem_max`, which takes part in the choice of the window scale.
+// linux: net/core/sock.c SK_RMEM_MAX (6.1).
+const CORE_RMEM_MAX: u32 = 212_992;
+/// Memory that a packet takes beside its data and its headers: its record, and that of its fragments.
+// linux: include/linux/skbuff.h SKB_TRUESIZE (6.1) - on x86-64.
+const PACKET_OVERHEAD: u32 = 256 + 320;
+
+/// Round-trip time as the receiving side sees it.
+// linux: include/linux/tcp.h rcv_rtt_est (6.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct RcvRtt {
+    /// Eight times the time in us; 0 before the first measurement.
+    rtt_us: u32,
+    /// Without time stamps: when the window that ends at `seq` was begun, in us; 0 if none was.
+    begun_us: u64,
+    seq: u32,
+    last_tsecr: u32,
+}
+
+/// What was read in the last round trip.
+// linux: include/linux/tcp.h rcvq_space (6.1).
+#[derive(Clone, Copy, Debug, Default)]
+struct LastRound {
+    bytes: u32,
+    seq: u32,
+    begun_us: u64,
+}
+
+/// The receive buffer of a socket. Bytes; memory is truesize.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// Memory of what has come and was not read (`sk_rmem_alloc`).
+    pub rmem_alloc: u32,
+    /// Most of it (`sk_rcvbuf`).
+    pub rcvbuf: u32,
+    /// Most that the window may be.
+    pub window_clamp: u32,
+    /// Most that the window is at present: it grows with packets that use their memory well (`rcv_ssthresh`).
+    pub rcv_ssthresh: u32,
+    /// Window scale shift.
+    pub scale: u8,
+    rmem: [u32; 3],
+    adv_win_scale: i8,
+    /// Largest segment of data, options taken off.
+    advmss: u32,
+    moderate: bool,
+    max_header: u32,
+    per_segment: u32,
+    rtt: RcvRtt,
+    last: LastRound,
+}
+
+impl Space {
+    /// The buffer of a socket that is not connected.
+    pub fn new(config: &TcpConfig) -> Self {
+        Self {
+            rmem_alloc: 0,
+            rcvbuf: config.rmem[1],
+            window_clamp: MAX_UNSCALED << MAX_SCALE,
+            rcv_ssthresh: 0,
+            scale: 0,
+            rmem: config.rmem,
+            adv_win_scale: config.adv_win_scale,
+            advmss: u32::from(config.advmss),
+            moderate: config.moderate_rcvbuf,
+            max_header: config.max_header,
+            per_segment: 0,
+            rtt: RcvRtt::default(),
+            last: LastRound::default(),
+        }
+    }
+
+    /// The part of a piece of memory that is offered as window.
+    // linux: include/net/tcp.h tcp_win_from_space (6.1).
+    #[inline]
+    fn window_of(&self, memory: u32) -> u32 {
+        match self.adv_win_scale {
+            scale if scale <= 0 => memory >> -scale,
+            scale => memory - (memory >> scale),
+        }
+    }
+
+    /// Window for the memory that is free.
+    // linux: include/net/tcp.h tcp_space (6.1).
+    #[inline]
+    fn free(&self) -> u32 {
+        self.window_of(self.rcvbuf.saturating_sub(self.rmem_alloc))
+    }
+
+    /// The window of the SYN, in bytes; sets the scale that it offers. `mss` is the largest segment of data known so
+    /// far: the passive end knows about time stamps, the active one does not.
+    // linux: net/ipv4/tcp_output.c tcp_select_initial_window (6.1).
+    pub fn open(&mut self, mss: u32) -> u32 {
+        let full = self.window_of(self.rcvbuf);
+        let quantised = if full > mss { full - full % mss } else { full };
+        let window = quantised.min(MAX_UNSCALED);
+        let largest = quantised.max(self.rmem[2]).max(CORE_RMEM_MAX).min(self.window_clamp);
+        self.scale = (largest.ilog2() as u8).saturating_sub(15).min(MAX_SCALE);
+        self.window_clamp = self.window_clamp.min(MAX_UNSCALED << self.scale);
+        self.rcv_ssthresh = window;
+        window
+    }
+
+    /// The other end does not scale windows.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1).
+    pub fn no_scaling(&mut self) {
+        self.scale = 0;
+        self.window_clamp = self.window_clamp.min(MAX_UNSCALED);
+    }
+
+    /// The handshake is over: segments bear `advmss` bytes of data, `rcv_wnd` was offered.
+    // linux: net/ipv4/tcp_input.c tcp_init_buffer_space (6.1) - with tcp_app_win at its default of 31, which reserves nothing.
+    pub fn established(&mut self, now_us: u64, rcv_nxt: u32, advmss: u32, rcv_wnd: u32) {
+        self.advmss = advmss;
+        let full = self.window_of(self.rcvbuf);
+        if self.window_clamp >= full {
+            self.window_clamp = full;
+        }
+        if self.window_clamp > 2 * advmss && self.window_clamp + advmss > full {
+            self.window_clamp = (2 * advmss).max(full - advmss);
+        }
+        self.rcv_ssthresh = self.rcv_ssthresh.min(self.window_clamp);
+        let bytes = self.rcv_ssthresh.min(rcv_wnd).min(INIT_SEGMENTS * advmss);
+        self.last = LastRound { bytes, seq: rcv_nxt, begun_us: now_us };
+        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - in steps of 128 bytes until half of it holds a segment.
+        self.per_segment = advmss + self.max_header + PACKET_OVERHEAD;
+        while self.window_of(self.per_segment) < advmss {
+            self.per_segment += 128;
+        }
+    }
+
+    /// Whether a packet finds room, before anything is thrown away for it; `first` if the receive queue is empty, when
+    /// it always does.
+    // linux: net/ipv4/tcp_input.c tcp_try_rmem_schedule, tcp_prune_queue, tcp_clamp_window (6.1) - the buffer first
+    // grows to what is there, up to tcp_rmem[2].
+    // deviation: packets are not collapsed into denser ones, as full segments would not get denser.
+    #[inline]
+    pub fn has_room(&mut self) -> bool {
+        if self.rmem_alloc <= self.rcvbuf {
+            return true;
+        }
+        if self.rcvbuf < self.rmem[2] {
+            self.rcvbuf = self.rmem_alloc.min(self.rmem[2]);
+        }
+        if self.rmem_alloc > self.rcvbuf {
+            self.rcv_ssthresh = self.window_clamp.min(2 * self.advmss);
+        }
+        self.rmem_alloc <= self.rcvbuf
+    }
+
+    /// A packet of `bytes` of data and that much memory has come: the window may grow if memory like this one's would
+    /// hold it. Returns whether it grew.
+    // linux: net/ipv4/tcp_input.c tcp_grow_window, __tcp_grow_window (6.1).
+    // deviation: a header's own buffer is not taken off the memory, as it decides nothing at full segments.
+    #[inline]
+    pub fn grow(&mut self, bytes: u32, truesize: u32, rcv_mss: u32) -> bool {
+        let most = self.window_clamp.min(self.free());
+        if most <= self.rcv_ssthresh {
+            return false;
+        }
+        let step = if self.window_of(truesize) <= bytes {
+            2 * self.advmss
+        } else if self.would_fit(bytes, truesize) {
+            2 * rcv_mss
+        } else {
+            return false;
+        };
+        self.rcv_ssthresh += step.max(2 * bytes).min(most - self.rcv_ssthresh);
+        true
+    }
+
+    /// Whether packets with such overhead would fit a buffer that is still to grow.
+    fn would_fit(&self, bytes: u32, truesize: u32) -> bool {
+        let mut truesize = self.window_of(truesize) >> 1;
+        let mut window = self.window_of(self.rmem[2]) >> 1;
+        while self.rcv_ssthresh <= window {
+            if truesize <= bytes {
+                return true;
+            }
+            truesize >>= 1;
+            window >>= 1;
+        }
+        false
+    }
+
+    /// The window to offer, given what is offered now and the size of segments that come. The flag tells that memory is
+    /// short, which ends quick acknowledgements.
+    // linux: net/ipv4/tcp_output.c __tcp_select_window (6.1).
+    // spec: rfc9293 3.8.6.2.2 - no silly windows.
+    #[inline]
+    pub fn select(&self, rcv_wnd: u32, rcv_mss: u32) -> (u32, bool) {
+        let allowed = self.window_of(self.rcvbuf);
+        let full = self.window_clamp.min(allowed);
+        let mss = rcv_mss.min(full);
+        let mut free = self.free();
+        let short = free < full >> 1;
+        if mss == 0 {
+            return (0, false);
+        }
+        if short {
+            free &= !((1 << self.scale) - 1);
+            if free < allowed >> 4 || free < mss {
+                return (0, true);
+            }
+        }
+        free = free.min(self.rcv_ssthresh);
+        let window = if self.scale > 0 {
+            free.next_multiple_of(1 << self.scale)
+        } else if rcv_wnd + mss <= free || rcv_wnd > free {
+            free - free % mss
+        } else if mss == full && free > rcv_wnd + (full >> 1) {
+            free
+        } else {
+            rcv_wnd
+        };
+        (window, short)
+    }
+
+    /// What the window field can say of a window, in bytes.
+    #[inline]
+    pub fn as_field(&self, window: u32) -> u32 {
+        window.min(MAX_UNSCALED << self.scale) >> self.scale << self.scale
+    }
+
+    /// Eight times the round-trip time in us, as the receiving side knows it; 0 if it does not.
+    #[inline]
+    pub fn rtt_us(&self) -> u32 {
+        self.rtt.rtt_us
+    }
+
+    /// What autotuning has found the application to read in a round trip, in bytes.
+    pub fn rcv_space(&self) -> u32 {
+        self.last.bytes
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1) - smoothed with time stamps, the minimum without.
+    fn rtt_sample(&mut self, sample_us: u32, of_window: bool) {
+        let old = self.rtt.rtt_us;
+        self.rtt.rtt_us = match old {
+            0 => sample_us << 3,
+            _ if of_window => old.min(sample_us << 3),
+            _ => old - (old >> 3) + sample_us,
+        };
+    }
+
+    /// Times a round trip as the time in which a window's data comes.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure (6.1).
+    #[inline]
+    pub fn measure(&mut self, now_us: u64, rcv_nxt: u32, rcv_wnd: u32) {
+        if self.rtt.begun_us != 0 {
+            if before(rcv_nxt, self.rtt.seq) {
+                return;
+            }
+            self.rtt_sample((now_us - self.rtt.begun_us).max(1) as u32, true);
+        }
+        (self.rtt.seq, self.rtt.begun_us) = (rcv_nxt.wrapping_add(rcv_wnd), now_us);
+    }
+
+    /// Times a round trip by the echo of a time stamp, in ms; once for each value, and only with full segments.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure_ts (6.1).
+    #[inline]
+    pub fn measure_ts(&mut self, now_ms: u32, tsecr: u32, bytes: u32, rcv_mss: u32) {
+        if tsecr == self.rtt.last_tsecr {
+            return;
+        }
+        self.rtt.last_tsecr = tsecr;
+        if bytes >= rcv_mss {
+            self.rtt_sample(now_ms.wrapping_sub(tsecr).max(1).saturating_mul(1000), false);
+        }
+    }
+
+    /// The application has read up to `copied`: once in a round trip, the buffer is made to hold twice what was read in
+    /// it, and more while that grows.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1).
+    #[inline]
+    pub fn adjust(&mut self, now_us: u64, copied: u32) {
+        if self.rtt.rtt_us == 0 || now_us - self.last.begun_us < u64::from(self.rtt.rtt_us >> 3) {
+            return;
+        }
+        let bytes = distance(self.last.seq, copied);
+        if bytes > self.last.bytes {
+            if self.moderate {
+                let base = (u64::from(bytes) << 1) + 16 * u64::from(self.advmss);
+                let growth = base * u64::from(bytes - self.last.bytes) / u64::from(self.last.bytes.max(1));
+                let window = base + (growth << 1);
+                let wanted = window / u64::from(self.advmss) * u64::from(self.per_segment);
+                let rcvbuf = wanted.min(u64::from(self.rmem[2])) as u32;
+                if rcvbuf > self.rcvbuf {
+                    self.rcvbuf = rcvbuf;
+                    self.window_clamp = self.window_of(rcvbuf);
+                }
+            }
+            self.last.bytes = bytes;
+        }
+        (self.last.seq, self.last.begun_us) = (copied, now_us);
+    }
+}

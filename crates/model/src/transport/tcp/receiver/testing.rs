@@ -1,0 +1,125 @@
+//! A receiver under test: segments by number, what it answered, a clock.
+
+use super::*;
+use crate::transport::tcp::config::TcpConfig;
+use crate::vocabulary::{Duration, SockId};
+
+/// Bytes of data in a full segment with time stamps.
+pub const MSS: u32 = 1448;
+/// Its memory.
+pub const TRUESIZE: u32 = 2304;
+
+/// Linux 6.1 over a device that keeps packets in one piece.
+pub fn config() -> TcpConfig {
+    TcpConfig { truesize_segment: TRUESIZE, scatter_gather: false, ..TcpConfig::default() }
+}
+
+/// An acknowledgement as a test reads it: time in us, segments acknowledged, blocks in segments.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub at_us: u64,
+    pub ack: u32,
+    pub blocks: Vec<(u32, u32)>,
+}
+
+/// A receiver, a clock, and what was sent.
+pub struct Bench {
+    pub receiver: Receiver,
+    pub now: Instant,
+    pub sent: Vec<Sent>,
+    pub header: TcpHeader,
+    pub greedy: bool,
+    echo: u32,
+}
+
+impl Bench {
+    /// Data starts at sequence number 0.
+    pub fn new(config: &TcpConfig) -> Self {
+        Self::from(config, 0)
+    }
+
+    /// Data starts at sequence number `start`.
+    pub fn from(config: &TcpConfig, start: u32) -> Self {
+        let mut receiver = Receiver::new(config);
+        receiver.open(true);
+        let peer = PeerOptions { mss: 1460, sack: true, timestamps: true, ecn: true, window_scale: Some(7) };
+        receiver.established(Instant::ZERO, start, &peer);
+        let header = TcpHeader::blank(SockId(0));
+        Self { receiver, now: Instant::ZERO, sent: Vec::new(), header, greedy: true, echo: 0 }
+    }
+
+    /// The same after its quick acknowledgements: `n` segments, 1 ms apart, have come.
+    pub fn warm(config: &TcpConfig, n: u32) -> Self {
+        let mut bench = Self::new(config);
+        for i in 0..n {
+            bench.after_us(1000);
+            bench.segment(i);
+        }
+        bench.sent.clear();
+        bench
+    }
+
+    /// Lets time pass; timers fire in it.
+    pub fn after_us(&mut self, us: u64) {
+        let until = self.now + Duration::from_micros(us);
+        while let Some(at) = self.receiver.next_timer().filter(|&at| at <= until) {
+            self.now = at;
+            self.receiver.on_timer(at);
+            self.acknowledge();
+        }
+        self.now = until;
+    }
+
+    /// Segment number `n` comes.
+    pub fn segment(&mut self, n: u32) {
+        self.segments(n, 1, 2);
+    }
+
+    /// `count` segments from number `n` on come as one packet with these ECN bits.
+    pub fn segments(&mut self, n: u32, count: u16, ecn: u8) {
+        let mut header = TcpHeader::blank(SockId(0));
+        header.payload = MSS * u32::from(count);
+        header.mss = MSS as u16;
+        header.flags = TcpFlags::ACK;
+        (header.ts_val, header.ts_ecr) = (millis(self.now) + 1, self.echo);
+        self.bytes(n * MSS, header, count, ecn);
+    }
+
+    /// A segment with that header comes.
+    pub fn bytes(&mut self, seq: u32, header: TcpHeader, count: u16, ecn: u8) {
+        self.echo = header.ts_ecr;
+        let receiver = &mut self.receiver;
+        if receiver.check(self.now, seq, &header, false) == Check::Good {
+            receiver.time_stamp(seq, &header);
+            if receiver.goes_first(seq, &header) {
+                self.acknowledge_always();
+            }
+            let truesize = TRUESIZE * u32::from(count);
+            self.receiver.on_data(self.now, seq, &header, count, truesize, ecn);
+            self.receiver.decide(self.now);
+        }
+        self.acknowledge();
+        if self.greedy {
+            self.receiver.read(self.now, u64::MAX);
+            self.acknowledge();
+        }
+    }
+
+    fn acknowledge(&mut self) {
+        if self.receiver.ack_now() {
+            self.acknowledge_always();
+        }
+    }
+
+    fn acknowledge_always(&mut self) {
+        self.header = TcpHeader::blank(SockId(0));
+        let ack = self.receiver.fill(self.now, &mut self.header) / MSS;
+        let blocks = self.header.sack_blocks().iter().map(|b| (b.0 / MSS, b.1 / MSS)).collect();
+        self.sent.push(Sent { at_us: self.now.nanos() / 1000, ack, blocks });
+    }
+
+    /// What was sent since the last look: segments acknowledged.
+    pub fn acks(&mut self) -> Vec<u32> {
+        self.sent.drain(..).map(|s| s.ack).collect()
+    }
+}
