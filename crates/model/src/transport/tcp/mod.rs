@@ -9,6 +9,7 @@ pub mod info;
 pub mod receiver;
 pub mod sender;
 pub mod seq;
+pub mod socket;
 pub mod ticks;
 
 use crate::qdisc::Enqueue;

@@ -1,0 +1,330 @@
+//! A socket: one end of a connection, from its handshake to its end, with a sending and a receiving half.
+
+mod handshake;
+mod port;
+
+use super::config::TcpConfig;
+use super::info::TcpInfo;
+use super::receiver::{Check, Path, Receiver};
+use super::sender::Sender;
+use super::{AckIn, Outlet};
+use crate::app::Endpoint;
+use crate::transport::cc::{Cc, Controller};
+use crate::vocabulary::{Instant, SockId, Stream, TcpFlags, TcpHeader};
+use handshake::Handshake;
+use port::{Face, Port};
+
+/// States of a connection.
+// spec: rfc9293 3.3.2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// There is none, or it is over.
+    Closed,
+    /// Waits for a SYN.
+    Listen,
+    /// Has sent a SYN.
+    SynSent,
+    /// Has answered a SYN.
+    SynReceived,
+    /// Both ends send.
+    Established,
+    /// This end has closed, its FIN is not acknowledged.
+    FinWait1,
+    /// This end has closed, its FIN is acknowledged.
+    FinWait2,
+    /// The other end has closed.
+    CloseWait,
+    /// Both ends have closed at once, the FIN of this one is not acknowledged.
+    Closing,
+    /// This end has closed after the other; its FIN is not acknowledged.
+    LastAck,
+    /// Both ends have closed; a FIN that comes again is still answered.
+    // deviation: it lasts for ever, as a socket's number is never used again.
+    TimeWait,
+}
+
+/// A TCP socket.
+#[derive(Clone, Debug)]
+pub struct Tcp {
+    /// The sending half.
+    pub sender: Sender,
+    /// The receiving half.
+    pub receiver: Receiver,
+    state: State,
+    face: Face,
+    config: TcpConfig,
+    handshake: Handshake,
+    /// The window offered by the other end when a segment last had something new for the sending half.
+    window: u32,
+    /// A close that came before the handshake was over.
+    closing: bool,
+    segs_in: u32,
+}
+
+impl Tcp {
+    /// A socket that is not connected, number `sock`, whose other end will be `peer`. `random` chooses where its sequence
+    /// numbers start, and what its congestion control leaves to chance.
+    pub fn new(
+        config: TcpConfig,
+        cc: Cc,
+        endpoint: Endpoint,
+        sock: SockId,
+        peer: SockId,
+        mut random: Stream,
+    ) -> Self {
+        let handshake = Handshake::new(&config, random.bits() as u32, cc.needs_ecn());
+        Self {
+            receiver: Receiver::new(&config),
+            sender: Sender::new(&config, cc, random),
+            state: State::Closed,
+            face: Face { endpoint, sock, peer, timestamps: false },
+            config,
+            handshake,
+            window: 0,
+            closing: false,
+            segs_in: 0,
+        }
+    }
+
+    /// Waits for the other end to connect.
+    // The other end's hash of the five-tuple is this one's with the addresses changed round, as in replies of the kernel.
+    pub fn listen(&mut self) {
+        self.state = State::Listen;
+        self.face.endpoint.flow_hash = self.face.endpoint.flow_hash.rotate_left(16);
+    }
+
+    /// State of the connection.
+    pub fn state(&self) -> State {
+        self.state
+    }
+    /// The handshake is over, and the connection is not.
+    #[inline]
+    pub fn is_established(&self) -> bool {
+        !matches!(self.state, State::Listen | State::SynSent | State::SynReceived) && !self.is_closed()
+    }
+    /// Nothing is left to be done.
+    #[inline]
+    pub fn is_closed(&self) -> bool {
+        matches!(self.state, State::Closed | State::TimeWait)
+    }
+
+    /// A segment has come in, or several in one packet; `truesize` is the packet's memory.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are the packet's fields; the packet itself is gone by now"
+    )]
+    pub fn on_segment(
+        &mut self,
+        now: Instant,
+        seq: u32,
+        ack: u32,
+        segs: u16,
+        tos: u8,
+        truesize: u32,
+        header: &TcpHeader,
+        out: &mut impl Outlet,
+    ) {
+        self.segs_in += u32::from(segs);
+        match self.state {
+            State::Closed => return,
+            State::Listen | State::SynSent => return self.on_handshake(now, seq, ack, header, out),
+            _ => {}
+        }
+        if self.state == State::SynReceived && !self.on_answer(now, ack, header, out) {
+            return;
+        }
+        // linux: net/ipv4/tcp_input.c tcp_disordered_ack (6.1).
+        let disordered = header.payload == 0
+            && seq == self.receiver.rcv_nxt()
+            && ack == self.sender.sk.snd_una
+            && header.window <= self.window;
+        match self.receiver.check(now, seq, header, disordered) {
+            Check::Good => {}
+            Check::Answer => return self.flush(now, out),
+            Check::Discard => return,
+        }
+        if header.flags.has(TcpFlags::RST.with(TcpFlags::SYN)) || !header.flags.has(TcpFlags::ACK) {
+            return self.on_odd(now, seq, header, out);
+        }
+        self.receiver.time_stamp(seq, header);
+        let has_data = header.payload > 0 || header.flags.has(TcpFlags::FIN);
+        // linux: net/ipv4/tcp_input.c tcp_rcv_established (6.1) - data that tells the sending half nothing new does not
+        // trouble it.
+        let news = !has_data
+            || ack != self.sender.sk.snd_una
+            || header.sacks > 0
+            || header.window != self.window
+            || header.flags.has(TcpFlags::ECE);
+        if news {
+            self.window = header.window;
+            self.sender.on_ack(now, &AckIn { ack, seq, header }, has_data);
+            self.receiver.path = Path { srtt8_us: self.sender.sk.srtt_us, rto: self.sender.rto() };
+            self.acknowledged();
+        }
+        if has_data {
+            if self.receiver.goes_first(seq, header) {
+                self.acknowledge(now, out);
+            }
+            self.receiver.on_data(now, seq, header, segs, truesize, tos & 3);
+            self.received();
+        }
+        if news {
+            self.push(now, out);
+        }
+        self.receiver.decide(now);
+        self.flush(now, out);
+    }
+
+    /// A segment that belongs to no running connection.
+    // spec: rfc5961 3.2, 4.2 - RST counts only at the very next sequence number; it and SYN are otherwise answered by an
+    // acknowledgement.
+    fn on_odd(&mut self, now: Instant, seq: u32, header: &TcpHeader, out: &mut impl Outlet) {
+        if header.flags.has(TcpFlags::RST) && seq == self.receiver.rcv_nxt() {
+            self.state = State::Closed;
+        } else if header.flags.has(TcpFlags::RST.with(TcpFlags::SYN)) {
+            self.acknowledge(now, out);
+        }
+    }
+
+    /// An acknowledgement has come: it may have been for the FIN.
+    #[inline]
+    fn acknowledged(&mut self) {
+        if matches!(self.state, State::FinWait1 | State::Closing | State::LastAck) && self.sender.finished() {
+            self.state = match self.state {
+                State::FinWait1 => State::FinWait2,
+                State::Closing => State::TimeWait,
+                _ => State::Closed,
+            };
+        }
+    }
+
+    /// Data has come: the other end's FIN may have been in it.
+    // linux: net/ipv4/tcp_input.c tcp_fin (6.1) - answered at once by an end that has closed.
+    #[inline]
+    fn received(&mut self) {
+        if !self.receiver.fin_received() {
+            return;
+        }
+        self.state = match self.state {
+            State::Established => State::CloseWait,
+            State::FinWait1 => State::Closing,
+            State::FinWait2 => State::TimeWait,
+            done => return self.state = done,
+        };
+        if self.state != State::CloseWait {
+            self.receiver.demand_ack();
+        }
+    }
+
+    /// Sends what may be sent.
+    #[inline]
+    fn push(&mut self, now: Instant, out: &mut impl Outlet) {
+        self.sender.push(now, &mut Port { out, receiver: &mut self.receiver, face: &self.face });
+    }
+
+    /// Sends a bare acknowledgement if one is due.
+    #[inline]
+    fn flush(&mut self, now: Instant, out: &mut impl Outlet) {
+        if self.receiver.ack_now() {
+            self.acknowledge(now, out);
+        }
+    }
+
+    fn acknowledge(&mut self, now: Instant, out: &mut impl Outlet) {
+        let seq = self.sender.sk.snd_nxt;
+        Port { out, receiver: &mut self.receiver, face: &self.face }.acknowledge(now, seq);
+    }
+
+    /// The application writes `bytes`; returns how many the send buffer took. Nothing is taken before the handshake is over
+    /// or after a close.
+    pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Outlet) -> u64 {
+        if !matches!(self.state, State::Established | State::CloseWait) {
+            return 0;
+        }
+        let taken = self.sender.write(now, bytes);
+        if taken > 0 {
+            self.push(now, out);
+        }
+        taken
+    }
+
+    /// An application that had to wait may write again.
+    #[inline]
+    pub fn wants_data(&mut self) -> bool {
+        matches!(self.state, State::Established | State::CloseWait) && self.sender.wants_data()
+    }
+
+    /// Bytes that the application can read.
+    #[inline]
+    pub fn readable(&self) -> u64 {
+        self.receiver.readable()
+    }
+
+    /// The application reads up to `bytes`; returns how many there were.
+    #[inline]
+    pub fn read(&mut self, now: Instant, bytes: u64, out: &mut impl Outlet) -> u64 {
+        let read = self.receiver.read(now, bytes);
+        self.flush(now, out);
+        read
+    }
+
+    /// The application writes no more: FIN follows what it has written. It may read on.
+    // linux: net/ipv4/tcp.c tcp_close_state (6.1).
+    pub fn close(&mut self, now: Instant, out: &mut impl Outlet) {
+        self.state = match self.state {
+            State::Listen | State::SynSent => State::Closed,
+            State::SynReceived => return self.closing = true,
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            _ => return,
+        };
+        if self.state != State::Closed {
+            self.sender.close();
+            self.push(now, out);
+        }
+    }
+
+    /// Charges of a socket that was throttled have ended: sends on.
+    #[inline]
+    pub fn poll(&mut self, now: Instant, out: &mut impl Outlet) {
+        if self.state != State::Closed {
+            self.push(now, out);
+        }
+    }
+
+    /// Whatever is due: a SYN sent again, a delayed acknowledgement, what the sending half waits for.
+    pub fn on_timer(&mut self, now: Instant, out: &mut impl Outlet) {
+        if self.handshake.next_timer().is_some_and(|at| at <= now) {
+            self.retry(now, out);
+        }
+        if self.receiver.next_timer().is_some_and(|at| at <= now) {
+            self.receiver.on_timer(now);
+            self.flush(now, out);
+        }
+        if self.state != State::Closed && self.sender.next_timer().is_some_and(|at| at <= now) {
+            self.sender.on_timer(now, &mut Port { out, receiver: &mut self.receiver, face: &self.face });
+        }
+    }
+
+    /// When [`Tcp::on_timer`] is to be called; now and then too early, which does no harm.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        let earlier = |a: Option<Instant>, b: Option<Instant>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        if self.state == State::Closed {
+            return None;
+        }
+        earlier(self.handshake.next_timer(), earlier(self.receiver.next_timer(), self.sender.next_timer()))
+    }
+
+    /// What `ss -tinm` shows.
+    pub fn info(&self, now: Instant) -> TcpInfo {
+        let mut info = TcpInfo { segs_in: self.segs_in, ..TcpInfo::default() };
+        self.sender.info(now, &mut info);
+        self.receiver.info(&mut info);
+        info.segs_out += self.handshake.sent() + self.receiver.acks_sent();
+        info
+    }
+}

@@ -1,0 +1,262 @@
+//! The handshake: SYN, its answer, what both ends agree on, and SYNs sent again.
+
+use super::{State, Tcp};
+use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::receiver::millis;
+use crate::transport::tcp::ticks::Ticks;
+use crate::transport::tcp::{Outlet, PeerOptions, SegmentOut};
+use crate::vocabulary::{Duration, Instant, SynOptions, TcpFlags, TcpHeader};
+
+/// First time that an answer is waited for, in seconds; doubled each time.
+// linux: include/net/tcp.h TCP_TIMEOUT_INIT (6.1).
+// spec: rfc6298 2.1.
+const TIMEOUT_INIT_S: u32 = 1;
+/// SYNs and answers to them that are sent again before giving up.
+// linux: net/ipv4/tcp_ipv4.c sysctl_tcp_syn_retries, sysctl_tcp_synack_retries (6.1).
+const SYN_RETRIES: u8 = 6;
+const SYNACK_RETRIES: u8 = 5;
+/// Maximum segment size of an end that does not tell.
+// spec: rfc9293 3.7.1.
+const MSS_DEFAULT: u16 = 536;
+/// Bytes of the options of a SYN, each padded to a multiple of four.
+// linux: net/ipv4/tcp_output.c tcp_syn_options (6.1) - "SACK permitted" takes the place of the time stamps' padding.
+const MSS_OPTION: u32 = 4;
+const SCALE_OPTION: u32 = 4;
+const STAMPS_OPTION: u32 = 12;
+const SACK_ALONE: u32 = 4;
+
+/// What an end knows while there is no connection yet.
+#[derive(Clone, Debug)]
+pub struct Handshake {
+    ticks: Ticks,
+    /// Initial sequence number.
+    iss: u32,
+    /// Sequence number of the other end's SYN.
+    irs: u32,
+    /// What the other end offered.
+    offer: Option<PeerOptions>,
+    wants_ecn: bool,
+    grants_ecn: bool,
+    /// When the first SYN, or the first answer to one, was sent.
+    sent_at: Instant,
+    tries: u8,
+    due: Option<Instant>,
+}
+
+impl Handshake {
+    pub fn new(config: &TcpConfig, iss: u32, needs_ecn: bool) -> Self {
+        Self {
+            ticks: Ticks::new(config.hz),
+            iss,
+            irs: 0,
+            offer: None,
+            wants_ecn: config.ecn == 1 || needs_ecn,
+            grants_ecn: config.ecn > 0 || needs_ecn,
+            sent_at: Instant::ZERO,
+            tries: 0,
+            due: None,
+        }
+    }
+
+    /// When the SYN is to be sent again.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// SYNs sent so far.
+    pub fn sent(&self) -> u32 {
+        u32::from(self.tries)
+    }
+}
+
+impl Tcp {
+    /// Connects to the other end: sends a SYN, and again until it is answered.
+    pub fn connect(&mut self, now: Instant, out: &mut impl Outlet) {
+        self.state = State::SynSent;
+        self.handshake.sent_at = now;
+        self.send_syn(now, out);
+    }
+
+    /// Sends the SYN or the answer to one, and sets the timer.
+    fn send_syn(&mut self, now: Instant, out: &mut impl Outlet) {
+        let hs = &mut self.handshake;
+        let passive = self.state == State::SynReceived;
+        let mut header = TcpHeader::blank(self.face.peer);
+        header.flags = TcpFlags::SYN;
+        let stamps = self.config.timestamps && hs.offer.is_none_or(|peer| peer.timestamps);
+        let sack = self.config.sack && hs.offer.is_none_or(|peer| peer.sack);
+        let scaled = hs.offer.is_none_or(|peer| peer.window_scale.is_some());
+        let (window, scale) = self.receiver.open(passive && stamps);
+        header.window = window;
+        header.syn = SynOptions {
+            mss: self.config.advmss,
+            window_scale: scaled.then_some(scale),
+            sack,
+            timestamps: stamps,
+        };
+        if stamps {
+            header.ts_val = millis(now);
+        }
+        let mut ack = 0;
+        if passive {
+            header.flags = header.flags.with(TcpFlags::ACK);
+            ack = hs.irs.wrapping_add(1);
+            header.ts_ecr = self.receiver.ts_recent();
+            if hs.offer.is_some_and(|peer| peer.ecn) {
+                header.flags = header.flags.with(TcpFlags::ECE);
+            }
+        } else if hs.wants_ecn {
+            // linux: net/ipv4/tcp_output.c tcp_ecn_clear_syn (6.1) - not asked for again, in case that it was why the
+            // first got lost.
+            // spec: rfc3168 6.1.1.1.
+            hs.wants_ecn = hs.tries == 0;
+            if hs.wants_ecn {
+                header.flags = header.flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
+            }
+        }
+        let options = MSS_OPTION
+            + if scaled { SCALE_OPTION } else { 0 }
+            + match (stamps, sack) {
+                (true, _) => STAMPS_OPTION,
+                (false, true) => SACK_ALONE,
+                (false, false) => 0,
+            };
+        // linux: net/ipv4/tcp_output.c tcp_connect, net/ipv4/inet_connection_sock.c reqsk_timer_handler (6.1).
+        let wait = (TIMEOUT_INIT_S * self.config.hz) << hs.tries;
+        hs.due = Some(hs.ticks.fires(now, hs.ticks.at(now) + wait));
+        hs.tries += 1;
+        // deviation: a SYN is not charged to its socket - it never waits for memory.
+        let segment = SegmentOut {
+            seq: hs.iss,
+            payload: 0,
+            mss: 0,
+            segs: 1,
+            truesize: 0,
+            flags: header.flags,
+            ecn_capable: false,
+        };
+        // A SYN that the local queue refuses is sent again like one that is lost further on.
+        let _ = self.face.send(now, &segment, ack, &header, options, out);
+    }
+
+    /// No answer has come in time.
+    pub(super) fn retry(&mut self, now: Instant, out: &mut impl Outlet) {
+        let most = if self.state == State::SynSent { SYN_RETRIES } else { SYNACK_RETRIES };
+        if self.handshake.tries > most {
+            self.state = State::Closed;
+            self.handshake.due = None;
+        } else {
+            self.send_syn(now, out);
+        }
+    }
+
+    /// A segment has come to an end that has not heard of the other yet.
+    // deviation: two ends that connect to each other at once do not meet - the scenario says who listens.
+    pub(super) fn on_handshake(
+        &mut self,
+        now: Instant,
+        seq: u32,
+        ack: u32,
+        header: &TcpHeader,
+        out: &mut impl Outlet,
+    ) {
+        let answer = header.flags.has(TcpFlags::ACK);
+        let listens = self.state == State::Listen;
+        if !listens && answer && ack != self.handshake.iss.wrapping_add(1) {
+            return;
+        }
+        if header.flags.has(TcpFlags::RST) {
+            self.state = if listens || !answer { self.state } else { State::Closed };
+            return;
+        }
+        if !header.flags.has(TcpFlags::SYN) || listens == answer {
+            return;
+        }
+        self.take_offer(seq, header);
+        if listens {
+            self.state = State::SynReceived;
+            self.handshake.sent_at = now;
+            self.send_syn(now, out);
+        } else {
+            self.establish(now, header, State::Established);
+            // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1) - the acknowledgement does not wait for data.
+            self.acknowledge(now, out);
+        }
+    }
+
+    /// A segment has come to an end that has answered a SYN; true if the handshake is over by it.
+    pub(super) fn on_answer(
+        &mut self,
+        now: Instant,
+        ack: u32,
+        header: &TcpHeader,
+        out: &mut impl Outlet,
+    ) -> bool {
+        if header.flags.has(TcpFlags::RST) {
+            self.state = State::Closed;
+            return false;
+        }
+        if header.flags.has(TcpFlags::SYN) {
+            // The answer was lost.
+            // linux: net/ipv4/tcp_minisocks.c tcp_check_req (6.1) - sent again at once, beside the timer.
+            if self.handshake.tries <= SYNACK_RETRIES {
+                self.send_syn(now, out);
+            }
+            return false;
+        }
+        if !header.flags.has(TcpFlags::ACK) || ack != self.handshake.iss.wrapping_add(1) {
+            return false;
+        }
+        self.establish(now, header, State::Established);
+        if self.closing {
+            self.close(now, out);
+        }
+        true
+    }
+
+    /// Notes what the SYN of the other end offers.
+    fn take_offer(&mut self, seq: u32, header: &TcpHeader) {
+        let hs = &mut self.handshake;
+        let syn = &header.syn;
+        let both = TcpFlags::ECE.with(TcpFlags::CWR);
+        // spec: rfc3168 6.1.1 - a SYN asks by both flags, the answer grants by one.
+        let ecn = if self.state == State::Listen {
+            hs.grants_ecn && header.flags.0 & both.0 == both.0
+        } else {
+            hs.wants_ecn && header.flags.0 & both.0 == TcpFlags::ECE.0
+        };
+        hs.irs = seq;
+        hs.offer = Some(PeerOptions {
+            mss: if syn.mss == 0 { MSS_DEFAULT } else { syn.mss },
+            sack: syn.sack,
+            timestamps: syn.timestamps,
+            ecn,
+            window_scale: syn.window_scale,
+        });
+        self.receiver.syn_time_stamp(header.ts_val);
+    }
+
+    /// The handshake is over.
+    fn establish(&mut self, now: Instant, header: &TcpHeader, state: State) {
+        let passive = self.state == State::SynReceived;
+        self.state = state;
+        let hs = &mut self.handshake;
+        hs.due = None;
+        let Some(peer) = hs.offer else { return };
+        self.face.timestamps = self.config.timestamps && peer.timestamps;
+        // linux: net/ipv4/tcp_input.c tcp_synack_rtt_meas, tcp_ack_update_rtt (6.1) - a SYN that was sent again is timed by
+        // its time stamp, an answer not at all.
+        // spec: rfc6298 3 - Karn's rule.
+        let rtt = if hs.tries == 1 {
+            Some(now - hs.sent_at)
+        } else if !passive && self.face.timestamps {
+            Some(Duration::from_millis(u64::from(millis(now).wrapping_sub(header.ts_ecr)).max(1)))
+        } else {
+            None
+        };
+        self.window = header.window;
+        self.receiver.established(now, hs.irs.wrapping_add(1), &peer);
+        self.sender.established(now, hs.iss.wrapping_add(1), &peer, header.window, rtt);
+    }
+}

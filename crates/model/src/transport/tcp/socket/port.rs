@@ -1,0 +1,105 @@
+//! Where a socket's segments become packets: addresses, acknowledgement and options are added here.
+
+use crate::app::{Endpoint, IPV4_HEADER, linear_truesize};
+use crate::qdisc::Enqueue;
+use crate::transport::tcp::receiver::{Receiver, TIMESTAMP_OPTION};
+use crate::transport::tcp::{Emit, Outlet, SegmentOut};
+use crate::vocabulary::{Instant, Kind, NewPacket, SockId, TcpFlags, TcpHeader};
+
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u32 = 20;
+/// The ECN bits of a packet that may be marked: ECT(0).
+// spec: rfc3168 5.
+const ECT0: u8 = 2;
+
+/// What a socket looks like from outside.
+#[derive(Clone, Debug)]
+pub struct Face {
+    pub endpoint: Endpoint,
+    pub sock: SockId,
+    pub peer: SockId,
+    pub timestamps: bool,
+}
+
+impl Face {
+    /// Sends a packet with `options` bytes of options in each of its segments, charged to the socket if it has a
+    /// `truesize`.
+    #[inline]
+    pub fn send(
+        &self,
+        now: Instant,
+        segment: &SegmentOut,
+        ack: u32,
+        header: &TcpHeader,
+        options: u32,
+        out: &mut impl Outlet,
+    ) -> Enqueue {
+        let Endpoint { flow, flow_hash, src, dst, tos } = self.endpoint;
+        let len = u32::from(segment.segs) * (IPV4_HEADER + TCP_HEADER + options) + segment.payload;
+        // linux: include/net/tcp.h skb_set_tcp_pure_ack, net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - what bears no
+        // data is not counted by small queues.
+        let (charge, truesize) = match segment.truesize {
+            0 => (SockId::NONE, linear_truesize(len)),
+            truesize => (self.sock, truesize),
+        };
+        let ecn = if segment.ecn_capable { ECT0 } else { 0 };
+        let packet = NewPacket {
+            now,
+            flow,
+            flow_hash,
+            len,
+            truesize,
+            charge,
+            seq: segment.seq,
+            src,
+            dst,
+            tos: tos & !3 | ecn,
+            kind: Kind::Tcp,
+        };
+        out.send(now, packet, segment.segs, ack, header)
+    }
+}
+
+/// The way out of a connected socket's sending half.
+pub struct Port<'a, O> {
+    pub out: &'a mut O,
+    pub receiver: &'a mut Receiver,
+    pub face: &'a Face,
+}
+
+impl<O: Outlet> Emit for Port<'_, O> {
+    #[inline]
+    fn emit(&mut self, now: Instant, segment: SegmentOut) -> Enqueue {
+        let mut header = TcpHeader::blank(self.face.peer);
+        (header.payload, header.mss) = (segment.payload, segment.mss);
+        header.flags = segment.flags.with(TcpFlags::ACK);
+        let ack = self.receiver.fill(now, &mut header);
+        self.face.send(now, &segment, ack, &header, self.options(&header), self.out)
+    }
+}
+
+impl<O: Outlet> Port<'_, O> {
+    // spec: rfc7323 3.2, rfc2018 3 - each padded to a multiple of four.
+    #[inline]
+    fn options(&self, header: &TcpHeader) -> u32 {
+        let stamps = if self.face.timestamps { TIMESTAMP_OPTION } else { 0 };
+        let blocks = if header.sacks > 0 { 4 + 8 * u32::from(header.sacks) } else { 0 };
+        stamps + blocks
+    }
+
+    /// Sends an acknowledgement without data.
+    // The local queue may refuse it: the next one says the same.
+    #[inline]
+    pub fn acknowledge(&mut self, now: Instant, seq: u32) {
+        let segment = SegmentOut {
+            seq,
+            payload: 0,
+            mss: 0,
+            segs: 1,
+            truesize: 0,
+            flags: TcpFlags::ACK,
+            ecn_capable: false,
+        };
+        let _ = self.emit(now, segment);
+    }
+}
