@@ -4,6 +4,7 @@ mod capture;
 
 pub use capture::{CaptureRequest, capture, capture_points};
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -11,9 +12,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed, Sink};
 
-use crate::recorder::{self, Recorder, RunSummary, STEP, Series, SeriesReport, summarise};
+use crate::recorder::{self, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport, summarise};
 use crate::scenario::{self, Scenario};
-use crate::world::{self, Wired, World};
+use crate::world::{self, QdiscCounters, Wired, World};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -138,7 +139,30 @@ fn close<S>(
     let measured = scenario.duration - scenario.warm_up;
     let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
     let seen = recorder(&world.trace);
-    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), &air))
+    let qdiscs = qdiscs(scenario, world);
+    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), (&air, qdiscs)))
+}
+
+/// The counters of all queueing disciplines, by name.
+fn qdiscs<S>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, QdiscSummary> {
+    let nodes = scenario.nodes.iter();
+    let names: Vec<(&str, &str)> =
+        nodes.flat_map(|n| n.interfaces.iter().map(|i| (n.name.as_str(), i.name.as_str()))).collect();
+    let one = |q: QdiscCounters| {
+        let (node, interface) = names[q.interface.index()];
+        let summary = QdiscSummary {
+            kind: q.kind,
+            bytes: q.stats.bytes,
+            packets: q.stats.packets,
+            drops: q.stats.drops,
+            overlimits: q.stats.overlimits,
+            requeues: q.stats.requeues,
+            backlog_packets: q.backlog.0,
+            backlog_bytes: q.backlog.1,
+        };
+        (format!("{node}.{interface}{}", q.path), summary)
+    };
+    world.qdiscs().into_iter().map(one).collect()
 }
 
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.

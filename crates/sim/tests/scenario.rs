@@ -4,10 +4,13 @@
 use proptest::prelude::*;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::htb::HtbParams;
+use stillair_model::qdisc::netem::{NetemParams, Share};
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
+use stillair_model::wire::{EthernetParams, WireParams};
 use stillair_sim::scenario::{
     self, EdcaOverride, FlowKind, Gap, InterfaceRef, Medium, Role, Scenario, ScenarioError, Scheme, Station,
     Wifi,
@@ -36,6 +39,14 @@ fn station(scenario: &Scenario, node: &str) -> Station {
     match wifi(scenario, node).role {
         Role::Station(station) => station,
         Role::Ap => panic!("{node} is an access point"),
+    }
+}
+
+/// The first link.
+fn ethernet(scenario: &Scenario) -> EthernetParams {
+    match scenario.links[0].params {
+        WireParams::Ethernet(params) => params,
+        WireParams::Veth => panic!("a veth"),
     }
 }
 
@@ -68,7 +79,7 @@ fn the_whole_contract() {
     assert!(matches!(ap.driver, DriverConfig::Fq(q, Scheduler::Airtime(a))
         if q.limit == 8192 && a.sparse && a.quantum == Duration::from_micros(300)));
     assert_eq!(s.nodes[1].interfaces[1].qdisc.config, QdiscConfig::Noqueue);
-    let qdisc = s.nodes[2].interfaces[0].qdisc;
+    let qdisc = &s.nodes[2].interfaces[0].qdisc;
     assert!(
         qdisc.mq && matches!(qdisc.config, QdiscConfig::PfifoFast(p) if p.limit == 1000 && !p.limit_per_band)
     );
@@ -82,7 +93,11 @@ fn the_whole_contract() {
 
     let first = |node| InterfaceRef { node, interface: 0 };
     let link = &s.links[0];
-    assert_eq!((link.rate, link.delay), (Rate::from_mbps(1000), Duration::from_micros(100)));
+    let wire = ethernet(&s);
+    assert_eq!((wire.rate, wire.delay), (Rate::from_mbps(1000), Duration::from_micros(100)));
+    assert_eq!((wire.ring, wire.bql, wire.tx_usecs), (256, false, Duration::from_micros(125)));
+    let offloads = |node: usize| s.nodes[node].interfaces.iter().map(|i| (i.tso, i.gro)).collect::<Vec<_>>();
+    assert_eq!((offloads(0), offloads(1)), (vec![(true, true)], vec![(true, true), (false, false)]));
     assert_eq!(link.ends, [InterfaceRef { node: 0, interface: 0 }, InterfaceRef { node: 1, interface: 0 }]);
 
     assert_eq!((s.flows[0].name.as_str(), s.flows[0].from), ("udp-0", first(0)));
@@ -97,7 +112,7 @@ fn overrides_act_as_edits() {
     const SCHEME: &str = "node.ap.interface.wlan0.scheme";
     let s = with(&[(SCHEME, "fq_codel")]).unwrap();
     assert!(matches!(wifi(&s, "ap").driver, DriverConfig::Legacy(_)));
-    let qdisc = s.nodes[1].interfaces[1].qdisc;
+    let qdisc = &s.nodes[1].interfaces[1].qdisc;
     assert!(qdisc.mq && matches!(qdisc.config, QdiscConfig::FqCodel(p) if p.limit == 10_240));
 
     let s = with(&[
@@ -143,6 +158,65 @@ fn overrides_act_as_edits() {
 }
 
 #[test]
+fn shaping_and_emulation_under_tc_names() {
+    let of = |text: &str| {
+        with(&[("node.server.interface.eth0.qdisc", text)]).unwrap().nodes[0].interfaces[0]
+            .qdisc
+            .config
+            .clone()
+    };
+    let QdiscConfig::Htb(htb) = of("{ kind = \"htb\", rate = \"100 Mbit/s\" }") else { panic!("htb") };
+    let rate = Rate::from_mbps(100);
+    let child = Box::new(QdiscConfig::Fifo(FifoParams::Packets(1000)));
+    assert_eq!(htb, HtbParams { rate, ceil: rate, burst: 1600, cburst: 1600, child });
+    let text = "{ kind = \"htb\", rate = \"10 Mbit/s\", ceil = \"20 Mbit/s\", burst = \"15 kB\", \
+                child = { kind = \"fq_codel\", target = \"20 ms\" } }";
+    let QdiscConfig::Htb(htb) = of(text) else { panic!("htb") };
+    assert_eq!((htb.ceil, htb.burst, htb.cburst), (Rate::from_mbps(20), 15_000, 1600));
+    assert!(matches!(*htb.child, QdiscConfig::FqCodel(p) if p.codel.target == Duration::from_millis(20)));
+
+    let netem = |text: &str| match of(text) {
+        QdiscConfig::Netem(params) => params,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(netem("netem"), NetemParams::default());
+    let p = netem(
+        "{ kind = \"netem\", delay = \"20 ms\", jitter = \"1 ms\", loss = 0.01, rate = \"50 Mbit/s\", limit = 350 }",
+    );
+    assert_eq!((p.delay, p.jitter), (Duration::from_millis(20), Duration::from_millis(1)));
+    assert_eq!((p.limit, p.rate), (350, Some(Rate::from_mbps(50))));
+    // One per cent of 2^32 - 1.
+    assert_eq!((p.loss.share, p.gap, p.reorder.share), (Share(42_949_673), 0, Share(0)));
+    // A gap alone is certain, a probability alone may hit each packet.
+    let p = netem("{ kind = \"netem\", delay = \"20 ms\", gap = 5 }");
+    assert_eq!((p.gap, p.reorder.share), (5, Share(u32::MAX)));
+    let p = netem("{ kind = \"netem\", delay = \"20 ms\", reorder = 0.5 }");
+    assert_eq!((p.gap, p.reorder.share), (1, Share(1 << 31)));
+
+    // One for a whole Wi-Fi device, whatever its scheme.
+    for scheme in ["fifo", "airtime"] {
+        let s = with(&[
+            ("node.ap.interface.wlan0.scheme", scheme),
+            ("node.ap.interface.wlan0.qdisc", "{ kind = \"htb\", rate = \"10 Mbit/s\" }"),
+        ]);
+        assert!(!s.unwrap().nodes[1].interfaces[1].qdisc.mq);
+    }
+}
+
+#[test]
+fn virtual_devices_have_no_queue_of_their_own() {
+    let veth = ("link.lan", "{ kind = \"veth\" }");
+    let s = with(&[veth]).unwrap();
+    let eth0 = &s.nodes[0].interfaces[0];
+    assert_eq!((s.links[0].params, &eth0.qdisc.config), (WireParams::Veth, &QdiscConfig::Noqueue));
+    assert_eq!((eth0.tso, eth0.gro), (true, false));
+    let eth0 = "node.server.interface.eth0";
+    let s = with(&[veth, (&format!("{eth0}.qdisc"), "pfifo"), (&format!("{eth0}.tso"), "false")]).unwrap();
+    let eth0 = &s.nodes[0].interfaces[0];
+    assert_eq!((eth0.qdisc.config.kind(), eth0.tso), ("pfifo", false));
+}
+
+#[test]
 fn queueing_disciplines_under_tc_names() {
     let of = |text: &str, more: &[(&str, &str)]| {
         let mut sets = vec![("node.slow.interface.wlan0.qdisc", text)];
@@ -150,9 +224,9 @@ fn queueing_disciplines_under_tc_names() {
         let s = with(&sets).unwrap_or_else(|e| panic!("{e}"));
         // The resolved text tells this qdisc from the default.
         assert_ne!(s.resolved(), with(&[]).unwrap().resolved());
-        let qdisc = s.nodes[4].interfaces[0].qdisc;
-        match qdisc.config {
-            QdiscConfig::Fifo(params) => (params, qdisc.mq),
+        let qdisc = &s.nodes[4].interfaces[0].qdisc;
+        match &qdisc.config {
+            QdiscConfig::Fifo(params) => (*params, qdisc.mq),
             other => panic!("{other:?}"),
         }
     };
@@ -316,7 +390,7 @@ fn shipped_scenarios() {
     for set in &sets {
         let s = scenario::parse(anomaly, "anomaly-udp.toml", set).unwrap_or_else(|e| panic!("{e}"));
         schemes.push(wifi(&s, "ap").scheme);
-        assert_eq!(s.links[0].delay * 2, Duration::from_micros(500));
+        assert_eq!(ethernet(&s).delay * 2, Duration::from_micros(500));
     }
     assert_eq!(schemes, [Scheme::Fifo, Scheme::FqCodel, Scheme::FqMac, Scheme::Airtime]);
 

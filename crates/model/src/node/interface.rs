@@ -1,13 +1,16 @@
-//! An interface's transmit queues: a queueing discipline each, the slot for a packet that the device turned down, and
+//! An interface's transmit queues: a queueing discipline each, the slot for packets that the device turned down, and
 //! the loop that feeds the device.
 
-use crate::qdisc::{Enqueue, Qdisc, QdiscConfig};
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PlaceId, Sink, Stream};
+use super::gso;
+use crate::qdisc::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
+use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, Sink, Stream};
 
 /// The device below an interface, as its transmit queues see it.
 pub trait Port<S> {
     /// Whether packets of this category are to be held back.
     fn is_stopped(&self, ac: Ac) -> bool;
+    /// Whether it takes packets that stand for several segments.
+    fn takes_gso(&self) -> bool;
     /// Takes a packet; always accepted.
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>);
 }
@@ -22,9 +25,12 @@ pub struct TxQueue {
     qdisc: Qdisc,
     /// The device queue that it feeds, if only one.
     only: Option<Ac>,
-    /// A packet that came out of the discipline when the device's queue for it was stopped.
-    // linux: net/sched/sch_generic.c dequeue_skb (4.4) - it is tried first next time; everything behind it waits.
-    requeue: Option<Pkt>,
+    /// Packets that came out of the discipline when the device's queue for them was stopped: one, or what is left of its
+    /// segments.
+    // linux: net/sched/sch_generic.c dequeue_skb (4.4) - they are tried first next time; everything behind them waits.
+    requeue: PktList,
+    /// How often that happened.
+    requeues: u64,
 }
 
 impl TxQueue {
@@ -37,14 +43,26 @@ impl TxQueue {
     /// Feeds the device; true if the quota was used up and there may be more.
     // linux: net/sched/sch_generic.c __qdisc_run, dequeue_skb (4.4) - a discipline that feeds one device queue is not
     // asked while that is stopped; one that feeds several has to look at the packet first.
+    #[inline]
     pub fn run<S: Sink>(&mut self, now: Instant, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) -> bool {
         for _ in 0..QUOTA {
             if self.only.is_some_and(|ac| port.is_stopped(ac)) {
                 return false;
             }
-            let Some(p) = self.requeue.take().or_else(|| self.qdisc.dequeue(now, ctx)) else { return false };
-            if port.is_stopped(Ac::of_tid(ctx.packets.get(p).tid)) {
-                self.requeue = Some(p);
+            let next = if self.requeue.is_empty() {
+                self.qdisc.dequeue(now, ctx)
+            } else {
+                self.requeue.pop(ctx.packets)
+            };
+            let Some(mut p) = next else { return false };
+            let hot = ctx.packets.get(p);
+            let ac = Ac::of_tid(hot.tid);
+            if hot.segs > 1 && !port.takes_gso() {
+                p = self.segment(p, ctx);
+            }
+            if port.is_stopped(ac) {
+                self.requeue.push_front(ctx.packets, p);
+                self.requeues += 1;
                 return false;
             }
             port.push(now, p, ctx);
@@ -52,9 +70,41 @@ impl TxQueue {
         true
     }
 
+    /// Splits a packet for a device that takes none of several segments; returns the first, the others wait.
+    // linux: net/core/dev.c validate_xmit_skb (4.4) - between the discipline, which counts the packet once, and the device.
+    #[cold]
+    fn segment<S: Sink>(&mut self, p: Pkt, ctx: &mut Ctx<'_, S>) -> Pkt {
+        gso::split(ctx.packets, p, |packets, segment| self.requeue.push(packets, segment));
+        self.requeue.pop(ctx.packets).expect("at least two segments")
+    }
+
+    /// When the discipline wants to be asked again though nothing happens, if it holds packets back.
+    #[inline]
+    pub fn watchdog(&self, now: Instant) -> Option<Instant> {
+        if !self.qdisc.holds_back() {
+            return None;
+        }
+        match self.qdisc.next(now) {
+            Wake::At(at) => Some(at),
+            Wake::Never | Wake::Now => None,
+        }
+    }
+
     /// Packets in the discipline and in the requeue slot.
     pub fn held(&self) -> u64 {
-        u64::from(self.qdisc.backlog().0) + u64::from(self.requeue.is_some())
+        u64::from(self.qdisc.backlog().0) + u64::from(self.requeue.packets())
+    }
+
+    /// Packets and bytes of the same, as tc counts them.
+    pub fn backlog(&self) -> (u64, u64) {
+        let (packets, bytes) = self.qdisc.backlog();
+        (u64::from(packets) + u64::from(self.requeue.packets()), bytes + self.requeue.bytes())
+    }
+
+    /// Counters of the discipline, with what the device turned down among its requeues.
+    pub fn stats(&self) -> QdiscStats {
+        let stats = self.qdisc.stats();
+        QdiscStats { requeues: stats.requeues + self.requeues, ..stats }
     }
 
     /// The discipline.
@@ -90,9 +140,16 @@ impl TxQueues {
             Layout::Root => &[None],
         };
         let one = |&only: &Option<Ac>| {
-            Qdisc::new(config, place, stream).map(|qdisc| TxQueue { qdisc, only, requeue: None })
+            let queue = |qdisc| TxQueue { qdisc, only, requeue: PktList::default(), requeues: 0 };
+            Qdisc::new(config, place, stream).map(queue)
         };
         Self { queues: fed.iter().filter_map(one).collect() }
+    }
+
+    /// The number of the queue for a category.
+    #[inline]
+    pub fn index_of(&self, ac: Ac) -> usize {
+        if self.queues.len() > 1 { ac.index() } else { 0 }
     }
 
     /// The queue for a category, or `None` if packets go straight to the device.
@@ -128,11 +185,17 @@ mod tests {
     struct Device {
         stopped: Vec<Ac>,
         got: Vec<u32>,
+        gso: bool,
+        /// How many more it takes before it stops everything.
+        room: Option<usize>,
     }
 
     impl<S> Port<S> for Device {
         fn is_stopped(&self, ac: Ac) -> bool {
-            self.stopped.contains(&ac)
+            self.stopped.contains(&ac) || self.room == Some(self.got.len())
+        }
+        fn takes_gso(&self) -> bool {
+            self.gso
         }
         fn push(&mut self, _: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
             self.got.push(ctx.packets.get(p).seq);
@@ -172,6 +235,42 @@ mod tests {
             device.got.sort_unstable();
             assert_eq!((device.got, q.held()), (vec![0, 1, 2], 0));
         }
+    }
+
+    #[test]
+    fn segments_are_split_above_a_device_that_cannot_and_wait_one_by_one() {
+        for gso in [true, false] {
+            let (mut q, mut b) = (queues(Layout::OneQueue), Bench::new());
+            fill(&mut q, &mut b, &[Ac::Be; 2]);
+            let big = b.packet(2, 9000);
+            b.packets.get_mut(big).segs = 6;
+            let queue = q.queue_of(Ac::Be).expect("a discipline");
+            assert_eq!(queue.enqueue(Instant::ZERO, big, &mut b.ctx()), Enqueue::Queued);
+            // The discipline counts it once, with a header for each segment.
+            assert_eq!(queue.backlog(), (3, 2 * 1514 + 9000 + 6 * 14));
+            let mut device = Device { gso, room: Some(4), ..Device::default() };
+            assert!(!run(&mut q, &mut b, Ac::Be, &mut device));
+            // The charge is that of the last segment, which waits.
+            let queue = q.queue_of(Ac::Be).expect("a discipline");
+            let left = if gso { (3, 0, 0) } else { (4, 4, 4 * 1514) };
+            assert_eq!((device.got.len(), queue.held(), queue.backlog().1), (left.0, left.1, left.2));
+            device.room = None;
+            run(&mut q, &mut b, Ac::Be, &mut device);
+            assert_eq!(device.got, if gso { vec![0, 1, 2] } else { vec![0, 1, 2, 2, 2, 2, 2, 2] });
+            assert_eq!(q.held(), 0);
+        }
+    }
+
+    #[test]
+    fn what_the_device_turns_down_counts_as_requeued() {
+        let (mut q, mut b) = (queues(Layout::Root), Bench::new());
+        fill(&mut q, &mut b, &[Ac::Be, Ac::Be]);
+        let mut device = Device { stopped: vec![Ac::Be], ..Device::default() };
+        for _ in 0..3 {
+            run(&mut q, &mut b, Ac::Be, &mut device);
+        }
+        let queue = q.iter().next().expect("a discipline");
+        assert_eq!((queue.stats().requeues, queue.stats().packets, queue.backlog().0), (3, 1, 2));
     }
 
     #[test]

@@ -80,6 +80,11 @@ impl Fifo {
         Some(p)
     }
 
+    /// Its parameters.
+    pub fn params(&self) -> FifoParams {
+        self.params
+    }
+
     /// Packets and bytes in it.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
@@ -129,7 +134,10 @@ mod tests {
             assert_eq!(out, (0..3).filter(queued).collect::<Vec<_>>(), "first in, first out");
             let drops = 3 - out.len() as u64;
             assert_eq!(b.packets.account().dropped_total(), drops);
-            assert_eq!(q.stats(), QdiscStats { bytes, packets: out.len() as u64, drops });
+            assert_eq!(
+                q.stats(),
+                QdiscStats { bytes, packets: out.len() as u64, drops, ..Default::default() }
+            );
         }
     }
 

@@ -5,15 +5,19 @@
 
 pub mod fifo;
 pub mod fq_codel;
+pub mod htb;
+pub mod netem;
 pub mod pfifo_fast;
 
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
 use fifo::Fifo;
 use fq_codel::FqCodel;
+use htb::Htb;
+use netem::Netem;
 use pfifo_fast::PfifoFast;
 
 /// Which discipline an interface has, with its options.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum QdiscConfig {
     /// One queue, limited in packets or in bytes (`pfifo`, `bfifo`).
     Fifo(fifo::FifoParams),
@@ -21,8 +25,26 @@ pub enum QdiscConfig {
     PfifoFast(pfifo_fast::PfifoFastParams),
     /// Fair queueing with CoDel.
     FqCodel(fq_codel::FqCodelParams),
+    /// A token bucket over another discipline.
+    Htb(htb::HtbParams),
+    /// An emulated network.
+    Netem(netem::NetemParams),
     /// None: packets go straight to the device (`noqueue`).
     Noqueue,
+}
+
+impl QdiscConfig {
+    /// The name under which tc knows it.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Fifo(params) => params.name(),
+            Self::PfifoFast(_) => "pfifo_fast",
+            Self::FqCodel(_) => "fq_codel",
+            Self::Htb(_) => "htb",
+            Self::Netem(_) => "netem",
+            Self::Noqueue => "noqueue",
+        }
+    }
 }
 
 /// What became of an enqueue, as a local sender needs to know it: both other answers make its TCP enter CWR.
@@ -58,6 +80,10 @@ pub struct QdiscStats {
     pub packets: u64,
     /// Packets dropped, for whatever reason.
     pub drops: u64,
+    /// How often it held back for a limit of rate.
+    pub overlimits: u64,
+    /// Packets put before others.
+    pub requeues: u64,
 }
 
 impl QdiscStats {
@@ -78,6 +104,10 @@ pub enum Qdisc {
     PfifoFast(PfifoFast),
     /// Fair queueing with CoDel.
     FqCodel(Box<FqCodel>),
+    /// A token bucket over another discipline.
+    Htb(Box<Htb>),
+    /// An emulated network.
+    Netem(Box<Netem>),
 }
 
 macro_rules! each {
@@ -86,6 +116,8 @@ macro_rules! each {
             Self::Fifo($q) => $do,
             Self::PfifoFast($q) => $do,
             Self::FqCodel($q) => $do,
+            Self::Htb($q) => $do,
+            Self::Netem($q) => $do,
         }
     };
 }
@@ -100,7 +132,38 @@ impl Qdisc {
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
             }
+            QdiscConfig::Htb(params) => {
+                let child = Self::new(&params.child, place, stream).expect("a class has a discipline");
+                Some(Self::Htb(Box::new(Htb::new(params, child))))
+            }
+            QdiscConfig::Netem(params) => {
+                Some(Self::Netem(Box::new(Netem::new(*params, place, stream.split()))))
+            }
             QdiscConfig::Noqueue => None,
+        }
+    }
+
+    /// The discipline inside it, if it is one that has others.
+    pub fn child(&self) -> Option<&Self> {
+        match self {
+            Self::Htb(htb) => Some(htb.child()),
+            Self::Fifo(_) | Self::PfifoFast(_) | Self::FqCodel(_) | Self::Netem(_) => None,
+        }
+    }
+
+    /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`Wake::At`].
+    pub const fn holds_back(&self) -> bool {
+        matches!(self, Self::Htb(_) | Self::Netem(_))
+    }
+
+    /// The name under which tc knows it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Fifo(q) => q.params().name(),
+            Self::PfifoFast(_) => "pfifo_fast",
+            Self::FqCodel(_) => "fq_codel",
+            Self::Htb(_) => "htb",
+            Self::Netem(_) => "netem",
         }
     }
 
@@ -116,10 +179,20 @@ impl Qdisc {
         each!(self, q => q.dequeue(now, ctx))
     }
 
-    /// When to dequeue next. No discipline holds packets back, so never [`Wake::At`] yet.
+    /// When to dequeue next.
     #[inline]
-    pub fn next(&self, _now: Instant) -> Wake {
-        if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
+    pub fn next(&self, now: Instant) -> Wake {
+        match self {
+            Self::Htb(q) => q.next(now),
+            Self::Netem(q) => q.next(now),
+            Self::Fifo(_) | Self::PfifoFast(_) | Self::FqCodel(_) => {
+                if self.backlog().0 > 0 {
+                    Wake::Now
+                } else {
+                    Wake::Never
+                }
+            }
+        }
     }
 
     /// Packets and bytes in it.

@@ -119,9 +119,9 @@ mod tests {
             assert_eq!(got, want);
             let drops = want.iter().filter(|&&w| w == Dropped).count() as u64;
             assert_eq!(b.packets.account().dropped[3][Reason::Overlimit as usize], drops);
-            assert_eq!(q.backlog(), (6 - drops as u32, (6 - drops) * 1514));
+            assert_eq!(q.backlog(), (6 - drops as u32, (6 - drops) * 1528));
             assert!(q.dequeue(Instant::ZERO, &mut b.ctx()).is_some());
-            assert_eq!(q.stats(), QdiscStats { bytes: 1514, packets: 2, drops });
+            assert_eq!(q.stats(), QdiscStats { bytes: 1528, packets: 2, drops, ..Default::default() });
         }
     }
 }

@@ -56,6 +56,17 @@ impl PktList {
             None => self.head = Some(p),
         }
     }
+    /// Puts a packet before the first.
+    #[inline]
+    pub fn push_front(&mut self, packets: &mut Packets, p: Pkt) {
+        let hot = packets.get_mut(p);
+        hot.next = self.head.replace(p);
+        self.bytes += u64::from(skb_len(hot));
+        self.packets += 1;
+        if self.tail.is_none() {
+            self.tail = Some(p);
+        }
+    }
     /// Takes the first packet.
     #[inline]
     pub fn pop(&mut self, packets: &mut Packets) -> Option<Pkt> {
@@ -81,9 +92,14 @@ mod tests {
         let mut ps = Packets::new();
         let mut list = PktList::default();
         let handles: Vec<_> = (0..3).map(|_| ps.create(NewPacket::PLAIN)).collect();
-        handles.iter().for_each(|&p| list.push(&mut ps, p));
+        handles[1..].iter().for_each(|&p| list.push(&mut ps, p));
+        list.push_front(&mut ps, handles[0]);
         assert_eq!((list.packets(), list.bytes()), (3, 3 * 1514));
         assert_eq!(core::iter::from_fn(|| list.pop(&mut ps)).collect::<Vec<_>>(), handles);
         assert_eq!((list.packets(), list.bytes(), list.is_empty()), (0, 0, true));
+        // What is put before nothing is last too.
+        list.push_front(&mut ps, handles[2]);
+        list.push(&mut ps, handles[1]);
+        assert_eq!(core::iter::from_fn(|| list.pop(&mut ps)).collect::<Vec<_>>(), [handles[2], handles[1]]);
     }
 }

@@ -151,6 +151,16 @@ impl NewPacket {
     };
 }
 
+/// Memory charged for a packet of `len` bytes from the IP header on, in a linear buffer.
+// linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - the skb itself, and headroom, data and shared information rounded up
+// to the allocator's next size: 2,304 bytes for 1,500.
+pub const fn linear_truesize(len: u32) -> u32 {
+    const SKB: u32 = 256;
+    const HEADROOM: u32 = 36;
+    const SHARED_INFO: u32 = 320;
+    SKB + (HEADROOM + len + SHARED_INFO).next_power_of_two()
+}
+
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 #[repr(u8)]
@@ -167,11 +177,13 @@ pub enum Reason {
     NoRoute,
     /// Nobody listens at its destination.
     NoListener,
+    /// An emulated network lost it.
+    Loss,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -180,6 +192,7 @@ impl Reason {
         Self::OldOrDuplicate,
         Self::NoRoute,
         Self::NoListener,
+        Self::Loss,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -190,6 +203,7 @@ impl Reason {
             Self::OldOrDuplicate => "old_or_duplicate",
             Self::NoRoute => "no_route",
             Self::NoListener => "no_listener",
+            Self::Loss => "loss",
         }
     }
 }
@@ -203,9 +217,12 @@ pub enum Fate {
     Dropped(Reason, PlaceId),
     /// It did its work: a reply was made of it.
     Consumed,
+    /// Another packet stands for its segments too from now on: a receiving interface merged them.
+    Merged,
 }
 
-/// What became of all packets so far. `created = delivered + consumed + dropped + live`, always.
+/// What became of all packets so far. `created = delivered + consumed + merged + dropped + live`, always; splitting a
+/// packet into its segments, and duplicating one, creates packets.
 #[derive(Clone, Debug, Default)]
 pub struct PacketAccount {
     /// Packets made.
@@ -214,6 +231,8 @@ pub struct PacketAccount {
     pub delivered: u64,
     /// Packets that were answered: a reply was made of each.
     pub consumed: u64,
+    /// Packets that went into another one (GRO).
+    pub merged: u64,
     /// Packets dropped, by place and reason.
     pub dropped: Vec<[u64; Reason::COUNT]>,
 }
@@ -289,6 +308,27 @@ impl Packets {
         pkt
     }
 
+    /// Makes a packet that is like another, charged to nobody and in no list; the caller owns it.
+    pub fn duplicate(&mut self, p: Pkt) -> Pkt {
+        let like = self.get(p).clone();
+        let now = like.t_sent;
+        let Packet { flow, flow_hash, len, truesize, seq, src, dst, tos, kind, .. } = like;
+        let new =
+            NewPacket { now, flow, flow_hash, len, truesize, charge: SockId::NONE, seq, src, dst, tos, kind };
+        let copy = match kind {
+            Kind::Tcp => {
+                let header = *self.tcp(p);
+                self.create_tcp(new, like.segs, like.ack, &header)
+            }
+            _ => self.create(new),
+        };
+        let hot = self.get_mut(copy);
+        hot.t_enqueue = like.t_enqueue;
+        (hot.segs, hot.peer, hot.ttl) = (like.segs, like.peer, like.ttl);
+        (hot.prio, hot.tid) = (like.prio, like.tid);
+        copy
+    }
+
     /// The header of a TCP segment. Panics on a handle whose packet was freed.
     #[inline]
     pub fn tcp(&self, p: Pkt) -> &TcpHeader {
@@ -309,6 +349,7 @@ impl Packets {
         match fate {
             Fate::Delivered => self.account.delivered += 1,
             Fate::Consumed => self.account.consumed += 1,
+            Fate::Merged => self.account.merged += 1,
             Fate::Dropped(reason, place) => {
                 if self.account.dropped.len() <= place.index() {
                     self.account.dropped.resize(place.index() + 1, [0; Reason::COUNT]);
@@ -444,6 +485,23 @@ mod tests {
         assert_eq!(ended, vec![(sock, 2304); 3]);
         assert_eq!(ps.live(), 0);
         assert_eq!(ps.account().dropped[1][Reason::Codel as usize], 1);
+    }
+
+    #[test]
+    fn a_duplicate_is_charged_to_nobody() {
+        let mut ps = Packets::new();
+        let header = TcpHeader { payload: 2896, mss: 1448, ..TcpHeader::blank(SockId(9)) };
+        let p = ps.create_tcp(NewPacket { kind: Kind::Tcp, ..packet(SockId(3)) }, 2, 77, &header);
+        (ps.get_mut(p).tid, ps.get_mut(p).ttl) = (5, 63);
+        let copy = ps.duplicate(p);
+        let seen = |p| {
+            let hot = ps.get(p);
+            (hot.segs, hot.ack, hot.tid, hot.ttl, hot.len, hot.truesize, *ps.tcp(p))
+        };
+        assert_eq!(seen(p), seen(copy));
+        assert_eq!((ps.charge(p), ps.charge(copy), ps.live()), (SockId(3), SockId::NONE, 2));
+        ps.free(copy, Fate::Merged);
+        assert_eq!((ps.pop_uncharged(), ps.account().merged), (None, 1));
     }
 
     #[test]

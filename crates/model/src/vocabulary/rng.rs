@@ -42,6 +42,17 @@ impl Stream {
         self.0.next_u64()
     }
 
+    /// A stream of its own, begun with the next value of this one.
+    pub fn split(&mut self) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(self.bits()))
+    }
+
+    /// Uniform over all 32-bit values.
+    #[inline]
+    pub fn word(&mut self) -> u32 {
+        (self.bits() >> 32) as u32
+    }
+
     /// Uniform over `0..n`, by the multiply-shift method (bias below 2^-32 for any `n` used here).
     #[inline]
     pub fn below(&mut self, n: u32) -> u32 {

@@ -1,8 +1,14 @@
 //! A wired link: one direction of it with the transmit ring of the device that feeds it.
 
+mod bql;
+
 use std::collections::VecDeque;
 
-use crate::vocabulary::{Bytes, Ctx, Duration, IfId, Instant, Pkt, Rate, SockId};
+use crate::node::gso;
+use crate::vocabulary::{
+    Bytes, Ctx, Duration, IfId, Instant, Kind, Packet, Packets, Pkt, Rate, SockId, linear_truesize, skb_len,
+};
+use bql::Bql;
 
 /// What a packet costs on an Ethernet wire besides its bytes from the IP header on: header 14, FCS 4, preamble 8,
 /// interframe gap 12.
@@ -11,94 +17,213 @@ const ETHERNET_OVERHEAD: u32 = 14 + 4 + 8 + 12;
 /// Shortest payload; shorter ones are padded.
 const ETHERNET_MIN_PAYLOAD: u32 = 46;
 
-/// What a wire and its device are like.
+/// What a wire and its devices are like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct WireParams {
+pub enum WireParams {
+    /// Ethernet between two devices.
+    Ethernet(EthernetParams),
+    /// A pair of virtual devices in one machine: no rate, no delay, no ring.
+    // linux: drivers/net/veth.c veth_xmit (4.4) - the peer receives the packet itself, which may stand for many segments.
+    Veth,
+}
+
+/// An Ethernet link and the devices at its ends. Coalescing stands under ethtool's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EthernetParams {
     /// Rate of the wire.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Packets the device's ring holds; the queue above is stopped when it is full, and woken at a quarter of it free.
+    /// Packets the transmit ring holds; the queue above is stopped when it is full, and woken at a quarter of it free.
     pub ring: u32,
-    /// How long after a transmission its completion is reported: interrupt moderation.
-    pub coalesce: Duration,
+    /// Byte queue limits stop the queue above too.
+    pub bql: bool,
+    /// How long after the first transmission that was not reported transmissions are reported.
+    pub tx_usecs: Duration,
+    /// After so many of them they are reported at once; 0: only time counts.
+    pub tx_frames: u32,
+    /// How long after the first arrival that was not reported arrivals are handed up, together.
+    pub rx_usecs: Duration,
+    /// After so many of them they are handed up at once; 0: only time counts.
+    pub rx_frames: u32,
+}
+
+/// A packet in the transmit ring.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    /// When its last frame has left.
+    sent: Instant,
+    charge: SockId,
+    truesize: u32,
+    /// What byte queue limits count.
+    bytes: u32,
 }
 
 /// One direction of a wired link.
 #[derive(Debug)]
 pub struct Wire {
-    params: WireParams,
+    /// Of virtual devices, what does nothing.
+    params: EthernetParams,
+    veth: bool,
     /// The interface that feeds it.
     pub from: IfId,
     /// The interface at its end.
     pub to: IfId,
     busy_until: Instant,
-    /// Packets given to the device whose completion has not been reported: time of completion, and the charge it ends.
-    ring: VecDeque<(Instant, SockId, u32)>,
-    /// Packets on their way, with the time of their arrival.
+    /// Packets given to the device whose transmission has not been reported, with the charges that this ends.
+    ring: VecDeque<Sending>,
+    /// Frames on their way, with the time of their arrival.
     flight: VecDeque<(Instant, Pkt)>,
-    stopped: bool,
+    ring_full: bool,
+    bql: Option<Bql>,
 }
+
+/// What virtual devices do about coalescing.
+const VETH: EthernetParams = EthernetParams {
+    rate: Rate::from_bps(u64::MAX),
+    delay: Duration::ZERO,
+    ring: u32::MAX,
+    bql: false,
+    tx_usecs: Duration::ZERO,
+    tx_frames: 0,
+    rx_usecs: Duration::ZERO,
+    rx_frames: 0,
+};
 
 impl Wire {
     /// An empty wire between two interfaces.
     pub fn new(params: WireParams, from: IfId, to: IfId) -> Self {
-        let (ring, flight) = (VecDeque::new(), VecDeque::new());
-        Self { params, from, to, busy_until: Instant::ZERO, ring, flight, stopped: false }
+        let (params, veth) = match params {
+            WireParams::Ethernet(ethernet) => (ethernet, false),
+            WireParams::Veth => (VETH, true),
+        };
+        Self {
+            params,
+            veth,
+            from,
+            to,
+            busy_until: Instant::ZERO,
+            ring: VecDeque::new(),
+            flight: VecDeque::new(),
+            ring_full: false,
+            bql: params.bql.then(Bql::default),
+        }
     }
 
-    /// Takes a packet; always accepted. Its charge stays with the ring until the transmission is reported.
+    /// Takes a packet; always accepted. On Ethernet its charge stays with the ring until the transmission is reported, and
+    /// the device splits it into its segments; on virtual devices it keeps its charge until the peer has it.
     pub fn push<S>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
-        let bytes = ctx.packets.get(p).len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD;
+        if self.veth {
+            self.flight.push_back((now, p));
+            return;
+        }
+        let (charge, truesize) = ctx.packets.take_charge(p);
+        let hot = ctx.packets.get_mut(p);
+        let bytes = skb_len(hot);
+        if hot.segs == 1 {
+            self.frame(now, p, hot);
+        } else {
+            self.frames(now, p, ctx.packets);
+        }
+        self.ring.push_back(Sending { sent: self.busy_until, charge, truesize, bytes });
+        self.ring_full |= self.ring.len() as u32 >= self.params.ring;
+        if let Some(bql) = &mut self.bql {
+            bql.queued(bytes);
+        }
+    }
+
+    /// The frames of a packet of several segments: apart, so that those of one stay quick.
+    #[inline(never)]
+    fn frames(&mut self, now: Instant, p: Pkt, packets: &mut Packets) {
+        gso::split(packets, p, |packets, segment| self.frame(now, segment, packets.get_mut(segment)));
+    }
+
+    /// One frame after the others. It comes into a buffer of the receiver's own; a datagram's was like that already.
+    #[inline(always)]
+    fn frame(&mut self, now: Instant, p: Pkt, hot: &mut Packet) {
+        if hot.kind == Kind::Tcp {
+            hot.truesize = linear_truesize(hot.len);
+        }
+        let bytes = hot.len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD;
         let sent = self.busy_until.max(now) + self.params.rate.time_for(Bytes::new(u64::from(bytes)));
         self.busy_until = sent;
-        let (charge, truesize) = ctx.packets.take_charge(p);
-        self.ring.push_back((sent, charge, truesize));
-        self.stopped |= self.ring.len() as u32 >= self.params.ring;
         self.flight.push_back((sent + self.params.delay, p));
     }
 
     /// Whether the queue above must hold back.
     #[inline]
     pub fn is_stopped(&self) -> bool {
-        self.stopped
+        self.ring_full || self.bql.as_ref().is_some_and(Bql::is_stopped)
     }
 
-    /// When the first packet arrives.
+    /// Whether arrivals may be handed up several at once.
+    #[inline]
+    pub fn coalesces(&self) -> bool {
+        self.params.rx_usecs > Duration::ZERO
+    }
+
+    /// Whether a packet pushed now changes neither [`Wire::next_arrival`] nor [`Wire::next_completion`]: others are before
+    /// it, and nothing is reported by count.
+    #[inline]
+    pub fn is_under_way(&self) -> bool {
+        let by_time = self.params.rx_frames == 0 && self.params.tx_frames == 0;
+        by_time && !self.flight.is_empty() && !self.ring.is_empty()
+    }
+
+    /// When the next packets are handed up.
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
-        self.flight.front().map(|&(at, _)| at)
+        let &(first, _) = self.flight.front()?;
+        let by_time = first + self.params.rx_usecs;
+        match self.params.rx_frames {
+            0 => Some(by_time),
+            n => Some(self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| nth.min(by_time))),
+        }
     }
 
     /// The first packet, if it has arrived.
     #[inline]
-    pub fn arrive(&mut self, now: Instant) -> Option<Pkt> {
+    pub fn arrive(&mut self, now: Instant, packets: &mut Packets) -> Option<Pkt> {
         let &(at, p) = self.flight.front()?;
-        (at <= now).then(|| {
-            self.flight.pop_front();
-            p
-        })
+        if at > now {
+            return None;
+        }
+        self.flight.pop_front();
+        if self.veth {
+            // linux: net/ipv4/ip_input.c ip_rcv (4.4) - the IP layer ends the charge of what it receives.
+            packets.orphan(p);
+        }
+        Some(p)
     }
 
-    /// When the next completions are reported.
+    /// When the next transmissions are reported.
     #[inline]
     pub fn next_completion(&self) -> Option<Instant> {
-        self.ring.front().map(|&(at, ..)| at + self.params.coalesce)
+        let by_time = self.ring.front()?.sent + self.params.tx_usecs;
+        match self.params.tx_frames {
+            0 => Some(by_time),
+            n => Some(self.ring.get(n as usize - 1).map_or(by_time, |nth| nth.sent.min(by_time))),
+        }
     }
 
     /// Reports all transmissions that have ended; true if the queue above is woken.
     pub fn complete<S>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
-        while let Some(&(at, charge, truesize)) = self.ring.front()
-            && at <= now
+        let was_stopped = self.is_stopped();
+        let mut bytes = 0;
+        while let Some(&Sending { sent, charge, truesize, bytes: len }) = self.ring.front()
+            && sent <= now
         {
             self.ring.pop_front();
             ctx.packets.uncharge(charge, truesize);
+            bytes += len;
         }
-        let woken = self.stopped && self.ring.len() as u32 <= self.params.ring * 3 / 4;
-        if woken {
-            self.stopped = false;
+        if let Some(bql) = &mut self.bql {
+            bql.completed(now, bytes);
         }
-        woken
+        // In 64 bits: a ring may be as large as a scenario says.
+        let wake_at = u64::from(self.params.ring) * 3 / 4;
+        self.ring_full &= self.ring.len() as u64 > wake_at;
+        was_stopped && !self.is_stopped()
     }
 
     /// Packets on their way.
@@ -108,60 +233,9 @@ impl Wire {
 
     /// Charges that the ring holds.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
-        self.ring.iter().map(|&(_, charge, truesize)| (charge, truesize))
+        self.ring.iter().map(|s| (s.charge, s.truesize))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::fair::testing::Bench;
-
-    fn us(n: u64) -> Instant {
-        Instant::ZERO + Duration::from_micros(n)
-    }
-
-    fn wire(ring: u32) -> Wire {
-        let (rate, delay) = (Rate::from_mbps(100), Duration::from_micros(250));
-        let params = WireParams { rate, delay, ring, coalesce: Duration::from_micros(125) };
-        Wire::new(params, IfId(0), IfId(1))
-    }
-
-    #[test]
-    fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
-        let (mut w, mut b) = (wire(256), Bench::new());
-        // 1462 and 38 bytes are 120 us at 100 Mbit/s; a short packet is padded to 46 and 38 bytes, 6.72 us.
-        for len in [1462, 1462, 20] {
-            let p = b.packet(len, len);
-            w.push(us(1000), p, &mut b.ctx());
-        }
-        let mut arrivals = Vec::new();
-        while let Some(at) = w.next_arrival() {
-            assert!(w.arrive(Instant::from_nanos(at.nanos() - 1)).is_none());
-            let p = w.arrive(at).expect("it has arrived");
-            arrivals.push((at.nanos(), b.finish(p)));
-        }
-        assert_eq!(arrivals, [(1_370_000, 1462), (1_490_000, 1462), (1_496_720, 20)]);
-        // The charge was not the packets' any more; the ring ends it, all that are sent in one report.
-        assert_eq!((b.uncharged(), w.charges().count()), (0, 3));
-        assert_eq!(w.next_completion(), Some(us(1120 + 125)));
-        assert!(!w.complete(us(1245), &mut b.ctx()));
-        assert_eq!((b.uncharged(), w.charges().count()), (2, 1));
-        assert_eq!(w.held(), 0);
-    }
-
-    #[test]
-    fn a_full_ring_stops_the_queue_and_a_quarter_free_wakes_it() {
-        let (mut w, mut b) = (wire(8), Bench::new());
-        for n in 0..8 {
-            assert!(!w.is_stopped(), "after {n}");
-            let p = b.packet(n, 1462);
-            w.push(us(0), p, &mut b.ctx());
-        }
-        assert!(w.is_stopped());
-        // Seven left, then six.
-        assert!(!w.complete(us(120), &mut b.ctx()) && w.is_stopped());
-        assert!(w.complete(us(240), &mut b.ctx()) && !w.is_stopped());
-        assert!(!w.complete(us(360), &mut b.ctx()), "woken once");
-    }
-}
+mod tests;

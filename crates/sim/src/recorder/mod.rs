@@ -7,7 +7,7 @@ mod summary;
 
 pub use series::{Backlog, LAYERS, PingSample, STEP, Series};
 pub use series_report::{SeriesReport, report};
-pub use summary::{Drop, RunSummary, StationSummary, summarise};
+pub use summary::{Drop, QdiscSummary, RunSummary, StationSummary, summarise};
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
 
@@ -136,6 +136,8 @@ impl Sink for Recorder {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use stillair_model::metrics::jain;
     use stillair_model::vocabulary::{Ac, ChannelId, DevId, FlowId, PacketAccount, PeerId, Reason};
@@ -216,7 +218,8 @@ mod tests {
 
     #[test]
     fn a_summary_of_it() {
-        let mut account = PacketAccount { created: 20, delivered: 8, consumed: 2, dropped: vec![] };
+        let mut account =
+            PacketAccount { created: 20, delivered: 8, consumed: 2, merged: 0, dropped: vec![] };
         account.dropped = vec![[0; Reason::COUNT]; 2];
         account.dropped[1][Reason::Codel as usize] = 3;
         account.dropped[1][Reason::RetryLimit as usize] = 4;
@@ -232,7 +235,7 @@ mod tests {
             &stations,
             &places,
             (&account, 3),
-            &[("wifi".to_owned(), &air)],
+            (&[("wifi".to_owned(), &air)], BTreeMap::new()),
         );
         assert_eq!((s.seed, s.run), (7, 3));
         // 5,000 bytes in a second.

@@ -27,8 +27,32 @@ pub struct RunSummary {
     pub drops: Vec<Drop>,
     /// Use of each channel's air over the whole run, in us.
     pub air: BTreeMap<String, BTreeMap<String, f64>>,
+    /// Queueing disciplines over the whole run, by interface: `R.eth0`, and those inside it, such as `R.eth0/child` of a
+    /// class and `ap.wlan0/BE` of an access category.
+    pub qdiscs: BTreeMap<String, QdiscSummary>,
     /// What became of all packets of the whole run.
     pub packets: PacketSummary,
+}
+
+/// What a queueing discipline has counted, as `tc -s qdisc` prints it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct QdiscSummary {
+    /// Its name.
+    pub kind: &'static str,
+    /// Bytes sent, with Ethernet headers.
+    pub bytes: u64,
+    /// Segments sent.
+    pub packets: u64,
+    /// Packets dropped, by those inside it too.
+    pub drops: u64,
+    /// How often it held back for a limit of rate.
+    pub overlimits: u64,
+    /// How often the device turned a packet down, and packets put before others.
+    pub requeues: u64,
+    /// Packets in it at the end.
+    pub backlog_packets: u64,
+    /// Bytes of them.
+    pub backlog_bytes: u64,
 }
 
 /// The summary of one station.
@@ -67,7 +91,7 @@ pub struct Drop {
     pub packets: u64,
 }
 
-/// The account of packets: created = delivered + consumed + dropped + inside.
+/// The account of packets: created = delivered + consumed + merged + dropped + inside.
 #[derive(Clone, Debug, Serialize)]
 pub struct PacketSummary {
     /// Packets made.
@@ -76,6 +100,8 @@ pub struct PacketSummary {
     pub delivered: u64,
     /// Packets that were answered, such as echo requests: a reply was made of each.
     pub consumed: u64,
+    /// Packets that a receiving interface merged into others (GRO).
+    pub merged: u64,
     /// Packets dropped.
     pub dropped: u64,
     /// Packets still queued or on their way at the end.
@@ -90,7 +116,7 @@ pub fn summarise(
     stations: &[String],
     places: &[String],
     packets: (&PacketAccount, u64),
-    air: &[(String, &AirAccount)],
+    (air, qdiscs): (&[(String, &AirAccount)], BTreeMap<String, QdiscSummary>),
 ) -> RunSummary {
     let seconds = measured.secs_f64();
     let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
@@ -146,10 +172,12 @@ pub fn summarise(
         stations: stations.iter().enumerate().map(|(i, name)| (name.clone(), station(i))).collect(),
         drops: dropped.collect(),
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),
+        qdiscs,
         packets: PacketSummary {
             created: account.created,
             delivered: account.delivered,
             consumed: account.consumed,
+            merged: account.merged,
             dropped: account.dropped_total(),
             inside,
         },

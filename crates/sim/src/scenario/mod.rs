@@ -26,6 +26,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::phy::{Band, RetryChain, Width};
+use stillair_model::wire::WireParams;
 
 use document::Table;
 use error::Fault;
@@ -109,6 +110,10 @@ pub struct Interface {
     pub name: String,
     /// Address; no two interfaces of a scenario share one.
     pub address: Ipv4Addr,
+    /// Its sockets make packets of several segments, which its device, or what feeds it, splits (TSO or GSO).
+    pub tso: bool,
+    /// Segments that come in together are merged (GRO).
+    pub gro: bool,
     /// Queueing discipline: the one given, or the default of device and scheme.
     pub qdisc: QdiscSpec,
     /// What it is connected to.
@@ -116,7 +121,7 @@ pub struct Interface {
 }
 
 /// A queueing discipline at the root of an interface.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct QdiscSpec {
     /// One instance for each access category, under `mq`; otherwise a single root.
     pub mq: bool,
@@ -246,10 +251,8 @@ impl EdcaOverride {
 pub struct Link {
     /// Name in the scenario.
     pub name: String,
-    /// Rate of each direction.
-    pub rate: Rate,
-    /// One-way propagation delay.
-    pub delay: Duration,
+    /// What it and the devices at its ends are like, in each direction.
+    pub params: WireParams,
     /// What it joins.
     pub ends: [InterfaceRef; 2],
 }

@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wire::WireParams;
 
 use super::{EdcaOverride, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi};
 
@@ -32,8 +34,7 @@ impl Scenario {
         let links = self.links.iter().map(|l| {
             json!({
                 "name": l.name,
-                "rate_bps": l.rate.bps(),
-                "delay_ns": l.delay.nanos(),
+                "medium": wire(&l.params),
                 "ends": l.ends.map(|end| self.interface_name(end)),
             })
         });
@@ -58,6 +59,8 @@ impl Scenario {
         json!({
             "name": interface.name,
             "address": interface.address.to_string(),
+            "tso": interface.tso,
+            "gro": interface.gro,
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
         })
@@ -158,6 +161,51 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "drop_batch": p.drop_batch,
             "overlimit_raises_count": p.overlimit_raises_count,
             "codel": codel(&p.codel),
+        }),
+        QdiscConfig::Htb(p) => json!({
+            "kind": "htb",
+            "rate_bps": p.rate.bps(),
+            "ceil_bps": p.ceil.bps(),
+            "burst_bytes": p.burst,
+            "cburst_bytes": p.cburst,
+            "child": qdisc(&p.child),
+        }),
+        QdiscConfig::Netem(p) => json!({
+            "kind": "netem",
+            "limit": p.limit,
+            "delay_ns": p.delay.nanos(),
+            "jitter_ns": p.jitter.nanos(),
+            "delay_correlation": share(p.delay_correlation),
+            "loss": chance(&p.loss),
+            "duplicate": chance(&p.duplicate),
+            "reorder": chance(&p.reorder),
+            "gap": p.gap,
+            "rate_bps": p.rate.map(Rate::bps),
+        }),
+    }
+}
+
+fn chance(c: &Chance) -> Value {
+    json!({ "probability": share(c.share), "correlation": share(c.correlation) })
+}
+
+fn share(s: Share) -> f64 {
+    f64::from(s.0) / f64::from(u32::MAX)
+}
+
+fn wire(params: &WireParams) -> Value {
+    match params {
+        WireParams::Veth => json!({ "kind": "veth" }),
+        WireParams::Ethernet(e) => json!({
+            "kind": "ethernet",
+            "rate_bps": e.rate.bps(),
+            "delay_ns": e.delay.nanos(),
+            "ring": e.ring,
+            "bql": e.bql,
+            "tx_usecs": e.tx_usecs.nanos() / 1000,
+            "tx_frames": e.tx_frames,
+            "rx_usecs": e.rx_usecs.nanos() / 1000,
+            "rx_frames": e.rx_frames,
         }),
     }
 }

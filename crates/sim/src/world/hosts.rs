@@ -3,9 +3,11 @@
 use stillair_model::node::classify::classify;
 use stillair_model::node::interface::Port;
 use stillair_model::node::routes::Route;
+use stillair_model::node::{gro, gso};
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, NewPacket, NodeId, Pkt, Reason, Sink, SockId, WireId,
+    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, NewPacket, NodeId, Pkt, PktList, Reason, Sink, SockId,
+    WireId,
 };
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::tx::transmitter::Hardware;
@@ -14,11 +16,15 @@ use stillair_model::wire::Wire;
 use super::{Device, World};
 use crate::engine::Slot;
 
-struct WirePort<'a>(&'a mut Wire);
+/// A wire, and whether the device that feeds it splits packets of several segments.
+struct WirePort<'a>(&'a mut Wire, bool);
 
 impl<S: Sink> Port<S> for WirePort<'_> {
     fn is_stopped(&self, _: Ac) -> bool {
         self.0.is_stopped()
+    }
+    fn takes_gso(&self) -> bool {
+        self.1
     }
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         self.0.push(now, p, ctx);
@@ -31,8 +37,28 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
     fn is_stopped(&self, ac: Ac) -> bool {
         self.0.is_stopped(ac)
     }
+    // linux: net/mac80211 (4.4) - ath9k's features have neither scatter-gather nor segmentation.
+    fn takes_gso(&self) -> bool {
+        false
+    }
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
         self.0.push(now, p, &mut self.1, ctx);
+    }
+}
+
+/// Pushes the segments of a packet to a device that takes none of several.
+#[cold]
+fn push_segments<S: Sink>(
+    now: Instant,
+    p: Pkt,
+    dev: &mut WifiDev,
+    hw: &mut Hardware<'_>,
+    ctx: &mut Ctx<'_, S>,
+) {
+    let mut segments = PktList::default();
+    gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
+    while let Some(segment) = segments.pop(ctx.packets) {
+        dev.push(now, segment, hw, ctx);
     }
 }
 
@@ -78,8 +104,11 @@ impl<S: Sink> World<S> {
         }
     }
 
-    /// Packets have come in at an interface, one after the other.
+    /// Packets have come in at an interface together, one after the other.
     pub(super) fn ingress(&mut self, interface: IfId, batch: &mut Vec<Pkt>) {
+        if batch.len() > 1 && self.interfaces[interface.index()].gro {
+            gro::merge(&mut self.packets, batch);
+        }
         for p in batch.drain(..) {
             self.receive(interface, p);
         }
@@ -148,7 +177,11 @@ impl<S: Sink> World<S> {
                 Device::Wifi(dev) => {
                     let (wlan, mut hw) =
                         self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-                    wlan.dev.push(now, p, &mut hw, ctx);
+                    if ctx.packets.get(p).segs == 1 {
+                        wlan.dev.push(now, p, &mut hw, ctx);
+                    } else {
+                        push_segments(now, p, &mut wlan.dev, &mut hw, ctx);
+                    }
                 }
             },
         }
@@ -160,11 +193,16 @@ impl<S: Sink> World<S> {
         let now = self.now;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
         let interface = &mut self.interfaces[id.index()];
+        let watchdog = interface.watchdog;
         let Some(queue) = interface.tx.queue_of(ac) else { return };
         let more = match interface.device {
             Device::Wire(wire) => {
-                let more = queue.run(now, &mut WirePort(&mut self.wires[wire.index()]), ctx);
-                self.arm_wire(wire);
+                let under = &mut self.wires[wire.index()];
+                let armed = under.is_under_way();
+                let more = queue.run(now, &mut WirePort(under, interface.tso), ctx);
+                if !armed {
+                    self.arm_wire(wire);
+                }
                 more
             }
             Device::Wifi(dev) => {
@@ -175,6 +213,18 @@ impl<S: Sink> World<S> {
         if more {
             self.softirq.push((id, ac));
         }
+        if let Some(first) = watchdog {
+            self.arm_watchdog(id, ac, first);
+        }
+    }
+
+    /// After a discipline that holds packets back was asked for some: the timer that asks it again.
+    #[inline(never)]
+    fn arm_watchdog(&mut self, id: IfId, ac: Ac, first: u32) {
+        let tx = &mut self.interfaces[id.index()].tx;
+        let slot = Slot(self.slots.watchdogs + first + tx.index_of(ac) as u32);
+        let at = tx.queue_of(ac).and_then(|queue| queue.watchdog(self.now));
+        self.timers.set(slot, at);
     }
 
     /// After packets were pushed: both timers, as a wire that was empty has none.
@@ -192,17 +242,33 @@ impl<S: Sink> World<S> {
             .set(Slot(self.slots.completions + u32::from(id.0)), self.wires[id.index()].next_completion());
     }
 
-    /// The first packet of a wire has arrived.
+    /// Packets that have arrived over a wire are handed up.
     pub(super) fn wire_arrival(&mut self, index: usize) {
         let to = self.wires[index].to;
-        while let Some(p) = self.wires[index].arrive(self.now) {
-            if S::FRAMES {
-                let headers = Headers::of(self.packets.get(p));
-                self.trace.frame(self.now, &FrameView::Wire(WireId::from_index(index), headers));
+        if self.wires[index].coalesces() {
+            let mut batch = self.batches.pop().unwrap_or_default();
+            while let Some(p) = self.arrived(index) {
+                batch.push(p);
             }
-            self.receive(to, p);
+            self.ingress(to, &mut batch);
+            self.batches.push(batch);
+        } else {
+            while let Some(p) = self.arrived(index) {
+                self.receive(to, p);
+            }
         }
         self.arm_arrival(WireId::from_index(index));
+    }
+
+    /// The next packet that has arrived over a wire.
+    #[inline]
+    fn arrived(&mut self, index: usize) -> Option<Pkt> {
+        let p = self.wires[index].arrive(self.now, &mut self.packets)?;
+        if S::FRAMES {
+            let headers = Headers::of(self.packets.get(p));
+            self.trace.frame(self.now, &FrameView::Wire(WireId::from_index(index), headers));
+        }
+        Some(p)
     }
 
     /// A wire's device reports transmissions.

@@ -20,11 +20,11 @@ impl<S> World<S> {
         self.check_charges()
     }
 
-    /// Every packet that was made is delivered, consumed, dropped, or found in some queue.
+    /// Every packet that was made is delivered, consumed, merged, dropped, or found in some queue.
     fn check_packets(&self) -> Result<(), String> {
         let a = self.packets.account();
         let live = self.packets.live();
-        if a.created != a.delivered + a.consumed + a.dropped_total() + live {
+        if a.created != a.delivered + a.consumed + a.merged + a.dropped_total() + live {
             return Err(format!("packets: {a:?} with {live} alive"));
         }
         let queued: u64 = self.interfaces.iter().map(|i| i.tx.held()).sum();

@@ -10,6 +10,7 @@ mod backlog;
 mod hosts;
 mod layout;
 mod ledger;
+mod qdiscs;
 mod routing;
 mod wiring;
 
@@ -31,6 +32,7 @@ use crate::engine::{Slot, Timers};
 use apps::App;
 
 pub use layout::{DevLayout, InterfaceLayout, Layout};
+pub use qdiscs::QdiscCounters;
 pub use wiring::{Wired, layout, wire};
 
 /// A host, router or access point.
@@ -53,6 +55,12 @@ struct Interface {
     node: NodeId,
     tx: TxQueues,
     device: Device,
+    /// Its device takes packets of several segments.
+    tso: bool,
+    /// What it takes in at once is merged.
+    gro: bool,
+    /// Timer of the first of its disciplines, if they hold packets back.
+    watchdog: Option<u32>,
     /// What packets that bear its address reach through it, if its node has other interfaces.
     bound: Option<Routes>,
 }
@@ -102,6 +110,7 @@ struct Slots {
     devs: u32,
     arrivals: u32,
     completions: u32,
+    watchdogs: u32,
     beacons: u32,
     apps: u32,
     end: u32,
@@ -110,14 +119,16 @@ struct Slots {
 impl Slots {
     const CHANNELS: u32 = 0;
 
-    fn new(channels: usize, devs: usize, wires: usize, apps: usize) -> Self {
-        let [channels, n_devs, wires, n_apps] = [channels, devs, wires, apps].map(|n| n as u32);
+    fn new(channels: usize, devs: usize, wires: usize, watchdogs: usize, apps: usize) -> Self {
+        let [channels, n_devs, wires, n_watchdogs, n_apps] =
+            [channels, devs, wires, watchdogs, apps].map(|n| n as u32);
         let devs = Self::CHANNELS + channels;
         let arrivals = devs + n_devs;
         let completions = arrivals + wires;
-        let beacons = completions + wires;
+        let watchdogs = completions + wires;
+        let beacons = watchdogs + n_watchdogs;
         let apps = beacons + n_devs;
-        Self { devs, arrivals, completions, beacons, apps, end: apps + n_apps }
+        Self { devs, arrivals, completions, watchdogs, beacons, apps, end: apps + n_apps }
     }
 }
 
@@ -168,6 +179,8 @@ pub struct World<S> {
     nodes: Vec<Node>,
     interfaces: Vec<Interface>,
     wires: Vec<Wire>,
+    /// Transmit queues whose discipline holds packets back, in the order of their timers.
+    watchdogs: Vec<(IfId, Ac)>,
     wlans: Vec<Wlan>,
     radios: Vec<Radio>,
     /// By radio: the devices that send with it.
@@ -221,8 +234,11 @@ impl<S: Sink> World<S> {
             self.dev_timer((slot - s.devs) as usize);
         } else if slot < s.completions {
             self.wire_arrival((slot - s.arrivals) as usize);
-        } else if slot < s.beacons {
+        } else if slot < s.watchdogs {
             self.wire_completion((slot - s.completions) as usize);
+        } else if slot < s.beacons {
+            let (interface, ac) = self.watchdogs[(slot - s.watchdogs) as usize];
+            self.run_queue(interface, ac);
         } else if slot < s.apps {
             self.beacon((slot - s.beacons) as usize);
         } else {

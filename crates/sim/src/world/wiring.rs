@@ -17,7 +17,7 @@ use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
 use stillair_model::wifi::tx::expected::expected_throughput;
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
-use stillair_model::wire::{Wire, WireParams};
+use stillair_model::wire::Wire;
 
 use super::apps::{App, AppKind};
 use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
@@ -27,12 +27,6 @@ use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, FlowRecord, Recorder};
 use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
 
-/// Packets in the transmit ring of a wired device.
-// linux: drivers/net/ethernet/intel/igb/igb.h IGB_DEFAULT_TXD (4.4) - 256 descriptors, a common default.
-const RING: u32 = 256;
-/// How long a wired device holds back the report of a transmission.
-// linux: drivers/net/ethernet/intel/igb/igb.h IGB_START_ITR (4.4) - about 8000 interrupts a second.
-const COALESCE: Duration = Duration::from_micros(125);
 /// A beacon goes before all categories.
 // linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
 const BEACON: EdcaParams = EdcaParams { aifsn: 1, cw_min: 0, cw_max: 0, txop: Duration::ZERO };
@@ -74,12 +68,13 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let Tables { nodes: routes, bound } = plan.network().tables();
     let interfaces = plan.interfaces(seed, bound);
     let wires = plan.wires();
+    let (interfaces, watchdogs) = watchdogs(interfaces);
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
     let (apps, sockets, flows) = plan.apps(seed);
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
     let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
-    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), apps.len());
+    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len());
     let mut world = World {
         now: Instant::ZERO,
         timers: Timers::new(slots.end),
@@ -89,6 +84,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         nodes,
         interfaces,
         wires,
+        watchdogs,
         wlans,
         radios,
         sharing,
@@ -108,6 +104,19 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     }
     let stations = plan.stations.iter().map(|&at| scenario.station_name(at)).collect();
     Wired { world, stations, places: plan.places }
+}
+
+/// Gives a timer to each transmit queue whose discipline holds packets back.
+fn watchdogs(mut interfaces: Vec<Interface>) -> (Vec<Interface>, Vec<(IfId, Ac)>) {
+    let mut all = Vec::new();
+    for (n, interface) in interfaces.iter_mut().enumerate() {
+        if interface.tx.iter().any(|queue| queue.qdisc().holds_back()) {
+            interface.watchdog = Some(all.len() as u32);
+            let queues = Ac::ALL.into_iter().take(interface.tx.iter().count());
+            all.extend(queues.map(|ac| (IfId::from_index(n), ac)));
+        }
+    }
+    (interfaces, all)
 }
 
 /// The numbers that [`wire`] gives to the interfaces, devices and wires of a scenario.
@@ -364,16 +373,16 @@ impl<'a> Plan<'a> {
             let place = self.place(format!("{name} qdisc"));
             let mut stream = seed.stream(&format!("{name}.qdisc"));
             let tx = TxQueues::new(&i.qdisc.config, layout, place, &mut stream);
-            Interface { node: NodeId::from_index(at.node), tx, device, bound }
+            let node = NodeId::from_index(at.node);
+            Interface { node, tx, device, tso: i.tso, gro: i.gro, watchdog: None, bound }
         };
         all.into_iter().map(interface).collect()
     }
 
     fn wires(&self) -> Vec<Wire> {
         let both = |link: &scenario::Link| {
-            let params = WireParams { rate: link.rate, delay: link.delay, ring: RING, coalesce: COALESCE };
             let [a, b] = link.ends.map(|end| self.id(end));
-            [Wire::new(params, a, b), Wire::new(params, b, a)]
+            [Wire::new(link.params, a, b), Wire::new(link.params, b, a)]
         };
         self.scenario.links.iter().flat_map(both).collect()
     }

@@ -155,6 +155,11 @@ impl Shape {
         self.keys().find(|key| key.name == name)
     }
 
+    /// Whether its kind says enough: no other key must be there.
+    pub(super) fn stands_alone(&self) -> bool {
+        self.keys().all(|key| key.name == "kind" || !matches!(key.absent, Absent::Mistake))
+    }
+
     /// Its `kind`.
     pub(super) fn kind(&self) -> &'static str {
         match self.key("kind").map(|key| &key.form) {

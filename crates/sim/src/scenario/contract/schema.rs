@@ -132,7 +132,8 @@ impl Writer {
                 json!({ "anyOf": shapes.iter().map(|shape| self.shape(shape, presence)).collect::<Vec<_>>() })
             }
             Form::Kinds { shapes, bare } => {
-                let names: Vec<&str> = shapes.iter().map(|shape| shape.kind()).collect();
+                let alone = shapes.iter().filter(|shape| shape.stands_alone());
+                let names: Vec<&str> = alone.map(|shape| shape.kind()).collect();
                 let mut all: Vec<Value> = shapes.iter().map(|shape| self.shape(shape, presence)).collect();
                 if *bare {
                     all.insert(0, json!({ "enum": names }));

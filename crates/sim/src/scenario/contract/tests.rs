@@ -25,6 +25,10 @@ fn places() -> Vec<Place> {
         place("", "Scenario"),
         place("channel.wifi", "Channel"),
         place("link.lan", "Link"),
+        Place {
+            sets: vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())],
+            ..place("link.lan", "Link of kind veth")
+        },
         place("node.server", "Node"),
         place(WIRED, "Wired interface"),
         place(AP, "Access point's interface"),
@@ -50,8 +54,11 @@ fn places() -> Vec<Place> {
                 _ => None,
             };
             let scheme = scheme.filter(|_| above != WIRED).map(|s| (format!("{above}.scheme"), s.to_owned()));
-            let kind = (path.clone(), format!("{{ kind = \"{}\" }}", shape.kind()));
-            out.push(Place { path, shape, sets: scheme.into_iter().chain([kind]).collect() });
+            let veth = (above, shape.kind()) == (WIRED, "noqueue");
+            let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
+            let rate = if shape.kind() == "htb" { ", rate = \"10 Mbit/s\"" } else { "" };
+            let kind = (path.clone(), format!("{{ kind = \"{}\"{rate} }}", shape.kind()));
+            out.push(Place { path, shape, sets: scheme.into_iter().chain(link).chain([kind]).collect() });
         }
     }
     out
@@ -125,7 +132,11 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
         | Form::Settings(_)
         | Form::Sweep => (Vec::new(), texts(&["1", "true", "nonsense"])),
         Form::Kinds { shapes, bare } => {
-            let good = shapes.iter().filter(|_| *bare).map(|shape| shape.kind().to_owned()).collect();
+            let good = shapes
+                .iter()
+                .filter(|s| *bare && s.stands_alone())
+                .map(|shape| shape.kind().to_owned())
+                .collect();
             (good, texts(&["1", "nonsense"]))
         }
         Form::Name(_) => (Vec::new(), texts(&["nobody", "1"])),
@@ -172,6 +183,11 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             let least = if name.starts_with("tx_queue") { "1" } else { "0" };
             Some(set(&format!(".{}", name.replace("cwmax", "cwmin")), least))
         }
+        // No qdisc at all needs another link.
+        (_, "qdisc") if place.path == WIRED && value == "noqueue" => {
+            Some(vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())])
+        }
+        ("Qdisc netem", "reorder" | "gap") => Some(set(".delay", "1 ms")),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),
@@ -189,7 +205,7 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                 let place = Place {
                     path: place.path.clone(),
                     shape: place.shape,
-                    sets: [company, place.sets.clone()].concat(),
+                    sets: [place.sets.clone(), company].concat(),
                 };
                 let said = with(&place, key, &value);
                 assert!(said.is_ok(), "{}.{} = {value}: {said:?}", place.path, key.name);

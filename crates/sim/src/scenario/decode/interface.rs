@@ -8,7 +8,7 @@ use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
-use super::{Names, edca, refer, scheme, station};
+use super::{Names, edca, link, refer, scheme, station};
 
 /// Tries of an MPDU by the driver.
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (4.4) - 30; older trees have 10.
@@ -30,6 +30,18 @@ const COMMON: &[Key] = &[
         "the kernel's",
         "packets that its default qdisc holds",
     ),
+    Key::open(
+        "tso",
+        Form::Boolean,
+        "on a wired interface",
+        "its sockets make packets of several segments; a device that cannot split them has it done above it",
+    ),
+    Key::open(
+        "gro",
+        Form::Boolean,
+        "on an Ethernet interface",
+        "segments of a flow that come in together are merged; the driver of the Wi-Fi devices here does not",
+    ),
 ];
 
 const WIFI: &[Key] = &[
@@ -50,7 +62,12 @@ static WIRED: Shape = Shape {
         COMMON,
         &[
             Key::need("link", Form::Name("link"), "the link that it is an end of"),
-            Key::open("qdisc", qdisc::WIRED, "`pfifo_fast`", "its queueing discipline"),
+            Key::open(
+                "qdisc",
+                qdisc::WIRED,
+                "`pfifo_fast`; over a veth `noqueue`",
+                "its queueing discipline",
+            ),
         ],
     ],
 };
@@ -114,18 +131,23 @@ pub(super) fn read<'a>(
     }
     let address = address(&mut section, &field.path, context.node, wiring)?;
     let txqueuelen = section.or("txqueuelen", context.profile.txqueuelen)?;
-    let mut device = Device { profile: &context.profile, txqueuelen, scheme: None };
+    let mut device = Device { profile: &context.profile, txqueuelen, link: None, scheme: None };
     let (medium, qdisc) = if section.has("link") {
-        let link = section.need("link", "the name of a link")?;
-        let link = refer(&link, &context.names.links)?;
+        let name = section.need("link", "the name of a link")?;
+        let link = refer(&name, &context.names.links)?;
         wiring.ends[link].push(at);
+        device.link = Some(context.names.link_kinds[link]);
         (Medium::Wired { link }, qdisc::read(&mut section, &device)?)
     } else {
         let (wifi, qdisc) = wifi(at, &mut section, &mut device, context, wiring)?;
         (Medium::Wifi(wifi), qdisc)
     };
+    // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments, and it hands frames up one
+    // by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
+    let tso = section.or("tso", device.link.is_some())?;
+    let gro = section.or("gro", device.link == Some(link::Kind::Ethernet))?;
     section.finish()?;
-    Ok(Interface { name: name.to_owned(), address, qdisc, medium })
+    Ok(Interface { name: name.to_owned(), address, tso, gro, qdisc, medium })
 }
 
 fn wifi<'a>(

@@ -29,7 +29,7 @@ pub(super) static SHAPE: Shape = Shape {
         Key::or("warm_up", Form::Time, "0 s", "what happens before is not measured; shorter than `duration`"),
         Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
         Key::open("channel", Form::Named("channel", &Form::Table(&CHANNEL)), "none", "Wi-Fi channels"),
-        Key::open("link", Form::Named("link", &Form::Table(&link::SHAPE)), "none", "wired links"),
+        Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
         Key::need(
             "node",
             Form::Named("node", &Form::Table(&node::SHAPE)),
@@ -70,6 +70,7 @@ static CHANNEL: Shape = Shape {
 struct Names<'a> {
     channels: Vec<&'a str>,
     links: Vec<&'a str>,
+    link_kinds: Vec<link::Kind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
 }
 
@@ -157,6 +158,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let names = Names {
         channels: channel_fields.iter().map(|(name, _)| *name).collect(),
         links: link_fields.iter().map(|(name, _)| *name).collect(),
+        link_kinds: link_fields.iter().map(|(_, field)| link::kind(field)).collect::<Result<_, _>>()?,
         nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
     };
 

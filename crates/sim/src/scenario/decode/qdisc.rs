@@ -3,12 +3,16 @@
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
+use stillair_model::qdisc::htb::HtbParams;
+use stillair_model::qdisc::netem::{Chance, NetemParams, Share};
 use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
+use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, suggest};
-use super::super::reader::Section;
+use super::super::reader::{Field, Section};
 use super::super::{Profile, QdiscSpec, Scheme};
+use super::link::Kind;
 
 /// Bytes that a full packet needs in a bfifo.
 // deviation: a smaller limit is refused - a queue that takes no full packet is a mistake, which tc does not catch.
@@ -101,22 +105,88 @@ static FQ_CODEL_MQ: Shape = Shape {
 };
 
 static NOQUEUE: Shape = Shape {
-    title: "Qdisc noqueue of a Wi-Fi interface",
-    about: "None; only where the MAC queues.",
+    title: "Qdisc noqueue",
+    about: "None; only over a device that never stops its queue: where the MAC queues, and over a veth.",
     groups: &[&[Key::tag("kind", "noqueue")]],
 };
 
+const HTB_OPTIONS: &[Key] = &[
+    Key::need("rate", Form::Rate, "rate of its one class"),
+    Key::open(
+        "ceil",
+        Form::Rate,
+        "the rate",
+        "ceiling of the class, which no parent lends it anything up to",
+    ),
+    Key::open("burst", BURST, "`tc`'s, 1600 bytes", "bytes that may leave at once after a pause"),
+    Key::open("cburst", BURST, "`tc`'s, 1600 bytes", "the same of the ceiling"),
+    Key::open("child", CHILD, "`pfifo`", "discipline of the class"),
+];
+
+/// What a burst may be.
+const BURST: Form = Form::Bytes(1, 1 << 30);
+
+static HTB: Shape = Shape {
+    title: "Qdisc htb",
+    about: "A token bucket; everything goes to its one class. Over a Wi-Fi interface it is one for the device.",
+    groups: &[&[Key::tag("kind", "htb")], HTB_OPTIONS],
+};
+
+const NETEM_OPTIONS: &[Key] = &[
+    Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets"),
+    Key::or("delay", Form::Time, "0 s", "time that each packet waits"),
+    Key::or("jitter", Form::Time, "0 s", "how far that varies, up and down; packets overtake each other"),
+    Key::or(
+        "delay_correlation",
+        Form::Fraction,
+        "0",
+        "share of a packet's jitter that is that of the one before",
+    ),
+    Key::or("loss", Form::Fraction, "0", "packets lost"),
+    Key::or("loss_correlation", Form::Fraction, "0", "the same share of the draw for losses"),
+    Key::or("duplicate", Form::Fraction, "0", "packets doubled"),
+    Key::or("duplicate_correlation", Form::Fraction, "0", "the same share of the draw for doubles"),
+    Key::or(
+        "reorder",
+        Form::Fraction,
+        "0",
+        "packets that leave at once instead of waiting; all of those that `gap` picks, if that is given alone",
+    ),
+    Key::or("reorder_correlation", Form::Fraction, "0", "the same share of the draw for those"),
+    Key::or(
+        "gap",
+        Form::Integer(0, 1_000_000),
+        "0",
+        "only one in so many may leave at once; 0: any, if `reorder` is given",
+    ),
+    Key::open("rate", Form::Rate, "none", "packets also wait for each other's transmission at this rate"),
+];
+
+static NETEM: Shape = Shape {
+    title: "Qdisc netem",
+    about: "An emulated network. Over a Wi-Fi interface it is one for the device.",
+    groups: &[&[Key::tag("kind", "netem")], NETEM_OPTIONS],
+};
+
+/// What the discipline of a class may be.
+const CHILD: Form = Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &FQ_CODEL, &NETEM], bare: true };
+
 /// What the qdisc of a wired interface may be.
-pub(super) const WIRED: Form = Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &FQ_CODEL], bare: true };
+pub(super) const WIRED: Form =
+    Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &FQ_CODEL, &HTB, &NETEM, &NOQUEUE], bare: true };
 
 /// What the qdisc of a Wi-Fi interface may be.
-pub(super) const WIFI: Form =
-    Form::Kinds { shapes: &[&PFIFO_FAST_MQ, &PFIFO_MQ, &BFIFO_MQ, &FQ_CODEL_MQ, &NOQUEUE], bare: true };
+pub(super) const WIFI: Form = Form::Kinds {
+    shapes: &[&PFIFO_FAST_MQ, &PFIFO_MQ, &BFIFO_MQ, &FQ_CODEL_MQ, &HTB, &NETEM, &NOQUEUE],
+    bare: true,
+};
 
 /// What decides an interface's defaults.
 pub(super) struct Device<'a> {
     pub profile: &'a Profile,
     pub txqueuelen: u32,
+    /// None for a Wi-Fi device.
+    pub link: Option<Kind>,
     /// None for a wired device.
     pub scheme: Option<Scheme>,
 }
@@ -136,16 +206,18 @@ impl Device<'_> {
         }
     }
 
-    /// The MAC queues and never stops its qdisc.
-    fn mac_queues(&self) -> bool {
-        matches!(self.scheme, Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted))
+    /// It never stops its qdisc: the MAC queues, or the device is virtual.
+    fn never_stops(&self) -> bool {
+        self.link == Some(Kind::Veth)
+            || matches!(self.scheme, Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted))
     }
 
     // linux: net/sched/sch_generic.c attach_default_qdiscs (4.4) - pfifo_fast, under mq where the device has
     // several queues; a Wi-Fi device has one for each access category, and none needs a discipline where the
-    // MAC queues.
+    // MAC queues. A virtual device has none either.
     fn default_qdisc(&self) -> QdiscSpec {
         match self.scheme {
+            None if self.never_stops() => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },
             None => QdiscSpec { mq: false, config: self.pfifo_fast() },
             Some(Scheme::Fifo) => QdiscSpec { mq: true, config: self.pfifo_fast() },
             Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
@@ -161,17 +233,17 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
     let Some(field) = section.get("qdisc") else { return Ok(device.default_qdisc()) };
     let (kind, mut section) = field.kind()?;
     let config = match kind {
-        "noqueue" if device.mac_queues() => QdiscConfig::Noqueue,
+        "noqueue" if device.never_stops() => QdiscConfig::Noqueue,
         "noqueue" => {
             let others: Vec<&str> = field.kinds().into_iter().filter(|kind| *kind != "noqueue").collect();
             let found = "\"noqueue\" over a device that stops its queue";
             return Err(field.found(found, suggest("", &others)));
         }
-        "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section.as_mut(), kind, device.txqueuelen)?),
-        "fq_codel" => QdiscConfig::FqCodel(fq_codel(section.as_mut(), device.fq_codel())?),
-        _ => device.pfifo_fast(),
+        _ => config(kind, section.as_mut(), &field, device)?,
     };
-    let mut mq = device.scheme.is_some() && config != QdiscConfig::Noqueue;
+    // linux: net/sched/sch_api.c (4.4) - what shapes or emulates stands for the whole device.
+    let whole = matches!(config, QdiscConfig::Noqueue | QdiscConfig::Htb(_) | QdiscConfig::Netem(_));
+    let mut mq = device.scheme.is_some() && !whole;
     if let Some(mut section) = section {
         if mq {
             mq = section.or("mq", true)?;
@@ -179,6 +251,80 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
         section.finish()?;
     }
     Ok(QdiscSpec { mq, config })
+}
+
+/// Reads the options of a discipline, for the root or for a class.
+fn config(
+    kind: &str,
+    section: Option<&mut Section<'_>>,
+    field: &Field<'_>,
+    device: &Device<'_>,
+) -> Result<QdiscConfig, Fault> {
+    Ok(match kind {
+        "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section, kind, device.txqueuelen)?),
+        "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
+        "htb" => {
+            let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
+            QdiscConfig::Htb(htb(section, device)?)
+        }
+        "netem" => QdiscConfig::Netem(netem(section)?),
+        _ => device.pfifo_fast(),
+    })
+}
+
+// linux: iproute2 tc/q_htb.c (6.1), net/sched/sch_htb.c htb_change_class (6.1) - the ceiling is the rate by default; a class
+// begins with a pfifo of txqueuelen packets.
+fn htb(section: &mut Section<'_>, device: &Device<'_>) -> Result<HtbParams, Fault> {
+    let rate = section.need("rate", "a rate such as \"100 Mbit/s\"")?.value()?;
+    let ceil = section.or("ceil", rate)?;
+    let burst = section.or("burst", HtbParams::default_burst(rate))?;
+    let cburst = section.or("cburst", HtbParams::default_burst(ceil))?;
+    let child = match section.get("child") {
+        None => QdiscConfig::Fifo(FifoParams::pfifo(device.txqueuelen)),
+        Some(field) => {
+            let (kind, mut section) = field.kind()?;
+            let child = config(kind, section.as_mut(), &field, device)?;
+            section.map_or(Ok(()), Section::finish)?;
+            child
+        }
+    };
+    Ok(HtbParams { rate, ceil, burst, cburst, child: Box::new(child) })
+}
+
+/// Most jitter: twice of it fits the kernel's 32 bits of nanoseconds.
+// linux: net/sched/sch_netem.c tabledist (6.1).
+const MAX_JITTER: Duration = Duration::from_secs(2);
+
+// linux: iproute2 tc/q_netem.c netem_parse_opt (6.1), net/sched/sch_netem.c netem_change (6.1) - a probability without a gap
+// has a gap of one, a gap without a probability is certain; neither means anything without a delay, which tc refuses.
+fn netem(section: Option<&mut Section<'_>>) -> Result<NetemParams, Fault> {
+    let mut p = NetemParams::default();
+    let Some(section) = section else { return Ok(p) };
+    p.limit = section.or("limit", p.limit)?;
+    p.delay = section.or("delay", p.delay)?;
+    p.jitter = section.or_by("jitter", p.jitter, |field| {
+        let jitter = field.value()?;
+        if jitter <= MAX_JITTER { Ok(jitter) } else { Err(field.wrong("at most 2 s")) }
+    })?;
+    p.delay_correlation = Share::of(section.or("delay_correlation", 0.0)?);
+    let mut chance = |key: &str, correlation: &str| {
+        let share = Share::of(section.or(key, 0.0)?);
+        Ok::<_, Fault>(Chance { share, correlation: Share::of(section.or(correlation, 0.0)?) })
+    };
+    p.loss = chance("loss", "loss_correlation")?;
+    p.duplicate = chance("duplicate", "duplicate_correlation")?;
+    p.reorder = chance("reorder", "reorder_correlation")?;
+    p.gap = section.or("gap", 0)?;
+    p.rate = section.find("rate")?;
+    if p.delay == Duration::ZERO && (p.gap > 0 || p.reorder.share != Share(0)) {
+        return Err(section.wrong("reorder or gap without a delay", "a delay that the others wait for"));
+    }
+    if p.gap > 0 && p.reorder.share == Share(0) {
+        p.reorder.share = Share(u32::MAX);
+    } else if p.reorder.share != Share(0) {
+        p.gap = p.gap.max(1);
+    }
+    Ok(p)
 }
 
 fn fifo(section: Option<&mut Section<'_>>, kind: &str, txqueuelen: u32) -> Result<FifoParams, Fault> {

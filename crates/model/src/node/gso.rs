@@ -1,0 +1,121 @@
+//! A packet of several segments becomes one packet for each: in the device (TSO), or just above one that cannot (GSO).
+
+use crate::vocabulary::{Kind, Packets, Pkt, TcpFlags, linear_truesize};
+
+/// Splits `p` into its segments and hands them on in order. The last of them is `p` itself, with its charge and its memory:
+/// the socket hears of it when the whole has left.
+// linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - the last segment takes over the socket and the truesize of the
+// whole, for TCP small queues. FIN and PSH stay with the last, CWR with the first.
+pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
+    let whole = packets.get(p);
+    let (segs, len, seq, kind) = (u32::from(whole.segs), whole.len, whole.seq, whole.kind);
+    let header = (kind == Kind::Tcp).then(|| *packets.tcp(p));
+    let payload = header.map_or(0, |h| h.payload);
+    // Headers of each segment; what carries no TCP is split evenly, the rest going to the last.
+    let (headers, mss) = match header {
+        Some(h) => ((len - payload) / segs, u32::from(h.mss)),
+        None => (len / segs, 0),
+    };
+    for n in 0..segs {
+        let last = n + 1 == segs;
+        let segment = if last { p } else { packets.duplicate(p) };
+        let data = if last { payload.saturating_sub(n * mss) } else { mss };
+        let hot = packets.get_mut(segment);
+        hot.segs = 1;
+        hot.len = match (last, header) {
+            (true, None) => len - n * headers,
+            _ => headers + data,
+        };
+        if !last {
+            hot.truesize = linear_truesize(hot.len);
+        }
+        if let Some(header) = &header {
+            hot.seq = seq.wrapping_add(n * mss);
+            let part = packets.tcp_mut(segment);
+            part.payload = data;
+            part.flags = flags(header.flags, n == 0, last);
+        }
+        each(packets, segment);
+    }
+}
+
+fn flags(whole: TcpFlags, first: bool, last: bool) -> TcpFlags {
+    let TcpFlags(mut bits) = whole;
+    if !first {
+        bits &= !TcpFlags::CWR.0;
+    }
+    if !last {
+        bits &= !(TcpFlags::FIN.0 | TcpFlags::PSH.0);
+    }
+    TcpFlags(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::testing::{Bench, SOCK, TRUESIZE};
+    use crate::vocabulary::{Addr, FlowId, Instant, NewPacket, SockId, TcpHeader};
+
+    fn tcp(b: &mut Bench, payload: u32, segs: u16, flags: TcpFlags) -> Pkt {
+        let new = NewPacket {
+            now: Instant::ZERO,
+            flow: FlowId(1),
+            flow_hash: 5,
+            len: payload + 52 * u32::from(segs),
+            truesize: TRUESIZE,
+            charge: SOCK,
+            seq: u32::MAX - 999,
+            src: Addr(0),
+            dst: Addr(1),
+            tos: 2,
+            kind: Kind::Tcp,
+        };
+        let header = TcpHeader { payload, mss: 1448, flags, ..TcpHeader::blank(SockId(4)) };
+        b.packets.create_tcp(new, segs, 9, &header)
+    }
+
+    #[test]
+    fn segments_have_their_own_headers_and_the_last_has_the_charge() {
+        let mut b = Bench::new();
+        let all = TcpFlags::ACK.with(TcpFlags::PSH).with(TcpFlags::FIN).with(TcpFlags::CWR);
+        let p = tcp(&mut b, 2 * 1448 + 100, 3, all);
+        let mut seen = Vec::new();
+        split(&mut b.packets, p, |packets, s| {
+            let (hot, header) = (packets.get(s).clone(), *packets.tcp(s));
+            assert_eq!((hot.segs, hot.ack, hot.tos), (1, 9, 2));
+            seen.push((hot.seq, hot.len, header.payload, header.flags.0, packets.charge(s) == SOCK));
+            packets.free(s, crate::vocabulary::Fate::Delivered);
+        });
+        let (ack, fin_psh, cwr) = (TcpFlags::ACK.0, TcpFlags::FIN.0 | TcpFlags::PSH.0, TcpFlags::CWR.0);
+        assert_eq!(
+            seen,
+            [
+                (u32::MAX - 999, 1500, 1448, ack | cwr, false),
+                (448, 1500, 1448, ack, false),
+                (1896, 152, 100, ack | fin_psh, true),
+            ]
+        );
+        assert_eq!((b.uncharged(), b.packets.account().created, b.packets.live()), (1, 3, 0));
+    }
+
+    #[test]
+    fn whatever_is_split_keeps_its_bytes() {
+        for (payload, segs) in [(1448, 1), (1449, 2), (45 * 1448, 45), (44 * 1448 + 1, 45)] {
+            let mut b = Bench::new();
+            let p = tcp(&mut b, payload, segs, TcpFlags::ACK);
+            let (mut data, mut len, mut count) = (0, 0, 0);
+            split(&mut b.packets, p, |packets, s| {
+                (data, len) = (data + packets.tcp(s).payload, len + packets.get(s).len);
+                count += 1;
+            });
+            assert_eq!((data, len, count), (payload, payload + 52 * u32::from(segs), segs));
+        }
+        // Something else than TCP: as even as it goes.
+        let mut b = Bench::new();
+        let p = b.packet(1, 100);
+        b.packets.get_mut(p).segs = 3;
+        let mut lens = Vec::new();
+        split(&mut b.packets, p, |packets, s| lens.push(packets.get(s).len));
+        assert_eq!(lens, [33, 33, 34]);
+    }
+}

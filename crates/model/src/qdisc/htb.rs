@@ -1,0 +1,186 @@
+//! htb: the hierarchical token bucket, with one leaf class that everything goes to.
+//!
+//! A class has two buckets, of its rate and of its ceiling, filled with time: a packet takes the nanoseconds that it lasts at
+//! the rate. It may leave while neither is in debt, whatever its size, so a large packet drives them below zero and the next
+//! one waits until the debt is paid.
+//!
+//! Not there: several classes, filters, priorities, borrowing (which takes a parent class; alone, a class never exceeds its
+//! rate even if its ceiling is higher), and link layer adaptation.
+
+use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Rate, Sink, skb_len};
+
+/// The packet size that tc assumes for default bursts, in bytes.
+// linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1).
+const TC_MTU: u32 = 1600;
+
+/// A class's debt, and the time for which it gathers tokens, are at most this.
+// linux: net/sched/sch_htb.c htb_change_class (6.1) - mbuffer, a minute.
+const MBUFFER: i64 = 60_000_000_000;
+
+/// Parameters of the class, under tc's names.
+#[derive(Clone, PartialEq, Debug)]
+pub struct HtbParams {
+    /// Guaranteed rate: alone, the rate.
+    pub rate: Rate,
+    /// Ceiling.
+    pub ceil: Rate,
+    /// Bytes that may leave at once after a pause.
+    pub burst: u32,
+    /// The same of the ceiling's bucket.
+    pub cburst: u32,
+    /// The discipline of the class.
+    pub child: Box<QdiscConfig>,
+}
+
+impl HtbParams {
+    /// The burst that tc chooses for a rate: a packet, and what comes in between two ticks of the kernel's timer.
+    // linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1) - rate / HZ + MTU, where HZ is what /proc/net/psched says: with
+    // high-resolution timers a tick is a nanosecond.
+    pub fn default_burst(rate: Rate) -> u32 {
+        let tick = rate.bps() / 8 / 1_000_000_000;
+        TC_MTU.saturating_add(u32::try_from(tick).unwrap_or(u32::MAX))
+    }
+}
+
+/// How long bytes take at a rate, by the kernel's reciprocal: a product and a shift, rounded down.
+// linux: net/sched/sch_generic.c psched_ratecfg_precompute, include/net/sch_generic.h psched_l2t_ns (6.1) - the factor has
+// 32 significant bits; the rate is in whole bytes a second.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    mult: u64,
+    shift: u32,
+}
+
+impl Pace {
+    fn new(rate: Rate) -> Self {
+        let bytes = (rate.bps() / 8).max(1);
+        let second = 1_000_000_000_u64;
+        // Bits by which the factor falls short of 32, and those that 64 leave for the numerator.
+        let mut shift = second.leading_zeros();
+        while shift > 0 && (second << (shift - 1)) / bytes >= 1 << 31 {
+            shift -= 1;
+        }
+        Self { mult: (second << shift) / bytes, shift }
+    }
+
+    #[inline]
+    fn nanos(self, bytes: u32) -> i64 {
+        ((u64::from(bytes) * self.mult) >> self.shift) as i64
+    }
+}
+
+/// A depth in bytes as tc hands it to the kernel: in its units of time, rounded up, of which the kernel makes nanoseconds.
+// linux: iproute2 tc/tc_core.c tc_calc_xmittime (6.1), include/net/pkt_sched.h PSCHED_TICKS2NS (6.1) - 64 ns.
+fn depth(rate: Rate, bytes: u32) -> i64 {
+    const TICK: u128 = 64;
+    let bytes_a_second = u128::from((rate.bps() / 8).max(1));
+    let ticks = (u128::from(bytes) * 1_000_000_000).div_ceil(bytes_a_second * TICK);
+    (ticks.min(u128::from(u32::MAX)) * TICK) as i64
+}
+
+/// Tokens of a rate, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    pace: Pace,
+    depth: i64,
+    tokens: i64,
+}
+
+impl Bucket {
+    fn new(rate: Rate, bytes: u32) -> Self {
+        let depth = depth(rate, bytes);
+        Self { pace: Pace::new(rate), depth, tokens: depth }
+    }
+
+    // linux: net/sched/sch_htb.c htb_accnt_tokens (6.1) - full at its depth before the packet is taken off.
+    #[inline]
+    fn charge(&mut self, gathered: i64, bytes: u32) {
+        let tokens = (self.tokens + gathered).min(self.depth) - self.pace.nanos(bytes);
+        self.tokens = if tokens <= -MBUFFER { 1 - MBUFFER } else { tokens };
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Htb {
+    child: Qdisc,
+    rate: Bucket,
+    ceil: Bucket,
+    /// When the buckets were last charged.
+    charged: Instant,
+    /// When neither bucket is in debt any more.
+    ready: Instant,
+    stats: QdiscStats,
+}
+
+impl Htb {
+    /// Full buckets over an empty `child`, at the start of the run.
+    pub fn new(params: &HtbParams, child: Qdisc) -> Self {
+        Self {
+            child,
+            rate: Bucket::new(params.rate, params.burst),
+            ceil: Bucket::new(params.ceil, params.cburst),
+            charged: Instant::ZERO,
+            ready: Instant::ZERO,
+            stats: QdiscStats::default(),
+        }
+    }
+
+    /// Hands the packet to the class.
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        self.child.enqueue(now, p, ctx)
+    }
+
+    /// Takes the class's next packet if it may send.
+    // linux: net/sched/sch_htb.c htb_dequeue, htb_charge_class, htb_class_mode (6.1) - what may leave is decided when the
+    // packet before is charged; debts are looked at again when the watchdog says that they are paid. It counts as over the
+    // limit each time it falls into the ceiling's debt.
+    #[inline]
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        if now < self.ready {
+            return None;
+        }
+        let p = self.child.dequeue(now, ctx)?;
+        let hot = ctx.packets.get(p);
+        let gathered = (now - self.charged).nanos().min(MBUFFER as u64) as i64;
+        self.rate.charge(gathered, skb_len(hot));
+        self.ceil.charge(gathered, skb_len(hot));
+        let debt = -self.rate.tokens.min(self.ceil.tokens);
+        (self.charged, self.ready) = (now, now + Duration::from_nanos(debt.max(0) as u64));
+        self.stats.sent(hot);
+        self.stats.overlimits += u64::from(self.ceil.tokens < 0);
+        Some(p)
+    }
+
+    /// When the class may send, if it has something.
+    #[inline]
+    pub fn next(&self, now: Instant) -> Wake {
+        match self.child.next(now) {
+            Wake::Never => Wake::Never,
+            _ if now < self.ready => Wake::At(self.ready),
+            child => child,
+        }
+    }
+
+    /// Packets and bytes in the class.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        self.child.backlog()
+    }
+
+    /// Counters; what the class's discipline drops, this one has dropped.
+    // linux: net/sched/sch_api.c qdisc_tree_reduce_backlog (6.1).
+    pub fn stats(&self) -> QdiscStats {
+        QdiscStats { drops: self.child.stats().drops, ..self.stats }
+    }
+
+    /// The discipline of the class.
+    pub fn child(&self) -> &Qdisc {
+        &self.child
+    }
+}
+
+#[cfg(test)]
+mod tests;

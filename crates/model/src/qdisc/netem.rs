@@ -1,0 +1,321 @@
+//! netem: an emulated network. Packets wait, get lost, are doubled and overtake each other.
+//!
+//! A packet gets the time at which it may leave when it comes in. With jitter times are not in order, and packets leave by
+//! their times: a later one overtakes. A packet that is delayed no longer counts against its socket, so netem at the sender
+//! switches TCP small queues off.
+//!
+//! Not there: tables of distributions, correlated loss models (Gilbert-Elliott), corruption, slots, link layer overhead of
+//! the rate, a discipline inside.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::{Enqueue, QdiscStats, Wake};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Rate, Reason, Sink, Stream, skb_len};
+
+/// A probability, or the share that a random number takes from the one before it.
+// linux: iproute2 tc/q_netem.c get_percent (6.1) - a fraction of 2^32 - 1.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Share(pub u32);
+
+impl Share {
+    /// A fraction from 0 to 1.
+    pub fn of(fraction: f64) -> Self {
+        Self(libm::rint(fraction * f64::from(u32::MAX)) as u32)
+    }
+}
+
+/// A probability with the correlation of successive draws.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Chance {
+    /// How likely.
+    pub share: Share,
+    /// How much a draw depends on the one before.
+    pub correlation: Share,
+}
+
+/// Parameters, under tc's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct NetemParams {
+    /// Most packets in it.
+    pub limit: u32,
+    /// Time that each packet waits.
+    pub delay: Duration,
+    /// How far that time varies, up and down, uniformly.
+    pub jitter: Duration,
+    /// How much a packet's jitter depends on the one before. As in the kernel this shows only where the jitter is of the order
+    /// of 2^32 ns: of a correlated number of 32 bits the remainder by a few milliseconds is as good as independent.
+    pub delay_correlation: Share,
+    /// Packets lost.
+    pub loss: Chance,
+    /// Packets doubled.
+    pub duplicate: Chance,
+    /// Packets that leave at once, of those that may.
+    pub reorder: Chance,
+    /// One in so many may leave at once; 0: none may.
+    pub gap: u32,
+    /// Packets also wait for each other's transmission at this rate.
+    pub rate: Option<Rate>,
+}
+
+impl Default for NetemParams {
+    // linux: iproute2 tc/q_netem.c netem_parse_opt (6.1) - limit 1000.
+    fn default() -> Self {
+        Self {
+            limit: 1000,
+            delay: Duration::ZERO,
+            jitter: Duration::ZERO,
+            delay_correlation: Share::default(),
+            loss: Chance::default(),
+            duplicate: Chance::default(),
+            reorder: Chance::default(),
+            gap: 0,
+            rate: None,
+        }
+    }
+}
+
+/// Random numbers of which each takes a share from the one before.
+// linux: net/sched/sch_netem.c get_crandom (6.1).
+#[derive(Clone, Copy, Debug)]
+struct Correlated {
+    share: Share,
+    last: u32,
+}
+
+impl Correlated {
+    fn new(share: Share, stream: &mut Stream) -> Self {
+        Self { share, last: stream.word() }
+    }
+
+    #[inline]
+    fn draw(&mut self, stream: &mut Stream) -> u32 {
+        let fresh = stream.word();
+        if self.share == Share(0) {
+            return fresh;
+        }
+        let old = u64::from(self.share.0) + 1;
+        self.last = ((u64::from(fresh) * ((1 << 32) - old) + u64::from(self.last) * old) >> 32) as u32;
+        self.last
+    }
+
+    /// Whether what happens with probability `p` does; where it never does, nothing is drawn.
+    #[inline]
+    fn happens(&mut self, p: Share, stream: &mut Stream) -> bool {
+        p != Share(0) && p.0 >= self.draw(stream)
+    }
+}
+
+/// A packet that overtook others, by its time and, at the same time, its turn.
+#[derive(Clone, Copy, Debug)]
+struct Overtaker {
+    at: Instant,
+    turn: u64,
+    p: Pkt,
+}
+
+impl PartialEq for Overtaker {
+    fn eq(&self, other: &Self) -> bool {
+        self.turn == other.turn
+    }
+}
+impl Eq for Overtaker {}
+impl PartialOrd for Overtaker {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Overtaker {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        (self.at, self.turn).cmp(&(other.at, other.turn))
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Netem {
+    params: NetemParams,
+    place: PlaceId,
+    /// Packets that leave at once, the newest first.
+    at_once: VecDeque<Pkt>,
+    /// Packets in the order in which they came, which is that of their times.
+    line: VecDeque<(Instant, Pkt)>,
+    /// Packets whose time was before that of the line's end when they came.
+    overtakers: BinaryHeap<Reverse<Overtaker>>,
+    turn: u64,
+    /// Packets since one left at once.
+    counter: u32,
+    delays: Correlated,
+    losses: Correlated,
+    duplicates: Correlated,
+    reorders: Correlated,
+    stream: Stream,
+    bytes: u64,
+    stats: QdiscStats,
+}
+
+impl Netem {
+    /// An empty network; drops are booked at `place`.
+    pub fn new(params: NetemParams, place: PlaceId, mut stream: Stream) -> Self {
+        let mut correlated = |share| Correlated::new(share, &mut stream);
+        Self {
+            place,
+            at_once: VecDeque::new(),
+            line: VecDeque::new(),
+            overtakers: BinaryHeap::new(),
+            turn: 0,
+            counter: 0,
+            delays: correlated(params.delay_correlation),
+            losses: correlated(params.loss.correlation),
+            duplicates: correlated(params.duplicate.correlation),
+            reorders: correlated(params.reorder.correlation),
+            stream,
+            bytes: 0,
+            stats: QdiscStats::default(),
+            params,
+        }
+    }
+
+    /// Loses the packet, or doubles it, or gives it its time. Whoever sent a packet that is lost is told that it is queued.
+    // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a packet that would be doubled and lost goes on alone; the copy,
+    // which is charged to nobody, goes first and is not doubled again; of a packet that was doubled nobody hears that it
+    // was refused.
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        let doubled = self.duplicates.happens(self.params.duplicate.share, &mut self.stream);
+        let lost = self.losses.happens(self.params.loss.share, &mut self.stream);
+        if lost && !doubled {
+            self.refuse(now, p, Reason::Loss, ctx);
+            return Enqueue::Queued;
+        }
+        if doubled && !lost {
+            let copy = ctx.packets.duplicate(p);
+            if self.losses.happens(self.params.loss.share, &mut self.stream) {
+                self.refuse(now, copy, Reason::Loss, ctx);
+            } else {
+                let _ = self.admit(now, copy, ctx);
+            }
+            let _ = self.admit(now, p, ctx);
+            return Enqueue::Queued;
+        }
+        self.admit(now, p, ctx)
+    }
+
+    fn refuse<S: Sink>(&mut self, now: Instant, p: Pkt, reason: Reason, ctx: &mut Ctx<'_, S>) {
+        self.stats.drops += 1;
+        ctx.drop(now, p, reason, self.place);
+    }
+
+    // linux: net/sched/sch_netem.c netem_enqueue (6.1), net/core/sock.c skb_orphan_partial - a packet that will wait ends its
+    // charge, even if it is refused next.
+    fn admit<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        let NetemParams { limit, delay, jitter, reorder, gap, rate, .. } = self.params;
+        if delay > Duration::ZERO || jitter > Duration::ZERO || rate.is_some() {
+            ctx.packets.orphan(p);
+        }
+        if self.backlog().0 >= limit {
+            self.refuse(now, p, Reason::Overlimit, ctx);
+            return Enqueue::Dropped;
+        }
+        let len = skb_len(ctx.packets.get(p));
+        self.bytes += u64::from(len);
+        // One in `gap` may be put before all others; the correlated draw is made for that one alone.
+        let before_all =
+            gap != 0 && self.counter >= gap - 1 && reorder.share.0 >= self.reorders.draw(&mut self.stream);
+        if before_all {
+            self.counter = 0;
+            self.stats.requeues += 1;
+            self.at_once.push_front(p);
+        } else {
+            self.counter = self.counter.saturating_add(1);
+            let at = self.time(now, len);
+            self.wait(at, p);
+        }
+        Enqueue::Queued
+    }
+
+    /// When a packet that comes now may leave.
+    // linux: net/sched/sch_netem.c netem_enqueue, tabledist, packet_time_ns (6.1) - with a rate, transmission begins after
+    // that of the last packet, during whose time the delay has passed already.
+    fn time(&mut self, now: Instant, len: u32) -> Instant {
+        let NetemParams { delay, jitter, rate, .. } = self.params;
+        let mut wait = delay.nanos() as i64;
+        if jitter > Duration::ZERO {
+            let span = 2 * jitter.nanos();
+            wait += (u64::from(self.delays.draw(&mut self.stream)) % span) as i64 - jitter.nanos() as i64;
+        }
+        let at = Instant::from_nanos(now.nanos().saturating_add_signed(wait));
+        let Some(rate) = rate else { return at };
+        let sent = u64::from(len) * 1_000_000_000 / (rate.bps() / 8).max(1);
+        let begin = self.line.back().map_or(at, |&(last, _)| at.max(last));
+        begin + Duration::from_nanos(sent)
+    }
+
+    // linux: net/sched/sch_netem.c tfifo_enqueue (6.1) - in the order of times; at the same time, first come first.
+    fn wait(&mut self, at: Instant, p: Pkt) {
+        if self.line.back().is_none_or(|&(last, _)| at >= last) {
+            self.line.push_back((at, p));
+        } else {
+            self.turn += 1;
+            self.overtakers.push(Reverse(Overtaker { at, turn: self.turn, p }));
+        }
+    }
+
+    /// Time of the first waiting packet, and whether it is an overtaker.
+    #[inline]
+    fn first(&self) -> Option<(Instant, bool)> {
+        let line = self.line.front().map(|&(at, _)| (at, false));
+        let Some(Reverse(over)) = self.overtakers.peek() else { return line };
+        match line {
+            Some((at, _)) if at <= over.at => line,
+            _ => Some((over.at, true)),
+        }
+    }
+
+    /// Takes the next packet whose time has come.
+    #[inline]
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        let p = match self.at_once.pop_front() {
+            Some(p) => p,
+            None => {
+                let (at, overtakes) = self.first()?;
+                if at > now {
+                    return None;
+                }
+                if overtakes { self.overtakers.pop()?.0.p } else { self.line.pop_front()?.1 }
+            }
+        };
+        let hot = ctx.packets.get(p);
+        self.bytes -= u64::from(skb_len(hot));
+        self.stats.sent(hot);
+        Some(p)
+    }
+
+    /// When the next packet may leave.
+    #[inline]
+    pub fn next(&self, now: Instant) -> Wake {
+        if !self.at_once.is_empty() {
+            return Wake::Now;
+        }
+        match self.first() {
+            None => Wake::Never,
+            Some((at, _)) if at > now => Wake::At(at),
+            Some(_) => Wake::Now,
+        }
+    }
+
+    /// Packets and bytes in it.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        let packets = self.at_once.len() + self.line.len() + self.overtakers.len();
+        (packets as u32, self.bytes)
+    }
+
+    /// Counters; packets that left at once count as requeues.
+    pub fn stats(&self) -> QdiscStats {
+        self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests;
