@@ -1,5 +1,6 @@
 //! Behaviour scripts of TCP: the text format. `tests/tcp/README.md` explains it.
 
+use stillair_model::transport::tcp::config::{Exception, LimitOutput, LossDetection, TcpConfig};
 use stillair_model::vocabulary::Duration;
 
 /// A place in a stream of data: whole segments, and bytes beyond them.
@@ -230,4 +231,42 @@ pub fn parse(text: &str) -> Result<Vec<Line>, String> {
         lines.push(Line { number: i + 1, text: raw.trim().into(), when, step: step(rest).map_err(wrong)? });
     }
     Ok(lines)
+}
+
+/// Changes a setting of the socket.
+pub fn set(c: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> {
+    let n = || value.parse::<u32>().map_err(|_| format!("value {value:?}"));
+    match key {
+        "hz" => c.hz = n()?,
+        "ecn" => c.ecn = n()? as u8,
+        "timestamps" => c.timestamps = n()? == 1,
+        "sack" => c.sack = n()? == 1,
+        "dsack" => c.dsack = n()? == 1,
+        "frto" => c.frto = n()? == 1,
+        "tlp" => c.tail_loss_probe = n()? == 1,
+        "tso" => c.tso = n()? == 1,
+        "tso_rtt_log" => c.tso_rtt_log = n()?,
+        "rmem" => c.rmem = [4096, n()?, n()?],
+        "wmem" => c.wmem = [4096, n()?, n()?],
+        "truesize" => c.truesize_segment = n()?,
+        "pacing_ca_ratio" => c.pacing_ca_ratio = n()?,
+        "loss" => {
+            c.loss = match value {
+                "rack" => LossDetection::RackTlp,
+                "dupack" => LossDetection::DupAck,
+                "fack" => LossDetection::Fack,
+                _ => return Err("loss".into()),
+            }
+        }
+        "tsq" => match value {
+            "off" => c.small_queues.off = true,
+            "4.4" => {
+                c.small_queues.cap = LimitOutput::AtMost;
+                c.small_queues.exception = Exception::FirstOfWriteQueue;
+            }
+            _ => return Err("tsq".into()),
+        },
+        _ => return Err(format!("key {key:?}")),
+    }
+    Ok(())
 }

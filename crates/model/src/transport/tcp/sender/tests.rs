@@ -57,6 +57,10 @@ fn finish(run: &mut Run, bytes: u64) {
         assert!(run.step());
     }
     assert_eq!(run.s.buf.wmem_queued, 0);
+    // A pacing gap may still be open; nothing else is.
+    for _ in 0..2 {
+        run.s.on_timer(run.s.next_timer().unwrap_or_default(), &mut Sink::default());
+    }
     assert_eq!(run.s.next_timer(), None);
 }
 
