@@ -48,6 +48,7 @@ pub(super) fn config() -> TcpConfig {
         truesize_segment: 2_728,
         scatter_gather: true,
         max_header: 256,
+        space_on_send: true,
         wmem: [4_096, 16_384, 4_194_304],
         rmem: [4_096, 131_072, 6_291_456],
         adv_win_scale: 1,
