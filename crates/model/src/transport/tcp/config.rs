@@ -132,6 +132,10 @@ pub struct TcpConfig {
     // linux: include/net/tcp.h MAX_TCP_HEADER, include/linux/netdevice.h LL_MAX_HEADER (6.1); measured: a kernel without Wi-Fi
     // grows its buffer by 2,304 bytes a segment of the window, twice.
     pub max_header: u32,
+    /// A writer that waits is looked after with every packet that leaves (5.19 on), not only once an acknowledgement is taken
+    /// in. The send buffer grows sooner by that, as the window is not full while it is being filled.
+    // linux: net/ipv4/tcp_output.c tcp_event_new_data_sent (6.1), commit 4bfe744ff164.
+    pub space_on_send: bool,
     /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
     pub wmem: [u32; 3],
     /// `net.ipv4.tcp_rmem`: the same for the receive buffer.
@@ -197,6 +201,7 @@ impl Default for TcpConfig {
             truesize_segment: 2_728,
             scatter_gather: true,
             max_header: 256,
+            space_on_send: true,
             wmem: [4096, 16_384, 4_194_304],
             rmem: [4096, 131_072, 6_291_456],
             adv_win_scale: 1,

@@ -183,9 +183,10 @@ impl Sender {
                 max_pacing_rate: u64::MAX,
                 needs_pacing: false,
                 pacing_shift: config.pacing_shift,
+                // linux: net/core/sock.c sk_trim_gso_size (6.1) - room for headers is taken off.
+                gso_max_size: config.gso_max_size.saturating_sub(config.max_header + 1),
                 wmem_alloc: 0,
                 init_cwnd: config.init_cwnd,
-                gso_max_size: config.gso_max_size,
                 wstamp_ns: 0,
                 clock_ns: 0,
                 random,

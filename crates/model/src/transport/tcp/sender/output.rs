@@ -190,6 +190,9 @@ impl Sender {
         if idle || self.timer.what() == Some(Due::LossProbe) {
             self.rearm_rto();
         }
+        if self.cfg.space_on_send {
+            self.check_space();
+        }
     }
 
     /// Hands a packet down. A refusal or a drop for it below reduces the window; only a refusal leaves the data unsent.

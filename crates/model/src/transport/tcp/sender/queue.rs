@@ -29,8 +29,10 @@ pub(super) const SAMPLED: u16 = 1 << 5;
 pub(super) const PUSH: u16 = 1 << 6;
 /// Bears FIN.
 pub(super) const FIN: u16 = 1 << 7;
+/// Its data was joined to the packet before it: its head is freed.
+pub(super) const JOINED: u16 = 1 << 8;
 /// Stands in the order of transmission.
-const LINKED: u16 = 1 << 8;
+const LINKED: u16 = 1 << 9;
 
 /// A packet that was sent: one segment, or several with TSO.
 #[derive(Clone, Copy, Debug, Default)]
@@ -171,13 +173,13 @@ impl RtxQueue {
             seq: whole.seq.wrapping_add(bytes),
             truesize: cost + rest_len,
             segs: rest_len.div_ceil(mss).max(1) as u16,
-            flags: whole.flags & !LINKED,
+            flags: whole.flags & !(LINKED | JOINED),
             ..whole
         };
         let front = self.at_mut(id);
         front.end = front.seq.wrapping_add(bytes);
         front.segs = bytes.div_ceil(mss) as u16;
-        front.truesize = cost + bytes;
+        front.truesize -= rest_len;
         front.flags &= !(PUSH | FIN);
         let new = self.slot(rest);
         self.order.insert(i + 1, new);
@@ -374,6 +376,7 @@ mod tests {
         let mut q = RtxQueue::new();
         q.push(skb(u32::MAX - 99, 201, 3));
         q.at_mut(q.id(0)).flags |= FIN | PUSH;
+        q.at_mut(q.id(0)).truesize = 350;
         q.push(skb(201, 301, 1));
         q.split(0, 100, 100, 50);
         let all: Vec<_> = q.iter().map(|s| (s.seq, s.end, s.len(), s.segs, s.truesize)).collect();

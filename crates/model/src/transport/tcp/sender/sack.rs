@@ -3,7 +3,7 @@
 
 use super::Sender;
 use super::ack::{Ack, DATA_SACKED, DSACK_TLP, DSACKING, ORIG_SACK_ACKED};
-use super::queue::{EVER_RETRANS, Id, LOST, RETRANS, SACKED};
+use super::queue::{EVER_RETRANS, Id, JOINED, LOST, RETRANS, SACKED};
 use crate::transport::cc::CaState;
 use crate::transport::tcp::seq::{after, before, distance, latest};
 use crate::vocabulary::MAX_SACK_BLOCKS;
@@ -97,10 +97,44 @@ impl Sender {
                 }
             }
             if covered {
+                let resent = skb.flags & (LOST | RETRANS) == RETRANS;
                 self.tag(a, id, dup);
+                if !resent || dup {
+                    self.join(i);
+                }
             }
             i += 1;
         }
+    }
+
+    /// The data of the `i`th packet, which is SACKed, is joined to that of SACKed neighbours, which frees the heads of all but
+    /// one: so a send buffer that is full goes on taking data during a recovery.
+    // linux: net/ipv4/tcp_input.c tcp_shift_skb_data (6.1) - neighbours of the same segment size, with data in page fragments.
+    // deviation: only the memory is joined, the records are not; and there is no limit (512 KiB there).
+    fn join(&mut self, i: usize) {
+        let joined = i > 0 && self.join_to_previous(i);
+        if joined && i + 1 < self.rtx.len() {
+            self.join_to_previous(i + 1);
+        }
+    }
+
+    fn join_to_previous(&mut self, i: usize) -> bool {
+        const TAGS: u16 = SACKED | LOST | RETRANS;
+        let (first, second) = (*self.rtx.at(self.rtx.id(i - 1)), *self.rtx.at(self.rtx.id(i)));
+        let mss = self.sk.mss_cache;
+        let joins = self.cfg.scatter_gather
+            && first.flags & TAGS == SACKED
+            && second.flags & TAGS == SACKED
+            && !second.is(JOINED)
+            && first.len().min(mss) == second.len().min(mss);
+        if joins {
+            let head = self.skb_cost();
+            let skb = self.rtx.at_mut(self.rtx.id(i));
+            skb.flags |= JOINED;
+            skb.truesize -= head;
+            self.buf.wmem_queued -= head;
+        }
+        joins
     }
 
     // linux: net/ipv4/tcp_input.c tcp_sacktag_one (6.1).

@@ -230,6 +230,7 @@ fn the_send_buffer_grows_with_the_window_and_wakes_at_a_third() {
     assert_eq!(s.buf.wmem_queued, 32 * 2_728);
     let mut out = Sink::default();
     s.cfg.small_queues.off = true;
+    s.cfg.space_on_send = false;
     s.sk.snd_cwnd = 32;
     s.push(at_us(20_000), &mut out);
     // The window is full: no growth.
@@ -353,4 +354,31 @@ fn fack_and_dupack_count_differently() {
         ack(&mut s, at_us(110_000), seq(0), 100, &[block(a, b)]);
         assert_eq!(s.sk.ca_state == CaState::Recovery, recovers, "{rule:?} {a} {b}");
     }
+}
+
+#[test]
+fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
+    let mut s = established();
+    let mut out = Sink::default();
+    s.cfg.small_queues.off = true;
+    s.sk.snd_cwnd = 20;
+    s.write(at_us(20_000), 1 << 20);
+    s.push(at_us(20_000), &mut out);
+    assert_eq!((s.sk.in_flight(), s.buf.sndbuf), (17, 2 * 20 * 2_304));
+    assert!(s.wants_data());
+}
+
+#[test]
+fn sacked_neighbours_share_one_head() {
+    let (mut s, _) = sending(20);
+    let full = s.buf.wmem_queued;
+    // SACKed blocks, heads freed
+    for (blocks, heads) in
+        [(&[block(3, 4)][..], 0), (&[block(5, 6), block(3, 4)], 0), (&[block(3, 6)], 2), (&[block(3, 9)], 5)]
+    {
+        ack(&mut s, at_us(110_000), seq(0), 100, blocks);
+        assert_eq!(full - s.buf.wmem_queued, heads * (2_728 - MSS), "{blocks:?}");
+    }
+    ack(&mut s, at_us(120_000), seq(20), 110, &[]);
+    assert_eq!(s.buf.wmem_queued, 480 * 2_728);
 }

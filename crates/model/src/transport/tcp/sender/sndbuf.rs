@@ -22,11 +22,13 @@ pub(super) struct SendBuffer {
     pub sndbuf: u32,
     /// The application waits for room.
     pub nospace: bool,
+    /// It may go on.
+    pub wake: bool,
 }
 
 impl SendBuffer {
     pub fn new(sndbuf: u32) -> Self {
-        Self { wmem_queued: 0, sndbuf, nospace: false }
+        Self { wmem_queued: 0, sndbuf, nospace: false, wake: false }
     }
 }
 
@@ -91,12 +93,19 @@ impl Sender {
     }
 
     /// Whether a writer that had to wait may go on. To be asked after each acknowledgement, once what may leave has left
-    /// ([`Sender::push`]): the buffer grows here, while the window is not full.
-    // linux: net/ipv4/tcp_input.c tcp_check_space, tcp_new_space, tcp_should_expand_sndbuf (6.1), net/core/stream.c
-    // sk_stream_write_space - a writer is woken when a third of the buffer is free.
+    /// ([`Sender::push`]).
     pub fn wants_data(&mut self) -> bool {
+        self.check_space();
+        core::mem::take(&mut self.buf.wake)
+    }
+
+    /// Looks after a writer that waits: the buffer grows unless the window is full, and the writer is woken if there is room.
+    // linux: net/ipv4/tcp_input.c tcp_check_space, tcp_new_space, tcp_should_expand_sndbuf (6.1), net/core/stream.c
+    // sk_stream_write_space - there is room if a third of the buffer is free.
+    #[inline]
+    pub(super) fn check_space(&mut self) {
         if !self.buf.nospace {
-            return false;
+            return;
         }
         if self.sk.in_flight() < self.sk.snd_cwnd {
             self.expand_sndbuf();
@@ -104,11 +113,9 @@ impl Sender {
         }
         let free = i64::from(self.buf.sndbuf) - i64::from(self.buf.wmem_queued);
         let lowat = u64::from(self.sk.unsent) << 1 < u64::from(self.cfg.notsent_lowat);
-        let wake = free > 0 && free >= i64::from(self.buf.wmem_queued >> 1) && lowat;
-        if wake {
-            self.buf.nospace = false;
+        if free > 0 && free >= i64::from(self.buf.wmem_queued >> 1) && lowat {
+            (self.buf.nospace, self.buf.wake) = (false, true);
         }
-        wake
     }
 
     /// Makes the send buffer fit the window.

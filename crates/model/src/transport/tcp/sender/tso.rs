@@ -18,12 +18,6 @@ pub(super) enum Defer {
 }
 
 impl Sender {
-    /// Most bytes of a TSO packet, room for headers taken off.
-    // linux: net/core/sock.c sk_trim_gso_size (6.1).
-    fn gso_bytes(&self) -> u32 {
-        self.cfg.gso_max_size.saturating_sub(self.cfg.max_header + 1)
-    }
-
     /// Bytes that `write` puts into one packet.
     // linux: net/ipv4/tcp.c tcp_xmit_size_goal (6.1) - whole segments, half of the largest window at most.
     pub(super) fn size_goal(&self) -> u32 {
@@ -32,7 +26,7 @@ impl Sender {
             return mss;
         }
         let half = if self.max_window > MSS_DEFAULT { self.max_window >> 1 } else { self.max_window };
-        let bytes = if half == 0 { self.gso_bytes() } else { self.gso_bytes().min(half) };
+        let bytes = if half == 0 { self.sk.gso_max_size } else { self.sk.gso_max_size.min(half) };
         (bytes / mss).clamp(1, self.cfg.gso_max_segs.max(1)) * mss
     }
 
@@ -43,7 +37,7 @@ impl Sender {
         if !self.cfg.tso {
             return 1;
         }
-        let most = self.gso_bytes();
+        let most = self.sk.gso_max_size;
         let mut bytes = self.sk.pacing_rate >> self.sk.pacing_shift;
         if self.cfg.tso_rtt_log > 0 {
             let halvings = self.sk.min_rtt_us >> self.cfg.tso_rtt_log.min(31);
