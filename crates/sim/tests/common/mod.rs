@@ -118,7 +118,6 @@ impl Sink for Watcher {
             }
             Trace::Read { .. } => {}
             Trace::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
-            Trace::Read { .. } => {}
             Trace::Ppdu(t) => match t.kind {
                 PpduKind::Single | PpduKind::Aggregate => {
                     self.tries += 1;
