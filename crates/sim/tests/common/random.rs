@@ -228,9 +228,9 @@ impl Case {
     // paper: ending-the-anomaly alg1 - line 5.
     pub fn keeps_order(&self) -> bool {
         let few = |scheme: usize, limit: u32| scheme > 1 && limit > 0;
-        !self.cells.iter().any(|c| few(c.scheme, c.limit))
+        QDISCS[self.qdisc].1
+            && !self.cells.iter().any(|c| few(c.scheme, c.limit))
             && !self.stations.iter().flat_map(|s| &s.second).any(|s| few(s.scheme, s.limit))
-            && QDISCS[self.qdisc].1
     }
 
     /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop after 300 ms.

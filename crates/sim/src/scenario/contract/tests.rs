@@ -174,11 +174,6 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         (_, "qdisc") if place.path != WIRED => {
             Some(set(".scheme", if value == "noqueue" { "airtime" } else { "fifo" }))
         }
-        // No qdisc at all needs another link.
-        (_, "qdisc") if place.path == WIRED && value == "noqueue" => {
-            Some(vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())])
-        }
-        ("Qdisc netem", "reorder" | "gap") => Some(set(".delay", "1 ms")),
         // Windows are in order with each other.
         ("Access point's interface", name) if name.ends_with("_cwmin") => {
             let greatest = if name.starts_with("tx_queue") { "32767" } else { "15" };
@@ -188,6 +183,11 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             let least = if name.starts_with("tx_queue") { "1" } else { "0" };
             Some(set(&format!(".{}", name.replace("cwmax", "cwmin")), least))
         }
+        // No qdisc at all needs another link.
+        (_, "qdisc") if place.path == WIRED && value == "noqueue" => {
+            Some(vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())])
+        }
+        ("Qdisc netem", "reorder" | "gap") => Some(set(".delay", "1 ms")),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),
