@@ -3,6 +3,7 @@
 //! A discipline owns the packets in it and frees what it drops, with the reason and its own place. A queue of
 //! packets is a queue of skbs: one packet may stand for several segments and counts once.
 
+pub mod codel;
 pub mod fifo;
 pub mod fq_codel;
 pub mod htb;
@@ -10,6 +11,7 @@ pub mod netem;
 pub mod pfifo_fast;
 
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
+use codel::CodelQdisc;
 use fifo::Fifo;
 use fq_codel::FqCodel;
 use htb::Htb;
@@ -23,6 +25,8 @@ pub enum QdiscConfig {
     Fifo(fifo::FifoParams),
     /// Three bands by priority.
     PfifoFast(pfifo_fast::PfifoFastParams),
+    /// One queue with CoDel.
+    Codel(codel::CodelQdiscParams),
     /// Fair queueing with CoDel.
     FqCodel(fq_codel::FqCodelParams),
     /// A token bucket over another discipline.
@@ -39,6 +43,7 @@ impl QdiscConfig {
         match self {
             Self::Fifo(params) => params.name(),
             Self::PfifoFast(_) => "pfifo_fast",
+            Self::Codel(_) => "codel",
             Self::FqCodel(_) => "fq_codel",
             Self::Htb(_) => "htb",
             Self::Netem(_) => "netem",
@@ -102,6 +107,8 @@ pub enum Qdisc {
     Fifo(Fifo),
     /// Three bands by priority.
     PfifoFast(PfifoFast),
+    /// One queue with CoDel.
+    Codel(Box<CodelQdisc>),
     /// Fair queueing with CoDel.
     FqCodel(Box<FqCodel>),
     /// A token bucket over another discipline.
@@ -115,6 +122,7 @@ macro_rules! each {
         match $self {
             Self::Fifo($q) => $do,
             Self::PfifoFast($q) => $do,
+            Self::Codel($q) => $do,
             Self::FqCodel($q) => $do,
             Self::Htb($q) => $do,
             Self::Netem($q) => $do,
@@ -129,6 +137,7 @@ impl Qdisc {
         match config {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
             QdiscConfig::PfifoFast(params) => Some(Self::PfifoFast(PfifoFast::new(*params, place))),
+            QdiscConfig::Codel(params) => Some(Self::Codel(Box::new(CodelQdisc::new(*params, place)))),
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
             }
@@ -147,7 +156,7 @@ impl Qdisc {
     pub fn child(&self) -> Option<&Self> {
         match self {
             Self::Htb(htb) => Some(htb.child()),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::FqCodel(_) | Self::Netem(_) => None,
+            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Netem(_) => None,
         }
     }
 
@@ -161,6 +170,7 @@ impl Qdisc {
         match self {
             Self::Fifo(q) => q.params().name(),
             Self::PfifoFast(_) => "pfifo_fast",
+            Self::Codel(_) => "codel",
             Self::FqCodel(_) => "fq_codel",
             Self::Htb(_) => "htb",
             Self::Netem(_) => "netem",
@@ -185,12 +195,8 @@ impl Qdisc {
         match self {
             Self::Htb(q) => q.next(now),
             Self::Netem(q) => q.next(now),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::FqCodel(_) => {
-                if self.backlog().0 > 0 {
-                    Wake::Now
-                } else {
-                    Wake::Never
-                }
+            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) => {
+                if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
             }
         }
     }

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::aqm::codel::CodelParams;
 use crate::fair::testing::{Bench, TRUESIZE};
+use crate::qdisc::codel::CodelQdiscParams;
 use crate::qdisc::fifo::FifoParams;
 use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::htb::HtbParams;
@@ -10,7 +11,7 @@ use crate::qdisc::netem::NetemParams;
 use crate::qdisc::pfifo_fast::PfifoFastParams;
 use crate::vocabulary::{Duration, Rate, Seed};
 
-fn configs() -> [QdiscConfig; 9] {
+fn configs() -> [QdiscConfig; 10] {
     let codel = CodelParams {
         target: Duration::from_millis(1),
         interval: Duration::from_millis(5),
@@ -39,6 +40,7 @@ fn configs() -> [QdiscConfig; 9] {
         htb(QdiscConfig::FqCodel(small)),
         htb(QdiscConfig::Netem(netem)),
         QdiscConfig::Netem(NetemParams { rate: None, ..netem }),
+        QdiscConfig::Codel(CodelQdiscParams { limit: 25, codel }),
     ]
 }
 
@@ -57,7 +59,7 @@ proptest! {
     #[test]
     fn accounts_close(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
-        which in 0usize..9,
+        which in 0usize..10,
     ) {
         let mut b = Bench::new();
         let mut q = build(&configs()[which]).unwrap();

@@ -205,6 +205,7 @@ fn qdisc(config: &QdiscConfig) -> Value {
         QdiscConfig::PfifoFast(p) => {
             json!({ "kind": "pfifo_fast", "limit": p.limit, "limit_per_band": p.limit_per_band })
         }
+        QdiscConfig::Codel(p) => json!({ "kind": "codel", "limit": p.limit, "codel": codel(&p.codel) }),
         QdiscConfig::FqCodel(p) => json!({
             "kind": "fq_codel",
             "limit": p.limit,

@@ -24,7 +24,7 @@ const WIRES: [&str; 7] = [
 /// Disciplines of the server, and whether they keep the order of a flow.
 const QDISCS: [(&str, bool); 7] = [
     ("pfifo_fast", true),
-    ("pfifo_fast", true),
+    ("{ kind = \"codel\", target = \"1 ms\", interval = \"5 ms\", limit = 40 }", true),
     ("{ kind = \"htb\", rate = \"10 Mbit/s\" }", true),
     (
         "{ kind = \"htb\", rate = \"10 Mbit/s\", burst = 20000, child = { kind = \"fq_codel\", limit = 20 } }",

@@ -1,6 +1,7 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::codel::CodelQdiscParams;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
 use stillair_model::qdisc::htb::HtbParams;
@@ -32,6 +33,13 @@ const BFIFO_OPTIONS: &[Key] = &[Key::open(
     "as many full packets as the interface's `txqueuelen`",
     "most bytes",
 )];
+
+const CODEL_OPTIONS: &[Key] = &[
+    Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets"),
+    Key::or("target", Form::Period, "5 ms", "sojourn time that is acceptable"),
+    Key::or("interval", Form::Period, "100 ms", "how long it may be exceeded"),
+    Key::or("ecn", Form::Boolean, "false", "packets that allow it are marked"),
+];
 
 const FQ_CODEL_OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "10240", "most packets"),
@@ -74,6 +82,12 @@ static BFIFO: Shape = Shape {
     groups: &[&[Key::tag("kind", "bfifo")], BFIFO_OPTIONS],
 };
 
+static CODEL: Shape = Shape {
+    title: "Qdisc codel",
+    about: "One queue with CoDel, under the names that `tc` uses.",
+    groups: &[&[Key::tag("kind", "codel")], CODEL_OPTIONS],
+};
+
 static FQ_CODEL: Shape = Shape {
     title: "Qdisc fq_codel",
     about: "Under the names that `tc` uses.",
@@ -96,6 +110,12 @@ static BFIFO_MQ: Shape = Shape {
     title: "Qdisc bfifo of a Wi-Fi interface",
     about: "One queue, limited in bytes.",
     groups: &[&[Key::tag("kind", "bfifo")], BFIFO_OPTIONS, MQ],
+};
+
+static CODEL_MQ: Shape = Shape {
+    title: "Qdisc codel of a Wi-Fi interface",
+    about: "One queue with CoDel, under the names that `tc` uses.",
+    groups: &[&[Key::tag("kind", "codel")], CODEL_OPTIONS, MQ],
 };
 
 static FQ_CODEL_MQ: Shape = Shape {
@@ -169,15 +189,18 @@ static NETEM: Shape = Shape {
 };
 
 /// What the discipline of a class may be.
-const CHILD: Form = Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &FQ_CODEL, &NETEM], bare: true };
+const CHILD: Form =
+    Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &NETEM], bare: true };
 
 /// What the qdisc of a wired interface may be.
-pub(super) const WIRED: Form =
-    Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &FQ_CODEL, &HTB, &NETEM, &NOQUEUE], bare: true };
+pub(super) const WIRED: Form = Form::Kinds {
+    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &HTB, &NETEM, &NOQUEUE],
+    bare: true,
+};
 
 /// What the qdisc of a Wi-Fi interface may be.
 pub(super) const WIFI: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST_MQ, &PFIFO_MQ, &BFIFO_MQ, &FQ_CODEL_MQ, &HTB, &NETEM, &NOQUEUE],
+    shapes: &[&PFIFO_FAST_MQ, &PFIFO_MQ, &BFIFO_MQ, &CODEL_MQ, &FQ_CODEL_MQ, &HTB, &NETEM, &NOQUEUE],
     bare: true,
 };
 
@@ -262,6 +285,7 @@ fn config(
 ) -> Result<QdiscConfig, Fault> {
     Ok(match kind {
         "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section, kind, device.txqueuelen)?),
+        "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
         "htb" => {
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
@@ -334,6 +358,16 @@ fn fifo(section: Option<&mut Section<'_>>, kind: &str, txqueuelen: u32) -> Resul
         FifoParams::Packets(limit) => FifoParams::Packets(section.or("limit", limit)?),
         FifoParams::Bytes(limit) => FifoParams::Bytes(section.or("limit", limit)?),
     })
+}
+
+fn codel(section: Option<&mut Section<'_>>) -> Result<CodelQdiscParams, Fault> {
+    let mut p = CodelQdiscParams::default();
+    let Some(section) = section else { return Ok(p) };
+    p.limit = section.or("limit", p.limit)?;
+    p.codel.target = section.or("target", p.codel.target)?;
+    p.codel.interval = section.or("interval", p.codel.interval)?;
+    p.codel.ecn = section.or("ecn", p.codel.ecn)?;
+    Ok(p)
 }
 
 fn fq_codel(section: Option<&mut Section<'_>>, mut p: FqCodelParams) -> Result<FqCodelParams, Fault> {

@@ -1,0 +1,149 @@
+//! codel: one queue with CoDel on it.
+
+use super::{Enqueue, QdiscStats};
+use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
+use crate::vocabulary::{Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink};
+
+/// Parameters, under tc's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CodelQdiscParams {
+    /// Most packets.
+    pub limit: u32,
+    /// The law.
+    pub codel: CodelParams,
+}
+
+impl Default for CodelQdiscParams {
+    // linux: net/sched/sch_codel.c codel_init (6.1) - unlike fq_codel it does not mark unless told to.
+    fn default() -> Self {
+        let (target, interval) = (Duration::from_millis(5), Duration::from_millis(100));
+        Self { limit: 1000, codel: CodelParams { target, interval, ecn: false, mtu: 1514 } }
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub struct CodelQdisc {
+    params: CodelQdiscParams,
+    place: PlaceId,
+    list: PktList,
+    state: CodelState,
+    law: CodelStats,
+    overlimit: u64,
+    sent: QdiscStats,
+}
+
+/// The queue as the law sees it.
+struct View<'a, 'c, S> {
+    list: &'a mut PktList,
+    now: Instant,
+    place: PlaceId,
+    ctx: &'a mut Ctx<'c, S>,
+}
+
+impl<S: Sink> CodelQueue for View<'_, '_, S> {
+    fn pop(&mut self) -> Option<Pkt> {
+        self.list.pop(self.ctx.packets)
+    }
+    fn backlog(&self) -> u64 {
+        self.list.bytes()
+    }
+    fn packet(&mut self, p: Pkt) -> &mut Packet {
+        self.ctx.packets.get_mut(p)
+    }
+    fn drop(&mut self, p: Pkt) {
+        self.ctx.drop(self.now, p, Reason::Codel, self.place);
+    }
+}
+
+impl CodelQdisc {
+    /// An empty queue; drops are booked at `place`.
+    pub fn new(params: CodelQdiscParams, place: PlaceId) -> Self {
+        let (list, state, law) = (PktList::default(), CodelState::default(), CodelStats::default());
+        Self { params, place, list, state, law, overlimit: 0, sent: QdiscStats::default() }
+    }
+
+    /// Appends the packet, or refuses it.
+    // linux: net/sched/sch_codel.c codel_qdisc_enqueue (6.1).
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        if self.list.packets() >= self.params.limit {
+            self.overlimit += 1;
+            ctx.drop(now, p, Reason::Overlimit, self.place);
+            return Enqueue::Dropped;
+        }
+        ctx.packets.get_mut(p).t_enqueue = now;
+        self.list.push(ctx.packets, p);
+        Enqueue::Queued
+    }
+
+    /// Takes the next packet; the law may drop others on the way.
+    #[inline]
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        let mut view = View { list: &mut self.list, now, place: self.place, ctx };
+        let p = codel::dequeue(&self.params.codel, &mut self.state, &mut self.law, now, &mut view)?;
+        self.sent.sent(ctx.packets.get(p));
+        Some(p)
+    }
+
+    /// Packets and bytes in it.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        (self.list.packets(), self.list.bytes())
+    }
+
+    /// Counters that every discipline has.
+    pub fn stats(&self) -> QdiscStats {
+        QdiscStats { drops: self.overlimit + self.law.drop_count, ..self.sent }
+    }
+
+    /// Counters of the law, and packets dropped because the limit was reached.
+    pub fn xstats(&self) -> (CodelStats, u64) {
+        (self.law, self.overlimit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fair::testing::Bench;
+
+    /// Offers 10 Mbit/s of full packets to a queue served with `served` us each, for three seconds; returns the drops by the
+    /// law, those at the limit, and the marks.
+    fn offered(params: CodelQdiscParams, served: u64, tos: u8) -> (u64, u64, u64) {
+        let (mut q, mut b) = (CodelQdisc::new(params, PlaceId(1)), Bench::new());
+        let mut free_at = Instant::ZERO;
+        for n in 0..2500 {
+            let now = Instant::ZERO + Duration::from_micros(1200) * n;
+            while free_at <= now
+                && let Some(p) = q.dequeue(free_at, &mut b.ctx())
+            {
+                b.finish(p);
+                free_at += Duration::from_micros(served);
+            }
+            free_at = free_at.max(now);
+            let p = b.packet(n as u32, 1500);
+            b.packets.get_mut(p).tos = tos;
+            let _ = q.enqueue(now, p, &mut b.ctx());
+        }
+        let account = b.packets.account();
+        let (law, overlimit) = q.xstats();
+        assert_eq!(account.dropped_total(), q.stats().drops);
+        assert_eq!(account.created, q.stats().packets + q.stats().drops + u64::from(q.backlog().0));
+        (law.drop_count, overlimit, law.ecn_mark)
+    }
+
+    #[test]
+    fn the_law_drops_what_waits_and_the_limit_what_comes() {
+        let default = CodelQdiscParams::default();
+        assert_eq!(offered(default, 1100, 0), (0, 0, 0), "served faster than it is filled");
+        let (law, limit, marks) = offered(default, 1400, 0);
+        assert!(law > 20 && limit == 0 && marks == 0, "{law} {limit} {marks}");
+        // A queue of two packets never waits for the target, and is full instead.
+        let (law, limit, _) = offered(CodelQdiscParams { limit: 2, ..default }, 1400, 0);
+        assert!(law == 0 && limit > 300, "{law} {limit}");
+        let codel = CodelParams { ecn: true, ..default.codel };
+        let (law, _, marks) = offered(CodelQdiscParams { codel, ..default }, 1400, 1);
+        assert!(law == 0 && marks > 20, "{law} {marks}");
+    }
+}
