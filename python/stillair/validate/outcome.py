@@ -8,7 +8,7 @@ from stillair._native import RunError
 from stillair.result import Result
 from stillair.validate import tc
 from stillair.validate.kernel_file import Config
-from stillair.validate.scenario import PING, upload
+from stillair.validate.scenario import PING, reported, upload
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def outcome(result: Result, config: Config, trees: Mapping[tc.Device, tc.Qdisc])
     """The only run of a result that has series."""
     run = result.runs[0]
     try:
-        sockets = [_socket(run["sockets"][upload(number)]) for number in range(config.flows)]
+        sockets = [_socket(run["sockets"][reported(upload(number))]) for number in range(config.flows)]
         drops = {device: _drops(run["qdiscs"], node, device, root) for (node, device), root in trees.items()}
     except KeyError as error:
         raise RunError(f'{result.scenario}: the run has no "{error.args[0]}" in its report') from None
@@ -46,7 +46,7 @@ def outcome(result: Result, config: Config, trees: Mapping[tc.Device, tc.Qdisc])
     pings = [
         ((reply.at_ns - reply.rtt_ns) / 1_000_000_000, reply.rtt_ns / 1_000_000)
         for flow in flows
-        if flow.name == PING
+        if flow.name == reported(PING)
         for reply in flow.pings or ()
     ]
     return Outcome(sockets, pings, drops)

@@ -27,6 +27,11 @@ def upload(number: int) -> str:
     return f"upload{number + 1}"
 
 
+def reported(flow: str) -> str:
+    """The name of a flow in the report of a run: with that of the node that it goes to."""
+    return f"{flow}.S"
+
+
 def scenario(file: KernelFile) -> Scenario:
     """The run of a file as a scenario."""
     made = Scenario(text(file))
