@@ -184,7 +184,16 @@ fn close<S: Sink>(
     let tcp = tcp
         .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
     let qdiscs = qdiscs(scenario, world);
-    Ok(summarise(ids, seen, measured, stations, places, world.packet_account(), (&air, qdiscs), tcp.collect()))
+    Ok(summarise(
+        ids,
+        seen,
+        measured,
+        stations,
+        places,
+        world.packet_account(),
+        (&air, qdiscs),
+        tcp.collect(),
+    ))
 }
 
 /// The counters of all queueing disciplines, by name.

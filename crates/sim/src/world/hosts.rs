@@ -6,8 +6,8 @@ use stillair_model::node::routes::Route;
 use stillair_model::node::{gro, gso};
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, PktList, Reason, Sink, SockId,
-    WireId,
+    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, PktList, Reason, Sink,
+    SockId, WireId,
 };
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::tx::transmitter::Hardware;

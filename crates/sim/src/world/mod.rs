@@ -122,7 +122,14 @@ struct Slots {
 impl Slots {
     const CHANNELS: u32 = 0;
 
-    fn new(channels: usize, devs: usize, wires: usize, watchdogs: usize, apps: usize, sockets: usize) -> Self {
+    fn new(
+        channels: usize,
+        devs: usize,
+        wires: usize,
+        watchdogs: usize,
+        apps: usize,
+        sockets: usize,
+    ) -> Self {
         let [channels, n_devs, wires, n_watchdogs, n_apps] =
             [channels, devs, wires, watchdogs, apps].map(|n| n as u32);
         let devs = Self::CHANNELS + channels;

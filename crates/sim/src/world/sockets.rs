@@ -2,7 +2,11 @@
 
 use stillair_model::app::{Bulk, BulkAction};
 use stillair_model::qdisc::Enqueue;
-use stillair_model::transport::tcp::{Outlet, info::TcpInfo, socket::{State, Tcp}};
+use stillair_model::transport::tcp::{
+    Outlet,
+    info::TcpInfo,
+    socket::{State, Tcp},
+};
 use stillair_model::vocabulary::{
     Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, TcpHeader, Trace,
 };

@@ -80,7 +80,8 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let (apps, sockets, flows) = plan.apps(seed);
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
     let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
-    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), sockets.len());
+    let slots =
+        Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), sockets.len());
     let mut world = World {
         now: Instant::ZERO,
         timers: Timers::new(slots.end),
@@ -479,11 +480,7 @@ impl<'a> Plan<'a> {
                     }
                     FlowKind::Tcp { congestion_control, bytes } => {
                         let [sender, receiver] = [0, 1].map(|n| SockId::from_index(sockets.len() + n));
-                        let back = Endpoint {
-                            src: endpoint.dst,
-                            dst: endpoint.src,
-                            ..endpoint
-                        };
+                        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
                         let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
                         for (at, endpoint, own, peer) in ends {
                             let random = seed.stream(&format!("{name}.{}", self.name(at)));
@@ -515,7 +512,7 @@ impl<'a> Plan<'a> {
     /// What a socket at an interface is given by its kernel and its device.
     fn tcp(&self, at: InterfaceRef) -> TcpConfig {
         let profile = &self.scenario.nodes[at.node].profile;
-        let mut config = profile.tcp;
+        let mut config = TcpConfig { tso: self.interface(at).tso, ..profile.tcp };
         if let Kind::Wifi(_) = self.interface(at).medium {
             // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation.
             config.scatter_gather = false;

@@ -21,7 +21,7 @@ const TCP_HEADER: u32 = 20;
 pub struct Arrival {
     /// Bytes of data in one of its segments (`gso_size`, or all of them).
     pub segment: u32,
-    /// It bears FIN, SYN or PSH.
+    /// Its last segment bears FIN, SYN or PSH.
     pub pushed: bool,
 }
 
@@ -37,6 +37,7 @@ pub struct Acks {
     comp_slack: Duration,
     comp_nr: u32,
     tcp_header: u32,
+    push_acks_full: bool,
     /// Size of the segments that come, in bytes of data (`rcv_mss`).
     pub rcv_mss: u32,
     last_segment: u32,
@@ -76,6 +77,7 @@ impl Acks {
             comp_slack: config.comp_sack_slack,
             comp_nr: config.comp_sack_nr,
             tcp_header: TCP_HEADER,
+            push_acks_full: config.push_acks_full,
             rcv_mss: MSS_DEFAULT,
             last_segment: 0,
             quick: 0,
@@ -170,6 +172,7 @@ impl Acks {
         let previous = core::mem::take(&mut self.last_segment);
         if arrival.segment >= self.rcv_mss {
             self.rcv_mss = arrival.segment.min(advmss);
+            self.pushed |= self.push_acks_full && arrival.pushed;
             return;
         }
         let whole = arrival.segment + self.tcp_header;

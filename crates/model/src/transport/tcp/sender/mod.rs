@@ -246,6 +246,7 @@ impl Sender {
         self.timestamps = self.cfg.timestamps && peer.timestamps;
         self.ecn.ok = peer.ecn;
         (self.snd_wnd, self.max_window) = (window, window);
+        self.buf.pushed_seq = snd_nxt;
         self.rtt = Rtt::new(TIMEOUT_INIT_S * self.cfg.hz, self.sk.jiffies, TIMEOUT_INIT_S * 1_000_000);
         let option = if self.timestamps { TIMESTAMP_OPTION } else { 0 };
         match syn_rtt {

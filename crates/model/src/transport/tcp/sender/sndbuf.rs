@@ -2,6 +2,7 @@
 
 use super::Sender;
 use crate::transport::cc::Controller;
+use crate::transport::tcp::seq::after;
 use crate::vocabulary::Instant;
 
 /// Memory of a packet's head without data, when data lies in page fragments: the packet's record and a buffer for headers
@@ -24,11 +25,13 @@ pub(super) struct SendBuffer {
     pub nospace: bool,
     /// It may go on.
     pub wake: bool,
+    /// End of the data that last had a PSH (`pushed_seq`).
+    pub pushed_seq: u32,
 }
 
 impl SendBuffer {
     pub fn new(sndbuf: u32) -> Self {
-        Self { wmem_queued: 0, sndbuf, nospace: false, wake: false }
+        Self { wmem_queued: 0, sndbuf, nospace: false, wake: false, pushed_seq: 0 }
     }
 }
 
@@ -72,6 +75,7 @@ impl Sender {
                 self.unsent.append(n);
                 self.sk.unsent += n;
                 left -= u64::from(n);
+                self.push_long(n, goal);
             } else {
                 let n = left.min(u64::from(room)) as u32;
                 let tail = self.unsent.tail_len().unwrap_or(0);
@@ -79,12 +83,31 @@ impl Sender {
                 self.unsent.grow(n);
                 self.sk.unsent += n;
                 left -= u64::from(n);
+                self.push_long(tail + n, goal);
             }
         }
         if left < bytes {
-            self.unsent.mark_push();
+            self.mark_push();
         }
         bytes - left
+    }
+
+    /// A long write has a PSH for every half of the largest window, on a packet that is full.
+    // linux: net/ipv4/tcp.c forced_push (6.1).
+    fn push_long(&mut self, len: u32, goal: u32) {
+        if len >= goal
+            && after(
+                self.sk.snd_nxt.wrapping_add(self.sk.unsent),
+                self.buf.pushed_seq.wrapping_add(self.max_window >> 1),
+            )
+        {
+            self.mark_push();
+        }
+    }
+
+    fn mark_push(&mut self) {
+        self.unsent.mark_push();
+        self.buf.pushed_seq = self.sk.snd_nxt.wrapping_add(self.sk.unsent);
     }
 
     // linux: include/net/sock.h __sk_stream_memory_free, net/ipv4/tcp.c tcp_stream_memory_free (6.1).
