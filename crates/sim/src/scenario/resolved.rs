@@ -124,6 +124,7 @@ impl Scenario {
             "to": flow.to.iter().map(|to| self.endpoint_name(*to)).collect::<Vec<_>>(),
             "tos": flow.tos,
             "start_ns": flow.start.nanos(),
+            "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
         })
