@@ -31,6 +31,7 @@ impl Sink for Keeper {
         let mut kept = self.0.borrow_mut();
         match what {
             FrameView::Wire(_, headers) => kept.1.push((now, *headers)),
+            FrameView::Sent(..) | FrameView::Received(..) => {}
             FrameView::Air(view) => {
                 let PpduView { tried, to, rate, bytes, tid, content, whole, answer, .. } = **view;
                 let view = PpduView { tried, to, rate, bytes, tid, content, mpdus: &[], whole, answer };
