@@ -54,19 +54,23 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
     }
 }
 
-/// Pushes the segments of a packet to a device that takes none of several.
+/// Gives a packet to a device that has no queue above it, in its segments if it takes none of several.
+// linux: net/core/dev.c __dev_queue_xmit (4.4) - what needs no queue is split as well.
+#[inline]
+fn push_directly<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
+    if ctx.packets.get(p).segs == 1 || port.takes_gso() {
+        port.push(now, p, ctx);
+    } else {
+        push_segments(now, p, port, ctx);
+    }
+}
+
 #[cold]
-fn push_segments<S: Sink>(
-    now: Instant,
-    p: Pkt,
-    dev: &mut WifiDev,
-    hw: &mut Hardware<'_>,
-    ctx: &mut Ctx<'_, S>,
-) {
+fn push_segments<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
     let mut segments = PktList::default();
     gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
     while let Some(segment) = segments.pop(ctx.packets) {
-        dev.push(now, segment, hw, ctx);
+        port.push(now, segment, ctx);
     }
 }
 
@@ -196,17 +200,14 @@ impl<S: Sink> World<S> {
             None => match self.interfaces[interface.index()].device {
                 Device::Wire(id) => {
                     let tso = self.interfaces[interface.index()].tso;
-                    WirePort { wire: &mut self.wires[id.index()], id, tso }.push(now, p, ctx);
+                    let wire = &mut self.wires[id.index()];
+                    push_directly(now, p, &mut WirePort { wire, id, tso }, ctx);
                     self.arm_wire(id);
                 }
                 Device::Wifi(dev) => {
-                    let (wlan, mut hw) =
+                    let (wlan, hw) =
                         self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-                    if ctx.packets.get(p).segs == 1 {
-                        wlan.dev.push(now, p, &mut hw, ctx);
-                    } else {
-                        push_segments(now, p, &mut wlan.dev, &mut hw, ctx);
-                    }
+                    push_directly(now, p, &mut WifiPort(&mut wlan.dev, hw), ctx);
                 }
             },
         }
