@@ -217,6 +217,16 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "overlimit_raises_count": p.overlimit_raises_count,
             "codel": codel(&p.codel),
         }),
+        QdiscConfig::Sfq(p) => json!({
+            "kind": "sfq",
+            "limit": p.limit,
+            "quantum_bytes": p.quantum,
+            "depth": p.depth,
+            "flows": p.flows,
+            "divisor": p.divisor,
+            "perturb_ns": p.perturb.nanos(),
+            "headdrop": p.headdrop,
+        }),
         QdiscConfig::Htb(p) => json!({
             "kind": "htb",
             "rate_bps": p.rate.bps(),

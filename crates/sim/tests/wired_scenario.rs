@@ -1,0 +1,91 @@
+//! What a scenario says of wired links and of shapers and emulated networks on them.
+
+use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::htb::HtbParams;
+use stillair_model::qdisc::netem::{NetemParams, Share};
+use stillair_model::qdisc::sfq::SfqParams;
+use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::wire::WireParams;
+use stillair_sim::scenario::{self, Scenario, ScenarioError};
+
+const GOOD: &str = include_str!("scenario/good.toml");
+
+fn with(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
+    let sets: Vec<(String, String)> = sets.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    scenario::parse(GOOD, "good.toml", &sets)
+}
+
+/// The discipline that a text makes.
+fn of(text: &str) -> QdiscConfig {
+    let s = with(&[("node.server.interface.eth0.qdisc", text)]).unwrap();
+    s.nodes[0].interfaces[0].qdisc.config.clone()
+}
+
+#[test]
+fn sfq_cuts_what_follows_from_what_is_given() {
+    let sfq = |text: &str| match of(text) {
+        QdiscConfig::Sfq(params) => params,
+        other => panic!("{other:?}"),
+    };
+    let default = SfqParams::default();
+    assert_eq!(sfq("sfq"), default);
+    let perturb = Duration::from_secs(10);
+    assert_eq!(sfq("{ kind = \"sfq\", perturb = \"10 s\" }"), SfqParams { perturb, ..default });
+    let cut = SfqParams { limit: 60, depth: 30, flows: 2, divisor: 2, ..default };
+    assert_eq!(sfq("{ kind = \"sfq\", limit = 1000, depth = 30, flows = 50, divisor = 2 }"), cut);
+    assert_eq!(sfq("{ kind = \"sfq\", limit = 10 }"), SfqParams { limit: 10, flows: 10, ..default });
+}
+
+#[test]
+fn shaping_and_emulation_under_tc_names() {
+    let QdiscConfig::Htb(htb) = of("{ kind = \"htb\", rate = \"100 Mbit/s\" }") else { panic!("htb") };
+    let rate = Rate::from_mbps(100);
+    let child = Box::new(QdiscConfig::Fifo(FifoParams::Packets(1000)));
+    assert_eq!(htb, HtbParams { rate, ceil: rate, burst: 1600, cburst: 1600, child });
+    let text = "{ kind = \"htb\", rate = \"10 Mbit/s\", ceil = \"20 Mbit/s\", burst = \"15 kB\", \
+                child = { kind = \"fq_codel\", target = \"20 ms\" } }";
+    let QdiscConfig::Htb(htb) = of(text) else { panic!("htb") };
+    assert_eq!((htb.ceil, htb.burst, htb.cburst), (Rate::from_mbps(20), 15_000, 1600));
+    assert!(matches!(*htb.child, QdiscConfig::FqCodel(p) if p.codel.target == Duration::from_millis(20)));
+
+    let netem = |text: &str| match of(text) {
+        QdiscConfig::Netem(params) => params,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(netem("netem"), NetemParams::default());
+    let p = netem(
+        "{ kind = \"netem\", delay = \"20 ms\", jitter = \"1 ms\", loss = 0.01, rate = \"50 Mbit/s\", limit = 350 }",
+    );
+    assert_eq!((p.delay, p.jitter), (Duration::from_millis(20), Duration::from_millis(1)));
+    assert_eq!((p.limit, p.rate), (350, Some(Rate::from_mbps(50))));
+    // One per cent of 2^32 - 1.
+    assert_eq!((p.loss.share, p.gap, p.reorder.share), (Share(42_949_673), 0, Share(0)));
+    // A gap alone is certain, a probability alone may hit each packet.
+    let p = netem("{ kind = \"netem\", delay = \"20 ms\", gap = 5 }");
+    assert_eq!((p.gap, p.reorder.share), (5, Share(u32::MAX)));
+    let p = netem("{ kind = \"netem\", delay = \"20 ms\", reorder = 0.5 }");
+    assert_eq!((p.gap, p.reorder.share), (1, Share(1 << 31)));
+
+    // One for a whole Wi-Fi device, whatever its scheme.
+    for scheme in ["fifo", "airtime"] {
+        let s = with(&[
+            ("node.ap.interface.wlan0.scheme", scheme),
+            ("node.ap.interface.wlan0.qdisc", "{ kind = \"htb\", rate = \"10 Mbit/s\" }"),
+        ]);
+        assert!(!s.unwrap().nodes[1].interfaces[1].qdisc.mq);
+    }
+}
+
+#[test]
+fn virtual_devices_have_no_queue_of_their_own() {
+    let veth = ("link.lan", "{ kind = \"veth\" }");
+    let s = with(&[veth]).unwrap();
+    let eth0 = &s.nodes[0].interfaces[0];
+    assert_eq!((s.links[0].params, &eth0.qdisc.config), (WireParams::Veth, &QdiscConfig::Noqueue));
+    assert_eq!((eth0.tso, eth0.gro), (true, false));
+    let eth0 = "node.server.interface.eth0";
+    let s = with(&[veth, (&format!("{eth0}.qdisc"), "pfifo"), (&format!("{eth0}.tso"), "false")]).unwrap();
+    let eth0 = &s.nodes[0].interfaces[0];
+    assert_eq!((eth0.qdisc.config.kind(), eth0.tso), ("pfifo", false));
+}
