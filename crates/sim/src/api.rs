@@ -13,7 +13,7 @@ use serde::Serialize;
 use stillair_model::vocabulary::{Duration, Instant, Seed, Sink};
 
 use crate::recorder::{
-    self, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+    self, AtEnd, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
 };
 use crate::scenario::{self, Scenario};
 use crate::world::{self, QdiscCounters, Wired, World};
@@ -183,17 +183,9 @@ fn close<S: Sink>(
     let tcp = senders.into_iter().zip(sockets.into_iter().map(Some).chain(std::iter::repeat(None)));
     let tcp = tcp
         .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
-    let qdiscs = qdiscs(scenario, world);
-    Ok(summarise(
-        ids,
-        seen,
-        measured,
-        stations,
-        places,
-        world.packet_account(),
-        (&air, qdiscs),
-        tcp.collect(),
-    ))
+    let end =
+        AtEnd { packets: world.packet_account(), air, qdiscs: qdiscs(scenario, world), tcp: tcp.collect() };
+    Ok(summarise(ids, seen, measured, stations, places, end))
 }
 
 /// The counters of all queueing disciplines, by name.
