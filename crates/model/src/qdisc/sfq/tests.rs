@@ -48,24 +48,21 @@ fn a_round_is_a_quantum_of_bytes_and_debts_are_kept() {
 #[test]
 fn the_slot_with_most_packets_pays() {
     let params = SfqParams { limit: 4, ..SfqParams::default() };
-    let cases: [(bool, &[u32], &[Enqueue], &[u32]); 5] = [
+    // Each sends five packets, of these flows. Only the fifth may be one too many.
+    let cases: [(bool, [u32; 5], Enqueue, [u32; 4]); 5] = [
         // Another flow's packet goes: the sender is not told.
-        (false, &[1, 1, 1, 2, 2], &[Enqueue::Queued; 5], &[0, 3, 1, 4]),
-        (true, &[1, 1, 1, 2, 2], &[Enqueue::Queued; 5], &[1, 3, 2, 4]),
-        // Of two with as many it is the one that came to that number last, here its own.
-        (false, &[1, 1, 2, 2, 3], &[Enqueue::Queued; 5], &[0, 2, 4, 1]),
-        (
-            false,
-            &[1, 1, 1, 1, 1],
-            &[Enqueue::Queued, Enqueue::Queued, Enqueue::Queued, Enqueue::Queued, Enqueue::Congested],
-            &[0, 1, 2, 3],
-        ),
+        (false, [1, 1, 1, 2, 2], Enqueue::Queued, [0, 3, 1, 4]),
+        (true, [1, 1, 1, 2, 2], Enqueue::Queued, [1, 3, 2, 4]),
+        // Of two with as many it is the one that came to that number last.
+        (false, [1, 1, 2, 2, 3], Enqueue::Queued, [0, 2, 4, 1]),
+        (false, [1; 5], Enqueue::Congested, [0, 1, 2, 3]),
         // Where all have one, it is the one whose turn it is.
-        (false, &[1, 2, 3, 4, 5], &[Enqueue::Queued; 5], &[1, 2, 3, 4]),
+        (false, [1, 2, 3, 4, 5], Enqueue::Queued, [1, 2, 3, 4]),
     ];
-    for (headdrop, flows, answers, out) in cases {
+    for (headdrop, flows, fifth, out) in cases {
         let (mut q, mut b) = (sfq(SfqParams { headdrop, ..params }), Bench::new());
         let flows: Vec<_> = flows.iter().map(|&flow| (flow, 1514)).collect();
+        let answers = [Enqueue::Queued, Enqueue::Queued, Enqueue::Queued, Enqueue::Queued, fifth];
         assert_eq!(offer(&mut q, &mut b, &flows), answers, "{flows:?}");
         assert_eq!((q.backlog().0, q.stats().drops), (4, 1));
         assert_eq!(drain(&mut q, &mut b), out, "{flows:?} headdrop {headdrop}");
@@ -133,7 +130,7 @@ proptest! {
         let hash = |flow: usize| (flow as u32).wrapping_mul(0x9e37_79b9);
         let slots: Vec<_> = (0..sizes.len()).map(|flow| q.salt.hash(hash(flow)) & 1023).collect();
         prop_assume!((1..slots.len()).all(|n| !slots[..n].contains(&slots[n])));
-        let mut refill = |q: &mut Sfq, b: &mut Bench, flow: usize| {
+        let refill = |q: &mut Sfq, b: &mut Bench, flow: usize| {
             let p = b.packet_of(hash(flow), flow as u32, sizes[flow] - 14);
             prop_assert_eq!(q.enqueue(NOW, p, &mut b.ctx()), Enqueue::Queued);
             Ok(())
