@@ -61,6 +61,8 @@ pub struct Scenario {
 pub struct Record {
     /// Time between samples of every TCP sender's state, as `ss -tim` shows it; none means no samples.
     pub ss: Option<Duration>,
+    /// Time between samples of what waits in each layer of each interface; none means no samples.
+    pub queues: Option<Duration>,
 }
 
 impl Scenario {

@@ -47,7 +47,10 @@ impl Scenario {
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
             "links": links.collect::<Vec<_>>(),
-            "record": { "ss_ns": self.record.ss.map(Duration::nanos) },
+            "record": {
+                "ss_ns": self.record.ss.map(Duration::nanos),
+                "queues_ns": self.record.queues.map(Duration::nanos),
+            },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
         });
         all.to_string()
