@@ -9,6 +9,7 @@ pub mod fq_codel;
 pub mod htb;
 pub mod netem;
 pub mod pfifo_fast;
+pub mod sfq;
 
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
 use codel::CodelQdisc;
@@ -17,6 +18,7 @@ use fq_codel::FqCodel;
 use htb::Htb;
 use netem::Netem;
 use pfifo_fast::PfifoFast;
+use sfq::Sfq;
 
 /// Which discipline an interface has, with its options.
 #[derive(Clone, PartialEq, Debug)]
@@ -29,6 +31,8 @@ pub enum QdiscConfig {
     Codel(codel::CodelQdiscParams),
     /// Fair queueing with CoDel.
     FqCodel(fq_codel::FqCodelParams),
+    /// Stochastic fairness queueing.
+    Sfq(sfq::SfqParams),
     /// A token bucket over another discipline.
     Htb(htb::HtbParams),
     /// An emulated network.
@@ -45,6 +49,7 @@ impl QdiscConfig {
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
             Self::FqCodel(_) => "fq_codel",
+            Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Netem(_) => "netem",
             Self::Noqueue => "noqueue",
@@ -111,6 +116,8 @@ pub enum Qdisc {
     Codel(Box<CodelQdisc>),
     /// Fair queueing with CoDel.
     FqCodel(Box<FqCodel>),
+    /// Stochastic fairness queueing.
+    Sfq(Box<Sfq>),
     /// A token bucket over another discipline.
     Htb(Box<Htb>),
     /// An emulated network.
@@ -124,6 +131,7 @@ macro_rules! each {
             Self::PfifoFast($q) => $do,
             Self::Codel($q) => $do,
             Self::FqCodel($q) => $do,
+            Self::Sfq($q) => $do,
             Self::Htb($q) => $do,
             Self::Netem($q) => $do,
         }
@@ -141,6 +149,7 @@ impl Qdisc {
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
             }
+            QdiscConfig::Sfq(params) => Some(Self::Sfq(Box::new(Sfq::new(*params, place, stream.split())))),
             QdiscConfig::Htb(params) => {
                 let child = Self::new(&params.child, place, stream).expect("a class has a discipline");
                 Some(Self::Htb(Box::new(Htb::new(params, child))))
@@ -156,7 +165,12 @@ impl Qdisc {
     pub fn child(&self) -> Option<&Self> {
         match self {
             Self::Htb(htb) => Some(htb.child()),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Netem(_) => None,
+            Self::Fifo(_)
+            | Self::PfifoFast(_)
+            | Self::Codel(_)
+            | Self::FqCodel(_)
+            | Self::Sfq(_)
+            | Self::Netem(_) => None,
         }
     }
 
@@ -172,6 +186,7 @@ impl Qdisc {
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
             Self::FqCodel(_) => "fq_codel",
+            Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Netem(_) => "netem",
         }
@@ -195,7 +210,7 @@ impl Qdisc {
         match self {
             Self::Htb(q) => q.next(now),
             Self::Netem(q) => q.next(now),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) => {
+            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Sfq(_) => {
                 if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
             }
         }

@@ -9,9 +9,10 @@ use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::htb::HtbParams;
 use crate::qdisc::netem::NetemParams;
 use crate::qdisc::pfifo_fast::PfifoFastParams;
+use crate::qdisc::sfq::SfqParams;
 use crate::vocabulary::{Duration, Rate, Seed};
 
-fn configs() -> [QdiscConfig; 10] {
+fn configs() -> [QdiscConfig; 13] {
     let codel = CodelParams {
         target: Duration::from_millis(1),
         interval: Duration::from_millis(5),
@@ -29,6 +30,7 @@ fn configs() -> [QdiscConfig; 10] {
         rate: Some(rate),
         ..NetemParams::default()
     };
+    let sfq = SfqParams { limit: 12, flows: 8, depth: 5, divisor: 16, ..SfqParams::default() };
     let small = FqCodelParams { limit: 30, flows: 8, drop_batch: 4, codel, ..Default::default() };
     [
         QdiscConfig::PfifoFast(PfifoFastParams { limit: 20, limit_per_band: false }),
@@ -41,6 +43,9 @@ fn configs() -> [QdiscConfig; 10] {
         htb(QdiscConfig::Netem(netem)),
         QdiscConfig::Netem(NetemParams { rate: None, ..netem }),
         QdiscConfig::Codel(CodelQdiscParams { limit: 25, codel }),
+        QdiscConfig::Sfq(sfq),
+        QdiscConfig::Sfq(SfqParams { headdrop: true, flows: 3, ..sfq }),
+        htb(QdiscConfig::Sfq(SfqParams { flows: 30, ..sfq })),
     ]
 }
 
@@ -59,7 +64,7 @@ proptest! {
     #[test]
     fn accounts_close(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
-        which in 0usize..10,
+        which in 0usize..13,
     ) {
         let mut b = Bench::new();
         let mut q = build(&configs()[which]).unwrap();

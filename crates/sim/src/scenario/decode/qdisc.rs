@@ -1,5 +1,7 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
+mod sfq;
+
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::codel::CodelQdiscParams;
 use stillair_model::qdisc::fifo::FifoParams;
@@ -189,18 +191,30 @@ static NETEM: Shape = Shape {
 };
 
 /// What the discipline of a class may be.
-const CHILD: Form =
-    Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &NETEM], bare: true };
+const CHILD: Form = Form::Kinds {
+    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &sfq::SHAPE, &NETEM],
+    bare: true,
+};
 
 /// What the qdisc of a wired interface may be.
 pub(super) const WIRED: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &HTB, &NETEM, &NOQUEUE],
+    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &sfq::SHAPE, &HTB, &NETEM, &NOQUEUE],
     bare: true,
 };
 
 /// What the qdisc of a Wi-Fi interface may be.
 pub(super) const WIFI: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST_MQ, &PFIFO_MQ, &BFIFO_MQ, &CODEL_MQ, &FQ_CODEL_MQ, &HTB, &NETEM, &NOQUEUE],
+    shapes: &[
+        &PFIFO_FAST_MQ,
+        &PFIFO_MQ,
+        &BFIFO_MQ,
+        &CODEL_MQ,
+        &FQ_CODEL_MQ,
+        &sfq::SHAPE_MQ,
+        &HTB,
+        &NETEM,
+        &NOQUEUE,
+    ],
     bare: true,
 };
 
@@ -287,6 +301,7 @@ fn config(
         "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section, kind, device.txqueuelen)?),
         "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
+        "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
             QdiscConfig::Htb(htb(section, device)?)
