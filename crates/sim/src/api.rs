@@ -1,8 +1,10 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
 mod capture;
+mod ss;
 
 pub use capture::{CaptureRequest, capture, capture_points};
+pub use ss::{SsRequest, ss};
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -116,8 +118,8 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
             world.trace.series = series;
         }
         if ss.reached(until) {
-            for (series, (_, info)) in sockets.iter_mut().zip(world.tcp_senders()) {
-                series.push(until, &info);
+            for (series, s) in sockets.iter_mut().zip(world.tcp_sockets().filter(|s| s.opens)) {
+                series.push(until, s.tcp.state(), &s.tcp.info(until));
             }
         }
         if queues.reached(until) {

@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 
 use stillair_model::app::{IPV4_HEADER, UDP_HEADER};
-use stillair_model::vocabulary::{Headers, Kind};
+use stillair_model::vocabulary::{FlowId, Headers, Kind};
 
 use super::body::Body;
 use super::mac::Mac;
@@ -28,6 +28,11 @@ const PORT_RANGE: u32 = 8_192;
 // linux: net/ipv4/ip_output.c (4.4) - set on UDP and echo requests, as path MTU discovery is on by default.
 const DONT_FRAGMENT: u16 = 0x4000;
 
+/// Ports of a flow: of the end that sends first, or connects, and of the other.
+pub fn ports(flow: FlowId) -> [u16; 2] {
+    PORTS.map(|first| first + (flow.0 % PORT_RANGE) as u16)
+}
+
 /// Headers of each segment that a packet stands for, in bytes.
 pub fn segment_headers(p: &Headers) -> usize {
     let payload = p.tcp.map_or(0, |header| header.payload);
@@ -42,7 +47,7 @@ fn total_length(p: &Headers) -> usize {
 /// Appends the packet. `addresses` are its source and destination.
 pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], connections: &Connections) {
     let total = total_length(p);
-    let ports = PORTS.map(|first| first + (p.flow.0 % PORT_RANGE) as u16);
+    let ports = ports(p.flow);
     match p.kind {
         Kind::Udp | Kind::UdpRequest | Kind::UdpReply => {
             header(out, p, addresses, total, 17);
@@ -146,7 +151,7 @@ pub fn ethernet(
 mod tests {
     use super::super::fcs::PayloadRegister;
     use super::*;
-    use stillair_model::vocabulary::{Addr, FlowId};
+    use stillair_model::vocabulary::Addr;
 
     #[test]
     fn a_udp_reply_goes_back_between_the_same_ports() {

@@ -41,6 +41,7 @@ use radiotap::{Ampdu, Radiotap};
 use scene::Scene;
 use tcp::Connections;
 
+pub use ip::ports;
 pub use scene::point_names;
 
 /// What is captured.

@@ -43,6 +43,25 @@ pub enum State {
     TimeWait,
 }
 
+impl State {
+    /// Its name, as `ss` prints it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "UNCONN",
+            Self::Listen => "LISTEN",
+            Self::SynSent => "SYN-SENT",
+            Self::SynReceived => "SYN-RECV",
+            Self::Established => "ESTAB",
+            Self::FinWait1 => "FIN-WAIT-1",
+            Self::FinWait2 => "FIN-WAIT-2",
+            Self::CloseWait => "CLOSE-WAIT",
+            Self::Closing => "CLOSING",
+            Self::LastAck => "LAST-ACK",
+            Self::TimeWait => "TIME-WAIT",
+        }
+    }
+}
+
 /// A TCP socket.
 #[derive(Clone, Debug)]
 pub struct Tcp {
@@ -96,6 +115,20 @@ impl Tcp {
     /// The address that it sends from.
     pub fn source(&self) -> Addr {
         self.face.endpoint.src
+    }
+    /// The address that it sends to.
+    pub fn destination(&self) -> Addr {
+        self.face.endpoint.dst
+    }
+    /// Name of its congestion control.
+    pub fn congestion_control(&self) -> &'static str {
+        self.sender.congestion_control()
+    }
+    /// Bytes that the application has not read yet, and those that it has written and the other end has not acknowledged.
+    // linux: net/ipv4/tcp_diag.c tcp_diag_get_info (6.1).
+    pub fn queued(&self) -> (u64, u64) {
+        let sk = &self.sender.sk;
+        (self.readable(), u64::from(sk.snd_nxt.wrapping_sub(sk.snd_una)) + u64::from(sk.unsent))
     }
     /// State of the connection.
     pub fn state(&self) -> State {

@@ -378,6 +378,11 @@ impl Sender {
         }
     }
 
+    /// Name of the congestion control.
+    pub fn congestion_control(&self) -> &'static str {
+        self.cc.name()
+    }
+
     /// Fills in what `ss` shows of a sender.
     // linux: net/ipv4/tcp.c tcp_get_info (6.1).
     pub fn info(&self, _now: Instant, into: &mut TcpInfo) {
