@@ -239,7 +239,7 @@ def export(
     snaplen: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Bytes kept of each frame in a capture, 128 or more; 0 keeps all.", show_default="256: headers"
+            min=0, help="Bytes kept of each frame in a capture, 160 or more; 0 keeps all.", show_default="256: headers"
         ),
     ] = None,
 ) -> None:

@@ -68,8 +68,9 @@ _BEYOND = (
     "whole number of nano", "shorter than duration", "to be one of", "at most", "above zero", "name that", "its own",
     "exactly two", "around the mean", "begin with rate", "no wider", "to which no way", "forward = true", "as in to",
     "before the end", "after start", "other than from", "each receiver once", "role = ", "channel, expected", "one of ",
-    "is like", "not like", "on another channel", "over a device", "to four rates", "2^n", "cwmin", "has", "expected \"",
-    "IPv4", "bytes", "the sweep", "a node", "found no such", "in a sweep", "one value",
+    "is like", "not like", "on another channel", "over a device", "to four rates", "cwmin", "has", "expected \"",
+    "IPv4", "bytes", "the sweep", "a node", "found no such", "in a sweep", "one value", "none to refer to",
+    "hostapd takes", "at least", "units of 32 us", "whole number of bits", "another node", "with itself",
 )  # fmt: skip
 
 

@@ -35,13 +35,13 @@ def report(flows: int, broken: bool = False) -> str:
         name: {"drops": drops, **counts}
         for name, drops in {"C.cr": 9, "C.cr/child": 1, "R.rs": 9, "R.rs/child": 2, "R.rc": 9}.items()
     }
-    ping = {"name": "ping", "kind": "ping", "from": "C", "to": "S", "station": None, "tos": 0, "dscp": 0, "ac": "BE"}
+    ping = {"name": "ping.S", "kind": "ping", "from": "C", "to": "S", "station": None, "tos": 0, "dscp": 0, "ac": "BE"}
     pings = [[100_000_000 * seq + 2_900_000, 2_900_000, seq] for seq in range(300)]
     series = {
         "step_ns": 200_000_000, "steps": 150, "duration_ns": 30_000_000_000, "warm_up_ns": 2_000_000_000,
         "flows": [ping | {"pings": pings}], "stations": [], "drops": [], "queues": [],
     }  # fmt: skip
-    sockets = {f"upload{number + 1}": socket for number in range(flows)}
+    sockets = {f"upload{number + 1}.S": socket for number in range(flows)}
     run = {"run": 0, "seed": 1, "drops": [], "sockets": sockets, "qdiscs": qdiscs, "series": series}
     return json.dumps({"version": "0", "scenario": "s", "runs": [run]})
 
@@ -214,7 +214,6 @@ def test_results_do_not_depend_on_jobs(engine: Engine) -> None:
     assert [str(fault) for fault in one.faults] == [str(fault) for fault in many.faults]
 
 
-@pytest.mark.skipif('"tcp"' not in _native.schema(), reason="the engine has no TCP yet")
 def test_one_short_file_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # One flow with small queues is steady after two seconds: what the kernel showed over 28 s holds for two.
     measured = json.loads((KERNEL / "L100M_cubic_pfifo_fast_tsq_f1.json").read_text(encoding="utf-8"))
@@ -229,3 +228,21 @@ def test_one_short_file_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture
     assert all(row["model"] is not None for row in rows.values())
     for quantity in ("goodput_mbps", "srtt_median_ms", "ping_median_ms", "retransmissions", "drops"):
         assert rows[quantity]["verdict"] == "within", rows[quantity]
+
+
+# What the model misses, each with its cause in docs/validation.md. A miss that is mended leaves this list.
+KNOWN_MISSES = {
+    ("L100M_cubic_pfifo_fast_notsq_tso.json", "drops"),
+    ("L100M_cubic_pfifo_fast_tsq_tso.json", "srtt_median_ms"),
+    ("L100M_cubic_pfifo_fast_tsq_tso.json", "srtt_p90_ms"),
+    ("L100M_cubic_pfifo_fast_tsq_tso.json", "ping_median_ms"),
+    ("L100M_cubic_pfifo_fast_tsq_tso.json", "ping_p95_ms"),
+    ("L100M_cubic_pfifo_fast_tsq_tso.json", "cwnd_mean_pkts"),
+}
+
+
+def test_the_model_is_as_near_to_the_kernel_as_the_page_says() -> None:
+    report = command.run(command.plan(None))
+    outside = {(row.file, row.quantity) for row in report.rows if row.verdict == "outside"}
+    assert outside == KNOWN_MISSES
+    assert len(outside) <= len(report.rows) // 10

@@ -13,7 +13,8 @@ use serde::Serialize;
 use stillair_model::vocabulary::{Duration, Instant, Seed, Sink};
 
 use crate::recorder::{
-    self, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+    self, AtEnd, Occupancy, OccupancyReport, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport,
+    SocketSeries, summarise,
 };
 use crate::scenario::{self, Scenario};
 use crate::world::{self, QdiscCounters, Wired, World};
@@ -51,6 +52,9 @@ pub struct RunReport {
     /// What happened step by step, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesReport>,
+    /// What waited in each layer of each interface, if the scenario asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<OccupancyReport>,
 }
 
 impl RunReport {
@@ -102,8 +106,9 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
     // The world stands still wherever something is sampled.
     let mut step = Sampling::new(with_series.then_some(STEP));
     let mut ss = Sampling::new(scenario.record.ss);
+    let (mut queues, mut occupancy) = (Sampling::new(scenario.record.queues), Occupancy::default());
     loop {
-        let until = step.next.min(ss.next).min(end);
+        let until = step.next.min(ss.next).min(queues.next).min(end);
         world.run_until(until);
         if step.reached(until) || (with_series && until == end) {
             let mut series = world.trace.series.take();
@@ -115,12 +120,17 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
                 series.push(until, &info);
             }
         }
+        if queues.reached(until) {
+            occupancy.push(world.backlogs());
+        }
         if until == end {
             break;
         }
     }
     let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places, sockets)?;
-    Ok(RunReport { summary, series: recorder::report(scenario, &world.trace, &stations, &places) })
+    let series = recorder::report(scenario, &world.trace, &stations, &places);
+    let queues = scenario.record.queues.map(|interval| occupancy.report(scenario, interval));
+    Ok(RunReport { summary, series, queues })
 }
 
 /// Something that is looked at at a steady interval.
@@ -183,17 +193,9 @@ fn close<S: Sink>(
     let tcp = senders.into_iter().zip(sockets.into_iter().map(Some).chain(std::iter::repeat(None)));
     let tcp = tcp
         .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
-    let qdiscs = qdiscs(scenario, world);
-    Ok(summarise(
-        ids,
-        seen,
-        measured,
-        stations,
-        places,
-        world.packet_account(),
-        (&air, qdiscs),
-        tcp.collect(),
-    ))
+    let end =
+        AtEnd { packets: world.packet_account(), air, qdiscs: qdiscs(scenario, world), tcp: tcp.collect() };
+    Ok(summarise(ids, seen, measured, stations, places, end))
 }
 
 /// The counters of all queueing disciplines, by name.

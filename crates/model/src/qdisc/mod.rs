@@ -10,6 +10,7 @@ pub mod fq_codel;
 pub mod htb;
 pub mod netem;
 pub mod pfifo_fast;
+pub mod sfq;
 pub mod tbf;
 
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
@@ -20,6 +21,7 @@ use fq_codel::FqCodel;
 use htb::Htb;
 use netem::Netem;
 use pfifo_fast::PfifoFast;
+use sfq::Sfq;
 use tbf::Tbf;
 
 /// Which discipline an interface has, with its options.
@@ -31,10 +33,12 @@ pub enum QdiscConfig {
     PfifoFast(pfifo_fast::PfifoFastParams),
     /// One queue with CoDel.
     Codel(codel::CodelQdiscParams),
-    /// Fair queueing with CoDel.
-    FqCodel(fq_codel::FqCodelParams),
     /// Shaper, priorities, fair queueing and COBALT in one.
     Cake(cake::CakeParams),
+    /// Fair queueing with CoDel.
+    FqCodel(fq_codel::FqCodelParams),
+    /// Stochastic fairness queueing.
+    Sfq(sfq::SfqParams),
     /// A token bucket over another discipline.
     Htb(htb::HtbParams),
     /// One or two token buckets over another discipline.
@@ -52,8 +56,9 @@ impl QdiscConfig {
             Self::Fifo(params) => params.name(),
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
-            Self::FqCodel(_) => "fq_codel",
             Self::Cake(_) => "cake",
+            Self::FqCodel(_) => "fq_codel",
+            Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
             Self::Netem(_) => "netem",
@@ -119,10 +124,12 @@ pub enum Qdisc {
     PfifoFast(PfifoFast),
     /// One queue with CoDel.
     Codel(Box<CodelQdisc>),
-    /// Fair queueing with CoDel.
-    FqCodel(Box<FqCodel>),
     /// Shaper, priorities, fair queueing and COBALT in one.
     Cake(Box<Cake>),
+    /// Fair queueing with CoDel.
+    FqCodel(Box<FqCodel>),
+    /// Stochastic fairness queueing.
+    Sfq(Box<Sfq>),
     /// A token bucket over another discipline.
     Htb(Box<Htb>),
     /// One or two token buckets over another discipline.
@@ -137,8 +144,9 @@ macro_rules! each {
             Self::Fifo($q) => $do,
             Self::PfifoFast($q) => $do,
             Self::Codel($q) => $do,
-            Self::FqCodel($q) => $do,
             Self::Cake($q) => $do,
+            Self::FqCodel($q) => $do,
+            Self::Sfq($q) => $do,
             Self::Htb($q) => $do,
             Self::Tbf($q) => $do,
             Self::Netem($q) => $do,
@@ -154,10 +162,11 @@ impl Qdisc {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
             QdiscConfig::PfifoFast(params) => Some(Self::PfifoFast(PfifoFast::new(*params, place))),
             QdiscConfig::Codel(params) => Some(Self::Codel(Box::new(CodelQdisc::new(*params, place)))),
+            QdiscConfig::Cake(params) => Some(Self::Cake(Box::new(Cake::new(*params, place, stream)))),
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
             }
-            QdiscConfig::Cake(params) => Some(Self::Cake(Box::new(Cake::new(*params, place, stream)))),
+            QdiscConfig::Sfq(params) => Some(Self::Sfq(Box::new(Sfq::new(*params, place, stream.split())))),
             QdiscConfig::Htb(params) => {
                 let child = Self::new(&params.child, place, stream).expect("a class has a discipline");
                 Some(Self::Htb(Box::new(Htb::new(params, child))))
@@ -178,8 +187,13 @@ impl Qdisc {
         match self {
             Self::Htb(htb) => Some(htb.child()),
             Self::Tbf(tbf) => Some(tbf.child()),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Netem(_) => None,
-            Self::Cake(_) => None,
+            Self::Fifo(_)
+            | Self::PfifoFast(_)
+            | Self::Codel(_)
+            | Self::Cake(_)
+            | Self::FqCodel(_)
+            | Self::Sfq(_)
+            | Self::Netem(_) => None,
         }
     }
 
@@ -203,8 +217,9 @@ impl Qdisc {
             Self::Fifo(q) => q.params().name(),
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
-            Self::FqCodel(_) => "fq_codel",
             Self::Cake(_) => "cake",
+            Self::FqCodel(_) => "fq_codel",
+            Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
             Self::Netem(_) => "netem",
@@ -231,7 +246,7 @@ impl Qdisc {
             Self::Htb(q) => q.next(now),
             Self::Tbf(q) => q.next(now),
             Self::Netem(q) => q.next(now),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) => {
+            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Sfq(_) => {
                 if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
             }
         }

@@ -10,10 +10,11 @@ use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::htb::HtbParams;
 use crate::qdisc::netem::NetemParams;
 use crate::qdisc::pfifo_fast::PfifoFastParams;
+use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::{Peak, TbfParams};
 use crate::vocabulary::{Duration, Rate, Seed};
 
-fn configs() -> [QdiscConfig; 16] {
+fn configs() -> [QdiscConfig; 19] {
     let codel = CodelParams {
         target: Duration::from_millis(1),
         interval: Duration::from_millis(5),
@@ -35,6 +36,7 @@ fn configs() -> [QdiscConfig; 16] {
         rate: Some(rate),
         ..NetemParams::default()
     };
+    let sfq = SfqParams { limit: 12, flows: 8, depth: 5, divisor: 16, ..SfqParams::default() };
     let cake = CakeParams {
         bandwidth: Some(rate),
         rtt: codel.interval,
@@ -55,6 +57,9 @@ fn configs() -> [QdiscConfig; 16] {
         htb(QdiscConfig::Netem(netem)),
         QdiscConfig::Netem(NetemParams { rate: None, ..netem }),
         QdiscConfig::Codel(CodelQdiscParams { limit: 25, codel }),
+        QdiscConfig::Sfq(sfq),
+        QdiscConfig::Sfq(SfqParams { headdrop: true, flows: 3, ..sfq }),
+        htb(QdiscConfig::Sfq(SfqParams { flows: 30, ..sfq })),
         QdiscConfig::Cake(cake),
         QdiscConfig::Cake(CakeParams { bandwidth: None, tins: Tins::Diffserv4, ..cake }),
         htb(QdiscConfig::Cake(CakeParams { isolation: Isolation::Flowblind, ..cake })),
@@ -79,7 +84,7 @@ proptest! {
     #[test]
     fn accounts_close(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
-        which in 0usize..16,
+        which in 0usize..19,
     ) {
         let mut b = Bench::new();
         let mut q = build(&configs()[which]).unwrap();

@@ -60,7 +60,7 @@ pub fn socket(config: &TcpConfig, cc: &str, listens: bool) -> Tcp {
     let (sock, peer) = if listens { (SockId(1), SockId(0)) } else { (SockId(0), SockId(1)) };
     let cc = Cc::by_name(cc).expect("a congestion control");
     let random = Seed { seed: 1, run: 0 }.stream(if listens { "tcp.listens" } else { "tcp.connects" });
-    let mut tcp = Tcp::new(config.clone(), cc, endpoint, sock, peer, random);
+    let mut tcp = Tcp::new(*config, cc, endpoint, sock, peer, random);
     if listens {
         tcp.listen();
     }

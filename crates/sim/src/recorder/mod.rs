@@ -1,15 +1,17 @@
 //! What was seen: per flow and per station, from the trace alone, and a hash of the whole trace.
 
 mod hash;
+mod occupancy;
 mod series;
 mod series_report;
 mod sockets;
 mod summary;
 
-pub use series::{Backlog, LAYERS, PingSample, STEP, Series};
+pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
+pub use series::{PingSample, STEP, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
-pub use summary::{Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, summarise};
+pub use summary::{AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, summarise};
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
 
@@ -230,16 +232,13 @@ mod tests {
         air.book(AirUse::Data, ms(3));
         let names = |names: [&str; 2]| names.map(str::to_owned);
         let (stations, places) = (names(["a", "b"]), names(["x", "y"]));
-        let s = summarise(
-            (7, 3),
-            &filled(),
-            Duration::from_secs(1),
-            &stations,
-            &places,
-            (&account, 3),
-            (&[("wifi".to_owned(), &air)], BTreeMap::new()),
-            Vec::new(),
-        );
+        let end = AtEnd {
+            packets: (&account, 3),
+            air: vec![("wifi".to_owned(), &air)],
+            qdiscs: BTreeMap::new(),
+            tcp: Vec::new(),
+        };
+        let s = summarise((7, 3), &filled(), Duration::from_secs(1), &stations, &places, end);
         assert_eq!((s.seed, s.run), (7, 3));
         // 5,000 bytes in a second.
         assert_eq!((s.goodput_total_mbps, s.jain_airtime), (0.04, jain(&[1500.0, 500.0])));

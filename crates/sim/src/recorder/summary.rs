@@ -132,6 +132,19 @@ pub struct PacketSummary {
     pub inside: u64,
 }
 
+/// What a world holds at the end of a run, beside what its recorder has seen.
+#[derive(Debug)]
+pub struct AtEnd<'a> {
+    /// The account of packets, and how many are still inside.
+    pub packets: (&'a PacketAccount, u64),
+    /// The account of each channel, with its name.
+    pub air: Vec<(String, &'a AirAccount)>,
+    /// Counters of queueing disciplines by their names.
+    pub qdiscs: BTreeMap<String, QdiscSummary>,
+    /// TCP's senders: name of the flow, flow, state, samples.
+    pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
+}
+
 /// Makes the summary of a run in which `measured` passed after the warm-up.
 pub fn summarise(
     (seed, run): (u64, u64),
@@ -139,10 +152,9 @@ pub fn summarise(
     measured: Duration,
     stations: &[String],
     places: &[String],
-    packets: (&PacketAccount, u64),
-    (air, qdiscs): (&[(String, &AirAccount)], BTreeMap<String, QdiscSummary>),
-    tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
+    end: AtEnd<'_>,
 ) -> RunSummary {
+    let AtEnd { packets: (account, inside), air, qdiscs, tcp } = end;
     let seconds = measured.secs_f64();
     let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
     let used: Vec<f64> =
@@ -187,7 +199,6 @@ pub fn summarise(
     let flows = tcp.iter().map(|(name, id, info, _)| (name.clone(), flow(*id, info))).collect();
     let sockets = tcp.into_iter().filter(|(.., series)| !series.is_empty());
     let sockets = sockets.map(|(name, .., series)| (name, series)).collect();
-    let (account, inside) = packets;
     let dropped = account.dropped.iter().enumerate().flat_map(|(place, by_reason)| {
         let counts = Reason::ALL.iter().zip(by_reason).filter(|&(_, &n)| n > 0);
         counts.map(move |(reason, &packets)| Drop {

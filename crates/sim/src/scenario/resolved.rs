@@ -47,7 +47,10 @@ impl Scenario {
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
             "links": links.collect::<Vec<_>>(),
-            "record": { "ss_ns": self.record.ss.map(Duration::nanos) },
+            "record": {
+                "ss_ns": self.record.ss.map(Duration::nanos),
+                "queues_ns": self.record.queues.map(Duration::nanos),
+            },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
         });
         all.to_string()
@@ -124,6 +127,7 @@ impl Scenario {
             "to": flow.to.iter().map(|to| self.endpoint_name(*to)).collect::<Vec<_>>(),
             "tos": flow.tos,
             "start_ns": flow.start.nanos(),
+            "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
         })
@@ -230,6 +234,16 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "split_gso": p.split_gso,
             "ingress": p.ingress,
             "wash": p.wash,
+        }),
+        QdiscConfig::Sfq(p) => json!({
+            "kind": "sfq",
+            "limit": p.limit,
+            "quantum_bytes": p.quantum,
+            "depth": p.depth,
+            "flows": p.flows,
+            "divisor": p.divisor,
+            "perturb_ns": p.perturb.nanos(),
+            "headdrop": p.headdrop,
         }),
         QdiscConfig::Htb(p) => json!({
             "kind": "htb",

@@ -1,16 +1,10 @@
 //! From a scenario to a world: numbers for names, devices for interfaces, routes for addresses.
 
-use stillair_model::app::{
-    Bulk, BulkParams, Endpoint, Gap, Ping, UdpSource, UdpSourceParams, linear_truesize,
-};
 use stillair_model::node::interface::{Layout, TxQueues};
 use stillair_model::node::routes::Routes;
-use stillair_model::transport::cc::Cc;
-use stillair_model::transport::tcp::config::TcpConfig;
-use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
-    Ac, Addr, ChannelId, DevId, Duration, FlowId, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId,
-    Seed, Sink, SockId, WireId,
+    Ac, Addr, ChannelId, DevId, Duration, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId, Seed,
+    Sink, WireId,
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
@@ -24,14 +18,14 @@ use stillair_model::wifi::tx::expected::expected_throughput;
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 use stillair_model::wire::Wire;
 
-use super::apps::{App, AppKind};
 use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
 use super::routing::{Edge, Network, Tables};
-use super::sockets::{BulkFlow, Protocol, Socket};
 use super::{Beacons, Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
-use crate::recorder::{Direction, FlowRecord, Recorder};
-use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
+use crate::recorder::{Direction, Recorder};
+use crate::scenario::{self, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
+
+mod flows;
 
 /// A beacon goes before all categories.
 // linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
@@ -435,91 +429,6 @@ impl<'a> Plan<'a> {
     /// An interface's address is known by the interface's number.
     fn addr(&self, at: InterfaceRef) -> Addr {
         Addr::from_index(self.id(at).index())
-    }
-
-    fn apps(&self, seed: Seed) -> (Vec<App>, Vec<Socket>, Vec<FlowRecord>) {
-        let (mut apps, mut sockets, mut records) = (Vec::new(), Vec::new(), Vec::new());
-        for flow in &self.scenario.flows {
-            for (n, &to) in flow.to.iter().enumerate() {
-                let id = FlowId::from_index(apps.len());
-                let name = format!("{}.{}", flow.name, self.scenario.endpoint_name(to));
-                let endpoint = Endpoint {
-                    flow: id,
-                    flow_hash: seed.stream(&format!("{name}.hash")).bits() as u32,
-                    src: self.addr(flow.from),
-                    dst: self.addr(to),
-                    tos: flow.tos,
-                };
-                let station = [to, flow.from].into_iter().find_map(|at| self.station_at(at));
-                records.push(FlowRecord { station, ..FlowRecord::default() });
-                let start = Instant::ZERO + flow.start;
-                let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
-                let kind = match &flow.kind {
-                    FlowKind::Udp { rates, payload, burst, gap } => {
-                        let params = UdpSourceParams {
-                            endpoint,
-                            rate: rates[n],
-                            payload: *payload,
-                            burst: *burst,
-                            gap: match *gap {
-                                scenario::Gap::Exponential => Gap::Exponential,
-                                scenario::Gap::Uniform { low, high } => {
-                                    Gap::Uniform(f64::from(low) / 1e6, f64::from(high) / 1e6)
-                                }
-                                scenario::Gap::Periodic => Gap::Periodic,
-                            },
-                            start,
-                            stop,
-                            truesize: linear_truesize(payload + 28),
-                            sndbuf: u64::from(self.scenario.nodes[flow.from.node].profile.wmem_default),
-                        };
-                        let sock = SockId::from_index(sockets.len());
-                        let node = NodeId::from_index(flow.from.node);
-                        sockets.push(Socket { node, app: apps.len(), protocol: Protocol::Udp });
-                        AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
-                    }
-                    FlowKind::Tcp { congestion_control, bytes } => {
-                        let [sender, receiver] = [0, 1].map(|n| SockId::from_index(sockets.len() + n));
-                        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
-                        let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
-                        for (at, endpoint, own, peer) in ends {
-                            let random = seed.stream(&format!("{name}.{}", self.name(at)));
-                            let cc = Cc::by_name(congestion_control).expect("the reader knows it");
-                            let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
-                            if own == receiver {
-                                tcp.listen();
-                            }
-                            let protocol = Protocol::Tcp(Some(Box::new(tcp)));
-                            let node = NodeId::from_index(at.node);
-                            sockets.push(Socket { node, app: apps.len(), protocol });
-                        }
-                        let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes });
-                        AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver, waits: false })
-                    }
-                    FlowKind::Ping { interval, payload } => {
-                        AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
-                    }
-                    FlowKind::UdpPing { interval, payload } => {
-                        AppKind::Ping(Ping::udp(endpoint, *interval, *payload, start, stop))
-                    }
-                };
-                apps.push(App { node: NodeId::from_index(flow.from.node), kind });
-            }
-        }
-        (apps, sockets, records)
-    }
-
-    /// What a socket at an interface is given by its kernel and its device.
-    fn tcp(&self, at: InterfaceRef) -> TcpConfig {
-        let profile = &self.scenario.nodes[at.node].profile;
-        let mut config = TcpConfig { tso: self.interface(at).tso, ..profile.tcp };
-        if let Kind::Wifi(_) = self.interface(at).medium {
-            // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation.
-            config.scatter_gather = false;
-            config.truesize_segment = profile.truesize_linear;
-            config.pacing_shift = profile.wifi_pacing_shift;
-        }
-        config
     }
 
     /// Whose airtime a device's PPDUs to each of its peers are.

@@ -4,7 +4,7 @@
 
 pub mod random;
 
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Reason, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, Reason, Seed, Sink, Trace};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 use stillair_sim::recorder::{Recorder, RunSummary};
 use stillair_sim::scenario::{self, Scenario};
@@ -79,6 +79,8 @@ pub struct Watcher {
     pub collided: u64,
     /// Beacons sent without a collision.
     pub beacons: u64,
+    /// By flow of TCP: bytes that the reader at its far end got.
+    pub read: Vec<u64>,
 }
 
 impl Watcher {
@@ -94,6 +96,7 @@ impl Watcher {
             tries: 0,
             collided: 0,
             beacons: 0,
+            read: vec![0; flows],
         }
     }
 
@@ -107,6 +110,8 @@ impl Sink for Watcher {
     fn event(&mut self, now: Instant, what: &Trace) {
         self.recorder.event(now, what);
         match *what {
+            // What TCP delivers twice or out of order its reader never sees.
+            Trace::Delivered { kind: Kind::Tcp, .. } => {}
             Trace::Delivered { flow, seq, kind, .. } => {
                 let last = &mut self.last[flow.index()];
                 if self.check_order && seq <= *last && self.disorder.is_none() {
@@ -116,7 +121,9 @@ impl Sink for Watcher {
                 *last = seq;
                 self.delivered[flow.index()] += u64::from(kind.reply().is_none());
             }
-            Trace::Read { .. } => {}
+            Trace::Read { flow, forth, bytes } => {
+                self.read[flow.index()] += if forth { u64::from(bytes) } else { 0 };
+            }
             Trace::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
             Trace::Ppdu(t) => match t.kind {
                 PpduKind::Single | PpduKind::Aggregate => {

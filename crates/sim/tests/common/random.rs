@@ -10,6 +10,9 @@ use super::{parse, run_to, watched};
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
 const SCHEMES: [&str; 5] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed"];
 
+/// Congestion controls of TCP.
+const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
+
 /// Links between server and access points: most are one of the first two.
 const WIRES: [&str; 7] = [
     "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
@@ -22,8 +25,9 @@ const WIRES: [&str; 7] = [
 ];
 
 /// Disciplines of the server, and whether they keep the order of a flow.
-const QDISCS: [(&str, bool); 11] = [
+const QDISCS: [(&str, bool); 12] = [
     ("pfifo_fast", true),
+    ("{ kind = \"sfq\", limit = 20, depth = 8, headdrop = true }", true),
     ("{ kind = \"codel\", target = \"1 ms\", interval = \"5 ms\", limit = 40 }", true),
     ("{ kind = \"htb\", rate = \"10 Mbit/s\" }", true),
     (
@@ -162,7 +166,7 @@ fn second() -> impl Strategy<Value = Second> {
 
 fn traffic() -> impl Strategy<Value = Traffic> {
     let size = (100_u32..60_000, prop_oneof![1_u32..5, 5_u32..300], 1_u32..1473);
-    (0_usize..6, 0_usize..8, any::<bool>(), 0..MARKS.len(), size, 0_usize..3).prop_map(
+    (0_usize..10, 0_usize..8, any::<bool>(), 0..MARKS.len(), size, 0_usize..3).prop_map(
         |(kind, station, second, mark, (kbps, burst, payload), gap)| Traffic {
             kind,
             station,
@@ -249,6 +253,13 @@ impl Case {
             && !self.stations.iter().flat_map(|s| &s.second).any(|s| few(s.scheme, s.limit))
     }
 
+    /// Whether no path has errors, in either direction.
+    fn loses_nothing_on_air(&self) -> bool {
+        let mut stations = self.stations.iter();
+        stations
+            .all(|s| s.errors == 0 && s.ack_errors == 0 && s.second.as_ref().is_none_or(|t| t.errors == 0))
+    }
+
     /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop after 300 ms.
     pub fn text(&self, flows: u32) -> String {
         let mut t = format!(
@@ -326,14 +337,25 @@ impl Case {
                 2 => ("ping", "server".to_owned(), a),
                 3 => ("ping", a, "server".to_owned()),
                 4 => ("udp_ping", a, "server".to_owned()),
+                5 => ("tcp", "server".to_owned(), a),
+                6 => ("tcp", a, "server".to_owned()),
+                7 if count > 1 => ("tcp", a, by((t.station + 1) % count)),
+                7 => ("tcp", a, "ap0".to_owned()),
                 _ if count > 1 => ("udp", a, by((t.station + 1) % count)),
                 _ => ("udp", a, "ap0".to_owned()),
             };
             line(format!(
-                "[[flow]]\nkind = \"{kind}\"\nfrom = \"{from}\"\nto = \"{to}\"\nmark = \"{}\"\nstop = \"300 ms\"\n\
-                 payload = {}\n",
-                MARKS[t.mark], t.payload
+                "[[flow]]\nkind = \"{kind}\"\nfrom = \"{from}\"\nto = \"{to}\"\nmark = \"{}\"\nstop = \"300 ms\"\n",
+                MARKS[t.mark]
             ));
+            if kind == "tcp" {
+                line(format!("congestion_control = \"{}\"\n", CONTROLS[t.burst as usize % CONTROLS.len()]));
+                if t.gap > 0 {
+                    line(format!("bytes = {}\n", t.kbps * t.payload));
+                }
+                continue;
+            }
+            line(format!("payload = {}\n", t.payload));
             if kind == "udp" {
                 let gap = ["exponential", "periodic", "uniform 0.5..1.5"][t.gap];
                 line(format!("rate = \"{} kbit/s\"\nburst = {}\ngap = \"{gap}\"\n", t.kbps, t.burst));
@@ -381,8 +403,26 @@ fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String>
         return Err(format!("{inside} packets inside, {} bytes charged", world.charged()));
     };
     run_to(&mut world, Duration::from_millis(300 + drained * 500))?;
-    let (account, _) = world.packet_account();
-    let ended = account.delivered + account.consumed + account.merged + account.dropped_total();
+    // Where every frame arrives in the end, so does all data: no connection stalls.
+    if case.loses_nothing_on_air() {
+        let until = (1..=240).find(|n| {
+            run_to(&mut world, Duration::from_millis(300 + (drained + n) * 500)).is_err()
+                || world.tcp_senders().all(|(_, info)| info.unacked == 0 && info.notsent == 0)
+        });
+        if until.is_none() {
+            return Err(format!("stalled: {:?}", world.tcp_senders().collect::<Vec<_>>()));
+        }
+    }
+    // The reader has what was acknowledged beside SYN and FIN, and may have what is not yet.
+    let senders: Vec<_> = world.tcp_senders().collect();
+    for (flow, info) in senders {
+        let read = world.trace.read[flow.index()];
+        if info.bytes_acked > read + 2 || info.bytes_sent - info.bytes_retrans < read {
+            return Err(format!("flow {}: {read} bytes read, {info:?}", flow.0));
+        }
+    }
+    let (account, inside) = world.packet_account();
+    let ended = account.delivered + account.consumed + account.merged + account.dropped_total() + inside;
     if account.created == ended {
         Ok(())
     } else {

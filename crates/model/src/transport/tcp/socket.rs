@@ -10,7 +10,7 @@ use super::sender::Sender;
 use super::{AckIn, Outlet};
 use crate::app::Endpoint;
 use crate::transport::cc::{Cc, Controller};
-use crate::vocabulary::{Instant, SockId, Stream, TcpFlags, TcpHeader};
+use crate::vocabulary::{Addr, Instant, SockId, Stream, TcpFlags, TcpHeader};
 use handshake::Handshake;
 use port::{Face, Port};
 
@@ -93,6 +93,10 @@ impl Tcp {
         self.face.endpoint.flow_hash = self.face.endpoint.flow_hash.rotate_left(16);
     }
 
+    /// The address that it sends from.
+    pub fn source(&self) -> Addr {
+        self.face.endpoint.src
+    }
     /// State of the connection.
     pub fn state(&self) -> State {
         self.state

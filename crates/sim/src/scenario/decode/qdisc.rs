@@ -1,6 +1,7 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
 mod cake;
+mod sfq;
 mod tbf;
 
 use stillair_model::qdisc::QdiscConfig;
@@ -193,7 +194,7 @@ static NETEM: Shape = Shape {
 
 /// What the discipline of a class may be.
 const CHILD: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &cake::SHAPE, &NETEM],
+    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &cake::SHAPE, &sfq::SHAPE, &NETEM],
     bare: true,
 };
 
@@ -206,6 +207,7 @@ pub(super) const WIRED: Form = Form::Kinds {
         &CODEL,
         &FQ_CODEL,
         &cake::SHAPE,
+        &sfq::SHAPE,
         &HTB,
         &tbf::SHAPE,
         &NETEM,
@@ -223,6 +225,7 @@ pub(super) const WIFI: Form = Form::Kinds {
         &CODEL_MQ,
         &FQ_CODEL_MQ,
         &cake::SHAPE_MQ,
+        &sfq::SHAPE_MQ,
         &HTB,
         &NETEM,
         &NOQUEUE,
@@ -317,6 +320,7 @@ fn config(
         "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
         "cake" => QdiscConfig::Cake(cake::read(section)?),
+        "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
             QdiscConfig::Htb(htb(section, device)?)

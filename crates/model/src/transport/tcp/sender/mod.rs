@@ -225,7 +225,7 @@ impl Sender {
             rexmit_hint: None,
             closing: false,
             count: Counters::default(),
-            cfg: config.clone(),
+            cfg: *config,
         }
     }
 

@@ -1,0 +1,104 @@
+//! Applications and sockets at the ends of the flows.
+
+use stillair_model::app::{
+    Bulk, BulkParams, Endpoint, Gap, Ping, UdpSource, UdpSourceParams, linear_truesize,
+};
+use stillair_model::transport::cc::Cc;
+use stillair_model::transport::tcp::config::TcpConfig;
+use stillair_model::transport::tcp::socket::Tcp;
+use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
+
+use super::super::apps::{App, AppKind};
+use super::super::sockets::{BulkFlow, Protocol, Socket};
+use super::Plan;
+use crate::recorder::FlowRecord;
+use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind};
+
+impl Plan<'_> {
+    /// Applications, sockets and records of the flows, in their order.
+    pub(super) fn apps(&self, seed: Seed) -> (Vec<App>, Vec<Socket>, Vec<FlowRecord>) {
+        let (mut apps, mut sockets, mut records) = (Vec::new(), Vec::new(), Vec::new());
+        for flow in &self.scenario.flows {
+            for (n, &to) in flow.to.iter().enumerate() {
+                let id = FlowId::from_index(apps.len());
+                let name = format!("{}.{}", flow.name, self.scenario.endpoint_name(to));
+                let endpoint = Endpoint {
+                    flow: id,
+                    flow_hash: seed.stream(&format!("{name}.hash")).bits() as u32,
+                    src: self.addr(flow.from),
+                    dst: self.addr(to),
+                    tos: flow.tos,
+                };
+                let station = [to, flow.from].into_iter().find_map(|at| self.station_at(at));
+                records.push(FlowRecord { station, ..FlowRecord::default() });
+                let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
+                let start = Instant::ZERO + flow.start + Duration::from_nanos(late as u64);
+                let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
+                let kind = match &flow.kind {
+                    FlowKind::Udp { rates, payload, burst, gap } => {
+                        let params = UdpSourceParams {
+                            endpoint,
+                            rate: rates[n],
+                            payload: *payload,
+                            burst: *burst,
+                            gap: match *gap {
+                                scenario::Gap::Exponential => Gap::Exponential,
+                                scenario::Gap::Uniform { low, high } => {
+                                    Gap::Uniform(f64::from(low) / 1e6, f64::from(high) / 1e6)
+                                }
+                                scenario::Gap::Periodic => Gap::Periodic,
+                            },
+                            start,
+                            stop,
+                            truesize: linear_truesize(payload + 28),
+                            sndbuf: u64::from(self.scenario.nodes[flow.from.node].profile.wmem_default),
+                        };
+                        let sock = SockId::from_index(sockets.len());
+                        let node = NodeId::from_index(flow.from.node);
+                        sockets.push(Socket { node, app: apps.len(), protocol: Protocol::Udp });
+                        AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
+                    }
+                    FlowKind::Tcp { congestion_control, bytes } => {
+                        let [sender, receiver] = [0, 1].map(|n| SockId::from_index(sockets.len() + n));
+                        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
+                        let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
+                        for (at, endpoint, own, peer) in ends {
+                            let random = seed.stream(&format!("{name}.{}", self.name(at)));
+                            let cc = Cc::by_name(congestion_control).expect("the reader knows it");
+                            let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
+                            if own == receiver {
+                                tcp.listen();
+                            }
+                            let protocol = Protocol::Tcp(Some(Box::new(tcp)));
+                            let node = NodeId::from_index(at.node);
+                            sockets.push(Socket { node, app: apps.len(), protocol });
+                        }
+                        let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes });
+                        AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver, waits: false })
+                    }
+                    FlowKind::Ping { interval, payload } => {
+                        AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
+                    }
+                    FlowKind::UdpPing { interval, payload } => {
+                        AppKind::Ping(Ping::udp(endpoint, *interval, *payload, start, stop))
+                    }
+                };
+                apps.push(App { node: NodeId::from_index(flow.from.node), kind });
+            }
+        }
+        (apps, sockets, records)
+    }
+
+    /// What a socket at an interface is given by its kernel and its device.
+    fn tcp(&self, at: InterfaceRef) -> TcpConfig {
+        let profile = &self.scenario.nodes[at.node].profile;
+        let mut config = TcpConfig { tso: self.interface(at).tso, ..profile.tcp };
+        if let Kind::Wifi(_) = self.interface(at).medium {
+            // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation.
+            config.scatter_gather = false;
+            config.truesize_segment = profile.truesize_linear;
+            config.pacing_shift = profile.wifi_pacing_shift;
+        }
+        config
+    }
+}
