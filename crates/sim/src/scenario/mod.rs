@@ -289,6 +289,8 @@ pub struct Flow {
     pub tos: u8,
     /// When it starts.
     pub start: Duration,
+    /// Most by which each receiver's stream starts later, by chance.
+    pub start_spread: Duration,
     /// When it stops; none means the end of the run.
     pub stop: Option<Duration>,
     /// What it is.

@@ -134,10 +134,10 @@ impl<S: Sink> World<S> {
         let hot = self.packets.get_mut(p);
         match self.nodes[node.index()].routes.get(hot.dst) {
             Some(Route::Local) => self.local(node, p),
-            Some(Route::Via(..)) if self.nodes[node.index()].forward && hot.ttl > 1 => {
+            Some(onward) if self.nodes[node.index()].forward && hot.ttl > 1 => {
                 hot.ttl -= 1;
                 // Whoever passes a packet on does not look at what became of it.
-                let _ = self.egress(node, p);
+                let _ = self.leave(node, onward, p);
             }
             _ => self.drop_at_node(node, p, Reason::NoRoute),
         }

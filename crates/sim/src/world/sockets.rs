@@ -116,8 +116,14 @@ impl<S: Sink> World<S> {
     /// A socket that small queues had stopped may send again.
     pub(super) fn tcp_poll(&mut self, sock: SockId) {
         let now = self.now;
-        self.with_tcp(sock, |tcp, out| tcp.poll(now, out));
-        self.arm_socket(sock);
+        let woken = self.with_tcp(sock, |tcp, out| {
+            tcp.poll(now, out);
+            tcp.wakes_writer()
+        });
+        match woken {
+            Some(true) => self.serve(sock),
+            _ => self.arm_socket(sock),
+        }
     }
 
     /// After a socket has acted: the application above it reads and writes, and its timer is armed.

@@ -207,6 +207,7 @@ impl Tcp {
         }
         if news {
             self.push(now, out);
+            self.sender.check_space();
         }
         self.receiver.decide(now);
         self.flush(now, out);
@@ -278,17 +279,18 @@ impl Tcp {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
         }
-        let taken = self.sender.write(now, bytes);
-        if taken > 0 {
-            self.push(now, out);
-        }
-        taken
+        self.sender.write(now, bytes, &mut Port { out, receiver: &mut self.receiver, face: &self.face })
     }
 
-    /// An application that had to wait may write again.
+    /// An application that had to wait may write again; it is told once.
     #[inline]
     pub fn wants_data(&mut self) -> bool {
         matches!(self.state, State::Established | State::CloseWait) && self.sender.wants_data()
+    }
+    /// Whether [`Tcp::wants_data`] would say so.
+    #[inline]
+    pub fn wakes_writer(&self) -> bool {
+        matches!(self.state, State::Established | State::CloseWait) && self.sender.wakes_writer()
     }
 
     /// Bytes that the application can read.

@@ -172,9 +172,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     }
     let node_table = nodes_field.table("a table of nodes by name")?;
     let mut merged = Vec::with_capacity(node_fields.len());
-    for (name, field) in &node_fields {
+    for (at, (name, field)) in node_fields.iter().enumerate() {
         field.table("a table")?;
-        merged.push((*name, field.item.origin, inherit(node_table, "node", name)?));
+        merged.push((*name, field.item.origin, inherit(node_table, "node", at)?));
     }
     let names = Names {
         channels: channel_fields.iter().map(|(name, _)| *name).collect(),
