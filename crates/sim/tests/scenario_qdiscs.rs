@@ -4,6 +4,7 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::{NetemParams, Share};
+use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wire::WireParams;
 use stillair_sim::scenario::{self, Scenario, ScenarioError};
@@ -15,14 +16,29 @@ fn with(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
     scenario::parse(GOOD, "good.toml", &sets)
 }
 
+/// The discipline that a text makes.
+fn of(text: &str) -> QdiscConfig {
+    let s = with(&[("node.server.interface.eth0.qdisc", text)]).unwrap();
+    s.nodes[0].interfaces[0].qdisc.config.clone()
+}
+
+#[test]
+fn sfq_cuts_what_follows_from_what_is_given() {
+    let sfq = |text: &str| match of(text) {
+        QdiscConfig::Sfq(params) => params,
+        other => panic!("{other:?}"),
+    };
+    let default = SfqParams::default();
+    assert_eq!(sfq("sfq"), default);
+    let perturb = Duration::from_secs(10);
+    assert_eq!(sfq("{ kind = \"sfq\", perturb = \"10 s\" }"), SfqParams { perturb, ..default });
+    let cut = SfqParams { limit: 60, depth: 30, flows: 2, divisor: 2, ..default };
+    assert_eq!(sfq("{ kind = \"sfq\", limit = 1000, depth = 30, flows = 50, divisor = 2 }"), cut);
+    assert_eq!(sfq("{ kind = \"sfq\", limit = 10 }"), SfqParams { limit: 10, flows: 10, ..default });
+}
+
 #[test]
 fn shaping_and_emulation_under_tc_names() {
-    let of = |text: &str| {
-        with(&[("node.server.interface.eth0.qdisc", text)]).unwrap().nodes[0].interfaces[0]
-            .qdisc
-            .config
-            .clone()
-    };
     let QdiscConfig::Htb(htb) = of("{ kind = \"htb\", rate = \"100 Mbit/s\" }") else { panic!("htb") };
     let rate = Rate::from_mbps(100);
     let child = Box::new(QdiscConfig::Fifo(FifoParams::Packets(1000)));

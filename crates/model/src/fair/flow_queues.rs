@@ -148,14 +148,14 @@ pub struct FlowQueues {
 // paper: Dietzfelbinger, "Universal hashing and k-wise independent random variables via integer arithmetic" (1996) -
 // the upper half of a * x + b, with a and b of 64 bits.
 #[derive(Clone, Copy, Debug)]
-struct Salt {
+pub(crate) struct Salt {
     a: u64,
     b: u64,
 }
 
 impl Salt {
     /// Spreads the salt over both factors, so that any number will do.
-    fn new(salt: u64) -> Self {
+    pub(crate) fn new(salt: u64) -> Self {
         // The finaliser of SplitMix64, at two points of its sequence.
         let mix = |n: u64| {
             let z = salt.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -167,7 +167,7 @@ impl Salt {
     }
 
     #[inline]
-    fn hash(self, x: u32) -> u32 {
+    pub(crate) fn hash(self, x: u32) -> u32 {
         (self.a.wrapping_mul(u64::from(x)).wrapping_add(self.b) >> 32) as u32
     }
 }
@@ -414,6 +414,10 @@ impl FlowQueues {
     #[inline]
     pub fn total(&self) -> u32 {
         self.totals.packets
+    }
+    /// Bytes in all queues, with Ethernet headers.
+    pub fn total_bytes(&self) -> u64 {
+        self.tins.iter().map(|t| t.bytes).sum()
     }
     /// Truesize of all packets in all queues, in bytes.
     pub fn memory_used(&self) -> u64 {

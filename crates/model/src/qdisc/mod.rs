@@ -3,20 +3,26 @@
 //! A discipline owns the packets in it and frees what it drops, with the reason and its own place. A queue of
 //! packets is a queue of skbs: one packet may stand for several segments and counts once.
 
+pub mod cake;
 pub mod codel;
 pub mod fifo;
 pub mod fq_codel;
 pub mod htb;
 pub mod netem;
 pub mod pfifo_fast;
+pub mod sfq;
+pub mod tbf;
 
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
+use cake::Cake;
 use codel::CodelQdisc;
 use fifo::Fifo;
 use fq_codel::FqCodel;
 use htb::Htb;
 use netem::Netem;
 use pfifo_fast::PfifoFast;
+use sfq::Sfq;
+use tbf::Tbf;
 
 /// Which discipline an interface has, with its options.
 #[derive(Clone, PartialEq, Debug)]
@@ -27,10 +33,16 @@ pub enum QdiscConfig {
     PfifoFast(pfifo_fast::PfifoFastParams),
     /// One queue with CoDel.
     Codel(codel::CodelQdiscParams),
+    /// Shaper, priorities, fair queueing and COBALT in one.
+    Cake(cake::CakeParams),
     /// Fair queueing with CoDel.
     FqCodel(fq_codel::FqCodelParams),
+    /// Stochastic fairness queueing.
+    Sfq(sfq::SfqParams),
     /// A token bucket over another discipline.
     Htb(htb::HtbParams),
+    /// One or two token buckets over another discipline.
+    Tbf(tbf::TbfParams),
     /// An emulated network.
     Netem(netem::NetemParams),
     /// None: packets go straight to the device (`noqueue`).
@@ -44,8 +56,11 @@ impl QdiscConfig {
             Self::Fifo(params) => params.name(),
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
+            Self::Cake(_) => "cake",
             Self::FqCodel(_) => "fq_codel",
+            Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
+            Self::Tbf(_) => "tbf",
             Self::Netem(_) => "netem",
             Self::Noqueue => "noqueue",
         }
@@ -109,10 +124,16 @@ pub enum Qdisc {
     PfifoFast(PfifoFast),
     /// One queue with CoDel.
     Codel(Box<CodelQdisc>),
+    /// Shaper, priorities, fair queueing and COBALT in one.
+    Cake(Box<Cake>),
     /// Fair queueing with CoDel.
     FqCodel(Box<FqCodel>),
+    /// Stochastic fairness queueing.
+    Sfq(Box<Sfq>),
     /// A token bucket over another discipline.
     Htb(Box<Htb>),
+    /// One or two token buckets over another discipline.
+    Tbf(Box<Tbf>),
     /// An emulated network.
     Netem(Box<Netem>),
 }
@@ -123,8 +144,11 @@ macro_rules! each {
             Self::Fifo($q) => $do,
             Self::PfifoFast($q) => $do,
             Self::Codel($q) => $do,
+            Self::Cake($q) => $do,
             Self::FqCodel($q) => $do,
+            Self::Sfq($q) => $do,
             Self::Htb($q) => $do,
+            Self::Tbf($q) => $do,
             Self::Netem($q) => $do,
         }
     };
@@ -138,12 +162,18 @@ impl Qdisc {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
             QdiscConfig::PfifoFast(params) => Some(Self::PfifoFast(PfifoFast::new(*params, place))),
             QdiscConfig::Codel(params) => Some(Self::Codel(Box::new(CodelQdisc::new(*params, place)))),
+            QdiscConfig::Cake(params) => Some(Self::Cake(Box::new(Cake::new(*params, place, stream)))),
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
             }
+            QdiscConfig::Sfq(params) => Some(Self::Sfq(Box::new(Sfq::new(*params, place, stream.split())))),
             QdiscConfig::Htb(params) => {
                 let child = Self::new(&params.child, place, stream).expect("a class has a discipline");
                 Some(Self::Htb(Box::new(Htb::new(params, child))))
+            }
+            QdiscConfig::Tbf(params) => {
+                let child = Self::new(&params.child, place, stream).expect("a bucket has a discipline");
+                Some(Self::Tbf(Box::new(Tbf::new(params, child, place))))
             }
             QdiscConfig::Netem(params) => {
                 Some(Self::Netem(Box::new(Netem::new(*params, place, stream.split()))))
@@ -156,13 +186,29 @@ impl Qdisc {
     pub fn child(&self) -> Option<&Self> {
         match self {
             Self::Htb(htb) => Some(htb.child()),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Netem(_) => None,
+            Self::Tbf(tbf) => Some(tbf.child()),
+            Self::Fifo(_)
+            | Self::PfifoFast(_)
+            | Self::Codel(_)
+            | Self::Cake(_)
+            | Self::FqCodel(_)
+            | Self::Sfq(_)
+            | Self::Netem(_) => None,
+        }
+    }
+
+    /// The first packet of one that nothing changes but an arrival or a departure, and no packet of others.
+    #[inline]
+    fn head(&self) -> Option<Pkt> {
+        match self {
+            Self::Fifo(q) => q.head(),
+            _ => None,
         }
     }
 
     /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`Wake::At`].
     pub const fn holds_back(&self) -> bool {
-        matches!(self, Self::Htb(_) | Self::Netem(_))
+        matches!(self, Self::Cake(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_))
     }
 
     /// The name under which tc knows it.
@@ -171,8 +217,11 @@ impl Qdisc {
             Self::Fifo(q) => q.params().name(),
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
+            Self::Cake(_) => "cake",
             Self::FqCodel(_) => "fq_codel",
+            Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
+            Self::Tbf(_) => "tbf",
             Self::Netem(_) => "netem",
         }
     }
@@ -193,9 +242,11 @@ impl Qdisc {
     #[inline]
     pub fn next(&self, now: Instant) -> Wake {
         match self {
+            Self::Cake(q) => q.next(now),
             Self::Htb(q) => q.next(now),
+            Self::Tbf(q) => q.next(now),
             Self::Netem(q) => q.next(now),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) => {
+            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Sfq(_) => {
                 if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
             }
         }

@@ -1,5 +1,9 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
+mod cake;
+mod sfq;
+mod tbf;
+
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::codel::CodelQdiscParams;
 use stillair_model::qdisc::fifo::FifoParams;
@@ -189,18 +193,43 @@ static NETEM: Shape = Shape {
 };
 
 /// What the discipline of a class may be.
-const CHILD: Form =
-    Form::Kinds { shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &NETEM], bare: true };
+const CHILD: Form = Form::Kinds {
+    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &cake::SHAPE, &sfq::SHAPE, &NETEM],
+    bare: true,
+};
 
 /// What the qdisc of a wired interface may be.
 pub(super) const WIRED: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &HTB, &NETEM, &NOQUEUE],
+    shapes: &[
+        &PFIFO_FAST,
+        &PFIFO,
+        &BFIFO,
+        &CODEL,
+        &FQ_CODEL,
+        &cake::SHAPE,
+        &sfq::SHAPE,
+        &HTB,
+        &tbf::SHAPE,
+        &NETEM,
+        &NOQUEUE,
+    ],
     bare: true,
 };
 
 /// What the qdisc of a Wi-Fi interface may be.
 pub(super) const WIFI: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST_MQ, &PFIFO_MQ, &BFIFO_MQ, &CODEL_MQ, &FQ_CODEL_MQ, &HTB, &NETEM, &NOQUEUE],
+    shapes: &[
+        &PFIFO_FAST_MQ,
+        &PFIFO_MQ,
+        &BFIFO_MQ,
+        &CODEL_MQ,
+        &FQ_CODEL_MQ,
+        &cake::SHAPE_MQ,
+        &sfq::SHAPE_MQ,
+        &HTB,
+        &NETEM,
+        &NOQUEUE,
+    ],
     bare: true,
 };
 
@@ -265,7 +294,10 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
         _ => config(kind, section.as_mut(), &field, device)?,
     };
     // linux: net/sched/sch_api.c (4.4) - what shapes or emulates stands for the whole device.
-    let whole = matches!(config, QdiscConfig::Noqueue | QdiscConfig::Htb(_) | QdiscConfig::Netem(_));
+    let whole = matches!(
+        config,
+        QdiscConfig::Noqueue | QdiscConfig::Htb(_) | QdiscConfig::Tbf(_) | QdiscConfig::Netem(_)
+    );
     let mut mq = device.scheme.is_some() && !whole;
     if let Some(mut section) = section {
         if mq {
@@ -287,9 +319,15 @@ fn config(
         "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section, kind, device.txqueuelen)?),
         "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
+        "cake" => QdiscConfig::Cake(cake::read(section)?),
+        "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
             QdiscConfig::Htb(htb(section, device)?)
+        }
+        "tbf" => {
+            let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
+            QdiscConfig::Tbf(tbf::read(section, device)?)
         }
         "netem" => QdiscConfig::Netem(netem(section)?),
         _ => device.pfifo_fast(),
@@ -303,16 +341,18 @@ fn htb(section: &mut Section<'_>, device: &Device<'_>) -> Result<HtbParams, Faul
     let ceil = section.or("ceil", rate)?;
     let burst = section.or("burst", HtbParams::default_burst(rate))?;
     let cburst = section.or("cburst", HtbParams::default_burst(ceil))?;
-    let child = match section.get("child") {
-        None => QdiscConfig::Fifo(FifoParams::pfifo(device.txqueuelen)),
-        Some(field) => {
-            let (kind, mut section) = field.kind()?;
-            let child = config(kind, section.as_mut(), &field, device)?;
-            section.map_or(Ok(()), Section::finish)?;
-            child
-        }
-    };
-    Ok(HtbParams { rate, ceil, burst, cburst, child: Box::new(child) })
+    let child = child(section, device)?;
+    let child = Box::new(child.unwrap_or(QdiscConfig::Fifo(FifoParams::pfifo(device.txqueuelen))));
+    Ok(HtbParams { rate, ceil, burst, cburst, child })
+}
+
+/// Reads `child`, if it is there.
+fn child(section: &mut Section<'_>, device: &Device<'_>) -> Result<Option<QdiscConfig>, Fault> {
+    let Some(field) = section.get("child") else { return Ok(None) };
+    let (kind, mut section) = field.kind()?;
+    let child = config(kind, section.as_mut(), &field, device)?;
+    section.map_or(Ok(()), Section::finish)?;
+    Ok(Some(child))
 }
 
 /// Most jitter: twice of it fits the kernel's 32 bits of nanoseconds.

@@ -1,0 +1,284 @@
+//! sfq: stochastic fairness queueing, a round of flow queues found by hash.
+//!
+//! A flow has a slot for as long as it has packets. Slots are served in turn, each with a quantum of bytes a round; a slot
+//! that fills joins at the end of the round, and there is no list of new flows. Who holds most packets pays when all
+//! together hold too many.
+//!
+//! Not there: filters that choose the slot, and RED on each slot (`redflowlimit`).
+
+mod depths;
+mod deques;
+
+use self::depths::Depths;
+use self::deques::{Deque, Pool};
+use super::{Enqueue, QdiscStats};
+use crate::fair::drr::{Drr, Member, Rounds};
+use crate::fair::flow_queues::Salt;
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, Reason, Sink, Stream, skb_len};
+
+/// Parameters, under tc's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SfqParams {
+    /// Most packets over all flows, at least two.
+    pub limit: u32,
+    /// Bytes that a flow may send in a round.
+    pub quantum: u32,
+    /// Most packets of a flow.
+    pub depth: u32,
+    /// Slots, which are as many flows as may have packets at a time.
+    pub flows: u32,
+    /// Values of the hash, a power of two.
+    pub divisor: u32,
+    /// How often the hash changes; zero: never.
+    pub perturb: Duration,
+    /// Packets are dropped from the head of a queue instead of its tail.
+    pub headdrop: bool,
+}
+
+impl SfqParams {
+    /// Most packets of a flow.
+    // linux: net/sched/sch_sfq.c SFQ_MAX_DEPTH (6.1).
+    pub const MAX_DEPTH: u32 = 127;
+    /// Most slots.
+    // linux: net/sched/sch_sfq.c SFQ_MAX_FLOWS (6.1) - numbers of 16 bits stand for slots and for depths.
+    pub const MAX_FLOWS: u32 = 65_408;
+    /// Most values of the hash.
+    // linux: net/sched/sch_sfq.c sfq_change (6.1).
+    pub const MAX_DIVISOR: u32 = 65_536;
+    /// Least quantum, in bytes.
+    // linux: net/sched/sch_sfq.c sfq_change (6.1) - a smaller one is raised.
+    pub const MIN_QUANTUM: u32 = 256;
+}
+
+impl Default for SfqParams {
+    // linux: net/sched/sch_sfq.c sfq_init (6.1) - the quantum is a full packet of the device.
+    fn default() -> Self {
+        Self {
+            limit: 127,
+            quantum: 1514,
+            depth: 127,
+            flows: 128,
+            divisor: 1024,
+            perturb: Duration::ZERO,
+            headdrop: false,
+        }
+    }
+}
+
+/// A flow's place in the round.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    queue: Deque,
+    hash: u32,
+}
+
+/// No slot for a hash.
+const NONE: u32 = u32::MAX;
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Sfq {
+    params: SfqParams,
+    place: PlaceId,
+    stream: Stream,
+    salt: Salt,
+    /// When the hash changes next.
+    perturb_at: Option<Instant>,
+    /// By hash: its slot.
+    table: Vec<u32>,
+    slots: Vec<Slot>,
+    pool: Pool,
+    depths: Depths,
+    drr: Drr,
+    rounds: Rounds,
+    packets: u32,
+    bytes: u64,
+    stats: QdiscStats,
+}
+
+impl Sfq {
+    /// An empty round; drops are booked at `place`, `stream` gives the hashes.
+    ///
+    /// Panics without a slot, a depth, a quantum or a divisor that is a power of two, or with a limit below two.
+    pub fn new(params: SfqParams, place: PlaceId, mut stream: Stream) -> Self {
+        let SfqParams { limit, depth, flows, divisor, perturb, .. } = params;
+        assert!(limit > 1 && depth > 0 && flows > 0 && divisor.is_power_of_two(), "impossible sfq");
+        Self {
+            params,
+            place,
+            salt: Salt::new(stream.bits()),
+            stream,
+            perturb_at: (perturb > Duration::ZERO).then(|| Instant::ZERO + perturb),
+            table: vec![NONE; divisor as usize],
+            slots: vec![Slot { queue: Deque::EMPTY, hash: 0 }; flows as usize],
+            // A packet comes in before another goes.
+            pool: Pool::new(limit + 1),
+            depths: Depths::new(flows, depth),
+            drr: Drr::new(flows),
+            rounds: Rounds::default(),
+            packets: 0,
+            bytes: 0,
+            stats: QdiscStats::default(),
+        }
+    }
+
+    /// Queues the packet at its flow's slot. A full slot refuses it, or drops its head for it; if all together hold too
+    /// many, the slot with the most packets loses one.
+    // linux: net/sched/sch_sfq.c sfq_enqueue, sfq_drop (6.1).
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        self.perturb(now, ctx);
+        let slot = self.slot_of(ctx.packets.get(p).flow_hash);
+        let full = |slot: u32| self.slots[slot as usize].queue.packets() >= self.params.depth;
+        match slot {
+            Some(slot) if !full(slot) => self.put(slot, p, ctx),
+            Some(slot) if self.params.headdrop => {
+                let head = self.take(slot, true, ctx).expect("a full slot holds packets");
+                self.drop(now, head, ctx);
+                self.push(slot, p, ctx);
+                return Enqueue::Congested;
+            }
+            Some(_) | None => {
+                self.drop(now, p, ctx);
+                return Enqueue::Dropped;
+            }
+        }
+        if self.packets <= self.params.limit {
+            return Enqueue::Queued;
+        }
+        if slot == self.drop_one(now, ctx) { Enqueue::Congested } else { Enqueue::Queued }
+    }
+
+    /// Takes the next packet of the slot whose turn it is.
+    // linux: net/sched/sch_sfq.c sfq_dequeue (6.1) - a slot that runs empty leaves the round at once, whatever it has sent.
+    #[inline]
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        self.perturb(now, ctx);
+        let (member, _) = self.drr.next(&mut self.rounds, i64::from(self.params.quantum))?;
+        let p = self.take(member.0, true, ctx).expect("a slot in the round holds packets");
+        self.depths.shallower(member.0);
+        let hot = ctx.packets.get(p);
+        self.stats.sent(hot);
+        let slot = &self.slots[member.index()];
+        if slot.queue.packets() == 0 {
+            self.table[slot.hash as usize] = NONE;
+            self.drr.remove_head(&mut self.rounds);
+        } else {
+            self.drr.charge(member, i64::from(skb_len(hot)));
+        }
+        Some(p)
+    }
+
+    /// The slot of a flow: its own, or a free one, which becomes its own when a packet is put there.
+    #[inline]
+    fn slot_of(&mut self, flow_hash: u32) -> Option<u32> {
+        let hash = self.salt.hash(flow_hash) & (self.params.divisor - 1);
+        match self.table[hash as usize] {
+            NONE => {
+                let free = self.depths.free()?;
+                self.slots[free as usize].hash = hash;
+                Some(free)
+            }
+            slot => Some(slot),
+        }
+    }
+
+    /// Puts a packet into a slot that is not full; one that was empty joins the round at its end.
+    #[inline]
+    fn put<S: Sink>(&mut self, slot: u32, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        self.push(slot, p, ctx);
+        self.depths.deeper(slot);
+        if self.drr.activate(&mut self.rounds, Member(slot), false) {
+            self.table[self.slots[slot as usize].hash as usize] = slot;
+            self.drr.set_deficit(Member(slot), i64::from(self.params.quantum));
+        }
+    }
+
+    #[inline]
+    fn push<S: Sink>(&mut self, slot: u32, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        self.packets += 1;
+        self.bytes += u64::from(skb_len(ctx.packets.get(p)));
+        self.pool.push(&mut self.slots[slot as usize].queue, p);
+    }
+
+    #[inline]
+    fn take<S: Sink>(&mut self, slot: u32, head: bool, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        let queue = &mut self.slots[slot as usize].queue;
+        let p = if head { self.pool.pop(queue) } else { self.pool.pop_last(queue) }?;
+        self.packets -= 1;
+        self.bytes -= u64::from(skb_len(ctx.packets.get(p)));
+        Some(p)
+    }
+
+    /// Drops a packet of the slot with the most; returns the slot.
+    // linux: net/sched/sch_sfq.c sfq_drop (6.1) - where none has more than one, the slot whose turn it is leaves the round.
+    fn drop_one<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<u32> {
+        let mut slot = self.depths.deepest()?;
+        if self.slots[slot as usize].queue.packets() == 1 {
+            slot = self.drr.remove_head(&mut self.rounds).0;
+            self.table[self.slots[slot as usize].hash as usize] = NONE;
+        }
+        let p = self.take(slot, self.params.headdrop, ctx)?;
+        self.depths.shallower(slot);
+        self.drop(now, p, ctx);
+        Some(slot)
+    }
+
+    fn drop<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        self.stats.drops += 1;
+        ctx.drop(now, p, Reason::Overlimit, self.place);
+    }
+
+    /// Changes the hash if it is time, and moves all packets to where the new one puts them: slot by slot, so that a flow
+    /// keeps its order.
+    // linux: net/sched/sch_sfq.c sfq_perturbation, sfq_rehash (6.1).
+    // deviation: at the first packet that comes or goes afterwards, not by a timer - nothing changes in between; periods
+    // begin with the run and not with the command, and what no longer fits is counted as dropped here too, not by the parent alone.
+    #[inline]
+    fn perturb<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) {
+        if self.perturb_at.is_some_and(|at| at <= now) {
+            self.rehash(now, ctx);
+        }
+    }
+
+    #[cold]
+    fn rehash<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) {
+        let period = self.params.perturb.nanos();
+        let next = (now.saturating_since(Instant::ZERO).nanos() / period + 1) * period;
+        self.perturb_at = Some(Instant::ZERO + Duration::from_nanos(next));
+        self.salt = Salt::new(self.stream.bits());
+        let mut all = PktList::default();
+        for slot in 0..self.slots.len() as u32 {
+            while let Some(p) = self.take(slot, true, ctx) {
+                self.depths.shallower(slot);
+                all.push(ctx.packets, p);
+            }
+        }
+        while self.rounds.head().is_some() {
+            let slot = self.drr.remove_head(&mut self.rounds);
+            self.table[self.slots[slot.index()].hash as usize] = NONE;
+        }
+        while let Some(p) = all.pop(ctx.packets) {
+            match self.slot_of(ctx.packets.get(p).flow_hash) {
+                Some(slot) if self.slots[slot as usize].queue.packets() < self.params.depth => {
+                    self.put(slot, p, ctx)
+                }
+                Some(_) | None => self.drop(now, p, ctx),
+            }
+        }
+    }
+
+    /// Packets and bytes in all slots.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        (self.packets, self.bytes)
+    }
+
+    /// Counters that every discipline has.
+    pub fn stats(&self) -> QdiscStats {
+        self.stats
+    }
+}
+
+#[cfg(test)]
+mod tests;
