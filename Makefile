@@ -2,7 +2,7 @@
 # Needs: a Rust toolchain, Python 3.11 or newer with venv, a C compiler (scripts/prerequisites.sh checks).
 
 PYTHON ?= python3
-BENCH ?= scenarios/bench/anomaly-udp.toml
+BENCH ?= scenarios/bench/anomaly-udp.toml scenarios/bench/wired-4.toml
 FUZZ_SECONDS ?= 60
 
 VENV := .venv
@@ -67,7 +67,7 @@ fuzz: | prerequisites ## look for scenarios that break reader or world, FUZZ_SEC
 	cargo build --locked -p stillair-sim --example fuzz
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
-bench: | prerequisites ## CPU time and instructions per packet
+bench: | prerequisites ## CPU time and instructions per packet, and per segment of TCP
 	@mkdir -p build
 	cargo build --release --locked -p stillair-sim --example bench
 	$(TARGET)/release/examples/bench $(BENCH)
