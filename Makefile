@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers describe test test-rust test-python wheel test-wheel fuzz bench bench-ns3 clean prerequisites
+.PHONY: help run papers describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -72,6 +72,12 @@ bench: | prerequisites ## CPU time and instructions per packet, and per segment 
 	cargo build --release --locked -p stillair-sim --example bench
 	$(TARGET)/release/examples/bench $(BENCH)
 	@scripts/instructions.sh $(TARGET)/release/examples/bench $(BENCH)
+
+bench-qdiscs: | prerequisites ## CPU time and instructions per packet in each queueing discipline, with 1, 100 and 10,000 flows
+	@mkdir -p build
+	cargo build --release --locked -p stillair-model --example qdiscs
+	$(TARGET)/release/examples/qdiscs
+	@scripts/qdisc-instructions.sh $(TARGET)/release/examples/qdiscs
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench

@@ -439,6 +439,7 @@ impl Cake {
             let tin = &self.tins[*n];
             let (c, d) = (&tin.counters, &tin.delays);
             CakeTinStats {
+                name: self.params.tins.name_of(*n),
                 threshold_rate: shaped.then(|| Rate::from_bps(tin.threshold * 8)),
                 target: tin.law.target,
                 interval: tin.law.interval,
@@ -463,6 +464,7 @@ impl Cake {
         CakeStats {
             memory_used: self.memory_most,
             memory_limit: self.memory_limit,
+            capacity_estimate: self.params.bandwidth,
             network_size: self.network_size,
             adj_size: self.adj_size,
             tins: self.params.tins.order().iter().map(one).collect(),

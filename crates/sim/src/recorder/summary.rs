@@ -1,6 +1,7 @@
 //! A run's summary: what a person or a program reads of it.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use stillair_model::metrics::{jain, quantile};
 use stillair_model::transport::tcp::info::TcpInfo;
@@ -79,6 +80,9 @@ pub struct QdiscSummary {
     pub backlog_packets: u64,
     /// Bytes of them.
     pub backlog_bytes: u64,
+    /// What only disciplines of its kind count, by the names of `tc -s -j qdisc`.
+    #[serde(flatten)]
+    pub own: Map<String, Value>,
 }
 
 /// The summary of one station.
