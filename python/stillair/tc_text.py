@@ -222,7 +222,10 @@ def _cake_own(c: Fields) -> Sequence[str]:
     def span(words: str, least: int | None, most: int, width: int) -> str:
         return f" {words}:{least or 0:>{width}} /{most:8}"
 
-    tins: Mapping[str, Fields] = c["tins"]
+    # A report's keys stand in order of the alphabet; tins in that of their class.
+    classes = ("Bulk", "Best Effort", "Video", "Voice")
+    place = {name: at for at, name in enumerate(classes)}
+    tins: Mapping[str, Fields] = dict(sorted(c["tins"].items(), key=lambda tin: place.get(tin[0], 0)))
     lines = [
         f" memory used: {size(c['memory_used'])} of {size(c['memory_limit'])}",
         f" capacity estimate: {rate(c['capacity_estimate_bps'] or 0)}",

@@ -41,10 +41,23 @@ KERNEL_TINS = {
     },
 }
 EMPTY_TIN = dict.fromkeys(
-    (
-        "peak_delay_us avg_delay_us base_delay_us backlog_bytes sent_packets sent_bytes way_indirect_hits way_misses "
-        "way_collisions drops ecn_mark sparse_flows bulk_flows unresponsive_flows max_pkt_len"
-    ).split(),
+    [
+        "peak_delay_us",
+        "avg_delay_us",
+        "base_delay_us",
+        "backlog_bytes",
+        "sent_packets",
+        "sent_bytes",
+        "way_indirect_hits",
+        "way_misses",
+        "way_collisions",
+        "drops",
+        "ecn_mark",
+        "sparse_flows",
+        "bulk_flows",
+        "unresponsive_flows",
+        "max_pkt_len",
+    ],
     0,
 )
 KERNEL = {
@@ -67,7 +80,8 @@ KERNEL = {
 }
 # Without the handle, the count of references, the offset of the network header and the filter of acknowledgements.
 TC = """\
-qdisc cake dev R.rs root bandwidth 20Mbit diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw overhead 0
+qdisc cake dev R.rs root bandwidth 20Mbit diffserv3 triple-isolate nonat nowash no-ack-filter split-gso rtt 100ms raw \
+overhead 0
  Sent 74688004 bytes 49622 pkt (dropped 372, overlimits 99565 requeues 0)
  backlog 21196b 14p requeues 0
  memory used: 106398b of 4Mb
@@ -97,13 +111,20 @@ qdisc cake dev R.rs root bandwidth 20Mbit diffserv3 triple-isolate nonat nowash 
   quantum           300          610          300"""
 
 SCENARIO = """
+name = "one"
 duration = "1 s"
+warm_up = "0 s"
 [link.lan]
 rate = "100 Mbit/s"
+delay = "0.1 ms"
+[node.a]
+profile = "linux-6.1"
 [node.a.interface.eth0]
 link = "lan"
 address = "10.0.0.1"
 qdisc = QDISC
+[node.b]
+profile = "linux-6.1"
 [node.b.interface.eth0]
 link = "lan"
 address = "10.0.0.2"
@@ -116,7 +137,7 @@ to = "b"
 
 def test_units_are_those_of_tc() -> None:
     rates = [0, 999, 1250, 1_250_000, 20_000_000, 1_500_000_000, 1_234_567_000, 2 * 10**12]
-    written = ["0bit", "999bit", "1250bit", "1250Kbit", "20Mbit", "1500Mbit", "1234567Kbit", "2Tbit"]
+    written = ["0bit", "999bit", "1250bit", "1250Kbit", "20Mbit", "1500Mbit", "1234Mbit", "2Tbit"]
     assert [rate(bps) for bps in rates] == written
     sizes = [0, 1023, 1998, 21_196, 32_768, 15_503_360, 4 << 20, (32 << 20) + 1000]
     assert [size(n) for n in sizes] == ["0b", "1023b", "1998b", "21196b", "32Kb", "15140Kb", "4Mb", "32Mb"]
@@ -148,7 +169,8 @@ def test_a_cake_is_printed_as_tc_prints_it() -> None:
             ],
         ),
         (
-            '{ kind = "tbf", rate = "20 Mbit/s", burst = "32 KiB", limit = "100 KiB", peakrate = "30 Mbit/s", mtu = 1998 }',
+            '{ kind = "tbf", rate = "20 Mbit/s", burst = "32 KiB", limit = "100 KiB", '
+            'peakrate = "30 Mbit/s", mtu = 1998 }',
             [
                 "qdisc tbf dev a.eth0 root rate 20Mbit burst 32Kb peakrate 30Mbit minburst 1998b lat 27.9ms",
                 "qdisc bfifo dev a.eth0 parent tbf limit 100Kb",
@@ -166,8 +188,8 @@ def test_a_cake_is_printed_as_tc_prints_it() -> None:
             '{ kind = "cake", tins = "diffserv4", isolation = "dual-srchost", overhead = -4, atm = "ptm", mpu = 64, '
             'memlimit = "1 MiB", rtt = "20 ms", wash = true, ingress = true, split_gso = false }',
             [
-                "qdisc cake dev a.eth0 root bandwidth unlimited diffserv4 dual-srchost nonat wash ingress no-ack-filter "
-                "no-split-gso rtt 20ms ptm overhead -4 mpu 64 memlimit 1Mb",
+                "qdisc cake dev a.eth0 root bandwidth unlimited diffserv4 dual-srchost nonat wash ingress "
+                "no-ack-filter no-split-gso rtt 20ms ptm overhead -4 mpu 64 memlimit 1Mb",
                 "                   Bulk  Best Effort        Video        Voice",
             ],
         ),

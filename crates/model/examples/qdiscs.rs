@@ -61,11 +61,7 @@ fn subjects() -> Vec<Subject> {
         ("cake", QdiscConfig::Cake(cake)),
         ("cake one host", QdiscConfig::Cake(cake)),
         ("cake bandwidth", QdiscConfig::Cake(shaped)),
-        (
-            "htb pfifo_fast",
-            QdiscConfig::Htb(HtbParams { rate, ceil: rate, burst, cburst, child: fast() }),
-            LIMIT,
-        ),
+        ("htb pfifo_fast", QdiscConfig::Htb(HtbParams { rate, ceil: rate, burst, cburst, child: fast() })),
         ("tbf pfifo_fast", QdiscConfig::Tbf(tbf)),
         ("netem", QdiscConfig::Netem(netem, None)),
     ];
