@@ -7,8 +7,9 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from stillair import _native
+from stillair import _native, output
 from stillair.result import Run
 from stillair.scenario import Overrides, Scenario, pairs
 

@@ -80,7 +80,6 @@ pub struct Packet {
     /// Memory charged for it, in bytes (as `skb->truesize`).
     pub truesize: u32,
     charge: SockId,
-    pub(super) next: Option<Pkt>,
     /// Sequence number in the flow.
     pub seq: u32,
     /// Acknowledgement number, where the protocol has one.
@@ -248,6 +247,9 @@ impl PacketAccount {
 #[derive(Debug, Default)]
 pub struct Packets {
     slots: Vec<Packet>,
+    /// By slot: the packet behind it in its list. Not in the packet, as that of the last one in a list is hardly in the cache
+    /// when another comes.
+    links: Vec<Option<Pkt>>,
     /// By slot: the TCP header, as far as there were TCP segments.
     tcp: Vec<TcpHeader>,
     free: Vec<u32>,
@@ -270,6 +272,7 @@ impl Packets {
             let slot = self.slots.len() as u32;
             assert!(slot <= SLOT_MASK, "more than 2^24 packets alive");
             self.slots.push(blank());
+            self.links.push(None);
             slot
         });
         let hot = &mut self.slots[slot as usize];
@@ -280,7 +283,6 @@ impl Packets {
         hot.len = p.len;
         hot.truesize = p.truesize;
         hot.charge = p.charge;
-        hot.next = None;
         hot.seq = p.seq;
         hot.ack = 0;
         hot.src = p.src;
@@ -327,6 +329,12 @@ impl Packets {
         (hot.segs, hot.peer, hot.ttl) = (like.segs, like.peer, like.ttl);
         (hot.prio, hot.tid) = (like.prio, like.tid);
         copy
+    }
+
+    /// Where the packet behind this one in its list is kept.
+    #[inline]
+    pub(super) fn link(&mut self, p: Pkt) -> &mut Option<Pkt> {
+        &mut self.links[p.slot()]
     }
 
     /// The header of a TCP segment. Panics on a handle whose packet was freed.
@@ -438,7 +446,6 @@ fn blank() -> Packet {
         len: 0,
         truesize: 0,
         charge: SockId::NONE,
-        next: None,
         seq: 0,
         ack: 0,
         src: Addr(0),
