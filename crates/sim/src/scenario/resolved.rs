@@ -9,6 +9,7 @@ use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use super::{EdcaOverride, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi};
@@ -96,6 +97,11 @@ impl Scenario {
             "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
             "retry_limit": wifi.retry_limit,
+            "retry_limit_by_rate": wifi.retry_limit_by_rate,
+            "retry_out": wifi.retry_out.map(|retry_out| match retry_out {
+                RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
+                RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
+            }),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         })
     }

@@ -237,7 +237,13 @@ impl Cell {
         } else {
             ""
         };
-        format!("scheme = {{ {scheme} }}, {qdisc}{bursts}retry_limit = {}", self.retry_limit)
+        // Few frames come broken often, so that the rule acts at a low index only.
+        let retry_out = match self.retry_limit % 3 {
+            0 => "retry_out = { kind = \"index\", index = 1 }, retry_limit_by_rate = true, ",
+            1 => "retry_out = \"by_rate\", ",
+            _ => "",
+        };
+        format!("scheme = {{ {scheme} }}, {qdisc}{bursts}{retry_out}retry_limit = {}", self.retry_limit)
     }
 }
 
