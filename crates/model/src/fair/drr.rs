@@ -107,6 +107,14 @@ impl Drr {
         Self { nodes }
     }
 
+    /// Takes one more member into the pool, with a deficit of its own. Panics if there are too many.
+    pub fn add(&mut self) -> Member {
+        let account = self.nodes.len() as u32;
+        assert!(account < END - 1, "too many members");
+        self.nodes.push(Node { deficit: 0, next: UNLISTED, account });
+        Member(account)
+    }
+
     /// Members in the pool.
     pub fn members(&self) -> u32 {
         self.nodes.len() as u32

@@ -5,6 +5,7 @@
 
 pub mod codel;
 pub mod fifo;
+pub mod fq;
 pub mod fq_codel;
 pub mod htb;
 pub mod netem;
@@ -14,6 +15,7 @@ pub mod sfq;
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
 use codel::CodelQdisc;
 use fifo::Fifo;
+use fq::Fq;
 use fq_codel::FqCodel;
 use htb::Htb;
 use netem::Netem;
@@ -31,6 +33,8 @@ pub enum QdiscConfig {
     Codel(codel::CodelQdiscParams),
     /// Fair queueing with CoDel.
     FqCodel(fq_codel::FqCodelParams),
+    /// Fair queueing with departure times.
+    Fq(fq::FqParams),
     /// Stochastic fairness queueing.
     Sfq(sfq::SfqParams),
     /// A token bucket over another discipline.
@@ -49,10 +53,20 @@ impl QdiscConfig {
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
             Self::FqCodel(_) => "fq_codel",
+            Self::Fq(_) => "fq",
             Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Netem(_) => "netem",
             Self::Noqueue => "noqueue",
+        }
+    }
+
+    /// Whether it keeps the pace of the sockets above it (`SK_PACING_FQ`).
+    pub fn paces(&self) -> bool {
+        match self {
+            Self::Fq(params) => params.pacing,
+            Self::Htb(params) => params.child.paces(),
+            _ => false,
         }
     }
 }
@@ -116,6 +130,8 @@ pub enum Qdisc {
     Codel(Box<CodelQdisc>),
     /// Fair queueing with CoDel.
     FqCodel(Box<FqCodel>),
+    /// Fair queueing with departure times.
+    Fq(Box<Fq>),
     /// Stochastic fairness queueing.
     Sfq(Box<Sfq>),
     /// A token bucket over another discipline.
@@ -131,6 +147,7 @@ macro_rules! each {
             Self::PfifoFast($q) => $do,
             Self::Codel($q) => $do,
             Self::FqCodel($q) => $do,
+            Self::Fq($q) => $do,
             Self::Sfq($q) => $do,
             Self::Htb($q) => $do,
             Self::Netem($q) => $do,
@@ -149,6 +166,7 @@ impl Qdisc {
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
             }
+            QdiscConfig::Fq(params) => Some(Self::Fq(Box::new(Fq::new(*params, place)))),
             QdiscConfig::Sfq(params) => Some(Self::Sfq(Box::new(Sfq::new(*params, place, stream.split())))),
             QdiscConfig::Htb(params) => {
                 let child = Self::new(&params.child, place, stream).expect("a class has a discipline");
@@ -169,6 +187,7 @@ impl Qdisc {
             | Self::PfifoFast(_)
             | Self::Codel(_)
             | Self::FqCodel(_)
+            | Self::Fq(_)
             | Self::Sfq(_)
             | Self::Netem(_) => None,
         }
@@ -176,7 +195,7 @@ impl Qdisc {
 
     /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`Wake::At`].
     pub const fn holds_back(&self) -> bool {
-        matches!(self, Self::Htb(_) | Self::Netem(_))
+        matches!(self, Self::Htb(_) | Self::Netem(_) | Self::Fq(_))
     }
 
     /// The name under which tc knows it.
@@ -186,6 +205,7 @@ impl Qdisc {
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
             Self::FqCodel(_) => "fq_codel",
+            Self::Fq(_) => "fq",
             Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Netem(_) => "netem",
@@ -210,6 +230,7 @@ impl Qdisc {
         match self {
             Self::Htb(q) => q.next(now),
             Self::Netem(q) => q.next(now),
+            Self::Fq(q) => q.next(now),
             Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Sfq(_) => {
                 if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
             }

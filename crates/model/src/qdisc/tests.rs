@@ -5,6 +5,7 @@ use crate::aqm::codel::CodelParams;
 use crate::fair::testing::{Bench, TRUESIZE};
 use crate::qdisc::codel::CodelQdiscParams;
 use crate::qdisc::fifo::FifoParams;
+use crate::qdisc::fq::FqParams;
 use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::htb::HtbParams;
 use crate::qdisc::netem::NetemParams;
@@ -12,7 +13,7 @@ use crate::qdisc::pfifo_fast::PfifoFastParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::vocabulary::{Duration, Rate, Seed};
 
-fn configs() -> [QdiscConfig; 13] {
+fn configs() -> [QdiscConfig; 16] {
     let codel = CodelParams {
         target: Duration::from_millis(1),
         interval: Duration::from_millis(5),
@@ -31,6 +32,7 @@ fn configs() -> [QdiscConfig; 13] {
         ..NetemParams::default()
     };
     let sfq = SfqParams { limit: 12, flows: 8, depth: 5, divisor: 16, ..SfqParams::default() };
+    let fq = FqParams { limit: 25, flow_limit: 6, initial_quantum: 2000, ..FqParams::default() };
     let small = FqCodelParams { limit: 30, flows: 8, drop_batch: 4, codel, ..Default::default() };
     [
         QdiscConfig::PfifoFast(PfifoFastParams { limit: 20, limit_per_band: false }),
@@ -43,6 +45,9 @@ fn configs() -> [QdiscConfig; 13] {
         htb(QdiscConfig::Netem(netem)),
         QdiscConfig::Netem(NetemParams { rate: None, ..netem }),
         QdiscConfig::Codel(CodelQdiscParams { limit: 25, codel }),
+        QdiscConfig::Fq(fq),
+        QdiscConfig::Fq(FqParams { maxrate: Some(rate), ..fq }),
+        htb(QdiscConfig::Fq(FqParams { maxrate: Some(Rate::from_mbps(1)), buckets: 2, ..fq })),
         QdiscConfig::Sfq(sfq),
         QdiscConfig::Sfq(SfqParams { headdrop: true, flows: 3, ..sfq }),
         htb(QdiscConfig::Sfq(SfqParams { flows: 30, ..sfq })),
@@ -64,7 +69,7 @@ proptest! {
     #[test]
     fn accounts_close(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
-        which in 0usize..13,
+        which in 0usize..16,
     ) {
         let mut b = Bench::new();
         let mut q = build(&configs()[which]).unwrap();

@@ -16,7 +16,7 @@ pub use frames::{
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
-pub use packet::{Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason, linear_truesize};
+pub use packet::{Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason, TTL, linear_truesize};
 pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};

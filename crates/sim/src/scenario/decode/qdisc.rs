@@ -1,14 +1,17 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
+mod fq;
 mod sfq;
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::codel::CodelQdiscParams;
 use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::fq::FqParams;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::{Chance, NetemParams, Share};
 use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
+use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Form, Key, Shape};
@@ -192,13 +195,24 @@ static NETEM: Shape = Shape {
 
 /// What the discipline of a class may be.
 const CHILD: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &sfq::SHAPE, &NETEM],
+    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &fq::SHAPE, &sfq::SHAPE, &NETEM],
     bare: true,
 };
 
 /// What the qdisc of a wired interface may be.
 pub(super) const WIRED: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &sfq::SHAPE, &HTB, &NETEM, &NOQUEUE],
+    shapes: &[
+        &PFIFO_FAST,
+        &PFIFO,
+        &BFIFO,
+        &CODEL,
+        &FQ_CODEL,
+        &fq::SHAPE,
+        &sfq::SHAPE,
+        &HTB,
+        &NETEM,
+        &NOQUEUE,
+    ],
     bare: true,
 };
 
@@ -210,6 +224,7 @@ pub(super) const WIFI: Form = Form::Kinds {
         &BFIFO_MQ,
         &CODEL_MQ,
         &FQ_CODEL_MQ,
+        &fq::SHAPE_MQ,
         &sfq::SHAPE_MQ,
         &HTB,
         &NETEM,
@@ -243,6 +258,18 @@ impl Device<'_> {
         }
     }
 
+    // linux: net/sched/sch_generic.c default_qdisc_ops (6.1).
+    fn by_sysctl(&self) -> QdiscConfig {
+        match self.profile.default_qdisc {
+            "pfifo" => QdiscConfig::Fifo(FifoParams::pfifo(self.txqueuelen)),
+            "codel" => QdiscConfig::Codel(CodelQdiscParams::default()),
+            "fq_codel" => QdiscConfig::FqCodel(self.fq_codel()),
+            "fq" => QdiscConfig::Fq(FqParams::default()),
+            "sfq" => QdiscConfig::Sfq(SfqParams::default()),
+            _ => self.pfifo_fast(),
+        }
+    }
+
     /// It never stops its qdisc: the MAC queues, or the device is virtual.
     fn never_stops(&self) -> bool {
         self.link == Some(Kind::Veth)
@@ -255,14 +282,20 @@ impl Device<'_> {
     fn default_qdisc(&self) -> QdiscSpec {
         match self.scheme {
             None if self.never_stops() => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },
-            None => QdiscSpec { mq: false, config: self.pfifo_fast() },
-            Some(Scheme::Fifo) => QdiscSpec { mq: true, config: self.pfifo_fast() },
+            None => QdiscSpec { mq: false, config: self.by_sysctl() },
+            Some(Scheme::Fifo) => QdiscSpec { mq: true, config: self.by_sysctl() },
             Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
             Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted) => {
                 QdiscSpec { mq: false, config: QdiscConfig::Noqueue }
             }
         }
     }
+}
+
+/// Reads a number that stands for its bits.
+fn power_of_two(field: &Field<'_>) -> Result<u32, Fault> {
+    let n: u32 = field.value()?;
+    if n.is_power_of_two() { Ok(n) } else { Err(field.wrong("a power of two")) }
 }
 
 /// Reads `qdisc`: a name, or a table of `kind` and tc's options.
@@ -301,6 +334,7 @@ fn config(
         "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section, kind, device.txqueuelen)?),
         "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
+        "fq" => QdiscConfig::Fq(fq::read(section)?),
         "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
