@@ -14,6 +14,7 @@ __all__ = [
     "run",
     "run_variants",
     "schema",
+    "ss",
     "sweep",
 ]
 
@@ -58,3 +59,11 @@ def capture(
     snaplen: int,
 ) -> str: ...
 def capture_points(text: str, file: str, overrides: list[tuple[str, str]]) -> list[str]: ...
+def ss(
+    text: str,
+    file: str,
+    overrides: list[tuple[str, str]],
+    seed: int | None,
+    run: int,
+    at: str | None,
+) -> str: ...

@@ -42,10 +42,11 @@ def write_capture(
 ) -> Capture:
     """Runs repetition `run` of the scenario and writes what was seen at `points` to `path`.
 
-    Points are `air-CHANNEL` (every frame of a channel), `NODE-INTERFACE` (what a Wi-Fi interface sent and received),
-    the name of a wired link, or `all`; the air of every channel unless said. `capture_points` lists them. `window` is
-    the first and the last time of the run that is captured, such as `("5 s", "6 s")`. `snaplen` is the number of bytes
-    kept of each frame: 128 or more, or 0, which keeps frames whole, their check sequences included.
+    Points are `air-CHANNEL` (every frame of a channel), `NODE-INTERFACE` (what a Wi-Fi interface sent and received, or
+    what the host of a wired one sees: large packets of TCP before its device splits them and after it merged them), the
+    name of a wired link (its frames one by one), or `all`; the air of every channel unless said. `capture_points` lists
+    them. `window` is the first and the last time of the run that is captured, such as `("5 s", "6 s")`. `snaplen` is
+    the number of bytes kept of each frame: 160 or more, or 0, which keeps frames whole, their check sequences included.
     """
     text = _native.capture(
         scenario.text, scenario.file, pairs(overrides), seed, run, os.fspath(path), list(points), window, snaplen

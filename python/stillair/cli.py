@@ -135,6 +135,22 @@ def sweep(
 
 
 @app.command()
+def ss(
+    file: File,
+    seed: Seed = None,
+    run_: Annotated[int, typer.Option("--run", min=0, help="Number of the repetition.")] = 0,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", metavar="TIME", help="When to look, such as '5 s'.", show_default="the end"),
+    ] = None,
+    set_: Set = None,
+) -> None:
+    """Print the TCP sockets of a run at one instant, as 'ss -tinm' prints them."""
+    scenario = Scenario(file)
+    print(_native.ss(scenario.text, scenario.file, _overrides(set_), seed, run_, at).rstrip())
+
+
+@app.command()
 def schema(
     reference: Annotated[bool, typer.Option("--reference", help="Print the reference for people.")] = False,
 ) -> None:
@@ -239,7 +255,7 @@ def export(
     snaplen: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Bytes kept of each frame in a capture, 128 or more; 0 keeps all.", show_default="256: headers"
+            min=0, help="Bytes kept of each frame in a capture, 160 or more; 0 keeps all.", show_default="256: headers"
         ),
     ] = None,
 ) -> None:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from stillair import folder, output, tidy
+from stillair import folder, output, sampled, tidy
 from stillair._native import InputError, __version__
 from stillair.result import Result
 from stillair.scenario import Overrides, Scenario, pairs
@@ -22,7 +22,7 @@ class Keeper:
         self._kept: dict[int, dict[str, Any]] = {}
         try:
             (path / "runs").mkdir(exist_ok=True)
-            old = ("result.json", "table.csv", "pings.csv")
+            old = ("result.json", "table.csv", "pings.csv", *sampled.TABLES)
             for file in (*(path / name for name in old), *(path / "runs").glob("run-*.json")):
                 file.unlink(missing_ok=True)
         except OSError as error:
@@ -56,6 +56,7 @@ class Keeper:
         # Read once for each table, and never all at once.
         tidy.write_csv(self._path / "table.csv", (folder.measured(self._path, name, run) for run in runs))
         tidy.write_pings_csv(self._path / "pings.csv", (folder.measured(self._path, name, run) for run in runs))
+        sampled.write_tables(self._path, name, runs)
         head = {"format": folder.FORMAT, "planned_runs": self._planned, "seeds": sorted({run["seed"] for run in runs})}
         text = json.dumps(head | result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         output.write_files(self._path, {"result.json": text + "\n"})

@@ -112,7 +112,9 @@ class Result:
         A value that no run measured is null. A drop counts as zero in the runs that did not have it.
         """
         if self._over_runs is None:
-            measured = [{key: run[key] for key in run if key not in (*_IDENTITY, "drops")} for run in self.runs]
+            measured = [
+                {key: run[key] for key in run if key not in (*_IDENTITY, "drops", "queues")} for run in self.runs
+            ]
             self._over_runs = {**_over(measured), "drops": _drops_over([run["drops"] for run in self.runs])}
         return self._over_runs
 

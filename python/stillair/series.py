@@ -60,14 +60,17 @@ class Drops:
 
 @dataclass(frozen=True)
 class Queue:
-    """Packets in one layer of an interface at the end of each step.
+    """What waits in one layer of an interface at the end of each step.
 
-    Layers: `qdisc`, `driver`, `hardware`, `reorder` (received and waiting for order), `wire` (its ring included).
+    Layers: `socket` (what its applications have written and TCP has not sent), `qdisc`, `driver` (with its queues in
+    the MAC), `hardware` (a radio's aggregates, a wired device's ring), `wire` (on its way), `reorder` (received and
+    waiting for order). Bytes are counted from the Ethernet header on, in a socket without any header.
     """
 
     interface: str
     layer: str
     packets: list[int]
+    bytes: list[int]
 
 
 _COLUMNS = ("airtime_down_ns", "airtime_up_ns", "ppdus_down", "ppdus_up", "mpdus_down", "mpdus_up")
@@ -91,7 +94,11 @@ class Series:
             ]
             self.drops = [Drops(d["place"], d["reason"], [(s, n) for s, n in d["steps"]]) for d in data["drops"]]
             self.queues = [
-                Queue(q["interface"], q["layer"], self._steps(q["packets"], f"{q['interface']}.{q['layer']}"))
+                Queue(
+                    q["interface"],
+                    q["layer"],
+                    *(self._steps(q[key], f"{q['interface']}.{q['layer']}") for key in ("packets", "bytes")),
+                )
                 for q in data["queues"]
             ]
         except InputError:

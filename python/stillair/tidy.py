@@ -95,7 +95,8 @@ def _of_queues(series: Series) -> Iterator[_Values]:
     for drops in series.drops:
         yield _Values(drops.place, "", "", f"drops_{drops.reason}", "packets", drops.steps)
     for queue in series.queues:
-        yield _Values(queue.interface, "", "", f"queue_{queue.layer}_packets", "packets", enumerate(queue.packets))
+        for unit, values in (("packets", queue.packets), ("bytes", queue.bytes)):
+            yield _Values(queue.interface, "", "", f"queue_{queue.layer}_{unit}", unit, enumerate(values))
 
 
 def ping_rows(measured: Measured) -> Iterator[PingRow]:

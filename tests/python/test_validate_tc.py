@@ -105,7 +105,7 @@ def test_netem_over_a_child() -> None:
         ("fq_codel flows 1024 quantum 300 memory_limit 32Mb drop_batch 64 ecn ce_threshold 1ms",
          {"flows": 1024, "quantum": 300, "memory_limit": 2**25, "drop_batch": 64, "ecn": True, "ce_threshold": 1e6}),
         ("cake bandwidth 20mbit diffserv4 lan ack-filter nat dual-srchost",
-         {"bandwidth": 2e7, "tins": "diffserv4", "rtt": 1e6, "ack_filter": "ack-filter", "nat": True,
+         {"bandwidth": 2e7, "tins": "diffserv4", "rtt": 1e6, "ack_filter": "ack-filter",
           "isolation": "dual-srchost"}),
         ("netem delay 20ms 1ms loss random 0.1% limit 5000",
          {"delay": 2e7, "jitter": 1e6, "loss": 0.001, "limit": 5000}),

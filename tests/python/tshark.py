@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 # Checks that Wireshark leaves off unless asked, as network cards often do them.
-CHECKS = ("wlan.check_checksum", "ip.check_checksum", "udp.check_checksum")
+CHECKS = ("wlan.check_checksum", "ip.check_checksum", "udp.check_checksum", "tcp.check_checksum")
 GOOD, BAD = "1", "0"
 
 
@@ -25,3 +25,11 @@ def fields(capture: Path, names: Sequence[str], only: str = "", checks: Sequence
         command += ["-Y", only]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return [dict(zip(names, line.split("\t"), strict=True)) for line in done.stdout.splitlines()]
+
+
+def stream(capture: Path, number: int) -> bytes:
+    """The bytes of a TCP stream in one direction, as Wireshark puts them together."""
+    command = ["tshark", "-n", "-r", str(capture), "-q", "-z", f"follow,tcp,raw,{number}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = done.stdout.splitlines()
+    return bytes.fromhex("".join(line for line in lines if line and set(line) <= set("0123456789abcdef")))

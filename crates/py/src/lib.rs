@@ -51,6 +51,7 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(reference, module)?)?;
     module.add_function(wrap_pyfunction!(runs::capture, module)?)?;
     module.add_function(wrap_pyfunction!(capture_points, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::ss, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(sweep, module)?)?;
     Ok(())

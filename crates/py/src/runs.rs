@@ -1,7 +1,7 @@
-//! Runs of one scenario, and captures.
+//! Runs of one scenario, captures, and sockets.
 
 use pyo3::prelude::*;
-use stillair_sim::api::{self, ApiError, CaptureRequest, Request};
+use stillair_sim::api::{self, ApiError, CaptureRequest, Request, SsRequest};
 
 use crate::attended::attended;
 use crate::errors;
@@ -71,4 +71,20 @@ pub fn capture(
 ) -> PyResult<String> {
     let request = CaptureRequest { text, file, overrides, seed, run, path, points, window, snaplen };
     attended(py, move |_: &(dyn Fn(()) -> bool + Sync)| api::capture(&request), |()| Ok(()))
+}
+
+/// Runs one repetition up to an instant and gives its connections as `ss -tinm` prints them.
+#[pyfunction]
+#[pyo3(signature = (text, file, overrides, seed, run, at))]
+pub fn ss(
+    py: Python<'_>,
+    text: String,
+    file: String,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    run: u64,
+    at: Option<String>,
+) -> PyResult<String> {
+    let request = SsRequest { text, file, overrides, seed, run, at };
+    attended(py, move |_: &(dyn Fn(()) -> bool + Sync)| api::ss(&request), |()| Ok(()))
 }

@@ -1,8 +1,10 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
 mod capture;
+mod ss;
 
 pub use capture::{CaptureRequest, capture, capture_points};
+pub use ss::{SsRequest, ss};
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +15,8 @@ use serde::Serialize;
 use stillair_model::vocabulary::{Duration, Instant, Seed, Sink};
 
 use crate::recorder::{
-    self, AtEnd, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+    self, AtEnd, Occupancy, OccupancyReport, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport,
+    SocketSeries, summarise,
 };
 use crate::scenario::{self, Scenario};
 use crate::world::{self, QdiscCounters, Wired, World};
@@ -51,6 +54,9 @@ pub struct RunReport {
     /// What happened step by step, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesReport>,
+    /// What waited in each layer of each interface, if the scenario asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<OccupancyReport>,
 }
 
 impl RunReport {
@@ -102,8 +108,9 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
     // The world stands still wherever something is sampled.
     let mut step = Sampling::new(with_series.then_some(STEP));
     let mut ss = Sampling::new(scenario.record.ss);
+    let (mut queues, mut occupancy) = (Sampling::new(scenario.record.queues), Occupancy::default());
     loop {
-        let until = step.next.min(ss.next).min(end);
+        let until = step.next.min(ss.next).min(queues.next).min(end);
         world.run_until(until);
         if step.reached(until) || (with_series && until == end) {
             let mut series = world.trace.series.take();
@@ -111,16 +118,21 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
             world.trace.series = series;
         }
         if ss.reached(until) {
-            for (series, (_, info)) in sockets.iter_mut().zip(world.tcp_senders()) {
-                series.push(until, &info);
+            for (series, s) in sockets.iter_mut().zip(world.tcp_sockets().filter(|s| s.opens)) {
+                series.push(until, s.tcp.state(), &s.tcp.info(until));
             }
+        }
+        if queues.reached(until) {
+            occupancy.push(world.backlogs());
         }
         if until == end {
             break;
         }
     }
     let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places, sockets)?;
-    Ok(RunReport { summary, series: recorder::report(scenario, &world.trace, &stations, &places) })
+    let series = recorder::report(scenario, &world.trace, &stations, &places);
+    let queues = scenario.record.queues.map(|interval| occupancy.report(scenario, interval));
+    Ok(RunReport { summary, series, queues })
 }
 
 /// Something that is looked at at a steady interval.

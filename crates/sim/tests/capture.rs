@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use stillair_model::vocabulary::{
-    AnswerView, ContentView, FrameView, Headers, Instant, MpduView, PpduView, Seed, Sink, Tee, Trace,
+    AnswerView, ContentView, FrameView, Headers, Instant, MpduView, PpduView, Seed, Sink, SynOptions,
+    TcpFlags, TcpHeader, Tee, Trace,
 };
 use stillair_model::wifi::phy::frame::{self, data_mpdu};
 use stillair_model::wifi::phy::{PhyRate, Width, ppdu_duration};
@@ -18,7 +19,15 @@ struct Shown {
     mpdus: Vec<MpduView>,
 }
 
-type Kept = (Vec<Shown>, Vec<(Instant, Headers)>);
+/// All that was shown: of the air, and of packets at each of the other points.
+#[derive(Default)]
+struct Kept {
+    air: Vec<Shown>,
+    packets: [Vec<(Instant, Headers)>; POINTS.len() - 1],
+}
+
+/// The points that are captured; the link's first wire goes from the server to the access point.
+const POINTS: [&str; 4] = ["air-wifi", "lan", "server-eth0", "ap-eth0"];
 
 /// Keeps all that is shown.
 #[derive(Default, Clone)]
@@ -30,14 +39,16 @@ impl Sink for Keeper {
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         let mut kept = self.0.borrow_mut();
         match what {
-            FrameView::Wire(_, headers) => kept.1.push((now, *headers)),
+            FrameView::Wire(_, headers) => kept.packets[0].push((now, *headers)),
+            FrameView::Sent(wire, headers) => kept.packets[1 + wire.index()].push((now, *headers)),
+            FrameView::Received(wire, headers) => kept.packets[2 - wire.index()].push((now, *headers)),
             FrameView::Air(view) => {
                 let PpduView { tried, to, rate, bytes, tid, content, whole, answer, .. } = **view;
                 let view = PpduView { tried, to, rate, bytes, tid, content, mpdus: &[], whole, answer };
-                kept.0.push(Shown { view, mpdus: Vec::new() });
+                kept.air.push(Shown { view, mpdus: Vec::new() });
             }
         }
-        if let (FrameView::Air(view), Some(last)) = (what, kept.0.last_mut()) {
+        if let (FrameView::Air(view), Some(last)) = (what, kept.air.last_mut()) {
             last.mpdus = view.mpdus.to_vec();
         }
     }
@@ -58,9 +69,9 @@ fn u32_at(b: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
 }
 
-/// All frames of a file with two points, the air and the wire.
-fn read(file: &[u8]) -> [Vec<Read<'_>>; 2] {
-    let mut found = [Vec::new(), Vec::new()];
+/// All frames of a file by point, the air's first.
+fn read(file: &[u8]) -> [Vec<Read<'_>>; POINTS.len()] {
+    let mut found = [const { Vec::new() }; POINTS.len()];
     let mut rest = file;
     let mut last = 0;
     while !rest.is_empty() {
@@ -113,16 +124,75 @@ fn sums_to_ones(parts: &[&[u8]]) -> bool {
     sum > 0 && sum.is_multiple_of(0xffff)
 }
 
-fn check_packet(bytes: &[u8], p: &Headers) {
-    assert_eq!(u32::from(u16::from_be_bytes([bytes[2], bytes[3]])), p.len);
+/// Checks a packet; gives its length.
+fn check_packet(bytes: &[u8], p: &Headers) -> usize {
+    let length = u32::from(be16(bytes, 2));
     assert_eq!((bytes[0], bytes[1], bytes[8]), (0x45, p.tos, p.ttl));
     assert!(sums_to_ones(&[&bytes[..20]]));
-    let (rest, length) = (&bytes[20..p.len as usize], (p.len - 20).to_be_bytes());
+    let (rest, pseudo) = (&bytes[20..length as usize], (length - 20).to_be_bytes());
     match bytes[9] {
-        17 => assert!(sums_to_ones(&[&bytes[12..20], &[0, 17], &length, rest])),
+        6 => {
+            assert!(sums_to_ones(&[&bytes[12..20], &[0, 6], &pseudo, rest]));
+            check_tcp(rest, p);
+        }
+        17 => assert!(sums_to_ones(&[&bytes[12..20], &[0, 17], &pseudo, rest])),
         1 => assert!(sums_to_ones(&[rest])),
         other => panic!("protocol {other}"),
     }
+    if bytes[9] != 6 {
+        assert_eq!(length, p.len);
+    }
+    length as usize
+}
+
+/// Reads a segment and compares it with its record.
+fn check_tcp(bytes: &[u8], p: &Headers) {
+    let header = p.tcp.expect("a record");
+    let data = usize::from(bytes[12] >> 4) * 4;
+    assert_eq!((be32(bytes, 4), bytes[13], be16(bytes, 18)), (p.seq, header.flags.0, 0));
+    assert_eq!(bytes.len() - data, header.payload as usize);
+    // One header for each segment in the packet's own length, one in all here.
+    assert_eq!(p.len, u32::from(p.segs) * (20 + data as u32) + header.payload);
+    assert!(bytes[data..].iter().enumerate().all(|(n, &b)| b == (p.seq as u8).wrapping_add(n as u8)));
+    // The listening end has the upper port.
+    let listener = be16(bytes, 2) > be16(bytes, 0);
+    assert_eq!(be16(bytes, 2).abs_diff(be16(bytes, 0)), 8_192);
+    let (syn, ack) = (header.flags.has(TcpFlags::SYN), header.flags.has(TcpFlags::ACK));
+    assert!(!syn || listener != ack, "SYN to the listener, SYN and ACK to the other");
+    assert_eq!(be32(bytes, 8), if ack { p.ack } else { 0 });
+    // Linux with the buffers of the profiles here: both ends scale by 7.
+    assert_eq!(u32::from(be16(bytes, 14)) << if syn { 0 } else { 7 }, header.window);
+
+    let (mut sacks, mut stamps, mut offer) = (Vec::new(), None, SynOptions::default());
+    let mut rest = &bytes[20..data];
+    while let [kind, tail @ ..] = rest {
+        if *kind == 1 {
+            rest = tail;
+            continue;
+        }
+        let (option, tail) = rest.split_at(usize::from(tail[0]));
+        match (kind, option.len()) {
+            (2, 4) => offer.mss = be16(option, 2),
+            (3, 3) => offer.window_scale = Some(option[2]),
+            (4, 2) => offer.sack = true,
+            (5, _) => sacks = option[2..].chunks(8).map(|b| (be32(b, 0), be32(b, 4))).collect(),
+            (8, 10) => stamps = Some((be32(option, 2), be32(option, 6))),
+            other => panic!("option {other:?}"),
+        }
+        rest = tail;
+    }
+    assert_eq!(sacks, header.sack_blocks());
+    assert_eq!(stamps, Some((header.ts_val, header.ts_ecr)));
+    offer.timestamps = syn;
+    assert_eq!(offer, if syn { header.syn } else { SynOptions { timestamps: false, ..header.syn } });
+    assert_eq!(offer.window_scale, syn.then_some(7));
+}
+
+fn be16(b: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([b[at], b[at + 1]])
+}
+fn be32(b: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
 }
 
 fn check_answer(read: &Read<'_>, answer: &AnswerView, mpdus: &[MpduView], tid: u8) {
@@ -212,15 +282,21 @@ delay = "0.1 ms"
 
 /// Runs a scenario of two stations, and gives its capture and what was shown.
 fn captured(station: &str, flows: &str, seed: u64) -> (Vec<u8>, Keeper) {
+    captured_with("", station, flows, seed)
+}
+
+/// The same with more at the server's interface.
+fn captured_with(server: &str, station: &str, flows: &str, seed: u64) -> (Vec<u8>, Keeper) {
+    let hosts = HOSTS.replace("address = \"10.0.0.2\"", &format!("address = \"10.0.0.2\", {server}"));
     let two = [1, 2].map(|n| {
         format!(
             "[node.sta{n}]\nprofile = \"linux-4.4\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
              ap = \"ap.wlan0\", address = \"10.0.1.1{n}\", {station} }}\n"
         )
     });
-    let text = format!("{HOSTS}{}{flows}", two.concat());
+    let text = format!("{hosts}{}{flows}", two.concat());
     let scenario = scenario::parse(&text, "captured.toml", &[]).unwrap();
-    let points = ["air-wifi", "lan"].map(str::to_owned).to_vec();
+    let points = POINTS.map(str::to_owned).to_vec();
     let selection = Selection { points, from: Instant::ZERO, until: Instant::NEVER, snaplen: 0 };
     let (mut file, keeper) = (Vec::new(), Keeper::default());
     let capture = Capture::new(&scenario, &selection, &mut file).unwrap();
@@ -242,15 +318,21 @@ fn udp(from: &str, to: &str, datagrams: u32, payload: u32, mark: u8) -> String {
     )
 }
 
+fn tcp(from: &str, to: &str) -> String {
+    format!("[[flow]]\nkind = \"tcp\"\nfrom = \"{from}\"\nto = \"{to}\"\n")
+}
+
 /// Compares a capture with what was shown; gives frames that were sent again although they had been received.
 fn compare(file: &[u8], keeper: &Keeper) -> usize {
-    let [air, wire] = read(file);
-    let (shown, packets) = &*keeper.0.borrow();
-    assert_eq!(wire.len(), packets.len());
-    for (read, (at, p)) in wire.iter().zip(packets) {
-        assert_eq!(read.at, at.nanos());
-        assert_eq!((&read.frame[12..14], read.frame.len()), (&[8, 0][..], 14 + (p.len as usize).max(46)));
-        check_packet(&read.frame[14..], p);
+    let [air, wired @ ..] = read(file);
+    let Kept { air: shown, packets } = &*keeper.0.borrow();
+    for (wire, packets) in wired.iter().zip(packets) {
+        assert_eq!(wire.len(), packets.len());
+        for (read, (at, p)) in wire.iter().zip(packets) {
+            assert_eq!((read.at, &read.frame[12..14]), (at.nanos(), &[8, 0][..]));
+            let length = check_packet(&read.frame[14..], p);
+            assert_eq!(read.frame.len(), 14 + length.max(46));
+        }
     }
     // PPDUs are shown in the order in which they began, and so are their frames.
     let mut frames = 0..air.len();
@@ -277,10 +359,12 @@ proptest! {
         let flows = udp("server", "sta1", 2_000, payloads[0], marks[0])
             + &udp("sta2", "server", 1_000, payloads[1], marks[1])
             + &udp("sta1", "server", 500, payloads[2], marks[2])
+            + &tcp("server", "sta1")
+            + &tcp("sta2", "server")
             + "[[flow]]\nkind = \"ping\"\nfrom = \"server\"\nto = \"sta2\"\ninterval = \"10 ms\"\n";
         let (file, keeper) = captured(&station, &flows, seed);
         compare(&file, &keeper);
-        let shown = &keeper.0.borrow().0;
+        let shown = &keeper.0.borrow().air;
         prop_assert!(shown.len() > 10);
         for s in shown {
             let rate = PhyRate::of_code(s.view.rate).unwrap();
@@ -295,7 +379,7 @@ fn a_frame_sent_again_after_a_lost_block_ack_is_the_same_frame() {
     let station = "rate = \"ht20-mcs7-lgi\", ack_error_rate = 0.5";
     let (file, keeper) = captured(station, &udp("server", "sta1", 5_000, 700, 0), 1);
     assert!(compare(&file, &keeper) > 100);
-    let [air, _] = read(&file);
+    let [air, ..] = read(&file);
     // Sequence numbers do not come round in this run, so a number is a packet.
     let mut bodies = std::collections::BTreeMap::new();
     for f in air.iter().filter(|f| f.frame[0] == 0x88) {
@@ -303,4 +387,33 @@ fn a_frame_sent_again_after_a_lost_block_ack_is_the_same_frame() {
         assert_eq!(*bodies.entry(u16_at(f.frame, 22)).or_insert(body), body);
     }
     assert!(bodies.len() > 500 && bodies.len() < 4000, "{}", bodies.len());
+}
+
+#[test]
+fn a_host_sees_packets_before_they_are_split_and_all_segments_in_them() {
+    let loss = "qdisc = { kind = \"netem\", loss = 0.02 }";
+    let (file, keeper) = captured_with(loss, "rate = \"ht20-mcs15-sgi\"", &tcp("server", "sta1"), 1);
+    compare(&file, &keeper);
+    let kept = keeper.0.borrow();
+    let data = |n: usize, dst: u32| {
+        let all = kept.packets[n].iter().filter(move |(_, p)| p.dst.index() as u32 == dst);
+        all.filter_map(|(_, p)| p.tcp.filter(|h| h.payload > 0).map(|h| (p.seq, p.segs, h)))
+    };
+    let station = kept.packets[1][0].1.dst.index() as u32;
+    let (sent, frames) = (data(1, station), data(0, station));
+    let most = sent.clone().map(|(_, segs, _)| segs).max();
+    assert!(most > Some(5), "{most:?}");
+    assert!(frames.clone().all(|(.., h)| h.payload <= 1448));
+    // The same segments, one by one on the wire.
+    let split = |(seq, segs, h): (u32, u16, TcpHeader)| {
+        let mss = u32::from(h.mss);
+        let parts = 0..u32::from(segs);
+        parts.map(move |n| (seq.wrapping_add(n * mss), (h.payload - n * mss).min(mss)))
+    };
+    let sent: Vec<_> = sent.flat_map(split).collect();
+    let frames: Vec<_> = frames.map(|(seq, _, h)| (seq, h.payload)).collect();
+    assert_eq!(frames, sent[..frames.len()]);
+    assert!(frames.len() > 200 && frames.len() + 100 > sent.len());
+    let sacked = kept.packets[1].iter().filter(|(_, p)| p.tcp.is_some_and(|h| h.sacks > 1)).count();
+    assert!(sacked > 10, "{sacked} acknowledgements with several SACK blocks");
 }

@@ -25,7 +25,7 @@ fn of(text: &str) -> QdiscConfig {
 
 #[test]
 fn whoever_names_no_discipline_has_the_default_of_the_kernel() {
-    for kind in ["pfifo_fast", "pfifo", "codel", "fq_codel", "fq", "sfq"] {
+    for kind in ["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"] {
         let s = with(&[
             ("node.server.sysctl", &format!("{{ \"net.core.default_qdisc\" = \"{kind}\" }}")),
             ("node.ap.sysctl", &format!("{{ \"net.core.default_qdisc\" = \"{kind}\" }}")),

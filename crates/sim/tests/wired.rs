@@ -3,6 +3,7 @@
 mod common;
 
 use common::{flow, parse, run};
+use stillair_model::vocabulary::{FrameView, Instant, Seed, Sink, Trace};
 use stillair_sim::recorder::RunSummary;
 
 /// A client, a router and a server. The router's side of `right` has `qdisc`.
@@ -47,7 +48,7 @@ fn measured(text: &str, flood: u32) -> (RunSummary, Vec<u64>) {
     let text = format!("{text}{}{udp}", flow("ping", "client", "server", PING));
     let scenario = parse(&text, &[]);
     let mut rtts = common::watched(&scenario, 0).world;
-    rtts.run_until(stillair_model::vocabulary::Instant::from_nanos(4_000_000_000));
+    rtts.run_until(Instant::from_nanos(4_000_000_000));
     let mut us: Vec<u64> = rtts.trace.recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
     us.sort_unstable();
     (run(&scenario, 0), us)
@@ -129,4 +130,36 @@ fn chance_in_disciplines_is_by_seed_and_run() {
     let hashes = [0, 1, 0].map(|n| run(&scenario, n).trace_hash);
     assert_eq!(hashes[0], hashes[2]);
     assert_ne!(hashes[0], hashes[1]);
+}
+
+/// The most segments that a packet stood for at the end of each wire.
+#[derive(Default)]
+struct Largest([u16; 4]);
+
+impl Sink for Largest {
+    const FRAMES: bool = true;
+    fn event(&mut self, _: Instant, _: &Trace) {}
+    fn frame(&mut self, _: Instant, what: &FrameView<'_>) {
+        if let FrameView::Wire(wire, p) = what {
+            self.0[wire.index()] = self.0[wire.index()].max(p.segs);
+        }
+    }
+}
+
+#[test]
+fn large_packets_are_split_where_the_device_takes_none_whatever_the_queue() {
+    for qdisc in ["noqueue", "pfifo_fast"] {
+        for tso in [true, false] {
+            let more = format!("\"{qdisc}\", tso = {tso}");
+            let tcp = flow("tcp", "client", "server", "bytes = 1_000_000");
+            let scenario = parse(&format!("{}{tcp}", network(VETH, VETH, &more)), &[]);
+            let seed = Seed { seed: 1, run: 0 };
+            let mut world = stillair_sim::world::wire(&scenario, seed, |_| Largest::default()).world;
+            world.run_until(Instant::from_nanos(4_000_000_000));
+            // Virtual devices hand large packets on as they are.
+            let [left, _, right, _] = world.trace.0;
+            assert!(left > 1, "{left}");
+            assert_eq!(right, if tso { left } else { 1 }, "{qdisc}");
+        }
+    }
 }

@@ -26,6 +26,8 @@ PLOTS = {
     "box": Plot("goodput and ping times as boxes", "spread", "box"),
     "airtime": Plot("each station's share of the airtime, as bars", "bars", "airtime"),
     "airtime_stacked": Plot("airtime of the stations over time, stacked (first run)", "time", "airtime_stacked"),
+    "occupancy": Plot("what waits in each layer over time, stacked (first run)", "layers", "occupancy"),
+    "sockets": Plot("window, round-trip time and rates of TCP senders over time (first run)", "layers", "sockets"),
     "aggregates": Plot("frames per aggregate, as bars", "bars", "aggregates"),
     "throughput_latency": Plot("goodput against ping, with an ellipse of one sigma", "scatter", "throughput_latency"),
 }

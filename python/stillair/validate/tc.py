@@ -166,6 +166,9 @@ def _options(text: str, known: Options, words: Sequence[str]) -> dict[str, Value
             key, value = known.flags[word]
             options[key] = value
             continue
+        if word in known.does:
+            known.does[word](options)
+            continue
         if word not in known.takes and word not in known.idle:
             raise _error(text, f'found the option "{word}", which is not understood')
         while rest and rest[0] in known.skips:

@@ -37,6 +37,10 @@ def _seconds(word: str) -> Value:
     return Nanoseconds(units.count(word) * 10**9)
 
 
+def _signed(word: str) -> Value:
+    return -units.count(word[1:]) if word.startswith("-") else units.count(word)
+
+
 def _distribution(word: str) -> Value:
     if word not in ("uniform", "normal", "pareto", "paretonormal"):
         raise units.UnitError("uniform, normal, pareto or paretonormal")
@@ -55,6 +59,8 @@ class Options:
     """Words that stand alone: the scenario's name and the value."""
     skips: frozenset[str] = frozenset()
     """Words before the value of an option that change nothing."""
+    does: Mapping[str, Callable[[dict[str, Value]], None]] = field(default_factory=dict)
+    """Words that stand alone and change several options."""
     idle: frozenset[str] = frozenset()
     """Options that do nothing in a set-up that is understood here; they and their value are passed over."""
 
@@ -70,6 +76,37 @@ def _switch(*words: str) -> dict[str, tuple[str, Value]]:
 
 def _choice(key: str, *words: str) -> dict[str, tuple[str, Value]]:
     return {word: (key, word) for word in words}
+
+
+def _framing(atm: str | None = None, add: int = 0, mpu: int | None = None) -> Callable[[dict[str, Value]], None]:
+    """What a word for a link's framing does: its bytes come on top of those of the words before."""
+
+    def change(options: dict[str, Value]) -> None:
+        before = options.get("overhead", 0)
+        options["overhead"] = add + (before if isinstance(before, int) else 0)
+        if atm is not None:
+            options["atm"] = atm
+        if mpu is not None:
+            options["mpu"] = mpu
+
+    return change
+
+
+def _raw(options: dict[str, Value]) -> None:
+    options.pop("overhead", None)
+    options["atm"] = "noatm"
+
+
+def _conservative(options: dict[str, Value]) -> None:
+    options.update(overhead=48, atm="atm")
+
+
+def _nothing(options: dict[str, Value]) -> None:
+    """There is no address translation here, so looking through it changes nothing."""
+
+
+def _unlimited(options: dict[str, Value]) -> None:
+    options.pop("bandwidth", None)
 
 
 _BURST: dict[str, tuple[str, _Read]] = dict.fromkeys(("burst", "buffer", "maxburst"), ("burst", units.size))
@@ -121,15 +158,16 @@ QDISCS: Mapping[str, Options] = {
         flags=_switch("pacing") | {"horizon_drop": ("horizon_drop", True), "horizon_cap": ("horizon_drop", False)},
     ),
     "cake": Options(
-        _same(bandwidth=_rate, rtt=_time, memlimit=units.size, overhead=units.count, mpu=units.count),
-        flags=_switch("wash")
-        | {"nat": ("nat", True), "nonat": ("nat", False)}
+        _same(bandwidth=_rate, rtt=_time, memlimit=units.size, overhead=_signed, mpu=units.count),
+        flags={"wash": ("wash", True), "nowash": ("wash", False)}
         | {"split-gso": ("split_gso", True), "no-split-gso": ("split_gso", False)}
-        | {"unlimited": ("bandwidth", "unlimited")}
+        | {"ingress": ("ingress", True), "egress": ("ingress", False)}
+        | {"diffserv": ("tins", "diffserv4")}
         | _choice("tins", "besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8")
         | _choice("isolation", "flowblind", "srchost", "dsthost", "hosts", "flows")
         | _choice("isolation", "dual-srchost", "dual-dsthost", "triple-isolate")
         | _choice("ack_filter", "no-ack-filter", "ack-filter", "ack-filter-aggressive")
+        | _choice("atm", "noatm", "atm", "ptm")
         | {
             preset: ("rtt", Nanoseconds(ns))
             for preset, ns in {
@@ -140,7 +178,29 @@ QDISCS: Mapping[str, Options] = {
                 "internet": 100_000_000,
                 "oceanic": 300_000_000,
                 "satellite": 1_000_000_000,
+                "interplanetary": 3_600_000_000_000,
             }.items()
+        },
+        does={
+            "unlimited": _unlimited,
+            "nat": _nothing,
+            "nonat": _nothing,
+            "raw": _raw,
+            "conservative": _conservative,
+            "ipoa-vcmux": _framing("atm", 8),
+            "ipoa-llcsnap": _framing("atm", 16),
+            "bridged-vcmux": _framing("atm", 24),
+            "bridged-llcsnap": _framing("atm", 32),
+            "pppoa-vcmux": _framing("atm", 10),
+            "pppoa-llc": _framing("atm", 14),
+            "pppoe-vcmux": _framing("atm", 32),
+            "pppoe-llcsnap": _framing("atm", 40),
+            "pppoe-ptm": _framing("ptm", 30),
+            "bridged-ptm": _framing("ptm", 22),
+            "via-ethernet": _nothing,
+            "ethernet": _framing(add=38, mpu=84),
+            "ether-vlan": _framing(add=4),
+            "docsis": _framing("noatm", 18, 64),
         },
     ),
     "netem": Options(
@@ -161,7 +221,9 @@ QDISCS: Mapping[str, Options] = {
         skips=frozenset({"random"}),
     ),
     "tbf": Options(
-        _same(rate=_rate, limit=units.size, latency=_time, mtu=units.size, minburst=units.size, peakrate=_rate) | _BURST
+        _same(rate=_rate, limit=units.size, latency=_time, mtu=units.size, peakrate=_rate)
+        | {"minburst": ("mtu", units.size)}
+        | _BURST
     ),
     # With one class there is no one to share with or to rank against.
     "htb": Options(_same(default=str), idle=frozenset({"r2q", "direct_qlen"})),

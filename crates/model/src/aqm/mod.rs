@@ -1,3 +1,5 @@
 //! Control laws for queues, written once and used by queueing disciplines and by the MAC.
 
+pub mod cobalt;
 pub mod codel;
+pub mod pie;

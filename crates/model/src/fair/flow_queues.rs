@@ -376,6 +376,10 @@ impl FlowQueues {
     pub fn total(&self) -> u32 {
         self.totals.packets
     }
+    /// Bytes in all queues, with Ethernet headers.
+    pub fn total_bytes(&self) -> u64 {
+        self.tins.iter().map(|t| t.bytes).sum()
+    }
     /// Truesize of all packets in all queues, in bytes.
     pub fn memory_used(&self) -> u64 {
         self.totals.memory

@@ -2,6 +2,6 @@
 
 pub mod drr;
 pub mod flow_queues;
-mod longest;
+pub(crate) mod longest;
 #[cfg(test)]
 pub(crate) mod testing;

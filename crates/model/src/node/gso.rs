@@ -11,11 +11,8 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
     let (segs, len, seq, kind) = (u32::from(whole.segs), whole.len, whole.seq, whole.kind);
     let header = (kind == Kind::Tcp).then(|| *packets.tcp(p));
     let payload = header.map_or(0, |h| h.payload);
-    // Headers of each segment; what carries no TCP is split evenly, the rest going to the last.
-    let (headers, mss) = match header {
-        Some(h) => ((len - payload) / segs, u32::from(h.mss)),
-        None => (len / segs, 0),
-    };
+    let headers = headers(len, segs, payload);
+    let mss = header.map_or(0, |h| u32::from(h.mss));
     for n in 0..segs {
         let last = n + 1 == segs;
         let segment = if last { p } else { packets.duplicate(p) };
@@ -37,6 +34,21 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
         }
         each(packets, segment);
     }
+}
+
+/// Headers of each segment; what carries no TCP is split evenly, the rest going to the last.
+fn headers(len: u32, segs: u32, payload: u32) -> u32 {
+    (len - payload) / segs
+}
+
+/// Bytes of each segment but the last of a packet that has several, from the IP header on.
+pub fn full_segment(packets: &Packets, p: Pkt) -> u32 {
+    let whole = packets.get(p);
+    let (payload, mss) = match whole.kind {
+        Kind::Tcp => (packets.tcp(p).payload, u32::from(packets.tcp(p).mss)),
+        _ => (0, 0),
+    };
+    headers(whole.len, u32::from(whole.segs), payload) + mss
 }
 
 fn flags(whole: TcpFlags, first: bool, last: bool) -> TcpFlags {

@@ -11,23 +11,43 @@ pub enum Route {
     Via(IfId, PeerId),
 }
 
-/// Routes by address, dense because addresses are small numbers.
-#[derive(Clone, Debug, Default)]
-pub struct Routes(Vec<Option<Route>>);
+/// Routes by address.
+#[derive(Clone, Debug)]
+pub enum Routes {
+    /// Those of a node with one address and one way out, which leads everywhere: a default route.
+    OneWay {
+        /// The node's address.
+        own: Addr,
+        /// Where everything else leaves.
+        others: Route,
+    },
+    /// Dense, because addresses are small numbers.
+    Table(Vec<Option<Route>>),
+}
+
+impl Default for Routes {
+    fn default() -> Self {
+        Self::Table(Vec::new())
+    }
+}
 
 impl Routes {
-    /// Adds or replaces the route of an address.
+    /// Adds or replaces the route of an address in a table. Panics if there is but one way.
     pub fn set(&mut self, addr: Addr, route: Route) {
-        if self.0.len() <= addr.index() {
-            self.0.resize(addr.index() + 1, None);
+        let Self::Table(routes) = self else { panic!("a route beside the only one") };
+        if routes.len() <= addr.index() {
+            routes.resize(addr.index() + 1, None);
         }
-        self.0[addr.index()] = Some(route);
+        routes[addr.index()] = Some(route);
     }
 
     /// The route of an address, if there is one.
     #[inline]
     pub fn get(&self, addr: Addr) -> Option<Route> {
-        self.0.get(addr.index()).copied().flatten()
+        match self {
+            Self::OneWay { own, others } => Some(if addr == *own { Route::Local } else { *others }),
+            Self::Table(routes) => routes.get(addr.index()).copied().flatten(),
+        }
     }
 }
 
@@ -35,14 +55,24 @@ impl Routes {
 mod tests {
     use super::*;
 
+    fn via(i: u16, p: u16) -> Route {
+        Route::Via(IfId(i), PeerId(p))
+    }
+
     #[test]
     fn routes_are_found_replaced_and_missed() {
         let mut r = Routes::default();
         r.set(Addr(3), Route::Local);
-        r.set(Addr(1), Route::Via(IfId(2), PeerId(4)));
-        r.set(Addr(3), Route::Via(IfId(0), PeerId(0)));
+        r.set(Addr(1), via(2, 4));
+        r.set(Addr(3), via(0, 0));
         let got = [0, 1, 2, 3, 4].map(|n| r.get(Addr(n)));
-        let via = |i, p| Some(Route::Via(IfId(i), PeerId(p)));
-        assert_eq!(got, [None, via(2, 4), None, via(0, 0), None]);
+        assert_eq!(got, [None, Some(via(2, 4)), None, Some(via(0, 0)), None]);
+    }
+
+    #[test]
+    fn one_way_leads_everywhere_but_home() {
+        let r = Routes::OneWay { own: Addr(1), others: via(7, 2) };
+        let got = [0, 1, 2, 999].map(|n| r.get(Addr(n)));
+        assert_eq!(got, [via(7, 2), Route::Local, via(7, 2), via(7, 2)].map(Some));
     }
 }

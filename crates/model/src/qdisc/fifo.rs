@@ -80,6 +80,12 @@ impl Fifo {
         Some(p)
     }
 
+    /// The first packet, which stays where it is.
+    #[inline]
+    pub fn head(&self) -> Option<Pkt> {
+        self.list.head()
+    }
+
     /// Its parameters.
     pub fn params(&self) -> FifoParams {
         self.params

@@ -47,13 +47,13 @@ impl HtbParams {
 // linux: net/sched/sch_generic.c psched_ratecfg_precompute, include/net/sch_generic.h psched_l2t_ns (6.1) - the factor has
 // 32 significant bits; the rate is in whole bytes a second.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+pub(super) struct Pace {
     mult: u64,
     shift: u32,
 }
 
 impl Pace {
-    fn new(rate: Rate) -> Self {
+    pub(super) fn new(rate: Rate) -> Self {
         let bytes = (rate.bps() / 8).max(1);
         let second = 1_000_000_000_u64;
         // Bits by which the factor falls short of 32, and those that 64 leave for the numerator.
@@ -65,7 +65,7 @@ impl Pace {
     }
 
     #[inline]
-    fn nanos(self, bytes: u32) -> i64 {
+    pub(super) fn nanos(self, bytes: u32) -> i64 {
         ((u64::from(bytes) * self.mult) >> self.shift) as i64
     }
 }

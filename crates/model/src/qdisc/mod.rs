@@ -3,6 +3,7 @@
 //! A discipline owns the packets in it and frees what it drops, with the reason and its own place. A queue of
 //! packets is a queue of skbs: one packet may stand for several segments and counts once.
 
+pub mod cake;
 pub mod codel;
 pub mod fifo;
 pub mod fq;
@@ -10,9 +11,12 @@ pub mod fq_codel;
 pub mod htb;
 pub mod netem;
 pub mod pfifo_fast;
+pub mod pie;
 pub mod sfq;
+pub mod tbf;
 
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
+use cake::Cake;
 use codel::CodelQdisc;
 use fifo::Fifo;
 use fq::Fq;
@@ -20,7 +24,9 @@ use fq_codel::FqCodel;
 use htb::Htb;
 use netem::Netem;
 use pfifo_fast::PfifoFast;
+use pie::Pie;
 use sfq::Sfq;
+use tbf::Tbf;
 
 /// Which discipline an interface has, with its options.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,14 +37,20 @@ pub enum QdiscConfig {
     PfifoFast(pfifo_fast::PfifoFastParams),
     /// One queue with CoDel.
     Codel(codel::CodelQdiscParams),
+    /// Shaper, priorities, fair queueing and COBALT in one.
+    Cake(cake::CakeParams),
     /// Fair queueing with CoDel.
     FqCodel(fq_codel::FqCodelParams),
+    /// One queue with PIE before it.
+    Pie(pie::PieQdiscParams),
     /// Fair queueing with departure times.
     Fq(fq::FqParams),
     /// Stochastic fairness queueing.
     Sfq(sfq::SfqParams),
     /// A token bucket over another discipline.
     Htb(htb::HtbParams),
+    /// One or two token buckets over another discipline.
+    Tbf(tbf::TbfParams),
     /// An emulated network.
     Netem(netem::NetemParams),
     /// None: packets go straight to the device (`noqueue`).
@@ -52,10 +64,13 @@ impl QdiscConfig {
             Self::Fifo(params) => params.name(),
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
+            Self::Cake(_) => "cake",
             Self::FqCodel(_) => "fq_codel",
+            Self::Pie(_) => "pie",
             Self::Fq(_) => "fq",
             Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
+            Self::Tbf(_) => "tbf",
             Self::Netem(_) => "netem",
             Self::Noqueue => "noqueue",
         }
@@ -66,6 +81,7 @@ impl QdiscConfig {
         match self {
             Self::Fq(params) => params.pacing,
             Self::Htb(params) => params.child.paces(),
+            Self::Tbf(params) => params.child.paces(),
             _ => false,
         }
     }
@@ -128,14 +144,20 @@ pub enum Qdisc {
     PfifoFast(PfifoFast),
     /// One queue with CoDel.
     Codel(Box<CodelQdisc>),
+    /// Shaper, priorities, fair queueing and COBALT in one.
+    Cake(Box<Cake>),
     /// Fair queueing with CoDel.
     FqCodel(Box<FqCodel>),
+    /// One queue with PIE before it.
+    Pie(Box<Pie>),
     /// Fair queueing with departure times.
     Fq(Box<Fq>),
     /// Stochastic fairness queueing.
     Sfq(Box<Sfq>),
     /// A token bucket over another discipline.
     Htb(Box<Htb>),
+    /// One or two token buckets over another discipline.
+    Tbf(Box<Tbf>),
     /// An emulated network.
     Netem(Box<Netem>),
 }
@@ -146,10 +168,13 @@ macro_rules! each {
             Self::Fifo($q) => $do,
             Self::PfifoFast($q) => $do,
             Self::Codel($q) => $do,
+            Self::Cake($q) => $do,
             Self::FqCodel($q) => $do,
+            Self::Pie($q) => $do,
             Self::Fq($q) => $do,
             Self::Sfq($q) => $do,
             Self::Htb($q) => $do,
+            Self::Tbf($q) => $do,
             Self::Netem($q) => $do,
         }
     };
@@ -163,14 +188,20 @@ impl Qdisc {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
             QdiscConfig::PfifoFast(params) => Some(Self::PfifoFast(PfifoFast::new(*params, place))),
             QdiscConfig::Codel(params) => Some(Self::Codel(Box::new(CodelQdisc::new(*params, place)))),
+            QdiscConfig::Cake(params) => Some(Self::Cake(Box::new(Cake::new(*params, place, stream)))),
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
             }
+            QdiscConfig::Pie(params) => Some(Self::Pie(Box::new(Pie::new(*params, place, stream.split())))),
             QdiscConfig::Fq(params) => Some(Self::Fq(Box::new(Fq::new(*params, place)))),
             QdiscConfig::Sfq(params) => Some(Self::Sfq(Box::new(Sfq::new(*params, place, stream.split())))),
             QdiscConfig::Htb(params) => {
                 let child = Self::new(&params.child, place, stream).expect("a class has a discipline");
                 Some(Self::Htb(Box::new(Htb::new(params, child))))
+            }
+            QdiscConfig::Tbf(params) => {
+                let child = Self::new(&params.child, place, stream).expect("a bucket has a discipline");
+                Some(Self::Tbf(Box::new(Tbf::new(params, child, place))))
             }
             QdiscConfig::Netem(params) => {
                 Some(Self::Netem(Box::new(Netem::new(*params, place, stream.split()))))
@@ -183,19 +214,31 @@ impl Qdisc {
     pub fn child(&self) -> Option<&Self> {
         match self {
             Self::Htb(htb) => Some(htb.child()),
+            Self::Tbf(tbf) => Some(tbf.child()),
             Self::Fifo(_)
             | Self::PfifoFast(_)
             | Self::Codel(_)
+            | Self::Cake(_)
             | Self::FqCodel(_)
+            | Self::Pie(_)
             | Self::Fq(_)
             | Self::Sfq(_)
             | Self::Netem(_) => None,
         }
     }
 
+    /// The first packet of one that nothing changes but an arrival or a departure, and no packet of others.
+    #[inline]
+    fn head(&self) -> Option<Pkt> {
+        match self {
+            Self::Fifo(q) => q.head(),
+            _ => None,
+        }
+    }
+
     /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`Wake::At`].
     pub const fn holds_back(&self) -> bool {
-        matches!(self, Self::Htb(_) | Self::Netem(_) | Self::Fq(_))
+        matches!(self, Self::Cake(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) | Self::Fq(_))
     }
 
     /// The name under which tc knows it.
@@ -204,10 +247,13 @@ impl Qdisc {
             Self::Fifo(q) => q.params().name(),
             Self::PfifoFast(_) => "pfifo_fast",
             Self::Codel(_) => "codel",
+            Self::Cake(_) => "cake",
             Self::FqCodel(_) => "fq_codel",
+            Self::Pie(_) => "pie",
             Self::Fq(_) => "fq",
             Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
+            Self::Tbf(_) => "tbf",
             Self::Netem(_) => "netem",
         }
     }
@@ -228,11 +274,22 @@ impl Qdisc {
     #[inline]
     pub fn next(&self, now: Instant) -> Wake {
         match self {
+            Self::Cake(q) => q.next(now),
             Self::Htb(q) => q.next(now),
+            Self::Tbf(q) => q.next(now),
             Self::Netem(q) => q.next(now),
             Self::Fq(q) => q.next(now),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Sfq(_) => {
-                if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
+            Self::Fifo(_)
+            | Self::PfifoFast(_)
+            | Self::Codel(_)
+            | Self::FqCodel(_)
+            | Self::Pie(_)
+            | Self::Sfq(_) => {
+                if self.backlog().0 > 0 {
+                    Wake::Now
+                } else {
+                    Wake::Never
+                }
             }
         }
     }

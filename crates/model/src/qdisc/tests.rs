@@ -2,7 +2,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::aqm::codel::CodelParams;
+use crate::aqm::pie::PieParams;
 use crate::fair::testing::{Bench, TRUESIZE};
+use crate::qdisc::cake::{CakeParams, Isolation, Tins};
 use crate::qdisc::codel::CodelQdiscParams;
 use crate::qdisc::fifo::FifoParams;
 use crate::qdisc::fq::FqParams;
@@ -10,10 +12,12 @@ use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::htb::HtbParams;
 use crate::qdisc::netem::NetemParams;
 use crate::qdisc::pfifo_fast::PfifoFastParams;
+use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
+use crate::qdisc::tbf::{Peak, TbfParams};
 use crate::vocabulary::{Duration, Rate, Seed};
 
-fn configs() -> [QdiscConfig; 16] {
+fn configs() -> [QdiscConfig; 24] {
     let codel = CodelParams {
         target: Duration::from_millis(1),
         interval: Duration::from_millis(5),
@@ -25,6 +29,10 @@ fn configs() -> [QdiscConfig; 16] {
         let child = Box::new(child);
         QdiscConfig::Htb(HtbParams { rate, ceil: rate, burst: 3000, cburst: 3000, child })
     };
+    let tbf = |peak, child| {
+        let child = Box::new(child);
+        QdiscConfig::Tbf(TbfParams { rate, burst: 3000, peak, child })
+    };
     let netem = NetemParams {
         delay: Duration::from_millis(2),
         limit: 20,
@@ -32,7 +40,17 @@ fn configs() -> [QdiscConfig; 16] {
         ..NetemParams::default()
     };
     let sfq = SfqParams { limit: 12, flows: 8, depth: 5, divisor: 16, ..SfqParams::default() };
+    let law = PieParams { target: codel.target, alpha: 32, beta: 32, bytemode: true, ..PieParams::default() };
+    let pie = PieQdiscParams { limit: 25, tupdate: codel.target, pie: law };
     let fq = FqParams { limit: 25, flow_limit: 6, initial_quantum: 2000, ..FqParams::default() };
+    let cake = CakeParams {
+        bandwidth: Some(rate),
+        rtt: codel.interval,
+        target: codel.target,
+        memlimit: Some(20 * TRUESIZE),
+        ingress: true,
+        ..CakeParams::default()
+    };
     let small = FqCodelParams { limit: 30, flows: 8, drop_batch: 4, codel, ..Default::default() };
     [
         QdiscConfig::PfifoFast(PfifoFastParams { limit: 20, limit_per_band: false }),
@@ -46,11 +64,22 @@ fn configs() -> [QdiscConfig; 16] {
         QdiscConfig::Netem(NetemParams { rate: None, ..netem }),
         QdiscConfig::Codel(CodelQdiscParams { limit: 25, codel }),
         QdiscConfig::Fq(fq),
+        QdiscConfig::Pie(pie),
+        htb(QdiscConfig::Pie(PieQdiscParams {
+            pie: PieParams { dq_rate_estimator: true, ..pie.pie },
+            ..pie
+        })),
         QdiscConfig::Fq(FqParams { maxrate: Some(rate), ..fq }),
         htb(QdiscConfig::Fq(FqParams { maxrate: Some(Rate::from_mbps(1)), buckets: 2, ..fq })),
         QdiscConfig::Sfq(sfq),
         QdiscConfig::Sfq(SfqParams { headdrop: true, flows: 3, ..sfq }),
         htb(QdiscConfig::Sfq(SfqParams { flows: 30, ..sfq })),
+        QdiscConfig::Cake(cake),
+        QdiscConfig::Cake(CakeParams { bandwidth: None, tins: Tins::Diffserv4, ..cake }),
+        htb(QdiscConfig::Cake(CakeParams { isolation: Isolation::Flowblind, ..cake })),
+        tbf(None, QdiscConfig::Fifo(FifoParams::Bytes(9000))),
+        tbf(Some(Peak { rate: Rate::from_mbps(30), mtu: 1514 }), QdiscConfig::FqCodel(small)),
+        tbf(None, htb(QdiscConfig::Cake(cake))),
     ]
 }
 
@@ -69,7 +98,7 @@ proptest! {
     #[test]
     fn accounts_close(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
-        which in 0usize..16,
+        which in 0usize..24,
     ) {
         let mut b = Bench::new();
         let mut q = build(&configs()[which]).unwrap();
@@ -82,6 +111,7 @@ proptest! {
                 let p = b.packet_of(flow.wrapping_mul(0x9e37_79b9), created, len);
                 // One priority a flow, or strict priorities would reorder it.
                 b.packets.get_mut(p).prio = flow as u8;
+                b.packets.get_mut(p).tos = (flow as u8).wrapping_mul(0x1a) & !3;
                 created += 1;
                 refused += u64::from(q.enqueue(now, p, &mut b.ctx()) == Enqueue::Dropped);
             } else if let Some(p) = q.dequeue(now, &mut b.ctx()) {

@@ -4,8 +4,9 @@
 //! Nobody pays for the latter who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
 
 use super::ids::{Addr, ChannelId, DevId, FlowId, PeerId, WireId};
-use super::packet::{Kind, Packet};
+use super::packet::{Kind, Packet, Packets, Pkt};
 use super::qos::Ac;
+use super::tcp::TcpHeader;
 use super::time::{Duration, Instant};
 
 /// What a PPDU carried.
@@ -62,10 +63,14 @@ pub struct RateCode(pub u16);
 pub struct Headers {
     /// Its flow.
     pub flow: FlowId,
-    /// Its number in the flow.
+    /// Its number in the flow; of TCP, the sequence number.
     pub seq: u32,
-    /// Bytes from the IP header on.
+    /// Acknowledgement number of TCP.
+    pub ack: u32,
+    /// Bytes from the IP header on, with headers for each segment.
     pub len: u32,
+    /// Segments it stands for.
+    pub segs: u16,
     /// Sender's address.
     pub src: Addr,
     /// Destination's address.
@@ -76,13 +81,17 @@ pub struct Headers {
     pub ttl: u8,
     /// What it carries.
     pub kind: Kind,
+    /// The rest of a TCP header.
+    pub tcp: Option<TcpHeader>,
 }
 
 impl Headers {
     /// Those of a packet.
-    pub fn of(p: &Packet) -> Self {
-        let Packet { flow, seq, len, src, dst, tos, ttl, kind, .. } = *p;
-        Self { flow, seq, len, src, dst, tos, ttl, kind }
+    pub fn of(packets: &Packets, p: Pkt) -> Self {
+        let hot = packets.get(p);
+        let tcp = (hot.kind == Kind::Tcp).then(|| *packets.tcp(p));
+        let &Packet { flow, seq, ack, len, segs, src, dst, tos, ttl, kind, .. } = hot;
+        Self { flow, seq, ack, len, segs, src, dst, tos, ttl, kind, tcp }
     }
 }
 
@@ -172,4 +181,8 @@ pub enum FrameView<'a> {
     Air(&'a PpduView<'a>),
     /// A packet has reached the end of a wire.
     Wire(WireId, Headers),
+    /// A packet is handed to the device that feeds a wire, before that splits it.
+    Sent(WireId, Headers),
+    /// A packet has come in at the end of a wire, after those that came with it were merged into it.
+    Received(WireId, Headers),
 }

@@ -183,11 +183,13 @@ pub enum Reason {
     NoListener,
     /// An emulated network lost it.
     Loss,
+    /// PIE was against it when it came.
+    Pie,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -197,6 +199,7 @@ impl Reason {
         Self::NoRoute,
         Self::NoListener,
         Self::Loss,
+        Self::Pie,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -208,6 +211,7 @@ impl Reason {
             Self::NoRoute => "no_route",
             Self::NoListener => "no_listener",
             Self::Loss => "loss",
+            Self::Pie => "pie",
         }
     }
 }

@@ -293,12 +293,17 @@ impl WifiDev {
     /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or held for order.
     pub fn held(&self) -> u64 {
         let waiting = self.waiting().filter(|m| m.pkt.is_some()).count();
-        self.driver.queued() + waiting as u64 + self.reordering()
+        self.driver.queued() + (waiting + self.reordering().count()) as u64
+    }
+
+    /// Packets in the driver's own queues, and their bytes with Ethernet headers.
+    pub fn queued(&self) -> (u64, u64) {
+        (self.driver.queued(), self.driver.queued_bytes())
     }
 
     /// Packets received and held for order.
-    pub fn reordering(&self) -> u64 {
-        self.rx.iter().map(|r| r.held().count() as u64).sum()
+    pub fn reordering(&self) -> impl Iterator<Item = Pkt> {
+        self.rx.iter().flat_map(|r| r.held())
     }
 
     /// Frames that came again from any peer although they had been received.

@@ -226,6 +226,11 @@ impl Wire {
         was_stopped && !self.is_stopped()
     }
 
+    /// The frames in the ring and on the wire, in order, each with whether its last bit has left.
+    pub fn flight(&self, now: Instant) -> impl Iterator<Item = (bool, Pkt)> {
+        self.flight.iter().map(move |&(arrives, p)| (arrives <= now + self.params.delay, p))
+    }
+
     /// Packets on their way.
     pub fn held(&self) -> u64 {
         self.flight.len() as u64

@@ -264,6 +264,7 @@ pub fn set(c: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> {
                 c.small_queues.cap = LimitOutput::AtMost;
                 c.small_queues.exception = Exception::FirstOfWriteQueue;
             }
+            "4.15" => c.small_queues.exception = Exception::EmptyRtxQueue,
             _ => return Err("tsq".into()),
         },
         _ => return Err(format!("key {key:?}")),

@@ -13,6 +13,8 @@ pub struct Apart {
     pub at: usize,
     /// Its length.
     pub len: usize,
+    /// Its first byte.
+    pub phase: u8,
 }
 
 /// A frame under construction, at the end of a buffer that other frames share.
@@ -43,7 +45,7 @@ impl<'a> Body<'a> {
     /// A frame without bytes, of which at most `limit` bytes are kept.
     pub fn new(bytes: &'a mut Vec<u8>, limit: usize, register: &'a mut PayloadRegister) -> Self {
         let begin = bytes.len();
-        Self { bytes, begin, limit, left_out: 0, apart: Apart { at: begin, len: 0 }, register }
+        Self { bytes, begin, limit, left_out: 0, apart: Apart { at: begin, len: 0, phase: 0 }, register }
     }
 
     fn kept(&self) -> usize {
@@ -66,13 +68,13 @@ impl<'a> Body<'a> {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends `len` bytes of payload, as far as they are kept. A frame has one payload.
-    pub fn payload(&mut self, len: usize) {
+    /// Appends `len` bytes of payload that begin with `phase`, as far as they are kept. A frame has one payload.
+    pub fn payload(&mut self, phase: u8, len: usize) {
         let kept = len.min(self.limit.saturating_sub(self.kept()));
         if kept < LEAST_APART {
-            self.bytes.extend_from_slice(pattern(kept));
+            self.bytes.extend_from_slice(pattern(phase, kept));
         } else {
-            self.apart = Apart { at: self.bytes.len(), len: kept };
+            self.apart = Apart { at: self.bytes.len(), len: kept, phase };
         }
         self.left_out += len - kept;
     }
@@ -87,8 +89,8 @@ impl<'a> Body<'a> {
         let from = self.begin + from;
         let right = match self.apart {
             Apart { len: 0, .. } => !update(u32::MAX, &self.bytes[from..]),
-            Apart { at, len } => {
-                let after = self.register.update(update(u32::MAX, &self.bytes[from..at]), len);
+            Apart { at, len, phase } => {
+                let after = self.register.update(update(u32::MAX, &self.bytes[from..at]), phase, len);
                 !update(after, &self.bytes[at..])
             }
         };
@@ -113,26 +115,26 @@ mod tests {
     proptest! {
         #[test]
         fn a_frame_is_what_its_parts_are(
-            head in 0_usize..120, payload in 0_usize..2_000, pad in 0_usize..50,
+            head in 0_usize..120, phase: u8, payload in 0_usize..2_000, pad in 0_usize..50,
             limit in prop_oneof![128_usize..2_200, Just(usize::MAX)], broken: bool,
         ) {
             let (mut bytes, mut register) = (vec![1, 2, 3], PayloadRegister::default());
             let mut body = Body::new(&mut bytes, limit, &mut register);
             body.push(&vec![7; head]);
             let from = body.len() / 2;
-            body.payload(payload);
+            body.payload(phase, payload);
             body.push(&vec![8; pad]);
             body.check(from, broken);
             let Finished { kept, original, apart } = body.finish();
 
-            let mut right = [&vec![7; head], pattern(payload), &vec![8; pad]].concat();
+            let mut right = [&vec![7; head], pattern(phase, payload), &vec![8; pad]].concat();
             let check = !update(u32::MAX, &right[from..]);
             right.extend(if broken { !check } else { check }.to_le_bytes());
             prop_assert_eq!(original, right.len());
             right.truncate(limit);
             let mut whole = bytes.split_off(3);
             if apart.len > 0 {
-                whole.splice(apart.at - 3..apart.at - 3, pattern(apart.len).iter().copied());
+                whole.splice(apart.at - 3..apart.at - 3, pattern(apart.phase, apart.len).iter().copied());
             }
             prop_assert_eq!(kept, whole.len());
             // Padding after a payload that was cut does not occur: it is for packets shorter than any limit.

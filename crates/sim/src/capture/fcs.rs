@@ -1,6 +1,6 @@
 //! The frame check sequence: CRC-32 of the standard, eight bytes at a time, and payloads at once.
 
-use super::pattern::pattern;
+use super::pattern::{PERIOD, pattern};
 
 /// Bit-reversed generator polynomial.
 // spec: ieee80211-2016 9.2.4.8 - the CRC of 32 bits that Ethernet has too: preset to ones, complemented at the end.
@@ -66,8 +66,8 @@ pub fn update(mut crc: u32, bytes: &[u8]) -> u32 {
 /// Lengths that are remembered; a scenario has few.
 const REMEMBERED: usize = 32;
 
-/// Payloads of the same length are the same bytes, and what they do to the register is linear in it: it is worked out once
-/// for a length, and costs four look-ups from then on.
+/// Payloads of the same length and beginning are the same bytes, and what they do to the register is linear in it: it is
+/// worked out once for each, and costs four look-ups from then on. Segments of a TCP stream begin in at most 256 ways.
 #[derive(Debug, Default)]
 pub struct PayloadRegister {
     known: Vec<Known>,
@@ -76,25 +76,27 @@ pub struct PayloadRegister {
 #[derive(Debug)]
 struct Known {
     len: usize,
-    /// What the payload makes of an empty register.
-    from_zero: u32,
+    /// By first byte: what the payload makes of an empty register, once it is known.
+    from_zero: Box<[Option<u32>; PERIOD]>,
     /// What as many zero bytes make of each byte of the register.
     zeros: Box<[[u32; 256]; 4]>,
 }
 
 impl PayloadRegister {
-    /// The register after the payload of `len` bytes.
-    pub fn update(&mut self, crc: u32, len: usize) -> u32 {
+    /// The register after the payload of `len` bytes whose first is `phase`.
+    pub fn update(&mut self, crc: u32, phase: u8, len: usize) -> u32 {
         let known = match self.known.iter().position(|k| k.len == len) {
-            Some(n) => &self.known[n],
+            Some(n) => n,
             None if self.known.len() < REMEMBERED => {
                 self.known.push(Known::of(len));
-                &self.known[self.known.len() - 1]
+                self.known.len() - 1
             }
-            None => return update(crc, pattern(len)),
+            None => return update(crc, pattern(phase, len)),
         };
-        let after = crc.to_le_bytes().into_iter().zip(known.zeros.iter()).map(|(b, t)| t[usize::from(b)]);
-        after.fold(known.from_zero, |sum, part| sum ^ part)
+        let Known { from_zero, zeros, .. } = &mut self.known[known];
+        let from_zero = *from_zero[usize::from(phase)].get_or_insert_with(|| update(0, pattern(phase, len)));
+        let after = crc.to_le_bytes().into_iter().zip(zeros.iter()).map(|(b, t)| t[usize::from(b)]);
+        after.fold(from_zero, |sum, part| sum ^ part)
     }
 }
 
@@ -110,7 +112,7 @@ impl Known {
                 table[first + n] = table[n] ^ after;
             }
         }
-        Self { len, from_zero: update(0, pattern(len)), zeros }
+        Self { len, from_zero: Box::new([None; PERIOD]), zeros }
     }
 }
 
@@ -134,7 +136,8 @@ mod tests {
     fn lengths_beyond_those_remembered_are_right_too() {
         let mut register = PayloadRegister::default();
         for len in (0..2 * REMEMBERED).chain(0..2 * REMEMBERED) {
-            assert_eq!(register.update(0x1234_5678, len), update(0x1234_5678, pattern(len)), "{len}");
+            let right = update(0x1234_5678, pattern(7, len));
+            assert_eq!(register.update(0x1234_5678, 7, len), right, "{len}");
         }
         assert_eq!(register.known.len(), REMEMBERED);
     }
@@ -142,11 +145,13 @@ mod tests {
     proptest! {
         #[test]
         fn a_remembered_payload_does_what_its_bytes_do(
-            len in 0_usize..3_000, crcs in any::<[u32; 8]>()
+            len in 0_usize..3_000, payloads in any::<[(u32, u8); 8]>()
         ) {
             let mut register = PayloadRegister::default();
-            for crc in crcs {
-                prop_assert_eq!(register.update(crc, len), update(crc, pattern(len)));
+            for (crc, phase) in payloads {
+                for _ in 0..2 {
+                    prop_assert_eq!(register.update(crc, phase, len), update(crc, pattern(phase, len)));
+                }
             }
         }
 

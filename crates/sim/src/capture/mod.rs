@@ -2,7 +2,8 @@
 //!
 //! A capture is a reader of the trace that wants frames. Its points are `air-CHANNEL` (every frame of a channel, as the one
 //! it was for received it), `NODE-INTERFACE` of each Wi-Fi interface (what that radio sent, and what it received of frames
-//! meant for it), and each wired link under its own name (packets as they reach its end).
+//! meant for it) and of each wired one (packets as its host sees them: before the device splits what it sends, after what
+//! came in together was merged), and each wired link under its own name (packets as they reach its end).
 //!
 //! A frame's time is the start of its PPDU, so all frames of an A-MPDU have the same; radiotap's TSFT is later by the
 //! preamble ([`radiotap::tsft`]). A frame that its receiver did not get, or that was part of a collision, ends with a wrong
@@ -20,6 +21,8 @@ mod pattern;
 pub mod pcapng;
 pub mod radiotap;
 mod scene;
+mod sums;
+mod tcp;
 
 use std::io::{self, Write};
 
@@ -36,7 +39,9 @@ use memory::{Memory, Numbers};
 use pcapng::Writer;
 use radiotap::{Ampdu, Radiotap};
 use scene::Scene;
+use tcp::Connections;
 
+pub use ip::ports;
 pub use scene::point_names;
 
 /// What is captured.
@@ -67,7 +72,7 @@ impl Selection {
 }
 
 /// Least [`Selection::snaplen`] that keeps all headers.
-pub const LEAST_SNAPLEN: u32 = 128;
+pub const LEAST_SNAPLEN: u32 = 160;
 
 /// A capture under way.
 #[derive(Debug)]
@@ -75,6 +80,7 @@ pub struct Capture<W> {
     writer: Writer<W>,
     scene: Scene,
     memory: Memory,
+    connections: Connections,
     from: Instant,
     until: Instant,
 }
@@ -97,7 +103,8 @@ impl<W: Write> Capture<W> {
         let application = concat!("stillair ", env!("CARGO_PKG_VERSION"));
         let writer = Writer::new(out, application, scene.points(), selection.snaplen);
         let memory = Memory::new(&layout);
-        Ok(Self { writer, scene, memory, from: selection.from, until: selection.until })
+        let connections = Connections::default();
+        Ok(Self { writer, scene, memory, connections, from: selection.from, until: selection.until })
     }
 
     /// Ends the capture at the end of the run.
@@ -111,21 +118,24 @@ impl<W: Write> Capture<W> {
         self.from <= at && at < self.until
     }
 
-    fn wire(&mut self, now: Instant, wire: WireId, p: &Headers) {
-        let Some(point) = self.scene.wire(wire) else { return };
+    fn wire(&mut self, now: Instant, point: Option<u32>, wire: WireId, p: &Headers) {
+        self.connections.note(p);
+        let Some(point) = point else { return };
         if self.wants(now) {
             let (addresses, macs) = (self.scene.addresses(p), self.scene.ends(wire));
-            self.writer.frame(now, point, now, |out| ip::ethernet(out, p, addresses, macs));
+            let connections = &self.connections;
+            self.writer.frame(now, point, now, |out| ip::ethernet(out, p, addresses, macs, connections));
         }
     }
 
     fn air(&mut self, now: Instant, view: &PpduView<'_>) {
         let wanted = self.wants(view.tried.start);
         let (numbers, packets) = self.memory.note(view);
+        packets.iter().for_each(|p| self.connections.note(p));
         if !wanted {
             return;
         }
-        let shot = Shot { scene: &self.scene, view, numbers, packets };
+        let shot = Shot { scene: &self.scene, connections: &self.connections, view, numbers, packets };
         let sender = view.tried.dev;
         let writer = &mut self.writer;
         let mut ppdu = |point: Option<u32>, sent: bool| {
@@ -159,7 +169,9 @@ impl<W: Write> Sink for Capture<W> {
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         match what {
             FrameView::Air(view) => self.air(now, view),
-            FrameView::Wire(wire, headers) => self.wire(now, *wire, headers),
+            FrameView::Wire(wire, p) => self.wire(now, self.scene.wire(*wire), *wire, p),
+            FrameView::Sent(wire, p) => self.wire(now, self.scene.host(*wire, 0), *wire, p),
+            FrameView::Received(wire, p) => self.wire(now, self.scene.host(*wire, 1), *wire, p),
         }
     }
 }
@@ -167,6 +179,7 @@ impl<W: Write> Sink for Capture<W> {
 /// One try of a PPDU with all that its frames are made of.
 struct Shot<'a> {
     scene: &'a Scene,
+    connections: &'a Connections,
     view: &'a PpduView<'a>,
     numbers: Numbers,
     packets: &'a [Headers],
@@ -191,7 +204,7 @@ impl Shot<'_> {
             let radiotap = radiotap(mpdu.whole, ampdu);
             let data = |out: &mut Body<'_>| {
                 self.head(mpdu.seq, mpdu.retry).qos_data(out, view.tid);
-                ip::packet(out, p, self.scene.addresses(p));
+                ip::packet(out, p, self.scene.addresses(p), self.connections);
             };
             writer.frame(now, point, start, |out| framed(out, radiotap, data));
         }

@@ -137,7 +137,7 @@ impl<W: Write> Writer<W> {
             }
             if apart.len > 0 {
                 self.out.add(&self.blocks[run.start..apart.at]);
-                self.out.add(pattern(apart.len));
+                self.out.add(pattern(apart.phase, apart.len));
                 run = apart.at..apart.at;
             }
             run.end = end;

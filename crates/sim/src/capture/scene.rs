@@ -25,19 +25,25 @@ enum Place {
     Air(usize),
     Dev(usize),
     Link(usize),
+    Host(usize),
 }
 
-/// All points of a scenario under their names: channels, Wi-Fi interfaces, wired links.
+/// All points of a scenario under their names: channels, Wi-Fi interfaces, wired links, wired interfaces.
 fn places(scenario: &Scenario, layout: &Layout) -> Vec<(String, Place)> {
     let air = |(n, c): (usize, &crate::scenario::Channel)| (format!("air-{}", c.name), Place::Air(n));
-    let dev = |(n, d): (usize, &DevLayout)| {
-        let i = &layout.interfaces[d.interface.index()];
-        (format!("{}-{}", i.node, i.name), Place::Dev(n))
+    let name = |interface: IfId| {
+        let i = &layout.interfaces[interface.index()];
+        format!("{}-{}", i.node, i.name)
     };
+    let dev = |(n, d): (usize, &DevLayout)| (name(d.interface), Place::Dev(n));
+    let mut wired: Vec<IfId> = layout.wires.iter().map(|&[from, _]| from).collect();
+    wired.sort_unstable_by_key(|interface| interface.index());
+    let host = |interface: IfId| (name(interface), Place::Host(interface.index()));
     let link = |(n, l): (usize, &crate::scenario::Link)| (l.name.clone(), Place::Link(n));
     let airs = scenario.channels.iter().enumerate().map(air);
     let devs = layout.devs.iter().enumerate().map(dev);
-    airs.chain(devs).chain(scenario.links.iter().enumerate().map(link)).collect()
+    let links = scenario.links.iter().enumerate().map(link);
+    airs.chain(devs).chain(links).chain(wired.into_iter().map(host)).collect()
 }
 
 /// Names of all points of a scenario.
@@ -61,6 +67,8 @@ pub struct Scene {
     airs: Vec<Option<u32>>,
     /// By link: its two wires have one point.
     links: Vec<Option<u32>>,
+    /// By interface.
+    hosts: Vec<Option<u32>>,
     devs: Vec<Dev>,
     wires: Vec<[IfId; 2]>,
     /// By address, which is the number of its interface.
@@ -94,6 +102,7 @@ impl Scene {
             points: Vec::new(),
             airs: vec![None; scenario.channels.len()],
             links: vec![None; scenario.links.len()],
+            hosts: vec![None; layout.interfaces.len()],
             devs: layout.devs.iter().map(dev).collect(),
             wires: layout.wires.clone(),
             addresses: layout.interfaces.iter().map(|i| i.address).collect(),
@@ -122,6 +131,10 @@ impl Scene {
                     scene.links[n] = number;
                     LinkType::Ethernet
                 }
+                Place::Host(n) => {
+                    scene.hosts[n] = number;
+                    LinkType::Ethernet
+                }
             };
             scene.points.push(Interface { name, link_type });
         }
@@ -143,6 +156,10 @@ impl Scene {
     /// The point of a wire's link, if it is watched.
     pub fn wire(&self, wire: WireId) -> Option<u32> {
         self.links[wire.index() / 2]
+    }
+    /// The point of the interface at one end of a wire, if it is watched; end 0 is the sending one.
+    pub fn host(&self, wire: WireId, end: usize) -> Option<u32> {
+        self.hosts[self.wires[wire.index()][end].index()]
     }
     /// MAC addresses of a wire's ends, the sending one first.
     pub fn ends(&self, wire: WireId) -> [Mac; 2] {

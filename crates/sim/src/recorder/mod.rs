@@ -1,12 +1,14 @@
 //! What was seen: per flow and per station, from the trace alone, and a hash of the whole trace.
 
 mod hash;
+mod occupancy;
 mod series;
 mod series_report;
 mod sockets;
 mod summary;
 
-pub use series::{Backlog, LAYERS, PingSample, STEP, Series};
+pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
+pub use series::{PingSample, STEP, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
 pub use summary::{AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, summarise};

@@ -7,16 +7,11 @@ use stillair_model::vocabulary::{
     Ac, Duration, FlowId, Instant, Kind, PlaceId, PpduKind, PpduTry, Reason, Trace,
 };
 
+use super::occupancy::{Backlog, Occupancy};
 use super::{Direction, HEADERS};
 
 /// Length of a step: the interval at which Flent samples.
 pub const STEP: Duration = Duration::from_millis(200);
-
-/// Layers of an interface whose backlog is sampled, in the order of [`Backlog`].
-pub const LAYERS: [&str; 5] = ["qdisc", "driver", "hardware", "reorder", "wire"];
-
-/// Packets in each of the [`LAYERS`] of an interface.
-pub type Backlog = [u32; LAYERS.len()];
 
 /// A station's data in one step and access category, sent to it and by it.
 // 32 bits hold the airtime of a step many times over.
@@ -60,8 +55,8 @@ pub struct Series {
     pub(super) cells: Vec<Cell>,
     /// By flow.
     pub(super) pings: Vec<Vec<PingSample>>,
-    /// By step and interface, at the end of the step.
-    pub(super) backlogs: Vec<Backlog>,
+    /// What waits at the end of each step.
+    pub(super) occupancy: Occupancy,
     /// In order of step, place and reason.
     pub(super) drops: Vec<DropStep>,
     /// By place and reason, in the current step.
@@ -79,7 +74,7 @@ impl Series {
             bytes: vec![0; steps * flows],
             cells: vec![Cell::default(); steps * stations * Ac::ALL.len()],
             pings: vec![Vec::new(); flows],
-            backlogs: Vec::with_capacity(steps * interfaces),
+            occupancy: Occupancy::new(steps, interfaces),
             drops: Vec::new(),
             dropping: vec![[0; Reason::COUNT]; places],
         }
@@ -120,9 +115,9 @@ impl Series {
         }
     }
 
-    /// Ends the current step, with what is queued at each interface.
+    /// Ends the current step, with what waits at each interface.
     pub fn end_step(&mut self, backlogs: impl Iterator<Item = Backlog>) {
-        self.backlogs.extend(backlogs);
+        self.occupancy.push(backlogs);
         for (place, counts) in self.dropping.iter_mut().enumerate() {
             for (reason, count) in counts.iter_mut().enumerate().filter(|(_, count)| **count > 0) {
                 let (place, packets) = (PlaceId::from_index(place), core::mem::take(count));

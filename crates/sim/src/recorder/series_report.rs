@@ -3,7 +3,8 @@
 use serde::Serialize;
 use stillair_model::vocabulary::{Ac, Reason};
 
-use super::series::{Cell, LAYERS, STEP, Series};
+use super::occupancy::QueueSeries;
+use super::series::{Cell, STEP, Series};
 use super::{Direction, Recorder};
 use crate::scenario::{FlowKind, InterfaceRef, Scenario};
 
@@ -17,6 +18,7 @@ pub struct SeriesReport {
     flows: Vec<FlowSeries>,
     stations: Vec<StationSeries>,
     drops: Vec<DropSeries>,
+    /// At the end of each step.
     queues: Vec<QueueSeries>,
 }
 
@@ -63,14 +65,6 @@ struct DropSeries {
     steps: Vec<(u32, u32)>,
 }
 
-/// Packets in one layer of an interface at the end of each step; layers that were never in use are left out.
-#[derive(Clone, Debug, Serialize)]
-struct QueueSeries {
-    interface: String,
-    layer: &'static str,
-    packets: Vec<u32>,
-}
-
 /// The series that `recorder` kept of a run of `scenario`, if it kept any.
 pub fn report(
     scenario: &Scenario,
@@ -87,7 +81,7 @@ pub fn report(
         flows: flows(scenario, recorder, series, stations),
         stations: station_cells(series, stations),
         drops: drops(series, places),
-        queues: queues(scenario, series),
+        queues: series.occupancy.queues(scenario),
     })
 }
 
@@ -153,20 +147,4 @@ fn drops(series: &Series, places: &[String]) -> Vec<DropSeries> {
     }
     by_kind.retain(|d| !d.steps.is_empty());
     by_kind
-}
-
-fn queues(scenario: &Scenario, series: &Series) -> Vec<QueueSeries> {
-    let names = scenario.nodes.iter().flat_map(|n| n.interfaces.iter().map(move |i| (n, i)));
-    let names: Vec<String> = names.map(|(n, i)| format!("{}.{}", n.name, i.name)).collect();
-    let mut all = Vec::new();
-    for (interface, name) in names.iter().enumerate() {
-        for (l, layer) in LAYERS.into_iter().enumerate() {
-            let samples = series.backlogs.iter().skip(interface).step_by(names.len());
-            let packets: Vec<u32> = samples.map(|b| b[l]).collect();
-            if packets.iter().any(|&n| n > 0) {
-                all.push(QueueSeries { interface: name.clone(), layer, packets });
-            }
-        }
-    }
-    all
 }

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 use stillair_model::transport::cc::CaState;
-use stillair_model::transport::tcp::info::TcpInfo;
+use stillair_model::transport::tcp::{info::TcpInfo, socket::State};
 use stillair_model::vocabulary::Instant;
 
 /// The samples of one socket: columns of equal length, under the names that `ss` prints with their units.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SocketSeries {
     t_s: Vec<f64>,
+    state: Vec<&'static str>,
     srtt_ms: Vec<f64>,
     rttvar_ms: Vec<f64>,
     minrtt_ms: Vec<Option<f64>>,
@@ -42,10 +43,11 @@ impl SocketSeries {
     }
 
     /// Takes note of a socket at an instant.
-    pub fn push(&mut self, now: Instant, i: &TcpInfo) {
+    pub fn push(&mut self, now: Instant, state: State, i: &TcpInfo) {
         let ms = |us: u32| f64::from(us) / 1e3;
         let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6;
         self.t_s.push(now.secs_f64());
+        self.state.push(state.name());
         self.srtt_ms.push(ms(i.rtt_us));
         self.rttvar_ms.push(ms(i.rttvar_us));
         self.minrtt_ms.push((i.minrtt_us != u32::MAX).then(|| ms(i.minrtt_us)));
@@ -57,7 +59,7 @@ impl SocketSeries {
         self.lost.push(i.lost);
         self.retrans.push(i.retrans);
         self.retrans_total.push(i.retrans_total);
-        self.ca_state.push(state(i.ca_state));
+        self.ca_state.push(ca_state(i.ca_state));
         self.pacing_mbps.push(mbps(i.pacing_rate));
         self.delivery_mbps.push(mbps(i.delivery_rate));
         self.app_limited.push(i.app_limited);
@@ -71,7 +73,7 @@ impl SocketSeries {
 }
 
 /// The name of a congestion state.
-const fn state(state: CaState) -> &'static str {
+const fn ca_state(state: CaState) -> &'static str {
     match state {
         CaState::Open => "open",
         CaState::Disorder => "disorder",

@@ -1,5 +1,7 @@
 //! The TOML text as a tree in which every value knows where it was written; overrides and `like` act on it.
 
+use std::borrow::Cow;
+
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -234,29 +236,29 @@ impl Table {
     }
 
     /// This table over `base`: tables are merged key by key, anything else replaces what the base has.
-    fn over(self, base: &Self) -> Self {
-        let mut out = base.clone();
-        for (key, item) in self.0 {
-            let Some(at) = out.position(&key) else {
-                out.0.push((key, item));
-                continue;
-            };
-            let origin = item.origin;
-            let below = &out.0[at].1;
-            let value = match (item.value, &below.value) {
-                (Value::Table(own), Value::Table(base)) if !changes_kind(&own, base) => {
-                    Value::Table(own.over(base))
-                }
-                (Value::Table(own), Value::String(_))
-                    if KINDS.contains(&key.as_str()) && own.get("kind").is_none() =>
-                {
-                    Value::Table(own.over(&kind_table(below)))
-                }
-                (value, _) => value,
-            };
-            out.0[at].1 = Item { value, origin };
-        }
-        out
+    fn over(&self, base: &Self) -> Self {
+        let inherited = |(key, below): &(String, Item)| {
+            let value = self.get(key).map_or_else(|| below.clone(), |item| item.over(key, below));
+            (key.clone(), value)
+        };
+        let own = self.0.iter().filter(|(key, _)| base.get(key).is_none());
+        Self(base.0.iter().map(inherited).chain(own.cloned()).collect())
+    }
+}
+
+impl Item {
+    /// The value of `key` over that of a base.
+    fn over(&self, key: &str, base: &Self) -> Self {
+        let value = match (&self.value, &base.value) {
+            (Value::Table(own), Value::Table(base)) if !changes_kind(own, base) => {
+                Value::Table(own.over(base))
+            }
+            (Value::Table(own), Value::String(_)) if KINDS.contains(&key) && own.get("kind").is_none() => {
+                Value::Table(own.over(&kind_table(base)))
+            }
+            (value, _) => value.clone(),
+        };
+        Self { value, origin: self.origin }
     }
 }
 
@@ -337,32 +339,38 @@ fn names_a_thing(keys: &[&str], depth: usize) -> bool {
     }
 }
 
-/// The table `name` of `tables` with what it inherits by `like`, which is taken out.
-pub(super) fn inherit(tables: &Table, path: &str, name: &str) -> Result<Table, Fault> {
-    let mut chain: Vec<&str> = vec![name];
-    let mut own: Vec<Table> = Vec::new();
-    loop {
+/// The table at position `at` of `tables` with what it inherits; `like` says from whom, and means nothing afterwards.
+///
+/// A node that is like none is not copied.
+pub(super) fn inherit<'a>(tables: &'a Table, path: &str, at: usize) -> Result<Cow<'a, Table>, Fault> {
+    let (name, item) = &tables.0[at];
+    let mut chain = vec![name];
+    let mut own = Vec::new();
+    let mut next = Some(item);
+    // Only what is there is named here; anything but a table is refused by the decoder.
+    while let Some(Item { value: Value::Table(table), .. }) = next {
+        own.push(table);
         let name = chain[chain.len() - 1];
-        // Callers and the check below name only what is there; anything but a table is refused by the
-        // decoder.
-        let Some(Item { value: Value::Table(table), .. }) = tables.get(name) else { break };
-        own.push(Table(table.0.iter().filter(|(k, _)| k != "like").cloned().collect()));
         let Some(like) = table.get("like") else { break };
         let key = join(&join(path, name), "like");
         let Value::String(base) = &like.value else {
             return Err(Fault::new(like.origin, key, like.value.describe(), "the name of another node"));
         };
-        if chain.contains(&base.as_str()) {
+        if chain.contains(&base) {
             let found = format!("{base:?}, which is like {name:?} itself");
             return Err(Fault::new(like.origin, key, found, "a node that is not like this one"));
         }
-        if tables.get(base).is_none() {
-            let others: Vec<&str> = tables.names().into_iter().filter(|n| !chain.contains(n)).collect();
+        next = tables.get(base);
+        if next.is_none() {
+            let others: Vec<&str> =
+                tables.names().into_iter().filter(|n| !chain.iter().any(|c| *c == n)).collect();
             return Err(Fault::new(like.origin, key, like.value.describe(), suggest(base, &others)));
         }
         chain.push(base);
     }
-    Ok(own.into_iter().rev().fold(Table::default(), |base, table| table.over(&base)))
+    let mut own = own.into_iter().rev();
+    let first = own.next().map_or_else(Default::default, Cow::Borrowed);
+    Ok(own.fold(first, |base, table| Cow::Owned(table.over(&base))))
 }
 
 #[cfg(test)]
@@ -482,14 +490,14 @@ mod tests {
             "[a]\nx = 1\ni.w = { r = 1, s = 2 }\nscheme = { kind = \"k\", o = 1 }\n[b]\nlike = \"a\"\ni.w.r = 5\n[c]\nlike = \"b\"\nx = 2\nscheme = { kind = \"l\" }\n[d]\nlike = \"e\"\n[e]\nlike = \"d\"\n",
         );
         assert_eq!(
-            shown(&inherit(&t, "node", "b").unwrap()),
-            "{ x = 1, i = { w = { r = 5, s = 2 } }, scheme = { kind = k, o = 1 } }"
+            shown(&inherit(&t, "node", 1).unwrap()),
+            "{ x = 1, i = { w = { r = 5, s = 2 } }, scheme = { kind = k, o = 1 }, like = a }"
         );
         assert_eq!(
-            shown(&inherit(&t, "node", "c").unwrap()),
-            "{ x = 2, i = { w = { r = 5, s = 2 } }, scheme = { kind = l } }"
+            shown(&inherit(&t, "node", 2).unwrap()),
+            "{ x = 2, i = { w = { r = 5, s = 2 } }, scheme = { kind = l }, like = b }"
         );
-        let error = inherit(&t, "node", "d").unwrap_err();
+        let error = inherit(&t, "node", 3).unwrap_err();
         assert_eq!(
             error.in_file("f").to_string(),
             "f:15: node.e.like: found \"d\", which is like \"e\" itself, expected a node that is not like this one"

@@ -61,6 +61,8 @@ pub struct Scenario {
 pub struct Record {
     /// Time between samples of every TCP sender's state, as `ss -tim` shows it; none means no samples.
     pub ss: Option<Duration>,
+    /// Time between samples of what waits in each layer of each interface; none means no samples.
+    pub queues: Option<Duration>,
 }
 
 impl Scenario {
@@ -287,6 +289,8 @@ pub struct Flow {
     pub tos: u8,
     /// When it starts.
     pub start: Duration,
+    /// Most by which each receiver's stream starts later, by chance.
+    pub start_spread: Duration,
     /// When it stops; none means the end of the run.
     pub stop: Option<Duration>,
     /// What it is.

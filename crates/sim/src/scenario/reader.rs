@@ -337,7 +337,7 @@ macro_rules! whole_numbers {
     })* };
 }
 
-whole_numbers!(i8, u8, u16, u32, u64);
+whole_numbers!(i8, i16, u8, u16, u32, u64);
 
 /// Table entries with dotted keys written out: `a.b = 1` and `"a.b" = 1` are both `a.b`.
 pub(super) fn flatten<'a>(path: &str, prefix: &str, table: &'a Table, out: &mut Vec<(String, Field<'a>)>) {

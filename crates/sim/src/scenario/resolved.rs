@@ -47,7 +47,10 @@ impl Scenario {
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
             "links": links.collect::<Vec<_>>(),
-            "record": { "ss_ns": self.record.ss.map(Duration::nanos) },
+            "record": {
+                "ss_ns": self.record.ss.map(Duration::nanos),
+                "queues_ns": self.record.queues.map(Duration::nanos),
+            },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
         });
         all.to_string()
@@ -124,6 +127,7 @@ impl Scenario {
             "to": flow.to.iter().map(|to| self.endpoint_name(*to)).collect::<Vec<_>>(),
             "tos": flow.tos,
             "start_ns": flow.start.nanos(),
+            "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
         })
@@ -217,6 +221,18 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "overlimit_raises_count": p.overlimit_raises_count,
             "codel": codel(&p.codel),
         }),
+        QdiscConfig::Pie(p) => json!({
+            "kind": "pie",
+            "limit": p.limit,
+            "target_ns": p.pie.target.nanos(),
+            "tupdate_ns": p.tupdate.nanos(),
+            "alpha": p.pie.alpha,
+            "beta": p.pie.beta,
+            "ecn": p.pie.ecn,
+            "bytemode": p.pie.bytemode,
+            "dq_rate_estimator": p.pie.dq_rate_estimator,
+            "mtu_bytes": p.pie.mtu,
+        }),
         QdiscConfig::Fq(p) => json!({
             "kind": "fq",
             "limit": p.limit,
@@ -234,6 +250,21 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "horizon_ns": p.horizon.nanos(),
             "horizon_drop": p.horizon_drop,
         }),
+        QdiscConfig::Cake(p) => json!({
+            "kind": "cake",
+            "bandwidth_bps": p.bandwidth.map(Rate::bps),
+            "tins": p.tins.name(),
+            "isolation": p.isolation.name(),
+            "rtt_ns": p.rtt.nanos(),
+            "target_ns": p.target.nanos(),
+            "memlimit_bytes": p.memlimit,
+            "overhead_bytes": p.framing.overhead,
+            "mpu_bytes": p.framing.mpu,
+            "atm": p.framing.cells.name(),
+            "split_gso": p.split_gso,
+            "ingress": p.ingress,
+            "wash": p.wash,
+        }),
         QdiscConfig::Sfq(p) => json!({
             "kind": "sfq",
             "limit": p.limit,
@@ -250,6 +281,14 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "ceil_bps": p.ceil.bps(),
             "burst_bytes": p.burst,
             "cburst_bytes": p.cburst,
+            "child": qdisc(&p.child),
+        }),
+        QdiscConfig::Tbf(p) => json!({
+            "kind": "tbf",
+            "rate_bps": p.rate.bps(),
+            "burst_bytes": p.burst,
+            "peakrate_bps": p.peak.map(|peak| peak.rate.bps()),
+            "mtu_bytes": p.peak.map(|peak| peak.mtu),
             "child": qdisc(&p.child),
         }),
         QdiscConfig::Netem(p) => json!({

@@ -16,18 +16,26 @@ use stillair_model::wire::Wire;
 use super::{Device, World};
 use crate::engine::Slot;
 
-/// A wire, and whether the device that feeds it splits packets of several segments.
-struct WirePort<'a>(&'a mut Wire, bool);
+/// A wire and the device that feeds it.
+struct WirePort<'a> {
+    wire: &'a mut Wire,
+    id: WireId,
+    /// The device splits packets of several segments.
+    tso: bool,
+}
 
 impl<S: Sink> Port<S> for WirePort<'_> {
     fn is_stopped(&self, _: Ac) -> bool {
-        self.0.is_stopped()
+        self.wire.is_stopped()
     }
     fn takes_gso(&self) -> bool {
-        self.1
+        self.tso
     }
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
-        self.0.push(now, p, ctx);
+        if S::FRAMES {
+            ctx.trace.frame(now, &FrameView::Sent(self.id, Headers::of(ctx.packets, p)));
+        }
+        self.wire.push(now, p, ctx);
     }
 }
 
@@ -46,19 +54,23 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
     }
 }
 
-/// Pushes the segments of a packet to a device that takes none of several.
+/// Gives a packet to a device that has no queue above it, in its segments if it takes none of several.
+// linux: net/core/dev.c __dev_queue_xmit (4.4) - what needs no queue is split as well.
+#[inline]
+fn push_directly<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
+    if ctx.packets.get(p).segs == 1 || port.takes_gso() {
+        port.push(now, p, ctx);
+    } else {
+        push_segments(now, p, port, ctx);
+    }
+}
+
 #[cold]
-fn push_segments<S: Sink>(
-    now: Instant,
-    p: Pkt,
-    dev: &mut WifiDev,
-    hw: &mut Hardware<'_>,
-    ctx: &mut Ctx<'_, S>,
-) {
+fn push_segments<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
     let mut segments = PktList::default();
     gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
     while let Some(segment) = segments.pop(ctx.packets) {
-        dev.push(now, segment, hw, ctx);
+        port.push(now, segment, ctx);
     }
 }
 
@@ -115,16 +127,29 @@ impl<S: Sink> World<S> {
     }
 
     pub(super) fn receive(&mut self, interface: IfId, p: Pkt) {
+        if S::FRAMES {
+            self.show_received(interface, p);
+        }
         let node = self.interfaces[interface.index()].node;
         let hot = self.packets.get_mut(p);
         match self.nodes[node.index()].routes.get(hot.dst) {
             Some(Route::Local) => self.local(node, p),
-            Some(Route::Via(..)) if self.nodes[node.index()].forward && hot.ttl > 1 => {
+            Some(onward) if self.nodes[node.index()].forward && hot.ttl > 1 => {
                 hot.ttl -= 1;
                 // Whoever passes a packet on does not look at what became of it.
-                let _ = self.egress(node, p);
+                let _ = self.leave(node, onward, p);
             }
             _ => self.drop_at_node(node, p, Reason::NoRoute),
+        }
+    }
+
+    /// Shows what has come in over a wire as its host sees it.
+    fn show_received(&mut self, interface: IfId, p: Pkt) {
+        if let Device::Wire(out) = self.interfaces[interface.index()].device {
+            // The two directions of a link are neighbours in number.
+            let wire = WireId::from_index(out.index() ^ 1);
+            let headers = Headers::of(&self.packets, p);
+            self.trace.frame(self.now, &FrameView::Received(wire, headers));
         }
     }
 
@@ -173,18 +198,16 @@ impl<S: Sink> World<S> {
                 return answer;
             }
             None => match self.interfaces[interface.index()].device {
-                Device::Wire(wire) => {
-                    self.wires[wire.index()].push(now, p, ctx);
-                    self.arm_wire(wire);
+                Device::Wire(id) => {
+                    let tso = self.interfaces[interface.index()].tso;
+                    let wire = &mut self.wires[id.index()];
+                    push_directly(now, p, &mut WirePort { wire, id, tso }, ctx);
+                    self.arm_wire(id);
                 }
                 Device::Wifi(dev) => {
-                    let (wlan, mut hw) =
+                    let (wlan, hw) =
                         self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-                    if ctx.packets.get(p).segs == 1 {
-                        wlan.dev.push(now, p, &mut hw, ctx);
-                    } else {
-                        push_segments(now, p, &mut wlan.dev, &mut hw, ctx);
-                    }
+                    push_directly(now, p, &mut WifiPort(&mut wlan.dev, hw), ctx);
                 }
             },
         }
@@ -202,7 +225,7 @@ impl<S: Sink> World<S> {
             Device::Wire(wire) => {
                 let under = &mut self.wires[wire.index()];
                 let armed = under.is_under_way();
-                let more = queue.run(now, &mut WirePort(under, interface.tso), ctx);
+                let more = queue.run(now, &mut WirePort { wire: under, id: wire, tso: interface.tso }, ctx);
                 if !armed {
                     self.arm_wire(wire);
                 }
@@ -268,7 +291,7 @@ impl<S: Sink> World<S> {
     fn arrived(&mut self, index: usize) -> Option<Pkt> {
         let p = self.wires[index].arrive(self.now, &mut self.packets)?;
         if S::FRAMES {
-            let headers = Headers::of(self.packets.get(p));
+            let headers = Headers::of(&self.packets, p);
             self.trace.frame(self.now, &FrameView::Wire(WireId::from_index(index), headers));
         }
         Some(p)

@@ -35,6 +35,7 @@ use sockets::Socket;
 
 pub use layout::{DevLayout, InterfaceLayout, Layout};
 pub use qdiscs::QdiscCounters;
+pub use sockets::TcpSocket;
 pub use wiring::{Wired, layout, wire};
 
 /// A host, router or access point.

@@ -27,6 +27,7 @@ pub(super) struct Tables {
 }
 
 /// What there is to be routed.
+#[derive(Debug)]
 pub(super) struct Network {
     /// By node: whether it passes packets on.
     pub(super) forward: Vec<bool>,
@@ -39,25 +40,97 @@ pub(super) struct Network {
 impl Network {
     /// Finds all routes. Of equally short ways to an address the one that comes in at its own interface is taken, and of
     /// those the one through the earlier interface.
+    ///
+    /// A node with one interface and one way out, as most stations are, passes nothing on and has no choice: it is left out
+    /// of the search, so that the work grows with the nodes and not with their square.
     pub(super) fn tables(&self) -> Tables {
-        let several = |at: &InterfaceRef| self.interfaces.iter().filter(|i| i.node == at.node).count() > 1;
-        let mut tables = Tables {
-            nodes: vec![Routes::default(); self.forward.len()],
-            bound: self.interfaces.iter().map(|at| several(at).then(Routes::default)).collect(),
-        };
-        let mut into: Vec<Vec<Edge>> = vec![Vec::new(); self.forward.len()];
-        for edge in &self.edges {
+        self.tables_but(&self.ends())
+    }
+
+    /// The same, with the given ends left out of the search.
+    fn tables_but(&self, ends: &[Option<(Addr, Edge)>]) -> Tables {
+        let (nodes, mut tables) = (self.forward.len(), self.empty());
+        let mut into: Vec<Vec<Edge>> = vec![Vec::new(); nodes];
+        for edge in self.edges.iter().filter(|edge| ends[edge.from.node].is_none()) {
             into[edge.to.node].push(*edge);
         }
+        let mut hops = vec![usize::MAX; nodes];
         for (number, &at) in self.interfaces.iter().enumerate() {
-            self.reach(Addr::from_index(number), at, &into, &mut tables);
+            let addr = Addr::from_index(number);
+            self.reach(addr, at, &into, &mut hops, &mut tables);
+            if ends[at.node].is_none() {
+                tables.nodes[at.node].set(addr, Route::Local);
+            }
+        }
+        let leads_everywhere: Vec<bool> =
+            (0..nodes).map(|n| ends[n].is_none() && self.leads_everywhere(&tables.nodes[n])).collect();
+        for (node, end) in ends.iter().enumerate() {
+            let Some((own, edge)) = *end else { continue };
+            let (gateway, others) = (edge.to.node, Route::Via(edge.out, edge.peer));
+            tables.nodes[node] = if self.forward[gateway] && leads_everywhere[gateway] {
+                Routes::OneWay { own, others }
+            } else {
+                self.through(node, gateway, others, &tables.nodes[gateway])
+            };
         }
         tables
     }
 
-    /// The routes to one address, breadth first from it: whoever is reached sends towards whom it was reached from.
-    fn reach(&self, addr: Addr, at: InterfaceRef, into: &[Vec<Edge>], tables: &mut Tables) {
-        let mut hops = vec![usize::MAX; self.forward.len()];
+    /// No routes, and room for those that there will be.
+    fn empty(&self) -> Tables {
+        let mut interfaces = vec![0; self.forward.len()];
+        self.interfaces.iter().for_each(|at| interfaces[at.node] += 1);
+        let bound = |at: &InterfaceRef| (interfaces[at.node] > 1).then(Routes::default);
+        Tables {
+            nodes: vec![Routes::default(); self.forward.len()],
+            bound: self.interfaces.iter().map(bound).collect(),
+        }
+    }
+
+    /// By node: its address and its way out, if it has one of each.
+    fn ends(&self) -> Vec<Option<(Addr, Edge)>> {
+        let mut own = vec![(0, Addr(0)); self.forward.len()];
+        for (number, at) in self.interfaces.iter().enumerate() {
+            own[at.node] = (own[at.node].0 + 1, Addr::from_index(number));
+        }
+        let mut ways = vec![(0, None); self.forward.len()];
+        for edge in &self.edges {
+            ways[edge.from.node] = (ways[edge.from.node].0 + 1, Some(*edge));
+        }
+        let end = |((interfaces, own), (ways, edge)): ((u32, Addr), (u32, Option<Edge>))| {
+            edge.filter(|_| interfaces == 1 && ways == 1).map(|edge| (own, edge))
+        };
+        own.into_iter().zip(ways).map(end).collect()
+    }
+
+    fn leads_everywhere(&self, routes: &Routes) -> bool {
+        (0..self.interfaces.len()).all(|number| routes.get(Addr::from_index(number)).is_some())
+    }
+
+    /// The routes of a node whose only way is to a gateway: to where that sends packets on.
+    fn through(&self, node: usize, gateway: usize, others: Route, onward: &Routes) -> Routes {
+        let mut routes = Routes::default();
+        for (number, at) in self.interfaces.iter().enumerate() {
+            let addr = Addr::from_index(number);
+            if at.node == node {
+                routes.set(addr, Route::Local);
+            } else if at.node == gateway || (self.forward[gateway] && onward.get(addr).is_some()) {
+                routes.set(addr, others);
+            }
+        }
+        routes
+    }
+
+    /// The routes of others to one address, breadth first from it: whoever is reached sends towards whom it was reached from. `hops`
+    /// is the greatest number for all nodes, before and after.
+    fn reach(
+        &self,
+        addr: Addr,
+        at: InterfaceRef,
+        into: &[Vec<Edge>],
+        hops: &mut [usize],
+        tables: &mut Tables,
+    ) {
         hops[at.node] = 0;
         let mut reached = vec![at.node];
         let mut next = 0;
@@ -82,12 +155,14 @@ impl Network {
                 }
             }
         }
-        tables.nodes[at.node].set(addr, Route::Local);
+        reached.into_iter().for_each(|node| hops[node] = usize::MAX);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     const fn at(node: usize, interface: usize) -> InterfaceRef {
@@ -128,6 +203,8 @@ mod tests {
         assert_eq!(of(0), [local, via(0, 0), via(0, 0), via(0, 0), via(0, 0)]);
         assert_eq!(of(1), [via(1, 0), local, local, via(2, 0), via(2, 1)]);
         assert_eq!(of(2), [via(3, 0), via(3, 0), via(3, 0), local, local]);
+        let has_table = |routes: &Routes| matches!(routes, Routes::Table(_));
+        assert_eq!(tables.nodes.iter().map(has_table).collect::<Vec<_>>(), [false, true, true]);
     }
 
     #[test]
@@ -145,5 +222,51 @@ mod tests {
         let tables = Network { forward: vec![false; 3], ..network() }.tables();
         assert_eq!(tables.nodes[0].get(Addr(3)), None);
         assert_eq!(tables.nodes[0].get(Addr(2)), via(0, 0));
+    }
+
+    /// Nodes that forward or not, each with interfaces, joined by links and by associations.
+    fn networks() -> impl Strategy<Value = Network> {
+        let nodes = prop::collection::vec((any::<bool>(), any::<bool>()), 2..9);
+        let joints = prop::collection::vec((0_usize..9, 0_usize..9, any::<bool>()), 0..12);
+        (nodes, joints).prop_map(|(nodes, joints)| {
+            // By node: for each interface the joints that begin or end there. The first of an access point is its radio.
+            let mut interfaces: Vec<Vec<Vec<(usize, bool)>>> =
+                nodes.iter().map(|&(ap, _)| if ap { vec![Vec::new()] } else { Vec::new() }).collect();
+            let joints = joints.into_iter().map(|(a, b, radio)| (a % nodes.len(), b % nodes.len(), radio));
+            for (n, (a, b, radio)) in joints.filter(|(a, b, _)| a != b).enumerate() {
+                match radio && nodes[a].0 {
+                    true => interfaces[a][0].push((n, false)),
+                    false => interfaces[a].push(vec![(n, false)]),
+                }
+                interfaces[b].push(vec![(n, true)]);
+            }
+            let all = interfaces.iter().enumerate();
+            let all: Vec<_> = all.flat_map(|(n, i)| (0..i.len()).map(move |i| at(n, i))).collect();
+            let joints_of = |i: InterfaceRef| &interfaces[i.node][i.interface];
+            let mut edges = Vec::new();
+            for (number, &from) in all.iter().enumerate() {
+                for (peer, &(joint, end)) in joints_of(from).iter().enumerate() {
+                    let other = all.iter().find(|i| joints_of(**i).contains(&(joint, !end)));
+                    let (out, peer) = (IfId::from_index(number), PeerId::from_index(peer));
+                    edges.push(Edge { from, out, peer, to: *other.unwrap() });
+                }
+            }
+            Network { forward: nodes.iter().map(|n| n.1).collect(), interfaces: all, edges }
+        })
+    }
+
+    proptest! {
+        /// To leave the ends out of the search changes no route.
+        #[test]
+        fn ends_need_no_search(network in networks()) {
+            let all = network.interfaces.len();
+            let shown = |tables: &Tables| {
+                let of = |routes: &Routes| (0..all).map(|n| routes.get(Addr::from_index(n))).collect::<Vec<_>>();
+                let nodes = tables.nodes.iter().map(of).collect::<Vec<_>>();
+                (nodes, tables.bound.iter().map(|bound| bound.as_ref().map(of)).collect::<Vec<_>>())
+            };
+            let searched = network.tables_but(&vec![None; network.forward.len()]);
+            prop_assert_eq!(shown(&network.tables()), shown(&searched));
+        }
     }
 }

@@ -48,6 +48,17 @@ pub(super) struct BulkFlow {
     pub(super) waits: bool,
 }
 
+/// A TCP socket as readers of a world see it.
+#[derive(Clone, Copy, Debug)]
+pub struct TcpSocket<'a> {
+    /// Its flow.
+    pub flow: FlowId,
+    /// It is the end that connects.
+    pub opens: bool,
+    /// The socket itself.
+    pub tcp: &'a Tcp,
+}
+
 /// The way out of a node for what a socket sends.
 struct Way<'a, S> {
     world: &'a mut World<S>,
@@ -113,8 +124,14 @@ impl<S: Sink> World<S> {
     /// A socket that small queues had stopped may send again.
     pub(super) fn tcp_poll(&mut self, sock: SockId) {
         let now = self.now;
-        self.with_tcp(sock, |tcp, out| tcp.poll(now, out));
-        self.arm_socket(sock);
+        let woken = self.with_tcp(sock, |tcp, out| {
+            tcp.poll(now, out);
+            tcp.wakes_writer()
+        });
+        match woken {
+            Some(true) => self.serve(sock),
+            _ => self.arm_socket(sock),
+        }
     }
 
     /// After a socket has acted: the application above it reads and writes, and its timer is armed.
@@ -165,12 +182,18 @@ impl<S: Sink> World<S> {
     /// State of each TCP sender, with its flow, in the order of the flows.
     pub fn tcp_senders(&self) -> impl Iterator<Item = (FlowId, TcpInfo)> {
         let now = self.now;
+        self.tcp_sockets().filter(|s| s.opens).map(move |s| (s.flow, s.tcp.info(now)))
+    }
+
+    /// All TCP sockets, in the order of the flows, each end that connects before the one that listens.
+    pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         let bulk = self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Bulk(flow) => Some(flow),
             AppKind::Udp(_) | AppKind::Ping(_) => None,
         });
-        bulk.filter_map(move |flow| match &self.sockets[flow.sender.index()].protocol {
-            Protocol::Tcp(Some(tcp)) => Some((flow.flow, tcp.info(now))),
+        let ends = bulk.flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
+        ends.filter_map(|(flow, sock, opens)| match &self.sockets[sock.index()].protocol {
+            Protocol::Tcp(Some(tcp)) => Some(TcpSocket { flow, opens, tcp }),
             Protocol::Tcp(None) | Protocol::Udp => None,
         })
     }

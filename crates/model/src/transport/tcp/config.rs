@@ -144,6 +144,15 @@ pub struct TcpConfig {
     // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1), commit 4720852ed9af; measured: with two packets a flow in the
     // queue, the pairs that an acknowledgement covers shift with each write.
     pub push_acks_full: bool,
+    /// The least wait of a tail-loss probe and of RACK's reordering window, 2 ms, is added before rounding to ticks (6.6 on,
+    /// and stable kernels of that time); before, two ticks are added after it.
+    // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe, net/ipv4/tcp_recovery.c tcp_rack_mark_lost (6.1), commit
+    // 1c2709cfff1d.
+    pub timeouts_in_us: bool,
+    /// A packet waits to become larger only if the next acknowledgement is due within 1 ms, however long the round trip (6.15
+    /// on, and stable kernels of that time); before, within half of the round trip.
+    // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1).
+    pub defers_for_a_ms: bool,
     /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
     pub wmem: [u32; 3],
     /// `net.ipv4.tcp_rmem`: the same for the receive buffer.
@@ -197,7 +206,7 @@ impl Default for TcpConfig {
                 by_rate: true,
                 rate_multiple: 1,
                 cap: LimitOutput::AtMostUnlessPaced,
-                exception: Exception::EmptyRtxQueue,
+                exception: Exception::AtMostOneInRtxQueue,
                 initial_charge: 1,
             },
             limit_output_bytes: 1 << 20,
@@ -212,6 +221,8 @@ impl Default for TcpConfig {
             max_header: 256,
             space_on_send: true,
             push_acks_full: true,
+            timeouts_in_us: true,
+            defers_for_a_ms: true,
             wmem: [4096, 16_384, 4_194_304],
             rmem: [4096, 131_072, 6_291_456],
             adv_win_scale: 1,

@@ -10,7 +10,7 @@ use super::sender::Sender;
 use super::{AckIn, Outlet};
 use crate::app::Endpoint;
 use crate::transport::cc::{Cc, Controller};
-use crate::vocabulary::{Instant, SockId, Stream, TcpFlags, TcpHeader};
+use crate::vocabulary::{Addr, Instant, SockId, Stream, TcpFlags, TcpHeader};
 use handshake::Handshake;
 use port::{Face, Port};
 
@@ -41,6 +41,25 @@ pub enum State {
     /// Both ends have closed; a FIN that comes again is still answered.
     // deviation: it lasts for ever, as a socket's number is never used again.
     TimeWait,
+}
+
+impl State {
+    /// Its name, as `ss` prints it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Closed => "UNCONN",
+            Self::Listen => "LISTEN",
+            Self::SynSent => "SYN-SENT",
+            Self::SynReceived => "SYN-RECV",
+            Self::Established => "ESTAB",
+            Self::FinWait1 => "FIN-WAIT-1",
+            Self::FinWait2 => "FIN-WAIT-2",
+            Self::CloseWait => "CLOSE-WAIT",
+            Self::Closing => "CLOSING",
+            Self::LastAck => "LAST-ACK",
+            Self::TimeWait => "TIME-WAIT",
+        }
+    }
 }
 
 /// A TCP socket.
@@ -93,6 +112,24 @@ impl Tcp {
         self.face.endpoint.flow_hash = self.face.endpoint.flow_hash.rotate_left(16);
     }
 
+    /// The address that it sends from.
+    pub fn source(&self) -> Addr {
+        self.face.endpoint.src
+    }
+    /// The address that it sends to.
+    pub fn destination(&self) -> Addr {
+        self.face.endpoint.dst
+    }
+    /// Name of its congestion control.
+    pub fn congestion_control(&self) -> &'static str {
+        self.sender.congestion_control()
+    }
+    /// Bytes that the application has not read yet, and those that it has written and the other end has not acknowledged.
+    // linux: net/ipv4/tcp_diag.c tcp_diag_get_info (6.1).
+    pub fn queued(&self) -> (u64, u64) {
+        let sk = &self.sender.sk;
+        (self.readable(), u64::from(sk.snd_nxt.wrapping_sub(sk.snd_una)) + u64::from(sk.unsent))
+    }
     /// State of the connection.
     pub fn state(&self) -> State {
         self.state
@@ -170,6 +207,7 @@ impl Tcp {
         }
         if news {
             self.push(now, out);
+            self.sender.check_space();
         }
         self.receiver.decide(now);
         self.flush(now, out);
@@ -241,17 +279,18 @@ impl Tcp {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
         }
-        let taken = self.sender.write(now, bytes);
-        if taken > 0 {
-            self.push(now, out);
-        }
-        taken
+        self.sender.write(now, bytes, &mut Port { out, receiver: &mut self.receiver, face: &self.face })
     }
 
-    /// An application that had to wait may write again.
+    /// An application that had to wait may write again; it is told once.
     #[inline]
     pub fn wants_data(&mut self) -> bool {
         matches!(self.state, State::Established | State::CloseWait) && self.sender.wants_data()
+    }
+    /// Whether [`Tcp::wants_data`] would say so.
+    #[inline]
+    pub fn wakes_writer(&self) -> bool {
+        matches!(self.state, State::Established | State::CloseWait) && self.sender.wakes_writer()
     }
 
     /// Bytes that the application can read.

@@ -191,7 +191,7 @@ impl Ppdu {
             len: mpdu.len,
             retry: self.tries > 0 || mpdu.tries > 0,
             whole: whole >> n & 1 == 1,
-            packet: mpdu.pkt.map(|p| Headers::of(packets.get(p))),
+            packet: mpdu.pkt.map(|p| Headers::of(packets, p)),
         }));
     }
 

@@ -169,6 +169,11 @@ impl Fq {
         u64::from(self.queues.total())
     }
 
+    /// Their bytes, with Ethernet headers.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queues.total_bytes()
+    }
+
     #[cfg(test)]
     pub(crate) fn is_slow(&self, peer: PeerId) -> bool {
         self.stations[peer.index()].slow

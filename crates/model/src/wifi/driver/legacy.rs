@@ -114,6 +114,11 @@ impl Legacy {
         self.queues.iter().map(|q| u64::from(q.packets())).sum()
     }
 
+    /// Their bytes, with Ethernet headers.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queues.iter().map(PktList::bytes).sum()
+    }
+
     /// Frames taken from the qdisc and not completed yet.
     pub fn pending(&self, ac: Ac) -> u32 {
         self.pending[ac.index()]

@@ -99,4 +99,12 @@ impl Driver {
             Self::Fq(d) => d.queued(),
         }
     }
+
+    /// Their bytes, with Ethernet headers.
+    pub fn queued_bytes(&self) -> u64 {
+        match self {
+            Self::Legacy(d) => d.queued_bytes(),
+            Self::Fq(d) => d.queued_bytes(),
+        }
+    }
 }

@@ -65,7 +65,11 @@ fn places() -> Vec<Place> {
             let scheme = scheme.filter(|_| above != WIRED).map(|s| (format!("{above}.scheme"), s.to_owned()));
             let veth = (above, shape.kind()) == (WIRED, "noqueue");
             let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
-            let rate = if shape.kind() == "htb" { ", rate = \"10 Mbit/s\"" } else { "" };
+            let rate = match shape.kind() {
+                "htb" => ", rate = \"10 Mbit/s\"",
+                "tbf" => ", rate = \"10 Mbit/s\", burst = 5000, child = \"pfifo\"",
+                _ => "",
+            };
             let kind = (path.clone(), format!("{{ kind = \"{}\"{rate} }}", shape.kind()));
             out.push(Place { path, shape, sets: scheme.into_iter().chain(link).chain([kind]).collect() });
         }
@@ -196,6 +200,9 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         (_, "qdisc") if place.path == WIRED && value == "noqueue" => {
             Some(vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())])
         }
+        // A peak is above the rate.
+        ("Qdisc tbf", "peakrate") => (value != "1 bit/s").then(|| set(".mtu", "2000")),
+        ("Qdisc tbf", "mtu") => Some(set(".peakrate", "20 Mbit/s")),
         ("Qdisc netem", "reorder" | "gap") => Some(set(".delay", "1 ms")),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),

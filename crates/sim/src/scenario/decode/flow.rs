@@ -43,6 +43,12 @@ const COMMON: &[Key] = &[
         "the DSCP of its packets",
     ),
     Key::or("start", Form::Time, "0 s", "when it starts; before the end of the run"),
+    Key::or(
+        "start_spread",
+        Form::Time,
+        "0 s",
+        "it starts so much later at most, drawn evenly for each receiver and anew for each run, so that runs differ",
+    ),
     Key::open("stop", Form::Time, "the end of the run", "when it stops; after `start`"),
 ];
 
@@ -176,9 +182,25 @@ fn one(
         let start = f.value()?;
         if start < end { Ok(start) } else { Err(f.wrong("a time before the end of the run")) }
     })?;
+    let start_spread = section.or_by("start_spread", Duration::ZERO, |f| {
+        let spread = f.value()?;
+        if start + spread < end {
+            Ok(spread)
+        } else {
+            Err(f.wrong("with start a time before the end of the run"))
+        }
+    })?;
     let stop = section.get("stop").map(|f| {
         let stop = f.value()?;
-        if stop > start { Ok(stop) } else { Err(f.wrong("a time after start")) }
+        if stop > start + start_spread {
+            Ok(stop)
+        } else {
+            Err(f.wrong(if start_spread > Duration::ZERO {
+                "a time after start + start_spread"
+            } else {
+                "a time after start"
+            }))
+        }
     });
     let stop = stop.transpose()?;
     let kind_of_traffic = match kind {
@@ -199,7 +221,7 @@ fn one(
     };
     section.finish()?;
     let name = name.unwrap_or_else(|| format!("{kind}-{index}"));
-    Ok(Flow { name, from, to, tos, start, stop, kind: kind_of_traffic })
+    Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic })
 }
 
 fn receivers(field: &Field<'_>, from: InterfaceRef, names: &Names<'_>) -> Result<Vec<InterfaceRef>, Fault> {

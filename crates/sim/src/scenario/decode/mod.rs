@@ -44,12 +44,21 @@ pub(super) static SHAPE: Shape = Shape {
 static RECORD: Shape = Shape {
     title: "Record",
     about: "What is recorded beyond the summary.",
-    groups: &[&[Key::open(
-        "ss",
-        Form::Period,
-        "no samples",
-        "time between samples of every TCP sender's state, as `ss -tim` shows it",
-    )]],
+    groups: &[&[
+        Key::open(
+            "ss",
+            Form::Period,
+            "no samples",
+            "time between samples of every TCP sender's state, as `ss -tim` shows it",
+        ),
+        Key::open(
+            "queues",
+            Form::Period,
+            "no samples",
+            "time between samples of what waits in each layer of each interface: in its sockets, its discipline, the \
+             driver, the hardware, on the wire",
+        ),
+    ]],
 };
 
 const BANDS: [&str; 2] = ["2.4 GHz", "5 GHz"];
@@ -163,9 +172,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     }
     let node_table = nodes_field.table("a table of nodes by name")?;
     let mut merged = Vec::with_capacity(node_fields.len());
-    for (name, field) in &node_fields {
+    for (at, (name, field)) in node_fields.iter().enumerate() {
         field.table("a table")?;
-        merged.push((*name, field.item.origin, inherit(node_table, "node", name)?));
+        merged.push((*name, field.item.origin, inherit(node_table, "node", at)?));
     }
     let names = Names {
         channels: channel_fields.iter().map(|(name, _)| *name).collect(),
@@ -184,9 +193,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
         root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
     let record = root.or_by("record", Record::default(), |field| {
         let mut section = field.section("a table")?;
-        let ss = section.find("ss")?;
+        let (ss, queues) = (section.find("ss")?, section.find("queues")?);
         section.finish()?;
-        Ok(Record { ss })
+        Ok(Record { ss, queues })
     })?;
     root.get("sweep");
     root.finish()?;

@@ -1,5 +1,7 @@
 //! Nodes with their interfaces, and what joins interfaces of different nodes.
 
+use std::borrow::Cow;
+
 use stillair_model::wifi::config::HardwareDepth;
 
 use super::super::contract::{Form, Key, Shape};
@@ -40,7 +42,7 @@ pub(super) static SHAPE: Shape = Shape {
 
 /// Reads all nodes; `merged` holds name, origin and table of each.
 pub(super) fn all<'a>(
-    merged: &'a [(&str, Origin, Table)],
+    merged: &'a [(&str, Origin, Cow<'_, Table>)],
     names: &Names<'_>,
     channels: &[Channel],
 ) -> Result<(Vec<Node>, Wiring<'a>), Fault> {
@@ -64,7 +66,7 @@ fn node<'a>(
     wiring: &mut Wiring<'a>,
 ) -> Result<Node, Fault> {
     let forward = section.or("forward", false)?;
-    // `like` is taken out of a merged table; asking for it puts it among the suggestions.
+    // It has done its work; asking for it puts it among the suggestions.
     section.get("like");
     let field = section.need("interface", "at least one interface")?;
     let mut interfaces = Vec::new();

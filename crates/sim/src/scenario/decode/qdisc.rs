@@ -1,9 +1,13 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
+mod cake;
 mod fq;
+mod pie;
 mod sfq;
+mod tbf;
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::cake::CakeParams;
 use stillair_model::qdisc::codel::CodelQdiscParams;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq::FqParams;
@@ -11,6 +15,7 @@ use stillair_model::qdisc::fq_codel::FqCodelParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::{Chance, NetemParams, Share};
 use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
+use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::vocabulary::Duration;
 
@@ -195,7 +200,18 @@ static NETEM: Shape = Shape {
 
 /// What the discipline of a class may be.
 const CHILD: Form = Form::Kinds {
-    shapes: &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &fq::SHAPE, &sfq::SHAPE, &NETEM],
+    shapes: &[
+        &PFIFO_FAST,
+        &PFIFO,
+        &BFIFO,
+        &CODEL,
+        &FQ_CODEL,
+        &cake::SHAPE,
+        &sfq::SHAPE,
+        &NETEM,
+        &fq::SHAPE,
+        &pie::SHAPE,
+    ],
     bare: true,
 };
 
@@ -207,9 +223,12 @@ pub(super) const WIRED: Form = Form::Kinds {
         &BFIFO,
         &CODEL,
         &FQ_CODEL,
-        &fq::SHAPE,
+        &cake::SHAPE,
         &sfq::SHAPE,
         &HTB,
+        &tbf::SHAPE,
+        &fq::SHAPE,
+        &pie::SHAPE,
         &NETEM,
         &NOQUEUE,
     ],
@@ -224,9 +243,11 @@ pub(super) const WIFI: Form = Form::Kinds {
         &BFIFO_MQ,
         &CODEL_MQ,
         &FQ_CODEL_MQ,
-        &fq::SHAPE_MQ,
+        &cake::SHAPE_MQ,
         &sfq::SHAPE_MQ,
         &HTB,
+        &fq::SHAPE_MQ,
+        &pie::SHAPE_MQ,
         &NETEM,
         &NOQUEUE,
     ],
@@ -264,7 +285,10 @@ impl Device<'_> {
             "pfifo" => QdiscConfig::Fifo(FifoParams::pfifo(self.txqueuelen)),
             "codel" => QdiscConfig::Codel(CodelQdiscParams::default()),
             "fq_codel" => QdiscConfig::FqCodel(self.fq_codel()),
+            "cake" => QdiscConfig::Cake(CakeParams::default()),
             "fq" => QdiscConfig::Fq(FqParams::default()),
+            "pie" => QdiscConfig::Pie(PieQdiscParams::new(self.profile.tcp.hz)),
+            "pie" => QdiscConfig::Pie(pie::read(section, device.profile.tcp.hz)?),
             "sfq" => QdiscConfig::Sfq(SfqParams::default()),
             _ => self.pfifo_fast(),
         }
@@ -312,7 +336,10 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
         _ => config(kind, section.as_mut(), &field, device)?,
     };
     // linux: net/sched/sch_api.c (4.4) - what shapes or emulates stands for the whole device.
-    let whole = matches!(config, QdiscConfig::Noqueue | QdiscConfig::Htb(_) | QdiscConfig::Netem(_));
+    let whole = matches!(
+        config,
+        QdiscConfig::Noqueue | QdiscConfig::Htb(_) | QdiscConfig::Tbf(_) | QdiscConfig::Netem(_)
+    );
     let mut mq = device.scheme.is_some() && !whole;
     if let Some(mut section) = section {
         if mq {
@@ -335,10 +362,15 @@ fn config(
         "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
         "fq" => QdiscConfig::Fq(fq::read(section)?),
+        "cake" => QdiscConfig::Cake(cake::read(section)?),
         "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
             QdiscConfig::Htb(htb(section, device)?)
+        }
+        "tbf" => {
+            let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
+            QdiscConfig::Tbf(tbf::read(section, device)?)
         }
         "netem" => QdiscConfig::Netem(netem(section)?),
         _ => device.pfifo_fast(),
@@ -352,16 +384,18 @@ fn htb(section: &mut Section<'_>, device: &Device<'_>) -> Result<HtbParams, Faul
     let ceil = section.or("ceil", rate)?;
     let burst = section.or("burst", HtbParams::default_burst(rate))?;
     let cburst = section.or("cburst", HtbParams::default_burst(ceil))?;
-    let child = match section.get("child") {
-        None => QdiscConfig::Fifo(FifoParams::pfifo(device.txqueuelen)),
-        Some(field) => {
-            let (kind, mut section) = field.kind()?;
-            let child = config(kind, section.as_mut(), &field, device)?;
-            section.map_or(Ok(()), Section::finish)?;
-            child
-        }
-    };
-    Ok(HtbParams { rate, ceil, burst, cburst, child: Box::new(child) })
+    let child = child(section, device)?;
+    let child = Box::new(child.unwrap_or(QdiscConfig::Fifo(FifoParams::pfifo(device.txqueuelen))));
+    Ok(HtbParams { rate, ceil, burst, cburst, child })
+}
+
+/// Reads `child`, if it is there.
+fn child(section: &mut Section<'_>, device: &Device<'_>) -> Result<Option<QdiscConfig>, Fault> {
+    let Some(field) = section.get("child") else { return Ok(None) };
+    let (kind, mut section) = field.kind()?;
+    let child = config(kind, section.as_mut(), &field, device)?;
+    section.map_or(Ok(()), Section::finish)?;
+    Ok(Some(child))
 }
 
 /// Most jitter: twice of it fits the kernel's 32 bits of nanoseconds.

@@ -81,12 +81,14 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 /// What disciplines an interface may have by default.
-const DEFAULT_QDISCS: [(&str, &str); 6] = [
+const DEFAULT_QDISCS: [(&str, &str); 8] = [
     ("pfifo_fast", "pfifo_fast"),
     ("pfifo", "pfifo"),
     ("codel", "codel"),
     ("fq_codel", "fq_codel"),
+    ("cake", "cake"),
     ("fq", "fq"),
+    ("pie", "pie"),
     ("sfq", "sfq"),
 ];
 
@@ -94,7 +96,7 @@ const SETTINGS: &[&[Key]] = &[
     &[
         Key::or(
             "net.core.default_qdisc",
-            Form::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "fq", "sfq"]),
+            Form::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"]),
             "\"pfifo_fast\"",
             "discipline of interfaces that name none: wired ones with a queue, and those of scheme `fifo`",
         ),

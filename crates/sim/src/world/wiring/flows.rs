@@ -6,7 +6,7 @@ use stillair_model::app::{
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{FlowId, Instant, NodeId, Seed, SockId};
+use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
 
 use super::super::apps::{App, AppKind};
 use super::super::sockets::{BulkFlow, Protocol, Socket};
@@ -31,7 +31,8 @@ impl Plan<'_> {
                 };
                 let station = [to, flow.from].into_iter().find_map(|at| self.station_at(at));
                 records.push(FlowRecord { station, ..FlowRecord::default() });
-                let start = Instant::ZERO + flow.start;
+                let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
+                let start = Instant::ZERO + flow.start + Duration::from_nanos(late as u64);
                 let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
                 let kind = match &flow.kind {
                     FlowKind::Udp { rates, payload, burst, gap } => {

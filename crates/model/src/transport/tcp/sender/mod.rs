@@ -250,13 +250,14 @@ impl Sender {
         self.buf.pushed_seq = snd_nxt;
         self.rtt = Rtt::new(TIMEOUT_INIT_S * self.cfg.hz, self.sk.jiffies, TIMEOUT_INIT_S * 1_000_000);
         let option = if self.timestamps { TIMESTAMP_OPTION } else { 0 };
+        // linux: net/ipv4/tcp_input.c tcp_ack_update_window (6.1) - the first window brings the other end's segment size into
+        // force before the first pacing rate is computed.
+        self.sk.mss_cache = u32::from(self.cfg.advmss.min(peer.mss)) - option;
         match syn_rtt {
             Some(rtt) => {
                 let us = (rtt.nanos() / 1_000) as u32;
                 self.rtt_sample(us);
                 self.min_rtt_sample(us);
-                // The first rate is computed before the other end's segment size is taken in, hence from the default.
-                self.sk.mss_cache = MSS_DEFAULT - option;
                 self.update_pacing_rate();
             }
             None => {
@@ -268,7 +269,6 @@ impl Sender {
             }
         }
         let sk = &mut self.sk;
-        sk.mss_cache = u32::from(self.cfg.advmss.min(peer.mss)) - option;
         (sk.snd_una, sk.snd_nxt) = (snd_nxt, snd_nxt);
         self.snd_sml = snd_nxt;
         self.highest_sack = snd_nxt;
@@ -377,6 +377,11 @@ impl Sender {
                 }
             }
         }
+    }
+
+    /// Name of the congestion control.
+    pub fn congestion_control(&self) -> &'static str {
+        self.cc.name()
     }
 
     /// Fills in what `ss` shows of a sender.

@@ -11,6 +11,17 @@ use crate::transport::tcp::SegmentOut;
 use crate::transport::tcp::seq::{after, before, distance};
 use crate::vocabulary::{Instant, TcpFlags};
 
+/// How much of what was written may leave.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Amount {
+    /// All that may.
+    All,
+    /// One packet, which does not wait to become larger.
+    One,
+    /// The same as a tail-loss probe, whatever the congestion window says.
+    Probe,
+}
+
 /// Why a packet was not sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Refusal {
@@ -23,8 +34,8 @@ pub(super) enum Refusal {
 }
 
 impl Sender {
-    /// Sends what may be sent now. To be called after [`Sender::on_ack`], after [`Sender::write`] and [`Sender::close`], and once
-    /// after [`Sender::uncharge`] has asked for it.
+    /// Sends what may be sent now. To be called after [`Sender::on_ack`] and [`Sender::close`], and once after
+    /// [`Sender::uncharge`] has asked for it.
     pub fn push(&mut self, now: Instant, out: &mut impl Emit) {
         self.touch(now);
         let resumed = core::mem::take(&mut self.host.queued);
@@ -48,7 +59,7 @@ impl Sender {
     // linux: net/ipv4/tcp_output.c tcp_tsq_write (6.1).
     pub(super) fn write_after_wait(&mut self, out: &mut impl Emit) {
         self.retransmit_if_waiting(out);
-        self.write_xmit(out, false, false);
+        self.write_xmit(out, false, Amount::All);
     }
 
     fn retransmit_if_waiting(&mut self, out: &mut impl Emit) {
@@ -59,16 +70,19 @@ impl Sender {
 
     /// New data; if none may leave though nothing is out, the window has to be probed.
     // linux: net/ipv4/tcp_output.c __tcp_push_pending_frames, include/net/tcp.h tcp_check_probe_timer (6.1).
-    fn push_pending(&mut self, out: &mut impl Emit, nagle_off: bool) {
-        if !self.unsent.is_empty() && self.write_xmit(out, nagle_off, false) && self.timer.what().is_none() {
+    pub(super) fn push_pending(&mut self, out: &mut impl Emit, nagle_off: bool) {
+        if !self.unsent.is_empty()
+            && self.write_xmit(out, nagle_off, Amount::All)
+            && self.timer.what().is_none()
+        {
             self.arm_paced(Due::WindowProbe, self.probe_base());
         }
     }
 
-    /// Sends new data; with `probe` one packet, whatever the congestion window says. True if nothing is out although there is data.
+    /// Sends new data. True if nothing is out although there is data.
     // linux: net/ipv4/tcp_output.c tcp_write_xmit (6.1) - departure time, congestion window, receiver's window, Nagle or TSO
     // deferral, size, small queues, in that order.
-    pub(super) fn write_xmit(&mut self, out: &mut impl Emit, nagle_off: bool, probe: bool) -> bool {
+    pub(super) fn write_xmit(&mut self, out: &mut impl Emit, nagle_off: bool, amount: Amount) -> bool {
         let mss = self.sk.mss_cache;
         let max_segs = self.tso_segs();
         let mut sent = 0;
@@ -80,7 +94,7 @@ impl Sender {
             let fin = head.last && self.unsent.fin;
             let segs = if head.len <= mss { 1 } else { head.len.div_ceil(mss) };
             let quota = match self.cwnd_quota(fin && segs == 1) {
-                0 if probe => 1,
+                0 if amount == Amount::Probe => 1,
                 0 => break,
                 quota => quota,
             };
@@ -94,7 +108,7 @@ impl Sender {
                     break;
                 }
             } else {
-                if !probe {
+                if amount == Amount::All {
                     match self.tso_defer(head, max_segs) {
                         Defer::No => {}
                         Defer::Cwnd => {
@@ -122,7 +136,7 @@ impl Sender {
                 Ok(segs) => sent += segs,
                 Err(_) => break,
             }
-            if probe {
+            if amount != Amount::All {
                 break;
             }
         }
@@ -134,7 +148,7 @@ impl Sender {
             if self.in_cwnd_reduction() {
                 self.rec.prr.out += sent;
             }
-            if !probe {
+            if amount != Amount::Probe {
                 self.schedule_loss_probe(false);
             }
             return false;

@@ -107,6 +107,12 @@ mod tests {
     }
 
     #[test]
+    fn the_first_rate_is_of_the_segments_agreed_on() {
+        // Ten segments of 1,448 bytes in the 10 ms of the handshake, twice.
+        assert_eq!(testing::established().sk.pacing_rate, 2_896_000);
+    }
+
+    #[test]
     fn credit_is_half_a_packet_at_most() {
         let mut s = testing::established();
         s.sk.needs_pacing = true;

@@ -294,26 +294,32 @@ impl Unsent {
             _ => self.runs.push_back(Run { len, count: 1, push: false }),
         }
     }
-    /// Appends data to the last packet.
-    pub fn grow(&mut self, bytes: u32) {
-        if let Some(len) = self.take_last() {
-            self.append(len + bytes);
+    /// Appends data to the last packet, which keeps its PSH or loses it.
+    pub fn grow(&mut self, bytes: u32, keeps_push: bool) {
+        match self.take_last() {
+            Some((len, true)) if keeps_push => self.append_pushed(len + bytes),
+            Some((len, _)) => self.append(len + bytes),
+            None => {}
         }
     }
     /// Sets PSH on the last packet.
     pub fn mark_push(&mut self) {
-        if let Some(len) = self.take_last() {
-            self.runs.push_back(Run { len, count: 1, push: true });
+        if let Some((len, _)) = self.take_last() {
+            self.append_pushed(len);
         }
     }
-    fn take_last(&mut self) -> Option<u32> {
+    fn append_pushed(&mut self, len: u32) {
+        self.runs.push_back(Run { len, count: 1, push: true });
+    }
+    /// Takes the last packet off: its length, and whether it bears PSH.
+    fn take_last(&mut self) -> Option<(u32, bool)> {
         let run = self.runs.back_mut()?;
-        let len = run.len;
+        let last = (run.len, run.push);
         run.count -= 1;
         if run.count == 0 {
             self.runs.pop_back();
         }
-        Some(len)
+        Some(last)
     }
     /// Takes the first packet off.
     #[inline]
@@ -393,7 +399,7 @@ mod tests {
         u.append(100);
         u.append(40);
         assert_eq!(u.head(), Some(Head { len: 100, push: false, last: false }));
-        u.grow(60);
+        u.grow(60, false);
         u.mark_push();
         u.split(30);
         let mut seen = vec![];
@@ -402,5 +408,13 @@ mod tests {
             u.pop();
         }
         assert_eq!(seen, [(30, false, false), (70, false, false), (100, false, false), (100, true, true)]);
+        // Data that follows keeps the PSH or takes it away.
+        for keeps in [true, false] {
+            u.append(40);
+            u.mark_push();
+            u.grow(60, keeps);
+            assert_eq!(u.head(), Some(Head { len: 100, push: keeps, last: true }));
+            u.pop();
+        }
     }
 }

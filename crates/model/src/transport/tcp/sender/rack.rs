@@ -4,7 +4,7 @@
 use super::Sender;
 use super::queue::{EVER_RETRANS, LOST, NIL, RETRANS, Skb};
 use super::rate::sent_after;
-use super::timer::{Due, TIMEOUT_MIN};
+use super::timer::Due;
 use crate::transport::cc::{CaState, RateSample};
 use crate::transport::tcp::seq::before;
 
@@ -119,8 +119,7 @@ impl Sender {
         }
         let wait = self.rack_detect();
         if wait > 0 {
-            let ticks = self.us_to_ticks(wait) + TIMEOUT_MIN;
-            self.arm(Due::Reordering, ticks.min(self.rtt.rto));
+            self.arm(Due::Reordering, self.padded_ticks(wait).min(self.rtt.rto));
         }
         wait > 0
     }

@@ -27,8 +27,7 @@ fn sending(cwnd: u32) -> (Sender, Sink) {
     s.cfg.wmem[2] = 1 << 24;
     (s.sk.snd_cwnd, s.buf.sndbuf) = (cwnd, 1 << 24);
     let mut out = Sink::default();
-    assert_eq!(s.write(at_us(100_000), 500 * u64::from(MSS)), 500 * u64::from(MSS));
-    s.push(at_us(100_000), &mut out);
+    assert_eq!(s.write(at_us(100_000), 500 * u64::from(MSS), &mut out), 500 * u64::from(MSS));
     assert_eq!(out.numbers(), (0..cwnd).collect::<Vec<_>>());
     // All of it has left the host.
     for _ in 0..cwnd {
@@ -45,8 +44,7 @@ fn small_queues_hold_two_packets_or_a_millisecond() {
         let mut out = Sink::default();
         (s.sk.snd_cwnd, s.buf.sndbuf) = (100, 1 << 24);
         s.sk.pacing_rate = mbps * 125_000;
-        s.write(at_us(20_000), 1 << 18);
-        s.push(at_us(20_000), &mut out);
+        s.write(at_us(20_000), 1 << 18, &mut out);
         assert_eq!(out.sent.len(), packets, "{mbps}");
         assert!(out.sent.iter().all(|p| (p.payload, p.segs, p.truesize) == (MSS, 1, 2_728)));
         assert_eq!(s.charged(), packets as u32 * 2_728);
@@ -148,20 +146,20 @@ fn dsacks_for_all_that_was_sent_again_undo() {
 #[test]
 fn probe_then_timeout_at_ticks() {
     let (mut s, mut out) = sending(2);
-    // srtt 10 ms: the probe after 20 ms = 5 ticks and 2 more, a tick late on the wheel: sent in tick 25, due in tick 33.
-    assert_eq!(s.next_timer(), Some(at_us(132_000)));
-    s.on_timer(at_us(132_000), &mut out);
+    // srtt 10 ms: the probe after 20 ms and 2 more = 6 ticks, a tick late on the wheel: sent in tick 25, due in tick 32.
+    assert_eq!(s.next_timer(), Some(at_us(128_000)));
+    s.on_timer(at_us(128_000), &mut out);
     assert_eq!(out.numbers(), [2]);
     // New data served as the probe. The timeout, 10 + 200 ms, is 53 ticks from then on.
-    assert_eq!(s.next_timer(), Some(at_us(132_000 + 53 * 4_000 + 4_000)));
+    assert_eq!(s.next_timer(), Some(at_us(128_000 + 53 * 4_000 + 4_000)));
     s.uncharge(2_728);
-    s.on_timer(at_us(348_000), &mut out);
+    s.on_timer(at_us(344_000), &mut out);
     assert_eq!((s.sk.ca_state, s.sk.lost_out, s.sk.snd_cwnd), (CaState::Loss, 3, 1));
     assert_eq!(out.numbers(), [0]);
-    // Twice as long: 106 ticks from tick 87, in slots of eight beyond 63.
+    // Twice as long: 106 ticks from tick 86, in slots of eight beyond 63.
     assert_eq!(s.next_timer(), Some(at_us(200 * 4_000)));
     let mut info = TcpInfo::default();
-    s.info(at_us(348_000), &mut info);
+    s.info(at_us(344_000), &mut info);
     assert_eq!((info.rto_us, info.backoff, info.timeouts, info.tlp_probes), (424_000, 1, 1, 1));
 }
 
@@ -176,8 +174,7 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
     ack(&mut s, at_us(142_000), seq(10), 132, &[]);
     // Nothing beyond the probe was acknowledged: no news yet.
     assert_eq!((s.sk.ca_state, s.tlp.high_seq), (CaState::Open, Some(seq(10))));
-    s.write(at_us(143_000), u64::from(MSS));
-    s.push(at_us(143_000), &mut out);
+    s.write(at_us(143_000), u64::from(MSS), &mut out);
     s.uncharge(2_728);
     ack(&mut s, at_us(153_000), seq(11), 143, &[]);
     assert_eq!((s.sk.ca_state, s.tlp.high_seq), (CaState::Open, None));
@@ -225,21 +222,20 @@ fn the_send_buffer_grows_with_the_window_and_wakes_at_a_third() {
     s.cfg.max_header = 320;
     s.expand_sndbuf();
     assert_eq!(s.buf.sndbuf, 87_040);
-    // 32 packets of 2,728 bytes: the last one passes the limit.
-    assert_eq!(s.write(at_us(20_000), 1 << 20), 32 * u64::from(MSS));
-    assert_eq!(s.buf.wmem_queued, 32 * 2_728);
+    // 32 packets of 2,728 bytes: the last one passes the limit. The window is full: no growth.
     let mut out = Sink::default();
     s.cfg.small_queues.off = true;
     s.cfg.space_on_send = false;
     s.sk.snd_cwnd = 32;
-    s.push(at_us(20_000), &mut out);
-    // The window is full: no growth.
-    assert!(!s.wants_data());
-    assert_eq!(s.buf.sndbuf, 87_040);
+    assert_eq!(s.write(at_us(20_000), 1 << 20, &mut out), 32 * u64::from(MSS));
+    assert_eq!((s.buf.wmem_queued, out.sent.len()), (32 * 2_728, 32));
+    s.check_space();
+    assert_eq!((s.wants_data(), s.buf.sndbuf), (false, 87_040));
     // 21 packets leave 29,752 bytes: more than half of what they take.
     for (acked, wants) in [(10, false), (11, true)] {
         ack(&mut s, at_us(30_000), seq(acked), 20, &[]);
         s.sk.snd_cwnd = s.sk.in_flight();
+        s.check_space();
         assert_eq!(s.wants_data(), wants, "{acked}");
     }
     assert!(!s.wants_data(), "asked for already");
@@ -279,8 +275,7 @@ fn an_idle_window_is_halved_each_timeout() {
         let mut out = Sink::default();
         s.sk.snd_cwnd = 64;
         let now = at_us(10_000 + idle * 1_000);
-        s.write(now, 1_000);
-        s.push(now, &mut out);
+        s.write(now, 1_000, &mut out);
         assert_eq!(s.sk.snd_cwnd, cwnd, "{idle}");
     }
 }
@@ -291,8 +286,7 @@ fn a_small_segment_waits_for_another_small_one() {
     let mut out = Sink::default();
     s.cfg.small_queues.off = true;
     for bytes in [100, 200, 300] {
-        s.write(at_us(20_000), bytes);
-        s.push(at_us(20_000), &mut out);
+        s.write(at_us(20_000), bytes, &mut out);
     }
     // The second waited and the third joined it.
     assert_eq!(out.sent.iter().map(|p| p.payload).collect::<Vec<_>>(), [100]);
@@ -300,8 +294,7 @@ fn a_small_segment_waits_for_another_small_one() {
     s.push(at_us(30_000), &mut out);
     assert_eq!(out.sent[1].payload, 500);
     // A full segment does not.
-    s.write(at_us(30_000), u64::from(MSS));
-    s.push(at_us(30_000), &mut out);
+    s.write(at_us(30_000), u64::from(MSS), &mut out);
     assert_eq!(out.sent.len(), 3);
     s.close();
     s.push(at_us(30_000), &mut out);
@@ -376,14 +369,60 @@ fn fack_and_dupack_count_differently() {
 
 #[test]
 fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
-    let mut s = established();
+    for (space_on_send, sndbuf) in [(true, 2 * 20 * 2_304), (false, 46_080)] {
+        let mut s = established();
+        let mut out = Sink::default();
+        s.cfg.small_queues.off = true;
+        s.cfg.space_on_send = space_on_send;
+        s.write(at_us(20_000), 1 << 20, &mut out);
+        // 17 packets fill the buffer, ten fill the window. What leaves before the writer waits does not wake it.
+        assert_eq!((s.sk.in_flight(), s.buf.sndbuf, s.wants_data()), (10, 46_080, false));
+        s.sk.snd_cwnd = 20;
+        s.push(at_us(20_000), &mut out);
+        assert_eq!((s.sk.in_flight(), s.buf.sndbuf, s.wants_data()), (17, sndbuf, space_on_send));
+    }
+}
+
+#[test]
+fn a_full_packet_leaves_at_once_and_what_is_left_of_it_is_filled_up() {
+    let mut s = sender(&TcpConfig { tso: true, tso_rtt_log: 0, ..config() });
+    s.established(at_us(400), START, &PEER, 65_160, Some(Duration::from_micros(400)));
     let mut out = Sink::default();
-    s.cfg.small_queues.off = true;
-    s.sk.snd_cwnd = 20;
-    s.write(at_us(20_000), 1 << 20);
-    s.push(at_us(20_000), &mut out);
-    assert_eq!((s.sk.in_flight(), s.buf.sndbuf), (17, 2 * 20 * 2_304));
-    assert!(s.wants_data());
+    // What the measured kernel did: 22 segments are a packet, half of the window leaves at once, the rest is filled up; all
+    // may leave with the forced PSH; there is room to fill up once more.
+    assert_eq!(s.write(at_us(400), 1 << 20, &mut out), (22 + 5 + 5) * u64::from(MSS));
+    let sizes = |out: &mut Sink| out.sent.drain(..).map(|p| p.segs).collect::<Vec<_>>();
+    assert_eq!((sizes(&mut out), s.buf.wmem_queued, s.sk.unsent), (vec![5, 5], 50_176, 22 * MSS));
+    let mut header = TcpHeader::blank(SockId(0));
+    (header.flags, header.window) = (TcpFlags::ACK, 61_312);
+    s.on_ack(at_us(800), &AckIn { ack: seq(5), seq: 1, header: &header }, false);
+    s.push(at_us(800), &mut out);
+    // Three more segments of window would be too few by themselves, but not for the writer that is woken.
+    assert_eq!((sizes(&mut out), s.buf.sndbuf, s.wants_data()), (vec![7], 69_120, true));
+    assert_eq!(s.write(at_us(800), 1 << 20, &mut out), (7 + 3 + 22) * u64::from(MSS));
+    assert_eq!((sizes(&mut out), s.sk.in_flight()), (vec![3], 15));
+}
+
+#[test]
+fn probes_wait_in_us_or_in_ticks() {
+    // in us, packets out, srtt us, ticks of 4 ms
+    let table = [
+        (true, 2, 1_100, 2),
+        (true, 2, 900, 1),
+        (false, 2, 900, 3),
+        (true, 2, 10_000, 6),
+        (false, 2, 10_000, 7),
+        (true, 1, 900, 51),
+        (false, 1, 900, 51),
+    ];
+    for (timeouts_in_us, packets, srtt, ticks) in table {
+        let (mut s, _) = sending(packets);
+        s.cfg.timeouts_in_us = timeouts_in_us;
+        s.sk.srtt_us = srtt << 3;
+        assert!(s.schedule_loss_probe(true));
+        let fires = at_us((s.sk.jiffies as u64 + ticks + 1) * 4_000);
+        assert_eq!(s.next_timer(), Some(fires), "{timeouts_in_us} {packets} {srtt}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The send buffer: what the application may write, counted in memory and not in data.
 
-use super::Sender;
+use super::output::Amount;
+use super::{Emit, Sender};
 use crate::transport::cc::Controller;
 use crate::transport::tcp::seq::after;
 use crate::vocabulary::Instant;
@@ -27,11 +28,13 @@ pub(super) struct SendBuffer {
     pub wake: bool,
     /// End of the data that last had a PSH (`pushed_seq`).
     pub pushed_seq: u32,
+    /// The last write did not end, so that the next one continues it.
+    pub unfinished: bool,
 }
 
 impl SendBuffer {
     pub fn new(sndbuf: u32) -> Self {
-        Self { wmem_queued: 0, sndbuf, nospace: false, wake: false, pushed_seq: 0 }
+        Self { wmem_queued: 0, sndbuf, nospace: false, wake: false, pushed_seq: 0, unfinished: false }
     }
 }
 
@@ -53,55 +56,67 @@ impl Sender {
         self.cfg.truesize_segment.saturating_sub(self.sk.mss_cache)
     }
 
-    /// The application writes; returns the bytes that the buffer took. What it did not take it will ask for by
-    /// [`Sender::wants_data`].
-    // linux: net/ipv4/tcp.c tcp_sendmsg_locked (6.1) - room is looked for once a packet: the last one may exceed the buffer.
-    // deviation: packets leave after the whole write, not as each is filled: no time passes between.
-    pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
+    /// The application writes, and what may leave leaves; returns the bytes that the buffer took. What it did not take it
+    /// will ask for by [`Sender::wants_data`].
+    // linux: net/ipv4/tcp.c tcp_sendmsg_locked, tcp_push (6.1) - room is looked for once a packet: the last one may exceed the
+    // buffer. A packet that is full leaves at once if it is the only one; what is left of it is filled up again, as the last
+    // one is whenever the kernel's goal allows. All that may leave leaves at each forced PSH, before the writer waits and at
+    // the end.
+    // linux: net/core/stream.c sk_stream_wait_memory (6.1) - room that comes of that does not keep the writer from waiting.
+    pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Emit) -> u64 {
         self.touch(now);
         self.check_app_limited();
+        let mut keeps_push = core::mem::take(&mut self.buf.unfinished);
         let goal = self.size_goal();
         let mut left = bytes;
         while left > 0 {
-            let room = self.unsent.tail_len().map_or(0, |len| goal.saturating_sub(len));
-            if room == 0 {
-                if !self.memory_free() {
-                    self.buf.nospace = true;
-                    break;
+            let tail = self.unsent.tail_len().filter(|&len| len < goal);
+            if tail.is_none() && !self.memory_free() {
+                self.buf.nospace = true;
+                if left < bytes {
+                    self.mark_push();
+                    self.push_pending(out, true);
                 }
-                self.restart_after_idle();
-                let n = left.min(u64::from(goal)) as u32;
-                self.buf.wmem_queued += self.truesize(n);
-                self.unsent.append(n);
-                self.sk.unsent += n;
-                left -= u64::from(n);
-                self.push_long(n, goal);
-            } else {
-                let n = left.min(u64::from(room)) as u32;
-                let tail = self.unsent.tail_len().unwrap_or(0);
-                self.buf.wmem_queued += self.truesize(tail + n) - self.truesize(tail);
-                self.unsent.grow(n);
-                self.sk.unsent += n;
-                left -= u64::from(n);
-                self.push_long(tail + n, goal);
+                (self.buf.nospace, self.buf.wake, self.buf.unfinished) = (true, false, true);
+                return bytes - left;
+            }
+            let room = goal - tail.unwrap_or(0);
+            let n = left.min(u64::from(room)) as u32;
+            match tail {
+                None => {
+                    self.restart_after_idle();
+                    self.buf.wmem_queued += self.truesize(n);
+                    self.unsent.append(n);
+                }
+                Some(len) => {
+                    self.buf.wmem_queued += self.truesize(len + n) - self.truesize(len);
+                    self.unsent.grow(n, keeps_push);
+                }
+            }
+            keeps_push = true;
+            self.sk.unsent += n;
+            left -= u64::from(n);
+            if left > 0 {
+                self.packet_filled(out);
             }
         }
-        if left < bytes {
+        if bytes > 0 {
             self.mark_push();
+            self.push_pending(out, false);
         }
-        bytes - left
+        bytes
     }
 
-    /// A long write has a PSH for every half of the largest window, on a packet that is full.
-    // linux: net/ipv4/tcp.c forced_push (6.1).
-    fn push_long(&mut self, len: u32, goal: u32) {
-        if len >= goal
-            && after(
-                self.sk.snd_nxt.wrapping_add(self.sk.unsent),
-                self.buf.pushed_seq.wrapping_add(self.max_window >> 1),
-            )
-        {
+    /// The last packet is full and the write goes on.
+    // linux: net/ipv4/tcp.c forced_push, net/ipv4/tcp_output.c tcp_push_one (6.1) - a long write has a PSH for every half of the
+    // largest window.
+    fn packet_filled(&mut self, out: &mut impl Emit) {
+        let written = self.sk.snd_nxt.wrapping_add(self.sk.unsent);
+        if after(written, self.buf.pushed_seq.wrapping_add(self.max_window >> 1)) {
             self.mark_push();
+            self.push_pending(out, true);
+        } else if self.unsent.head().is_some_and(|head| head.last) {
+            self.write_xmit(out, true, Amount::One);
         }
     }
 
@@ -115,18 +130,24 @@ impl Sender {
         self.buf.wmem_queued < self.buf.sndbuf && self.sk.unsent < self.cfg.notsent_lowat
     }
 
-    /// Whether a writer that had to wait may go on. To be asked after each acknowledgement, once what may leave has left
-    /// ([`Sender::push`]).
+    /// Whether a writer that had to wait may go on; it is told once.
+    #[inline]
     pub fn wants_data(&mut self) -> bool {
-        self.check_space();
         core::mem::take(&mut self.buf.wake)
     }
 
+    /// Whether [`Sender::wants_data`] would say so.
+    #[inline]
+    pub fn wakes_writer(&self) -> bool {
+        self.buf.wake
+    }
+
     /// Looks after a writer that waits: the buffer grows unless the window is full, and the writer is woken if there is room.
+    /// To be called after each acknowledgement, once what may leave has left ([`Sender::push`]).
     // linux: net/ipv4/tcp_input.c tcp_check_space, tcp_new_space, tcp_should_expand_sndbuf (6.1), net/core/stream.c
     // sk_stream_write_space - there is room if a third of the buffer is free.
     #[inline]
-    pub(super) fn check_space(&mut self) {
+    pub fn check_space(&mut self) {
         if !self.buf.nospace {
             return;
         }

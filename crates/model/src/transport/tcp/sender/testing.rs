@@ -185,19 +185,27 @@ impl Run {
         Instant::from_nanos(self.now)
     }
     fn write(&mut self) {
-        self.to_write -= self.s.write(self.instant(), self.to_write);
+        let now = self.instant();
+        let mut refused = vec![];
+        let mut port = Port { queue: &mut self.local, refused: &mut refused, limit: self.path.queue };
+        self.to_write -= self.s.write(now, self.to_write, &mut port);
         if self.to_write == 0 {
             self.s.close();
         }
+        self.sent(&refused);
     }
     fn with_port(&mut self, f: impl FnOnce(&mut Sender, Instant, &mut Port<'_>)) {
         let now = self.instant();
         let mut refused = vec![];
         let mut port = Port { queue: &mut self.local, refused: &mut refused, limit: self.path.queue };
         f(&mut self.s, now, &mut port);
+        self.sent(&refused);
+    }
+    /// The sender has sent, and these charges were refused.
+    fn sent(&mut self, refused: &[u32]) {
         self.refused |= !refused.is_empty();
         let mut wake = false;
-        for truesize in refused {
+        for &truesize in refused {
             wake |= self.s.uncharge(truesize);
         }
         if wake {
@@ -207,6 +215,7 @@ impl Run {
     }
     fn push(&mut self) {
         self.with_port(|s, now, port| s.push(now, port));
+        self.s.check_space();
         if self.to_write > 0 && self.s.wants_data() {
             self.write();
             self.with_port(|s, now, port| s.push(now, port));

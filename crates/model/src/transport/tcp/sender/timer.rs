@@ -4,9 +4,10 @@ use super::queue::Skb;
 use super::{RTO_MAX_S, Sender};
 use crate::vocabulary::Instant;
 
-/// Ticks that a probe or RACK waits beyond the time computed.
-// linux: include/net/tcp.h TCP_TIMEOUT_MIN (6.1).
-pub(super) const TIMEOUT_MIN: u32 = 2;
+/// What a probe or RACK waits beyond the time computed, in ticks and in us.
+// linux: include/net/tcp.h TCP_TIMEOUT_MIN, TCP_TIMEOUT_MIN_US (6.1).
+const TIMEOUT_MIN: u32 = 2;
+const TIMEOUT_MIN_US: u32 = 2_000;
 
 /// What the timer is for.
 // linux: include/net/inet_connection_sock.h ICSK_TIME_* (6.1).
@@ -78,6 +79,15 @@ impl Sender {
     #[inline]
     pub(super) fn us_to_ticks(&self, us: u32) -> u32 {
         (u64::from(us) * u64::from(self.cfg.hz)).div_ceil(1_000_000) as u32
+    }
+    /// The same with the least wait of probes and of RACK.
+    #[inline]
+    pub(super) fn padded_ticks(&self, us: u32) -> u32 {
+        if self.cfg.timeouts_in_us {
+            self.us_to_ticks(us.saturating_add(TIMEOUT_MIN_US))
+        } else {
+            self.us_to_ticks(us) + TIMEOUT_MIN
+        }
     }
     #[inline]
     pub(super) fn ticks_to_us(&self, ticks: u32) -> u64 {

@@ -2,7 +2,8 @@
 // spec: rfc8985 7 - TLP.
 
 use super::ack::{Ack, DATA_SACKED, DSACK_TLP, NOT_DUP, UNA_ADVANCED};
-use super::timer::{Due, TIMEOUT_MIN};
+use super::output::Amount;
+use super::timer::Due;
 use super::{Emit, Sender, TIMEOUT_INIT_S};
 use crate::transport::cc::CaState;
 use crate::transport::tcp::seq::{after, before};
@@ -31,11 +32,9 @@ impl Sender {
         let hz = self.cfg.hz;
         let mut ticks = match self.sk.srtt_us {
             0 => TIMEOUT_INIT_S * hz,
-            srtt8 => {
-                let slack =
-                    if self.sk.packets_out == 1 { self.us_to_ticks(self.rto_min_us) } else { TIMEOUT_MIN };
-                self.us_to_ticks(srtt8 >> 2) + slack
-            }
+            srtt8 if self.sk.packets_out > 1 => self.padded_ticks(srtt8 >> 2),
+            srtt8 if self.cfg.timeouts_in_us => self.us_to_ticks((srtt8 >> 2) + self.rto_min_us),
+            srtt8 => self.us_to_ticks(srtt8 >> 2) + self.us_to_ticks(self.rto_min_us),
         };
         if advancing {
             ticks = ticks.min(self.rtt.rto);
@@ -65,7 +64,7 @@ impl Sender {
         self.tlp.retrans = false;
         if self.unsent.head().is_some_and(|head| self.window_allows(head.len)) {
             let before = self.sk.packets_out;
-            self.write_xmit(out, true, true);
+            self.write_xmit(out, true, Amount::Probe);
             return self.sk.packets_out > before;
         }
         let Some(last) = self.rtx.len().checked_sub(1) else { return false };

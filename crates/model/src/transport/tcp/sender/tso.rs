@@ -69,8 +69,8 @@ impl Sender {
 
     /// Whether a packet of several segments should wait to become larger.
     // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1) - not in recovery, not if the last one left more than 1 ms ago, not
-    // if a full packet, a third of the window or all of a packet with others behind it may leave now, not if the next
-    // acknowledgement is half a round trip away.
+    // if a full packet, a third of the window or all of a packet with others behind it may leave now, not if the
+    // acknowledgement of the first packet that is out is half a round trip away, or 1 ms.
     pub(super) fn tso_defer(&self, head: Head, max_segs: u32) -> Defer {
         let sk = &self.sk;
         if sk.ca_state >= CaState::Recovery
@@ -89,8 +89,7 @@ impl Sender {
         {
             return Defer::No;
         }
-        let waited = self.rtx.head().map_or(0, |skb| self.since_us(skb.sent_us));
-        if waited < sk.srtt_us >> 4 {
+        if self.ack_is_far() {
             return Defer::No;
         }
         if cwnd < window {
@@ -102,11 +101,22 @@ impl Sender {
         }
         if head.last && self.unsent.fin { Defer::No } else { Defer::Data }
     }
+
+    /// Whether the acknowledgement of the first packet that is out, a smoothed round trip after it left, comes too late to
+    /// wait for.
+    fn ack_is_far(&self) -> bool {
+        let srtt_ns = u64::from(self.sk.srtt_us) * 125;
+        let sent_ns = self.rtx.head().map_or(self.sk.clock_ns, |skb| skb.sent_us * 1_000);
+        let away = (sent_ns + srtt_ns) as i64 - self.sk.clock_ns as i64;
+        let near = if self.cfg.defers_for_a_ms { (srtt_ns / 2).min(1_000_000) } else { srtt_ns / 2 };
+        away > near as i64
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::testing;
+    use super::super::testing::{Sink, at_us};
 
     #[test]
     fn sizes_by_rate_and_round_trip() {
@@ -127,6 +137,27 @@ mod tests {
             s.sk.min_rtt_us = min_rtt;
             s.cfg.tso_rtt_log = log;
             assert_eq!(s.tso_segs(), segs, "{mbps} {min_rtt} {log}");
+        }
+    }
+
+    #[test]
+    fn a_far_acknowledgement_is_not_waited_for() {
+        // srtt us, us since the first packet left, 1 ms at most, far
+        let table = [
+            (1_000, 499, true, true),
+            (1_000, 500, true, false),
+            (12_000, 10_999, true, true),
+            (12_000, 11_000, true, false),
+            (12_000, 5_999, false, true),
+            (12_000, 6_000, false, false),
+        ];
+        for (srtt, since, a_ms, far) in table {
+            let mut s = testing::established();
+            s.write(at_us(20_000), 1_448, &mut Sink::default());
+            s.touch(at_us(20_000 + since));
+            s.sk.srtt_us = srtt << 3;
+            s.cfg.defers_for_a_ms = a_ms;
+            assert_eq!(s.ack_is_far(), far, "{srtt} {since} {a_ms}");
         }
     }
 

@@ -1,0 +1,219 @@
+//! COBALT: CoDel and BLUE side by side, as cake has them.
+//!
+//! CoDel acts on queues whose flows answer to it, BLUE drops at random from flows that fill the buffer all the same. Both
+//! work on one queue each and keep their state when the queue runs empty: it decays there, an interval at a time, instead of
+//! being forgotten. Packets and queue stay with the caller, who tells what happened.
+
+use crate::vocabulary::{Duration, Instant, Stream};
+
+/// Parameters of one queue's law.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CobaltParams {
+    /// How long the target may be exceeded before the law acts.
+    pub interval: Duration,
+    /// Sojourn time that is acceptable, and the least time between two steps of BLUE.
+    pub target: Duration,
+    /// How long a full packet takes to be sent; zero without a rate.
+    pub mtu_time: Duration,
+    /// By how much BLUE's probability rises, as a share of 2^32.
+    pub p_inc: u32,
+    /// By how much it falls.
+    pub p_dec: u32,
+}
+
+/// What the law remembers of one queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CobaltState {
+    count: u32,
+    /// 1/sqrt(count) as a share of 2^32.
+    root: u32,
+    /// When CoDel acts next, or lets go of one more of its count.
+    drop_next: Instant,
+    /// When BLUE's probability last changed.
+    blue_timer: Instant,
+    /// BLUE's probability as a share of 2^32.
+    p_drop: u32,
+    dropping: bool,
+}
+
+/// What is to become of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Verdict {
+    /// It is to be dropped, unless it is the last of its queue.
+    pub drop: bool,
+    /// It is to have the congestion mark.
+    pub mark: bool,
+}
+
+/// A change of BLUE's between idle and active.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Blue {
+    /// It stayed as it was.
+    Same,
+    /// It was idle, and drops from now on.
+    Roused,
+    /// It drops no more.
+    Calmed,
+}
+
+impl Default for CobaltState {
+    // linux: net/sched/sch_cake.c cobalt_vars_init (6.1) - all zero, the root too, though the table has almost one for a count
+    // of none. So the first bout of a queue begins without waiting for an interval; later ones wait.
+    fn default() -> Self {
+        Self {
+            count: 0,
+            root: 0,
+            drop_next: Instant::ZERO,
+            blue_timer: Instant::ZERO,
+            p_drop: 0,
+            dropping: false,
+        }
+    }
+}
+
+/// One Newton step from `root` towards 1/sqrt(count), both shares of 2^32.
+// linux: net/sched/sch_cake.c cobalt_newton_step (6.1).
+const fn newton_step(root: u32, count: u32) -> u32 {
+    let square = (root as u64 * root as u64) >> 32;
+    let rest = (3u64 << 32).wrapping_sub(count as u64 * square);
+    // A quarter, so that the product fits; the other bits of the shift are the halving.
+    ((rest >> 2).wrapping_mul(root as u64) >> 31) as u32
+}
+
+/// Roots of small counts, where one step from the neighbour would be far off.
+// linux: net/sched/sch_cake.c cobalt_cache_init (6.1) - sixteen, each four steps from the one before, the first almost one.
+const ROOTS: [u32; 16] = {
+    let mut roots = [u32::MAX; 16];
+    let mut count = 1;
+    while count < 16 {
+        let mut root = roots[count - 1];
+        let mut step = 0;
+        while step < 4 {
+            root = newton_step(root, count as u32);
+            step += 1;
+        }
+        roots[count] = root;
+        count += 1;
+    }
+    roots
+};
+
+impl CobaltState {
+    /// CoDel's count.
+    pub const fn count(&self) -> u32 {
+        self.count
+    }
+    /// BLUE's probability as a share of 2^32.
+    pub const fn p_drop(&self) -> u32 {
+        self.p_drop
+    }
+
+    /// Whether it still remembers anything that has to decay.
+    #[inline]
+    pub fn is_at_rest(&self, now: Instant) -> bool {
+        self.p_drop == 0 && self.count == 0 && now >= self.drop_next
+    }
+
+    fn set_count(&mut self, count: u32) {
+        self.count = count;
+        self.root = match ROOTS.get(count as usize) {
+            Some(&root) => root,
+            None => newton_step(self.root, count),
+        };
+    }
+
+    /// The time an interval over the square root of the count after `from`.
+    fn after(&self, from: Instant, interval: Duration) -> Instant {
+        // Intervals above 4.3 s lose their upper bits, as in the kernel, whose product takes 32 bits of each.
+        let gap = (u64::from(interval.nanos() as u32) * u64::from(self.root)) >> 32;
+        from + Duration::from_nanos(gap)
+    }
+
+    /// A packet of the queue was dropped because there was no room.
+    // linux: net/sched/sch_cake.c cobalt_queue_full (6.1).
+    pub fn overflowed(&mut self, params: &CobaltParams, now: Instant) -> Blue {
+        let mut blue = Blue::Same;
+        if now.saturating_since(self.blue_timer) > params.target {
+            if self.p_drop == 0 {
+                blue = Blue::Roused;
+            }
+            self.p_drop = self.p_drop.saturating_add(params.p_inc);
+            self.blue_timer = now;
+        }
+        (self.dropping, self.drop_next) = (true, now);
+        self.count = self.count.max(1);
+        blue
+    }
+
+    /// The queue had nothing when its turn came.
+    // linux: net/sched/sch_cake.c cobalt_queue_empty (6.1).
+    pub fn found_empty(&mut self, params: &CobaltParams, now: Instant) -> Blue {
+        let mut blue = Blue::Same;
+        if self.p_drop > 0 && now.saturating_since(self.blue_timer) > params.target {
+            self.p_drop = self.p_drop.saturating_sub(params.p_dec);
+            self.blue_timer = now;
+            if self.p_drop == 0 {
+                blue = Blue::Calmed;
+            }
+        }
+        self.dropping = false;
+        if self.count > 0 && now >= self.drop_next {
+            self.let_go(params);
+        }
+        blue
+    }
+
+    fn let_go(&mut self, params: &CobaltParams) {
+        self.set_count(self.count - 1);
+        self.drop_next = self.after(self.drop_next, params.interval);
+    }
+
+    /// Judges the packet at the head of the queue, which waited for `sojourn`. `capable`: it may be marked. `bulk` flows
+    /// share the bottleneck behind this one, or zero if that does not matter.
+    // linux: net/sched/sch_cake.c cobalt_should_drop (6.1) - one time serves for the interval before the first action, for the
+    // gap between two and for the decay; whether it had come is decided before it moves. BLUE never marks.
+    pub fn judge(
+        &mut self,
+        params: &CobaltParams,
+        now: Instant,
+        sojourn: Duration,
+        capable: bool,
+        bulk: u32,
+        chance: &mut Stream,
+    ) -> Verdict {
+        let mut late = now > self.drop_next;
+        let due = self.count > 0 && now >= self.drop_next;
+        let over = sojourn > params.target
+            && sojourn > params.mtu_time * (2 * u64::from(bulk))
+            && sojourn > params.mtu_time * 4;
+        if over && !self.dropping {
+            self.drop_next = self.after(now, params.interval);
+        }
+        if over {
+            self.count = self.count.max(1);
+        }
+        self.dropping = over;
+        let act = due && over;
+        if act {
+            self.set_count(self.count.saturating_add(1));
+            self.drop_next = self.after(self.drop_next, params.interval);
+            late = now > self.drop_next;
+        } else if due {
+            while self.count > 0 && now >= self.drop_next {
+                self.let_go(params);
+            }
+            late = now > self.drop_next;
+        }
+        let mark = act && capable;
+        let drop = (act && !mark) || (self.p_drop > 0 && chance.word() < self.p_drop);
+        if self.count == 0 {
+            self.drop_next = now + params.interval;
+        } else if late && !drop {
+            self.drop_next = now;
+        }
+        Verdict { drop, mark }
+    }
+}
+
+#[cfg(test)]
+mod tests;

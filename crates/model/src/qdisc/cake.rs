@@ -1,0 +1,463 @@
+//! cake: a shaper, tins by priority, flow queues that are fair between flows and hosts, COBALT on each.
+//!
+//! The shaper has no bucket: a packet that leaves moves the time of the next one by what it lasts, and time that was not used
+//! is gone as soon as the queue runs empty. A tin has priority up to its threshold, below that it has what is left.
+//!
+//! Not there: filters and marks that choose tin, queue or host, address translation (`nat`), `ack-filter`,
+//! `autorate-ingress`.
+
+mod chains;
+mod params;
+mod stats;
+mod tin;
+mod tins;
+
+pub use params::{CakeParams, Cells, Framing, Isolation, Tins};
+pub use stats::{CakeStats, CakeTinStats, Span};
+
+use super::{Enqueue, QdiscStats, Wake};
+use crate::aqm::cobalt::Blue;
+use crate::fair::flow_queues::Salt;
+use crate::fair::longest::Longest;
+use crate::node::gso;
+use crate::vocabulary::{
+    Addr, Ctx, Duration, ETHERNET_HEADER, Instant, Packets, Pkt, PlaceId, Rate, Reason, Sink,
+};
+use crate::vocabulary::{Stream, skb_len};
+use tin::{Keys, Tin};
+use tins::{Pace, Table};
+
+/// Queues of a tin.
+// linux: net/sched/sch_cake.c CAKE_QUEUES (6.1).
+const QUEUES: usize = 1024;
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Cake {
+    params: CakeParams,
+    place: PlaceId,
+    salt: Salt,
+    chance: Stream,
+    table: &'static Table,
+    tins: Box<[Tin]>,
+    /// The tin that was served last.
+    current: usize,
+    longest: Longest,
+    pace: Pace,
+    time_next: Instant,
+    /// Until when the shaper holds back at most, whatever was dropped and counted.
+    failsafe: Instant,
+    packets: u32,
+    bytes: u64,
+    memory: u64,
+    memory_most: u64,
+    memory_limit: u64,
+    network_size: Span,
+    adj_size: Span,
+    stats: QdiscStats,
+}
+
+/// What a tin's queue gave.
+enum Served {
+    Packet(Pkt),
+    /// Nothing: the choice of a tin begins anew.
+    Again,
+}
+
+impl Cake {
+    /// Empty tins; drops are booked at `place`, `stream` gives which flows share a queue, and BLUE's chances.
+    pub fn new(params: CakeParams, place: PlaceId, stream: &mut Stream) -> Self {
+        let tins: Box<[Tin]> = (0..params.tins.count()).map(|n| Tin::new(&params, n)).collect();
+        Self {
+            params,
+            place,
+            salt: Salt::new(stream.bits()),
+            chance: stream.split(),
+            table: params.tins.table(),
+            longest: Longest::new(QUEUES * tins.len()),
+            tins,
+            current: 0,
+            pace: Pace::new(params.bandwidth.map_or(0, tins::bytes_a_second)),
+            time_next: Instant::ZERO,
+            failsafe: Instant::ZERO,
+            packets: 0,
+            bytes: 0,
+            memory: 0,
+            memory_most: 0,
+            memory_limit: tins::memory_limit(&params),
+            network_size: Span::NONE,
+            adj_size: Span::NONE,
+            stats: QdiscStats::default(),
+        }
+    }
+
+    /// Until when the shaper holds back, if it does.
+    #[inline]
+    fn held_until(&self, now: Instant) -> Option<Instant> {
+        let until = self.time_next.min(self.failsafe);
+        (until > now).then_some(until)
+    }
+
+    /// Queues the packet; over the limit of memory, drops from the head of the longest queue until it is kept.
+    // linux: net/sched/sch_cake.c cake_enqueue (6.1, with its stable updates) - the sender is told if its own queue was hit.
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        let n = self.classify(p, ctx.packets);
+        let keys = self.keys(p, ctx.packets);
+        let hot = ctx.packets.get(p);
+        let (len, split) = (skb_len(hot), hot.segs > 1 && self.params.split_gso);
+        let queue = self.tins[n].queue_of(keys);
+        self.freshen(now, n);
+        let counters = &mut self.tins[n].counters;
+        counters.max_pkt_len = counters.max_pkt_len.max(len);
+        if split {
+            gso::split(ctx.packets, p, |packets, segment| self.append(now, n, queue, segment, packets));
+        } else {
+            self.append(now, n, queue, p, ctx.packets);
+        }
+        let tin = &mut self.tins[n];
+        self.longest.grown(n * QUEUES + queue, tin.flows[queue].list.bytes());
+        tin.rouse(queue, &mut self.chance);
+        self.memory_most = self.memory_most.max(self.memory);
+        let mut own = false;
+        while self.memory > self.memory_limit {
+            own |= self.drop_longest(now, ctx) == (n, queue);
+        }
+        if own { Enqueue::Congested } else { Enqueue::Queued }
+    }
+
+    /// The tin of a packet; clears its type of service, if that is asked for.
+    // linux: net/sched/sch_cake.c cake_select_tin, cake_handle_diffserv (6.1).
+    fn classify(&self, p: Pkt, packets: &mut Packets) -> usize {
+        const ECN: u8 = 3;
+        let tos = packets.get(p).tos;
+        if self.params.wash && tos & !ECN != 0 {
+            packets.get_mut(p).tos = tos & ECN;
+        }
+        usize::from(self.table[usize::from(tos >> 2)])
+    }
+
+    /// The keys of a packet's flow and hosts.
+    // linux: net/sched/sch_cake.c cake_hash (6.1) - without a queue for each flow, hosts make the key.
+    #[inline]
+    fn keys(&self, p: Pkt, packets: &Packets) -> Keys {
+        let hot = packets.get(p);
+        // As a source an address has another hash than as a destination.
+        let host = |a: Addr, side: u32| self.salt.hash(u32::from(a.0) * 2 + side);
+        let (source, destination) = (host(hot.src, 0), host(hot.dst, 1));
+        let flow = match self.params.isolation {
+            Isolation::Flowblind => 0,
+            Isolation::Srchost => source,
+            Isolation::Dsthost => destination,
+            Isolation::Hosts => source ^ destination,
+            _ => self.salt.hash(hot.flow_hash),
+        };
+        Keys { flow, source, destination }
+    }
+
+    /// Time that a tin, or the whole, did not use while it was empty is gone.
+    // linux: net/sched/sch_cake.c cake_enqueue (6.1).
+    #[inline]
+    fn freshen(&mut self, now: Instant, n: usize) {
+        let tin = &mut self.tins[n];
+        if tin.backlog > 0 {
+            return;
+        }
+        tin.time_next = tin.time_next.max(now);
+        if self.packets == 0 {
+            if self.time_next < now {
+                (self.time_next, self.failsafe) = (now, now);
+            } else if self.held_until(now).is_some() {
+                self.stats.overlimits += 1;
+            }
+        }
+    }
+
+    fn append(&mut self, now: Instant, n: usize, queue: usize, p: Pkt, packets: &mut Packets) {
+        let hot = packets.get_mut(p);
+        hot.t_enqueue = now;
+        let (len, truesize, segs) = (skb_len(hot), hot.truesize, u32::from(hot.segs));
+        if segs > 1 {
+            let full = gso::full_segment(packets, p) + ETHERNET_HEADER;
+            self.note_sizes(full);
+            self.note_sizes(len - full * (segs - 1));
+        } else {
+            self.note_sizes(len);
+        }
+        let tin = &mut self.tins[n];
+        tin.flows[queue].list.push(packets, p);
+        tin.backlog += u64::from(len);
+        tin.counters.packets += 1;
+        tin.counters.bytes += u64::from(len);
+        self.packets += 1;
+        self.bytes += u64::from(len);
+        self.memory += u64::from(truesize);
+    }
+
+    #[inline]
+    fn note_sizes(&mut self, len: u32) {
+        let (net, adjusted) = self.params.framing.sizes(len);
+        self.network_size.add(net);
+        self.adj_size.add(adjusted);
+    }
+
+    /// Bytes that the shaper counts for a packet, each segment by itself.
+    // linux: net/sched/sch_cake.c cake_overhead (6.1) - all but the last are as long as the first.
+    #[inline]
+    fn cost(&self, p: Pkt, packets: &Packets) -> u32 {
+        let hot = packets.get(p);
+        let (len, rest) = (skb_len(hot), u32::from(hot.segs) - 1);
+        let size = |len| self.params.framing.sizes(len).1;
+        if rest == 0 {
+            return size(len);
+        }
+        let full = gso::full_segment(packets, p) + ETHERNET_HEADER;
+        size(full) * rest + size(len - full * rest)
+    }
+
+    /// Takes the packet at the head of a queue.
+    #[inline]
+    fn pop(&mut self, n: usize, queue: usize, packets: &mut Packets) -> Option<Pkt> {
+        let tin = &mut self.tins[n];
+        let p = tin.flows[queue].list.pop(packets)?;
+        let hot = packets.get(p);
+        let len = u64::from(skb_len(hot));
+        tin.backlog -= len;
+        self.packets -= 1;
+        self.bytes -= len;
+        self.memory -= u64::from(hot.truesize);
+        Some(p)
+    }
+
+    /// Drops the head of the longest queue of all tins; returns whose it was.
+    // linux: net/sched/sch_cake.c cake_drop (6.1). deviation: of equally long queues the first, instead of whichever the heap
+    // has on top - the order of a heap is no rule.
+    #[cold]
+    fn drop_longest<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> (usize, usize) {
+        let Self { longest, tins, .. } = self;
+        let place = longest.find(|at| tins[at / QUEUES].flows[at % QUEUES].list.bytes());
+        let at = place.expect("memory is used by a packet");
+        let (n, queue) = (at / QUEUES, at % QUEUES);
+        let p = self.pop(n, queue, ctx.packets).expect("the longest queue holds a packet");
+        let tin = &mut self.tins[n];
+        if tin.flows[queue].law.overflowed(&tin.law, now) == Blue::Roused {
+            tin.unresponsive += 1;
+        }
+        if self.params.ingress {
+            let cost = self.cost(p, ctx.packets);
+            self.advance(now, n, cost, true);
+        }
+        self.tins[n].counters.drops += 1;
+        self.stats.drops += 1;
+        ctx.drop(now, p, Reason::Overlimit, self.place);
+        (n, queue)
+    }
+
+    /// Moves the clocks of a tin and of the whole by what a packet costs.
+    // linux: net/sched/sch_cake.c cake_advance_shaper (6.1) - a tin that is behind may catch up, one that is ahead by more than
+    // the packet stays where it is.
+    #[inline]
+    fn advance(&mut self, now: Instant, n: usize, cost: u32, dropped: bool) {
+        if self.params.bandwidth.is_none() {
+            return;
+        }
+        let tin = &mut self.tins[n];
+        let (own, whole) = (tin.pace.time(cost), self.pace.time(cost));
+        if tin.time_next < now {
+            tin.time_next += own;
+        } else {
+            tin.time_next = tin.time_next.max(now + own);
+        }
+        self.time_next += whole;
+        if !dropped {
+            self.failsafe += whole + Duration::from_nanos(whole.nanos() / 2);
+        }
+    }
+
+    /// Takes the next packet of the tin and the queue whose turn it is; the law may drop others on the way.
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        let mut anew = true;
+        loop {
+            if self.packets == 0 {
+                return None;
+            }
+            if self.held_until(now).is_some() {
+                self.stats.overlimits += 1;
+                return None;
+            }
+            let n = self.choose(now)?;
+            if let Served::Packet(p) = self.serve(now, n, &mut anew, ctx) {
+                return Some(p);
+            }
+        }
+    }
+
+    /// The tin whose turn it is.
+    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - with a shaper the last tin that is within its threshold, or else the one
+    // that will be soonest; without one deficit rounds.
+    fn choose(&mut self, now: Instant) -> Option<usize> {
+        if self.params.bandwidth.is_none() {
+            return self.choose_by_turns();
+        }
+        let mut best = None;
+        for (n, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.has_flows()) {
+            let wait = tin.time_next.saturating_since(now);
+            if best.is_none_or(|(_, least)| wait <= least) {
+                best = Some((n, wait));
+            }
+        }
+        self.current = best?.0;
+        Some(self.current)
+    }
+
+    fn choose_by_turns(&mut self) -> Option<usize> {
+        if !self.tins.iter().any(Tin::has_flows) {
+            return None;
+        }
+        loop {
+            let tin = &mut self.tins[self.current];
+            if tin.deficit >= 0 && tin.has_flows() {
+                return Some(self.current);
+            }
+            if tin.deficit <= 0 {
+                tin.deficit += tin.quantum;
+            }
+            self.current = (self.current + 1) % self.tins.len();
+        }
+    }
+
+    /// Serves a tin. `anew`: nothing was looked at before in this call.
+    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - the last packet of a queue is never dropped.
+    fn serve<S: Sink>(&mut self, now: Instant, n: usize, anew: &mut bool, ctx: &mut Ctx<'_, S>) -> Served {
+        loop {
+            let tin = &mut self.tins[n];
+            let Some(queue) = tin.next(core::mem::take(anew), &mut self.chance) else { return Served::Again };
+            loop {
+                let Some(p) = self.pop(n, queue, ctx.packets) else {
+                    self.found_empty(now, n, queue);
+                    return Served::Again;
+                };
+                if !self.drops(now, n, queue, p, ctx.packets) {
+                    self.leave(now, n, queue, p, ctx.packets);
+                    return Served::Packet(p);
+                }
+                if self.params.ingress {
+                    self.charge(now, n, queue, self.cost(p, ctx.packets), true);
+                }
+                self.tins[n].counters.drops += 1;
+                self.stats.drops += 1;
+                ctx.drop(now, p, Reason::Codel, self.place);
+                if self.params.ingress {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn found_empty(&mut self, now: Instant, n: usize, queue: usize) {
+        let tin = &mut self.tins[n];
+        let law = &mut tin.flows[queue].law;
+        if law.found_empty(&tin.law, now) == Blue::Calmed {
+            tin.unresponsive -= 1;
+        }
+        let at_rest = law.is_at_rest(now);
+        tin.retire(queue, at_rest);
+    }
+
+    /// Whether the law drops a packet that was taken from its queue; marks it if it says so.
+    #[inline]
+    fn drops(&mut self, now: Instant, n: usize, queue: usize, p: Pkt, packets: &mut Packets) -> bool {
+        // spec: rfc3168 5 - a sender that takes no part (00) must not be marked.
+        const CAPABLE: u8 = 3;
+        let tin = &mut self.tins[n];
+        let hot = packets.get_mut(p);
+        let sojourn = now.saturating_since(hot.t_enqueue);
+        let bulk = if self.params.ingress { tin.bulk } else { 0 };
+        let flow = &mut tin.flows[queue];
+        let capable = hot.tos & CAPABLE != 0;
+        let verdict = flow.law.judge(&tin.law, now, sojourn, capable, bulk, &mut self.chance);
+        if verdict.mark {
+            hot.tos |= CAPABLE;
+        }
+        let drop = verdict.drop && !flow.list.is_empty();
+        tin.counters.ecn_mark += u64::from(verdict.mark && !drop);
+        drop
+    }
+
+    /// Charges a queue, its tin and the shaper with a packet.
+    #[inline]
+    fn charge(&mut self, now: Instant, n: usize, queue: usize, cost: u32, dropped: bool) {
+        self.advance(now, n, cost, dropped);
+        let tin = &mut self.tins[n];
+        tin.flows[queue].deficit -= cost as i32;
+        tin.deficit = tin.deficit.saturating_sub_unsigned(cost);
+    }
+
+    #[inline]
+    fn leave(&mut self, now: Instant, n: usize, queue: usize, p: Pkt, packets: &Packets) {
+        self.charge(now, n, queue, self.cost(p, packets), false);
+        let hot = packets.get(p);
+        self.stats.sent(hot);
+        self.tins[n].delays.add(now.saturating_since(hot.t_enqueue));
+    }
+
+    /// When to dequeue next.
+    #[inline]
+    pub fn next(&self, now: Instant) -> Wake {
+        match self.held_until(now) {
+            _ if self.packets == 0 => Wake::Never,
+            Some(at) => Wake::At(at),
+            None => Wake::Now,
+        }
+    }
+
+    /// Packets and bytes in it.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        (self.packets, self.bytes)
+    }
+
+    /// Counters that every discipline has.
+    pub fn stats(&self) -> QdiscStats {
+        self.stats
+    }
+
+    /// Counters of its own.
+    pub fn xstats(&self) -> CakeStats {
+        let shaped = self.params.bandwidth.is_some();
+        let one = |n: &usize| {
+            let tin = &self.tins[*n];
+            let (c, d) = (&tin.counters, &tin.delays);
+            CakeTinStats {
+                threshold_rate: shaped.then(|| Rate::from_bps(tin.threshold * 8)),
+                target: tin.law.target,
+                interval: tin.law.interval,
+                peak_delay: Duration::from_nanos(d.peak),
+                avg_delay: Duration::from_nanos(d.avg),
+                base_delay: Duration::from_nanos(d.base),
+                backlog_bytes: tin.backlog,
+                sent_packets: c.packets,
+                sent_bytes: c.bytes,
+                way_indirect_hits: c.way_indirect_hits,
+                way_misses: c.way_misses,
+                way_collisions: c.way_collisions,
+                drops: c.drops,
+                ecn_mark: c.ecn_mark,
+                sparse_flows: tin.sparse + tin.decaying,
+                bulk_flows: tin.bulk,
+                unresponsive_flows: tin.unresponsive,
+                max_pkt_len: c.max_pkt_len,
+                flow_quantum: tin.flow_quantum,
+            }
+        };
+        CakeStats {
+            memory_used: self.memory_most,
+            memory_limit: self.memory_limit,
+            network_size: self.network_size,
+            adj_size: self.adj_size,
+            tins: self.params.tins.order().iter().map(one).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! A tin: its queues, which of them a packet goes to, and what hosts have at work.
+
+use super::QUEUES;
+use super::chains::{Chain, Chains};
+use super::params::{CakeParams, Isolation};
+use super::stats::{Delays, TinCounters};
+use super::tins::{self, Pace};
+use crate::aqm::cobalt::{CobaltParams, CobaltState};
+use crate::vocabulary::{Instant, PktList, Stream};
+
+/// Queues that a flow may have instead of its own, when that is another's.
+// linux: net/sched/sch_cake.c CAKE_SET_WAYS (6.1).
+const WAYS: usize = 8;
+
+/// Where a queue stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Set {
+    /// On no list.
+    None,
+    /// In its first round.
+    Sparse,
+    /// Found empty when it had to go round: it counts as sparse, and will be bulk if a packet comes now.
+    SparseWait,
+    /// Goes round.
+    Bulk,
+    /// Empty, but its law remembers.
+    Decaying,
+}
+
+/// One queue.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub list: PktList,
+    pub law: CobaltState,
+    pub deficit: i32,
+    pub set: Set,
+    source: u16,
+    destination: u16,
+}
+
+/// Whom an entry in the table of hosts stands for, and how many bulk queues it has.
+#[derive(Clone, Copy, Default, Debug)]
+struct Host {
+    tag: u32,
+    bulk: u16,
+}
+
+/// The keys of a packet's flow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Keys {
+    pub flow: u32,
+    pub source: u32,
+    pub destination: u32,
+}
+
+/// One tin.
+#[derive(Debug)]
+pub(super) struct Tin {
+    pub flows: Box<[Flow]>,
+    pub chains: Chains,
+    /// By queue: the flow that it is reserved for.
+    tags: Box<[u32]>,
+    sources: Box<[Host]>,
+    destinations: Box<[Host]>,
+    isolation: Isolation,
+    pub law: CobaltParams,
+    pub pace: Pace,
+    pub quantum: i32,
+    pub flow_quantum: u32,
+    pub threshold: u64,
+    pub time_next: Instant,
+    pub deficit: i32,
+    pub backlog: u64,
+    pub sparse: u32,
+    pub bulk: u32,
+    pub decaying: u32,
+    pub unresponsive: u32,
+    pub counters: TinCounters,
+    pub delays: Delays,
+}
+
+/// The place of `hash` in a table of sets, the first one looked at and those of its set after it.
+fn ways(hash: u32) -> impl Iterator<Item = usize> {
+    let at = hash as usize % QUEUES;
+    let (set, first) = (at - at % WAYS, at % WAYS);
+    (0..WAYS).map(move |n| set + (first + n) % WAYS)
+}
+
+/// The entry of a host: its own, or else one that has nothing at work, or else, all being busy, the first it might have.
+// linux: net/sched/sch_cake.c cake_hash (6.1) - after a round without a free one it is back at the first.
+fn host(table: &mut [Host], hash: u32) -> u16 {
+    let found = ways(hash)
+        .find(|&n| table[n].tag == hash)
+        .or_else(|| ways(hash).find(|&n| table[n].bulk == 0))
+        .unwrap_or(hash as usize % QUEUES);
+    table[found].tag = hash;
+    found as u16
+}
+
+impl Tin {
+    /// Tin `n` of those that `params` ask for, with everything empty.
+    pub(super) fn new(params: &CakeParams, n: usize) -> Self {
+        let rate = params.bandwidth.map_or(0, tins::bytes_a_second);
+        let share = params.tins.share(n, rate);
+        let pace = Pace::new(share.threshold);
+        let flow = || Flow {
+            list: PktList::default(),
+            law: CobaltState::default(),
+            deficit: 0,
+            set: Set::None,
+            source: 0,
+            destination: 0,
+        };
+        let hosts = || vec![Host::default(); QUEUES].into_boxed_slice();
+        Self {
+            flows: (0..QUEUES).map(|_| flow()).collect(),
+            chains: Chains::new(),
+            tags: vec![0; QUEUES].into_boxed_slice(),
+            sources: hosts(),
+            destinations: hosts(),
+            isolation: params.isolation,
+            law: tins::law(params, pace),
+            pace,
+            quantum: share.quantum,
+            flow_quantum: tins::flow_quantum(share.threshold),
+            threshold: share.threshold,
+            time_next: Instant::ZERO,
+            deficit: 0,
+            backlog: 0,
+            sparse: 0,
+            bulk: 0,
+            decaying: 0,
+            unresponsive: 0,
+            counters: TinCounters::default(),
+            delays: Delays::default(),
+        }
+    }
+
+    /// Whether any queue holds something, or may.
+    #[inline]
+    pub(super) fn has_flows(&self) -> bool {
+        self.sparse + self.bulk > 0
+    }
+
+    /// The queue of a flow, which is reserved for it from now on.
+    // linux: net/sched/sch_cake.c cake_hash (6.1) - its own if that is reserved for it and at work; one of its set that is
+    // reserved for it; one of its set that is not at work; or else its own, which it shares from now on.
+    #[inline]
+    pub(super) fn queue_of(&mut self, keys: Keys) -> usize {
+        let own = keys.flow as usize % QUEUES;
+        if self.isolation == Isolation::Flowblind {
+            return 0;
+        }
+        if self.tags[own] == keys.flow && self.flows[own].set != Set::None {
+            return own;
+        }
+        self.reserve(own, keys)
+    }
+
+    fn reserve(&mut self, own: usize, keys: Keys) -> usize {
+        let idle = |n: &usize| self.flows[*n].set == Set::None;
+        let (queue, newcomer) = if let Some(n) = ways(keys.flow).find(|&n| self.tags[n] == keys.flow) {
+            self.counters.way_indirect_hits += u64::from(n != own);
+            (n, idle(&n))
+        } else if let Some(n) = ways(keys.flow).find(idle) {
+            self.counters.way_misses += 1;
+            (n, true)
+        } else {
+            self.counters.way_collisions += 1;
+            (own, true)
+        };
+        self.tags[queue] = keys.flow;
+        if newcomer {
+            // A queue that changes hands takes its bulk from one host to the other.
+            let bulk = self.flows[queue].set == Set::Bulk;
+            if bulk {
+                self.leave_bulk(queue);
+            }
+            if self.isolation.counts_sources() {
+                self.flows[queue].source = host(&mut self.sources, keys.source);
+            }
+            if self.isolation.counts_destinations() {
+                self.flows[queue].destination = host(&mut self.destinations, keys.destination);
+            }
+            if bulk {
+                self.enter_bulk(queue);
+            }
+        }
+        queue
+    }
+
+    fn hosts_of(&mut self, queue: usize) -> impl Iterator<Item = &mut Host> {
+        let flow = &self.flows[queue];
+        let source = self.isolation.counts_sources().then(|| &mut self.sources[usize::from(flow.source)]);
+        let destination = self
+            .isolation
+            .counts_destinations()
+            .then(|| &mut self.destinations[usize::from(flow.destination)]);
+        source.into_iter().chain(destination)
+    }
+
+    fn enter_bulk(&mut self, queue: usize) {
+        self.hosts_of(queue).for_each(|host| host.bulk += 1);
+    }
+
+    fn leave_bulk(&mut self, queue: usize) {
+        self.hosts_of(queue).for_each(|host| host.bulk = host.bulk.saturating_sub(1));
+    }
+
+    /// Bytes of a queue's turn: less, the more bulk queues its busier host has.
+    // linux: net/sched/sch_cake.c cake_get_flow_quantum (6.1, with its stable updates) - by a table of 65535 divided by the
+    // number; what is below a byte is left to chance, so that nobody loses it every time.
+    fn turn(&mut self, queue: usize, chance: &mut Stream) -> i32 {
+        let load = self.hosts_of(queue).map(|host| host.bulk).fold(1, u16::max);
+        let fraction = chance.word() >> 16;
+        ((self.flow_quantum * (65_535 / u32::from(load)) + fraction) >> 16) as i32
+    }
+
+    /// A packet has come to a queue.
+    // linux: net/sched/sch_cake.c cake_enqueue (6.1).
+    pub(super) fn rouse(&mut self, queue: usize, chance: &mut Stream) {
+        match self.flows[queue].set {
+            set @ (Set::None | Set::Decaying) => {
+                self.decaying -= u32::from(set == Set::Decaying);
+                self.chains.append(Chain::New, queue);
+                self.flows[queue].set = Set::Sparse;
+                self.sparse += 1;
+                self.flows[queue].deficit = self.turn(queue, chance);
+            }
+            Set::SparseWait => self.sparse_to_bulk(queue),
+            Set::Sparse | Set::Bulk => {}
+        }
+    }
+
+    fn sparse_to_bulk(&mut self, queue: usize) {
+        self.flows[queue].set = Set::Bulk;
+        self.sparse -= 1;
+        self.bulk += 1;
+        self.enter_bulk(queue);
+    }
+
+    /// The queue whose turn it is. `anew`: those that decay are looked at first.
+    // linux: net/sched/sch_cake.c cake_dequeue (6.1) - they are when nothing else is there, too.
+    pub(super) fn next(&mut self, anew: bool, chance: &mut Stream) -> Option<usize> {
+        let mut decaying = if anew { self.chains.first(Chain::Decaying) } else { None };
+        loop {
+            let queue = decaying
+                .take()
+                .or_else(|| self.chains.first(Chain::New))
+                .or_else(|| self.chains.first(Chain::Old))
+                .or_else(|| self.chains.first(Chain::Decaying))?;
+            if self.flows[queue].deficit > 0 {
+                return Some(queue);
+            }
+            if self.flows[queue].set == Set::Sparse {
+                if self.flows[queue].list.is_empty() {
+                    self.flows[queue].set = Set::SparseWait;
+                } else {
+                    self.sparse_to_bulk(queue);
+                }
+            }
+            self.flows[queue].deficit += self.turn(queue, chance);
+            self.chains.append(Chain::Old, queue);
+        }
+    }
+
+    /// A queue had nothing when its turn came: it leaves, or stays apart until its law is at rest.
+    pub(super) fn retire(&mut self, queue: usize, at_rest: bool) {
+        match self.flows[queue].set {
+            Set::Bulk => {
+                self.bulk -= 1;
+                self.leave_bulk(queue);
+            }
+            Set::Sparse | Set::SparseWait => self.sparse -= 1,
+            Set::Decaying => self.decaying -= 1,
+            Set::None => unreachable!("a queue on no list has no turn"),
+        }
+        if at_rest {
+            self.chains.remove(queue);
+            self.flows[queue].set = Set::None;
+        } else {
+            self.chains.append(Chain::Decaying, queue);
+            self.decaying += 1;
+            self.flows[queue].set = Set::Decaying;
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Which packets go into which tin, and what each tin may have.
+
+use super::params::{CakeParams, Tins};
+use crate::aqm::cobalt::CobaltParams;
+use crate::vocabulary::{Duration, Rate};
+
+/// A full packet with its Ethernet header, in bytes.
+// linux: include/net/pkt_sched.h psched_mtu (6.1).
+pub(super) const MTU: u32 = 1514;
+
+/// Most tins.
+pub(super) const MAX_TINS: usize = 8;
+
+/// A tin for each code point (the upper six bits of the type of service).
+pub(super) type Table = [u8; 64];
+
+const CS: [u8; 8] = [0, 8, 16, 24, 32, 40, 48, 56];
+const LE: u8 = 1;
+/// The bits of the old type of service that ask for low delay and for high throughput.
+const TOS_DELAY: u8 = 4;
+const TOS_THROUGHPUT: u8 = 2;
+const AF1: [u8; 3] = [10, 12, 14];
+const AF2: [u8; 3] = [18, 20, 22];
+const AF3: [u8; 3] = [26, 28, 30];
+const AF4: [u8; 3] = [34, 36, 38];
+const VA: u8 = 44;
+const EF: u8 = 46;
+
+const fn put(mut table: Table, tin: u8, points: &[u8]) -> Table {
+    let mut n = 0;
+    while n < points.len() {
+        table[points[n] as usize] = tin;
+        n += 1;
+    }
+    table
+}
+
+// linux: net/sched/sch_cake.c diffserv3 (6.1) - what is not named is best effort.
+const DIFFSERV3: Table = {
+    let bulk = put([0; 64], 1, &[LE, CS[1]]);
+    put(bulk, 2, &[TOS_DELAY, VA, EF, CS[6], CS[7]])
+};
+
+// linux: net/sched/sch_cake.c diffserv4 (6.1).
+const DIFFSERV4: Table = {
+    let mut t = put([0; 64], 1, &[LE, CS[1]]);
+    t = put(t, 2, &[TOS_DELAY, CS[2], CS[3]]);
+    t = put(put(put(t, 2, &AF2), 2, &AF3), 2, &AF4);
+    put(t, 3, &[CS[4], CS[5], VA, EF, CS[6], CS[7]])
+};
+
+// linux: net/sched/sch_cake.c diffserv8 (6.1).
+const DIFFSERV8: Table = {
+    let mut t = put([2; 64], 0, &[LE]);
+    t = put(put(t, 1, &[CS[1], TOS_THROUGHPUT]), 1, &AF1);
+    t = put(put(put(t, 3, &[CS[3]]), 3, &AF3), 3, &AF4);
+    t = put(put(t, 4, &[TOS_DELAY]), 4, &AF2);
+    t = put(t, 5, &[CS[2]]);
+    t = put(t, 6, &[CS[4], CS[5], VA, EF]);
+    put(t, 7, &[CS[6], CS[7]])
+};
+
+const PRECEDENCE: Table = {
+    let mut table = [0; 64];
+    let mut point = 0;
+    while point < 64 {
+        table[point] = (point >> 3) as u8;
+        point += 1;
+    }
+    table
+};
+
+/// What a tin may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Share {
+    /// Bytes a second up to which it has priority; zero without a shaper.
+    pub threshold: u64,
+    /// Bytes of its turn where there is no shaper.
+    pub quantum: i32,
+}
+
+impl Tins {
+    /// How many there are.
+    pub const fn count(self) -> usize {
+        match self {
+            Self::Besteffort => 1,
+            Self::Diffserv3 => 3,
+            Self::Diffserv4 => 4,
+            Self::Diffserv8 | Self::Precedence => MAX_TINS,
+        }
+    }
+
+    pub(super) const fn table(self) -> &'static Table {
+        match self {
+            Self::Besteffort => &[0; 64],
+            Self::Precedence => &PRECEDENCE,
+            Self::Diffserv3 => &DIFFSERV3,
+            Self::Diffserv4 => &DIFFSERV4,
+            Self::Diffserv8 => &DIFFSERV8,
+        }
+    }
+
+    /// The tins in the order in which they are shown: bulk comes before best effort.
+    // linux: net/sched/sch_cake.c bulk_order, normal_order (6.1).
+    pub(super) const fn order(self) -> &'static [usize] {
+        match self {
+            Self::Besteffort => &[0],
+            Self::Diffserv3 => &[1, 0, 2],
+            Self::Diffserv4 => &[1, 0, 2, 3],
+            Self::Diffserv8 | Self::Precedence => &[0, 1, 2, 3, 4, 5, 6, 7],
+        }
+    }
+
+    /// What tin `n` may have of `rate` bytes a second.
+    // linux: net/sched/sch_cake.c cake_config_diffserv3 and its like (6.1) - a sixteenth for bulk, a quarter for voice, half for
+    // video; of eight tins each seven eighths of the one before, rounded down at each.
+    pub(super) fn share(self, n: usize, rate: u64) -> Share {
+        let halves = |by: u32| Share { threshold: rate >> by, quantum: 1024 >> by };
+        match self {
+            Self::Besteffort => Share { threshold: rate, quantum: 65_535 },
+            Self::Diffserv3 => halves([0, 4, 2][n]),
+            Self::Diffserv4 => halves([0, 4, 1, 2][n]),
+            Self::Diffserv8 | Self::Precedence => {
+                let eighths = |of: u64| (0..n).fold(of, |left, _| (left * 7) >> 3);
+                Share { threshold: eighths(rate), quantum: eighths(256).max(1) as i32 }
+            }
+        }
+    }
+}
+
+/// Time that bytes take: a product and a shift.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - 34 significant bits, at least 64 bytes a second; zero without a rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Pace {
+    mult: u64,
+    shift: u32,
+}
+
+impl Pace {
+    pub(super) fn new(rate: u64) -> Self {
+        if rate == 0 {
+            return Self { mult: 0, shift: 0 };
+        }
+        let mut pace = Self { mult: (1_000_000_000 << 34) / rate.max(64), shift: 34 };
+        while pace.mult >> 34 != 0 {
+            pace.mult >>= 1;
+            pace.shift -= 1;
+        }
+        pace
+    }
+
+    #[inline]
+    pub(super) fn time(self, bytes: u32) -> Duration {
+        Duration::from_nanos((u64::from(bytes) * self.mult) >> self.shift)
+    }
+}
+
+/// Bytes of a flow's turn at a tin's rate.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - what the rate sends in a quarter of a millisecond, from 300 bytes to a
+// full packet.
+pub(super) fn flow_quantum(threshold: u64) -> u32 {
+    if threshold == 0 { MTU } else { (threshold >> 12).clamp(300, u64::from(MTU)) as u32 }
+}
+
+/// The law of a tin's queues.
+// linux: net/sched/sch_cake.c cake_set_rate (6.1) - one and a half full packets at the tin's rate are always acceptable.
+pub(super) fn law(params: &CakeParams, pace: Pace) -> CobaltParams {
+    let mtu_time = pace.time(MTU);
+    let target = Duration::from_nanos(mtu_time.nanos() * 3 / 2).max(params.target);
+    let interval = (params.rtt + target).saturating_sub(params.target).max(target * 2);
+    CobaltParams { interval, target, mtu_time, p_inc: 1 << 24, p_dec: 1 << 20 }
+}
+
+/// Most bytes of truesize.
+// linux: net/sched/sch_cake.c cake_reconfigure (6.1) - what is asked for; else what the rate sends in four intervals and at
+// least 4 MiB, up to 10240 full packets.
+pub(super) fn memory_limit(params: &CakeParams) -> u64 {
+    const PACKETS: u64 = 10_240;
+    let most = PACKETS * u64::from(MTU);
+    match (params.memlimit, params.bandwidth) {
+        (Some(limit), _) => u64::from(limit),
+        (None, None) => most,
+        (None, Some(rate)) => {
+            let bytes = u128::from(bytes_a_second(rate)) * u128::from(params.rtt.nanos() / 1000) / 250_000;
+            u64::try_from(bytes).unwrap_or(u64::MAX).clamp(4 << 20, most)
+        }
+    }
+}
+
+/// A rate in the kernel's unit.
+pub(super) const fn bytes_a_second(rate: Rate) -> u64 {
+    rate.bps() / 8
+}

@@ -1,0 +1,208 @@
+//! tbf: a token bucket, or two, over another discipline.
+//!
+//! A packet leaves when the bucket holds what it lasts at the rate; unlike htb's, the bucket never goes below zero, so no packet
+//! larger than the bucket can ever leave: it is split, if it has several segments that fit, or refused. A second, small bucket
+//! with a higher rate keeps what the first has saved from leaving in one go.
+
+use super::htb::Pace;
+use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
+use crate::node::gso;
+use crate::vocabulary::{Ctx, Duration, ETHERNET_HEADER, Instant, Pkt, PlaceId, Rate, Reason, Sink, skb_len};
+
+/// The second bucket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Peak {
+    /// Its rate, above the first one's.
+    pub rate: Rate,
+    /// Bytes that may leave at once (`mtu`, `minburst`).
+    pub mtu: u32,
+}
+
+/// Parameters, under tc's names.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TbfParams {
+    /// Rate of the bucket.
+    pub rate: Rate,
+    /// Bytes that may leave at once after a pause.
+    pub burst: u32,
+    /// `peakrate` and `mtu`.
+    pub peak: Option<Peak>,
+    /// The discipline that holds the packets.
+    pub child: Box<QdiscConfig>,
+}
+
+impl TbfParams {
+    /// The limit in bytes that tc makes of a latency: what leaves in that time, and a burst.
+    // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - the smaller one of both buckets'.
+    pub fn limit(rate: Rate, burst: u32, peak: Option<Peak>, latency: Duration) -> u32 {
+        let of = |rate: Rate, burst: u32| {
+            let bytes = u128::from(rate.bps() / 8) * u128::from(latency.nanos() / 1000) / 1_000_000;
+            u32::try_from(bytes + u128::from(burst)).unwrap_or(u32::MAX)
+        };
+        let limit = of(rate, burst);
+        peak.map_or(limit, |peak| limit.min(of(peak.rate, peak.mtu)))
+    }
+}
+
+/// Tokens of a rate, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Bucket {
+    pace: Pace,
+    depth: i64,
+    tokens: i64,
+}
+
+impl Bucket {
+    // linux: net/sched/sch_tbf.c tbf_change (6.1) - the burst arrives in bytes, and the bucket is as deep as it lasts.
+    fn new(rate: Rate, bytes: u32) -> Self {
+        let pace = Pace::new(rate);
+        let depth = pace.nanos(bytes);
+        Self { pace, depth, tokens: depth }
+    }
+
+    /// What is left once a packet has taken its tokens.
+    #[inline]
+    fn less(&self, gathered: i64, bytes: u32) -> i64 {
+        (self.tokens + gathered).min(self.depth) - self.pace.nanos(bytes)
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Tbf {
+    place: PlaceId,
+    child: Qdisc,
+    /// A packet taken from the child to be looked at.
+    peeked: Option<Pkt>,
+    peeked_bytes: u32,
+    rate: Bucket,
+    peak: Option<Bucket>,
+    /// Bytes of the largest packet that can leave.
+    max_size: u32,
+    /// When tokens were last taken.
+    taken: Instant,
+    /// When the packet that was looked at may leave.
+    ready: Instant,
+    refused: u64,
+    stats: QdiscStats,
+}
+
+impl Tbf {
+    /// Full buckets over an empty `child`, at the start of the run; drops are booked at `place`.
+    pub fn new(params: &TbfParams, child: Qdisc, place: PlaceId) -> Self {
+        Self {
+            place,
+            child,
+            peeked: None,
+            peeked_bytes: 0,
+            rate: Bucket::new(params.rate, params.burst),
+            peak: params.peak.map(|peak| Bucket::new(peak.rate, peak.mtu)),
+            max_size: params.peak.map_or(params.burst, |peak| params.burst.min(peak.mtu)),
+            taken: Instant::ZERO,
+            ready: Instant::ZERO,
+            refused: 0,
+            stats: QdiscStats::default(),
+        }
+    }
+
+    /// Hands the packet to the child, or its segments if it is too large; refuses it if those are.
+    // linux: net/sched/sch_tbf.c tbf_enqueue, tbf_segment (6.1) - all is well if one segment was taken.
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        let hot = ctx.packets.get(p);
+        if skb_len(hot) <= self.max_size {
+            return self.child.enqueue(now, p, ctx);
+        }
+        if hot.segs > 1 && gso::full_segment(ctx.packets, p) + ETHERNET_HEADER <= self.max_size {
+            return self.enqueue_segments(now, p, ctx);
+        }
+        self.refused += 1;
+        ctx.drop(now, p, Reason::Overlimit, self.place);
+        Enqueue::Dropped
+    }
+
+    fn enqueue_segments<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        let (mut answer, trace) = (Enqueue::Dropped, &mut *ctx.trace);
+        gso::split(ctx.packets, p, |packets, segment| {
+            let ctx = &mut Ctx { packets, trace };
+            if self.child.enqueue(now, segment, ctx) == Enqueue::Queued {
+                answer = Enqueue::Queued;
+            }
+        });
+        answer
+    }
+
+    /// Bytes of the packet that is next. A child that does not change by it is only looked at, others give it away.
+    // linux: net/sched/sch_generic.h qdisc_peek_head, qdisc_peek_dequeued (6.1) - so a fifo's limit still counts it.
+    #[inline]
+    fn peek<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<u32> {
+        if self.peeked.is_some() {
+            return Some(self.peeked_bytes);
+        }
+        if let Some(head) = self.child.head() {
+            return Some(skb_len(ctx.packets.get(head)));
+        }
+        let p = self.child.dequeue(now, ctx)?;
+        (self.peeked, self.peeked_bytes) = (Some(p), skb_len(ctx.packets.get(p)));
+        Some(self.peeked_bytes)
+    }
+
+    /// Takes the next packet if both buckets hold enough.
+    // linux: net/sched/sch_tbf.c tbf_dequeue (6.1) - each time that they do not counts as over the limit.
+    #[inline]
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        let bytes = self.peek(now, ctx)?;
+        let gathered = ((now - self.taken).nanos().min(self.rate.depth as u64)) as i64;
+        let left = self.rate.less(gathered, bytes);
+        let peak_left = self.peak.map_or(0, |peak| peak.less(gathered, bytes));
+        let debt = -left.min(peak_left);
+        if debt > 0 {
+            self.ready = now + Duration::from_nanos(debt as u64);
+            self.stats.overlimits += 1;
+            return None;
+        }
+        let p = match self.peeked.take() {
+            Some(p) => p,
+            None => self.child.dequeue(now, ctx)?,
+        };
+        (self.taken, self.ready, self.rate.tokens) = (now, now, left);
+        if let Some(peak) = &mut self.peak {
+            peak.tokens = peak_left;
+        }
+        self.stats.sent(ctx.packets.get(p));
+        Some(p)
+    }
+
+    /// When to dequeue next.
+    #[inline]
+    pub fn next(&self, now: Instant) -> Wake {
+        let child = if self.peeked.is_some() { Wake::Now } else { self.child.next(now) };
+        match child {
+            Wake::Now if now < self.ready => Wake::At(self.ready),
+            child => child,
+        }
+    }
+
+    /// Packets and bytes in it.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        let (packets, bytes) = self.child.backlog();
+        match self.peeked {
+            Some(_) => (packets + 1, bytes + u64::from(self.peeked_bytes)),
+            None => (packets, bytes),
+        }
+    }
+
+    /// Counters; what the child drops, this one has dropped.
+    pub fn stats(&self) -> QdiscStats {
+        QdiscStats { drops: self.refused + self.child.stats().drops, ..self.stats }
+    }
+
+    /// The discipline that holds the packets.
+    pub fn child(&self) -> &Qdisc {
+        &self.child
+    }
+}
+
+#[cfg(test)]
+mod tests;

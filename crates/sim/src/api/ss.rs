@@ -1,0 +1,129 @@
+//! The sockets of a run at one instant, as `ss -tinm` prints them.
+
+use core::fmt::Write;
+use std::net::Ipv4Addr;
+
+use stillair_model::transport::tcp::{info::TcpInfo, socket::State};
+use stillair_model::vocabulary::{Instant, Seed};
+
+use super::{ApiError, read, wired};
+use crate::capture::ports;
+use crate::scenario;
+use crate::world::TcpSocket;
+
+/// A request to look at the sockets of one run of a scenario.
+#[derive(Clone, Debug)]
+pub struct SsRequest {
+    /// The scenario, as TOML.
+    pub text: String,
+    /// Its name in messages.
+    pub file: String,
+    /// Dotted keys and the values they are set to.
+    pub overrides: Vec<(String, String)>,
+    /// Seed, if not the scenario's.
+    pub seed: Option<u64>,
+    /// Number of the repetition.
+    pub run: u64,
+    /// When to look, such as `5 s`; at the end of the run if not said.
+    pub at: Option<String>,
+}
+
+/// Runs one repetition up to an instant and prints its connections, both ends of each.
+pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
+    let scenario = read(&request.text, &request.file, &request.overrides)?;
+    let end = Instant::ZERO + scenario.duration;
+    let at = match &request.at {
+        None => end,
+        Some(text) => match scenario::parse_duration(text) {
+            Ok(since) if Instant::ZERO + since <= end => Instant::ZERO + since,
+            Ok(_) => return Err(ApiError::Input(format!("at: found \"{text}\", but the run is shorter"))),
+            Err(expected) => {
+                return Err(ApiError::Input(format!("at: found \"{text}\", expected {expected}")));
+            }
+        },
+    };
+    let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
+    let mut world = wired(&scenario, seed, |recorder| recorder).map_err(ApiError::Run)?.world;
+    world.run_until(at);
+    let addresses: Vec<Ipv4Addr> =
+        crate::world::layout(&scenario).interfaces.iter().map(|i| i.address).collect();
+    let mut out = format!(
+        "{:<11} {:<7} {:<8} {:>21} {:>21}\n",
+        "State", "Recv-Q", "Send-Q", "Local Address:Port", "Peer Address:Port"
+    );
+    world.tcp_sockets().filter(|s| is_shown(s.tcp.state())).for_each(|s| row(&mut out, &s, at, &addresses));
+    Ok(out)
+}
+
+/// Whether `ss` shows a socket without being asked for all.
+// linux: misc/ss.c SS_CONN (iproute2 6.1) - neither those that listen nor those that are over or not accepted yet.
+const fn is_shown(state: State) -> bool {
+    !matches!(state, State::Closed | State::Listen | State::SynReceived | State::TimeWait)
+}
+
+fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &[Ipv4Addr]) {
+    let [own, other] = if s.opens { [0, 1] } else { [1, 0] };
+    let ports = ports(s.flow);
+    let end = |addr: usize, port: usize| format!("{}:{}", addresses[addr], ports[port]);
+    let (local, peer) = (end(s.tcp.source().index(), own), end(s.tcp.destination().index(), other));
+    let ((received, sent), info) = (s.tcp.queued(), s.tcp.info(now));
+    let state = s.tcp.state().name();
+    // Writing to a text does not fail.
+    let _ = writeln!(out, "{state:<11} {received:<7} {sent:<8} {local:>21} {peer:>21}");
+    let _ = writeln!(out, "\t {} {}{}", skmem(&info), s.tcp.congestion_control(), details(&info));
+}
+
+/// `ss -m`.
+// deviation: memory that a socket has reserved ahead (f), options (o), the backlog (bl) and drops (d) are not modelled - zero.
+fn skmem(i: &TcpInfo) -> String {
+    let TcpInfo { rmem_alloc, rcvbuf, wmem_alloc, sndbuf, wmem_queued, .. } = i;
+    format!("skmem:(r{rmem_alloc},rb{rcvbuf},t{wmem_alloc},tb{sndbuf},f0,w{wmem_queued},o0,bl0,d0)")
+}
+
+/// `ss -ti`: what is zero or unknown is left out where `ss` leaves it out.
+// linux: misc/ss.c tcp_stats_print (iproute2 6.1) - names, order and when they are shown.
+fn details(i: &TcpInfo) -> String {
+    const INFINITE: u32 = i32::MAX as u32;
+    let mut out = format!(" rto:{}", ms(i.rto_us));
+    let mut add = |shown: bool, text: String| {
+        if shown {
+            out.push(' ');
+            out.push_str(&text);
+        }
+    };
+    add(i.backoff > 0, format!("backoff:{}", i.backoff));
+    add(i.rtt_us > 0, format!("rtt:{}/{}", ms(i.rtt_us), ms(i.rttvar_us)));
+    add(i.mss > 0, format!("mss:{}", i.mss));
+    add(true, format!("cwnd:{}", i.cwnd));
+    add(i.ssthresh < INFINITE, format!("ssthresh:{}", i.ssthresh));
+    add(i.bytes_sent > 0, format!("bytes_sent:{}", i.bytes_sent));
+    add(i.bytes_retrans > 0, format!("bytes_retrans:{}", i.bytes_retrans));
+    add(i.bytes_acked > 0, format!("bytes_acked:{}", i.bytes_acked));
+    add(i.bytes_received > 0, format!("bytes_received:{}", i.bytes_received));
+    add(i.segs_out > 0, format!("segs_out:{}", i.segs_out));
+    add(i.segs_in > 0, format!("segs_in:{}", i.segs_in));
+    add(i.data_segs_out > 0, format!("data_segs_out:{}", i.data_segs_out));
+    let rtt = u64::from(i.rtt_us).max(1);
+    let bits = u64::from(i.cwnd) * u64::from(i.mss) * 8;
+    add(i.rtt_us > 0 && bits > 0, format!("send {}bps", bits * 1_000_000 / rtt));
+    add(i.pacing_rate > 0, format!("pacing_rate {}bps", i.pacing_rate.saturating_mul(8)));
+    add(i.delivery_rate > 0, format!("delivery_rate {}bps", i.delivery_rate * 8));
+    add(i.delivered > 0, format!("delivered:{}", i.delivered));
+    add(i.app_limited, "app_limited".to_owned());
+    add(i.unacked > 0, format!("unacked:{}", i.unacked));
+    add(i.retrans > 0 || i.retrans_total > 0, format!("retrans:{}/{}", i.retrans, i.retrans_total));
+    add(i.lost > 0, format!("lost:{}", i.lost));
+    add(i.sacked > 0, format!("sacked:{}", i.sacked));
+    add(i.dsack_dups > 0, format!("dsack_dups:{}", i.dsack_dups));
+    add(i.reordering != 3, format!("reordering:{}", i.reordering));
+    add(i.rcv_space > 0, format!("rcv_space:{}", i.rcv_space));
+    add(i.notsent > 0, format!("notsent:{}", i.notsent));
+    add(i.minrtt_us != u32::MAX, format!("minrtt:{}", ms(i.minrtt_us)));
+    add(i.snd_wnd > 0, format!("snd_wnd:{}", i.snd_wnd));
+    out
+}
+
+/// Microseconds as milliseconds, in the fewest digits.
+fn ms(us: u32) -> f64 {
+    f64::from(us) / 1e3
+}

@@ -1,0 +1,147 @@
+//! The TCP header as bytes, and what a capture must know of a connection to write it.
+
+use stillair_model::vocabulary::{Headers, TcpFlags, TcpHeader};
+
+/// Bytes of a header without options.
+const HEADER: usize = 20;
+/// Most bytes of options.
+const MOST_OPTIONS: usize = 40;
+/// No operation: fills options up to whole words.
+const NOP: u8 = 1;
+/// The option of a time stamp and its echo, in its ten bytes.
+const STAMPS: [u8; 2] = [8, 10];
+/// Bytes of that option with its padding.
+const STAMPS_PADDED: usize = 12;
+
+/// One socket as the frames for it show it.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    /// It waited for the connection.
+    listens: bool,
+    /// Shift of the windows that it is offered.
+    scale: u8,
+}
+
+/// The connections that were seen to begin. Every frame of a world is shown, so no other's segments are.
+#[derive(Debug, Default)]
+pub struct Connections {
+    /// By socket.
+    ends: Vec<Option<End>>,
+}
+
+impl Connections {
+    /// Takes note of a packet.
+    // spec: rfc7323 2.2 - an end scales its windows as it said in its SYN, if both did. An end of ours answers an offer with
+    // one of its own, and always makes the first.
+    pub fn note(&mut self, p: &Headers) {
+        let Some(header) = p.tcp.filter(|header| header.flags.has(TcpFlags::SYN)) else { return };
+        let to = header.to.index();
+        if self.ends.len() <= to {
+            self.ends.resize(to + 1, None);
+        }
+        let scale = header.syn.window_scale.unwrap_or(0);
+        self.ends[to] = Some(End { listens: !header.flags.has(TcpFlags::ACK), scale });
+    }
+
+    /// How the segments for a socket are written.
+    ///
+    /// Panics on a socket that no SYN was seen for: there is no connection then.
+    fn end(&self, header: &TcpHeader) -> End {
+        self.ends[header.to.index()].expect("a connection begins with a SYN")
+    }
+}
+
+/// A header ready to be written.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    bytes: [u8; HEADER + MOST_OPTIONS],
+    len: usize,
+    /// Bytes of data behind it.
+    pub payload: usize,
+}
+
+impl Segment {
+    /// Where the checksum is.
+    pub const CHECKSUM: usize = 16;
+
+    /// The header of a packet without its checksum; one for all segments that the packet stands for. `ports` are those of
+    /// the end that connects and of the one that listens.
+    // spec: rfc9293 3.1.
+    pub fn new(p: &Headers, header: &TcpHeader, connections: &Connections, ports: [u16; 2]) -> Self {
+        let End { listens, scale } = connections.end(header);
+        let [from, to] = if listens { ports } else { [ports[1], ports[0]] };
+        let syn = header.flags.has(TcpFlags::SYN);
+        let ack = if header.flags.has(TcpFlags::ACK) { p.ack } else { 0 };
+        // spec: rfc7323 2.2 - the window of a SYN is not scaled.
+        let window = if syn { header.window } else { header.window >> scale };
+        let mut it =
+            Self { bytes: [0; HEADER + MOST_OPTIONS], len: HEADER, payload: header.payload as usize };
+        it.bytes[..2].copy_from_slice(&from.to_be_bytes());
+        it.bytes[2..4].copy_from_slice(&to.to_be_bytes());
+        it.bytes[4..8].copy_from_slice(&p.seq.to_be_bytes());
+        it.bytes[8..12].copy_from_slice(&ack.to_be_bytes());
+        it.bytes[13] = header.flags.0;
+        it.bytes[14..16].copy_from_slice(&u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
+        match syn {
+            true => it.syn_options(header),
+            false => it.options(header, super::ip::segment_headers(p) - super::ip::IPV4 - HEADER),
+        }
+        it.bytes[12] = (it.len as u8 / 4) << 4;
+        it
+    }
+
+    /// Its bytes.
+    pub fn bytes(&mut self) -> &mut [u8] {
+        &mut self.bytes[..self.len]
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes[self.len..][..bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    fn stamps(&mut self, header: &TcpHeader) {
+        self.push(&STAMPS);
+        self.push(&header.ts_val.to_be_bytes());
+        self.push(&header.ts_ecr.to_be_bytes());
+    }
+
+    // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order, "SACK permitted" as padding of the time stamps.
+    // spec: rfc9293 3.2 (segment size), rfc2018 2 (SACK permitted), rfc7323 2.2 and 3.2 (scale, time stamps).
+    fn syn_options(&mut self, header: &TcpHeader) {
+        let syn = &header.syn;
+        self.push(&[2, 4]);
+        self.push(&syn.mss.to_be_bytes());
+        match (syn.sack, syn.timestamps) {
+            (false, false) => {}
+            (true, false) => self.push(&[NOP, NOP, 4, 2]),
+            (sack, true) => {
+                self.push(if sack { &[4, 2] } else { &[NOP, NOP] });
+                self.stamps(header);
+            }
+        }
+        if let Some(scale) = syn.window_scale {
+            self.push(&[NOP, 3, 3, scale]);
+        }
+    }
+
+    /// Options of any other segment, in `len` bytes: SACK blocks, and time stamps if there is room for them.
+    // linux: net/ipv4/tcp_output.c tcp_options_write (6.1) - this order and padding.
+    // spec: rfc7323 3.2, rfc2018 3.
+    fn options(&mut self, header: &TcpHeader, len: usize) {
+        let blocks = header.sack_blocks();
+        let sack = if blocks.is_empty() { 0 } else { 4 + 8 * blocks.len() };
+        if len - sack == STAMPS_PADDED {
+            self.push(&[NOP, NOP]);
+            self.stamps(header);
+        }
+        if sack > 0 {
+            self.push(&[NOP, NOP, 5, sack as u8 - 2]);
+            for (left, right) in blocks {
+                self.push(&left.to_be_bytes());
+                self.push(&right.to_be_bytes());
+            }
+        }
+        debug_assert_eq!(self.len, HEADER + len, "the packet's length has room for its options");
+    }
+}

@@ -1,0 +1,89 @@
+//! How much waits in each layer of each interface, from the socket down, sampled at a steady interval.
+
+use serde::Serialize;
+use stillair_model::vocabulary::Duration;
+
+use crate::scenario::Scenario;
+
+/// Layers of an interface, in the order of [`Backlog`]: from the socket down a packet's way out, and last what has come in
+/// and waits for its order.
+pub const LAYERS: [&str; 6] = ["socket", "qdisc", "driver", "hardware", "wire", "reorder"];
+
+/// What waits in a layer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Waiting {
+    /// Packets; in a socket full segments, the last perhaps shorter.
+    pub packets: u32,
+    /// Their bytes as queueing disciplines count them, from the Ethernet header on; in a socket payload alone.
+    pub bytes: u64,
+}
+
+impl core::ops::AddAssign for Waiting {
+    fn add_assign(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
+}
+
+/// What waits in each of the [`LAYERS`] of an interface.
+pub type Backlog = [Waiting; LAYERS.len()];
+
+/// The samples of all interfaces.
+#[derive(Clone, Debug, Default)]
+pub struct Occupancy {
+    /// By sample and interface.
+    samples: Vec<Backlog>,
+}
+
+impl Occupancy {
+    /// No samples yet, with room for those of a run.
+    pub fn new(samples: usize, interfaces: usize) -> Self {
+        Self { samples: Vec::with_capacity(samples * interfaces) }
+    }
+
+    /// Takes a sample of all interfaces.
+    pub fn push(&mut self, interfaces: impl Iterator<Item = Backlog>) {
+        self.samples.extend(interfaces);
+    }
+
+    /// The samples by interface and layer; layers that were never in use are left out.
+    pub(super) fn queues(&self, scenario: &Scenario) -> Vec<QueueSeries> {
+        let names = scenario.nodes.iter().flat_map(|n| n.interfaces.iter().map(move |i| (n, i)));
+        let names: Vec<String> = names.map(|(n, i)| format!("{}.{}", n.name, i.name)).collect();
+        let mut all = Vec::new();
+        for (interface, name) in names.iter().enumerate() {
+            for (l, layer) in LAYERS.into_iter().enumerate() {
+                let samples = self.samples.iter().skip(interface).step_by(names.len()).map(|b| b[l]);
+                if samples.clone().any(|waiting| waiting.packets > 0) {
+                    let (packets, bytes) = samples.map(|waiting| (waiting.packets, waiting.bytes)).unzip();
+                    all.push(QueueSeries { interface: name.clone(), layer, packets, bytes });
+                }
+            }
+        }
+        all
+    }
+
+    /// The samples as front ends read them, taken each `interval` from one interval after the beginning on.
+    pub fn report(&self, scenario: &Scenario, interval: Duration) -> OccupancyReport {
+        let interfaces: usize = scenario.nodes.iter().map(|n| n.interfaces.len()).sum();
+        let samples = self.samples.len().checked_div(interfaces).unwrap_or(0);
+        OccupancyReport { interval_ns: interval.nanos(), samples, queues: self.queues(scenario) }
+    }
+}
+
+/// What waited in one layer of an interface, by sample.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct QueueSeries {
+    interface: String,
+    layer: &'static str,
+    packets: Vec<u32>,
+    bytes: Vec<u64>,
+}
+
+/// The samples of a run, each `interval_ns`, the first one interval after the beginning.
+#[derive(Clone, Debug, Serialize)]
+pub struct OccupancyReport {
+    interval_ns: u64,
+    samples: usize,
+    queues: Vec<QueueSeries>,
+}

@@ -1,0 +1,121 @@
+//! The options of cake.
+
+use stillair_model::qdisc::cake::{CakeParams, Cells, Isolation, Tins};
+
+use super::super::super::contract::{Form, Key, Shape};
+use super::super::super::error::Fault;
+use super::super::super::reader::Section;
+use super::MQ;
+
+const TINS: [(&str, Tins); 5] = [
+    (Tins::Besteffort.name(), Tins::Besteffort),
+    (Tins::Precedence.name(), Tins::Precedence),
+    (Tins::Diffserv3.name(), Tins::Diffserv3),
+    (Tins::Diffserv4.name(), Tins::Diffserv4),
+    (Tins::Diffserv8.name(), Tins::Diffserv8),
+];
+
+const ISOLATION: [(&str, Isolation); 8] = [
+    (Isolation::Flowblind.name(), Isolation::Flowblind),
+    (Isolation::Srchost.name(), Isolation::Srchost),
+    (Isolation::Dsthost.name(), Isolation::Dsthost),
+    (Isolation::Hosts.name(), Isolation::Hosts),
+    (Isolation::Flows.name(), Isolation::Flows),
+    (Isolation::DualSrchost.name(), Isolation::DualSrchost),
+    (Isolation::DualDsthost.name(), Isolation::DualDsthost),
+    (Isolation::TripleIsolate.name(), Isolation::TripleIsolate),
+];
+
+const CELLS: [(&str, Cells); 3] =
+    [(Cells::None.name(), Cells::None), (Cells::Atm.name(), Cells::Atm), (Cells::Ptm.name(), Cells::Ptm)];
+
+const fn names<T, const N: usize>(pairs: &'static [(&'static str, T); N]) -> [&'static str; N] {
+    let mut out = [""; N];
+    let mut n = 0;
+    while n < N {
+        out[n] = pairs[n].0;
+        n += 1;
+    }
+    out
+}
+
+const OPTIONS: &[Key] = &[
+    Key::open("bandwidth", Form::Rate, "`unlimited`: what is below it sets the rate", "rate of the shaper"),
+    Key::or(
+        "rtt",
+        Form::Period,
+        "100 ms",
+        "round-trip time that flows are expected to have: CoDel's interval",
+    ),
+    Key::open("target", Form::Period, "a twentieth of `rtt`", "sojourn time that is acceptable"),
+    Key::or("tins", Form::Choice(&names(&TINS)), "diffserv3", "how packets go into tins"),
+    Key::or(
+        "isolation",
+        Form::Choice(&names(&ISOLATION)),
+        "triple-isolate",
+        "whose packets share a queue, and who has equal shares",
+    ),
+    Key::open(
+        "memlimit",
+        Form::Bytes(4096, 1 << 30),
+        "what the rate sends in four times the `rtt`, from 4 MiB to 10240 full packets",
+        "most bytes of truesize",
+    ),
+    Key::open(
+        "overhead",
+        Form::Integer(-64, 256),
+        "`raw`: its Ethernet header is counted",
+        "bytes added to an IP packet on the link",
+    ),
+    Key::or("mpu", Form::Integer(0, 256), "0", "bytes that a packet costs at least"),
+    Key::or("atm", Form::Choice(&names(&CELLS)), "noatm", "the pieces that packets are cut into on the link"),
+    Key::or("split_gso", Form::Boolean, "true", "packets of several segments are split"),
+    Key::or(
+        "ingress",
+        Form::Boolean,
+        "false",
+        "packets that are dropped count too: the link is before this queue",
+    ),
+    Key::or("wash", Form::Boolean, "false", "the type of service is cleared once the tin is chosen"),
+    Key::or(
+        "ack_filter",
+        Form::Choice(&["no-ack-filter"]),
+        "no-ack-filter",
+        "`ack-filter` and `ack-filter-aggressive` are not modelled",
+    ),
+];
+
+pub(super) static SHAPE: Shape = Shape {
+    title: "Qdisc cake",
+    about: "Shaper, priorities, fair queueing and COBALT in one, under the names that `tc` uses.",
+    groups: &[&[Key::tag("kind", "cake")], OPTIONS],
+};
+
+pub(super) static SHAPE_MQ: Shape = Shape {
+    title: "Qdisc cake of a Wi-Fi interface",
+    about: "Shaper, priorities, fair queueing and COBALT in one, under the names that `tc` uses.",
+    groups: &[&[Key::tag("kind", "cake")], OPTIONS, MQ],
+};
+
+/// Reads the options.
+pub(super) fn read(section: Option<&mut Section<'_>>) -> Result<CakeParams, Fault> {
+    let mut p = CakeParams::default();
+    let Some(section) = section else { return Ok(p) };
+    p.bandwidth = section.find("bandwidth")?;
+    p.rtt = section.or("rtt", p.rtt)?;
+    p.target = section.or("target", CakeParams::target_of(p.rtt))?;
+    p.tins = section.or_by("tins", p.tins, |field| field.choice(&TINS))?;
+    p.isolation = section.or_by("isolation", p.isolation, |field| field.choice(&ISOLATION))?;
+    p.memlimit = section.find("memlimit")?;
+    p.framing.overhead = section.find("overhead")?;
+    p.framing.mpu = section.or("mpu", p.framing.mpu)?;
+    p.framing.cells = section.or_by("atm", p.framing.cells, |field| field.choice(&CELLS))?;
+    p.split_gso = section.or("split_gso", p.split_gso)?;
+    p.ingress = section.or("ingress", p.ingress)?;
+    p.wash = section.or("wash", p.wash)?;
+    section.or_by("ack_filter", (), |field| {
+        let none = field.choice(&[("no-ack-filter", ())]);
+        none.map_err(|_| field.wrong("\"no-ack-filter\", as there is no such filter here"))
+    })?;
+    Ok(p)
+}

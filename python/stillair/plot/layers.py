@@ -1,0 +1,89 @@
+"""Pictures of what is sampled: what waits in each layer, and the state of sockets. Of the first run of each result."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from stillair import sampled
+from stillair._native import InputError
+from stillair.plot import data
+from stillair.plot.data import Titled
+from stillair.plot.style import LINES, colour
+from stillair.sampled import Occupancy
+
+LAYERS = ("hardware", "driver", "qdisc", "socket", "wire", "reorder")
+"""Layers from the bottom of a stack up: what is sent first lies lowest, and what no longer waits to be sent on top."""
+
+_MOST_INTERFACES = 4
+_SHOWN = ("cwnd", "srtt_ms", "pacing_mbps", "delivery_mbps")
+_LABELS = ("cwnd\n(segments)", "smoothed RTT\n(ms)", "pacing rate\n(Mbit/s)", "delivery rate\n(Mbit/s)")
+
+
+def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
+    """What waits at the interfaces that hold most, stacked: a row for each, a column for each result."""
+    samples = [sampled.occupancy(next(result.all_measured())) for _, result in results]
+    names = _fullest(samples)
+    if not names:
+        return
+    figure.set_size_inches(7.0, 1.2 + 1.9 * len(names))
+    grid = figure.subplots(len(names), len(samples), sharex=True, sharey="row", squeeze=False)
+    used = [layer for layer in LAYERS if any(q.layer == layer for found in samples for q in found.queues)]
+    for column, ((title, _), found) in enumerate(zip(results, samples, strict=True)):
+        for row, name in enumerate(names):
+            axes = grid[row, column]
+            _stack(axes, found, name, used)
+            if column == 0:
+                axes.set_ylabel(f"{name}\n(kB)")
+        if len(results) > 1:
+            grid[0, column].set_title(title)
+        grid[-1, column].set_xlabel("time (s)")
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    # From top to bottom, as they are stacked.
+    figure.legend(handles[::-1], labels[::-1], loc="outside right upper")
+
+
+def sockets(figure: Figure, results: Sequence[Titled]) -> None:
+    """Window, round-trip time and rates of each sender over time."""
+    flows = list(dict.fromkeys(name for _, result in results for name in sampled.sockets(result.runs[0])))
+    if not flows:
+        raise InputError(
+            "sockets: nothing to draw: no samples of sockets were recorded; ask for them with --set record.ss='100 ms'"
+        )
+    figure.set_size_inches(7.0, 7.0)
+    panels = figure.subplots(len(_SHOWN), 1, sharex=True)
+    for number, (title, result) in enumerate(results):
+        for flow, columns in sampled.sockets(result.runs[0]).items():
+            look = {"color": colour(flows.index(flow)), "linestyle": LINES[number % len(LINES)], "linewidth": 1.0}
+            for axes, name in zip(panels, _SHOWN, strict=True):
+                # Before its first measurement a socket has neither round-trip time nor rates.
+                kept = [(t, value) for t, value in zip(columns["t_s"], columns[name], strict=True) if value]
+                axes.plot(
+                    *(zip(*kept, strict=True) if kept else ((), ())), label=data.label(results, title, flow), **look
+                )
+    for axes, text in zip(panels, _LABELS, strict=True):
+        axes.set_ylabel(text)
+        axes.set_ylim(bottom=0)
+    panels[-1].set_xlabel("time (s)")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper")
+
+
+def _fullest(samples: Sequence[Occupancy]) -> list[str]:
+    """The interfaces that hold most bytes in the mean, those that hold none left out."""
+    means: dict[str, float] = {}
+    for found in samples:
+        for queue in found.queues:
+            means[queue.interface] = means.get(queue.interface, 0.0) + sum(queue.bytes) / max(len(queue.bytes), 1)
+    fullest = sorted(means, key=lambda name: (-means[name], name))
+    return [name for name in fullest if means[name] > 0][:_MOST_INTERFACES]
+
+
+def _stack(axes: Axes, found: Occupancy, interface: str, layers: Sequence[str]) -> None:
+    by_layer = {queue.layer: queue.bytes for queue in found.queues if queue.interface == interface}
+    nothing = [0] * len(found.t_s)
+    columns = [[octets / 1000 for octets in by_layer.get(layer, nothing)] for layer in layers]
+    colours = [colour(LAYERS.index(layer)) for layer in layers]
+    axes.stackplot(found.t_s, columns, labels=layers, colors=colours)
+    axes.set_xlim(0, found.t_s[-1])
+    axes.set_ylim(bottom=0)
