@@ -2,7 +2,7 @@
 # Needs: a Rust toolchain, Python 3.11 or newer with venv, a C compiler (scripts/prerequisites.sh checks).
 
 PYTHON ?= python3
-BENCH ?= scenarios/bench/anomaly-udp.toml
+BENCH ?= scenarios/bench/anomaly-udp.toml scenarios/bench/wired-4.toml
 FUZZ_SECONDS ?= 60
 
 VENV := .venv
@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers describe test test-rust test-python wheel test-wheel fuzz bench bench-ns3 clean prerequisites
+.PHONY: help run papers describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -67,11 +67,17 @@ fuzz: | prerequisites ## look for scenarios that break reader or world, FUZZ_SEC
 	cargo build --locked -p stillair-sim --example fuzz
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 
-bench: | prerequisites ## CPU time and instructions per packet
+bench: | prerequisites ## CPU time and instructions per packet, and per segment of TCP
 	@mkdir -p build
 	cargo build --release --locked -p stillair-sim --example bench
 	$(TARGET)/release/examples/bench $(BENCH)
 	@scripts/instructions.sh $(TARGET)/release/examples/bench $(BENCH)
+
+bench-qdiscs: | prerequisites ## CPU time and instructions per packet in each queueing discipline, with 1, 100 and 10,000 flows
+	@mkdir -p build
+	cargo build --release --locked -p stillair-model --example qdiscs
+	$(TARGET)/release/examples/qdiscs
+	@scripts/qdisc-instructions.sh $(TARGET)/release/examples/qdiscs
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench

@@ -14,7 +14,9 @@ for scenario; do
     >build/callgrind.txt 2>build/callgrind.log || { tail -5 build/callgrind.log >&2; exit 1; }
   awk -v scenario="$scenario" '
     FNR == NR { if (/Collected :/) instructions = $NF; next }
-    $1 == scenario { printf "%s: %.0f instructions per packet offered, %.0f per packet delivered\n",
-                     scenario, instructions / $2, instructions / $3 }
+    $1 == scenario { printf "%s: %.0f instructions per packet offered, %.0f per packet delivered",
+                     scenario, instructions / $2, instructions / $3
+                     if ($4 > 0) printf ", %.0f per TCP segment delivered", instructions / $4
+                     printf "\n" }
   ' build/callgrind.log build/callgrind.txt
 done

@@ -1,5 +1,6 @@
 """The command line."""
 
+import json
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +16,7 @@ from stillair.result import Result
 from stillair.scenario import Scenario
 from stillair.summary import summary
 from stillair.sweep import Sweep
+from stillair.tc_text import tc_text
 
 app = typer.Typer(
     add_completion=False,
@@ -148,6 +150,19 @@ def ss(
     """Print the TCP sockets of a run at one instant, as 'ss -tinm' prints them."""
     scenario = Scenario(file)
     print(_native.ss(scenario.text, scenario.file, _overrides(set_), seed, run_, at).rstrip())
+
+
+@app.command()
+def tc(
+    file: File,
+    seed: Seed = None,
+    run_: Annotated[int, typer.Option("--run", min=0, help="Number of the repetition.")] = 0,
+    set_: Set = None,
+) -> None:
+    """Print the queueing disciplines of a run as they are at its end, as 'tc -s qdisc' prints them."""
+    scenario, overrides = Scenario(file), _overrides(set_)
+    result = scenario.run(seed=seed, overrides=overrides, first_run=run_)
+    print(tc_text(result.runs[0], json.loads(scenario.resolve(overrides))))
 
 
 @app.command()

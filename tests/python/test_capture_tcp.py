@@ -57,8 +57,8 @@ DEEP = '{ kind = "htb", rate = "20 Mbit/s", child = { kind = "pfifo", limit = 30
 class Connection:
     """One run with a connection from client to server, seen at one point."""
 
-    def __init__(self, folder: Path, qdisc: str, point: str) -> None:
-        scenario = Scenario(ROAD.format(qdisc=qdisc, bytes=BYTES))
+    def __init__(self, folder: Path, qdisc: str, point: str, road: str = ROAD) -> None:
+        scenario = Scenario(road.format(qdisc=qdisc, bytes=BYTES))
         self.path = folder / f"{point}.pcapng"
         self.run: dict[str, Any] = write_capture(scenario, (), None, 0, self.path, [point], snaplen=0).run
         self.flow = self.run["flows"]["up.server"]
@@ -156,6 +156,19 @@ def test_a_host_sees_large_packets_and_a_wire_single_frames(lossy: dict[str, Con
     assert sum(lengths["client-eth0"]) == sum(lengths["cr"])
     # The router is a host that merges nothing, and behind it nothing does it either.
     assert Counter(lengths["rs"]) == Counter(lengths["server-eth0"])
+
+
+def test_a_host_sees_what_was_merged(tmp_path: Path) -> None:
+    # Arrivals wait for each other, and the router merges those that continue each other.
+    text = ROAD.replace("gro = false", "gro = true").replace('delay = "1 ms"', 'delay = "1 ms"\nrx_usecs = 200')
+    wire, host = (Connection(tmp_path, DEEP, point, text) for point in ("cr", "router-eth0"))
+    lengths = [[int(p["tcp.len"]) for p in seen.sent()] for seen in (wire, host)]
+    assert max(lengths[0]) == MSS
+    assert max(lengths[1]) > 2 * MSS
+    assert sum(lengths[0]) == sum(lengths[1]) == BYTES
+    assert len(lengths[1]) < 0.8 * len(lengths[0])
+    assert not any(p["_ws.malformed"] for p in host.packets)
+    assert fields(host.path, ["frame.number"], "tcp.checksum.status == 0 or ip.checksum.status == 0") == []
 
 
 def test_the_stream_is_what_was_written_and_read(lossy: dict[str, Connection]) -> None:

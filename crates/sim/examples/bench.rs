@@ -5,7 +5,8 @@
 //! `bench --json FILE RUN` runs one repetition and prints its summary and the process's memory as JSON, for a comparison
 //! that accounts the CPU time of whole processes from outside.
 //!
-//! The unit: for UDP, per packet offered and per packet delivered. CPU time is the process's own, from the kernel's
+//! The unit: for UDP, per packet offered and per packet delivered; for TCP, per segment with data that reached its receiver,
+//! whatever the number of hops, its acknowledgements included. CPU time is the process's own, from the kernel's
 //! accounting, since wall clocks are noisy.
 
 use std::fs;
@@ -18,6 +19,10 @@ use stillair_sim::scenario::{self, Scenario};
 /// The design's bound on CPU time for UDP, in seconds.
 const PER_OFFERED: f64 = 250e-9;
 const PER_DELIVERED: f64 = 700e-9;
+/// That for TCP by the most stations it is for: seconds a segment.
+const PER_SEGMENT: [(usize, f64); 3] = [(1, 1_000e-9), (3, 1_200e-9), (usize::MAX, 1_400e-9)];
+/// What one run of a scenario without stations may take.
+const PER_RUN: [(&str, f64); 1] = [("wired-4", 0.25)];
 
 /// Runs of a scenario that a figure is made of.
 const TIMES: u64 = 5;
@@ -61,19 +66,34 @@ fn print_json(file: &str, run: &str) -> Result<(), String> {
 fn print_cost(file: &str, times: u64) -> Result<(), String> {
     let scenario = read(file)?;
     let before = cpu_seconds();
-    let (mut offered, mut delivered) = (0, 0);
+    let (mut offered, mut delivered, mut segments, mut stations) = (0, 0, 0_u64, 0);
     for run in 0..times {
-        let packets = api::run_once(&scenario, Seed { seed: scenario.seed, run })?.packets;
-        offered += packets.created;
-        delivered += packets.delivered;
+        let summary = api::run_once(&scenario, Seed { seed: scenario.seed, run })?;
+        offered += summary.packets.created;
+        delivered += summary.packets.delivered;
+        segments += summary.flows.values().map(|f| u64::from(f.delivered)).sum::<u64>();
+        stations = summary.stations.len();
     }
     let cpu = cpu_seconds() - before;
-    let bound = PER_OFFERED * offered as f64 + PER_DELIVERED * delivered as f64;
-    let per = |packets: u64| cpu * 1e9 / packets as f64;
+    let runs = times as f64;
+    let bound = match PER_RUN.iter().find(|(name, _)| *name == scenario.name) {
+        Some((_, per_run)) => runs * per_run,
+        None if segments > 0 => {
+            let (_, per_segment) = PER_SEGMENT.iter().find(|(most, _)| stations <= *most).expect("no end");
+            per_segment * segments as f64
+        }
+        None => PER_OFFERED * offered as f64 + PER_DELIVERED * delivered as f64,
+    };
+    let per = |packets: u64| match packets {
+        0 => "-".to_owned(),
+        packets => format!("{:.0}", cpu * 1e9 / packets as f64),
+    };
     println!(
-        "{file:34} {offered:8} {delivered:9} {cpu:6.2} {:10.0} {:12.0} {:9.0}%",
+        "{file:34} {offered:8} {delivered:9} {segments:8} {cpu:6.2} {:7.3} {:>10} {:>12} {:>10} {:9.0}%",
+        cpu / runs,
         per(offered),
         per(delivered),
+        per(segments),
         100.0 * cpu / bound
     );
     Ok(())
@@ -145,7 +165,8 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     println!(
-        "scenario                            offered delivered  CPU s ns/offered ns/delivered bound used"
+        "scenario                            offered delivered segments  CPU s   s/run ns/offered ns/delivered \
+         ns/segment bound used"
     );
     ended(files.iter().try_for_each(|file| print_cost(file, times)))
 }

@@ -195,13 +195,13 @@ fn close<S: Sink>(
     let tcp = senders.into_iter().zip(sockets.into_iter().map(Some).chain(std::iter::repeat(None)));
     let tcp = tcp
         .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
-    let end =
-        AtEnd { packets: world.packet_account(), air, qdiscs: qdiscs(scenario, world), tcp: tcp.collect() };
+    let qdiscs = qdiscs(scenario, world, end);
+    let end = AtEnd { packets: world.packet_account(), air, qdiscs, tcp: tcp.collect() };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 
 /// The counters of all queueing disciplines, by name.
-fn qdiscs<S>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, QdiscSummary> {
+fn qdiscs<S>(scenario: &Scenario, world: &World<S>, end: Instant) -> BTreeMap<String, QdiscSummary> {
     let nodes = scenario.nodes.iter();
     let names: Vec<(&str, &str)> =
         nodes.flat_map(|n| n.interfaces.iter().map(|i| (n.name.as_str(), i.name.as_str()))).collect();
@@ -216,6 +216,7 @@ fn qdiscs<S>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, QdiscSum
             requeues: q.stats.requeues,
             backlog_packets: q.backlog.0,
             backlog_bytes: q.backlog.1,
+            own: recorder::named(&q.own, end),
         };
         (format!("{node}.{interface}{}", q.path), summary)
     };

@@ -1,11 +1,13 @@
 //! Queueing disciplines in scenarios, under tc's names and with its options.
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::cake::{CakeParams, Cells, Framing, Isolation, Tins};
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq::FqParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::{NetemParams, Share};
 use stillair_model::qdisc::sfq::SfqParams;
+use stillair_model::qdisc::tbf::{Peak, TbfParams};
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wire::WireParams;
 use stillair_sim::scenario::{self, Scenario, ScenarioError};
@@ -91,7 +93,7 @@ fn shaping_and_emulation_under_tc_names() {
     assert!(matches!(*htb.child, QdiscConfig::FqCodel(p) if p.codel.target == Duration::from_millis(20)));
 
     let netem = |text: &str| match of(text) {
-        QdiscConfig::Netem(params) => params,
+        QdiscConfig::Netem(params, None) => params,
         other => panic!("{other:?}"),
     };
     assert_eq!(netem("netem"), NetemParams::default());
@@ -108,14 +110,63 @@ fn shaping_and_emulation_under_tc_names() {
     let p = netem("{ kind = \"netem\", delay = \"20 ms\", reorder = 0.5 }");
     assert_eq!((p.gap, p.reorder.share), (1, Share(1 << 31)));
 
-    // One for a whole Wi-Fi device, whatever its scheme.
+    // One for a whole Wi-Fi device, whatever its scheme, unless told otherwise.
     for scheme in ["fifo", "airtime"] {
-        let s = with(&[
-            ("node.ap.interface.wlan0.scheme", scheme),
-            ("node.ap.interface.wlan0.qdisc", "{ kind = \"htb\", rate = \"10 Mbit/s\" }"),
-        ]);
-        assert!(!s.unwrap().nodes[1].interfaces[1].qdisc.mq);
+        for (mq, one) in [(", mq = true", false), (", mq = false", true), ("", true)] {
+            let s = with(&[
+                ("node.ap.interface.wlan0.scheme", scheme),
+                ("node.ap.interface.wlan0.qdisc", &format!("{{ kind = \"htb\", rate = \"10 Mbit/s\"{mq} }}")),
+            ]);
+            assert_eq!(s.unwrap().nodes[1].interfaces[1].qdisc.mq, !one);
+        }
     }
+}
+
+#[test]
+fn disciplines_stand_inside_each_other() {
+    let text = "{ kind = \"netem\", delay = \"5 ms\", child = { kind = \"tbf\", rate = \"10 Mbit/s\", burst = 4000, \
+                child = { kind = \"htb\", rate = \"9 Mbit/s\", child = \"cake\" } } }";
+    let QdiscConfig::Netem(p, Some(tbf)) = of(text) else { panic!("netem") };
+    let QdiscConfig::Tbf(TbfParams { child: htb, burst: 4000, .. }) = *tbf else { panic!("tbf") };
+    let QdiscConfig::Htb(HtbParams { child, .. }) = *htb else { panic!("htb") };
+    assert_eq!((p.delay, *child), (Duration::from_millis(5), QdiscConfig::Cake(CakeParams::default())));
+}
+
+#[test]
+fn cake_and_tbf_under_tc_names() {
+    let cake = |text: &str| match of(text) {
+        QdiscConfig::Cake(params) => params,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(cake("cake"), CakeParams::default());
+    let p = cake(
+        "{ kind = \"cake\", bandwidth = \"20 Mbit/s\", rtt = \"20 ms\", tins = \"diffserv4\", \
+         isolation = \"dual-srchost\", overhead = -4, mpu = 64, atm = \"ptm\", memlimit = \"1 MB\", \
+         split_gso = false, ingress = true, wash = true }",
+    );
+    let framing = Framing { overhead: Some(-4), mpu: 64, cells: Cells::Ptm };
+    let want = CakeParams {
+        bandwidth: Some(Rate::from_mbps(20)),
+        tins: Tins::Diffserv4,
+        isolation: Isolation::DualSrchost,
+        rtt: Duration::from_millis(20),
+        target: Duration::from_millis(1),
+        memlimit: Some(1_000_000),
+        framing,
+        split_gso: false,
+        ingress: true,
+        wash: true,
+    };
+    assert_eq!(p, want);
+
+    let (rate, child) = (Rate::from_mbps(10), |limit| Box::new(QdiscConfig::Fifo(FifoParams::Bytes(limit))));
+    let text = "{ kind = \"tbf\", rate = \"10 Mbit/s\", burst = 5000, latency = \"50 ms\" }";
+    let want = TbfParams { rate, burst: 5000, peak: None, child: child(67_500) };
+    assert_eq!(of(text), QdiscConfig::Tbf(want));
+    let text = "{ kind = \"tbf\", rate = \"10 Mbit/s\", burst = 5000, limit = 9000, peakrate = \"20 Mbit/s\", \
+                mtu = 1540 }";
+    let peak = Some(Peak { rate: Rate::from_mbps(20), mtu: 1540 });
+    assert_eq!(of(text), QdiscConfig::Tbf(TbfParams { rate, burst: 5000, peak, child: child(9000) }));
 }
 
 #[test]

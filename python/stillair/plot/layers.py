@@ -16,6 +16,7 @@ LAYERS = ("hardware", "driver", "qdisc", "socket", "wire", "reorder")
 """Layers from the bottom of a stack up: what is sent first lies lowest, and what no longer waits to be sent on top."""
 
 _MOST_INTERFACES = 4
+_OVER = ("UNCONN", "TIME-WAIT")
 _SHOWN = ("cwnd", "srtt_ms", "pacing_mbps", "delivery_mbps")
 _LABELS = ("cwnd\n(segments)", "smoothed RTT\n(ms)", "pacing rate\n(Mbit/s)", "delivery rate\n(Mbit/s)")
 
@@ -38,6 +39,9 @@ def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
         if len(results) > 1:
             grid[0, column].set_title(title)
         grid[-1, column].set_xlabel("time (s)")
+    for axes in grid[:, 0]:
+        # Panels of a row share their scale: it is settled when all of them are drawn.
+        axes.set_ylim(bottom=0)
     handles, labels = grid[0, 0].get_legend_handles_labels()
     # From top to bottom, as they are stacked.
     figure.legend(handles[::-1], labels[::-1], loc="outside right upper")
@@ -56,8 +60,9 @@ def sockets(figure: Figure, results: Sequence[Titled]) -> None:
         for flow, columns in sampled.sockets(result.runs[0]).items():
             look = {"color": colour(flows.index(flow)), "linestyle": LINES[number % len(LINES)], "linewidth": 1.0}
             for axes, name in zip(panels, _SHOWN, strict=True):
-                # Before its first measurement a socket has neither round-trip time nor rates.
-                kept = [(t, value) for t, value in zip(columns["t_s"], columns[name], strict=True) if value]
+                rows = zip(columns["t_s"], columns["state"], columns[name], strict=True)
+                # Before its first measurement a socket has neither round-trip time nor rates, and at its end nothing.
+                kept = [(t, value) for t, state, value in rows if value and state not in _OVER]
                 axes.plot(
                     *(zip(*kept, strict=True) if kept else ((), ())), label=data.label(results, title, flow), **look
                 )
@@ -86,4 +91,3 @@ def _stack(axes: Axes, found: Occupancy, interface: str, layers: Sequence[str]) 
     colours = [colour(LAYERS.index(layer)) for layer in layers]
     axes.stackplot(found.t_s, columns, labels=layers, colors=colours)
     axes.set_xlim(0, found.t_s[-1])
-    axes.set_ylim(bottom=0)

@@ -33,42 +33,76 @@ pub struct UdpSourceParams {
     pub stop: Instant,
     /// Memory charged for a datagram.
     pub truesize: u32,
-    /// Send buffer of the socket (`net.core.wmem_default`).
-    pub sndbuf: u64,
+    /// Send buffer of the socket (`net.core.wmem_default`), at most 2^30 bytes.
+    pub sndbuf: u32,
+}
+
+/// What the times between bursts are drawn from.
+#[derive(Clone, Copy, Debug)]
+enum Gaps {
+    /// Exponential around a mean.
+    Exponential(Duration),
+    /// Uniform from the one to the other.
+    Uniform(Duration, Duration),
+    /// Always this.
+    Periodic(Duration),
 }
 
 /// A UDP source and its socket.
+///
+/// With many sources hardly one is still in the cache when its next burst is due: what a burst needs and what a datagram
+/// needs are a cache line each.
 #[derive(Debug)]
+#[repr(C)]
 pub struct UdpSource {
-    params: UdpSourceParams,
-    sock: SockId,
-    mean_gap: Duration,
+    stream: Stream,
+    gaps: Gaps,
     next_burst: Instant,
+    stop: Instant,
     /// Datagrams of the current burst that are still to be written.
     left: u32,
+    burst: u32,
     seq: u32,
+    /// Bytes of a datagram from the IP header on.
+    len: u32,
+    truesize: u32,
+    sndbuf: u32,
     /// Memory charged to the socket now (`sk_wmem_alloc`).
-    charged: u64,
+    charged: u32,
+    sock: SockId,
+    endpoint: Endpoint,
     /// It found the send buffer full and sleeps.
     blocked: bool,
-    stream: Stream,
 }
 
 impl UdpSource {
     /// A source that has sent nothing; its first burst comes one gap after its start.
+    ///
+    /// Panics if the send buffer is larger than it may be.
     pub fn new(params: UdpSourceParams, sock: SockId, stream: Stream) -> Self {
-        let bytes = Bytes::new(u64::from(params.payload) * u64::from(params.burst));
-        let mean_gap = params.rate.time_for(bytes);
+        let UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf } = params;
+        assert!(sndbuf <= 1 << 30, "a send buffer of more than 2^30 bytes");
+        let mean = rate.time_for(Bytes::new(u64::from(payload) * u64::from(burst)));
+        let times = |x: f64| Duration::from_nanos((mean.nanos() as f64 * x) as u64);
         let mut source = Self {
-            params,
-            sock,
-            mean_gap,
-            next_burst: params.start,
-            left: 0,
-            seq: 0,
-            charged: 0,
-            blocked: false,
             stream,
+            gaps: match gap {
+                Gap::Exponential => Gaps::Exponential(mean),
+                Gap::Uniform(low, high) => Gaps::Uniform(times(low), times(high)),
+                Gap::Periodic => Gaps::Periodic(mean),
+            },
+            next_burst: start,
+            stop,
+            left: 0,
+            burst,
+            seq: 0,
+            len: payload + UDP_HEADER + IPV4_HEADER,
+            truesize,
+            sndbuf,
+            charged: 0,
+            sock,
+            endpoint,
+            blocked: false,
         };
         let gap = source.gap();
         source.next_burst += gap;
@@ -76,19 +110,16 @@ impl UdpSource {
     }
 
     fn gap(&mut self) -> Duration {
-        match self.params.gap {
-            Gap::Exponential => self.stream.exponential(self.mean_gap),
-            Gap::Uniform(low, high) => {
-                let times = |x: f64| Duration::from_nanos((self.mean_gap.nanos() as f64 * x) as u64);
-                self.stream.between(times(low), times(high))
-            }
-            Gap::Periodic => self.mean_gap,
+        match self.gaps {
+            Gaps::Exponential(mean) => self.stream.exponential(mean),
+            Gaps::Uniform(low, high) => self.stream.between(low, high),
+            Gaps::Periodic(gap) => gap,
         }
     }
 
     /// When [`UdpSource::on_timer`] is to be called: never while the last burst waits for memory.
     pub fn next_timer(&self) -> Option<Instant> {
-        (self.left == 0 && self.next_burst < self.params.stop).then_some(self.next_burst)
+        (self.left == 0 && self.next_burst < self.stop).then_some(self.next_burst)
     }
 
     /// A burst is due.
@@ -96,7 +127,7 @@ impl UdpSource {
     /// A burst that was held up by a full send buffer delays its successors only as long as it lasts: like iperf, the
     /// source keeps to its schedule.
     pub fn on_timer(&mut self) {
-        self.left = self.params.burst;
+        self.left = self.burst;
         let gap = self.gap();
         self.next_burst += gap;
     }
@@ -108,36 +139,34 @@ impl UdpSource {
         if self.left == 0 || self.blocked {
             return None;
         }
-        if self.charged >= self.params.sndbuf {
+        if self.charged >= self.sndbuf {
             self.blocked = true;
             return None;
         }
-        if now >= self.params.stop {
+        if now >= self.stop {
             // What is left was held up for too long, and so was the schedule behind it.
-            (self.left, self.next_burst) = (0, self.params.stop);
+            (self.left, self.next_burst) = (0, self.stop);
             return None;
         }
         self.left -= 1;
-        self.charged += u64::from(self.params.truesize);
-        let len = self.params.payload + UDP_HEADER + IPV4_HEADER;
+        self.charged += self.truesize;
         self.seq = self.seq.wrapping_add(1);
-        let (seq, truesize) = (self.seq, self.params.truesize);
-        Some(self.params.endpoint.packet(now, Kind::Udp, seq, len, truesize, self.sock))
+        Some(self.endpoint.packet(now, Kind::Udp, self.seq, self.len, self.truesize, self.sock))
     }
 
     /// A charge of the socket has ended; true if the source had been asleep and is woken.
     // linux: net/core/sock.c sock_def_write_space (4.4) - a sender is woken when at most half of sndbuf is charged.
     #[inline]
     pub fn uncharge(&mut self, truesize: u32) -> bool {
-        self.charged -= u64::from(truesize);
-        let woken = self.blocked && 2 * self.charged <= self.params.sndbuf;
+        self.charged -= truesize;
+        let woken = self.blocked && 2 * self.charged <= self.sndbuf;
         self.blocked &= !woken;
         woken
     }
 
     /// Memory charged to the socket now.
     pub fn charged(&self) -> u64 {
-        self.charged
+        u64::from(self.charged)
     }
 }
 
@@ -196,7 +225,7 @@ mod tests {
     #[test]
     fn nothing_held_up_is_sent_after_the_stop() {
         let mut s = source(Gap::Periodic, 200);
-        let (now, stop) = (s.next_timer().unwrap(), s.params.stop);
+        let (now, stop) = (s.next_timer().unwrap(), s.stop);
         s.on_timer();
         while s.emit(now).is_some() {}
         assert_eq!((0..47).filter(|_| s.uncharge(2304)).count(), 1);

@@ -78,6 +78,10 @@ impl CodelState {
     pub fn count(&self) -> u32 {
         self.count
     }
+    /// The count with which it last began to act.
+    pub fn lastcount(&self) -> u32 {
+        self.lastcount
+    }
     /// Whether the law is acting.
     pub fn dropping(&self) -> bool {
         self.dropping

@@ -5,7 +5,10 @@
 //! it, charges it, or says with [`Drr::head_empty`] that it had nothing to send.
 //!
 //! Members belong to a pool ([`Drr`]); lists ([`Rounds`]) are many, and a member is on one of them at most. Nothing
-//! is allocated after construction.
+//! is allocated after construction. The pool also keeps what its user has to say of each member, so that all that a
+//! packet changes lies together.
+
+use core::ops::{Index, IndexMut};
 
 /// A member of the pool.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -34,18 +37,21 @@ pub enum EmptyNew {
 const UNLISTED: u32 = u32::MAX;
 const END: u32 = u32::MAX - 1;
 
+/// A member. It begins a cache line, since of many members hardly one is still in the cache when its next packet comes.
 #[derive(Clone, Debug)]
-struct Node {
+#[repr(align(64))]
+pub(super) struct Node<T> {
     deficit: i64,
     next: u32,
     /// Whose deficit counts: its own, or that of the member that stands for a group.
     account: u32,
+    of: T,
 }
 
-/// The pool of members with their deficits.
+/// The pool of members with their deficits, and what its user keeps of each.
 #[derive(Clone, Debug)]
-pub struct Drr {
-    nodes: Vec<Node>,
+pub struct Drr<T = ()> {
+    nodes: Vec<Node<T>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,29 +95,51 @@ impl Rounds {
     }
 }
 
-impl Drr {
+impl<T> Index<Member> for Drr<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, m: Member) -> &T {
+        &self.nodes[m.index()].of
+    }
+}
+
+impl<T> IndexMut<Member> for Drr<T> {
+    #[inline]
+    fn index_mut(&mut self, m: Member) -> &mut T {
+        &mut self.nodes[m.index()].of
+    }
+}
+
+impl<T: Default> Drr<T> {
     /// A pool of `members`, each with a deficit of its own, none listed.
     pub fn new(members: u32) -> Self {
-        Self::with_accounts((0..members).map(Member))
+        assert!(members < END, "too many members");
+        let node = |account| Node { deficit: 0, next: UNLISTED, account, of: T::default() };
+        Self { nodes: (0..members).map(node).collect() }
     }
+}
 
-    /// A pool with one member for each item, whose deficit is that of the member it names: members may share one.
+impl<T> Drr<T> {
+    /// The deficit that counts for a member is that of `account` from now on: members may share one. Panics if there is no
+    /// such member.
     // linux: drivers/net/wireless/ath/ath9k (4.11) - traffic identifiers are listed, the deficit is one per station
     // and access category.
-    ///
-    /// Panics if an account names no member.
-    pub fn with_accounts(accounts: impl Iterator<Item = Member>) -> Self {
-        let nodes: Vec<_> = accounts.map(|a| Node { deficit: 0, next: UNLISTED, account: a.0 }).collect();
-        assert!(nodes.len() < END as usize, "too many members");
-        assert!(nodes.iter().all(|n| (n.account as usize) < nodes.len()), "an account names no member");
-        Self { nodes }
+    pub fn share(&mut self, m: Member, account: Member) {
+        assert!(account.index() < self.nodes.len(), "an account names no member");
+        self.nodes[m.index()].account = account.0;
     }
 
-    /// Takes one more member into the pool, with a deficit of its own. Panics if there are too many.
-    pub fn add(&mut self) -> Member {
+    /// What is kept of each member, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.nodes.iter().map(|node| &node.of)
+    }
+
+    /// Takes one more member into the pool, with a deficit of its own and what is kept of it. Panics if there are too many.
+    pub fn add(&mut self, of: T) -> Member {
         let account = self.nodes.len() as u32;
         assert!(account < END - 1, "too many members");
-        self.nodes.push(Node { deficit: 0, next: UNLISTED, account });
+        self.nodes.push(Node { deficit: 0, next: UNLISTED, account, of });
         Member(account)
     }
 

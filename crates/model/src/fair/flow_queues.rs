@@ -7,13 +7,21 @@
 //! and calls [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
 
 use super::drr::{Drr, EmptyNew, Member, Rounds};
-use super::longest::Longest;
+use super::longest::{self, Longest, Place};
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
 
 /// One user's share of the queues: a traffic identifier of a station, or a whole qdisc.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Tin(pub u32);
+
+impl Tin {
+    /// The tin among all tins.
+    #[inline]
+    pub const fn member(self) -> Member {
+        Member(self.0)
+    }
+}
 
 /// One queue of the pool; a tin's overflow queue comes after the pool's flow queues.
 pub type Queue = Member;
@@ -77,23 +85,40 @@ pub struct Dropped {
     pub packets: u32,
 }
 
-/// All that is kept of one queue but its deficit.
+/// What is kept of one queue but its deficit and its CoDel state, which a packet that comes does not change.
 #[derive(Debug)]
 struct FlowQueue {
     list: PktList,
-    codel: CodelState,
     /// The tin that it belongs to, or [`UNBOUND`].
     tin: u32,
+    place: Place,
 }
 
 const UNBOUND: u32 = u32::MAX;
 
-#[derive(Debug, Default)]
-struct TinState {
+impl Default for FlowQueue {
+    fn default() -> Self {
+        Self { list: PktList::default(), tin: UNBOUND, place: Place::NONE }
+    }
+}
+
+impl longest::Queues for Drr<FlowQueue> {
+    #[inline]
+    fn bytes(&self, queue: usize) -> u64 {
+        self[Member(queue as u32)].list.bytes()
+    }
+    #[inline]
+    fn place(&mut self, queue: usize) -> &mut Place {
+        &mut self[Member(queue as u32)].place
+    }
+}
+
+/// What is kept of one tin but its counters of CoDel.
+#[derive(Clone, Debug, Default)]
+pub struct TinState {
     rounds: Rounds,
     packets: u32,
     bytes: u64,
-    codel: CodelStats,
 }
 
 #[derive(Debug)]
@@ -108,9 +133,12 @@ pub struct FlowQueues {
     params: FlowQueuesParams,
     place: PlaceId,
     salt: Salt,
-    queues: Vec<FlowQueue>,
-    drr: Drr,
-    tins: Vec<TinState>,
+    /// The queues, which the tins' rounds are made of.
+    queues: Drr<FlowQueue>,
+    codel: Vec<CodelState>,
+    /// The tins, as members of rounds that are made by whoever shares the pool out among them.
+    tins: Drr<TinState>,
+    codel_stats: Vec<CodelStats>,
     totals: Totals,
     longest: Longest,
     stats: FlowQueuesStats,
@@ -190,14 +218,14 @@ impl FlowQueues {
     pub fn new(params: FlowQueuesParams, place: PlaceId, salt: u64) -> Self {
         assert!(params.flows > 0 && params.quantum > 0, "flow queues need at least one queue and a quantum");
         let n = params.flows + params.tins;
-        let blank = || FlowQueue { list: PktList::default(), codel: CodelState::default(), tin: UNBOUND };
         Self {
             params,
             place,
             salt: Salt::new(salt),
-            queues: (0..n).map(|_| blank()).collect(),
-            drr: Drr::new(n),
-            tins: (0..params.tins).map(|_| TinState::default()).collect(),
+            queues: Drr::new(n),
+            codel: vec![CodelState::default(); n as usize],
+            tins: Drr::new(params.tins),
+            codel_stats: vec![CodelStats::default(); params.tins as usize],
             totals: Totals { packets: 0, memory: 0 },
             longest: Longest::new(n as usize),
             stats: FlowQueuesStats::default(),
@@ -228,22 +256,22 @@ impl FlowQueues {
         hot.t_enqueue = now;
         let (bytes, truesize) = (u64::from(skb_len(hot)), u64::from(hot.truesize));
         let mut id = self.queue_of(hot.flow_hash);
-        let owner = self.queues[id.index()].tin;
+        let owner = self.queues[id].tin;
         if owner != UNBOUND && owner != tin.0 {
             id = self.overflow_queue(tin);
             self.stats.collisions += 1;
         }
-        let queue = &mut self.queues[id.index()];
+        let queue = &mut self.queues[id];
         queue.tin = tin.0;
         queue.list.push(ctx.packets, p);
-        self.longest.grown(id.index(), queue.list.bytes());
-        let t = &mut self.tins[tin.0 as usize];
+        self.longest.grown(id.index(), queue.list.bytes(), &mut queue.place);
+        let t = &mut self.tins[tin.member()];
         t.packets += 1;
         t.bytes += bytes;
         self.totals.packets += 1;
         self.totals.memory += truesize;
-        if self.drr.activate(&mut t.rounds, id, true) {
-            self.drr.set_deficit(id, i64::from(self.params.quantum));
+        if self.queues.activate(&mut t.rounds, id, true) {
+            self.queues.set_deficit(id, i64::from(self.params.quantum));
             self.stats.new_flow_count += 1;
         }
         id
@@ -254,11 +282,11 @@ impl FlowQueues {
     fn view<'a, 'c, S>(
         &'a mut self,
         now: Instant,
-        index: usize,
+        id: Queue,
         ctx: &'a mut Ctx<'c, S>,
     ) -> (View<'a, 'c, S>, &'a mut CodelState, &'a mut CodelStats) {
-        let queue = &mut self.queues[index];
-        let t = &mut self.tins[queue.tin as usize];
+        let queue = &mut self.queues[id];
+        let t = &mut self.tins[Tin(queue.tin).member()];
         let view = View {
             list: &mut queue.list,
             tin_packets: &mut t.packets,
@@ -269,7 +297,7 @@ impl FlowQueues {
             place: self.place,
             ctx,
         };
-        (view, &mut queue.codel, &mut t.codel)
+        (view, &mut self.codel[id.index()], &mut self.codel_stats[queue.tin as usize])
     }
 
     /// Takes the next packet of a tin; CoDel may drop others on the way.
@@ -283,16 +311,16 @@ impl FlowQueues {
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Pkt> {
         loop {
-            let t = &mut self.tins[tin.0 as usize];
-            let (id, _) = self.drr.next(&mut t.rounds, i64::from(self.params.quantum))?;
-            let (mut view, state, stats) = self.view(now, id.index(), ctx);
+            let t = &mut self.tins[tin.member()];
+            let (id, _) = self.queues.next(&mut t.rounds, i64::from(self.params.quantum))?;
+            let (mut view, state, stats) = self.view(now, id, ctx);
             if let Some(p) = codel::dequeue(codel, state, stats, now, &mut view) {
-                self.drr.charge(id, i64::from(skb_len(ctx.packets.get(p))));
+                self.queues.charge(id, i64::from(skb_len(ctx.packets.get(p))));
                 return Some(p);
             }
-            let t = &mut self.tins[tin.0 as usize];
-            if self.drr.head_empty(&mut t.rounds, self.params.empty_new).is_some() {
-                self.queues[id.index()].tin = UNBOUND;
+            let t = &mut self.tins[tin.member()];
+            if self.queues.head_empty(&mut t.rounds, self.params.empty_new).is_some() {
+                self.queues[id].tin = UNBOUND;
             }
         }
     }
@@ -300,14 +328,13 @@ impl FlowQueues {
     /// The longest queue by bytes; of equal ones the first, overflow queues coming last.
     // linux: include/net/fq_impl.h fq_find_fattest_flow (5.17) - the same order.
     #[inline]
-    fn longest(&mut self) -> Option<usize> {
-        let Self { longest, queues, .. } = self;
-        longest.find(|i| queues[i].list.bytes())
+    fn longest(&mut self) -> Option<Queue> {
+        self.longest.find(&mut self.queues).map(|queue| Member(queue as u32))
     }
 
     /// Drops the packet at the head of a queue that holds one; returns its bytes.
-    fn drop_head<S: Sink>(&mut self, now: Instant, index: usize, ctx: &mut Ctx<'_, S>) -> u64 {
-        let (mut view, ..) = self.view(now, index, ctx);
+    fn drop_head<S: Sink>(&mut self, now: Instant, id: Queue, ctx: &mut Ctx<'_, S>) -> u64 {
+        let (mut view, ..) = self.view(now, id, ctx);
         let p = view.pop().expect("a backlogged queue holds a packet");
         let bytes = u64::from(skb_len(ctx.packets.get(p)));
         ctx.drop(now, p, Reason::Overlimit, self.place);
@@ -331,23 +358,23 @@ impl FlowQueues {
         raise_count: bool,
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Dropped> {
-        let index = self.longest()?;
+        let id = self.longest()?;
         let memory = self.over_limit().is_some_and(|o| o.memory);
-        let half = self.queues[index].list.bytes() / 2;
+        let half = self.queues[id].list.bytes() / 2;
         let (mut packets, mut bytes) = (0, 0);
         loop {
-            bytes += self.drop_head(now, index, ctx);
+            bytes += self.drop_head(now, id, ctx);
             packets += 1;
             if packets >= max || bytes >= half {
                 break;
             }
         }
         if raise_count {
-            self.queues[index].codel.strengthen(packets);
+            self.codel[id.index()].strengthen(packets);
         }
         self.stats.drop_overlimit += u64::from(packets);
         self.stats.drop_overmemory += if memory { u64::from(packets) } else { 0 };
-        Some(Dropped { queue: Member(index as u32), packets })
+        Some(Dropped { queue: id, packets })
     }
 
     /// Drops the head of the longest queue, found anew each time, until no limit is exceeded; returns the number.
@@ -356,8 +383,8 @@ impl FlowQueues {
     pub fn trim<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> u32 {
         let mut packets = 0;
         while let Some(over) = self.over_limit() {
-            let Some(index) = self.longest() else { break };
-            self.drop_head(now, index, ctx);
+            let Some(id) = self.longest() else { break };
+            self.drop_head(now, id, ctx);
             self.stats.drop_overlimit += 1;
             self.stats.drop_overmemory += u64::from(over.memory);
             packets += 1;
@@ -365,10 +392,22 @@ impl FlowQueues {
         packets
     }
 
+    /// The tins, as members of rounds: [`Tin::member`] says which is which.
+    #[inline]
+    pub fn tins(&self) -> &Drr<TinState> {
+        &self.tins
+    }
+
+    /// The same, to list and to charge them, which nothing here does.
+    #[inline]
+    pub fn tins_mut(&mut self) -> &mut Drr<TinState> {
+        &mut self.tins
+    }
+
     /// Packets and bytes that a tin holds.
     #[inline]
     pub fn backlog(&self, tin: Tin) -> (u32, u64) {
-        let t = &self.tins[tin.0 as usize];
+        let t = &self.tins[tin.member()];
         (t.packets, t.bytes)
     }
     /// Packets in all queues.
@@ -390,11 +429,11 @@ impl FlowQueues {
     }
     /// What CoDel did to a tin's packets.
     pub fn codel_stats(&self, tin: Tin) -> CodelStats {
-        self.tins[tin.0 as usize].codel
+        self.codel_stats[tin.0 as usize]
     }
     /// How many queues a tin has on its new and on its old list.
     pub fn list_lengths(&self, tin: Tin) -> (u32, u32) {
-        self.drr.lengths(&self.tins[tin.0 as usize].rounds)
+        self.queues.lengths(&self.tins[tin.member()].rounds)
     }
 }
 

@@ -1,23 +1,56 @@
 //! Which of many queues is longest, without looking at all of them.
 //!
-//! A tournament of bounds: each queue's entry says how long it is at most, and the greater of two entries goes on to the
-//! next round. A queue that grows past its entry raises it; one that shrinks leaves it alone, so that taking packets
-//! costs nothing here. Only when the longest is asked for are the entries that win lowered to what is true, until one is.
-//! A round is a choice between two values, which costs less than the jumps of a heap.
+//! A tournament of bounds: each queue's entry says how long it is at most, and the greatest of eight goes on to the next
+//! round. A queue that grows past its entry raises it; one that shrinks leaves it alone, so that taking packets costs
+//! nothing here. Only when the longest is asked for are the entries that win lowered to what is true, until one is.
+//! A round is a choice among values that lie in one cache line, which costs less than the jumps of a heap.
 
 /// Entries for queues that hold something, and perhaps for some that did.
 #[derive(Clone, Debug)]
 pub(crate) struct Longest {
-    /// The winner of all at 1, of those at 2n and 2n + 1 at n; entries begin at `width`. At 0 nothing.
-    tree: Vec<Entry>,
-    /// Places for entries, a power of two; those from `entries` on are [`Entry::NONE`].
-    width: usize,
+    /// The last round at 0, those whose winners meet in round n from 8n + 1 on; the first rounds begin at `leaves`.
+    rounds: Vec<Round>,
+    leaves: usize,
     entries: usize,
-    /// By queue: which entry is its, or [`ABSENT`].
-    place: Vec<u32>,
+    /// The winner of the last round.
+    winner: Entry,
 }
 
-const ABSENT: u32 = u32::MAX;
+/// Those that meet, or [`Entry::NONE`] for who is missing.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Round([Entry; ROUND]);
+
+const ROUND: usize = 8;
+
+impl Round {
+    const EMPTY: Self = Self([Entry::NONE; ROUND]);
+
+    #[inline]
+    fn winner(&self) -> Entry {
+        // Pairs, whose choices do not wait for each other.
+        let [a, b, c, d, e, f, g, h] = self.0;
+        let greater = |x: Entry, y: Entry| if x > y { x } else { y };
+        greater(greater(greater(a, b), greater(c, d)), greater(greater(e, f), greater(g, h)))
+    }
+}
+
+/// Which entry is a queue's. The queue keeps it, beside what else a packet changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Place(u32);
+
+impl Place {
+    /// It has none.
+    pub(crate) const NONE: Self = Self(u32::MAX);
+}
+
+/// The queues that there are, by their numbers.
+pub(crate) trait Queues {
+    /// How long one is now.
+    fn bytes(&self, queue: usize) -> u64;
+    /// Its place, [`Place::NONE`] at first.
+    fn place(&mut self, queue: usize) -> &mut Place;
+}
 
 /// Bytes in the upper bits, the complement of the queue's number in the lower ones: of equally long queues the one with
 /// the lowest number is the greatest.
@@ -46,84 +79,120 @@ impl Longest {
     /// No entries yet for so many queues. Panics if they are more than 2^24.
     pub(crate) fn new(queues: usize) -> Self {
         assert!(queues <= 1 << NUMBER_BITS, "too many queues");
-        let tree = vec![Entry::NONE; 2 * queues.next_power_of_two()];
-        Self { tree, width: 1, entries: 0, place: vec![ABSENT; queues] }
+        let mut leaves = 0;
+        while (leaves * (ROUND - 1) + 1) * ROUND < queues {
+            leaves = leaves * ROUND + 1;
+        }
+        let mut rounds = Vec::with_capacity(leaves + queues.div_ceil(ROUND).max(1));
+        rounds.push(Round::EMPTY);
+        Self { rounds, leaves: 0, entries: 0, winner: Entry::NONE }
+    }
+
+    /// Where an entry is: its first round and its place there.
+    #[inline]
+    fn leaf(&self, place: usize) -> (usize, usize) {
+        (self.leaves + place / ROUND, place % ROUND)
     }
 
     /// A queue has grown to so many bytes.
     #[inline]
-    pub(crate) fn grown(&mut self, queue: usize, bytes: u64) {
+    pub(crate) fn grown(&mut self, queue: usize, bytes: u64, place: &mut Place) {
         let entry = Entry::new(queue, bytes);
-        if self.place[queue] == ABSENT {
-            if self.entries == self.width {
-                self.widen();
-            }
-            self.place[queue] = self.entries as u32;
-            self.entries += 1;
+        if *place == Place::NONE {
+            *place = self.add();
         }
-        let mut at = self.width + self.place[queue] as usize;
-        while at > 0 && self.tree[at] < entry {
-            self.tree[at] = entry;
-            at /= 2;
+        let (mut round, mut at) = self.leaf(place.0 as usize);
+        loop {
+            let here = &mut self.rounds[round].0[at];
+            if *here >= entry {
+                return;
+            }
+            *here = entry;
+            if round == 0 {
+                self.winner = self.winner.max(entry);
+                return;
+            }
+            (round, at) = ((round - 1) / ROUND, (round - 1) % ROUND);
         }
     }
 
-    /// The longest queue that holds anything, and of equally long ones the first; `bytes` tells how long one is now.
+    /// A place for one more entry.
+    fn add(&mut self) -> Place {
+        let place = self.entries;
+        if self.leaf(place).0 == self.rounds.len() {
+            // One round each that leads on to the next, and eight times as many first ones: all have their next round.
+            if place == (self.leaves * (ROUND - 1) + 1) * ROUND {
+                self.deepen();
+            }
+            self.rounds.push(Round::EMPTY);
+        }
+        self.entries += 1;
+        Place(place as u32)
+    }
+
+    /// The longest queue that holds anything, and of equally long ones the first.
     #[inline]
-    pub(crate) fn find(&mut self, bytes: impl Fn(usize) -> u64) -> Option<usize> {
+    pub(crate) fn find(&mut self, queues: &mut impl Queues) -> Option<usize> {
         loop {
-            let bound = self.tree[1];
+            let bound = self.winner;
             if bound == Entry::NONE {
                 return None;
             }
             let queue = bound.queue();
-            let place = self.place[queue] as usize;
-            match bytes(queue) {
-                0 => self.remove(queue, place),
+            match queues.bytes(queue) {
+                0 => self.remove(queue, queues),
                 now => {
                     let entry = Entry::new(queue, now);
                     if entry == bound {
                         return Some(queue);
                     }
-                    self.put(place, entry);
+                    self.put(queues.place(queue).0 as usize, entry);
                 }
             }
         }
     }
 
     /// Takes a queue's entry out; the last one takes its place.
-    fn remove(&mut self, queue: usize, place: usize) {
-        self.place[queue] = ABSENT;
+    fn remove(&mut self, queue: usize, queues: &mut impl Queues) {
+        let place = core::mem::replace(queues.place(queue), Place::NONE);
         self.entries -= 1;
-        let last = self.tree[self.width + self.entries];
+        let (round, at) = self.leaf(self.entries);
+        let last = self.rounds[round].0[at];
         self.put(self.entries, Entry::NONE);
-        if place < self.entries {
-            self.place[last.queue()] = place as u32;
-            self.put(place, last);
+        if (place.0 as usize) < self.entries {
+            *queues.place(last.queue()) = place;
+            self.put(place.0 as usize, last);
         }
     }
 
     /// Changes an entry and plays its rounds again.
     #[inline]
     fn put(&mut self, place: usize, entry: Entry) {
-        let (mut at, mut winner) = (self.width + place, entry);
-        self.tree[at] = entry;
-        while at > 1 {
-            winner = winner.max(self.tree[at ^ 1]);
-            at /= 2;
-            self.tree[at] = winner;
+        let (mut round, mut at) = self.leaf(place);
+        let mut winner = entry;
+        loop {
+            let here = &mut self.rounds[round];
+            here.0[at] = winner;
+            winner = here.winner();
+            if round == 0 {
+                self.winner = winner;
+                return;
+            }
+            (round, at) = ((round - 1) / ROUND, (round - 1) % ROUND);
         }
     }
 
-    /// Twice as many places.
+    /// One more round for everybody.
     #[cold]
-    fn widen(&mut self) {
-        let (old, new) = (self.width, 2 * self.width);
-        self.tree.copy_within(old..new, new);
-        self.tree[new + old..2 * new].fill(Entry::NONE);
-        self.width = new;
-        for at in (1..new).rev() {
-            self.tree[at] = self.tree[2 * at].max(self.tree[2 * at + 1]);
+    fn deepen(&mut self) {
+        let (old, new) = (self.leaves, self.leaves * ROUND + 1);
+        let first = self.rounds.len() - old;
+        self.rounds.resize(new + first, Round::EMPTY);
+        self.rounds.copy_within(old..old + first, new);
+        self.rounds[..new].fill(Round::EMPTY);
+        self.leaves = new;
+        for round in (1..self.rounds.len()).rev() {
+            self.rounds[(round - 1) / ROUND].0[(round - 1) % ROUND] = self.rounds[round].winner();
         }
     }
 }
@@ -134,38 +203,63 @@ mod tests {
 
     use super::*;
 
+    struct Plain {
+        bytes: Vec<u64>,
+        places: Vec<Place>,
+    }
+
+    impl Queues for Plain {
+        fn bytes(&self, queue: usize) -> u64 {
+            self.bytes[queue]
+        }
+        fn place(&mut self, queue: usize) -> &mut Place {
+            &mut self.places[queue]
+        }
+    }
+
     proptest! {
         /// The same choice as by a look at every queue, however rarely it is asked for.
         #[test]
         fn as_by_a_scan(
-            queues in 1usize..40,
-            ops in prop::collection::vec((0u8..8, 0usize..40, 1u64..4), 0..400),
+            queues in 1usize..90,
+            ops in prop::collection::vec((0u8..8, 0usize..90, 1u64..4), 0..400),
         ) {
-            let (mut longest, mut bytes) = (Longest::new(queues), vec![0u64; queues]);
+            let mut all = Plain { bytes: vec![0; queues], places: vec![Place::NONE; queues] };
+            let mut longest = Longest::new(queues);
+            let capacity = longest.rounds.capacity();
             for (op, queue, n) in ops {
                 let queue = queue % queues;
+                let Plain { bytes, places } = &mut all;
                 match op {
                     // Few sizes, so that queues are often equally long.
                     0..3 => {
                         bytes[queue] += n;
-                        longest.grown(queue, bytes[queue]);
+                        longest.grown(queue, bytes[queue], &mut places[queue]);
                     }
                     3..5 => bytes[queue] = bytes[queue].saturating_sub(n),
                     5 => bytes[queue] = 0,
                     _ => {
                         let most = bytes.iter().copied().max().filter(|&most| most > 0);
                         let first = most.and_then(|most| bytes.iter().position(|&b| b == most));
-                        prop_assert_eq!(longest.find(|i| bytes[i]), first);
+                        prop_assert_eq!(longest.find(&mut all), first);
                     }
                 }
-                let Longest { tree, width, entries, place } = &longest;
-                for (queue, &at) in place.iter().enumerate().filter(|(_, at)| **at != ABSENT) {
-                    prop_assert_eq!(tree[width + at as usize].queue(), queue);
-                    prop_assert!(tree[width + at as usize] >= Entry::new(queue, bytes[queue]));
+                let (Longest { rounds, entries, .. }, Plain { bytes, places }) = (&longest, &all);
+                let entry = |place: usize| {
+                    let (round, at) = longest.leaf(place);
+                    rounds[round].0[at]
+                };
+                for (queue, place) in places.iter().enumerate().filter(|(_, at)| **at != Place::NONE) {
+                    prop_assert_eq!(entry(place.0 as usize).queue(), queue);
+                    prop_assert!(entry(place.0 as usize) >= Entry::new(queue, bytes[queue]));
                 }
-                prop_assert_eq!(place.iter().filter(|&&at| at != ABSENT).count(), *entries);
-                prop_assert!(tree[width + entries..2 * width].iter().all(|&e| e == Entry::NONE));
-                prop_assert!((1..*width).all(|n| tree[n] == tree[2 * n].max(tree[2 * n + 1])));
+                prop_assert_eq!(places.iter().filter(|&&at| at != Place::NONE).count(), *entries);
+                let room = (rounds.len() - longest.leaves) * ROUND;
+                prop_assert!((*entries..room).all(|place| entry(place) == Entry::NONE));
+                let meets = |n: usize| rounds[(n - 1) / ROUND].0[(n - 1) % ROUND];
+                prop_assert!((1..rounds.len()).all(|n| meets(n) == rounds[n].winner()));
+                prop_assert_eq!(longest.winner, rounds[0].winner());
+                prop_assert_eq!(capacity, rounds.capacity(), "allocated when it was built");
             }
         }
     }

@@ -18,7 +18,7 @@ pub use stats::{CakeStats, CakeTinStats, Span};
 use super::{Enqueue, QdiscStats, Wake};
 use crate::aqm::cobalt::Blue;
 use crate::fair::flow_queues::Salt;
-use crate::fair::longest::Longest;
+use crate::fair::longest::{Longest, Place, Queues};
 use crate::node::gso;
 use crate::vocabulary::{
     Addr, Ctx, Duration, ETHERNET_HEADER, Instant, Packets, Pkt, PlaceId, Rate, Reason, Sink,
@@ -62,6 +62,18 @@ enum Served {
     Packet(Pkt),
     /// Nothing: the choice of a tin begins anew.
     Again,
+}
+
+/// The queues of all tins, numbered through.
+impl Queues for Box<[Tin]> {
+    #[inline]
+    fn bytes(&self, queue: usize) -> u64 {
+        self[queue / QUEUES].flows[queue % QUEUES].list.bytes()
+    }
+    #[inline]
+    fn place(&mut self, queue: usize) -> &mut Place {
+        &mut self[queue / QUEUES].flows[queue % QUEUES].place
+    }
 }
 
 impl Cake {
@@ -115,7 +127,8 @@ impl Cake {
             self.append(now, n, queue, p, ctx.packets);
         }
         let tin = &mut self.tins[n];
-        self.longest.grown(n * QUEUES + queue, tin.flows[queue].list.bytes());
+        let flow = &mut tin.flows[queue];
+        self.longest.grown(n * QUEUES + queue, flow.list.bytes(), &mut flow.place);
         tin.rouse(queue, &mut self.chance);
         self.memory_most = self.memory_most.max(self.memory);
         let mut own = false;
@@ -233,9 +246,7 @@ impl Cake {
     // has on top - the order of a heap is no rule.
     #[cold]
     fn drop_longest<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> (usize, usize) {
-        let Self { longest, tins, .. } = self;
-        let place = longest.find(|at| tins[at / QUEUES].flows[at % QUEUES].list.bytes());
-        let at = place.expect("memory is used by a packet");
+        let at = self.longest.find(&mut self.tins).expect("memory is used by a packet");
         let (n, queue) = (at / QUEUES, at % QUEUES);
         let p = self.pop(n, queue, ctx.packets).expect("the longest queue holds a packet");
         let tin = &mut self.tins[n];
@@ -428,6 +439,7 @@ impl Cake {
             let tin = &self.tins[*n];
             let (c, d) = (&tin.counters, &tin.delays);
             CakeTinStats {
+                name: self.params.tins.name_of(*n),
                 threshold_rate: shaped.then(|| Rate::from_bps(tin.threshold * 8)),
                 target: tin.law.target,
                 interval: tin.law.interval,
@@ -452,6 +464,7 @@ impl Cake {
         CakeStats {
             memory_used: self.memory_most,
             memory_limit: self.memory_limit,
+            capacity_estimate: self.params.bandwidth,
             network_size: self.network_size,
             adj_size: self.adj_size,
             tins: self.params.tins.order().iter().map(one).collect(),

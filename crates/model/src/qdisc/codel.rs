@@ -21,6 +21,25 @@ impl Default for CodelQdiscParams {
     }
 }
 
+/// Counters and state under tc's names, besides those that every discipline has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CodelQdiscStats {
+    /// Drops and marks since the law last began to act.
+    pub count: u32,
+    /// The count with which it began.
+    pub lastcount: u32,
+    /// How long the last packet that left had waited.
+    pub ldelay: Duration,
+    /// When the law acts next, if it is acting.
+    pub drop_next: Option<Instant>,
+    /// Largest packet that the law has seen, in bytes.
+    pub maxpacket: u32,
+    /// Packets marked instead of dropped.
+    pub ecn_mark: u64,
+    /// Packets refused because the limit was reached.
+    pub drop_overlimit: u64,
+}
+
 /// The discipline.
 #[derive(Debug)]
 pub struct CodelQdisc {
@@ -30,6 +49,7 @@ pub struct CodelQdisc {
     state: CodelState,
     law: CodelStats,
     overlimit: u64,
+    ldelay: Duration,
     sent: QdiscStats,
 }
 
@@ -60,7 +80,8 @@ impl CodelQdisc {
     /// An empty queue; drops are booked at `place`.
     pub fn new(params: CodelQdiscParams, place: PlaceId) -> Self {
         let (list, state, law) = (PktList::default(), CodelState::default(), CodelStats::default());
-        Self { params, place, list, state, law, overlimit: 0, sent: QdiscStats::default() }
+        let (ldelay, sent) = (Duration::ZERO, QdiscStats::default());
+        Self { params, place, list, state, law, overlimit: 0, ldelay, sent }
     }
 
     /// Appends the packet, or refuses it.
@@ -82,7 +103,9 @@ impl CodelQdisc {
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let mut view = View { list: &mut self.list, now, place: self.place, ctx };
         let p = codel::dequeue(&self.params.codel, &mut self.state, &mut self.law, now, &mut view)?;
-        self.sent.sent(ctx.packets.get(p));
+        let hot = ctx.packets.get(p);
+        self.ldelay = now.saturating_since(hot.t_enqueue);
+        self.sent.sent(hot);
         Some(p)
     }
 
@@ -97,9 +120,17 @@ impl CodelQdisc {
         QdiscStats { drops: self.overlimit + self.law.drop_count, ..self.sent }
     }
 
-    /// Counters of the law, and packets dropped because the limit was reached.
-    pub fn xstats(&self) -> (CodelStats, u64) {
-        (self.law, self.overlimit)
+    /// Counters of its own.
+    pub fn xstats(&self) -> CodelQdiscStats {
+        CodelQdiscStats {
+            count: self.state.count(),
+            lastcount: self.state.lastcount(),
+            ldelay: self.ldelay,
+            drop_next: self.state.dropping().then(|| self.state.drop_next()),
+            maxpacket: self.law.maxpacket,
+            ecn_mark: self.law.ecn_mark,
+            drop_overlimit: self.overlimit,
+        }
     }
 }
 
@@ -127,10 +158,10 @@ mod tests {
             let _ = q.enqueue(now, p, &mut b.ctx());
         }
         let account = b.packets.account();
-        let (law, overlimit) = q.xstats();
+        let x = q.xstats();
         assert_eq!(account.dropped_total(), q.stats().drops);
         assert_eq!(account.created, q.stats().packets + q.stats().drops + u64::from(q.backlog().0));
-        (law.drop_count, overlimit, law.ecn_mark)
+        (q.stats().drops - x.drop_overlimit, x.drop_overlimit, x.ecn_mark)
     }
 
     #[test]

@@ -51,8 +51,8 @@ pub enum QdiscConfig {
     Htb(htb::HtbParams),
     /// One or two token buckets over another discipline.
     Tbf(tbf::TbfParams),
-    /// An emulated network.
-    Netem(netem::NetemParams),
+    /// An emulated network, perhaps with another discipline for packets whose time has come.
+    Netem(netem::NetemParams, Option<Box<QdiscConfig>>),
     /// None: packets go straight to the device (`noqueue`).
     Noqueue,
 }
@@ -71,7 +71,7 @@ impl QdiscConfig {
             Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
-            Self::Netem(_) => "netem",
+            Self::Netem(..) => "netem",
             Self::Noqueue => "noqueue",
         }
     }
@@ -133,6 +133,19 @@ impl QdiscStats {
         self.bytes += u64::from(skb_len(p));
         self.packets += u64::from(p.segs);
     }
+}
+
+/// Counters of a discipline's own, which `tc -s qdisc` prints below those that all have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Xstats {
+    /// It has none.
+    None,
+    /// Those of codel.
+    Codel(codel::CodelQdiscStats),
+    /// Those of cake, tin by tin.
+    Cake(cake::CakeStats),
+    /// Those of fq_codel.
+    FqCodel(fq_codel::FqCodelStats),
 }
 
 /// A queueing discipline.
@@ -203,8 +216,10 @@ impl Qdisc {
                 let child = Self::new(&params.child, place, stream).expect("a bucket has a discipline");
                 Some(Self::Tbf(Box::new(Tbf::new(params, child, place))))
             }
-            QdiscConfig::Netem(params) => {
-                Some(Self::Netem(Box::new(Netem::new(*params, place, stream.split()))))
+            QdiscConfig::Netem(params, child) => {
+                let child = child.as_ref();
+                let child = child.map(|child| Self::new(child, place, stream).expect("a discipline"));
+                Some(Self::Netem(Box::new(Netem::new(*params, child, place, stream.split()))))
             }
             QdiscConfig::Noqueue => None,
         }
@@ -215,6 +230,7 @@ impl Qdisc {
         match self {
             Self::Htb(htb) => Some(htb.child()),
             Self::Tbf(tbf) => Some(tbf.child()),
+            Self::Netem(netem) => netem.child(),
             Self::Fifo(_)
             | Self::PfifoFast(_)
             | Self::Codel(_)
@@ -222,8 +238,7 @@ impl Qdisc {
             | Self::FqCodel(_)
             | Self::Pie(_)
             | Self::Fq(_)
-            | Self::Sfq(_)
-            | Self::Netem(_) => None,
+            | Self::Sfq(_) => None,
         }
     }
 
@@ -298,6 +313,16 @@ impl Qdisc {
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
         each!(self, q => q.backlog())
+    }
+
+    /// Counters of its own.
+    pub fn xstats(&self) -> Xstats {
+        match self {
+            Self::Codel(q) => Xstats::Codel(q.xstats()),
+            Self::Cake(q) => Xstats::Cake(q.xstats()),
+            Self::FqCodel(q) => Xstats::FqCodel(q.xstats()),
+            _ => Xstats::None,
+        }
     }
 
     /// Its counters.

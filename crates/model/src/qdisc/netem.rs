@@ -4,13 +4,15 @@
 //! their times: a later one overtakes. A packet that is delayed no longer counts against its socket, so netem at the sender
 //! switches TCP small queues off.
 //!
+//! A discipline inside gets a packet when its time has come, and decides when it leaves.
+//!
 //! Not there: tables of distributions, correlated loss models (Gilbert-Elliott), corruption, slots, link layer overhead of
-//! the rate, a discipline inside.
+//! the rate.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::{Enqueue, QdiscStats, Wake};
+use super::{Enqueue, Qdisc, QdiscStats, Wake};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Rate, Reason, Sink, Stream, skb_len};
 
 /// A probability, or the share that a random number takes from the one before it.
@@ -151,12 +153,13 @@ pub struct Netem {
     reorders: Correlated,
     stream: Stream,
     bytes: u64,
+    child: Option<Qdisc>,
     stats: QdiscStats,
 }
 
 impl Netem {
-    /// An empty network; drops are booked at `place`.
-    pub fn new(params: NetemParams, place: PlaceId, mut stream: Stream) -> Self {
+    /// An empty network over an empty `child`, if there is one; drops are booked at `place`.
+    pub fn new(params: NetemParams, child: Option<Qdisc>, place: PlaceId, mut stream: Stream) -> Self {
         let mut correlated = |share| Correlated::new(share, &mut stream);
         Self {
             place,
@@ -171,6 +174,7 @@ impl Netem {
             reorders: correlated(params.reorder.correlation),
             stream,
             bytes: 0,
+            child,
             stats: QdiscStats::default(),
             params,
         }
@@ -213,7 +217,7 @@ impl Netem {
         if delay > Duration::ZERO || jitter > Duration::ZERO || rate.is_some() {
             ctx.packets.orphan(p);
         }
-        if self.backlog().0 >= limit {
+        if self.waiting() >= limit {
             self.refuse(now, p, Reason::Overlimit, ctx);
             return Enqueue::Dropped;
         }
@@ -272,22 +276,34 @@ impl Netem {
         }
     }
 
-    /// Takes the next packet whose time has come.
+    /// Takes the next packet whose time has come, or with a discipline inside what that gives.
+    // linux: net/sched/sch_netem.c netem_dequeue (6.1, with its stable updates) - packets that leave at once pass it by; the
+    // others go in one after another, until one has to wait.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
-        let p = match self.at_once.pop_front() {
-            Some(p) => p,
-            None => {
-                let (at, overtakes) = self.first()?;
-                if at > now {
-                    return None;
+        let p = loop {
+            if let Some(p) = self.at_once.pop_front() {
+                self.bytes -= u64::from(skb_len(ctx.packets.get(p)));
+                break p;
+            }
+            let due = match self.first() {
+                Some((at, _)) if at > now => None,
+                Some((_, true)) => self.overtakers.pop().map(|over| over.0.p),
+                Some((_, false)) => self.line.pop_front().map(|(_, p)| p),
+                None => None,
+            };
+            match (due, &mut self.child) {
+                (None, None) => return None,
+                (None, Some(child)) => break child.dequeue(now, ctx)?,
+                (Some(p), child) => {
+                    self.bytes -= u64::from(skb_len(ctx.packets.get(p)));
+                    let Some(child) = child else { break p };
+                    // What it refuses nobody hears of: the sender was told long ago that all was well.
+                    let _ = child.enqueue(now, p, ctx);
                 }
-                if overtakes { self.overtakers.pop()?.0.p } else { self.line.pop_front()?.1 }
             }
         };
-        let hot = ctx.packets.get(p);
-        self.bytes -= u64::from(skb_len(hot));
-        self.stats.sent(hot);
+        self.stats.sent(ctx.packets.get(p));
         Some(p)
     }
 
@@ -297,23 +313,38 @@ impl Netem {
         if !self.at_once.is_empty() {
             return Wake::Now;
         }
-        match self.first() {
-            None => Wake::Never,
-            Some((at, _)) if at > now => Wake::At(at),
-            Some(_) => Wake::Now,
+        let own = self.first().map(|(at, _)| at);
+        match (own, self.child.as_ref().map_or(Wake::Never, |child| child.next(now))) {
+            (Some(at), _) if at <= now => Wake::Now,
+            (_, Wake::Now) => Wake::Now,
+            (Some(at), Wake::At(then)) => Wake::At(at.min(then)),
+            (Some(at), Wake::Never) => Wake::At(at),
+            (None, child) => child,
         }
+    }
+
+    /// Packets whose time has not come, or has and nobody asked.
+    #[inline]
+    fn waiting(&self) -> u32 {
+        (self.at_once.len() + self.line.len() + self.overtakers.len()) as u32
     }
 
     /// Packets and bytes in it.
     #[inline]
     pub fn backlog(&self) -> (u32, u64) {
-        let packets = self.at_once.len() + self.line.len() + self.overtakers.len();
-        (packets as u32, self.bytes)
+        let (packets, bytes) = self.child.as_ref().map_or((0, 0), Qdisc::backlog);
+        (self.waiting() + packets, self.bytes + bytes)
     }
 
-    /// Counters; packets that left at once count as requeues.
+    /// The discipline inside.
+    pub fn child(&self) -> Option<&Qdisc> {
+        self.child.as_ref()
+    }
+
+    /// Counters; packets that left at once count as requeues, and what is dropped inside is dropped.
     pub fn stats(&self) -> QdiscStats {
-        self.stats
+        let inside = self.child.as_ref().map_or(0, |child| child.stats().drops);
+        QdiscStats { drops: self.stats.drops + inside, ..self.stats }
     }
 }
 

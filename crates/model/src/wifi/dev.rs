@@ -20,6 +20,8 @@ pub struct WifiDev {
     place: PlaceId,
     /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
     retry_limit: u8,
+    /// By peer, a bit for each identifier: its session may be closed. What most packets ask is answered by few bytes.
+    closed: Vec<u8>,
     /// Of buffers that hold frames, by identifier, and behind them of sessions that wait for an answer.
     deadlines: Deadlines,
 }
@@ -50,7 +52,8 @@ impl WifiDev {
     pub fn new(radio: RadioId, tx: Transmitter, driver: Driver, retry_limit: u8, place: PlaceId) -> Self {
         let rx: Vec<_> = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
         let deadlines = Deadlines::new(rx.len() + tx.tids.len());
-        let mut dev = Self { radio, tx, driver, rx, place, retry_limit, deadlines };
+        let closed = vec![u8::MAX; tx.peers.len()];
+        let mut dev = Self { radio, tx, driver, rx, place, retry_limit, closed, deadlines };
         for n in 0..dev.tx.peers.len() {
             dev.expect(Instant::ZERO, PeerId::from_index(n));
         }
@@ -67,12 +70,22 @@ impl WifiDev {
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, hw: &mut Hardware<'_>, ctx: &mut Ctx<'_, S>) {
         let hot = ctx.packets.get(p);
         let tid = TidIndex::new(hot.peer, hot.tid);
-        if self.tx.tids[tid.index()].session == Session::Closed {
-            self.tx.ask_for_session(now, tid, hw);
-            self.note(self.rx.len() + tid.index());
+        if self.closed[tid.peer().index()] >> tid.tid() & 1 == 1 {
+            self.open_session(now, tid, hw);
         }
         self.driver.push(now, p, tid, ctx);
         self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
+    }
+
+    /// Asks for a session if it is closed.
+    #[cold]
+    fn open_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
+        if self.tx.tids[tid.index()].session == Session::Closed {
+            self.tx.ask_for_session(now, tid, hw);
+            self.note(self.rx.len() + tid.index());
+        } else {
+            self.closed[tid.peer().index()] &= !(1 << tid.tid());
+        }
     }
 
     /// Whether the interface must hold back frames of this category.
@@ -278,6 +291,7 @@ impl WifiDev {
                 None => {
                     let tid = TidIndex((part - rx.len()) as u32);
                     tx.tids[tid.index()].session = Session::Closed;
+                    self.closed[tid.peer().index()] |= 1 << tid.tid();
                     self.driver.schedule(tid);
                     self.driver.fill(now, tid.ac(), tx, hw, ctx);
                 }

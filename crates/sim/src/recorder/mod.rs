@@ -6,12 +6,14 @@ mod series;
 mod series_report;
 mod sockets;
 mod summary;
+mod xstats;
 
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
 pub use series::{PingSample, STEP, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
 pub use summary::{AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, summarise};
+pub use xstats::named;
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
 

@@ -1,6 +1,7 @@
 //! A run's summary: what a person or a program reads of it.
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use stillair_model::metrics::{jain, quantile};
 use stillair_model::transport::tcp::info::TcpInfo;
@@ -52,6 +53,8 @@ pub struct FlowSummary {
     pub timeouts: u32,
     /// Tail-loss probes, over the whole run.
     pub tlp_probes: u32,
+    /// Segments that have reached the receiver as far as the sender knows, over the whole run.
+    pub delivered: u32,
     /// Bytes acknowledged, over the whole run.
     pub bytes_acked: u64,
     /// Least round-trip time in ms.
@@ -77,6 +80,9 @@ pub struct QdiscSummary {
     pub backlog_packets: u64,
     /// Bytes of them.
     pub backlog_bytes: u64,
+    /// What only disciplines of its kind count, by the names of `tc -s -j qdisc`.
+    #[serde(flatten)]
+    pub own: Map<String, Value>,
 }
 
 /// The summary of one station.
@@ -193,6 +199,7 @@ pub fn summarise(
         retransmissions: info.retrans_total,
         timeouts: info.timeouts,
         tlp_probes: info.tlp_probes,
+        delivered: info.delivered,
         bytes_acked: info.bytes_acked,
         minrtt_ms: (info.minrtt_us != u32::MAX).then(|| f64::from(info.minrtt_us) / 1e3),
     };

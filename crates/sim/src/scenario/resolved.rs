@@ -291,7 +291,7 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "mtu_bytes": p.peak.map(|peak| peak.mtu),
             "child": qdisc(&p.child),
         }),
-        QdiscConfig::Netem(p) => json!({
+        QdiscConfig::Netem(p, child) => json!({
             "kind": "netem",
             "limit": p.limit,
             "delay_ns": p.delay.nanos(),
@@ -302,6 +302,7 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "reorder": chance(&p.reorder),
             "gap": p.gap,
             "rate_bps": p.rate.map(Rate::bps),
+            "child": child.as_ref().map(|child| qdisc(child)),
         }),
     }
 }

@@ -1,16 +1,16 @@
 //! Applications and their sockets.
 
 use stillair_model::app::{Ping, UdpSource};
-use stillair_model::vocabulary::{NodeId, Sink, SockId};
+use stillair_model::vocabulary::{NewPacket, Sink, SockId};
 
 use super::World;
 use super::sockets::{BulkFlow, Protocol, Socket};
 use crate::engine::Slot;
 
-/// An application on a node.
+/// An application. Of many, each has cache lines of its own.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct App {
-    pub(super) node: NodeId,
     pub(super) kind: AppKind,
 }
 
@@ -24,17 +24,14 @@ pub(super) enum AppKind {
 impl<S: Sink> World<S> {
     pub(super) fn app_timer(&mut self, index: usize) {
         let now = self.now;
-        let app = &mut self.apps[index];
-        match &mut app.kind {
+        match &mut self.apps[index].kind {
             AppKind::Udp(source) => {
                 source.on_timer();
                 self.write(index);
             }
             AppKind::Ping(ping) => {
-                let node = app.node;
-                let request = self.packets.create(ping.on_timer(now));
-                // Neither pings nor sources of datagrams react to a refusal by their own queue.
-                let _ = self.send(node, request);
+                let request = ping.on_timer(now);
+                self.send_datagram(request);
             }
             AppKind::Bulk(flow) => {
                 let sender = flow.sender;
@@ -60,13 +57,19 @@ impl<S: Sink> World<S> {
     fn write(&mut self, index: usize) {
         loop {
             let now = self.now;
-            let app = &mut self.apps[index];
-            let AppKind::Udp(source) = &mut app.kind else { return };
+            let AppKind::Udp(source) = &mut self.apps[index].kind else { return };
             let Some(datagram) = source.emit(now) else { return };
-            let node = app.node;
-            let p = self.packets.create(datagram);
-            let _ = self.send(node, p);
+            self.send_datagram(datagram);
         }
+    }
+
+    /// Sends a datagram from the node whose address it bears.
+    #[inline]
+    fn send_datagram(&mut self, datagram: NewPacket) {
+        let node = self.interfaces[datagram.src.index()].node;
+        let p = self.packets.create(datagram);
+        // Neither pings nor sources of datagrams react to a refusal by their own queue.
+        let _ = self.send(node, p);
     }
 
     /// Ends the charges that were reported since the last time and lets sockets that waited write on, once each; false
@@ -80,14 +83,13 @@ impl<S: Sink> World<S> {
             }
         }
         while let Some(socket) = self.writable.pop() {
-            let Socket { app, protocol, .. } = &self.sockets[socket.index()];
+            let Socket { app, protocol, .. } = self.sockets[socket.index()];
             match protocol {
                 Protocol::Udp => {
-                    let app = *app;
-                    self.write(app);
-                    self.arm_app(app);
+                    self.write(app as usize);
+                    self.arm_app(app as usize);
                 }
-                Protocol::Tcp(_) => self.tcp_poll(socket),
+                Protocol::Tcp => self.tcp_poll(socket),
             }
         }
         any
@@ -96,13 +98,23 @@ impl<S: Sink> World<S> {
     /// Ends a charge of a socket; true if it waited for that.
     #[inline]
     fn uncharge(&mut self, socket: SockId, truesize: u32) -> bool {
-        let Socket { app, protocol, .. } = &mut self.sockets[socket.index()];
+        let Socket { app, protocol, tcp, .. } = &mut self.sockets[socket.index()];
         match protocol {
-            Protocol::Tcp(tcp) => tcp.as_mut().is_some_and(|tcp| tcp.sender.uncharge(truesize)),
-            Protocol::Udp => match &mut self.apps[*app].kind {
+            Protocol::Tcp => tcp.as_mut().is_some_and(|tcp| tcp.sender.uncharge(truesize)),
+            Protocol::Udp => match &mut self.apps[*app as usize].kind {
                 AppKind::Udp(source) => source.uncharge(truesize),
                 AppKind::Ping(_) | AppKind::Bulk(_) => false,
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_application_is_two_cache_lines_and_four_sockets_are_one() {
+        assert_eq!((size_of::<App>(), size_of::<Socket>()), (128, 16));
     }
 }

@@ -4,7 +4,6 @@ use stillair_model::vocabulary::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::phy::frame::data_mpdu;
 
-use super::sockets::Protocol;
 use super::{Device, World};
 use crate::recorder::{Backlog, Waiting};
 
@@ -61,7 +60,7 @@ impl<S> World<S> {
     fn unsent(&self) -> Vec<Waiting> {
         let mut all = vec![Waiting::default(); self.interfaces.len()];
         for socket in &self.sockets {
-            if let Protocol::Tcp(Some(tcp)) = &socket.protocol {
+            if let Some(tcp) = &socket.tcp {
                 let info = tcp.info(self.now);
                 let packets = info.notsent.div_ceil(info.mss);
                 // An address is known by its interface's number.

@@ -77,8 +77,8 @@ impl<S> World<S> {
 
     /// Memory charged to a socket now, in bytes.
     fn charge_of(&self, socket: &Socket) -> u64 {
-        match (&socket.protocol, &self.apps[socket.app].kind) {
-            (Protocol::Tcp(tcp), _) => tcp.as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
+        match (socket.protocol, &self.apps[socket.app as usize].kind) {
+            (Protocol::Tcp, _) => socket.tcp.as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
             (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
             (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_)) => 0,
         }
@@ -145,7 +145,9 @@ mod tests {
         while w.packets.pop_uncharged().is_some() {}
         assert_eq!(w.close(END), Ok(()));
         // A charge that has ended, but whose socket has not heard of it.
-        let AppKind::Udp(source) = &mut w.apps[w.sockets[1].app].kind else { panic!("a UDP source") };
+        let AppKind::Udp(source) = &mut w.apps[w.sockets[1].app as usize].kind else {
+            panic!("a UDP source")
+        };
         let before = source.charged();
         source.on_timer();
         assert!(source.emit(END).is_some());

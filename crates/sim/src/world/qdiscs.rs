@@ -1,7 +1,7 @@
 //! What queueing disciplines have counted, as `tc -s qdisc` shows it.
 
 use stillair_model::node::interface::TxQueue;
-use stillair_model::qdisc::{Qdisc, QdiscStats};
+use stillair_model::qdisc::{Qdisc, QdiscStats, Xstats};
 use stillair_model::vocabulary::{Ac, IfId};
 
 use super::World;
@@ -19,6 +19,8 @@ pub struct QdiscCounters {
     pub stats: QdiscStats,
     /// Packets and bytes in it now, with what the device turned down.
     pub backlog: (u64, u64),
+    /// What only disciplines of its kind count.
+    pub own: Xstats,
 }
 
 impl<S> World<S> {
@@ -54,6 +56,7 @@ fn sum(interface: IfId, queues: &[&TxQueue]) -> QdiscCounters {
         kind: "mq",
         stats: QdiscStats::default(),
         backlog: (0, 0),
+        own: Xstats::None,
     };
     for queue in queues {
         let (s, (packets, bytes)) = (queue.stats(), queue.backlog());
@@ -72,7 +75,8 @@ fn add(all: &mut Vec<QdiscCounters>, interface: IfId, path: String, queue: &TxQu
     let kind = queue.qdisc().kind();
     let mut inside: Option<&Qdisc> = queue.qdisc().child();
     let mut below = path.clone();
-    all.push(QdiscCounters { interface, path, kind, stats: queue.stats(), backlog: queue.backlog() });
+    let (stats, backlog, own) = (queue.stats(), queue.backlog(), queue.qdisc().xstats());
+    all.push(QdiscCounters { interface, path, kind, stats, backlog, own });
     while let Some(qdisc) = inside {
         below.push_str("/child");
         let (packets, bytes) = qdisc.backlog();
@@ -82,6 +86,7 @@ fn add(all: &mut Vec<QdiscCounters>, interface: IfId, path: String, queue: &TxQu
             kind: qdisc.kind(),
             stats: qdisc.stats(),
             backlog: (u64::from(packets), bytes),
+            own: qdisc.xstats(),
         });
         inside = qdisc.child();
     }

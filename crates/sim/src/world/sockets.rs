@@ -15,24 +15,26 @@ use super::World;
 use super::apps::AppKind;
 use crate::engine::Slot;
 
-/// A socket and who owns it.
+/// A socket and who owns it; several to a cache line.
 #[derive(Debug)]
 pub(super) struct Socket {
+    /// The machine of one that speaks TCP; it is out of its place while it acts on the world.
+    pub(super) tcp: Option<Box<Tcp>>,
+    /// The application that writes to it or reads from it.
+    pub(super) app: u32,
     /// The node that it is on.
     pub(super) node: NodeId,
-    /// The application that writes to it or reads from it.
-    pub(super) app: usize,
     /// Its protocol.
     pub(super) protocol: Protocol,
 }
 
 /// What a socket speaks.
-#[derive(Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Protocol {
     /// UDP: the application keeps its state.
     Udp,
-    /// TCP; the machine is out of its place while it acts on the world.
-    Tcp(Option<Box<Tcp>>),
+    /// TCP.
+    Tcp,
 }
 
 /// A bulk transfer with the sockets at its two ends.
@@ -84,12 +86,13 @@ impl<S: Sink> World<S> {
     /// Lets a socket's machine act on the world; none if the socket speaks no TCP.
     fn with_tcp<R>(&mut self, sock: SockId, act: impl FnOnce(&mut Tcp, &mut Way<'_, S>) -> R) -> Option<R> {
         let socket = &mut self.sockets[sock.index()];
-        let (node, Protocol::Tcp(place)) = (socket.node, &mut socket.protocol) else { return None };
-        let mut tcp = place.take().expect("a socket is not entered twice");
-        let result = act(&mut tcp, &mut Way { world: self, node });
-        if let Protocol::Tcp(place) = &mut self.sockets[sock.index()].protocol {
-            *place = Some(tcp);
+        if socket.protocol == Protocol::Udp {
+            return None;
         }
+        let mut tcp = socket.tcp.take().expect("a socket is not entered twice");
+        let node = socket.node;
+        let result = act(&mut tcp, &mut Way { world: self, node });
+        self.sockets[sock.index()].tcp = Some(tcp);
         Some(result)
     }
 
@@ -137,7 +140,7 @@ impl<S: Sink> World<S> {
     /// After a socket has acted: the application above it reads and writes, and its timer is armed.
     fn serve(&mut self, sock: SockId) {
         let now = self.now;
-        let app = self.sockets[sock.index()].app;
+        let app = self.sockets[sock.index()].app as usize;
         let AppKind::Bulk(flow) = &mut self.apps[app].kind else { return };
         let (id, wants, waits) =
             (flow.flow, if sock == flow.sender { flow.bulk.wants() } else { 0 }, flow.waits);
@@ -192,16 +195,16 @@ impl<S: Sink> World<S> {
             AppKind::Udp(_) | AppKind::Ping(_) => None,
         });
         let ends = bulk.flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
-        ends.filter_map(|(flow, sock, opens)| match &self.sockets[sock.index()].protocol {
-            Protocol::Tcp(Some(tcp)) => Some(TcpSocket { flow, opens, tcp }),
-            Protocol::Tcp(None) | Protocol::Udp => None,
+        ends.filter_map(|(flow, sock, opens)| {
+            let tcp = self.sockets[sock.index()].tcp.as_ref()?;
+            Some(TcpSocket { flow, opens, tcp })
         })
     }
 
     /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most deadlines are
     /// put off long before they come, and asking again when it fires is cheaper than arming anew each time.
     fn arm_socket(&mut self, sock: SockId) {
-        if let Protocol::Tcp(Some(tcp)) = &self.sockets[sock.index()].protocol
+        if let Some(tcp) = &self.sockets[sock.index()].tcp
             && let Some(at) = tcp.next_timer()
         {
             self.timers.hasten(Slot(self.slots.sockets + sock.0), at.max(self.now));

@@ -61,6 +61,8 @@ impl Span {
 /// What one tin has counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CakeTinStats {
+    /// Its name in tc's table.
+    pub name: &'static str,
     /// Rate up to which it has priority, if there is a shaper.
     pub threshold_rate: Option<Rate>,
     /// Target of its law.
@@ -108,6 +110,8 @@ pub struct CakeStats {
     pub memory_used: u64,
     /// Most truesize that it may hold.
     pub memory_limit: u64,
+    /// Rate of the shaper, which nothing but its setting decides here.
+    pub capacity_estimate: Option<Rate>,
     /// Sizes on the network layer.
     pub network_size: Span,
     /// Sizes that the shaper counted.

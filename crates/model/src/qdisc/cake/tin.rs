@@ -6,6 +6,7 @@ use super::params::{CakeParams, Isolation};
 use super::stats::{Delays, TinCounters};
 use super::tins::{self, Pace};
 use crate::aqm::cobalt::{CobaltParams, CobaltState};
+use crate::fair::longest::Place;
 use crate::vocabulary::{Instant, PktList, Stream};
 
 /// Queues that a flow may have instead of its own, when that is another's.
@@ -34,6 +35,7 @@ pub(super) struct Flow {
     pub law: CobaltState,
     pub deficit: i32,
     pub set: Set,
+    pub place: Place,
     source: u16,
     destination: u16,
 }
@@ -108,6 +110,7 @@ impl Tin {
             law: CobaltState::default(),
             deficit: 0,
             set: Set::None,
+            place: Place::NONE,
             source: 0,
             destination: 0,
         };

@@ -111,6 +111,18 @@ impl Tins {
         }
     }
 
+    /// The name of tin `n` in tc's table.
+    // linux: iproute2 tc/q_cake.c cake_print_xstats (6.1) - of three and of four tins; others are numbered.
+    pub(super) const fn name_of(self, n: usize) -> &'static str {
+        const NUMBERED: [&str; MAX_TINS] =
+            ["Tin 0", "Tin 1", "Tin 2", "Tin 3", "Tin 4", "Tin 5", "Tin 6", "Tin 7"];
+        match self {
+            Self::Diffserv3 => ["Best Effort", "Bulk", "Voice"][n],
+            Self::Diffserv4 => ["Best Effort", "Bulk", "Video", "Voice"][n],
+            Self::Besteffort | Self::Diffserv8 | Self::Precedence => NUMBERED[n],
+        }
+    }
+
     /// What tin `n` may have of `rate` bytes a second.
     // linux: net/sched/sch_cake.c cake_config_diffserv3 and its like (6.1) - a sixteenth for bulk, a quarter for voice, half for
     // video; of eight tins each seven eighths of the one before, rounded down at each.

@@ -79,7 +79,7 @@ impl Flows {
         let flow = Flow { key, next, idle_since: Some(now), list, time_next_packet };
         let m = if self.free == NONE {
             self.flows.push(flow);
-            self.drr.add()
+            self.drr.add(())
         } else {
             let m = Member(self.free);
             self.free = core::mem::replace(&mut self.flows[m.index()], flow).next;

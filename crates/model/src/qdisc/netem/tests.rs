@@ -1,9 +1,11 @@
 use super::*;
 use crate::fair::testing::{Bench, SOCK};
+use crate::qdisc::QdiscConfig;
+use crate::qdisc::fifo::FifoParams;
 use crate::vocabulary::{Seed, SockId};
 
 fn netem(params: NetemParams) -> Netem {
-    Netem::new(params, PlaceId(1), Seed { seed: 1, run: 0 }.stream("netem"))
+    Netem::new(params, None, PlaceId(1), Seed { seed: 1, run: 0 }.stream("netem"))
 }
 
 fn ms(n: u64) -> Duration {
@@ -192,4 +194,28 @@ fn the_limit_counts_packets_that_wait() {
     assert_eq!(answers, [queued, queued, queued, dropped, dropped]);
     assert_eq!(b.packets.account().dropped[1][Reason::Overlimit as usize], 2);
     assert_eq!((q.backlog(), q.stats().drops), ((3, 342), 2));
+}
+
+#[test]
+fn a_child_gets_packets_when_their_time_has_come() {
+    let mut b = Bench::new();
+    let mut stream = Seed { seed: 1, run: 0 }.stream("child");
+    let one = QdiscConfig::Fifo(FifoParams::Packets(1));
+    let child = Qdisc::new(&one, PlaceId(2), &mut stream);
+    // The limit is that of packets whose time has not come.
+    let params = NetemParams { delay: ms(5), limit: 3, ..NetemParams::default() };
+    let mut q = Netem::new(params, child, PlaceId(1), stream);
+    let at = |t| Instant::ZERO + ms(t);
+    let offer = |q: &mut Netem, b: &mut Bench, t, seq| {
+        let p = b.packet(seq, 1500);
+        q.enqueue(at(t), p, &mut b.ctx())
+    };
+    assert_eq!([0, 1, 2].map(|n| offer(&mut q, &mut b, n, n as u32)), [Enqueue::Queued; 3]);
+    assert_eq!(offer(&mut q, &mut b, 2, 9), Enqueue::Dropped);
+    assert_eq!((q.dequeue(at(4), &mut b.ctx()), q.next(at(4))), (None, Wake::At(at(5))));
+    // All that are due go in at once, where there is room for one.
+    let p = q.dequeue(at(7), &mut b.ctx()).expect("a packet");
+    assert_eq!(b.finish(p), 0);
+    assert_eq!((q.next(at(7)), q.stats().drops, q.backlog()), (Wake::Never, 3, (0, 0)));
+    assert_eq!(q.child().map(|child| child.stats().drops), Some(2));
 }

@@ -165,7 +165,9 @@ proptest! {
                 Happens::Undone => sk.snd_cwnd = cc.undo_cwnd(&mut sk).min(sk.snd_cwnd_clamp),
             }
             prop_assert!((1..=sk.snd_cwnd_clamp).contains(&sk.snd_cwnd), "{} {:?}: {}", name, happens, sk.snd_cwnd);
-            prop_assert!(sk.snd_ssthresh >= 2, "{} {:?}: {}", name, happens, sk.snd_ssthresh);
+            // Vegas takes the window for its threshold before it sees to it that the window is two, as Linux does.
+            let least = if name == "vegas" { 1 } else { 2 };
+            prop_assert!(sk.snd_ssthresh >= least, "{} {:?}: {}", name, happens, sk.snd_ssthresh);
             prop_assert!(!sk.needs_pacing || sk.pacing_rate > 0);
         }
     }

@@ -2,7 +2,7 @@
 //! plain round (scheme `fq_mac`) or Algorithm 3 (scheme `airtime`).
 
 use crate::aqm::codel::CodelParams;
-use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
+use crate::fair::drr::{EmptyNew, Member, Rounds};
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::config::{AirtimeParams, FqParams, Scheduler};
@@ -20,8 +20,8 @@ struct StationCodel {
 pub struct Fq {
     params: FqParams,
     scheduler: Scheduler,
+    /// A tin for each identifier, and the deficits of both.
     queues: FlowQueues,
-    drr: Drr,
     rounds: [Rounds; 4],
     stations: Vec<StationCodel>,
 }
@@ -50,17 +50,18 @@ impl Fq {
             empty_new: EmptyNew::ToOldUnlessAlone,
             mtu_scope: MtuScope::Queue,
         };
-        // Identifiers are listed, but the deficit is one per station and category.
-        let account = |t: u32| Member(representative(TidIndex(t).peer(), TidIndex(t).ac()).0);
-        let mut drr = Drr::with_accounts((0..tids).map(account));
-        if let Some(airtime) = airtime(&scheduler) {
-            (0..tids).for_each(|t| drr.set_deficit(Member(t), quantum(airtime)));
+        let mut queues = FlowQueues::new(queues, place, salt);
+        for tid in (0..tids).map(TidIndex) {
+            // Identifiers are listed, but the deficit is one per station and category.
+            queues.tins_mut().share(Member(tid.0), Member(representative(tid.peer(), tid.ac()).0));
+            if let Some(airtime) = airtime(&scheduler) {
+                queues.tins_mut().set_deficit(Member(tid.0), quantum(airtime));
+            }
         }
         Self {
             params,
             scheduler,
-            queues: FlowQueues::new(queues, place, salt),
-            drr,
+            queues,
             rounds: Default::default(),
             stations: vec![StationCodel::default(); peers],
         }
@@ -80,10 +81,10 @@ impl Fq {
         let unit = self.unit(tid);
         let to_new = match self.scheduler {
             Scheduler::RoundRobin => false,
-            Scheduler::Airtime(a) => a.sparse && self.drr.deficit(unit) > 0,
+            Scheduler::Airtime(a) => a.sparse && self.queues.tins().deficit(unit) > 0,
             Scheduler::AirtimeAsPrinted(a) => a.sparse,
         };
-        self.drr.activate(&mut self.rounds[tid.ac().index()], unit, to_new);
+        self.queues.tins_mut().activate(&mut self.rounds[tid.ac().index()], unit, to_new);
     }
 
     /// Serves the stations in turn until the hardware is full.
@@ -101,7 +102,7 @@ impl Fq {
             let rounds = &mut self.rounds[ac.index()];
             let head = match airtime(&self.scheduler) {
                 None => rounds.head(),
-                Some(a) => self.drr.next(rounds, quantum(a)),
+                Some(a) => self.queues.tins_mut().next(rounds, quantum(a)),
             };
             let Some((unit, _)) = head else { break };
             let Some(tid) = self.backlogged(unit, tx) else {
@@ -109,7 +110,7 @@ impl Fq {
                     Scheduler::AirtimeAsPrinted(_) => EmptyNew::ToOld,
                     _ => EmptyNew::ToOldUnlessAlone,
                 };
-                self.drr.head_empty(&mut self.rounds[ac.index()], rule);
+                self.queues.tins_mut().head_empty(&mut self.rounds[ac.index()], rule);
                 continue;
             };
             let codel = self.codel(tid.peer());
@@ -118,7 +119,7 @@ impl Fq {
             match tx.attempt(now, tid, hw, ctx, &mut pull) {
                 Attempt::Sent => {
                     if self.scheduler == Scheduler::RoundRobin {
-                        self.drr.rotate_head(&mut self.rounds[ac.index()]);
+                        self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
                     }
                 }
                 Attempt::Full => {
@@ -137,14 +138,14 @@ impl Fq {
     /// Charges a station for what it was sent, retries included.
     pub fn charge_tx(&mut self, tid: TidIndex, airtime_used: Duration) {
         if airtime(&self.scheduler).is_some_and(|a| a.charge_tx) {
-            self.drr.charge(Member(tid.0), airtime_used.nanos() as i64);
+            self.queues.tins_mut().charge(Member(tid.0), airtime_used.nanos() as i64);
         }
     }
 
     /// Charges a station for what it sent.
     pub fn charge_rx(&mut self, tid: TidIndex, airtime_used: Duration) {
         if airtime(&self.scheduler).is_some_and(|a| a.charge_rx) {
-            self.drr.charge(Member(tid.0), airtime_used.nanos() as i64);
+            self.queues.tins_mut().charge(Member(tid.0), airtime_used.nanos() as i64);
         }
     }
 
@@ -161,7 +162,7 @@ impl Fq {
 
     /// What a station may still use before its turn ends, in nanoseconds.
     pub fn deficit(&self, tid: TidIndex) -> i64 {
-        self.drr.deficit(Member(tid.0))
+        self.queues.tins().deficit(Member(tid.0))
     }
 
     /// Packets in the queues.

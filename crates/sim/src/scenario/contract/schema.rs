@@ -78,6 +78,8 @@ impl Writer {
         let part = if presence == Presence::Part { "-part" } else { "" };
         let name = format!("{}{part}", shape.title.replace(' ', "-").replace('\'', "").to_lowercase());
         if !self.definitions.contains_key(&name) {
+            // One that holds itself, in the end, finds its name taken.
+            self.definitions.insert(name.clone(), Value::Null);
             let table = self.table(shape, presence);
             self.definitions.insert(name.clone(), Value::Object(table));
         }

@@ -201,9 +201,13 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             Some(vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())])
         }
         // A peak is above the rate.
-        ("Qdisc tbf", "peakrate") => (value != "1 bit/s").then(|| set(".mtu", "2000")),
-        ("Qdisc tbf", "mtu") => Some(set(".peakrate", "20 Mbit/s")),
-        ("Qdisc netem", "reorder" | "gap") => Some(set(".delay", "1 ms")),
+        ("Qdisc tbf" | "Qdisc tbf of a Wi-Fi interface", "peakrate") => {
+            (value != "1 bit/s").then(|| set(".mtu", "2000"))
+        }
+        ("Qdisc tbf" | "Qdisc tbf of a Wi-Fi interface", "mtu") => Some(set(".peakrate", "20 Mbit/s")),
+        ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "reorder" | "gap") => {
+            Some(set(".delay", "1 ms"))
+        }
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),

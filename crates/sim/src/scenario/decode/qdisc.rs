@@ -74,6 +74,14 @@ const MQ: &[Key] = &[Key::or(
     "one instance for each access category, instead of one for the device",
 )];
 
+/// The same for disciplines that stand for a whole device unless told otherwise.
+const WHOLE: &[Key] = &[Key::or(
+    "mq",
+    Form::Boolean,
+    "false",
+    "one instance for each access category, instead of one for the device",
+)];
+
 static PFIFO_FAST: Shape = Shape {
     title: "Qdisc pfifo_fast",
     about: "Three bands by the type of service; its limit is the interface's `txqueuelen`.",
@@ -140,7 +148,7 @@ static NOQUEUE: Shape = Shape {
     groups: &[&[Key::tag("kind", "noqueue")]],
 };
 
-const HTB_OPTIONS: &[Key] = &[
+static HTB_OPTIONS: &[Key] = &[
     Key::need("rate", Form::Rate, "rate of its one class"),
     Key::open(
         "ceil",
@@ -150,7 +158,7 @@ const HTB_OPTIONS: &[Key] = &[
     ),
     Key::open("burst", BURST, "`tc`'s, 1600 bytes", "bytes that may leave at once after a pause"),
     Key::open("cburst", BURST, "`tc`'s, 1600 bytes", "the same of the ceiling"),
-    Key::open("child", CHILD, "`pfifo`", "discipline of the class"),
+    Key::open("child", Form::Kinds { shapes: CHILDREN, bare: true }, "`pfifo`", "discipline of the class"),
 ];
 
 /// What a burst may be.
@@ -158,11 +166,17 @@ const BURST: Form = Form::Bytes(1, 1 << 30);
 
 static HTB: Shape = Shape {
     title: "Qdisc htb",
-    about: "A token bucket; everything goes to its one class. Over a Wi-Fi interface it is one for the device.",
+    about: "A token bucket; everything goes to its one class.",
     groups: &[&[Key::tag("kind", "htb")], HTB_OPTIONS],
 };
 
-const NETEM_OPTIONS: &[Key] = &[
+static HTB_MQ: Shape = Shape {
+    title: "Qdisc htb of a Wi-Fi interface",
+    about: "A token bucket; everything goes to its one class.",
+    groups: &[&[Key::tag("kind", "htb")], HTB_OPTIONS, WHOLE],
+};
+
+static NETEM_OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets"),
     Key::or("delay", Form::Time, "0 s", "time that each packet waits"),
     Key::or("jitter", Form::Time, "0 s", "how far that varies, up and down; packets overtake each other"),
@@ -190,30 +204,41 @@ const NETEM_OPTIONS: &[Key] = &[
         "only one in so many may leave at once; 0: any, if `reorder` is given",
     ),
     Key::open("rate", Form::Rate, "none", "packets also wait for each other's transmission at this rate"),
+    Key::open(
+        "child",
+        Form::Kinds { shapes: CHILDREN, bare: true },
+        "none",
+        "discipline that gets packets when their time has come",
+    ),
 ];
 
 static NETEM: Shape = Shape {
     title: "Qdisc netem",
-    about: "An emulated network. Over a Wi-Fi interface it is one for the device.",
+    about: "An emulated network.",
     groups: &[&[Key::tag("kind", "netem")], NETEM_OPTIONS],
 };
 
-/// What the discipline of a class may be.
-const CHILD: Form = Form::Kinds {
-    shapes: &[
-        &PFIFO_FAST,
-        &PFIFO,
-        &BFIFO,
-        &CODEL,
-        &FQ_CODEL,
-        &cake::SHAPE,
-        &sfq::SHAPE,
-        &NETEM,
-        &fq::SHAPE,
-        &pie::SHAPE,
-    ],
-    bare: true,
+static NETEM_MQ: Shape = Shape {
+    title: "Qdisc netem of a Wi-Fi interface",
+    about: "An emulated network.",
+    groups: &[&[Key::tag("kind", "netem")], NETEM_OPTIONS, WHOLE],
 };
+
+/// What may stand inside another discipline. Statics, as some of these may hold each other.
+static CHILDREN: &[&Shape] = &[
+    &PFIFO_FAST,
+    &PFIFO,
+    &BFIFO,
+    &CODEL,
+    &FQ_CODEL,
+    &cake::SHAPE,
+    &sfq::SHAPE,
+    &HTB,
+    &tbf::SHAPE,
+    &fq::SHAPE,
+    &pie::SHAPE,
+    &NETEM,
+];
 
 /// What the qdisc of a wired interface may be.
 pub(super) const WIRED: Form = Form::Kinds {
@@ -245,10 +270,11 @@ pub(super) const WIFI: Form = Form::Kinds {
         &FQ_CODEL_MQ,
         &cake::SHAPE_MQ,
         &sfq::SHAPE_MQ,
-        &HTB,
+        &HTB_MQ,
+        &tbf::SHAPE_MQ,
         &fq::SHAPE_MQ,
         &pie::SHAPE_MQ,
-        &NETEM,
+        &NETEM_MQ,
         &NOQUEUE,
     ],
     bare: true,
@@ -288,7 +314,6 @@ impl Device<'_> {
             "cake" => QdiscConfig::Cake(CakeParams::default()),
             "fq" => QdiscConfig::Fq(FqParams::default()),
             "pie" => QdiscConfig::Pie(PieQdiscParams::new(self.profile.tcp.hz)),
-            "pie" => QdiscConfig::Pie(pie::read(section, device.profile.tcp.hz)?),
             "sfq" => QdiscConfig::Sfq(SfqParams::default()),
             _ => self.pfifo_fast(),
         }
@@ -335,15 +360,13 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
         }
         _ => config(kind, section.as_mut(), &field, device)?,
     };
-    // linux: net/sched/sch_api.c (4.4) - what shapes or emulates stands for the whole device.
-    let whole = matches!(
-        config,
-        QdiscConfig::Noqueue | QdiscConfig::Htb(_) | QdiscConfig::Tbf(_) | QdiscConfig::Netem(_)
-    );
-    let mut mq = device.scheme.is_some() && !whole;
+    // What shapes or emulates stands for the whole device, unless told otherwise.
+    let whole = matches!(config, QdiscConfig::Htb(_) | QdiscConfig::Tbf(_) | QdiscConfig::Netem(..));
+    let many = device.scheme.is_some() && config != QdiscConfig::Noqueue;
+    let mut mq = many && !whole;
     if let Some(mut section) = section {
-        if mq {
-            mq = section.or("mq", true)?;
+        if many {
+            mq = section.or("mq", mq)?;
         }
         section.finish()?;
     }
@@ -362,6 +385,7 @@ fn config(
         "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
         "fq" => QdiscConfig::Fq(fq::read(section)?),
+        "pie" => QdiscConfig::Pie(pie::read(section, device.profile.tcp.hz)?),
         "cake" => QdiscConfig::Cake(cake::read(section)?),
         "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {
@@ -372,7 +396,7 @@ fn config(
             let section = section.ok_or_else(|| field.wrong("a table with its rate"))?;
             QdiscConfig::Tbf(tbf::read(section, device)?)
         }
-        "netem" => QdiscConfig::Netem(netem(section)?),
+        "netem" => netem(section, device)?,
         _ => device.pfifo_fast(),
     })
 }
@@ -404,9 +428,9 @@ const MAX_JITTER: Duration = Duration::from_secs(2);
 
 // linux: iproute2 tc/q_netem.c netem_parse_opt (6.1), net/sched/sch_netem.c netem_change (6.1) - a probability without a gap
 // has a gap of one, a gap without a probability is certain; neither means anything without a delay, which tc refuses.
-fn netem(section: Option<&mut Section<'_>>) -> Result<NetemParams, Fault> {
+fn netem(section: Option<&mut Section<'_>>, device: &Device<'_>) -> Result<QdiscConfig, Fault> {
     let mut p = NetemParams::default();
-    let Some(section) = section else { return Ok(p) };
+    let Some(section) = section else { return Ok(QdiscConfig::Netem(p, None)) };
     p.limit = section.or("limit", p.limit)?;
     p.delay = section.or("delay", p.delay)?;
     p.jitter = section.or_by("jitter", p.jitter, |field| {
@@ -431,7 +455,7 @@ fn netem(section: Option<&mut Section<'_>>) -> Result<NetemParams, Fault> {
     } else if p.reorder.share != Share(0) {
         p.gap = p.gap.max(1);
     }
-    Ok(p)
+    Ok(QdiscConfig::Netem(p, child(section, device)?.map(Box::new)))
 }
 
 fn fifo(section: Option<&mut Section<'_>>, kind: &str, txqueuelen: u32) -> Result<FifoParams, Fault> {

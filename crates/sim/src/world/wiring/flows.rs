@@ -51,11 +51,16 @@ impl Plan<'_> {
                             start,
                             stop,
                             truesize: linear_truesize(payload + 28),
-                            sndbuf: u64::from(self.scenario.nodes[flow.from.node].profile.wmem_default),
+                            sndbuf: self.scenario.nodes[flow.from.node].profile.wmem_default,
                         };
                         let sock = SockId::from_index(sockets.len());
                         let node = NodeId::from_index(flow.from.node);
-                        sockets.push(Socket { node, app: apps.len(), protocol: Protocol::Udp });
+                        sockets.push(Socket {
+                            tcp: None,
+                            app: apps.len() as u32,
+                            node,
+                            protocol: Protocol::Udp,
+                        });
                         AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
                     }
                     FlowKind::Tcp { congestion_control, bytes } => {
@@ -69,9 +74,9 @@ impl Plan<'_> {
                             if own == receiver {
                                 tcp.listen();
                             }
-                            let protocol = Protocol::Tcp(Some(Box::new(tcp)));
+                            let (tcp, protocol) = (Some(Box::new(tcp)), Protocol::Tcp);
                             let node = NodeId::from_index(at.node);
-                            sockets.push(Socket { node, app: apps.len(), protocol });
+                            sockets.push(Socket { tcp, app: apps.len() as u32, node, protocol });
                         }
                         let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes });
                         AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver, waits: false })
@@ -83,7 +88,7 @@ impl Plan<'_> {
                         AppKind::Ping(Ping::udp(endpoint, *interval, *payload, start, stop))
                     }
                 };
-                apps.push(App { node: NodeId::from_index(flow.from.node), kind });
+                apps.push(App { kind });
             }
         }
         (apps, sockets, records)

@@ -86,7 +86,8 @@ impl Bench {
 
     /// Stations in the hardware | the new and the old list | deficits in us.
     fn state(&self) -> String {
-        let (mut drr, mut rounds) = (self.driver.drr.clone(), self.driver.rounds[BE.index()].clone());
+        let (mut drr, mut rounds) =
+            (self.driver.queues.tins().clone(), self.driver.rounds[BE.index()].clone());
         let mut lists = String::new();
         while let Some((m, is_new)) = rounds.head() {
             let tid = TidIndex(m.0);

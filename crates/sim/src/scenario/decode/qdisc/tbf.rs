@@ -8,9 +8,9 @@ use stillair_model::vocabulary::Duration;
 use super::super::super::contract::{Form, Key, Shape};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
-use super::{BURST, CHILD, Device, MIN_BFIFO, child};
+use super::{BURST, CHILDREN, Device, MIN_BFIFO, WHOLE, child};
 
-const OPTIONS: &[Key] = &[
+static OPTIONS: &[Key] = &[
     Key::need("rate", Form::Rate, "rate of the bucket"),
     Key::need("burst", BURST, "bytes that the bucket holds; no larger packet can leave"),
     Key::open(
@@ -27,13 +27,24 @@ const OPTIONS: &[Key] = &[
         "must be there with `peakrate`, and only with it",
         "bytes that the second bucket holds",
     ),
-    Key::open("child", CHILD, "`bfifo`", "discipline that holds the packets"),
+    Key::open(
+        "child",
+        Form::Kinds { shapes: CHILDREN, bare: true },
+        "`bfifo`",
+        "discipline that holds the packets",
+    ),
 ];
 
 pub(super) static SHAPE: Shape = Shape {
     title: "Qdisc tbf",
-    about: "One or two token buckets, under the names that `tc` uses. Over a Wi-Fi interface it is one for the device.",
+    about: "One or two token buckets, under the names that `tc` uses.",
     groups: &[&[Key::tag("kind", "tbf")], OPTIONS],
+};
+
+pub(super) static SHAPE_MQ: Shape = Shape {
+    title: "Qdisc tbf of a Wi-Fi interface",
+    about: "One or two token buckets, under the names that `tc` uses.",
+    groups: &[&[Key::tag("kind", "tbf")], OPTIONS, WHOLE],
 };
 
 /// Reads the options.

@@ -1,0 +1,96 @@
+//! Counters that only disciplines of one kind have, by the names that `tc -s -j qdisc` gives them.
+
+use serde_json::{Map, Value, json};
+use stillair_model::qdisc::Xstats;
+use stillair_model::qdisc::cake::{CakeStats, CakeTinStats, Span};
+use stillair_model::qdisc::codel::CodelQdiscStats;
+use stillair_model::qdisc::fq_codel::FqCodelStats;
+use stillair_model::vocabulary::{Duration, Instant, Rate};
+
+/// The counters by name at `now`. Times are in microseconds as tc has them, rates in bits per second; tins stand by their names,
+/// so that they can be compared between runs.
+pub fn named(own: &Xstats, now: Instant) -> Map<String, Value> {
+    let value = match own {
+        Xstats::None => return Map::new(),
+        Xstats::Codel(stats) => codel(stats, now),
+        Xstats::FqCodel(stats) => fq_codel(stats),
+        Xstats::Cake(stats) => cake(stats),
+    };
+    let Value::Object(map) = value else { unreachable!("each writes an object") };
+    map
+}
+
+fn us(time: Duration) -> u64 {
+    time.nanos() / 1000
+}
+
+// linux: iproute2 tc/q_codel.c codel_print_xstats (6.1) - the next drop is told from now on.
+fn codel(s: &CodelQdiscStats, now: Instant) -> Value {
+    json!({
+        "count": s.count,
+        "lastcount": s.lastcount,
+        "ldelay_us": us(s.ldelay),
+        "drop_next_us": s.drop_next.map(|at| us(at.saturating_since(now))),
+        "maxpacket": s.maxpacket,
+        "ecn_mark": s.ecn_mark,
+        "drop_overlimit": s.drop_overlimit,
+    })
+}
+
+// linux: iproute2 tc/q_fq_codel.c fq_codel_print_xstats (6.1).
+fn fq_codel(s: &FqCodelStats) -> Value {
+    json!({
+        "maxpacket": s.maxpacket,
+        "drop_overlimit": s.drop_overlimit,
+        "drop_overmemory": s.drop_overmemory,
+        "new_flow_count": s.new_flow_count,
+        "ecn_mark": s.ecn_mark,
+        "new_flows_len": s.new_flows_len,
+        "old_flows_len": s.old_flows_len,
+        "memory_used": s.memory_used,
+    })
+}
+
+// linux: iproute2 tc/q_cake.c cake_print_xstats, cake_print_json_tin (6.1).
+fn cake(s: &CakeStats) -> Value {
+    let tins: Map<String, Value> = s.tins.iter().map(|t| (t.name.to_owned(), tin(t))).collect();
+    json!({
+        "memory_used": s.memory_used,
+        "memory_limit": s.memory_limit,
+        "capacity_estimate_bps": s.capacity_estimate.map(Rate::bps),
+        "min_network_size": least(s.network_size),
+        "max_network_size": s.network_size.max,
+        "min_adj_size": least(s.adj_size),
+        "max_adj_size": s.adj_size.max,
+        "tins": tins,
+    })
+}
+
+/// The least size, if there was any.
+fn least(sizes: Span) -> Option<u32> {
+    (sizes.min <= sizes.max).then_some(sizes.min)
+}
+
+fn tin(t: &CakeTinStats) -> Value {
+    json!({
+        "threshold_rate_bps": t.threshold_rate.map(Rate::bps),
+        "target_us": us(t.target),
+        "interval_us": us(t.interval),
+        "peak_delay_us": us(t.peak_delay),
+        "avg_delay_us": us(t.avg_delay),
+        "base_delay_us": us(t.base_delay),
+        "backlog_bytes": t.backlog_bytes,
+        "sent_packets": t.sent_packets,
+        "sent_bytes": t.sent_bytes,
+        "way_indirect_hits": t.way_indirect_hits,
+        "way_misses": t.way_misses,
+        "way_collisions": t.way_collisions,
+        "drops": t.drops,
+        "ecn_mark": t.ecn_mark,
+        "sparse_flows": t.sparse_flows,
+        "bulk_flows": t.bulk_flows,
+        "unresponsive_flows": t.unresponsive_flows,
+        "max_pkt_len": t.max_pkt_len,
+        "flow_quantum": t.flow_quantum,
+    })
+}
