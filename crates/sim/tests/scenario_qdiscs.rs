@@ -1,11 +1,13 @@
 //! Queueing disciplines in scenarios, under tc's names and with its options.
 
+use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{CakeParams, Cells, Framing, Isolation, Tins};
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq::FqParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::{NetemParams, Share};
+use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::qdisc::tbf::{Peak, TbfParams};
 use stillair_model::vocabulary::{Duration, Rate};
@@ -63,6 +65,23 @@ fn fq_under_the_names_that_tc_uses() {
     assert!(
         of("{ kind = \"htb\", rate = \"10 Mbit/s\", child = \"fq\" }").paces() && !of("fq_codel").paces()
     );
+}
+
+#[test]
+fn pie_under_the_names_that_tc_uses() {
+    let pie = |text: &str| match of(text) {
+        QdiscConfig::Pie(params) => params,
+        other => panic!("{other:?}"),
+    };
+    // The server's kernel has 250 ticks a second: 15 ms are four.
+    let default = PieQdiscParams::new(250);
+    assert_eq!((pie("pie"), default.tupdate), (default, Duration::from_millis(16)));
+    let text = "{ kind = \"pie\", limit = 50, target = \"5 ms\", tupdate = \"30 ms\", alpha = 4, beta = 30, ecn = true, \
+                bytemode = true, dq_rate_estimator = true }";
+    let (alpha, beta, ecn, bytemode) = (4, 30, true, true);
+    let law = PieParams { target: Duration::from_millis(5), alpha, beta, ecn, bytemode, ..default.pie };
+    let law = PieParams { dq_rate_estimator: true, ..law };
+    assert_eq!(pie(text), PieQdiscParams { limit: 50, tupdate: Duration::from_millis(32), pie: law });
 }
 
 #[test]
