@@ -22,6 +22,8 @@ pub enum Reason {
     NoListener,
     /// An emulated network lost it.
     Loss,
+    /// PIE was against it when it came.
+    Pie,
 }
 
 impl Reason {
@@ -37,6 +39,7 @@ impl Reason {
         Self::NoRoute,
         Self::NoListener,
         Self::Loss,
+        Self::Pie,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -49,6 +52,7 @@ impl Reason {
             Self::NoRoute => "no_route",
             Self::NoListener => "no_listener",
             Self::Loss => "loss",
+            Self::Pie => "pie",
         }
     }
 }

@@ -25,8 +25,10 @@ const WIRES: [&str; 7] = [
 ];
 
 /// Disciplines of the server, and whether they keep the order of a flow.
-const QDISCS: [(&str, bool); 12] = [
+const QDISCS: [(&str, bool); 14] = [
     ("pfifo_fast", true),
+    ("{ kind = \"pie\", target = \"1 ms\", limit = 50, bytemode = true }", true),
+    ("{ kind = \"fq\", flow_limit = 10, maxrate = \"5 Mbit/s\" }", true),
     ("{ kind = \"sfq\", limit = 20, depth = 8, headdrop = true }", true),
     ("{ kind = \"codel\", target = \"1 ms\", interval = \"5 ms\", limit = 40 }", true),
     ("{ kind = \"htb\", rate = \"10 Mbit/s\" }", true),
