@@ -229,16 +229,19 @@ pub enum Scheme {
     Airtime,
     /// `airtime_as_printed`: the same by the paper's listing.
     AirtimeAsPrinted,
+    /// `ath9k_htc`: pfifo_fast over a device behind USB.
+    Ath9kHtc,
 }
 
 impl Scheme {
     /// All, under their names.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
         ("fq_mac", Self::FqMac),
         ("airtime", Self::Airtime),
         ("airtime_as_printed", Self::AirtimeAsPrinted),
+        ("ath9k_htc", Self::Ath9kHtc),
     ];
 }
 

@@ -305,6 +305,14 @@ fn wire(params: &WireParams) -> Value {
 fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler) = match config {
         DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
+        DriverConfig::Htc(p) => {
+            return json!({
+                "kind": "ath9k_htc",
+                "limit": p.limit,
+                "target_buffers": p.target_buffers,
+                "max_frames": p.max_frames,
+            });
+        }
         DriverConfig::Fq(p, scheduler) => (p, scheduler),
     };
     let (name, airtime) = match scheduler {

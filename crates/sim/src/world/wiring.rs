@@ -10,6 +10,7 @@ use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
+use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::phy::timing::Timing;
@@ -261,6 +262,10 @@ impl<'a> Plan<'a> {
         };
         for ac in Ac::ALL {
             wifi.edca[ac.index()].apply(set.get_mut(ac));
+            if let DriverConfig::Htc(_) = wifi.driver {
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_main.c ath9k_htc_conf_tx (4.14) - half of what it is told.
+                set.get_mut(ac).cw_min /= 2;
+            }
         }
         set
     }
@@ -344,8 +349,13 @@ impl<'a> Plan<'a> {
         let (_, path) = self.path(at, peer);
         let dev = self.dev(peer);
         let back = self.peers[dev.index()].iter().position(|&p| p == at).expect("peers know each other");
-        let limits =
-            Ac::ALL.map(|ac| AggregateLimits::of(&path.chain, edca.get(ac).txop, MAX_FRAMES, PEER_MAX));
+        let limits = Ac::ALL.map(|ac| {
+            let of = |frames| AggregateLimits::of(&path.chain, edca.get(ac).txop, frames, PEER_MAX);
+            match self.wifi_of(at).driver {
+                DriverConfig::Htc(htc) => of(htc.max_frames).with_delimiter_counted(),
+                DriverConfig::Legacy(_) | DriverConfig::Fq(..) => of(MAX_FRAMES),
+            }
+        });
         Peer {
             remote: (dev, PeerId::from_index(back)),
             chain: path.chain,

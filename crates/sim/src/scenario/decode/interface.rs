@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use stillair_model::wifi::config::DriverConfig;
+
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
@@ -13,6 +15,10 @@ use super::{Names, edca, link, refer, scheme, station};
 /// Tries of an MPDU by the driver.
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (4.4) - 30; older trees have 10.
 const RETRY_LIMIT: u8 = 30;
+
+/// The same by the firmware behind ath9k_htc.
+// ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, OWLMAX_RETRIES (e888634).
+const HTC_RETRY_LIMIT: u8 = 10;
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -47,10 +53,10 @@ const COMMON: &[Key] = &[
 const WIFI: &[Key] = &[
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
-    Key::or(
+    Key::open(
         "retry_limit",
         Form::Integer(0, 255),
-        "30",
+        "30; with ath9k_htc 10",
         "tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more",
     ),
 ];
@@ -187,7 +193,8 @@ fn wifi<'a>(
     };
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
-    let retry_limit = section.or("retry_limit", RETRY_LIMIT)?;
+    let usual = if matches!(scheme.driver, DriverConfig::Htc(_)) { HTC_RETRY_LIMIT } else { RETRY_LIMIT };
+    let retry_limit = section.or("retry_limit", usual)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
