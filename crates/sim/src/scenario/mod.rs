@@ -42,6 +42,8 @@ pub struct Scenario {
     pub duration: Duration,
     /// What happens before this is not measured.
     pub warm_up: Duration,
+    /// What happens in this time before the end is not measured.
+    pub cool_down: Duration,
     /// Seed of all random streams.
     pub seed: u64,
     /// Wi-Fi channels.
@@ -52,6 +54,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Traffic.
     pub flows: Vec<Flow>,
+    /// The one of Flent's tests that some of the traffic is.
+    pub test: Option<FlentTest>,
     /// What is recorded beyond the summary.
     pub record: Record,
 }
@@ -298,6 +302,25 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// What it is.
     pub kind: FlowKind,
+    /// What Flent calls its series, if it is of a test.
+    pub series: Option<String>,
+}
+
+/// One of Flent's tests, whose flows are among those of the scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlentTest {
+    /// Its name.
+    pub name: String,
+    /// The host that runs it.
+    pub from: InterfaceRef,
+    /// The host that it measures against.
+    pub to: InterfaceRef,
+    /// How long its load lasts.
+    pub length: Duration,
+    /// Pings alone, before the load and after it.
+    pub delay: Duration,
+    /// Its flows, where their number is a setting.
+    pub streams: Option<u32>,
 }
 
 /// Kinds of traffic.

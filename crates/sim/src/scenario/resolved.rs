@@ -11,7 +11,9 @@ use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
 use stillair_model::wire::WireParams;
 
-use super::{EdcaOverride, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi};
+use super::{
+    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
+};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -43,6 +45,7 @@ impl Scenario {
             "name": self.name,
             "duration_ns": self.duration.nanos(),
             "warm_up_ns": self.warm_up.nanos(),
+            "cool_down_ns": self.cool_down.nanos(),
             "seed": self.seed,
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
@@ -52,6 +55,7 @@ impl Scenario {
                 "queues_ns": self.record.queues.map(Duration::nanos),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
+            "test": self.test.as_ref().map(|t| self.test(t)),
         });
         all.to_string()
     }
@@ -100,6 +104,17 @@ impl Scenario {
         })
     }
 
+    fn test(&self, test: &FlentTest) -> Value {
+        json!({
+            "name": test.name,
+            "from": self.endpoint_name(test.from),
+            "to": self.endpoint_name(test.to),
+            "length_ns": test.length.nanos(),
+            "delay_ns": test.delay.nanos(),
+            "streams": test.streams,
+        })
+    }
+
     fn flow(&self, flow: &Flow) -> Value {
         let kind = match &flow.kind {
             FlowKind::Udp { rates, payload, burst, gap } => json!({
@@ -130,6 +145,7 @@ impl Scenario {
             "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
+            "series": flow.series,
         })
     }
 }

@@ -74,7 +74,13 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let sharing = plan.sharing(radios.len());
     let (apps, sockets, flows) = plan.apps(seed);
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
-    let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
+    let until = match scenario.cool_down {
+        // What happens at the very end is measured too.
+        Duration::ZERO => Instant::from_nanos(u64::MAX),
+        cool_down => Instant::ZERO + (scenario.duration - cool_down),
+    };
+    let measured = Instant::ZERO + scenario.warm_up..until;
+    let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     let slots =
         Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), sockets.len());
     let mut world = World {
