@@ -28,7 +28,7 @@ pub enum Reason {
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 9;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,

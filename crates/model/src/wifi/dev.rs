@@ -4,6 +4,7 @@ use super::deadlines::Deadlines;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::driver::Driver;
+pub use crate::wifi::driver::Woken;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
 use crate::wifi::rx::{Judge, RxTid};
 use crate::wifi::tx::tid::Session;
@@ -29,27 +30,6 @@ pub struct WifiDev {
     closed: Vec<u8>,
     /// Of buffers that hold frames, by identifier, and behind them of sessions that wait for an answer.
     deadlines: Deadlines,
-}
-
-/// Queues above the device that were woken: bit n for access category n.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[must_use = "a lost wake stalls the queue for ever"]
-pub struct Woken(u8);
-
-impl Woken {
-    fn add(&mut self, ac: Ac) {
-        self.0 |= 1 << ac.index();
-    }
-    /// Whether any queue was woken.
-    #[inline]
-    pub fn any(self) -> bool {
-        self.0 != 0
-    }
-    /// Whether the queue of this category was woken.
-    #[inline]
-    pub fn has(self, ac: Ac) -> bool {
-        self.0 >> ac.index() & 1 == 1
-    }
 }
 
 impl WifiDev {
@@ -241,9 +221,7 @@ impl WifiDev {
         if in_session {
             self.tx.tids[tid.index()].complete(mpdu.seq);
         }
-        if self.driver.completed(tid.ac()) {
-            woken.add(tid.ac());
-        }
+        woken.add(self.driver.completed(tid.ac()));
     }
 
     /// The hardware received one try of a PPDU from `peer`: bit n of `whole` says that frame n came whole, otherwise it

@@ -43,6 +43,8 @@ pub struct Scenario {
     pub duration: Duration,
     /// What happens before this is not measured.
     pub warm_up: Duration,
+    /// What happens in this time before the end is not measured.
+    pub cool_down: Duration,
     /// Seed of all random streams.
     pub seed: u64,
     /// Wi-Fi channels.
@@ -53,6 +55,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Traffic.
     pub flows: Vec<Flow>,
+    /// The one of Flent's tests that some of the traffic is.
+    pub test: Option<FlentTest>,
     /// What is recorded beyond the summary.
     pub record: Record,
 }
@@ -234,16 +238,19 @@ pub enum Scheme {
     Airtime,
     /// `airtime_as_printed`: the same by the paper's listing.
     AirtimeAsPrinted,
+    /// `ath9k_htc`: pfifo_fast over a device behind USB.
+    Ath9kHtc,
 }
 
 impl Scheme {
     /// All, under their names.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
         ("fq_mac", Self::FqMac),
         ("airtime", Self::Airtime),
         ("airtime_as_printed", Self::AirtimeAsPrinted),
+        ("ath9k_htc", Self::Ath9kHtc),
     ];
 }
 
@@ -300,6 +307,25 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// What it is.
     pub kind: FlowKind,
+    /// What Flent calls its series, if it is of a test.
+    pub series: Option<String>,
+}
+
+/// One of Flent's tests, whose flows are among those of the scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlentTest {
+    /// Its name.
+    pub name: String,
+    /// The host that runs it.
+    pub from: InterfaceRef,
+    /// The host that it measures against.
+    pub to: InterfaceRef,
+    /// How long its load lasts.
+    pub length: Duration,
+    /// Pings alone, before the load and after it.
+    pub delay: Duration,
+    /// Its flows, where their number is a setting.
+    pub streams: Option<u32>,
 }
 
 /// Kinds of traffic.

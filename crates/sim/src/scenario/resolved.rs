@@ -12,7 +12,9 @@ use stillair_model::wifi::phy::{Band, Width};
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
-use super::{EdcaOverride, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi};
+use super::{
+    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
+};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -44,6 +46,7 @@ impl Scenario {
             "name": self.name,
             "duration_ns": self.duration.nanos(),
             "warm_up_ns": self.warm_up.nanos(),
+            "cool_down_ns": self.cool_down.nanos(),
             "seed": self.seed,
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
@@ -53,6 +56,7 @@ impl Scenario {
                 "queues_ns": self.record.queues.map(Duration::nanos),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
+            "test": self.test.as_ref().map(|t| self.test(t)),
         });
         all.to_string()
     }
@@ -106,6 +110,17 @@ impl Scenario {
         })
     }
 
+    fn test(&self, test: &FlentTest) -> Value {
+        json!({
+            "name": test.name,
+            "from": self.endpoint_name(test.from),
+            "to": self.endpoint_name(test.to),
+            "length_ns": test.length.nanos(),
+            "delay_ns": test.delay.nanos(),
+            "streams": test.streams,
+        })
+    }
+
     fn flow(&self, flow: &Flow) -> Value {
         let kind = match &flow.kind {
             FlowKind::Udp { rates, payload, burst, gap } => json!({
@@ -136,6 +151,7 @@ impl Scenario {
             "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
+            "series": flow.series,
         })
     }
 }
@@ -341,6 +357,14 @@ fn wire(params: &WireParams) -> Value {
 fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler) = match config {
         DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
+        DriverConfig::Htc(p) => {
+            return json!({
+                "kind": "ath9k_htc",
+                "limit": p.limit,
+                "target_buffers": p.target_buffers,
+                "max_frames": p.max_frames,
+            });
+        }
         DriverConfig::Fq(p, scheduler) => (p, scheduler),
     };
     let (name, airtime) = match scheduler {

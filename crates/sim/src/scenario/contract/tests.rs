@@ -34,6 +34,13 @@ fn places() -> Vec<Place> {
         place(AP, "Access point's interface"),
         place(STATION, "Station's interface"),
         place("flow.0", "Flow of kind udp"),
+        Place {
+            sets: vec![
+                ("duration".to_owned(), "100 s".to_owned()),
+                ("test".to_owned(), "{ name = \"rrul\", from = \"slow\", to = \"server\" }".to_owned()),
+            ],
+            ..place("test", "Test")
+        },
         place("flow.1", "Flow of kind ping"),
     ];
     let mut udp_ping = place("flow.1", "Flow of kind udp_ping");
@@ -208,6 +215,9 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "reorder" | "gap") => {
             Some(set(".delay", "1 ms"))
         }
+        // Tests of as many flows as are asked for.
+        ("Test", "name") if value.contains("_n") => Some(set(".streams", "3")),
+        ("Test", "streams") => Some(set(".name", "tcp_nup")),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),

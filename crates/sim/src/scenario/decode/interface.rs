@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use stillair_model::wifi::config::DriverConfig;
+
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
@@ -180,7 +182,8 @@ fn wifi<'a>(
     };
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
-    let retries = retries::read(section, is_ap)?;
+    let htc = matches!(scheme.driver, DriverConfig::Htc(_));
+    let retries = retries::read(section, is_ap, htc)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;

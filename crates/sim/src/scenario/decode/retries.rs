@@ -10,12 +10,16 @@ use super::super::reader::Section;
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (4.4) - 30; older trees have 10.
 const RETRY_LIMIT: u8 = 30;
 
+/// The same by the firmware behind ath9k_htc.
+// ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, OWLMAX_RETRIES (e888634).
+const HTC_RETRY_LIMIT: u8 = 10;
+
 /// Keys of a sender.
 pub(super) const SENDER: &[Key] = &[
-    Key::or(
+    Key::open(
         "retry_limit",
         Form::Integer(0, 255),
-        "30",
+        "30; with ath9k_htc 10",
         "tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more",
     ),
     Key::or(
@@ -60,8 +64,8 @@ pub(super) struct Retries {
     pub retry_out: Option<RetryOutParams>,
 }
 
-pub(super) fn read(section: &mut Section<'_>, is_ap: bool) -> Result<Retries, Fault> {
-    let limit = section.or("retry_limit", RETRY_LIMIT)?;
+pub(super) fn read(section: &mut Section<'_>, is_ap: bool, is_htc: bool) -> Result<Retries, Fault> {
+    let limit = section.or("retry_limit", if is_htc { HTC_RETRY_LIMIT } else { RETRY_LIMIT })?;
     let limit_by_rate = section.or("retry_limit_by_rate", false)?;
     let mut retry_out = None;
     if let Some(field) = if is_ap { section.get("retry_out") } else { None } {
