@@ -1,7 +1,6 @@
 """Inventories, plans, and from runs to measurements."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
