@@ -11,6 +11,8 @@ mod scheme;
 mod station;
 mod wiring;
 
+use std::collections::BTreeMap;
+
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::phy::{Band, Width};
 
@@ -107,6 +109,7 @@ struct Names<'a> {
     links: Vec<&'a str>,
     link_kinds: Vec<link::Kind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
+    node_by_name: BTreeMap<&'a str, usize>,
 }
 
 /// Where the name in `field` stands among `known`.
@@ -120,7 +123,7 @@ impl Names<'_> {
     fn node(&self, field: &Field<'_>) -> Result<usize, Fault> {
         let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
-        let found = self.nodes.iter().position(|(known, _)| *known == name);
+        let found = self.node_by_name.get(name).copied();
         found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
 
@@ -149,7 +152,7 @@ impl Names<'_> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;
         let find = || {
             let (node, interface) = text.split_once('.')?;
-            let node = self.nodes.iter().position(|(known, _)| *known == node)?;
+            let node = *self.node_by_name.get(node)?;
             let interface = self.nodes[node].1.iter().position(|known| *known == interface)?;
             Some(InterfaceRef { node, interface })
         };
@@ -214,6 +217,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
         links: link_fields.iter().map(|(name, _)| *name).collect(),
         link_kinds: link_fields.iter().map(|(_, field)| link::kind(field)).collect::<Result<_, _>>()?,
         nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
+        node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
     };
 
     let channels =

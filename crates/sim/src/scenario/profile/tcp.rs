@@ -339,6 +339,12 @@ pub(super) static NODE: Shape = Shape {
             "1 ms, or what the Wi-Fi driver asks for",
             "data of how long at the pacing rate a socket may have below it (1 ms: 1/1024 s, as the kernel counts)",
         ),
+        Key::open(
+            "tsq_bytes",
+            Form::Bytes(4096, 1 << 30),
+            "by the pacing rate",
+            "bytes of memory that a socket may have below it whatever its rate, as a patched kernel has it; not with `tsq_period`",
+        ),
         Key::or(
             "pacing_base",
             Form::Choice(&["srtt", "base_rtt"]),
@@ -366,6 +372,14 @@ pub(super) fn node(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault
     let mut section = field.section("a table")?;
     let t = &mut profile.tcp;
     t.small_queues.off = section.or_by("tsq", false, |f| f.choice(&[("off", true), ("on", false)]))?;
+    if let Some(field) = section.get("tsq_bytes") {
+        // paper: towards-1ms sec. IV - BTSQ: a constant number of bytes.
+        if section.has("tsq_period") {
+            return Err(field.wrong("it without tsq_period"));
+        }
+        t.limit_output_bytes = field.value()?;
+        t.small_queues.cap = LimitOutput::Fixed;
+    }
     if let Some(period) = section.get("tsq_period") {
         let expected = "a whole number of ms from 1 to 64, such as \"2 ms\"";
         let wrong = || period.wrong(expected);
