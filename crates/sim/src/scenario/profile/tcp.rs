@@ -1,7 +1,7 @@
 //! TCP's part of a kernel: the `[tcp]` table of its data file, the settings that `sysctl` knows, and the node's `tcp`
 //! table for what it does not.
 
-use stillair_model::transport::cc;
+use stillair_model::transport::cc::{self, bbr::BbrParams};
 use stillair_model::transport::tcp::config::{
     Exception, LimitOutput, LossDetection, PacingBase, SmallQueues, TcpConfig,
 };
@@ -74,11 +74,13 @@ pub(super) static FILE: Shape = Shape {
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
         Key::need("comp_sack_nr", Form::Integer(0, 255), "tcp_comp_sack_nr"),
         Key::need("comp_sack_slack", Form::Time, "tcp_comp_sack_slack_ns"),
+        Key::need("bbr_pacing_margin_percent", Form::Integer(0, 99), "how far BBR paces below the bandwidth"),
+        Key::need("bbr_extra_acked", Form::Boolean, "BBR has room for aggregated acknowledgements"),
     ]],
 };
 
 /// Reads the `[tcp]` table of a kernel's data file.
-pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), Fault> {
+pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, BbrParams), Fault> {
     let mut t = field.section("a table")?;
     let n = "a value";
     let config = TcpConfig {
@@ -134,8 +136,15 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), 
         comp_sack_slack: t.need("comp_sack_slack", n)?.value()?,
     };
     let wifi_pacing_shift = t.need("wifi_pacing_shift", n)?.value()?;
+    let usual = BbrParams::default();
+    let extra_acked: bool = t.need("bbr_extra_acked", n)?.value()?;
+    let bbr = BbrParams {
+        pacing_margin_percent: t.need("bbr_pacing_margin_percent", n)?.value()?,
+        extra_acked_gain: if extra_acked { usual.extra_acked_gain } else { 0 },
+        ..usual
+    };
     t.finish()?;
-    Ok((config, wifi_pacing_shift))
+    Ok((config, wifi_pacing_shift, bbr))
 }
 
 /// Least, initial and largest size of a buffer.
