@@ -2,7 +2,7 @@
 # Needs: a Rust toolchain, Python 3.11 or newer with venv, a C compiler (scripts/prerequisites.sh checks).
 
 PYTHON ?= python3
-BENCH ?= scenarios/bench/anomaly-udp.toml scenarios/bench/wired-4.toml
+BENCH ?= $(patsubst %,scenarios/bench/%.toml,anomaly-udp wired-4 upload-4 rrul anomaly-tcp thirty)
 FUZZ_SECONDS ?= 60
 
 VENV := .venv

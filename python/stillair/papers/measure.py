@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stillair.papers import judge, samples, table1_model
+from stillair.papers import formulas, judge, samples, table1_model
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
 from stillair.papers.judge import Cell
@@ -133,6 +133,9 @@ class Measurer:
             return Interval(100 * (1 - left.mean), 100 * (1 - left.high), 100 * (1 - left.low))
         if metric.ratio_of:
             return _ratio(*self._ends(where, metric, metric.ratio_of))
+        if metric.formula:
+            value = formulas.FORMULAS[metric.formula]()
+            return Interval(value, value, value)
         if metric.model:
             value = metric.scale * table1_model.value(self.experiment, where["scheme"], where["station"], metric.model)
             return Interval(value, value, value)
@@ -173,10 +176,16 @@ class Measurer:
             return [metric.constant / value if value else None for value in self._runs(where, metric.inverse_of)]
         if metric.knee_of:
             return self._knee(where, metric)
-        if metric.difference_of:
-            ends = zip(*self._ends(where, metric, metric.difference_of), strict=True)
-            return [None if one is None or other is None else one - other for one, other in ends]
-        return None
+        return self._compared(where, metric)
+
+    def _compared(self, where: Where, metric: Metric) -> list[float | None] | None:
+        """A metric that is another's ratio or difference between two cells."""
+        if not (metric.ratio_of or metric.difference_of):
+            return None
+        ends = zip(*self._ends(where, metric, metric.ratio_of or metric.difference_of), strict=True)
+        if metric.ratio_of:
+            return [None if one is None or not other else one / other for one, other in ends]
+        return [None if one is None or other is None else one - other for one, other in ends]
 
     def _repetitions(self) -> int:
         """Runs of each cell, of those that were run."""

@@ -62,6 +62,8 @@ class Metric:
     """Another metric; this one is what it is with the words `from_` over what it is with `to`."""
     difference_of: str = ""
     """The same, less what it is with `to`."""
+    formula: str = ""
+    """It is not measured but worked out (`formulas.py`)."""
     word: str = ""
     """A word whose value says which metric this is, by `of`: `direction` for what goes up or down."""
     of: Mapping[str, str] | None = None

@@ -23,8 +23,8 @@ Curve = list[tuple[float, float]]
 def of_run(result: Result, run: Run, what: str, statistic: str) -> float | None:
     """A statistic of what is sampled in a run; none if there are too few samples for it.
 
-    What: `srtt_ms` of all sockets, `ping_ms`, `goodput_mbps` of all flows together, and of one of Flent's tests
-    `tcp_mbps`, `up_mbps` and `down_mbps`: what its TCP flows carry in each measured step, in all and by direction.
+    What: `srtt_ms` and `pacing_mbps` of all sockets, `ping_ms`, `goodput_mbps` of all flows together. Of one of Flent's
+    tests `tcp_mbps`, `up_mbps` and `down_mbps`: what its TCP flows carry in each measured step, in all and by direction.
     `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far the directions are apart.
 
     Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
@@ -77,6 +77,8 @@ def over_time(run: Run, what: str) -> Curve:
 def _pooled(run: Run, what: str) -> list[float]:
     if what == "goodput_mbps":
         return [value for _, value in over_time(run, what)]
+    if what == "pacing_mbps":
+        return [value for socket in run["sockets"].values() for value in socket["pacing_mbps"] if value]
     return [value for socket in run["sockets"].values() for _, value in _srtt(socket)]
 
 

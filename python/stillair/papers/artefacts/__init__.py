@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stillair.papers.artefacts import airtime, one_ms, sparse, table1, tsq
+from stillair.papers.artefacts import airtime, one_ms, sparse, table1, tsq, tsq_wifi
 from stillair.papers.measure import Measurer
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ ARTEFACTS = {
     "sparse": Artefact(sparse.text, sparse.picture),
     "tsq-ping": Artefact(tsq.ping_text, tsq.ping_picture),
     "tsq-candles": Artefact(tsq.candles_text, tsq.candles_picture),
+    "tsq-wifi": Artefact(tsq_wifi.text, tsq_wifi.picture),
     "goodput-ping": Artefact(one_ms.points_text, one_ms.points_picture),
     "ping-candles": Artefact(one_ms.candles_text, one_ms.candles_picture),
     "tsq-time": Artefact(tsq.time_text, tsq.time_picture),
