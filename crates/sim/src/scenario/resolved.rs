@@ -171,6 +171,8 @@ fn profile(p: &Profile) -> Value {
         "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,
+        "bbr_pacing_margin_percent": p.bbr.pacing_margin_percent,
+        "bbr_extra_acked": p.bbr.extra_acked_gain > 0,
         "tcp": tcp(&p.tcp),
     })
 }

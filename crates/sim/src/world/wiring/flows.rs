@@ -4,6 +4,7 @@ use stillair_model::app::{
     Bulk, BulkParams, Endpoint, Gap, Ping, UdpSource, UdpSourceParams, linear_truesize,
 };
 use stillair_model::transport::cc::Cc;
+use stillair_model::transport::cc::bbr::Bbr;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
@@ -76,7 +77,7 @@ impl Plan<'_> {
                         let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
                         for (at, endpoint, own, peer) in ends {
                             let random = seed.stream(&format!("{name}.{}", self.name(at)));
-                            let cc = Cc::by_name(congestion_control).expect("the reader knows it");
+                            let cc = self.controller(at, congestion_control);
                             let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
                             if own == receiver {
                                 tcp.listen();
@@ -99,6 +100,14 @@ impl Plan<'_> {
             }
         }
         ends
+    }
+
+    /// A congestion control as the kernel of an interface has it.
+    fn controller(&self, at: InterfaceRef, name: &str) -> Cc {
+        match Cc::by_name(name).expect("the reader knows it") {
+            Cc::Bbr(_) => Cc::Bbr(Bbr::new(self.scenario.nodes[at.node].profile.bbr)),
+            other => other,
+        }
     }
 
     /// What a socket at an interface is given by its kernel and its device.
