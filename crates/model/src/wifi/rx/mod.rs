@@ -4,6 +4,7 @@ pub mod reorder;
 
 use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Sink};
 use crate::wifi::air::ppdu::Ppdu;
+use crate::wifi::air::reception::Got;
 use crate::wifi::rx::reorder::Reorder;
 use crate::wifi::seq_window::Seq;
 
@@ -26,20 +27,20 @@ impl RxTid {
         }
     }
 
-    /// Takes the frames of one try of a PPDU: bit n of `whole` says that frame n came whole, otherwise it came broken.
+    /// Takes the frames of one try of a PPDU.
     ///
     /// The handles of whole frames move up, appended to `up`; their charge stays behind in the sender's entry.
     pub fn receive<S: Sink>(
         &mut self,
         now: Instant,
         ppdu: &mut Ppdu,
-        whole: u64,
+        got: Got,
         up: &mut Vec<Pkt>,
         ctx: &mut Ctx<'_, S>,
     ) {
         for (n, mpdu) in ppdu.mpdus.iter_mut().enumerate() {
-            if whole >> n & 1 == 0 {
-                self.broken += 1;
+            if got.whole >> n & 1 == 0 {
+                self.broken += got.readable >> n & 1;
                 continue;
             }
             let Some(pkt) = mpdu.pkt.take() else {
