@@ -2,6 +2,7 @@
 
 mod hash;
 mod occupancy;
+mod rc_stats;
 mod series;
 mod series_report;
 mod sockets;
@@ -9,6 +10,7 @@ mod summary;
 mod xstats;
 
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
+pub use rc_stats::RateSummary;
 pub use series::{PingSample, STEP, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
@@ -243,6 +245,7 @@ mod tests {
             packets: (&account, 3),
             air: vec![("wifi".to_owned(), &air)],
             qdiscs: BTreeMap::new(),
+            rc_stats: BTreeMap::new(),
             tcp: Vec::new(),
         };
         let s = summarise((7, 3), &filled(), Duration::from_secs(1), &stations, &places, end);

@@ -8,7 +8,7 @@ use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::{Direction, Protocol, Recorder, SocketSeries};
+use super::{Direction, Protocol, RateSummary, Recorder, SocketSeries};
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
 #[derive(Clone, Debug, Serialize)]
@@ -38,6 +38,9 @@ pub struct RunSummary {
     /// Queueing disciplines over the whole run, by interface: `R.eth0`, and those inside it, such as `R.eth0/child` of a
     /// class and `ap.wlan0/BE` of an access category.
     pub qdiscs: BTreeMap<String, QdiscSummary>,
+    /// What rate control knows at the end, by link: `ap.wlan0 to fast1.wlan0`. Links with fixed rates are not there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// What became of all packets of the whole run.
     pub packets: PacketSummary,
 }
@@ -147,6 +150,8 @@ pub struct AtEnd<'a> {
     pub air: Vec<(String, &'a AirAccount)>,
     /// Counters of queueing disciplines by their names.
     pub qdiscs: BTreeMap<String, QdiscSummary>,
+    /// What rate control knows, by link.
+    pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// TCP's senders: name of the flow, flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
 }
@@ -160,7 +165,7 @@ pub fn summarise(
     places: &[String],
     end: AtEnd<'_>,
 ) -> RunSummary {
-    let AtEnd { packets: (account, inside), air, qdiscs, tcp } = end;
+    let AtEnd { packets: (account, inside), air, qdiscs, rc_stats, tcp } = end;
     let seconds = measured.secs_f64();
     let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
     let used: Vec<f64> =
@@ -233,6 +238,7 @@ pub fn summarise(
         drops: dropped.collect(),
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),
         qdiscs,
+        rc_stats,
         packets: PacketSummary {
             created: account.created,
             delivered: account.delivered,
