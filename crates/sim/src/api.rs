@@ -196,7 +196,10 @@ fn close<S: Sink>(
     let tcp = tcp
         .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
     let qdiscs = qdiscs(scenario, world, end);
-    let end = AtEnd { packets: world.packet_account(), air, qdiscs, tcp: tcp.collect() };
+    let since = |(flow, since): (_, Option<Instant>)| (flow, since.map(|since| end - since));
+    let under_way = world.loads_under_way().map(since).collect();
+    let packets = world.packet_account();
+    let end = AtEnd { packets, air, qdiscs, tcp: tcp.collect(), flows: &names, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 

@@ -98,13 +98,16 @@ class Measurer:
         if "numerator" in claim.configuration:
             names = claim.configuration["numerator"], claim.configuration["denominator"]
             axis = self.own.axis_of(names[1])
-            above, below = (self._runs({**where, axis: name}, claim.metric) for name in names)
-            return Cell(label, _ratio(above, below))
+            metric = self._metric(claim.metric)
+            above, below = (self._runs({**where, axis: name}, metric.increase_of or claim.metric) for name in names)
+            found = _ratio(above, below)
+            return Cell(label, _per_cent_more(found) if metric.increase_of else found)
         return Cell(label, self._quantity(where, claim.metric))
 
     def _order(self, claim: Claim, label: str, where: Where) -> Cell:
         axis = claim.configuration["axis"]
-        series = {name: self._runs({**where, axis: name}, claim.metric) for name in judge.members(claim.ordering)}
+        names = judge.members(claim.ordering)
+        series = {name: self._runs({**where, **_member(axis, name)}, claim.metric) for name in names}
         gaps = []
         for low, high in judge.steps(claim.ordering):
             below, above = _paired(series[low], series[high])
@@ -120,6 +123,9 @@ class Measurer:
             )
             left = _ratio(after, before)
             return Interval(100 * (1 - left.mean), 100 * (1 - left.high), 100 * (1 - left.low))
+        if metric.increase_of:
+            before, after = self._ends(where, metric, metric.increase_of)
+            return _per_cent_more(_ratio(after, before))
         if metric.ratio_of:
             return _ratio(*self._ends(where, metric, metric.ratio_of))
         if metric.model:
@@ -198,6 +204,16 @@ def _ratio(above: Sequence[float | None], below: Sequence[float | None]) -> Inte
     if not any(under):
         raise _LackingError("what it is compared with was zero in every run", ran=True)
     return ratio_interval(over, under)
+
+
+def _per_cent_more(ratio: Interval) -> Interval:
+    return Interval(*(100 * (value - 1) for value in ratio))
+
+
+def _member(axis: str, name: str) -> Where:
+    """The words of a member of an order; an axis `scheme and qos` has members such as `fifo VO`."""
+    keys = axis.split(" and ")
+    return dict(zip(keys, name.split(" "), strict=True)) if len(keys) > 1 else {axis: name}
 
 
 def _words(where: Where) -> str:

@@ -2,6 +2,7 @@
 
 mod frames;
 mod ids;
+mod kind;
 mod list;
 mod packet;
 mod qos;
@@ -15,8 +16,9 @@ pub use frames::{
     AnswerView, ContentView, FrameView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
+pub use kind::Kind;
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
-pub use packet::{Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason, linear_truesize};
+pub use packet::{Fate, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason, linear_truesize};
 pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};

@@ -7,6 +7,7 @@
 use core::num::NonZeroU32;
 
 use super::ids::{Addr, FlowId, PeerId, PlaceId, SockId};
+use super::kind::Kind;
 use super::tcp::TcpHeader;
 use super::time::Instant;
 
@@ -29,36 +30,6 @@ impl Pkt {
     #[inline]
     fn generation(self) -> u8 {
         (self.0.get() >> SLOT_BITS) as u8
-    }
-}
-
-/// What a packet carries.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Kind {
-    /// A UDP datagram.
-    Udp,
-    /// ICMP echo request.
-    EchoRequest,
-    /// ICMP echo reply.
-    EchoReply,
-    /// A UDP datagram that a server at its destination sends back.
-    UdpRequest,
-    /// That datagram on its way back.
-    UdpReply,
-    /// A TCP segment, or several that travel as one packet.
-    Tcp,
-}
-
-impl Kind {
-    /// What the destination answers it with, if it does.
-    #[inline]
-    pub const fn reply(self) -> Option<Self> {
-        match self {
-            Self::EchoRequest => Some(Self::EchoReply),
-            Self::UdpRequest => Some(Self::UdpReply),
-            Self::Udp | Self::EchoReply | Self::UdpReply | Self::Tcp => None,
-        }
     }
 }
 

@@ -4,7 +4,8 @@
 
 use super::frames::{FrameView, PpduTry};
 use super::ids::{FlowId, PlaceId};
-use super::packet::{Fate, Kind, Packets, Pkt, Reason};
+use super::kind::Kind;
+use super::packet::{Fate, Packets, Pkt, Reason};
 use super::time::{Duration, Instant};
 
 /// One thing that happened.
@@ -31,6 +32,13 @@ pub enum Trace {
         forth: bool,
         /// How many bytes.
         bytes: u32,
+    },
+    /// A page is there as a whole.
+    Loaded {
+        /// Its flow.
+        flow: FlowId,
+        /// Time since its load began.
+        took: Duration,
     },
     /// A packet was dropped.
     Dropped {

@@ -78,9 +78,10 @@ impl<S> World<S> {
     /// Memory charged to a socket now, in bytes.
     fn charge_of(&self, socket: &Socket) -> u64 {
         match (socket.protocol, &self.apps[socket.app as usize].kind) {
+            (Protocol::Over, _) => 0,
             (Protocol::Tcp, _) => socket.tcp.as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
             (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
-            (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_)) => 0,
+            (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_) | AppKind::Voip(_) | AppKind::Web(_)) => 0,
         }
     }
 

@@ -35,6 +35,8 @@ pub(super) enum Protocol {
     Udp,
     /// TCP.
     Tcp,
+    /// TCP once; the connection is over and nothing of it is left.
+    Over,
 }
 
 /// A bulk transfer with the sockets at its two ends.
@@ -62,7 +64,7 @@ pub struct TcpSocket<'a> {
 }
 
 /// The way out of a node for what a socket sends.
-struct Way<'a, S> {
+pub(super) struct Way<'a, S> {
     world: &'a mut World<S>,
     node: NodeId,
 }
@@ -76,9 +78,13 @@ impl<S: Sink> Outlet for Way<'_, S> {
 
 impl<S: Sink> World<S> {
     /// Lets a socket's machine act on the world; none if the socket speaks no TCP.
-    fn with_tcp<R>(&mut self, sock: SockId, act: impl FnOnce(&mut Tcp, &mut Way<'_, S>) -> R) -> Option<R> {
+    pub(super) fn with_tcp<R>(
+        &mut self,
+        sock: SockId,
+        act: impl FnOnce(&mut Tcp, &mut Way<'_, S>) -> R,
+    ) -> Option<R> {
         let socket = &mut self.sockets[sock.index()];
-        if socket.protocol == Protocol::Udp {
+        if socket.protocol != Protocol::Tcp {
             return None;
         }
         let mut tcp = socket.tcp.take().expect("a socket is not entered twice");
@@ -133,7 +139,11 @@ impl<S: Sink> World<S> {
     fn serve(&mut self, sock: SockId) {
         let now = self.now;
         let app = self.sockets[sock.index()].app as usize;
-        let AppKind::Bulk(flow) = &mut self.apps[app].kind else { return };
+        let flow = match &mut self.apps[app].kind {
+            AppKind::Bulk(flow) => flow,
+            AppKind::Web(_) => return self.serve_web(app, sock),
+            _ => return,
+        };
         let (id, wants, waits) =
             (flow.flow, if sock == flow.sender { flow.bulk.wants() } else { 0 }, flow.waits);
         let done = self.with_tcp(sock, |tcp, out| {
@@ -180,11 +190,12 @@ impl<S: Sink> World<S> {
         self.tcp_sockets().filter(|s| s.opens).map(move |s| (s.flow, s.tcp.info(now)))
     }
 
-    /// All TCP sockets, in the order of the flows, each end that connects before the one that listens.
+    /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one that listens.
+    /// Those of pages come and go.
     pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         let bulk = self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Bulk(flow) => Some(flow),
-            AppKind::Udp(_) | AppKind::Ping(_) => None,
+            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Web(_) => None,
         });
         let ends = bulk.flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
         ends.filter_map(|(flow, sock, opens)| {
@@ -195,7 +206,7 @@ impl<S: Sink> World<S> {
 
     /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most deadlines are
     /// put off long before they come, and asking again when it fires is cheaper than arming anew each time.
-    fn arm_socket(&mut self, sock: SockId) {
+    pub(super) fn arm_socket(&mut self, sock: SockId) {
         if let Some(tcp) = &self.sockets[sock.index()].tcp
             && let Some(at) = tcp.next_timer()
         {

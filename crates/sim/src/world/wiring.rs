@@ -72,10 +72,11 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
     let (apps, sockets, flows) = plan.apps(seed);
+    // Connections of pages are opened as the run goes, and their timers stand behind all others.
+    let n_sockets = sockets.len() + plan.pages();
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
     let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
-    let slots =
-        Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), sockets.len());
+    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), n_sockets);
     let mut world = World {
         now: Instant::ZERO,
         timers: Timers::new(slots.end),

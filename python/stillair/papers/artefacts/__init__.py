@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stillair.papers.artefacts import airtime, headline, latency, sparse, table1, throughput, tsq
+from stillair.papers.artefacts import airtime, headline, latency, sparse, table1, table2, throughput, tsq, web
 from stillair.papers.measure import Measurer
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ ARTEFACTS = {
     "latency-all": Artefact(latency.all_text, latency.all_picture),
     "latency": Artefact(latency.text, latency.picture),
     "throughput": Artefact(throughput.text, throughput.picture),
+    "voip": Artefact(table2.text, table2.picture),
+    "web": Artefact(web.text, web.picture),
     "headline": Artefact(headline.text, headline.picture),
     "tsq-ping": Artefact(tsq.ping_text, tsq.ping_picture),
     "tsq-candles": Artefact(tsq.candles_text, tsq.candles_picture),

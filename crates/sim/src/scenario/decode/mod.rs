@@ -5,6 +5,7 @@ mod flow;
 mod interface;
 mod link;
 mod node;
+mod page;
 mod qdisc;
 mod scheme;
 mod station;
