@@ -197,13 +197,11 @@ fn close<S: Sink>(
     let tcp = tcp
         .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
     let qdiscs = qdiscs(scenario, world, end);
-    let end = AtEnd {
-        packets: world.packet_account(),
-        air,
-        qdiscs,
-        rc_stats: rc_stats(scenario, world),
-        tcp: tcp.collect(),
-    };
+    let since = |(flow, since): (_, Option<Instant>)| (flow, since.map(|since| end - since));
+    let under_way = world.loads_under_way().map(since).collect();
+    let packets = world.packet_account();
+    let rc_stats = rc_stats(scenario, world);
+    let end = AtEnd { packets, air, qdiscs, rc_stats, tcp: tcp.collect(), flows: &names, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 

@@ -51,7 +51,7 @@ def of_run(
 
 
 def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> list[float]:
-    """Round-trip times of the ICMP pings to all stations or these, whose replies came in the time that is measured, in ms."""
+    """Round-trip times of the ICMP pings to all stations or these, in ms: of replies in the time that is measured."""
     series = result.measured(run["run"]).series
     since, until = series.measured_ns()
     return [

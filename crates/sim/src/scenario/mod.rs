@@ -21,6 +21,7 @@ mod units;
 
 use std::net::Ipv4Addr;
 
+use stillair_model::app::Page;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::air::edca::EdcaParams;
@@ -417,6 +418,15 @@ pub enum FlowKind {
         congestion_control: &'static str,
         /// Bytes that it sends before it closes; none means as many as it can.
         bytes: Option<u64>,
+    },
+    /// A telephone call in one direction.
+    Voip,
+    /// A client that loads a page over and over; the flow's receiver serves it.
+    Web {
+        /// The page.
+        page: Page,
+        /// Least time from the beginning of a load to that of the next.
+        interval: Duration,
     },
     /// UDP datagrams that a server at the receiver sends back.
     UdpPing {

@@ -144,6 +144,17 @@ impl Scenario {
                 "congestion_control": congestion_control,
                 "bytes": bytes,
             }),
+            FlowKind::Web { page, interval } => json!({
+                "kind": "web",
+                "page": {
+                    "request_bytes": page.request,
+                    "header_bytes": page.header,
+                    "list_bytes": page.list,
+                    "objects_bytes": page.objects,
+                },
+                "interval_ns": interval.nanos(),
+            }),
+            FlowKind::Voip => json!({ "kind": "voip" }),
             FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
             FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };

@@ -7,6 +7,7 @@ mod interface;
 mod link;
 mod losses;
 mod node;
+mod page;
 mod qdisc;
 mod rate;
 mod retries;
