@@ -144,6 +144,8 @@ pub struct Interface {
     pub tso: bool,
     /// Segments that come in together are merged (GRO).
     pub gro: bool,
+    /// Packets that its queues may hold where their discipline does not say.
+    pub txqueuelen: u32,
     /// Queueing discipline: the one given, or the default of device and scheme.
     pub qdisc: QdiscSpec,
     /// What it is connected to.

@@ -77,6 +77,7 @@ impl Scenario {
             "address": interface.address.to_string(),
             "tso": interface.tso,
             "gro": interface.gro,
+            "txqueuelen": interface.txqueuelen,
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
         })
