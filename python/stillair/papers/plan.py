@@ -122,7 +122,7 @@ class ExperimentPlan:
     def axis_of(self, value: object) -> str:
         """The word whose value this is in some cell: `scheme` for `fifo`."""
         cells = [cell for campaign in self.campaigns for cell in campaign.cells]
-        return next((key for cell in cells for key, known in cell.where.items() if known == value), "")
+        return next((key for cell in cells for key, known in cell.where.items() if str(known) == str(value)), "")
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,8 @@ class Plan:
 
 
 def matches(where: Where, cell: Where) -> bool:
-    """Whether a cell with these words fits what is asked for."""
-    return bool(cell) and all(key in cell and cell[key] == value for key, value in where.items())
+    """Whether a cell with these words fits what is asked for. A number may be written as one or as text."""
+    return bool(cell) and all(key in cell and str(cell[key]) == str(value) for key, value in where.items())
 
 
 @cache
