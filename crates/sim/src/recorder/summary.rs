@@ -45,7 +45,7 @@ pub struct RunSummary {
 /// The summary of one TCP flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
-    /// Bytes read by the receiver after the warm-up, in Mbit/s.
+    /// Bytes read by the receiver in the time that is measured, in Mbit/s.
     pub goodput_mbps: f64,
     /// Segments sent again, over the whole run.
     pub retransmissions: u32,
@@ -151,7 +151,7 @@ pub struct AtEnd<'a> {
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
 }
 
-/// Makes the summary of a run in which `measured` passed after the warm-up.
+/// Makes the summary of a run of which so much was `measured`.
 pub fn summarise(
     (seed, run): (u64, u64),
     recorder: &Recorder,

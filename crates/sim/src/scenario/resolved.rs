@@ -9,9 +9,12 @@ use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
-use super::{EdcaOverride, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi};
+use super::{
+    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
+};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -43,6 +46,7 @@ impl Scenario {
             "name": self.name,
             "duration_ns": self.duration.nanos(),
             "warm_up_ns": self.warm_up.nanos(),
+            "cool_down_ns": self.cool_down.nanos(),
             "seed": self.seed,
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
@@ -52,6 +56,7 @@ impl Scenario {
                 "queues_ns": self.record.queues.map(Duration::nanos),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
+            "test": self.test.as_ref().map(|t| self.test(t)),
         });
         all.to_string()
     }
@@ -97,7 +102,23 @@ impl Scenario {
             "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
             "retry_limit": wifi.retry_limit,
+            "retry_limit_by_rate": wifi.retry_limit_by_rate,
+            "retry_out": wifi.retry_out.map(|retry_out| match retry_out {
+                RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
+                RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
+            }),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
+        })
+    }
+
+    fn test(&self, test: &FlentTest) -> Value {
+        json!({
+            "name": test.name,
+            "from": self.endpoint_name(test.from),
+            "to": self.endpoint_name(test.to),
+            "length_ns": test.length.nanos(),
+            "delay_ns": test.delay.nanos(),
+            "streams": test.streams,
         })
     }
 
@@ -131,6 +152,7 @@ impl Scenario {
             "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
+            "series": flow.series,
         })
     }
 }
@@ -336,6 +358,14 @@ fn wire(params: &WireParams) -> Value {
 fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler) = match config {
         DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
+        DriverConfig::Htc(p) => {
+            return json!({
+                "kind": "ath9k_htc",
+                "limit": p.limit,
+                "target_buffers": p.target_buffers,
+                "max_frames": p.max_frames,
+            });
+        }
         DriverConfig::Fq(p, scheduler) => (p, scheduler),
     };
     let (name, airtime) = match scheduler {

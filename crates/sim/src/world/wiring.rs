@@ -10,6 +10,7 @@ use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
+use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::phy::timing::Timing;
@@ -79,7 +80,13 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let sharing = plan.sharing(radios.len());
     let Ends { apps, sockets, tcps, records: flows } = plan.apps(seed);
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
-    let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
+    let until = match scenario.cool_down {
+        // What happens at the very end is measured too.
+        Duration::ZERO => Instant::from_nanos(u64::MAX),
+        cool_down => Instant::ZERO + (scenario.duration - cool_down),
+    };
+    let measured = Instant::ZERO + scenario.warm_up..until;
+    let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     let slots =
         Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), sockets.len());
     let mut world = World {
@@ -281,6 +288,10 @@ impl<'a> Plan<'a> {
         };
         for ac in Ac::ALL {
             wifi.edca[ac.index()].apply(set.get_mut(ac));
+            if let DriverConfig::Htc(_) = wifi.driver {
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_main.c ath9k_htc_conf_tx (4.14) - half of what it is told.
+                set.get_mut(ac).cw_min /= 2;
+            }
         }
         set
     }
@@ -328,8 +339,15 @@ impl<'a> Plan<'a> {
                 first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
                 interval,
             });
+            let mut dev = WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place);
+            if wifi.retry_limit_by_rate {
+                dev = dev.with_limit_by_rate();
+            }
+            if let Some(params) = wifi.retry_out {
+                dev = dev.with_retry_out(params);
+            }
             wlans.push(Wlan {
-                dev: WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place),
+                dev,
                 interface: self.id(at),
                 errors: seed.stream(&format!("{name}.errors")),
                 beacons,
@@ -364,8 +382,13 @@ impl<'a> Plan<'a> {
         let (_, path) = self.path(at, peer);
         // A station's only peer is its first.
         let back = self.numbers[self.dev(at).index()];
-        let limits =
-            Ac::ALL.map(|ac| AggregateLimits::of(&path.chain, edca.get(ac).txop, MAX_FRAMES, PEER_MAX));
+        let limits = Ac::ALL.map(|ac| {
+            let of = |frames| AggregateLimits::of(&path.chain, edca.get(ac).txop, frames, PEER_MAX);
+            match self.wifi_of(at).driver {
+                DriverConfig::Htc(htc) => of(htc.max_frames).with_delimiter_counted(),
+                DriverConfig::Legacy(_) | DriverConfig::Fq(..) => of(MAX_FRAMES),
+            }
+        });
         Peer {
             remote: (self.dev(peer), back),
             chain: path.chain,

@@ -332,7 +332,7 @@ impl Device<'_> {
         match self.scheme {
             None if self.never_stops() => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },
             None => QdiscSpec { mq: false, config: self.by_sysctl() },
-            Some(Scheme::Fifo) => QdiscSpec { mq: true, config: self.by_sysctl() },
+            Some(Scheme::Fifo | Scheme::Ath9kHtc) => QdiscSpec { mq: true, config: self.by_sysctl() },
             Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
             Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted) => {
                 QdiscSpec { mq: false, config: QdiscConfig::Noqueue }
