@@ -1,5 +1,6 @@
 """Captures as Wireshark's dissectors see them, and their airtime by arithmetic that shares nothing with the engine."""
 
+import resource
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stillair import InputError, Scenario
+from stillair import InputError, RunError, Scenario
 from stillair.capture import Capture, capture_points, write_capture
 from tshark import BAD, CHECKS, GOOD, fields
 
@@ -331,6 +332,20 @@ def test_a_capture_is_of_the_run_that_was_asked_for(tmp_path: Path) -> None:
     again = write_capture(case, (), 5, 1, tmp_path / "b.pcapng")
     assert same.run == runs[1] == again.run != other.run
     assert (tmp_path / "a.pcapng").read_bytes() == (tmp_path / "b.pcapng").read_bytes()
+
+
+def test_a_capture_that_fails_leaves_nothing_and_replaces_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "of-yesterday.pcapng"
+    path.write_text("yesterday's")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, hard))
+    try:
+        with pytest.raises(RunError, match=r"of-yesterday\.pcapng: the capture could not be written: File too large"):
+            write_capture(CASES["errors"], (), None, 0, path, snaplen=0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "yesterday's"
 
 
 def test_points_are_listed_and_wrong_requests_explained(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ use serde::Serialize;
 use stillair_model::vocabulary::{Duration, Instant, Seed, Sink};
 
 use crate::recorder::{
-    self, AtEnd, Occupancy, OccupancyReport, QdiscSummary, Recorder, RunSummary, STEP, Series, SeriesReport,
-    SocketSeries, summarise,
+    self, AirNames, AtEnd, Exchanges, ExchangesReport, Occupancy, OccupancyReport, QdiscSummary, Recorder,
+    RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
 };
 use crate::scenario::{self, Scenario};
-use crate::world::{self, QdiscCounters, Wired, World};
+use crate::world::{self, DevLayout, QdiscCounters, Wired, World};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -54,6 +54,9 @@ pub struct RunReport {
     /// What happened step by step, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesReport>,
+    /// Every exchange on the air in a stretch, if the scenario asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<ExchangesReport>,
     /// What waited in each layer of each interface, if the scenario asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<OccupancyReport>,
@@ -105,6 +108,7 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
         let series = Series::new(scenario.duration, flows, stations.len(), places.len(), interfaces);
         world.trace.series = Some(series);
     }
+    world.trace.exchanges = scenario.record.air.map(Exchanges::new);
     // The world stands still wherever something is sampled.
     let mut step = Sampling::new(with_series.then_some(STEP));
     let mut ss = Sampling::new(scenario.record.ss);
@@ -132,7 +136,22 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
     let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places, sockets)?;
     let series = recorder::report(scenario, &world.trace, &stations, &places);
     let queues = scenario.record.queues.map(|interval| occupancy.report(scenario, interval));
-    Ok(RunReport { summary, series, queues })
+    let exchanges = world.trace.exchanges.as_ref().map(|found| found.report(air_names(scenario)));
+    Ok(RunReport { summary, series, exchanges, queues })
+}
+
+/// The Wi-Fi interfaces of a scenario as the trace numbers them.
+fn air_names(scenario: &Scenario) -> AirNames {
+    let layout = world::layout(scenario);
+    let name = |dev: &DevLayout| {
+        let at = &layout.interfaces[dev.interface.index()];
+        format!("{}.{}", at.node, at.name)
+    };
+    AirNames {
+        interfaces: layout.devs.iter().map(name).collect(),
+        access_points: layout.devs.iter().map(|dev| dev.ap).collect(),
+        peers: layout.devs.iter().map(|dev| dev.peers.clone()).collect(),
+    }
 }
 
 /// Something that is looked at at a steady interval.

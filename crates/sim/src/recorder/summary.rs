@@ -213,9 +213,13 @@ pub fn summarise(
     let used: Vec<f64> =
         recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect();
     let total: f64 = used.iter().sum();
+    let mut flows_of = vec![Vec::new(); stations.len()];
+    for flow in &recorder.flows {
+        flow.station.into_iter().for_each(|station| flows_of[station].push(flow));
+    }
     let station = |i: usize| {
         let record = &recorder.stations[i];
-        let flows = || recorder.flows.iter().filter(move |f| f.station == Some(i));
+        let flows = || flows_of[i].iter();
         let rtts = |protocol: Protocol| {
             let all = flows().flat_map(|f| f.rtts[protocol as usize].iter().copied());
             let mut rtts: Vec<u64> = all.collect();

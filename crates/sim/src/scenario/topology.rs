@@ -9,8 +9,13 @@ use super::{Medium, Role, Scenario};
 /// Refuses a scenario with a flow whose packets, or the answers to them, have no way.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let neighbours = neighbours(scenario);
+    // Many flows have one sender.
+    let mut last = None;
     for (f, flow) in scenario.flows.iter().enumerate() {
-        let reached = search(scenario, &neighbours, flow.from.node, false);
+        let (_, reached) = match last.take() {
+            Some((from, reached)) if from == flow.from.node => last.insert((from, reached)),
+            _ => last.insert((flow.from.node, search(scenario, &neighbours, flow.from.node, false))),
+        };
         let to = flow.to.iter().map(|to| to.node).enumerate();
         let Some((t, to)) = to.into_iter().find(|(_, to)| reached[*to].is_none()) else {
             continue;

@@ -159,11 +159,14 @@ impl<S: Sink> World<S> {
                 if own == server {
                     tcp.listen();
                 }
-                Socket { tcp: Some(Box::new(tcp)), app: app as u32, node: *node, protocol: Protocol::Tcp }
+                (Socket { app: app as u32, node: *node, protocol: Protocol::Tcp }, Box::new(tcp))
             });
             (client, made)
         };
-        self.sockets.extend(made);
+        for (socket, tcp) in made {
+            self.sockets.push(socket);
+            self.tcps.push(Some(tcp));
+        }
         debug_assert!(self.slots.sockets as usize + self.sockets.len() <= self.slots.end as usize);
         let now = self.now;
         self.with_tcp(connected, |tcp, out| tcp.connect(now, out));
@@ -198,8 +201,8 @@ impl<S: Sink> World<S> {
             if over {
                 // Nothing of it is on its way but what nobody answers.
                 for sock in pair {
-                    let socket = &mut self.sockets[sock.index()];
-                    (socket.tcp, socket.protocol) = (None, Protocol::Over);
+                    self.sockets[sock.index()].protocol = Protocol::Over;
+                    self.tcps[sock.index()] = None;
                 }
             }
             !over
@@ -208,7 +211,7 @@ impl<S: Sink> World<S> {
     }
 
     fn is_over(&self, sock: SockId) -> bool {
-        let tcp = self.sockets[sock.index()].tcp.as_ref();
+        let tcp = self.tcps[sock.index()].as_ref();
         tcp.is_none_or(|tcp| tcp.is_closed() && tcp.sender.charged() == 0)
     }
 

@@ -80,6 +80,12 @@ static UDP: Shape = Shape {
     ],
 };
 
+/// Requests are for measuring, not for load.
+// linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds (recalled).
+// deviation: zero, which there means as soon as a reply has come, is no interval; and a server of irtt refuses less than
+// 10 ms unless told otherwise.
+const INTERVAL: Form = Form::Times { least: "1 ms", most: None, why: "what ping can tell apart" };
+
 static PING: Shape = Shape {
     title: "Flow of kind ping",
     about: "ICMP echo, answered by the receiver.",
@@ -87,7 +93,7 @@ static PING: Shape = Shape {
         &[Key::tag("kind", "ping")],
         COMMON,
         &[
-            Key::or("interval", Form::Period, "200 ms", "time between requests"),
+            Key::or("interval", INTERVAL, "200 ms", "time between requests"),
             Key::or("payload", Form::Bytes(0, MAX_PAYLOAD), "56 B", "payload of a request"),
         ],
     ],
@@ -100,7 +106,7 @@ static UDP_PING: Shape = Shape {
         &[Key::tag("kind", "udp_ping")],
         COMMON,
         &[
-            Key::or("interval", Form::Period, "200 ms", "time between packets"),
+            Key::or("interval", INTERVAL, "200 ms", "time between packets"),
             Key::or("payload", Form::Bytes(0, MAX_PAYLOAD), "60 B", "payload of a packet"),
         ],
     ],

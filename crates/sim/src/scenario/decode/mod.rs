@@ -11,6 +11,8 @@ mod scheme;
 mod station;
 mod wiring;
 
+use std::collections::BTreeMap;
+
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::phy::{Band, Width};
 
@@ -18,7 +20,7 @@ use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::reader::{Field, Section};
-use super::{Channel, InterfaceRef, Record, Scenario, sweep};
+use super::{Channel, InterfaceRef, Record, Scenario, Stretch, sweep, units};
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {
@@ -59,6 +61,16 @@ static RECORD: Shape = Shape {
             "time between samples of what waits in each layer of each interface: in its sockets, its discipline, the \
              driver, the hardware, on the wire",
         ),
+        Key::open(
+            "air",
+            Form::Written {
+                words: "two times such as `10 s..10.2 s`",
+                pattern: r"^[0-9.]+ ?[a-z]+ ?\.\. ?[0-9.]+ ?[a-z]+$",
+                examples: &["0 s..1 s", "10 s..10.2 s"],
+            },
+            "no exchange",
+            "part of the run in which every exchange on the air is recorded, for `--plot airtime-timeline`",
+        ),
     ]],
 };
 
@@ -94,6 +106,18 @@ struct Names<'a> {
     links: Vec<&'a str>,
     link_kinds: Vec<link::Kind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
+    node_by_name: BTreeMap<&'a str, usize>,
+}
+
+/// Two times, the second after the first.
+fn stretch(field: &Field<'_>) -> Result<Stretch, Fault> {
+    let expected = "two times such as \"10 s..10.2 s\", the second after the first";
+    let ends = field.text(expected)?.split_once("..");
+    let read = |text: &str| units::duration(text.trim()).ok();
+    match ends.and_then(|(from, until)| Some(Stretch { from: read(from)?, until: read(until)? })) {
+        Some(stretch) if stretch.from < stretch.until => Ok(stretch),
+        _ => Err(field.wrong(expected)),
+    }
 }
 
 /// Where the name in `field` stands among `known`.
@@ -107,7 +131,7 @@ impl Names<'_> {
     fn node(&self, field: &Field<'_>) -> Result<usize, Fault> {
         let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
-        let found = self.nodes.iter().position(|(known, _)| *known == name);
+        let found = self.node_by_name.get(name).copied();
         found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
 
@@ -136,7 +160,7 @@ impl Names<'_> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;
         let find = || {
             let (node, interface) = text.split_once('.')?;
-            let node = self.nodes.iter().position(|(known, _)| *known == node)?;
+            let node = *self.node_by_name.get(node)?;
             let interface = self.nodes[node].1.iter().position(|known| *known == interface)?;
             Some(InterfaceRef { node, interface })
         };
@@ -182,6 +206,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
         links: link_fields.iter().map(|(name, _)| *name).collect(),
         link_kinds: link_fields.iter().map(|(_, field)| link::kind(field)).collect::<Result<_, _>>()?,
         nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
+        node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
     };
 
     let channels =
@@ -195,8 +220,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let record = root.or_by("record", Record::default(), |field| {
         let mut section = field.section("a table")?;
         let (ss, queues) = (section.find("ss")?, section.find("queues")?);
+        let air = section.get("air").map(|field| stretch(&field)).transpose()?;
         section.finish()?;
-        Ok(Record { ss, queues })
+        Ok(Record { ss, queues, air })
     })?;
     root.get("sweep");
     root.finish()?;
