@@ -72,6 +72,17 @@ pub struct Record {
     pub ss: Option<Duration>,
     /// Time between samples of what waits in each layer of each interface; none means no samples.
     pub queues: Option<Duration>,
+    /// Part of the run in which every exchange on the air is recorded.
+    pub air: Option<Stretch>,
+}
+
+/// A part of a run, given as times since its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// When it begins.
+    pub from: Duration,
+    /// When it is over.
+    pub until: Duration,
 }
 
 impl Scenario {

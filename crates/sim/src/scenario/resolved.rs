@@ -60,6 +60,7 @@ impl Scenario {
             "record": {
                 "ss_ns": self.record.ss.map(Duration::nanos),
                 "queues_ns": self.record.queues.map(Duration::nanos),
+                "air_ns": self.record.air.map(|air| [air.from.nanos(), air.until.nanos()]),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
             "test": self.test.as_ref().map(|t| self.test(t)),
