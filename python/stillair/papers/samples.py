@@ -1,6 +1,6 @@
 """What is sampled in a run, and what the papers say of samples: percentiles, cycles of loss, dips."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -20,12 +20,14 @@ Curve = list[tuple[float, float]]
 """Times in seconds, and values."""
 
 
-def of_run(result: Result, run: Run, what: str, statistic: str) -> float | None:
+def of_run(
+    result: Result, run: Run, what: str, statistic: str, stations: Collection[str] | None = None
+) -> float | None:
     """A statistic of what is sampled in a run; none if there are too few samples for it.
 
-    What: `srtt_ms` and `pacing_mbps` of all sockets, `ping_ms`, `goodput_mbps` of all flows together. Of one of Flent's
-    tests `tcp_mbps`, `up_mbps`, `down_mbps`: what its TCP flows carry in each measured step, in all and by direction.
-    `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far the directions are apart.
+    What: `srtt_ms` and `pacing_mbps` of all sockets, `ping_ms` of all stations or these, `goodput_mbps` of all flows
+    together. Of one of Flent's tests `tcp_mbps`, `up_mbps`, `down_mbps`: what its TCP flows carry in each measured step,
+    in all and by direction; `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far both are apart.
 
     Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
     it was cut, and `dips_s`, the mean time between short dips.
@@ -41,17 +43,17 @@ def of_run(result: Result, run: Run, what: str, statistic: str) -> float | None:
     if what in _WAYS:
         values = carried(result, run, what)
     else:
-        values = pings(result, run) if what == "ping_ms" else _pooled(run, what)
+        values = pings(result, run, stations) if what == "ping_ms" else _pooled(run, what)
     if not values:
         return None
     return sum(values) / len(values) if statistic == "mean" else percentile(values, float(statistic.removeprefix("p")))
 
 
-def pings(result: Result, run: Run) -> list[float]:
-    """The round-trip times of a run's ICMP pings whose replies came in the time that is measured, in ms."""
+def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> list[float]:
+    """Round-trip times of ICMP pings to all stations or these, of replies that came in the measured time, in ms."""
     series = result.measured(run["run"]).series
     since, until = series.measured_ns()
-    flows = [flow for flow in series.flows if flow.kind == "ping"]
+    flows = [flow for flow in series.flows if flow.kind == "ping" and (stations is None or flow.station in stations)]
     return [ping.rtt_ns / 1_000_000 for flow in flows for ping in flow.pings or () if since <= ping.at_ns < until]
 
 

@@ -33,6 +33,9 @@ impl Pkt {
     }
 }
 
+/// Hops that a packet may make when it is new.
+pub const TTL: u8 = 64;
+
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
@@ -67,7 +70,8 @@ impl Kind {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// When it entered the queue it is in (CoDel's time stamp).
+    /// When it entered the queue it is in (CoDel's time stamp). Of a TCP segment that is in none yet, when it may leave
+    /// (as `skb->tstamp`).
     pub t_enqueue: Instant,
     /// When its sender created it.
     pub t_sent: Instant,
@@ -211,7 +215,7 @@ impl Packets {
         hot.prio = 0;
         hot.tid = 0;
         hot.kind = p.kind;
-        hot.ttl = 64;
+        hot.ttl = TTL;
         hot.live = true;
         Pkt::new(slot, hot.generation)
     }
@@ -374,7 +378,7 @@ fn blank() -> Packet {
         prio: 0,
         tid: 0,
         kind: Kind::Udp,
-        ttl: 64,
+        ttl: TTL,
         generation: 1,
         live: false,
     }

@@ -26,6 +26,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::phy::{Band, RetryChain, Width};
+use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use document::Table;
@@ -184,6 +185,10 @@ pub struct Wifi {
     pub edca: [EdcaOverride; 4],
     /// Tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more.
     pub retry_limit: u8,
+    /// That limit is lower for frames sent at low rates.
+    pub retry_limit_by_rate: bool,
+    /// Pseudo retry-out of what an access point receives.
+    pub retry_out: Option<RetryOutParams>,
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
     /// are then this device's too.
     pub radio: Option<InterfaceRef>,

@@ -9,6 +9,7 @@ use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use super::{
@@ -100,6 +101,11 @@ impl Scenario {
             "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
             "retry_limit": wifi.retry_limit,
+            "retry_limit_by_rate": wifi.retry_limit_by_rate,
+            "retry_out": wifi.retry_out.map(|retry_out| match retry_out {
+                RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
+                RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
+            }),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         })
     }
@@ -159,6 +165,7 @@ fn profile(p: &Profile) -> Value {
         "name": p.name,
         "txqueuelen": p.txqueuelen,
         "pfifo_fast_limit_per_band": p.pfifo_fast_limit_per_band,
+        "net.core.default_qdisc": p.default_qdisc,
         "net.core.wmem_default": p.wmem_default,
         "truesize_linear_bytes": p.truesize_linear,
         "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
@@ -237,6 +244,35 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "drop_batch": p.drop_batch,
             "overlimit_raises_count": p.overlimit_raises_count,
             "codel": codel(&p.codel),
+        }),
+        QdiscConfig::Pie(p) => json!({
+            "kind": "pie",
+            "limit": p.limit,
+            "target_ns": p.pie.target.nanos(),
+            "tupdate_ns": p.tupdate.nanos(),
+            "alpha": p.pie.alpha,
+            "beta": p.pie.beta,
+            "ecn": p.pie.ecn,
+            "bytemode": p.pie.bytemode,
+            "dq_rate_estimator": p.pie.dq_rate_estimator,
+            "mtu_bytes": p.pie.mtu,
+        }),
+        QdiscConfig::Fq(p) => json!({
+            "kind": "fq",
+            "limit": p.limit,
+            "flow_limit": p.flow_limit,
+            "quantum_bytes": p.quantum,
+            "initial_quantum_bytes": p.initial_quantum,
+            "maxrate_bps": p.maxrate.map(Rate::bps),
+            "buckets": p.buckets,
+            "orphan_mask": p.orphan_mask,
+            "pacing": p.pacing,
+            "refill_delay_ns": p.refill_delay.nanos(),
+            "low_rate_threshold_bps": p.low_rate_threshold.bps(),
+            "ce_threshold_ns": p.ce_threshold.nanos(),
+            "timer_slack_ns": p.timer_slack.nanos(),
+            "horizon_ns": p.horizon.nanos(),
+            "horizon_drop": p.horizon_drop,
         }),
         QdiscConfig::Cake(p) => json!({
             "kind": "cake",

@@ -339,8 +339,15 @@ impl<'a> Plan<'a> {
                 first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
                 interval,
             });
+            let mut dev = WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place);
+            if wifi.retry_limit_by_rate {
+                dev = dev.with_limit_by_rate();
+            }
+            if let Some(params) = wifi.retry_out {
+                dev = dev.with_retry_out(params);
+            }
             wlans.push(Wlan {
-                dev: WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place),
+                dev,
                 interface: self.id(at),
                 errors: seed.stream(&format!("{name}.errors")),
                 beacons,

@@ -28,8 +28,10 @@ const WIRES: [&str; 7] = [
 ];
 
 /// Disciplines of the server, and whether they keep the order of a flow.
-const QDISCS: [(&str, bool); 12] = [
+const QDISCS: [(&str, bool); 14] = [
     ("pfifo_fast", true),
+    ("{ kind = \"pie\", target = \"1 ms\", limit = 50, bytemode = true }", true),
+    ("{ kind = \"fq\", flow_limit = 10, maxrate = \"5 Mbit/s\" }", true),
     ("{ kind = \"sfq\", limit = 20, depth = 8, headdrop = true }", true),
     ("{ kind = \"codel\", target = \"1 ms\", interval = \"5 ms\", limit = 40 }", true),
     ("{ kind = \"htb\", rate = \"10 Mbit/s\" }", true),
@@ -241,7 +243,13 @@ impl Cell {
         } else {
             ""
         };
-        format!("scheme = {{ {scheme} }}, {qdisc}{bursts}retry_limit = {}", self.retry_limit)
+        // Few frames come broken often, so that the rule acts at a low index only.
+        let retry_out = match self.retry_limit % 3 {
+            0 => "retry_out = { kind = \"index\", index = 1 }, retry_limit_by_rate = true, ",
+            1 => "retry_out = \"by_rate\", ",
+            _ => "",
+        };
+        format!("scheme = {{ {scheme} }}, {qdisc}{bursts}{retry_out}retry_limit = {}", self.retry_limit)
     }
 }
 

@@ -4,7 +4,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stillair.papers.artefacts import airtime, one_ms, sparse, table1, tsq, tsq_wifi
+from stillair.papers.artefacts import (
+    airtime,
+    headline,
+    latency,
+    one_ms,
+    sparse,
+    table1,
+    throughput,
+    tsq,
+    tsq_wifi,
+)
 from stillair.papers.measure import Measurer
 
 if TYPE_CHECKING:
@@ -25,6 +35,10 @@ ARTEFACTS = {
     "shares": Artefact(airtime.shares_text, airtime.shares_picture),
     "jain": Artefact(airtime.jain_text, airtime.jain_picture),
     "sparse": Artefact(sparse.text, sparse.picture),
+    "latency-all": Artefact(latency.all_text, latency.all_picture),
+    "latency": Artefact(latency.text, latency.picture),
+    "throughput": Artefact(throughput.text, throughput.picture),
+    "headline": Artefact(headline.text, headline.picture),
     "tsq-ping": Artefact(tsq.ping_text, tsq.ping_picture),
     "tsq-candles": Artefact(tsq.candles_text, tsq.candles_picture),
     "tsq-wifi": Artefact(tsq_wifi.text, tsq_wifi.picture),

@@ -59,7 +59,9 @@ fn places() -> Vec<Place> {
     let mut chain = place(&format!("{STATION}.retry_chain.0"), "Entry of a retry chain");
     chain.sets.push((chain.path.clone(), entry.to_owned()));
     out.push(chain);
-    for (above, key) in [(AP, "scheme"), (AP, "qdisc"), (STATION, "qdisc"), (WIRED, "qdisc")] {
+    for (above, key) in
+        [(AP, "scheme"), (AP, "retry_out"), (AP, "qdisc"), (STATION, "qdisc"), (WIRED, "qdisc")]
+    {
         let table = out.iter().find(|p| p.path == above).expect("placed above").shape;
         for shape in table.key(key).expect("a key with kinds").form.shapes() {
             let path = format!("{above}.{key}");
@@ -73,6 +75,7 @@ fn places() -> Vec<Place> {
             let veth = (above, shape.kind()) == (WIRED, "noqueue");
             let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
             let rate = match shape.kind() {
+                "index" => ", index = 1",
                 "htb" => ", rate = \"10 Mbit/s\"",
                 "tbf" => ", rate = \"10 Mbit/s\", burst = 5000, child = \"pfifo\"",
                 _ => "",

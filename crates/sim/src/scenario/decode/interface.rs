@@ -10,15 +10,7 @@ use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
-use super::{Names, edca, link, refer, scheme, station};
-
-/// Tries of an MPDU by the driver.
-// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (4.4) - 30; older trees have 10.
-const RETRY_LIMIT: u8 = 30;
-
-/// The same by the firmware behind ath9k_htc.
-// ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, OWLMAX_RETRIES (e888634).
-const HTC_RETRY_LIMIT: u8 = 10;
+use super::{Names, edca, link, refer, retries, scheme, station};
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -53,12 +45,6 @@ const COMMON: &[Key] = &[
 const WIFI: &[Key] = &[
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
-    Key::open(
-        "retry_limit",
-        Form::Integer(0, 255),
-        "30; with ath9k_htc 10",
-        "tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more",
-    ),
 ];
 
 static WIRED: Shape = Shape {
@@ -85,7 +71,9 @@ static AP: Shape = Shape {
         &[Key::tag("role", "ap")],
         COMMON,
         WIFI,
+        retries::SENDER,
         &[Key::need("scheme", scheme::FORM, "how it queues and schedules")],
+        retries::RECEIVER,
         edca::GROUPS[0],
         edca::GROUPS[1],
         edca::GROUPS[2],
@@ -104,6 +92,7 @@ static STATION: Shape = Shape {
         &[Key::tag("role", "station")],
         COMMON,
         WIFI,
+        retries::SENDER,
         station::KEYS,
         &[Key::or("scheme", scheme::FORM, "fifo", "how it queues and schedules")],
     ],
@@ -193,15 +182,28 @@ fn wifi<'a>(
     };
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
-    let usual = if matches!(scheme.driver, DriverConfig::Htc(_)) { HTC_RETRY_LIMIT } else { RETRY_LIMIT };
-    let retry_limit = section.or("retry_limit", usual)?;
+    let htc = matches!(scheme.driver, DriverConfig::Htc(_));
+    let retries = retries::read(section, is_ap, htc)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
     }
     let scheme::Choice { name, driver, hardware } = scheme;
-    Ok((Wifi { channel, role, scheme: name, driver, hardware, edca: own, retry_limit, radio }, qdisc))
+    let retries::Retries { limit, limit_by_rate, retry_out } = retries;
+    let wifi = Wifi {
+        channel,
+        role,
+        scheme: name,
+        driver,
+        hardware,
+        edca: own,
+        retry_limit: limit,
+        retry_limit_by_rate: limit_by_rate,
+        retry_out,
+        radio,
+    };
+    Ok((wifi, qdisc))
 }
 
 fn address(

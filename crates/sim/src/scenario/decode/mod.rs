@@ -7,6 +7,7 @@ mod interface;
 mod link;
 mod node;
 mod qdisc;
+mod retries;
 mod scheme;
 mod station;
 mod wiring;

@@ -113,8 +113,9 @@ impl Plan<'_> {
     /// What a socket at an interface is given by its kernel and its device.
     fn tcp(&self, at: InterfaceRef) -> TcpConfig {
         let profile = &self.scenario.nodes[at.node].profile;
-        let mut config = TcpConfig { tso: self.interface(at).tso, ..profile.tcp };
-        if let Kind::Wifi(_) = self.interface(at).medium {
+        let interface = self.interface(at);
+        let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
+        if let Kind::Wifi(_) = interface.medium {
             // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation.
             config.scatter_gather = false;
             config.truesize_segment = profile.truesize_linear;
