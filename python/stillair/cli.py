@@ -12,11 +12,11 @@ from stillair import __version__, _native, output
 from stillair._native import InputError, RunError
 from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
+from stillair.rc_text import rc_text
 from stillair.result import Result
 from stillair.scenario import Scenario
 from stillair.summary import summary
 from stillair.sweep import Sweep
-from stillair.rc_text import rc_text
 from stillair.tc_text import tc_text
 
 app = typer.Typer(

@@ -12,7 +12,7 @@ mod trace;
 mod units;
 
 pub use frames::{
-    AnswerView, ContentView, FrameView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
+    AnswerView, ContentView, FrameView, GuardView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use list::{ETHERNET_HEADER, PktList, skb_len};

@@ -45,6 +45,7 @@ const COMMON: &[Key] = &[
 ];
 
 const WIFI: &[Key] = &[
+    Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
     Key::or(
@@ -187,13 +188,17 @@ fn wifi<'a>(
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
     let retry_limit = section.or("retry_limit", RETRY_LIMIT)?;
+    let rts_threshold = section.or("rts_threshold", u32::MAX)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
     }
     let scheme::Choice { name, driver, hardware } = scheme;
-    Ok((Wifi { channel, role, scheme: name, driver, hardware, edca: own, retry_limit, radio }, qdisc))
+    Ok((
+        Wifi { channel, role, scheme: name, driver, hardware, edca: own, retry_limit, rts_threshold, radio },
+        qdisc,
+    ))
 }
 
 fn address(
