@@ -125,6 +125,19 @@ CASES = {
         PING.format(to='["fast", "slow"]', mark="CS0") + PING.format(to='["fast"]', mark="EF"),
         "2.4 GHz",
     ),
+    "old": scenario(
+        {"fast": FAST, "b": 'rate = "cck-11"', "older": 'rate = "dsss-1"', "short": 'rate = "cck-5.5-short"'},
+        udp("server", "fast")
+        + udp("server", "b", "2 Mbit/s")
+        + udp("older", "server", "0.2 Mbit/s")
+        + udp("fast", "server", "5 Mbit/s")
+        + udp("server", "short", "1 Mbit/s"),
+        "2.4 GHz",
+    ),
+    "rts": scenario(
+        {f"up{n}": 'rate = "minstrel_ht", rts_threshold = 1000' for n in range(4)},
+        "".join(udp(f"up{n}", "server", "10 Mbit/s") for n in range(4)),
+    ),
     "tcp": scenario(
         {"fast": f"{FAST}, error_rate = 0.1, ack_error_rate = 0.05", "slow": SLOW},
         tcp("server", "fast") + tcp("fast", "server") + tcp("server", "slow"),

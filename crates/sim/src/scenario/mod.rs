@@ -28,7 +28,8 @@ use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::path_loss::PathLoss;
-use stillair_model::wifi::phy::{Band, RetryChain, Width};
+use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
+use stillair_model::wifi::phy::{Band, PhyRate, RetryChain, Width};
 use stillair_model::wifi::rate::table::HtCapabilities;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
@@ -127,8 +128,22 @@ pub struct Channel {
     pub width: Width,
     /// How loud a signal is at a distance, and how loud the noise.
     pub path_loss: PathLoss,
+    /// Lowest basic rate.
+    pub lowest_rate: PhyRate,
+    /// Slots are of 20 us, because stations without OFDM are there.
+    pub long_slot: bool,
+    /// Rate of the CTS that protects OFDM and HT from stations without them, where such are.
+    pub protection: Option<PhyRate>,
     /// Time between beacons of each access point; none where beacons are off.
     pub beacon_interval: Option<Duration>,
+}
+
+impl Channel {
+    /// Its gaps, slots and lowest rate.
+    pub const fn timing(&self) -> Timing {
+        let short = Timing::of(self.band);
+        short.with(self.lowest_rate, if self.long_slot { LONG_SLOT } else { short.slot })
+    }
 }
 
 /// A host, router or access point.
@@ -208,6 +223,8 @@ pub struct Wifi {
     pub retry_limit_by_rate: bool,
     /// Pseudo retry-out of what an access point receives.
     pub retry_out: Option<RetryOutParams>,
+    /// PPDUs of more bytes begin with RTS and CTS.
+    pub rts_threshold: u32,
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
     /// are then this device's too.
     pub radio: Option<InterfaceRef>,
@@ -221,6 +238,15 @@ pub enum Role {
     Ap,
     /// Station.
     Station(Station),
+}
+
+impl Role {
+    /// Whether this is a station without OFDM.
+    pub fn is_old(&self) -> bool {
+        let dsss = |rate| matches!(rate, PhyRate::Dsss(..));
+        matches!(self, Self::Station(Station { rates: Rates::Fixed(chain), .. })
+            if chain.entries().iter().all(|e| dsss(e.rate)))
+    }
 }
 
 /// A station and its path to its access point; the path is the same in both directions.

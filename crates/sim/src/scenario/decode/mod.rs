@@ -18,13 +18,13 @@ mod wiring;
 use std::collections::BTreeMap;
 
 use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
 
 use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::reader::{Field, Section};
-use super::{Channel, InterfaceRef, Record, Scenario, Stretch, sweep, units};
+use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, Stretch, sweep, units};
 use flent::Times;
 
 /// The whole file.
@@ -109,6 +109,19 @@ static CHANNEL: Shape = Shape {
         &[
             Key::need("band", Form::Choice(&BANDS), "frequency band"),
             Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
+            rate::LOWEST,
+            Key::open(
+                "long_slot",
+                Form::Boolean,
+                "where a station without OFDM is",
+                "slots last 20 us instead of 9 us",
+            ),
+            Key::open(
+                "protection",
+                Form::Boolean,
+                "where a station without OFDM is",
+                "its sender's CTS goes before each OFDM and HT frame, at 11 Mbit/s (24 Mbit/s at 5 GHz)",
+            ),
             Key::or(
                 "beacon_interval",
                 Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
@@ -250,7 +263,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
 
     let channels =
         channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
+    let (mut channels, for_old): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (nodes, wiring) = node::all(&merged, &names, &channels)?;
+    channels.iter_mut().zip(for_old).enumerate().for_each(|(n, (c, given))| with_old(c, n, given, &nodes));
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
         links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
@@ -279,7 +294,30 @@ fn interface_names(node: &Table) -> Vec<&str> {
     }
 }
 
-fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
+/// What a channel does for stations without OFDM, if the scenario says.
+#[derive(Clone, Copy)]
+struct ForOld {
+    long_slot: Option<bool>,
+    protection: Option<bool>,
+}
+
+/// Slots and protection of a channel, once its stations are known.
+// linux: net/mac80211/cfg.c sta_apply_parameters, hostapd: src/ap/ieee802_11.c (2.10) - an access point turns short slots off
+// and protection on when a station without short slots or without OFDM associates (recalled).
+fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) {
+    let old = nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
+        Medium::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
+        _ => false,
+    });
+    let rate = match channel.band {
+        Band::Ghz2 => PhyRate::Dsss(DsssRate::M11, Preamble::Long),
+        Band::Ghz5 => PhyRate::Ofdm(OfdmRate::M24),
+    };
+    channel.long_slot = given.long_slot.unwrap_or(old);
+    channel.protection = given.protection.unwrap_or(old).then_some(rate);
+}
+
+fn channel(name: &str, field: &Field<'_>) -> Result<(Channel, ForOld), Fault> {
     let mut section = field.section("a table with band and width")?;
     let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
     let width = [(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)];
@@ -288,6 +326,9 @@ fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
         name: name.to_owned(),
         band,
         width: section.need("width", &suggest("", &WIDTHS))?.choice(&width)?,
+        lowest_rate: rate::lowest(&mut section, band)?,
+        long_slot: false,
+        protection: None,
         path_loss: losses::path_loss(&mut section, band)?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
         beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
@@ -297,6 +338,7 @@ fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
             }
         })?,
     };
+    let for_old = ForOld { long_slot: section.find("long_slot")?, protection: section.find("protection")? };
     section.finish()?;
-    Ok(channel)
+    Ok((channel, for_old))
 }
