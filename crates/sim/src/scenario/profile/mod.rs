@@ -6,6 +6,7 @@ pub(super) use tcp::controller;
 
 use std::sync::LazyLock;
 
+use stillair_model::transport::cc::bbr::BbrParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 
 use super::contract::{Form, Key, Shape};
@@ -36,10 +37,14 @@ pub struct Profile {
     pub truesize_linear: u32,
     /// The same on a device with scatter-gather, such as Ethernet.
     pub truesize_scatter_gather: u32,
+    /// Minstrel-HT probes what it needs to know, as since 5.12, not so many frames in turn.
+    pub minstrel_ht_probes_by_need: bool,
     /// TCP of sockets over a device with scatter-gather.
     pub tcp: TcpConfig,
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
     pub wifi_pacing_shift: u8,
+    /// What differs between kernels of BBR.
+    pub bbr: BbrParams,
     /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
     pub congestion_control: &'static str,
 }
@@ -131,6 +136,11 @@ static FILE: Shape = Shape {
         Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
         Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
+        Key::need(
+            "minstrel_ht_probes_by_need",
+            Form::Boolean,
+            "Minstrel-HT as since 5.12: other probes and averages",
+        ),
         Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
     ]],
 };
@@ -187,7 +197,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
     let number = "a whole number";
     let truesize_scatter_gather = root.need("truesize_scatter_gather", number)?.value()?;
-    let (tcp, wifi_pacing_shift) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
+    let (tcp, wifi_pacing_shift, bbr) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
     let profile = Profile {
         name,
         txqueuelen: root.need("txqueuelen", number)?.value()?,
@@ -201,8 +211,10 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
         truesize_scatter_gather,
+        minstrel_ht_probes_by_need: root.need("minstrel_ht_probes_by_need", "true or false")?.value()?,
         tcp,
         wifi_pacing_shift,
+        bbr,
         congestion_control: "cubic",
     };
     root.finish()?;
@@ -219,6 +231,12 @@ mod tests {
             let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
             let per_band = !matches!(name, "linux-4.4" | "linux-4.6" | "linux-4.14");
             assert_eq!(profile.pfifo_fast_limit_per_band, per_band, "{name}");
+            // Both came with 4.20 and 5.1.
+            assert_eq!(
+                (profile.bbr.pacing_margin_percent == 1, profile.bbr.extra_acked_gain > 0),
+                (per_band, per_band)
+            );
+            assert_eq!(profile.minstrel_ht_probes_by_need, name.starts_with("linux-6"), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");
