@@ -28,7 +28,7 @@ const WIRES: [&str; 7] = [
 ];
 
 /// Disciplines of the server, and whether they keep the order of a flow.
-const QDISCS: [(&str, bool); 14] = [
+const QDISCS: [(&str, bool); 16] = [
     ("pfifo_fast", true),
     ("{ kind = \"pie\", target = \"1 ms\", limit = 50, bytemode = true }", true),
     ("{ kind = \"fq\", flow_limit = 10, maxrate = \"5 Mbit/s\" }", true),
@@ -53,6 +53,14 @@ const QDISCS: [(&str, bool); 14] = [
     ),
     (
         "{ kind = \"tbf\", rate = \"10 Mbit/s\", burst = 6000, child = { kind = \"codel\", target = \"1 ms\" } }",
+        true,
+    ),
+    (
+        "{ kind = \"htb\", rate = \"10 Mbit/s\", child = { kind = \"fq\", maxrate = \"4 Mbit/s\", horizon = \"1 ms\" } }",
+        true,
+    ),
+    (
+        "{ kind = \"netem\", delay = \"1 ms\", child = { kind = \"pie\", target = \"1 ms\", ecn = true } }",
         true,
     ),
     ("{ kind = \"netem\", delay = \"3 ms\", limit = 30, rate = \"20 Mbit/s\", loss = 0.05 }", true),
