@@ -26,8 +26,8 @@ def of_run(
     """A statistic of what is sampled in a run; none if there are too few samples for it.
 
     What: `srtt_ms` and `pacing_mbps` of all sockets, `ping_ms` of all stations or these, `goodput_mbps` of all flows
-    together. Of one of Flent's tests `tcp_mbps`, `up_mbps`, `down_mbps`: what its TCP flows carry in each measured step,
-    in all and by direction; `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far both are apart.
+    together. Of one of Flent's tests `tcp_mbps`, `up_mbps`, `down_mbps`: what its TCP flows carry in each measured
+    step, in all and by direction; `lead_mbps` is by how much downloads carry more, `gap_mbps` how far both are apart.
 
     Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
     it was cut, and `dips_s`, the mean time between short dips.
