@@ -63,7 +63,7 @@ def delay(where: Where) -> list[float]:
 def on_wifi(where: Where) -> dict[str, Any]:
     """A cell of Figure 8 as the paper has it."""
     ms, ratio, base = int(where["tsq"][0]), int(where["ca_ratio"][0]), where["base_rtt_ms"]
-    later = {"0.8": 0, "1": 0, "10": 1, "100": 5}[base]
+    later = {"0.8": 0, "1": 0, "10": 1, "100": 5}[str(base)]
     mbps = (10 * ms + ratio if ms <= 4 else 44) - later
     return run([5.0] * len(STEPS), mbps, ms + ratio / 10 + later, 100 * ms - 10 * later)
 

@@ -98,8 +98,10 @@ class Measurer:
         if "numerator" in claim.configuration:
             names = claim.configuration["numerator"], claim.configuration["denominator"]
             axis = self.own.axis_of(names[1])
-            above, below = (self._runs({**where, axis: name}, claim.metric) for name in names)
-            return Cell(label, _ratio(above, below))
+            metric = self._metric(claim.metric)
+            above, below = (self._runs({**where, axis: name}, metric.increase_of or claim.metric) for name in names)
+            found = _ratio(above, below)
+            return Cell(label, _per_cent_more(found) if metric.increase_of else found)
         return Cell(label, self._quantity(where, claim.metric))
 
     def _order(self, claim: Claim, label: str, where: Where) -> Cell:
@@ -115,6 +117,9 @@ class Measurer:
         """A member of an order, run by run: of several cells, the least."""
         meant = self.plan.means.get(name)
         if meant is None:
+            if " and " in axis:
+                # An axis `scheme and qos` has members such as `fifo VO`.
+                return self._runs({**where, **dict(zip(axis.split(" and "), name.split(" "), strict=True))}, metric)
             # An axis may be called by what is drawn along it and not by the word of the cells.
             word = axis if self.own.has_word(axis) else self.own.axis_of(name) or axis
             return self._runs({**where, word: name}, metric)
@@ -131,6 +136,9 @@ class Measurer:
             )
             left = _ratio(after, before)
             return Interval(100 * (1 - left.mean), 100 * (1 - left.high), 100 * (1 - left.low))
+        if metric.increase_of:
+            before, after = self._ends(where, metric, metric.increase_of)
+            return _per_cent_more(_ratio(after, before))
         if metric.ratio_of:
             return _ratio(*self._ends(where, metric, metric.ratio_of))
         if metric.formula:
@@ -162,6 +170,10 @@ class Measurer:
         names = self.stations(station)
         share = 1 / len(names) if station in self.plan.stations else 1.0
         return [_sum([_station(run, one, metric) for one in names], share) for run in result.runs]
+
+    def stations(self, name: str) -> Sequence[str]:
+        """The stations that a claim calls so: a class, a sum of some, or one."""
+        return self.plan.stations.get(name) or name.split(" + ")
 
     def _derived(self, where: Where, name: str, metric: Metric) -> list[float | None] | None:
         """A metric that is made of another, or none if this is not."""
@@ -203,10 +215,6 @@ class Measurer:
             known = [value or 0.0 for value in run]
             found.append(next(x for (_, x), y in zip(values, known, strict=True) if y >= metric.share * max(known)))
         return found
-
-    def stations(self, name: str) -> Sequence[str]:
-        """The stations that a claim calls so: a class, a sum of some, or one."""
-        return self.plan.stations.get(name) or name.split(" + ")
 
     def _ends(self, where: Where, metric: Metric, of: str) -> tuple[list[float | None], list[float | None]]:
         """Another metric at both ends of a comparison, run by run."""
@@ -254,6 +262,10 @@ def _ratio(above: Sequence[float | None], below: Sequence[float | None]) -> Inte
     if not any(under):
         raise _LackingError("what it is compared with was zero in every run", ran=True)
     return ratio_interval(over, under)
+
+
+def _per_cent_more(ratio: Interval) -> Interval:
+    return Interval(*(100 * (value - 1) for value in ratio))
 
 
 def _words(where: Where) -> str:

@@ -59,6 +59,8 @@ class Metric:
     scale: float = 1.0
     reduction_of: str = ""
     """Another metric; this one is by how many per cent it falls between `from_` and `to`."""
+    increase_of: str = ""
+    """The same the other way: by how many per cent it grows, or is more in one cell than in another."""
     ratio_of: str = ""
     """Another metric; this one is what it is with the words `from_` over what it is with `to`."""
     difference_of: str = ""
@@ -120,7 +122,7 @@ class ExperimentPlan:
     def axis_of(self, value: object) -> str:
         """The word whose value this is in some cell: `scheme` for `fifo`."""
         cells = [cell for campaign in self.campaigns for cell in campaign.cells]
-        return next((key for cell in cells for key, known in cell.where.items() if known == value), "")
+        return next((key for cell in cells for key, known in cell.where.items() if str(known) == str(value)), "")
 
 
 @dataclass(frozen=True)
@@ -135,8 +137,8 @@ class Plan:
 
 
 def matches(where: Where, cell: Where) -> bool:
-    """Whether a cell with these words fits what is asked for."""
-    return bool(cell) and all(key in cell and cell[key] == value for key, value in where.items())
+    """Whether a cell with these words fits what is asked for. A number may be written as one or as text."""
+    return bool(cell) and all(key in cell and str(cell[key]) == str(value) for key, value in where.items())
 
 
 @cache
@@ -178,17 +180,20 @@ def _campaign(
     return Campaign(paper, name, scenario, needs, tuple(cells), series, runs)
 
 
-def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str, Mapping[str, str]]]:
+def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str | int, Mapping[str, str]]]:
     """The values of a setting: the word that says it, the value, and what it sets."""
-    return [(word, value, sets) for value, sets in values.items()]
+    # A key of TOML is text; where the paper's word is a number, so is the cell's.
+    return [(word, int(value) if value.isdecimal() else value, sets) for value, sets in values.items()]
 
 
-def _crossed(common: Where, first: Mapping[str, str], values: Sequence[tuple[str, str, Mapping[str, str]]]) -> CellPlan:
+def _crossed(
+    common: Where, first: Mapping[str, str], values: Sequence[tuple[str, str | int, Mapping[str, str]]]
+) -> CellPlan:
     overrides = dict(first)
     for _, _, sets in values:
         overrides |= sets
     return CellPlan(
-        ", ".join(value for _, value, _ in values), {**common, **{word: v for word, v, _ in values}}, overrides
+        ", ".join(str(value) for _, value, _ in values), {**common, **{word: v for word, v, _ in values}}, overrides
     )
 
 

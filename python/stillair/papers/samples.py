@@ -27,7 +27,8 @@ def of_run(
 
     What: `srtt_ms` and `pacing_mbps` of all sockets, `ping_ms` of all stations or these, `goodput_mbps` of all flows
     together. Of one of Flent's tests `tcp_mbps`, `up_mbps`, `down_mbps`: what its TCP flows carry in each measured
-    step, in all and by direction; `lead_mbps` is by how much downloads carry more, `gap_mbps` how far both are apart.
+    step, in all and by direction. `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far the
+    directions are apart.
 
     Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
     it was cut, and `dips_s`, the mean time between short dips.
@@ -50,11 +51,16 @@ def of_run(
 
 
 def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> list[float]:
-    """Round-trip times of ICMP pings to all stations or these, of replies that came in the measured time, in ms."""
+    """Round-trip times of the ICMP pings to all stations or these, in ms: of replies in the time that is measured."""
     series = result.measured(run["run"]).series
     since, until = series.measured_ns()
-    flows = [flow for flow in series.flows if flow.kind == "ping" and (stations is None or flow.station in stations)]
-    return [ping.rtt_ns / 1_000_000 for flow in flows for ping in flow.pings or () if since <= ping.at_ns < until]
+    return [
+        ping.rtt_ns / 1_000_000
+        for flow in series.flows
+        if flow.kind == "ping" and (stations is None or flow.station in stations)
+        for ping in flow.pings or ()
+        if since <= ping.at_ns < until
+    ]
 
 
 def carried(result: Result, run: Run, what: str) -> list[float]:

@@ -11,9 +11,11 @@ from stillair.papers.artefacts import (
     one_ms,
     sparse,
     table1,
+    table2,
     throughput,
     tsq,
     tsq_wifi,
+    web,
 )
 from stillair.papers.measure import Measurer
 
@@ -38,6 +40,8 @@ ARTEFACTS = {
     "latency-all": Artefact(latency.all_text, latency.all_picture),
     "latency": Artefact(latency.text, latency.picture),
     "throughput": Artefact(throughput.text, throughput.picture),
+    "voip": Artefact(table2.text, table2.picture),
+    "web": Artefact(web.text, web.picture),
     "headline": Artefact(headline.text, headline.picture),
     "tsq-ping": Artefact(tsq.ping_text, tsq.ping_picture),
     "tsq-candles": Artefact(tsq.candles_text, tsq.candles_picture),

@@ -37,6 +37,8 @@ pub struct Profile {
     pub truesize_linear: u32,
     /// The same on a device with scatter-gather, such as Ethernet.
     pub truesize_scatter_gather: u32,
+    /// Minstrel-HT probes what it needs to know, as since 5.12, not so many frames in turn.
+    pub minstrel_ht_probes_by_need: bool,
     /// TCP of sockets over a device with scatter-gather.
     pub tcp: TcpConfig,
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
@@ -134,6 +136,11 @@ static FILE: Shape = Shape {
         Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
         Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
+        Key::need(
+            "minstrel_ht_probes_by_need",
+            Form::Boolean,
+            "Minstrel-HT as since 5.12: other probes and averages",
+        ),
         Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
     ]],
 };
@@ -204,6 +211,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
         truesize_scatter_gather,
+        minstrel_ht_probes_by_need: root.need("minstrel_ht_probes_by_need", "true or false")?.value()?,
         tcp,
         wifi_pacing_shift,
         bbr,
@@ -228,6 +236,7 @@ mod tests {
                 (profile.bbr.pacing_margin_percent == 1, profile.bbr.extra_acked_gain > 0),
                 (per_band, per_band)
             );
+            assert_eq!(profile.minstrel_ht_probes_by_need, name.starts_with("linux-6"), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");
