@@ -5,6 +5,7 @@ use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
+use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
@@ -171,7 +172,39 @@ fn profile(p: &Profile) -> Value {
         "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,
+        "congestion_controls": controllers(&p.cc),
         "tcp": tcp(&p.tcp),
+    })
+}
+
+fn controllers(p: &CcParams) -> Value {
+    let (cubic, hystart) = (&p.cubic, &p.cubic.hystart);
+    json!({
+        "tcp_cubic.fast_convergence": cubic.fast_convergence,
+        "tcp_cubic.beta": cubic.beta,
+        "tcp_cubic.initial_ssthresh": cubic.initial_ssthresh,
+        "tcp_cubic.bic_scale": cubic.bic_scale,
+        "tcp_cubic.tcp_friendliness": cubic.tcp_friendliness,
+        "tcp_cubic.hystart": hystart.hystart,
+        "tcp_cubic.hystart_detect": hystart.hystart_detect,
+        "tcp_cubic.hystart_low_window": hystart.hystart_low_window,
+        "tcp_cubic.hystart_ack_delta_us": hystart.hystart_ack_delta_us,
+        "hystart": {
+            "round": format!("{:?}", hystart.rules.round),
+            "clock": format!("{:?}", hystart.rules.clock),
+            "pacing_aware": hystart.rules.pacing_aware,
+            "whole_round": hystart.rules.whole_round,
+        },
+        "bbr": {
+            "pacing_margin_percent": p.bbr.pacing_margin_percent,
+            "extra_acked_gain": p.bbr.extra_acked_gain,
+        },
+        "tcp_hybla.rtt0": p.hybla.rtt0,
+        "tcp_illinois.win_thresh": p.illinois.win_thresh,
+        "tcp_illinois.theta": p.illinois.theta,
+        "tcp_vegas.alpha": p.vegas.alpha,
+        "tcp_vegas.beta": p.vegas.beta,
+        "tcp_vegas.gamma": p.vegas.gamma,
     })
 }
 

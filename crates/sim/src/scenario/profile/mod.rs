@@ -1,11 +1,13 @@
 //! Kernels as data: what a host does by default, by the name of its profile.
 
+mod modules;
 mod tcp;
 
 pub(super) use tcp::controller;
 
 use std::sync::LazyLock;
 
+use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 
 use super::contract::{Form, Key, Shape};
@@ -18,6 +20,8 @@ use super::reader::{Field, Section, flatten};
 pub struct Profile {
     /// Name, such as `linux-4.4`.
     pub name: &'static str,
+    /// The two numbers in it.
+    pub version: (u16, u16),
     /// Packets in an Ethernet-like device's queue (`txqueuelen`).
     pub txqueuelen: u32,
     /// pfifo_fast's limit holds for each band.
@@ -42,6 +46,8 @@ pub struct Profile {
     pub wifi_pacing_shift: u8,
     /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
     pub congestion_control: &'static str,
+    /// Rules and module parameters of the congestion controls.
+    pub cc: CcParams,
 }
 
 macro_rules! data_files {
@@ -77,6 +83,12 @@ pub(super) const KEYS: &[Key] = &[
         "the kernel that it runs",
     ),
     Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),
+    Key::open(
+        "module",
+        Form::Settings(modules::SETTINGS),
+        "the kernel's",
+        "parameters of kernel modules by their name (`/sys/module/tcp_cubic/parameters/beta`: `tcp_cubic.beta`)",
+    ),
     Key::open("tcp", Form::Table(&tcp::NODE), "the kernel's", "what no `sysctl` sets of TCP"),
 ];
 
@@ -148,16 +160,10 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
         return Err(field.wrong(suggest(name, &FILES.map(|(known, _)| known))));
     };
     if let Some(field) = section.get("sysctl") {
-        let mut settings = Vec::new();
-        flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
-        let mut taken: Vec<&str> = Vec::new();
-        for (name, setting) in &settings {
-            if taken.contains(&name.as_str()) {
-                return Err(setting.found("a second value", "one value for a name"));
-            }
-            taken.push(name);
-            apply(&mut profile, name, setting)?;
-        }
+        settings(&field, SETTINGS, |name, setting| apply(&mut profile, name, setting))?;
+    }
+    if let Some(field) = section.get("module") {
+        settings(&field, modules::SETTINGS, |name, setting| modules::apply(&mut profile, name, setting))?;
     }
     if let Some(field) = section.get("tcp") {
         tcp::node(&mut profile, &field)?;
@@ -165,21 +171,45 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
     Ok(profile)
 }
 
+/// Reads a table of settings by names with dots in them, each at most once and one of `groups`.
+fn settings(
+    field: &Field<'_>,
+    groups: &'static [&'static [Key]],
+    mut apply: impl FnMut(&'static str, &Field<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut settings = Vec::new();
+    flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
+    let all = || groups.iter().copied().flatten();
+    let mut taken: Vec<&str> = Vec::new();
+    for (name, setting) in &settings {
+        if taken.contains(&name.as_str()) {
+            return Err(setting.found("a second value", "one value for a name"));
+        }
+        taken.push(name);
+        let Some(key) = all().find(|key| key.name == name) else {
+            let known: Vec<&str> = all().map(|key| key.name).collect();
+            return Err(setting.found("a setting the profile does not have", suggest(name, &known)));
+        };
+        apply(key.name, &Field { form: &key.form, ..setting.clone() })?;
+    }
+    Ok(())
+}
+
 /// Sets the kernel's setting `name`.
 fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
-    let all = || SETTINGS.iter().copied().flatten();
-    let Some(key) = all().find(|key| key.name == name) else {
-        let known: Vec<&str> = all().map(|key| key.name).collect();
-        return Err(setting.found("a setting the profile does not have", suggest(name, &known)));
-    };
-    let setting = Field { form: &key.form, ..setting.clone() };
-    match key.name {
+    match name {
         "net.core.default_qdisc" => profile.default_qdisc = setting.choice(&DEFAULT_QDISCS)?,
         "net.core.wmem_default" => profile.wmem_default = setting.value()?,
-        _ if tcp::apply(profile, key.name, &setting)? => {}
+        _ if tcp::apply(profile, name, setting)? => {}
         _ => unreachable!("{name} is described and not read"),
     }
     Ok(())
+}
+
+/// The numbers in a profile's name.
+fn version(name: &str) -> Option<(u16, u16)> {
+    let (major, minor) = name.strip_prefix("linux-")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
@@ -187,9 +217,10 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
     let number = "a whole number";
     let truesize_scatter_gather = root.need("truesize_scatter_gather", number)?.value()?;
-    let (tcp, wifi_pacing_shift) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
+    let (tcp, wifi_pacing_shift, cc) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
     let profile = Profile {
         name,
+        version: version(name).expect("a profile is named after its kernel"),
         txqueuelen: root.need("txqueuelen", number)?.value()?,
         pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.value()?,
         fq_codel_memory_limit: root.need("fq_codel_memory_limit", number)?.value()?,
@@ -204,6 +235,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         tcp,
         wifi_pacing_shift,
         congestion_control: "cubic",
+        cc,
     };
     root.finish()?;
     Ok(profile)

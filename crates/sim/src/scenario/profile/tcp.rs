@@ -1,7 +1,10 @@
 //! TCP's part of a kernel: the `[tcp]` table of its data file, the settings that `sysctl` knows, and the node's `tcp`
 //! table for what it does not.
 
-use stillair_model::transport::cc;
+use stillair_model::transport::cc::bbr::BbrParams;
+use stillair_model::transport::cc::cubic::CubicParams;
+use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
+use stillair_model::transport::cc::{self, CcParams};
 use stillair_model::transport::tcp::config::{
     Exception, LimitOutput, LossDetection, PacingBase, SmallQueues, TcpConfig,
 };
@@ -32,6 +35,19 @@ const EXCEPTION: [(&str, Exception); 4] = [
     ("empty_rtx_queue", Exception::EmptyRtxQueue),
     ("at_most_one_in_rtx_queue", Exception::AtMostOneInRtxQueue),
 ];
+
+const HYSTART: [(&str, HystartRules); 4] = [
+    ("2.6.29", HystartRules::LINUX_4),
+    ("5.8", HystartRules::LINUX_5_8),
+    ("5.16", HystartRules::LINUX_5_16),
+    ("6.14", HystartRules::LINUX_6_1),
+];
+const BBR: [(&str, BbrParams); 3] =
+    [("4.9", BbrParams::LINUX_4_9), ("4.20", BbrParams::LINUX_4_20), ("5.1", BbrParams::LINUX_5_1)];
+
+/// Congestion controls that came after the oldest kernel here, and with which.
+// linux: net/ipv4/Kconfig TCP_CONG_NV (4.8), TCP_CONG_BBR (4.9).
+const SINCE: [(&str, (u16, u16)); 2] = [("nv", (4, 8)), ("bbr", (4, 9))];
 
 /// TCP in a kernel's data file.
 pub(super) static FILE: Shape = Shape {
@@ -74,11 +90,21 @@ pub(super) static FILE: Shape = Shape {
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
         Key::need("comp_sack_nr", Form::Integer(0, 255), "tcp_comp_sack_nr"),
         Key::need("comp_sack_slack", Form::Time, "tcp_comp_sack_slack_ns"),
+        Key::need(
+            "hystart",
+            Form::Choice(&["2.6.29", "5.8", "5.16", "6.14"]),
+            "the kernel in which cubic's HyStart got the rules that it has here",
+        ),
+        Key::need(
+            "bbr",
+            Form::Choice(&["4.9", "4.20", "5.1"]),
+            "the same of bbr; kernels that have none name the first",
+        ),
     ]],
 };
 
 /// Reads the `[tcp]` table of a kernel's data file.
-pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), Fault> {
+pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, CcParams), Fault> {
     let mut t = field.section("a table")?;
     let n = "a value";
     let config = TcpConfig {
@@ -135,8 +161,17 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), 
         comp_sack_slack: t.need("comp_sack_slack", n)?.value()?,
     };
     let wifi_pacing_shift = t.need("wifi_pacing_shift", n)?.value()?;
+    let rules = t.need("hystart", n)?.choice(&HYSTART)?;
+    let cc = CcParams {
+        bbr: t.need("bbr", n)?.choice(&BBR)?,
+        cubic: CubicParams {
+            hystart: HystartParams { rules, ..HystartParams::default() },
+            ..CubicParams::default()
+        },
+        ..CcParams::default()
+    };
     t.finish()?;
-    Ok((config, wifi_pacing_shift))
+    Ok((config, wifi_pacing_shift, cc))
 }
 
 /// Least, initial and largest size of a buffer.
@@ -266,7 +301,9 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     let t = &mut profile.tcp;
     let flag = || setting.value::<u8>().map(|n| n != 0);
     match name {
-        "net.ipv4.tcp_congestion_control" => profile.congestion_control = controller(setting)?,
+        "net.ipv4.tcp_congestion_control" => {
+            profile.congestion_control = controller(setting, profile.version)?;
+        }
         "net.ipv4.tcp_limit_output_bytes" => t.limit_output_bytes = setting.value()?,
         "net.ipv4.tcp_pacing_ss_ratio" => t.pacing_ss_ratio = setting.value()?,
         "net.ipv4.tcp_pacing_ca_ratio" => t.pacing_ca_ratio = setting.value()?,
@@ -297,10 +334,16 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     Ok(true)
 }
 
-/// The name of a congestion control, as the model has it.
-pub(in super::super) fn controller(field: &Field<'_>) -> Result<&'static str, Fault> {
+/// The name of a congestion control that the kernel `version` has, as the model has it.
+pub(in super::super) fn controller(field: &Field<'_>, version: (u16, u16)) -> Result<&'static str, Fault> {
     let names: Vec<(&str, &'static str)> = cc::NAMES.iter().map(|&name| (name, name)).collect();
-    field.choice(&names)
+    let name = field.choice(&names)?;
+    if let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since) {
+        let found = format!("{name:?} on Linux {}.{}", version.0, version.1);
+        let expected = format!("a congestion control that it has: {name} came with {}.{}", since.0, since.1);
+        return Err(field.found(found, expected));
+    }
+    Ok(name)
 }
 
 /// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as `sysctl` prints it.

@@ -76,7 +76,8 @@ impl Plan<'_> {
                         let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
                         for (at, endpoint, own, peer) in ends {
                             let random = seed.stream(&format!("{name}.{}", self.name(at)));
-                            let cc = Cc::by_name(congestion_control).expect("the reader knows it");
+                            let params = &self.scenario.nodes[at.node].profile.cc;
+                            let cc = Cc::new(congestion_control, params).expect("the reader knows it");
                             let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
                             if own == receiver {
                                 tcp.listen();
