@@ -276,7 +276,7 @@ impl Case {
     pub fn text(&self, flows: u32) -> String {
         let mut t = format!(
             "name = \"random\"\nduration = \"500 ms\"\nwarm_up = \"100 ms\"\n[channel.wifi]\nband = \"{}\"\n\
-             width = \"{}\"\nbeacon_interval = \"{}\"\n[node.server]\nprofile = \"linux-4.4\"\nforward = true\n",
+             width = \"{}\"\nbeacon_interval = \"{}\"\n[node.server]\nprofile = \"linux-4.14\"\nforward = true\n",
             if self.low_band { "2.4 GHz" } else { "5 GHz" },
             if self.wide { "40 MHz" } else { "20 MHz" },
             if self.beacons { "20 ms" } else { "off" },
@@ -307,7 +307,7 @@ impl Case {
             let first = &rates[s.rate];
             let second = rates.get(s.fallback).map(|r| format!(", \"{r}\"")).unwrap_or_default();
             line(format!(
-                "[node.sta{n}]\nprofile = \"linux-4.4\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
+                "[node.sta{n}]\nprofile = \"linux-6.18\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
                  ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", rate = \"{first}\", retry_chain = [{{ rate = \"{first}\", \
                  tries = {} }}{second}], error_rate = {}, ack_error_rate = {}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {} }}\n",
                 s.ap % self.cells.len(),

@@ -219,7 +219,7 @@ fn one(
             let sender = &nodes[from.node].profile;
             let congestion_control =
                 section.or_by("congestion_control", sender.congestion_control, |field| {
-                    profile::controller(&field, sender.version)
+                    profile::controller(field, sender.version)
                 })?;
             FlowKind::Tcp { congestion_control, bytes: section.find::<u32>("bytes")?.map(u64::from) }
         }

@@ -54,8 +54,19 @@ macro_rules! data_files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*] };
 }
 
-const FILES: [(&str, &str); 6] =
-    data_files!["linux-4.4", "linux-4.6", "linux-4.14", "linux-5.10", "linux-6.1", "linux-6.18"];
+const FILES: [(&str, &str); 11] = data_files![
+    "linux-3.13",
+    "linux-3.19",
+    "linux-4.4",
+    "linux-4.6",
+    "linux-4.14",
+    "linux-4.19",
+    "linux-5.10",
+    "linux-5.15",
+    "linux-6.1",
+    "linux-6.6",
+    "linux-6.18"
+];
 
 /// The kernels, read once: a scenario may have thousands of nodes.
 static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
@@ -79,7 +90,7 @@ const MAX_BUFFER: u32 = 1 << 30;
 pub(super) const KEYS: &[Key] = &[
     Key::need(
         "profile",
-        Form::Listed { title: "kernel", words: "a kernel: `linux-4.4` to `linux-6.18`", names },
+        Form::Listed { title: "kernel", words: "a kernel: `linux-3.13` to `linux-6.18`", names },
         "the kernel that it runs",
     ),
     Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),
@@ -249,11 +260,85 @@ mod tests {
     fn all_profiles_load_and_differ_where_kernels_do() {
         for (name, text) in FILES {
             let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
-            let per_band = !matches!(name, "linux-4.4" | "linux-4.6" | "linux-4.14");
-            assert_eq!(profile.pfifo_fast_limit_per_band, per_band, "{name}");
+            assert_eq!(profile.pfifo_fast_limit_per_band, profile.version >= (4, 16), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");
         }
+    }
+
+    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, small queues (least packets, cap,
+    /// exception, whether they hold retransmissions, byte limit), HyStart's rounds, BBR's margin and room for aggregation.
+    // linux: net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cubic.c, tcp_bbr.c; the data files cite function and version.
+    #[test]
+    fn rules_by_kernel() {
+        let rules = PROFILES.iter().map(|p| {
+            let (t, q) = (&p.tcp, &p.tcp.small_queues);
+            let (round, bbr) = (p.cc.cubic.hystart.rules.round, &p.cc.bbr);
+            format!(
+                "{}: {:?} {:?} {:?} {:?} | {} {:?} {:?} {} {} | {round:?} | {} {}",
+                p.name,
+                t.loss,
+                t.rack_beside,
+                t.prr,
+                t.tlp,
+                q.min_packets,
+                q.cap,
+                q.exception,
+                q.retransmissions,
+                t.limit_output_bytes,
+                bbr.pacing_margin_percent,
+                bbr.extra_acked_gain,
+            )
+        });
+        let want = "\
+linux-3.13: Fack No Linux3_2 Linux3_10 | 0 AtLeast Never false 131072 | CongAvoid | 0 0
+linux-3.19: Fack No Linux3_2 Linux3_10 | 2 AtMost Never false 131072 | CongAvoid | 0 0
+linux-4.4: Fack InRecovery Linux4_3 Linux3_10 | 2 AtMost Never false 262144 | CongAvoid | 0 0
+linux-4.6: Fack InRecovery Linux4_3 Linux3_10 | 2 AtMost Never false 262144 | CongAvoid | 0 0
+linux-4.14: DupAck Always Linux4_3 Linux4_13 | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
+linux-4.19: RackTlp No Linux4_3 Linux4_16 | 2 AtMost EmptyRtxQueue true 262144 | CongAvoid | 0 0
+linux-5.10: RackTlp No Linux4_3 Linux4_16 | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
+linux-5.15: RackTlp No Linux5_11 Linux4_16 | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
+linux-6.1: RackTlp No Linux5_19 Linux4_16 | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
+linux-6.6: RackTlp No Linux5_19 Linux4_16 | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
+linux-6.18: RackTlp No Linux5_19 Linux4_16 | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256";
+        assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
+    }
+
+    #[test]
+    fn tcp_recovery_is_a_mask_whose_default_changes_nothing() {
+        use stillair_model::transport::tcp::config::{LossDetection as L, RackBeside as R};
+        let text =
+            |name: &str, bits: u8| format!("profile = \"{name}\"\nsysctl.net.ipv4.tcp_recovery = {bits}\n");
+        let tcp = |text: &str| {
+            let tree = document::parse(text).expect("TOML");
+            let shape: &'static Shape = &Shape { title: "Node", about: "", groups: &[KEYS] };
+            let mut node = Section::new("node", super::super::error::Origin::Line(1), &tree, shape);
+            read(&mut node).unwrap_or_else(|fault| panic!("{}", fault.in_file("node"))).tcp
+        };
+        for (name, _) in FILES {
+            assert_eq!(tcp(&text(name, 1)), tcp(&format!("profile = \"{name}\"\n")), "{name}");
+        }
+        // kernel, bits, loss detection, RACK beside it, window that stays narrow, window that does not vanish
+        let table = [
+            ("linux-4.4", 0, L::Fack, R::No, false, false),
+            ("linux-4.14", 0, L::DupAck, R::No, false, false),
+            ("linux-4.19", 0, L::DupAck, R::No, false, false),
+            ("linux-6.1", 3, L::RackTlp, R::No, true, false),
+            ("linux-6.1", 5, L::RackTlp, R::No, false, true),
+        ];
+        for (name, bits, loss, beside, narrow, stays) in table {
+            let t = tcp(&text(name, bits));
+            let found = (t.loss, t.rack_beside, t.rack_static_window, t.rack_no_dupthresh);
+            assert_eq!(found, (loss, beside, narrow, stays), "{name} {bits}");
+        }
+        let rule = |line: &str| tcp(&format!("profile = \"linux-6.1\"\n{line}\n"));
+        let old = rule(
+            "tcp = { tsq_cap = \"fixed 131072\", tsq_min_packets = 0, tsq_by_rate = false, tsq_exception = \"never\", tsq_retransmissions = false }",
+        );
+        assert_eq!(old.limit_output_bytes, 131_072);
+        assert_eq!(format!("{:?}", old.small_queues.cap), "Fixed");
+        assert_eq!(rule("sysctl.net.ipv4.tcp_fack = 1").loss, L::RackTlp);
     }
 }

@@ -6,7 +6,7 @@ use stillair_model::transport::cc::cubic::CubicParams;
 use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
 use stillair_model::transport::cc::{self, CcParams};
 use stillair_model::transport::tcp::config::{
-    Exception, LimitOutput, LossDetection, PacingBase, SmallQueues, TcpConfig,
+    Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, SmallQueues, TcpConfig, TlpRules,
 };
 use stillair_model::vocabulary::Duration;
 
@@ -23,6 +23,16 @@ const HEADERS: u16 = 40;
 
 const LOSS: [(&str, LossDetection); 3] =
     [("rack", LossDetection::RackTlp), ("dupack", LossDetection::DupAck), ("fack", LossDetection::Fack)];
+const RACK_BESIDE: [(&str, RackBeside); 3] =
+    [("no", RackBeside::No), ("4.4", RackBeside::InRecovery), ("4.11", RackBeside::Always)];
+const PRR: [(&str, PrrRules); 4] = [
+    ("3.2", PrrRules::Linux3_2),
+    ("4.3", PrrRules::Linux4_3),
+    ("5.11", PrrRules::Linux5_11),
+    ("5.19", PrrRules::Linux5_19),
+];
+const TLP: [(&str, TlpRules); 3] =
+    [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
 const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
@@ -49,6 +59,10 @@ const BBR: [(&str, BbrParams); 3] =
 // linux: net/ipv4/Kconfig TCP_CONG_NV (4.8), TCP_CONG_BBR (4.9).
 const SINCE: [(&str, (u16, u16)); 2] = [("nv", (4, 8)), ("bbr", (4, 9))];
 
+/// The first kernel without FACK, whose sysctl stayed.
+// linux: net/ipv4/sysctl_net_ipv4.c tcp_fack (4.15); commit 713bafea9292.
+const FACK_GONE: (u16, u16) = (4, 15);
+
 /// TCP in a kernel's data file.
 pub(super) static FILE: Shape = Shape {
     title: "TCP of a kernel",
@@ -56,6 +70,17 @@ pub(super) static FILE: Shape = Shape {
     groups: &[&[
         Key::need("hz", Form::Integer(100, 1000), "ticks in a second (CONFIG_HZ)"),
         Key::need("loss", Form::Choice(&["rack", "dupack", "fack"]), "how losses are found"),
+        Key::need(
+            "rack_beside",
+            Form::Choice(&["no", "4.4", "4.11"]),
+            "the kernel in which RACK got the rules that it has here beside counting",
+        ),
+        Key::need(
+            "prr",
+            Form::Choice(&["3.2", "4.3", "5.11", "5.19"]),
+            "the same of proportional rate reduction",
+        ),
+        Key::need("tlp", Form::Choice(&["3.10", "4.13", "4.16"]), "the same of tail-loss probes"),
         Key::need("small_queues_min_packets", Form::Integer(0, 8), "least limit in packets"),
         Key::need("small_queues_by_rate", Form::Boolean, "the pacing rate's term is used"),
         Key::need(
@@ -67,6 +92,11 @@ pub(super) static FILE: Shape = Shape {
             "small_queues_exception",
             Form::Choice(&["never", "first_of_write_queue", "empty_rtx_queue", "at_most_one_in_rtx_queue"]),
             "when data is sent in spite of the limit",
+        ),
+        Key::need(
+            "small_queues_retransmissions",
+            Form::Boolean,
+            "the limit holds for retransmissions too, doubled",
         ),
         Key::need("limit_output_bytes", Form::Bytes(1, MAX_BUFFER), "tcp_limit_output_bytes"),
         Key::need(
@@ -88,6 +118,12 @@ pub(super) static FILE: Shape = Shape {
         Key::need("tso_rtt_log", Form::Integer(0, 31), "tcp_tso_rtt_log"),
         Key::need("wifi_pacing_shift", Form::Integer(0, 31), "sk_pacing_shift of sockets over Wi-Fi"),
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
+        Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
+        Key::need(
+            "scaling_ratio",
+            Form::Integer(0, 255),
+            "window for 256 bytes of memory at first; 0: by tcp_adv_win_scale",
+        ),
         Key::need("comp_sack_nr", Form::Integer(0, 255), "tcp_comp_sack_nr"),
         Key::need("comp_sack_slack", Form::Time, "tcp_comp_sack_slack_ns"),
         Key::need(
@@ -115,8 +151,16 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         dsack: true,
         ecn: 2,
         loss: t.need("loss", n)?.choice(&LOSS)?,
+        rack_beside: t.need("rack_beside", n)?.choice(&RACK_BESIDE)?,
+        rack_static_window: false,
+        rack_no_dupthresh: false,
+        prr: t.need("prr", n)?.choice(&PRR)?,
         tail_loss_probe: true,
+        tlp: t.need("tlp", n)?.choice(&TLP)?,
         reordering: 3,
+        max_reordering: 300,
+        min_rtt_wlen: 300,
+        window_scaling: true,
         slow_start_after_idle: true,
         frto: true,
         init_cwnd: 10,
@@ -132,6 +176,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
             rate_multiple: 1,
             cap: t.need("small_queues_cap", n)?.choice(&CAP)?,
             exception: t.need("small_queues_exception", n)?.choice(&EXCEPTION)?,
+            retransmissions: t.need("small_queues_retransmissions", n)?.value()?,
             initial_charge: 1,
         },
         limit_output_bytes: t.need("limit_output_bytes", n)?.value()?,
@@ -149,8 +194,10 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
         wmem: [4096, 16_384, 4_194_304],
-        rmem: [4096, t.need("rmem_default", n)?.value()?, 6_291_456],
+        rmem: [4096, t.need("rmem_default", n)?.value()?, t.need("rmem_max", n)?.value()?],
         adv_win_scale: 1,
+        scaling_ratio: t.need("scaling_ratio", n)?.value()?,
+        core_rmem_max: 212_992,
         moderate_rcvbuf: true,
         notsent_lowat: u32::MAX,
         rto_min: Duration::from_millis(200),
@@ -240,12 +287,37 @@ pub(super) const SETTINGS: &[Key] = &[
     Key::open("net.ipv4.tcp_timestamps", Form::Integer(0, 1), "1", "time stamps"),
     Key::open(
         "net.ipv4.tcp_recovery",
+        Form::Integer(0, 7),
+        "1",
+        "1: RACK, in the way of the kernel (alone since 4.18, beside counting before); 2 more: a reordering window that D-SACKs do not widen (since 4.15); 4 more: one that does not vanish with three SACKed segments (since 4.18)",
+    ),
+    Key::open(
+        "net.ipv4.tcp_fack",
         Form::Integer(0, 1),
-        "the kernel's",
-        "1: RACK finds losses; 0: duplicate ACKs do",
+        "1 before 4.11, 0 since",
+        "counting goes by the most forward SACK; without effect since 4.15",
     ),
     Key::open("net.ipv4.tcp_early_retrans", Form::Integer(0, 4), "3", "tail-loss probes: 3 or 4 on, 0 off"),
     Key::open("net.ipv4.tcp_reordering", Form::Integer(1, 300), "3", "initial reordering in segments"),
+    Key::open(
+        "net.ipv4.tcp_max_reordering",
+        Form::Integer(1, 300_000),
+        "300",
+        "most reordering in segments that is believed",
+    ),
+    Key::open(
+        "net.ipv4.tcp_min_rtt_wlen",
+        Form::Integer(1, 86_400),
+        "300",
+        "seconds after which a minimum round-trip time is forgotten",
+    ),
+    Key::open("net.ipv4.tcp_window_scaling", Form::Integer(0, 1), "1", "windows beyond 64 KiB"),
+    Key::open(
+        "net.core.rmem_max",
+        Form::Bytes(2304, MAX_BUFFER),
+        "212992",
+        "largest receive buffer that an application may ask for; here it only takes part in the choice of the window's scale",
+    ),
     Key::open("net.ipv4.tcp_frto", Form::Integer(0, 2), "2", "F-RTO: 0 off"),
     Key::open(
         "net.ipv4.tcp_slow_start_after_idle",
@@ -262,7 +334,7 @@ pub(super) const SETTINGS: &[Key] = &[
     Key::open(
         "net.ipv4.tcp_rmem",
         BUFFER_SIZES,
-        "4096, 131072, 6291456",
+        "the kernel's: 4096, 131072, 6291456 in most",
         "receive buffer: least, initial, largest",
     ),
     Key::open("net.ipv4.tcp_moderate_rcvbuf", Form::Integer(0, 1), "1", "the receive buffer grows by itself"),
@@ -270,7 +342,7 @@ pub(super) const SETTINGS: &[Key] = &[
         "net.ipv4.tcp_adv_win_scale",
         Form::Integer(-31, 31),
         "1",
-        "part of the receive buffer that is overhead",
+        "part of the receive buffer that is overhead; without effect since 6.6",
     ),
     Key::open(
         "net.ipv4.tcp_comp_sack_nr",
@@ -316,8 +388,28 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "net.ipv4.tcp_dsack" => t.dsack = flag()?,
         "net.ipv4.tcp_timestamps" => t.timestamps = flag()?,
         "net.ipv4.tcp_recovery" => {
-            t.loss = if flag()? { LossDetection::RackTlp } else { LossDetection::DupAck };
+            let bits: u8 = setting.value()?;
+            // linux: include/net/tcp.h TCP_RACK_LOST_RETRANS (4.4), TCP_RACK_LOSS_DETECTION (4.11), TCP_RACK_STATIC_REO_WND
+            // (4.15), TCP_RACK_NO_DUPTHRESH (4.18) - without the first bit a kernel counts as it does otherwise.
+            if bits & 1 == 0 {
+                t.rack_beside = RackBeside::No;
+                if t.loss == LossDetection::RackTlp {
+                    t.loss = LossDetection::DupAck;
+                }
+            }
+            t.rack_static_window = bits & 2 != 0;
+            t.rack_no_dupthresh = bits & 4 != 0;
         }
+        "net.ipv4.tcp_fack" if profile.version < FACK_GONE => {
+            t.loss = if flag()? { LossDetection::Fack } else { LossDetection::DupAck };
+        }
+        "net.ipv4.tcp_fack" => {
+            flag()?;
+        }
+        "net.ipv4.tcp_max_reordering" => t.max_reordering = setting.value()?,
+        "net.ipv4.tcp_min_rtt_wlen" => t.min_rtt_wlen = setting.value()?,
+        "net.ipv4.tcp_window_scaling" => t.window_scaling = flag()?,
+        "net.core.rmem_max" => t.core_rmem_max = setting.value()?,
         "net.ipv4.tcp_early_retrans" => t.tail_loss_probe = setting.value::<u8>()? >= 3,
         "net.ipv4.tcp_reordering" => t.reordering = setting.value()?,
         "net.ipv4.tcp_frto" => t.frto = flag()?,
@@ -383,6 +475,42 @@ pub(super) static NODE: Shape = Shape {
             "1 ms, or what the Wi-Fi driver asks for",
             "data of how long at the pacing rate a socket may have below it (1 ms: 1/1024 s, as the kernel counts)",
         ),
+        Key::open(
+            "tsq_cap",
+            Form::Written {
+                words: "`fixed` (3.6), `at_least` (3.12 to 3.18), `at_most` (3.19 to 4.20, since 6.16) or \
+                        `at_most_unless_paced` (5.0 to 6.15), and behind it the bytes, if they are not those of \
+                        `net.ipv4.tcp_limit_output_bytes`",
+                pattern: r"^(fixed|at_least|at_most|at_most_unless_paced)( [0-9]+)?$",
+                examples: &["fixed 131072", "at_most"],
+            },
+            "the kernel's",
+            "what the byte limit of small queues is to the limit by rate and by packets",
+        ),
+        Key::open(
+            "tsq_min_packets",
+            Form::Integer(0, 8),
+            "the kernel's: 2 since 3.19",
+            "least limit of small queues in packets of the size at hand",
+        ),
+        Key::open(
+            "tsq_by_rate",
+            Form::Boolean,
+            "true",
+            "the limit of small queues grows with the pacing rate (since 3.12)",
+        ),
+        Key::open(
+            "tsq_exception",
+            Form::Choice(&["never", "first_of_write_queue", "empty_rtx_queue", "at_most_one_in_rtx_queue"]),
+            "the kernel's",
+            "when data leaves in spite of it: never (before 4.10), as one of the first two of the write queue (4.10 to 4.14), with nothing unacknowledged, or one packet at most",
+        ),
+        Key::open(
+            "tsq_retransmissions",
+            Form::Boolean,
+            "the kernel's: true since 4.9",
+            "the limit holds for retransmissions too, doubled",
+        ),
         Key::or(
             "pacing_base",
             Form::Choice(&["srtt", "base_rtt"]),
@@ -420,6 +548,22 @@ pub(super) fn node(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault
         // paper: tsq-pacing IV-B - patched kernels, on Wi-Fi too.
         profile.wifi_pacing_shift = t.pacing_shift;
     }
+    if let Some(field) = section.get("tsq_cap") {
+        let expected = "fixed, at_least, at_most or at_most_unless_paced, and behind it the bytes, such as \"fixed 131072\"";
+        let mut words = field.text(expected)?.split(' ');
+        let kind = words.next().and_then(|word| CAP.iter().find(|(name, _)| *name == word));
+        let bytes = words.next().map(|n| n.parse().ok().filter(|n| (1..=MAX_BUFFER).contains(n)));
+        let (Some((_, cap)), None, None | Some(Some(_))) = (kind, words.next(), bytes) else {
+            return Err(field.wrong(expected));
+        };
+        t.small_queues.cap = *cap;
+        t.limit_output_bytes = bytes.flatten().unwrap_or(t.limit_output_bytes);
+    }
+    let rule = &mut t.small_queues;
+    rule.min_packets = section.or("tsq_min_packets", rule.min_packets)?;
+    rule.by_rate = section.or("tsq_by_rate", rule.by_rate)?;
+    rule.exception = section.or_by("tsq_exception", rule.exception, |f| f.choice(&EXCEPTION))?;
+    rule.retransmissions = section.or("tsq_retransmissions", rule.retransmissions)?;
     t.pacing_base = section.or_by("pacing_base", PacingBase::Srtt, |f| {
         f.choice(&[("srtt", PacingBase::Srtt), ("base_rtt", PacingBase::BaseRtt)])
     })?;
