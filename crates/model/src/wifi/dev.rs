@@ -3,6 +3,7 @@
 use super::deadlines::Deadlines;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
+use crate::wifi::air::reception::Got;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
@@ -130,7 +131,12 @@ impl WifiDev {
         let header = ppdu.header;
         let mut woken = Woken::default();
         match header.content {
-            Content::Data { .. } => woken = self.data_status(now, &mut ppdu, hw, ctx),
+            Content::Data { .. } => {
+                if self.tx.peers[header.peer.index()].rate.learns() && self.tx.learn(now, &ppdu, hw.radio) {
+                    self.expect(now, header.peer);
+                }
+                woken = self.data_status(now, &mut ppdu, hw, ctx);
+            }
             Content::Bar { start } if !ppdu.acknowledged => {
                 self.tx.tids[TidIndex::new(header.peer, header.tid).index()].bar_lost(start)
             }
@@ -224,15 +230,15 @@ impl WifiDev {
         woken.add(self.driver.completed(tid.ac()));
     }
 
-    /// The hardware received one try of a PPDU from `peer`: bit n of `whole` says that frame n came whole, otherwise it
-    /// came broken, which the driver sees too. Packets that can go up are appended to `up`.
+    /// The hardware received one try of a PPDU from `peer`: what came whole, and what broken, which the driver sees
+    /// too. Packets that can go up are appended to `up`.
     #[expect(clippy::too_many_arguments, reason = "the air's report to the receiver, each part of it needed")]
     pub fn receive<S: Sink>(
         &mut self,
         now: Instant,
         peer: PeerId,
         ppdu: &mut Ppdu,
-        whole: u64,
+        got: Got,
         airtime: Duration,
         up: &mut Vec<Pkt>,
         hw: &mut Hardware<'_>,
@@ -247,10 +253,10 @@ impl WifiDev {
                     smoothed: &mut rates[peer.index()],
                     rate: ppdu.rate().rate(),
                 });
-                rx.receive(now, ppdu, whole, judge, up, ctx);
+                rx.receive(now, ppdu, got, judge, up, ctx);
                 self.note(tid.index());
                 // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
-                if whole != 0 {
+                if got.whole != 0 {
                     self.driver.charge_rx(tid, airtime);
                 }
             }

@@ -2,17 +2,23 @@
 
 mod hash;
 mod occupancy;
+mod rc_stats;
 mod series;
 mod series_report;
 mod sockets;
 mod summary;
+mod voip;
 mod xstats;
 
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
-pub use series::{PingSample, STEP, Series};
+pub use rc_stats::RateSummary;
+pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
-pub use summary::{AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, summarise};
+pub use summary::{
+    AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, WebSummary, summarise,
+};
+pub use voip::{VoipRecord, VoipSummary};
 pub use xstats::named;
 
 use core::ops::Range;
@@ -51,6 +57,10 @@ pub struct FlowRecord {
     pub bytes: u64,
     /// Round-trip times of pings by [`Protocol`], in ns, in the order of their replies.
     pub rtts: [Vec<u64>; 2],
+    /// How long each load took, in ns, if it is a page's client.
+    pub loads: Vec<u64>,
+    /// What became of its packets, if it is a call; apart, as other flows are many and have none.
+    pub voip: Box<VoipRecord>,
 }
 
 /// What was seen of a station in the time that is measured.
@@ -127,16 +137,21 @@ impl Sink for Recorder {
         match what {
             Trace::Ppdu(t) => self.ppdu(now, t),
             _ if !self.measured.contains(&now) => {}
-            Trace::Delivered { flow, kind, len, delay, .. } => {
+            Trace::Delivered { flow, kind, seq, len, delay } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
                     Kind::Udp => record.bytes += u64::from(len - HEADERS),
                     Kind::EchoReply => record.rtts[Protocol::Icmp as usize].push(delay.nanos()),
                     Kind::UdpReply => record.rtts[Protocol::Udp as usize].push(delay.nanos()),
-                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp => {}
+                    Kind::Voip => {
+                        record.bytes += u64::from(len - HEADERS);
+                        record.voip.arrived(*seq, *delay);
+                    }
+                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Query | Kind::Answer => {}
                 }
             }
             Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
+            Trace::Loaded { flow, took } => self.flows[flow.index()].loads.push(took.nanos()),
             Trace::Dropped { .. } => {}
         }
     }
@@ -243,7 +258,10 @@ mod tests {
             packets: (&account, 3),
             air: vec![("wifi".to_owned(), &air)],
             qdiscs: BTreeMap::new(),
+            rc_stats: BTreeMap::new(),
             tcp: Vec::new(),
+            flows: &[],
+            under_way: Vec::new(),
         };
         let s = summarise((7, 3), &filled(), Duration::from_secs(1), &stations, &places, end);
         assert_eq!((s.seed, s.run), (7, 3));

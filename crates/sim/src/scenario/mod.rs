@@ -21,11 +21,15 @@ mod units;
 
 use std::net::Ipv4Addr;
 
+use stillair_model::app::Page;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::phy::errors::Snr;
+use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::{Band, RetryChain, Width};
+use stillair_model::wifi::rate::table::HtCapabilities;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
@@ -110,6 +114,8 @@ pub struct Channel {
     pub band: Band,
     /// Width; stations may use less.
     pub width: Width,
+    /// How loud a signal is at a distance, and how loud the noise.
+    pub path_loss: PathLoss,
     /// Time between beacons of each access point; none where beacons are off.
     pub beacon_interval: Option<Duration>,
 }
@@ -138,6 +144,8 @@ pub struct Interface {
     pub tso: bool,
     /// Segments that come in together are merged (GRO).
     pub gro: bool,
+    /// Packets that its queues may hold where their discipline does not say.
+    pub txqueuelen: u32,
     /// Queueing discipline: the one given, or the default of device and scheme.
     pub qdisc: QdiscSpec,
     /// What it is connected to.
@@ -196,6 +204,7 @@ pub struct Wifi {
 
 /// Part that a Wi-Fi device plays.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Role {
     /// Access point.
     Ap,
@@ -209,11 +218,67 @@ pub struct Station {
     /// Its access point's interface.
     pub ap: InterfaceRef,
     /// Rates, of what it sends and of what it is sent.
-    pub chain: RetryChain,
-    /// Probability that an MPDU is lost.
-    pub error_rate: f64,
-    /// Probability that an ACK or Block Ack is lost.
-    pub ack_error_rate: f64,
+    pub rates: Rates,
+    /// What is lost.
+    pub errors: Errors,
+}
+
+/// What is lost on a path, the same in both directions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
+pub enum Errors {
+    /// Chances, whatever the rate.
+    Given {
+        /// That nothing of a data PPDU is heard.
+        unheard: f64,
+        /// That an MPDU is broken.
+        frame: f64,
+        /// That an ACK or Block Ack is lost.
+        answer: f64,
+    },
+    /// What follows from a signal-to-noise ratio.
+    Noise(SnrSteps),
+}
+
+/// A signal-to-noise ratio from the start of the run on, and the times at which it changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SnrSteps {
+    steps: [(Duration, Snr); Self::MOST],
+    len: usize,
+}
+
+impl SnrSteps {
+    /// Most ratios of a path.
+    pub const MOST: usize = 16;
+
+    /// The ratio that holds from the start on.
+    pub const fn new(snr: Snr) -> Self {
+        Self { steps: [(Duration::ZERO, snr); Self::MOST], len: 1 }
+    }
+
+    /// Another from `at` on; false if that is not after the last, or if there are too many.
+    pub fn then(&mut self, at: Duration, snr: Snr) -> bool {
+        let fits = self.len < Self::MOST && at > self.steps[self.len - 1].0;
+        if fits {
+            self.steps[self.len] = (at, snr);
+            self.len += 1;
+        }
+        fits
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Duration, Snr)> + '_ {
+        self.steps[..self.len].iter().copied()
+    }
+}
+
+/// How the rates of a path are chosen, at each of its ends by itself.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Rates {
+    /// Always this chain.
+    Fixed(RetryChain),
+    /// Minstrel-HT, between devices that can do this.
+    MinstrelHt(HtCapabilities),
 }
 
 /// An interface by its positions in [`Scenario::nodes`] and [`Node::interfaces`].
@@ -355,6 +420,15 @@ pub enum FlowKind {
         congestion_control: &'static str,
         /// Bytes that it sends before it closes; none means as many as it can.
         bytes: Option<u64>,
+    },
+    /// A telephone call in one direction.
+    Voip,
+    /// A client that loads a page over and over; the flow's receiver serves it.
+    Web {
+        /// The page.
+        page: Page,
+        /// Least time from the beginning of a load to that of the next.
+        interval: Duration,
     },
     /// UDP datagrams that a server at the receiver sends back.
     UdpPing {

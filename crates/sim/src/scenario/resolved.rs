@@ -9,12 +9,14 @@ use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
-use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::phy::errors::Snr;
+use stillair_model::wifi::phy::{Band, RateTry, Width};
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use super::{
-    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
+    EdcaOverride, Errors, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Rates, Role, Scenario,
+    Scheme, Wifi,
 };
 
 impl Scenario {
@@ -25,6 +27,10 @@ impl Scenario {
                 "name": c.name,
                 "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0 },
                 "width_mhz": match c.width { Width::Mhz20 => 20, Width::Mhz40 => 40 },
+                "tx_power_mdbm": c.path_loss.tx_power,
+                "loss_at_1m_mdb": c.path_loss.at_1m,
+                "loss_per_decade_mdb": c.path_loss.per_decade,
+                "noise_mdbm": c.path_loss.noise,
                 "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
             })
         });
@@ -72,6 +78,7 @@ impl Scenario {
             "address": interface.address.to_string(),
             "tso": interface.tso,
             "gro": interface.gro,
+            "txqueuelen": interface.txqueuelen,
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
         })
@@ -82,15 +89,14 @@ impl Scenario {
         let role = match wifi.role {
             Role::Ap => json!({ "kind": "ap" }),
             Role::Station(station) => {
-                let entries = station.chain.entries().iter();
-                let chain = entries.map(|e| json!({ "rate": e.rate.to_string(), "tries": e.tries }));
-                json!({
+                let mut keys = json!({
                     "kind": "station",
                     "ap": self.interface_name(station.ap),
-                    "retry_chain": chain.collect::<Vec<_>>(),
-                    "error_rate": station.error_rate,
-                    "ack_error_rate": station.ack_error_rate,
-                })
+                });
+                let (key, value) = rates(&station.rates);
+                keys[key] = value;
+                errors(&station.errors, &mut keys);
+                keys
             }
         };
         json!({
@@ -140,6 +146,17 @@ impl Scenario {
                 "congestion_control": congestion_control,
                 "bytes": bytes,
             }),
+            FlowKind::Web { page, interval } => json!({
+                "kind": "web",
+                "page": {
+                    "request_bytes": page.request,
+                    "header_bytes": page.header,
+                    "list_bytes": page.list,
+                    "objects_bytes": page.objects,
+                },
+                "interval_ns": interval.nanos(),
+            }),
+            FlowKind::Voip => json!({ "kind": "voip" }),
             FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
             FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };
@@ -447,4 +464,34 @@ fn edca(ac: Ac, e: &EdcaOverride) -> Value {
         "cw_max": e.cw_max,
         "txop_ns": e.txop.map(|d| d.nanos()),
     })
+}
+
+/// How a path's rates are chosen, under the key that says so.
+fn rates(rates: &Rates) -> (&'static str, Value) {
+    match rates {
+        Rates::Fixed(chain) => {
+            let entry = |e: &RateTry| json!({ "rate": e.rate.to_string(), "tries": e.tries });
+            ("retry_chain", chain.entries().iter().map(entry).collect())
+        }
+        Rates::MinstrelHt(can) => {
+            let width = if can.width == Width::Mhz40 { "40 MHz" } else { "20 MHz" };
+            let can = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
+            ("minstrel_ht", can)
+        }
+    }
+}
+
+/// What is lost on a path.
+fn errors(errors: &Errors, keys: &mut Value) {
+    match errors {
+        Errors::Given { unheard, frame, answer } => {
+            keys["unheard_rate"] = json!(unheard);
+            keys["error_rate"] = json!(frame);
+            keys["ack_error_rate"] = json!(answer);
+        }
+        Errors::Noise(steps) => {
+            let step = |(at, Snr(mdb)): (Duration, Snr)| json!({ "at_ns": at.nanos(), "snr_mdb": mdb });
+            keys["snr"] = steps.iter().map(step).collect();
+        }
+    }
 }

@@ -83,9 +83,13 @@ struct Sta {
     rate: usize,
     fallback: usize,
     tries: u8,
+    /// Minstrel-HT chooses the rates, with so many streams; 0 for fixed ones.
+    minstrel: u8,
     /// Per cent.
     errors: u32,
     ack_errors: u32,
+    /// Signal-to-noise ratio in dB, of which errors follow, and another from 50 ms on.
+    snr: Option<(i32, i32)>,
     scheme: usize,
     txqueuelen: u32,
     /// A second interface on its radio.
@@ -146,15 +150,19 @@ fn sta() -> impl Strategy<Value = Sta> {
     // One path in a few is perfect, one in ten is dead.
     let errors = prop_oneof![3 => Just(0_u32), 6 => 1_u32..61, 1 => Just(100_u32)];
     let ack_errors = prop_oneof![Just(0_u32), 1_u32..41];
-    let path = (0_usize..2, 0_usize..6, 0_usize..7, 1_u8..6, errors, ack_errors);
-    (path, 0..SCHEMES.len(), 1_u32..200, prop::option::weighted(0.4, second())).prop_map(
-        |((ap, rate, fallback, tries, errors, ack_errors), scheme, txqueuelen, second)| Sta {
+    let snr = prop::option::weighted(0.3, (-5_i32..45, -5_i32..45));
+    let control = prop_oneof![2 => Just(0_u8), 1 => 1_u8..5];
+    let path = (0_usize..2, 0_usize..6, 0_usize..7, 1_u8..6, control, errors, ack_errors);
+    (path, snr, 0..SCHEMES.len(), 1_u32..200, prop::option::weighted(0.4, second())).prop_map(
+        |((ap, rate, fallback, tries, minstrel, errors, ack_errors), snr, scheme, txqueuelen, second)| Sta {
             ap,
             rate,
             fallback,
             tries,
+            minstrel,
             errors,
             ack_errors,
+            snr,
             scheme,
             txqueuelen,
             second,
@@ -268,8 +276,12 @@ impl Case {
     /// Whether no path has errors, in either direction.
     fn loses_nothing_on_air(&self) -> bool {
         let mut stations = self.stations.iter();
-        stations
-            .all(|s| s.errors == 0 && s.ack_errors == 0 && s.second.as_ref().is_none_or(|t| t.errors == 0))
+        stations.all(|s| {
+            s.snr.is_none()
+                && s.errors == 0
+                && s.ack_errors == 0
+                && s.second.as_ref().is_none_or(|t| t.errors == 0)
+        })
     }
 
     /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop after 300 ms.
@@ -306,15 +318,33 @@ impl Case {
         for (n, s) in self.stations.iter().enumerate() {
             let first = &rates[s.rate];
             let second = rates.get(s.fallback).map(|r| format!(", \"{r}\"")).unwrap_or_default();
+            let path = match s.minstrel {
+                0 => format!(
+                    "rate = \"{first}\", retry_chain = [{{ rate = \"{first}\", tries = {} }}{second}]",
+                    s.tries
+                ),
+                streams => format!(
+                    "rate = {{ kind = \"minstrel_ht\", streams = {streams}, short_gi = {} }}",
+                    s.tries > 2
+                ),
+            };
+            let losses = match s.snr {
+                Some((first, later)) => {
+                    format!("snr = [\"{first} dB\", {{ at = \"50 ms\", snr = \"{later} dB\" }}]")
+                }
+                None => format!(
+                    "error_rate = {}, ack_error_rate = {}, unheard_rate = {}",
+                    f64::from(s.errors) / 100.0,
+                    f64::from(s.ack_errors) / 100.0,
+                    f64::from(s.ack_errors) / 200.0
+                ),
+            };
+            let kernel = if s.rate % 2 == 0 { "4.14" } else { "6.18" };
             line(format!(
-                "[node.sta{n}]\nprofile = \"linux-6.18\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
-                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", rate = \"{first}\", retry_chain = [{{ rate = \"{first}\", \
-                 tries = {} }}{second}], error_rate = {}, ack_error_rate = {}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {} }}\n",
+                "[node.sta{n}]\nprofile = \"linux-{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
+                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {} }}\n",
                 s.ap % self.cells.len(),
                 n + 1,
-                s.tries,
-                f64::from(s.errors) / 100.0,
-                f64::from(s.ack_errors) / 100.0,
                 SCHEMES[s.scheme],
                 if (2..HTC).contains(&s.scheme) { format!(", flows = {flows}") } else { String::new() },
                 s.txqueuelen,
@@ -351,7 +381,9 @@ impl Case {
                 1 => ("udp", a, "server".to_owned()),
                 2 => ("ping", "server".to_owned(), a),
                 3 => ("ping", a, "server".to_owned()),
+                4 if t.payload % 2 == 0 => ("voip", "server".to_owned(), a),
                 4 => ("udp_ping", a, "server".to_owned()),
+                5 if t.payload % 3 == 0 => ("web", a, "server".to_owned()),
                 5 => ("tcp", "server".to_owned(), a),
                 6 => ("tcp", a, "server".to_owned()),
                 7 if count > 1 => ("tcp", a, by((t.station + 1) % count)),
@@ -368,6 +400,13 @@ impl Case {
                 if t.gap > 0 {
                     line(format!("bytes = {}\n", t.kbps * t.payload));
                 }
+                continue;
+            }
+            if kind == "web" {
+                let objects = format!("objects = [{}, 20000, {{ count = 3, size = 500 }}]", t.payload);
+                line(format!("page = {{ list = 90, {objects} }}\ninterval = \"{} ms\"\n", 5 + t.burst));
+            }
+            if matches!(kind, "voip" | "web") {
                 continue;
             }
             line(format!("payload = {}\n", t.payload));

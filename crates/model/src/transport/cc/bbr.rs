@@ -66,27 +66,16 @@ pub struct BbrParams {
     pub min_tso_rate: u64,
 }
 
-impl BbrParams {
-    /// Linux 5.1 on.
-    // linux: net/ipv4/tcp_bbr.c bbr_extra_acked_gain (5.1).
-    pub const LINUX_5_1: Self = Self {
-        bw_rtts: CYCLE_LEN as u32 + 2,
-        min_rtt_win_sec: 10,
-        probe_rtt_mode_ms: 200,
-        pacing_margin_percent: 1,
-        extra_acked_gain: UNIT,
-        min_tso_rate: 1_200_000,
-    };
-    /// Linux 4.20 and 5.0.
-    // linux: net/ipv4/tcp_bbr.c bbr_pacing_margin_percent (4.20).
-    pub const LINUX_4_20: Self = Self { extra_acked_gain: 0, ..Self::LINUX_5_1 };
-    /// Linux 4.9 to 4.19.
-    pub const LINUX_4_9: Self = Self { pacing_margin_percent: 0, ..Self::LINUX_4_20 };
-}
-
 impl Default for BbrParams {
     fn default() -> Self {
-        Self::LINUX_5_1
+        Self {
+            bw_rtts: CYCLE_LEN as u32 + 2,
+            min_rtt_win_sec: 10,
+            probe_rtt_mode_ms: 200,
+            pacing_margin_percent: 1,
+            extra_acked_gain: UNIT,
+            min_tso_rate: 1_200_000,
+        }
     }
 }
 

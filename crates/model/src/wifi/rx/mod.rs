@@ -5,6 +5,7 @@ pub mod retry_out;
 
 use crate::vocabulary::{Ctx, Instant, Kind, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::air::ppdu::Ppdu;
+use crate::wifi::air::reception::Got;
 use crate::wifi::rx::reorder::Reorder;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::seq_window::Seq;
@@ -46,7 +47,7 @@ impl RxTid {
         }
     }
 
-    /// Takes the frames of one try of a PPDU: bit n of `whole` says that frame n came whole, otherwise it came broken.
+    /// Takes the frames of one try of a PPDU.
     ///
     /// The handles of whole frames move up, appended to `up`; their charge stays behind in the sender's entry. With a `judge`, a
     /// broken frame of a TCP segment may count as lost, although its sender goes on trying.
@@ -54,18 +55,21 @@ impl RxTid {
         &mut self,
         now: Instant,
         ppdu: &mut Ppdu,
-        whole: u64,
+        got: Got,
         mut judge: Option<Judge<'_>>,
         up: &mut Vec<Pkt>,
         ctx: &mut Ctx<'_, S>,
     ) {
         for (n, mpdu) in ppdu.mpdus.iter_mut().enumerate() {
-            if let Some(judge) = &mut judge {
+            let (whole, readable) = (got.whole >> n & 1 == 1, got.readable >> n & 1 == 1);
+            if let Some(judge) = &mut judge
+                && readable
+            {
                 judge.smoothed.update(judge.rate);
             }
-            if whole >> n & 1 == 0 {
-                self.broken += 1;
-                if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
+            if !whole {
+                self.broken += u64::from(readable);
+                if let (true, Some(judge), Some(reorder)) = (readable, &judge, &mut self.session) {
                     // A frame that was received before is not looked at again.
                     let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.get(p).kind == Kind::Tcp);
                     reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);

@@ -48,6 +48,12 @@ fn places() -> Vec<Place> {
     out.push(udp_ping);
     for (path, title, table) in [
         ("flow.1", "Flow of kind tcp", "{ kind = \"tcp\", from = \"server\", to = \"slow\" }"),
+        ("flow.1", "Flow of kind voip", "{ kind = \"voip\", from = \"server\", to = \"slow\" }"),
+        (
+            "flow.1",
+            "Flow of kind web",
+            "{ kind = \"web\", from = \"slow\", to = \"server\", page = \"small\" }",
+        ),
         ("node.server.tcp", "TCP of a node", "{}"),
         ("record", "Record", "{}"),
     ] {
@@ -55,10 +61,26 @@ fn places() -> Vec<Place> {
         new.sets.push((path.to_owned(), table.to_owned()));
         out.push(new);
     }
+    let web = |page: &str| format!("{{ kind = \"web\", from = \"slow\", to = \"server\", page = {page} }}");
+    for (path, title, page) in [
+        ("flow.1.page", "Page", "{ list = 1, objects = [1] }"),
+        ("flow.1.page.objects.0", "Objects of a page", "{ list = 1, objects = [{ count = 1, size = 1 }] }"),
+    ] {
+        let sets = vec![("flow.1".to_owned(), web(page))];
+        out.push(Place { sets, ..place(path, title) });
+    }
     let entry = "{ rate = \"ht20-mcs0-sgi\" }";
     let mut chain = place(&format!("{STATION}.retry_chain.0"), "Entry of a retry chain");
     chain.sets.push((chain.path.clone(), entry.to_owned()));
     out.push(chain);
+    let mut control = place(&format!("{STATION}.rate"), "Rate control minstrel_ht");
+    control.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
+    control.sets.push((control.path.clone(), "{ kind = \"minstrel_ht\" }".to_owned()));
+    out.push(control);
+    let mut change = place(&format!("{STATION}.snr.1"), "Change of a ratio");
+    let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";
+    change.sets.push((format!("{STATION}.snr"), ratios.to_owned()));
+    out.push(change);
     for (above, key) in
         [(AP, "scheme"), (AP, "retry_out"), (AP, "qdisc"), (STATION, "qdisc"), (WIRED, "qdisc")]
     {
@@ -183,6 +205,10 @@ fn the_places_hold_every_table() {
 fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
     let set = |path: &str, value: &str| vec![(format!("{}{path}", place.path), value.to_owned())];
     match (place.shape.title, key.name) {
+        ("Station's interface", "rate") if value == "minstrel_ht" => Some(set(".retry_chain", "[]")),
+        ("Rate control minstrel_ht", "width") => {
+            Some(vec![("channel.wifi.width".to_owned(), "40 MHz".to_owned())])
+        }
         ("Station's interface", "rate") => {
             let mut sets = set(".retry_chain", &format!("[\"{value}\"]"));
             sets.push(("channel.wifi.width".to_owned(), "40 MHz".to_owned()));

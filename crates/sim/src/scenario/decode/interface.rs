@@ -10,7 +10,7 @@ use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
-use super::{Names, edca, link, refer, retries, scheme, station};
+use super::{Names, edca, link, losses, rate, refer, retries, scheme, station};
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -94,6 +94,8 @@ static STATION: Shape = Shape {
         WIFI,
         retries::SENDER,
         station::KEYS,
+        rate::KEYS,
+        losses::KEYS,
         &[Key::or("scheme", scheme::FORM, "fifo", "how it queues and schedules")],
     ],
 };
@@ -142,7 +144,7 @@ pub(super) fn read<'a>(
     let tso = section.or("tso", device.link.is_some())?;
     let gro = section.or("gro", device.link == Some(link::Kind::Ethernet))?;
     section.finish()?;
-    Ok(Interface { name: name.to_owned(), address, tso, gro, qdisc, medium })
+    Ok(Interface { name: name.to_owned(), address, tso, gro, txqueuelen, qdisc, medium })
 }
 
 fn wifi<'a>(
@@ -163,11 +165,8 @@ fn wifi<'a>(
         (Role::Ap, scheme::read(&section.need("scheme", &scheme::names())?)?)
     } else {
         let ap = section.need("ap", "its access point's interface, such as \"ap.wlan0\"")?;
-        let role = Role::Station(station::read(
-            section,
-            context.names.interface(&ap)?,
-            context.channels[channel].width,
-        )?);
+        let role =
+            Role::Station(station::read(section, context.names.interface(&ap)?, &context.channels[channel])?);
         wiring.stations.push((at, ap));
         if let Some(field) = section.get("radio") {
             radio = Some(context.names.interface_from(at.node, &field)?);

@@ -5,8 +5,11 @@ mod flent;
 mod flow;
 mod interface;
 mod link;
+mod losses;
 mod node;
+mod page;
 mod qdisc;
+mod rate;
 mod retries;
 mod scheme;
 mod station;
@@ -92,16 +95,19 @@ const BEACON_INTERVAL: Form = Form::Times {
 static CHANNEL: Shape = Shape {
     title: "Channel",
     about: "One medium, which everyone on it shares.",
-    groups: &[&[
-        Key::need("band", Form::Choice(&BANDS), "frequency band"),
-        Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
-        Key::or(
-            "beacon_interval",
-            Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
-            "102.4 ms",
-            "time between beacons of each access point",
-        ),
-    ]],
+    groups: &[
+        &[
+            Key::need("band", Form::Choice(&BANDS), "frequency band"),
+            Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
+            Key::or(
+                "beacon_interval",
+                Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
+                "102.4 ms",
+                "time between beacons of each access point",
+            ),
+        ],
+        losses::CHANNEL,
+    ],
 };
 
 /// Names that a scenario's values may refer to; positions are those of the decoded lists.
@@ -255,10 +261,12 @@ fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
     let mut section = field.section("a table with band and width")?;
     let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
     let width = [(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)];
+    let band = section.need("band", &suggest("", &BANDS))?.choice(&band)?;
     let channel = Channel {
         name: name.to_owned(),
-        band: section.need("band", &suggest("", &BANDS))?.choice(&band)?,
+        band,
         width: section.need("width", &suggest("", &WIDTHS))?.choice(&width)?,
+        path_loss: losses::path_loss(&mut section, band)?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
         beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
             match &field.item.value {

@@ -1,6 +1,7 @@
 //! Kernels as data: what a host does by default, by the name of its profile.
 
 mod modules;
+mod node;
 mod tcp;
 
 pub(super) use tcp::controller;
@@ -40,6 +41,8 @@ pub struct Profile {
     pub truesize_linear: u32,
     /// The same on a device with scatter-gather, such as Ethernet.
     pub truesize_scatter_gather: u32,
+    /// Minstrel-HT probes what it needs to know, as since 5.12, not so many frames in turn.
+    pub minstrel_ht_probes_by_need: bool,
     /// TCP of sockets over a device with scatter-gather.
     pub tcp: TcpConfig,
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
@@ -100,7 +103,7 @@ pub(super) const KEYS: &[Key] = &[
         "the kernel's",
         "parameters of kernel modules by their name (`/sys/module/tcp_cubic/parameters/beta`: `tcp_cubic.beta`)",
     ),
-    Key::open("tcp", Form::Table(&tcp::NODE), "the kernel's", "what no `sysctl` sets of TCP"),
+    Key::open("tcp", Form::Table(&node::SHAPE), "the kernel's", "what no `sysctl` sets of TCP"),
 ];
 
 /// What disciplines an interface may have by default.
@@ -154,6 +157,11 @@ static FILE: Shape = Shape {
         Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
         Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
+        Key::need(
+            "minstrel_ht_probes_by_need",
+            Form::Boolean,
+            "Minstrel-HT as since 5.12: other probes and averages",
+        ),
         Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
     ]],
 };
@@ -177,7 +185,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
         settings(&field, modules::SETTINGS, |name, setting| modules::apply(&mut profile, name, setting))?;
     }
     if let Some(field) = section.get("tcp") {
-        tcp::node(&mut profile, &field)?;
+        node::read(&mut profile, &field)?;
     }
     Ok(profile)
 }
@@ -243,6 +251,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
         truesize_scatter_gather,
+        minstrel_ht_probes_by_need: root.need("minstrel_ht_probes_by_need", "true or false")?.value()?,
         tcp,
         wifi_pacing_shift,
         congestion_control: "cubic",
@@ -261,6 +270,12 @@ mod tests {
         for (name, text) in FILES {
             let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
             assert_eq!(profile.pfifo_fast_limit_per_band, profile.version >= (4, 16), "{name}");
+            assert_eq!(
+                (profile.cc.bbr.pacing_margin_percent == 1, profile.cc.bbr.extra_acked_gain > 0),
+                (profile.version >= (4, 20), profile.version >= (5, 1)),
+                "{name}"
+            );
+            assert_eq!(profile.minstrel_ht_probes_by_need, profile.version >= (5, 12), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");

@@ -1,5 +1,4 @@
-//! TCP's part of a kernel: the `[tcp]` table of its data file, the settings that `sysctl` knows, and the node's `tcp`
-//! table for what it does not.
+//! TCP's part of a kernel: the `[tcp]` table of its data file, and the settings that `sysctl` knows.
 
 use stillair_model::transport::cc::bbr::BbrParams;
 use stillair_model::transport::cc::cubic::CubicParams;
@@ -33,13 +32,13 @@ const PRR: [(&str, PrrRules); 4] = [
 ];
 const TLP: [(&str, TlpRules); 3] =
     [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
-const CAP: [(&str, LimitOutput); 4] = [
+pub(super) const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
     ("at_most", LimitOutput::AtMost),
     ("at_most_unless_paced", LimitOutput::AtMostUnlessPaced),
 ];
-const EXCEPTION: [(&str, Exception); 4] = [
+pub(super) const EXCEPTION: [(&str, Exception); 4] = [
     ("never", Exception::Never),
     ("first_of_write_queue", Exception::FirstOfWriteQueue),
     ("empty_rtx_queue", Exception::EmptyRtxQueue),
@@ -52,8 +51,6 @@ const HYSTART: [(&str, HystartRules); 4] = [
     ("5.16", HystartRules::LINUX_5_16),
     ("6.14", HystartRules::LINUX_6_1),
 ];
-const BBR: [(&str, BbrParams); 3] =
-    [("4.9", BbrParams::LINUX_4_9), ("4.20", BbrParams::LINUX_4_20), ("5.1", BbrParams::LINUX_5_1)];
 
 /// Congestion controls that came after the oldest kernel here, and with which.
 // linux: net/ipv4/Kconfig TCP_CONG_NV (4.8), TCP_CONG_BBR (4.9).
@@ -131,11 +128,8 @@ pub(super) static FILE: Shape = Shape {
             Form::Choice(&["2.6.29", "5.8", "5.16", "6.14"]),
             "the kernel in which cubic's HyStart got the rules that it has here",
         ),
-        Key::need(
-            "bbr",
-            Form::Choice(&["4.9", "4.20", "5.1"]),
-            "the same of bbr; kernels that have none name the first",
-        ),
+        Key::need("bbr_pacing_margin_percent", Form::Integer(0, 99), "how far BBR paces below the bandwidth"),
+        Key::need("bbr_extra_acked", Form::Boolean, "BBR has room for aggregated acknowledgements"),
     ]],
 };
 
@@ -209,8 +203,14 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
     };
     let wifi_pacing_shift = t.need("wifi_pacing_shift", n)?.value()?;
     let rules = t.need("hystart", n)?.choice(&HYSTART)?;
+    let usual = BbrParams::default();
+    let extra_acked: bool = t.need("bbr_extra_acked", n)?.value()?;
     let cc = CcParams {
-        bbr: t.need("bbr", n)?.choice(&BBR)?,
+        bbr: BbrParams {
+            pacing_margin_percent: t.need("bbr_pacing_margin_percent", n)?.value()?,
+            extra_acked_gain: if extra_acked { usual.extra_acked_gain } else { 0 },
+            ..usual
+        },
         cubic: CubicParams {
             hystart: HystartParams { rules, ..HystartParams::default() },
             ..CubicParams::default()
@@ -452,123 +452,4 @@ fn three(setting: &Field<'_>) -> Result<[u32; 3], Fault> {
         [least, initial, largest] if least <= initial && initial <= largest => Ok([least, initial, largest]),
         _ => Err(setting.wrong(expected)),
     }
-}
-
-/// What a node sets of TCP that no sysctl does.
-pub(super) static NODE: Shape = Shape {
-    title: "TCP of a node",
-    about: "What no `sysctl` sets.",
-    groups: &[&[
-        Key::open(
-            "tsq",
-            Form::Choice(&["off", "on"]),
-            "on",
-            "TCP small queues: `off` takes every limit away, as a patched kernel does",
-        ),
-        Key::open(
-            "tsq_period",
-            Form::Written {
-                words: "a whole number of ms from 1 to 64, such as `2 ms`",
-                pattern: r"^[0-9]+ ms$",
-                examples: &["1 ms", "8 ms"],
-            },
-            "1 ms, or what the Wi-Fi driver asks for",
-            "data of how long at the pacing rate a socket may have below it (1 ms: 1/1024 s, as the kernel counts)",
-        ),
-        Key::open(
-            "tsq_cap",
-            Form::Written {
-                words: "`fixed` (3.6), `at_least` (3.12 to 3.18), `at_most` (3.19 to 4.20, since 6.16) or \
-                        `at_most_unless_paced` (5.0 to 6.15), and behind it the bytes, if they are not those of \
-                        `net.ipv4.tcp_limit_output_bytes`",
-                pattern: r"^(fixed|at_least|at_most|at_most_unless_paced)( [0-9]+)?$",
-                examples: &["fixed 131072", "at_most"],
-            },
-            "the kernel's",
-            "what the byte limit of small queues is to the limit by rate and by packets",
-        ),
-        Key::open(
-            "tsq_min_packets",
-            Form::Integer(0, 8),
-            "the kernel's: 2 since 3.19",
-            "least limit of small queues in packets of the size at hand",
-        ),
-        Key::open(
-            "tsq_by_rate",
-            Form::Boolean,
-            "true",
-            "the limit of small queues grows with the pacing rate (since 3.12)",
-        ),
-        Key::open(
-            "tsq_exception",
-            Form::Choice(&["never", "first_of_write_queue", "empty_rtx_queue", "at_most_one_in_rtx_queue"]),
-            "the kernel's",
-            "when data leaves in spite of it: never (before 4.10), as one of the first two of the write queue (4.10 to 4.14), with nothing unacknowledged, or one packet at most",
-        ),
-        Key::open(
-            "tsq_retransmissions",
-            Form::Boolean,
-            "the kernel's: true since 4.9",
-            "the limit holds for retransmissions too, doubled",
-        ),
-        Key::or(
-            "pacing_base",
-            Form::Choice(&["srtt", "base_rtt"]),
-            "srtt",
-            "round-trip time that the pacing rate is computed from: the smoothed one, as Linux does, or the flow's minimum",
-        ),
-        Key::or(
-            "initcwnd",
-            Form::Integer(1, 1000),
-            "10",
-            "initial window in segments (`ip route ... initcwnd`)",
-        ),
-        Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout (`ip route ... rto_min`)"),
-        Key::open(
-            "hz",
-            Form::Integer(100, 1000),
-            "the kernel's",
-            "ticks of the kernel's clock in a second (CONFIG_HZ)",
-        ),
-    ]],
-};
-
-/// Reads a node's `tcp` table.
-pub(super) fn node(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault> {
-    let mut section = field.section("a table")?;
-    let t = &mut profile.tcp;
-    t.small_queues.off = section.or_by("tsq", false, |f| f.choice(&[("off", true), ("on", false)]))?;
-    if let Some(period) = section.get("tsq_period") {
-        let expected = "a whole number of ms from 1 to 64, such as \"2 ms\"";
-        let wrong = || period.wrong(expected);
-        let Value::String(text) = &period.item.value else { return Err(wrong()) };
-        let ms = text.strip_suffix(" ms").and_then(|n| n.parse().ok()).filter(|n| (1..=64).contains(n));
-        t.small_queues.rate_multiple = ms.ok_or_else(wrong)?;
-        // A period that is asked for is meant literally, whatever the driver would ask for.
-        // paper: tsq-pacing IV-B - patched kernels, on Wi-Fi too.
-        profile.wifi_pacing_shift = t.pacing_shift;
-    }
-    if let Some(field) = section.get("tsq_cap") {
-        let expected = "fixed, at_least, at_most or at_most_unless_paced, and behind it the bytes, such as \"fixed 131072\"";
-        let mut words = field.text(expected)?.split(' ');
-        let kind = words.next().and_then(|word| CAP.iter().find(|(name, _)| *name == word));
-        let bytes = words.next().map(|n| n.parse().ok().filter(|n| (1..=MAX_BUFFER).contains(n)));
-        let (Some((_, cap)), None, None | Some(Some(_))) = (kind, words.next(), bytes) else {
-            return Err(field.wrong(expected));
-        };
-        t.small_queues.cap = *cap;
-        t.limit_output_bytes = bytes.flatten().unwrap_or(t.limit_output_bytes);
-    }
-    let rule = &mut t.small_queues;
-    rule.min_packets = section.or("tsq_min_packets", rule.min_packets)?;
-    rule.by_rate = section.or("tsq_by_rate", rule.by_rate)?;
-    rule.exception = section.or_by("tsq_exception", rule.exception, |f| f.choice(&EXCEPTION))?;
-    rule.retransmissions = section.or("tsq_retransmissions", rule.retransmissions)?;
-    t.pacing_base = section.or_by("pacing_base", PacingBase::Srtt, |f| {
-        f.choice(&[("srtt", PacingBase::Srtt), ("base_rtt", PacingBase::BaseRtt)])
-    })?;
-    t.init_cwnd = section.or("initcwnd", t.init_cwnd)?;
-    t.rto_min = section.or("rto_min", t.rto_min)?;
-    t.hz = section.or("hz", t.hz)?;
-    section.finish()
 }
