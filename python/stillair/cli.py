@@ -148,7 +148,11 @@ def ss(
     ] = None,
     set_: Set = None,
 ) -> None:
-    """Print the TCP sockets of a run at one instant, as 'ss -tinm' prints them."""
+    """Print the TCP sockets of a run at one instant, as 'ss -tinm' prints them.
+
+    Left out: ts, sack, ecn, wscale, ato, pmtu, rcvmss, advmss, lastsnd, lastrcv, lastack, busy, rwnd_limited,
+    sndbuf_limited and bbr's own (bw, mrtt, pacing_gain, cwnd_gain).
+    """
     scenario = Scenario(file)
     print(_native.ss(scenario.text, scenario.file, _overrides(set_), seed, run_, at).rstrip())
 
@@ -251,7 +255,10 @@ def linux(
         print(command.as_json(report.rows) if as_json else command.text(report.rows))
     fault = report.fault()
     if fault is not None:
-        raise fault
+        before, last = fault
+        for line in before:
+            print(f"stillair: {line}", file=sys.stderr)
+        raise last
 
 
 def _overrides(texts: list[str] | None) -> list[tuple[str, str]]:

@@ -136,6 +136,16 @@ def test_samples_of_our_run_count_from_two_seconds_on() -> None:
     )  # fmt: skip
 
 
+def test_flows_that_start_apart_count_over_the_same_time() -> None:
+    of = subject("qdisc_codel_cubic4_20mbit_rtt20")
+    whole = socket(0.1, 30, 8, 20, 10, 0)
+    # It begins at 16 s: half of the 28 s are without it.
+    late = Socket(whole.t_s[160:], whole.srtt_ms[160:], whole.cwnd[160:],
+                  [acked - whole.bytes_acked[159] for acked in whole.bytes_acked[160:]], 0)  # fmt: skip
+    found = of_model(Outcome([whole, late], [], {}), of.file)
+    assert found["goodput_mbps"] == pytest.approx(8 + 8 * 14 / 28)
+
+
 def test_our_saw_is_sampled_as_the_kernels_is() -> None:
     of = subject("cc_reno_50mbit_rtt20")
     # Twice as often sampled: every other one counts. A period of 2 s from 50 to 100.

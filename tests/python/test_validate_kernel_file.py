@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stillair import InputError
-from stillair.validate import kernel_file, scenario
+from stillair.validate import kernel_file, kernels, scenario
 from stillair.validate.quantities import QUANTITIES, of_kernel
 
 FILES = kernel_file.paths(kernel_file.bundled())
@@ -60,10 +60,24 @@ def test_what_is_missing_or_empty_is_not_measured(tmp_path: Path) -> None:
 
 
 def test_defaults_are_the_kernels(tmp_path: Path) -> None:
-    config = kernel_file.read(written(tmp_path, {}, {"kernel_tweak": 3})).config
-    assert (config.gso, config.small_queues, config.ping, config.profile) == (True, True, True, "linux-6.1")
-    assert config.unknown == ("kernel_tweak",)
-    assert kernel_file.read(written(tmp_path, {"kernel": "Linux 5.10.3 (someone's)"})).config.profile == "linux-5.10"
+    config = kernel_file.read(written(tmp_path, {}, {"notes": "at night", "mtu": None})).config
+    assert (config.gso, config.small_queues, config.ping, config.kernel) == (True, True, True, (6, 1))
+    assert (config.idle, config.hz) == (("notes",), None)
+    assert kernel_file.read(written(tmp_path, {"kernel": "Linux 5.10.3 (someone's, HZ=1000)"})).config.kernel == (5, 10)
+
+
+@pytest.mark.parametrize(
+    ("version", "profile", "exact"),
+    [((6, 1), "linux-6.1", True), ((6, 5), "linux-6.1", False), ((4, 13), "linux-4.6", False),
+     ((7, 2), "linux-6.18", False), ((3, 13), "linux-3.13", True)],
+)  # fmt: skip
+def test_the_nearest_older_profile_stands_for_a_kernel(version: tuple[int, int], profile: str, exact: bool) -> None:
+    assert (kernels.profile(version), kernels.is_exact(version)) == (profile, exact)
+
+
+def test_a_kernel_older_than_all_profiles() -> None:
+    with pytest.raises(InputError, match=r"found Linux 2.6, expected one that is not older than linux-3.13"):
+        kernels.profile((2, 6))
 
 
 @pytest.mark.parametrize(
@@ -80,7 +94,9 @@ def test_defaults_are_the_kernels(tmp_path: Path) -> None:
         ({"tc": "tc -n C"}, 'config.tc: found "tc -n C"'),
         ({"gso": True}, 'config.gso: found true, expected "on" or "off"'),
         ({"notsq": 2}, "config.notsq: found 2, expected 0 or 1"),
-        ({"tsq_shift": 99}, "config.tsq_shift: found 99"),
+        ({"tsq_shift": 99}, "config.tsq_shift: found 99, expected a whole number from 0 to 6"),
+        ({"tsq_shift": -1}, "config.tsq_shift: found -1"),
+        ({"mtu": 9000}, "config.mtu: found 9000, expected a setting that a scenario has"),
         ({"stagger_ms": -1}, "config.stagger_ms: found -1, expected milliseconds"),
         ({"sysctl": ["a"]}, 'config.sysctl: found ["a"], expected an object'),
         ({"sysctl": {"net.x": None}}, "config.sysctl.net.x: found nothing, expected a whole number or text"),
@@ -98,6 +114,14 @@ def test_a_wrong_setting_is_named_with_its_file(tmp_path: Path, config: dict[str
     ("change", "says"),
     [
         ({"kernel": "NetBSD"}, 'kernel: found "NetBSD", expected a version'),
+        ({"kernel": "Linux 6.1 (HZ=5)"}, 'kernel: found "HZ=5", expected HZ from 100 to 1000'),
+        (
+            {"summary": {"from_2s": {"jain": float("inf")}}},
+            "summary.from_2s.jain: found Infinity, expected a number of",
+        ),
+        ({"summary": {"from_2s": {"jain": float("nan")}}}, "summary.from_2s.jain: found NaN, expected a number of"),
+        ({"retransmissions": [-1]}, "retransmissions[0]: found -1, expected a number of zero or more"),
+        ({"retransmissions": [10**400]}, "retransmissions[0]: found 1000"),
         ({"summary": {"from_2s": {"goodput_mbps": "9"}}}, 'summary.from_2s.goodput_mbps: found "9", expected a number'),
         ({"summary": {"from_2s": {"ping_ms": 7}}}, "summary.from_2s.ping_ms: found 7, expected an object"),
         ({"summary": []}, "summary: found [], expected an object"),

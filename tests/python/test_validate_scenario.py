@@ -36,7 +36,8 @@ def made(tmp_path: Path, **config: object) -> dict[str, Any]:
     """The scenario of a small file with these settings."""
     base: dict[str, object] = {"cc": "reno", "flows": 1, "seconds": 4, "sample_ms": 50, "tc": [PFIFO]}
     path = tmp_path / "small.json"
-    path.write_text(json.dumps({"config": base | config}), encoding="utf-8")
+    kernel = config.pop("kernel", None)
+    path.write_text(json.dumps({"kernel": kernel, "config": base | config}), encoding="utf-8")
     return tomllib.loads(scenario.text(kernel_file.read(path)))
 
 
@@ -51,8 +52,35 @@ def test_the_name_of_a_file_says_nothing(tmp_path: Path) -> None:
 def test_small_queues(tmp_path: Path) -> None:
     assert "tcp" not in made(tmp_path)["node"]["C"]
     assert made(tmp_path, notsq=1)["node"]["C"]["tcp"] == {"tsq": "off"}
-    periods = [made(tmp_path, tsq_shift=shift)["node"]["C"]["tcp"]["tsq_period"] for shift in (1, 3, -1, -5)]
-    assert periods == ["2 ms", "8 ms", "0.5 ms", "31.25 us"]
+    periods = [made(tmp_path, tsq_shift=shift)["node"]["C"]["tcp"]["tsq_period"] for shift in (1, 3, 6)]
+    assert periods == ["2 ms", "8 ms", "64 ms"]
+
+
+def test_ticks_of_the_kernel(tmp_path: Path) -> None:
+    assert "tcp" not in made(tmp_path, kernel="Linux 6.1 (HZ=250)")["node"]["C"]
+    nodes = made(tmp_path, kernel="Linux 6.1 (ARCH=um, HZ=1000)")["node"]
+    assert [nodes[node].get("tcp") for node in "CRS"] == [{"hz": 1000}, None, {"hz": 1000}]
+
+
+def test_settings_that_change_nothing_are_left_out(tmp_path: Path) -> None:
+    sysctl = {"net.ipv4.tcp_no_metrics_save": 1, "net.ipv4.tcp_mtu_probing": 0, "net.ipv4.tcp_ecn": 1}
+    assert set(made(tmp_path, sysctl=sysctl)["node"]["S"]["sysctl"]) == {"net.ipv4.tcp_ecn"}
+    assert "net.ipv4.tcp_mtu_probing" in made(tmp_path, sysctl={"net.ipv4.tcp_mtu_probing": 1})["node"]["S"]["sysctl"]
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ("x (as a scenario):15: node.C.sysctl.net.ipv4.tcp_ecn: found 9", "x: config.sysctl.net.ipv4.tcp_ecn: found 9"),
+        ("x (as a scenario):15: node.C.sysctl.net.ipv4.tcp_congestion_control: found a: b", "x: config.cc: found a: b"),
+        ("x (as a scenario):9: node.R.interface.rs.qdisc.child.limit: found 0", "x: config.tc (R rs): found 0"),
+        ("x (as a scenario):9: node.S.profile: found 1", "x: kernel: found 1"),
+        ("x (as a scenario):9: link.cr.kind: found 1", "x (as a scenario):9: link.cr.kind: found 1"),
+        ("x: nothing of ours", "x: nothing of ours"),
+    ],
+)  # fmt: skip
+def test_messages_speak_of_the_file(said: str, says: str) -> None:
+    assert scenario.in_terms_of_the_file(said) == says
 
 
 def test_offloads(tmp_path: Path) -> None:

@@ -137,6 +137,12 @@ def test_rates_and_times_keep_what_they_are() -> None:
     assert [type(options[name]) for name in ("rate", "burst", "latency")] == [Bits, int, Nanoseconds]
 
 
+def test_a_name_space_may_be_entered_by_ip() -> None:
+    entered = HTB.replace("tc -n C", "ip netns exec C tc")
+    assert entered != HTB
+    assert tree([entered, CLASS]) == tree([HTB, CLASS])
+
+
 def test_a_class_may_rank_and_burst() -> None:
     ranked = CLASS.replace("1:10 htb", "1:1A htb prio 3 quantum 6000 burst 15k cburst 1600")
     root = tree([HTB.replace("10", "0x1a"), ranked])["C", "cr"]

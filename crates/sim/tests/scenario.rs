@@ -68,7 +68,7 @@ fn the_whole_contract() {
     let names: Vec<&str> = s.nodes.iter().map(|n| n.name.as_str()).collect();
     assert_eq!(names, ["server", "ap", "fast1", "fast2", "slow"]);
     assert_eq!(s.nodes.iter().map(|n| n.forward).collect::<Vec<_>>(), [false, true, false, false, false]);
-    assert_eq!((s.nodes[1].profile.name, s.nodes[3].profile.name), ("linux-4.6", "linux-4.4"));
+    assert_eq!((s.nodes[1].profile.name, s.nodes[3].profile.name), ("linux-4.6", "linux-4.14"));
     assert_eq!(s.nodes[1].interfaces[1].address.to_string(), "10.0.1.1");
     assert_eq!(s.nodes[3].interfaces[0].address.to_string(), "10.0.1.12");
 

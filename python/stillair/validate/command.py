@@ -1,7 +1,7 @@
 """`stillair validate linux`: every file's run in the model, and what came of it."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +9,9 @@ from pathlib import Path
 from stillair._native import InputError, RunError
 from stillair.scenario import processors
 from stillair.table import table
-from stillair.validate import compare, kernel_file, scenario
+from stillair.validate import compare, kernel_file, kernels, scenario, settings
 from stillair.validate.compare import OUTSIDE, WITHIN, Row, Subject
+from stillair.validate.kernel_file import Config
 from stillair.validate.outcome import Outcome, outcome
 from stillair.validate.quantities import QUANTITIES
 
@@ -33,13 +34,12 @@ class Report:
     rows: list[Row]
     faults: list[InputError | RunError]
 
-    def fault(self) -> InputError | RunError | None:
-        """The first fault, with a word on how many others there are."""
+    def fault(self) -> tuple[list[str], InputError | RunError] | None:
+        """All that is to be said before the last fault, a line each, and that one; its kind is the first's."""
         if not self.faults:
             return None
-        more = len(self.faults) - 1
-        first = self.faults[0]
-        return type(first)(f"{first}\n  and {more} more that cannot be compared" if more else str(first))
+        lines = [" ".join(str(fault).split()) for fault in self.faults]
+        return lines[:-1], type(self.faults[0])(lines[-1])
 
 
 def plan(folder: Path | None) -> Plan:
@@ -52,17 +52,34 @@ def plan(folder: Path | None) -> Plan:
             made.faults.append(error)
             continue
         made.subjects.append(subject)
-        if subject.file.config.unknown:
-            keys = ", ".join(f"config.{key}" for key in subject.file.config.unknown)
-            made.notes.append(f"{path}: {keys}: not known, and left out of the scenario")
+        made.notes.extend(f"{path}: {note}" for note in _notes(subject.file.config))
     return made
+
+
+def _notes(config: Config) -> Iterator[str]:
+    """What was taken otherwise than the file has it."""
+    if not kernels.is_exact(config.kernel):
+        version = ".".join(str(number) for number in config.kernel)
+        yield f"kernel: Linux {version} has no profile; {kernels.profile(config.kernel)} stands for it"
+    _, idle = settings.split(config.sysctl)
+    keys = [*config.idle, *(f"sysctl.{name}" for name in idle)]
+    if keys:
+        names = ", ".join(f"config.{key}" for key in keys)
+        yield f"{names}: changes nothing here, and is left out of the scenario"
 
 
 def _subject(path: Path) -> Subject:
     """A file whose scenario the engine understands."""
     file = kernel_file.read(path)
     subject = compare.subject(file, scenario.disciplines(file))
-    scenario.scenario(file).resolve()
+    try:
+        kernels.profile(file.config.kernel)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    try:
+        scenario.scenario(file).resolve()
+    except InputError as error:
+        raise InputError(scenario.in_terms_of_the_file(str(error))) from None
     return subject
 
 

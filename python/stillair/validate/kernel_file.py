@@ -12,9 +12,20 @@ from stillair._native import InputError
 
 _MOST_FLOWS = 1000
 _LONGEST_S = 1_000_000
+_MOST = 1e18
+# Settings of ours that only some shifts of the period reach: 1 to 64 ms.
+_LARGEST_SHIFT = 6
+_LEAST_HZ, _MOST_HZ = 100, 1000
 _KNOWN = {
     "set", "name", "bottleneck", "qdisc", "rate", "base_rtt_ms", "ss",  # words for people; the commands say it all
     "cc", "flows", "seconds", "sample_ms", "gso", "notsq", "tsq_shift", "sysctl", "stagger_ms", "ping", "tc",
+}  # fmt: skip
+
+
+# What people write down beside, and nothing depends on.
+_HARMLESS = {
+    "about", "author", "command", "comment", "cpu", "date", "description", "host", "hostname", "iperf", "machine",
+    "note", "notes", "repeat", "run", "start", "time", "tool", "uname", "user", "version",
 }  # fmt: skip
 
 
@@ -29,8 +40,10 @@ class Config:
     """Time between two samples of each socket."""
     tc: tuple[str, ...]
     """The commands that set up the disciplines."""
-    profile: str
-    """The kernel, as a scenario names it."""
+    kernel: tuple[int, int]
+    """The kernel's version."""
+    hz: int | None = None
+    """Ticks of its clock in a second, if the file says."""
     gso: bool = True
     """Segmentation is left to the device; without, each buffer in a queue is one segment."""
     small_queues: bool = True
@@ -42,8 +55,8 @@ class Config:
     ping: bool = True
     set: str = ""
     """The series of measurements that it belongs to."""
-    unknown: tuple[str, ...] = ()
-    """Keys that say something nobody here understands."""
+    idle: tuple[str, ...] = ()
+    """Keys that say something nothing depends on."""
 
 
 @dataclass(frozen=True)
@@ -97,8 +110,11 @@ class KernelFile:
         return _wrong(self.path, key, found, expected)
 
     def _checked(self, where: str, value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - NaN
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.wrong(where, value, "a number")
+        # No quantity is negative, and none so large that it would not fit a float.
+        if not 0 <= value <= _MOST:
+            raise self.wrong(where, value, "a number of zero or more")
         return float(value)
 
 
@@ -150,6 +166,14 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
             raise _wrong(path, f"config.{key}", config.get(key), expected)
         return config[key]
 
+    for key, value in config.items():
+        if key not in _KNOWN and key not in _HARMLESS and value is not None:
+            raise _wrong(
+                path,
+                f"config.{key}",
+                value,
+                "a setting that a scenario has; what changes nothing may stand under notes",
+            )
     cc, flows, commands = config.get("cc"), config.get("flows"), config.get("tc")
     shift, sysctl = config.get("tsq_shift"), config.get("sysctl")
     return Config(
@@ -158,24 +182,36 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
         seconds=get("seconds", None, _above_zero(config.get("seconds")), "a number of seconds above zero"),
         sample_ms=get("sample_ms", None, _above_zero(config.get("sample_ms")), "milliseconds above zero"),
         tc=tuple(get("tc", None, bool(commands) and _texts(commands), "a list of tc commands")),
-        profile=_profile(path, measured),
+        kernel=_kernel(path, measured),
+        hz=_hz(path, measured),
         gso=get("gso", "on", config.get("gso") in ("on", "off"), '"on" or "off"') == "on",
         small_queues=not get("notsq", 0, config.get("notsq") in (0, 1), "0 or 1"),
-        tsq_shift=get("tsq_shift", 0, _whole(shift, -10, 10), "a whole number from -10 to 10"),
+        tsq_shift=get("tsq_shift", 0, _whole(shift, 0, _LARGEST_SHIFT), f"a whole number from 0 to {_LARGEST_SHIFT}"),
         stagger_ms=get("stagger_ms", 0.0, _number(config.get("stagger_ms")), "milliseconds"),
         sysctl=_sysctl(path, get("sysctl", {}, isinstance(sysctl, Mapping), "an object of names and values")),
         ping=bool(get("ping", True, config.get("ping") in (0, 1), "true or false")),
         set=get("set", "", isinstance(config.get("set"), str), "a name"),
-        unknown=tuple(key for key in config if key not in _KNOWN),
+        idle=tuple(key for key in config if key in _HARMLESS),
     )
 
 
-def _profile(path: Path, measured: Mapping[str, Any]) -> str:
+def _kernel(path: Path, measured: Mapping[str, Any]) -> tuple[int, int]:
     kernel = measured.get("kernel") or "Linux 6.1"
-    version = re.match(r"Linux (\d+\.\d+)", kernel) if isinstance(kernel, str) else None
+    version = re.match(r"Linux (\d{1,3})\.(\d{1,3})\b", kernel) if isinstance(kernel, str) else None
     if version is None:
         raise _wrong(path, "kernel", kernel, 'a version such as "Linux 6.1.192"')
-    return f"linux-{version[1]}"
+    return int(version[1]), int(version[2])
+
+
+def _hz(path: Path, measured: Mapping[str, Any]) -> int | None:
+    kernel = measured.get("kernel")
+    ticks = re.search(r"\bHZ=(\d{1,9})\b", kernel) if isinstance(kernel, str) else None
+    if ticks is None:
+        return None
+    hz = int(ticks[1])
+    if not _LEAST_HZ <= hz <= _MOST_HZ:
+        raise _wrong(path, "kernel", ticks[0], f"HZ from {_LEAST_HZ} to {_MOST_HZ}")
+    return hz
 
 
 def _sysctl(path: Path, table: Mapping[str, Any]) -> dict[str, int | str]:

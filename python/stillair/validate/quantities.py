@@ -55,7 +55,7 @@ def of_model(ran: Outcome, file: KernelFile) -> Measured:
     pings = [rtt for sent, rtt in ran.pings if sent >= WARM_UP_S - _SLACK_S]
     srtt = [value for socket in sockets for value in socket.srtt_ms]
     windows = [value for socket in sockets for value in socket.cwnd]
-    goodputs = [_goodput(socket) for socket in sockets]
+    goodputs = _goodputs(sockets)
     devices = file.queues()
     found = {
         "goodput_mbps": sum(goodputs),
@@ -103,12 +103,21 @@ def _from_warm_up(socket: Socket) -> Socket:
     return Socket(t_s, srtt_ms, cwnd, bytes_acked, socket.retransmissions)
 
 
-def _goodput(socket: Socket) -> float:
-    """Acknowledged from the first sample to the last, in Mbit/s."""
-    if len(socket.t_s) < 2:
+def _goodputs(sockets: Sequence[Socket]) -> list[float]:
+    """Of each flow what was acknowledged between the first sample of all and the last, over that time, in Mbit/s."""
+    first = min((socket.t_s[0] for socket in sockets if socket.t_s), default=0.0)
+    last = max((socket.t_s[-1] for socket in sockets if socket.t_s), default=0.0)
+    if last <= first:
+        return [0.0 for _ in sockets]
+    return [_acked(socket, first) * 8 / 1_000_000 / (last - first) for socket in sockets]
+
+
+def _acked(socket: Socket, since_s: float) -> float:
+    """Bytes acknowledged from the first sample of all on; a flow that began later had none then."""
+    if not socket.t_s:
         return 0.0
-    acked = socket.bytes_acked[-1] - socket.bytes_acked[0]
-    return acked * 8 / 1_000_000 / (socket.t_s[-1] - socket.t_s[0])
+    before = socket.bytes_acked[0] if socket.t_s[0] <= since_s + _SLACK_S else 0.0
+    return socket.bytes_acked[-1] - before
 
 
 def _every_step(socket: Socket) -> list[float]:

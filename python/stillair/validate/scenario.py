@@ -1,11 +1,12 @@
 """A scenario of ours from the settings of a kernel's run: client C, router R and server S in a row."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from stillair._native import InputError
 from stillair.scenario import Scenario
 from stillair.toml_text import to_toml
-from stillair.validate import tc
+from stillair.validate import kernels, settings, tc
 from stillair.validate.kernel_file import Config, KernelFile
 from stillair.validate.tc_options import Bits, Nanoseconds, Value
 
@@ -20,6 +21,9 @@ _NODES = {
 }
 
 PING = "ping"
+
+# Ticks in a second of every profile.
+_PROFILES_HZ = 250
 
 
 def upload(number: int) -> str:
@@ -36,8 +40,35 @@ def scenario(file: KernelFile) -> Scenario:
     """The run of a file as a scenario."""
     made = Scenario(text(file))
     # Messages say whose scenario it is; the line is that of the text, which `text` gives.
-    made.file = f"{file.path} (as a scenario)"
+    made.file = f"{file.path} {_AS_SCENARIO}"
     return made
+
+
+# From a key of the scenario to that of the file which it was made of.
+_AS_SCENARIO = "(as a scenario)"
+_KEYS = (
+    (r"node\.\w+\.profile", "kernel"),
+    (r"node\.\w+\.tcp\.hz", "kernel"),
+    (r"node\.\w+\.tcp\.tsq_period", "config.tsq_shift"),
+    (r"node\.\w+\.tcp\.tsq", "config.notsq"),
+    (r"node\.\w+\.sysctl\.net\.ipv4\.tcp_congestion_control", "config.cc"),
+    (r"node\.\w+\.(sysctl\..*)", r"config.\1"),
+    (r"node\.(\w+)\.interface\.(\w+)\.qdisc\b.*", r"config.tc (\1 \2)"),
+    (r"record\.ss", "config.sample_ms"),
+    (r"duration|warm_up", "config.seconds"),
+    (r"flow\.\d+\.start", "config.stagger_ms"),
+)
+
+
+def in_terms_of_the_file(message: str) -> str:
+    """A message about a scenario that was made of a file, with the file's own key where it has one."""
+    found = re.fullmatch(rf"(?s)(.*) {re.escape(_AS_SCENARIO)}:\d+: ([^\s:]+): (.*)", message)
+    if found:
+        for pattern, key in _KEYS:
+            own = re.fullmatch(pattern, found[2])
+            if own:
+                return f"{found[1]}: {own.expand(key)}: {found[3]}"
+    return message
 
 
 def disciplines(file: KernelFile) -> dict[tc.Device, tc.Qdisc]:
@@ -77,23 +108,25 @@ def text(file: KernelFile) -> str:
 
 
 def _node(config: Config, node: str) -> Iterable[str]:
-    keys: dict[str, object] = {"profile": config.profile}
+    keys: dict[str, object] = {"profile": kernels.profile(config.kernel)}
     if node == "R":
         yield _table(f"node.{node}", keys | {"forward": True})
         return
     yield _table(f"node.{node}", keys)
     # Settings hold on both ends: what the receiver may buffer is one of them.
-    sysctl = dict(config.sysctl)
+    sysctl, _ = settings.split(config.sysctl)
     if node == "C":
         sysctl["net.ipv4.tcp_congestion_control"] = config.cc
     if sysctl:
         yield _table(f"node.{node}.sysctl", sysctl)
     tcp: dict[str, object] = {}
-    if not config.small_queues:
+    if config.hz not in (None, _PROFILES_HZ):
+        tcp["hz"] = config.hz
+    if node == "C" and not config.small_queues:
         tcp["tsq"] = "off"
-    if config.tsq_shift:
-        tcp["tsq_period"] = _time(round(1_000_000 * 2.0**config.tsq_shift))
-    if tcp and node == "C":
+    if node == "C" and config.tsq_shift:
+        tcp["tsq_period"] = _time(1_000_000 << config.tsq_shift)
+    if tcp:
         yield _table(f"node.{node}.tcp", tcp)
 
 

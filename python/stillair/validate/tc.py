@@ -126,6 +126,8 @@ def _read(text: str) -> tuple[str, _Command]:
     match words:
         case ["tc", "-n" | "-netns", node, "qdisc" | "class" as what, "add" | "replace", *rest]:
             return what, _command(text, node, what, rest)
+        case ["ip", "netns", "exec", node, "tc", "qdisc" | "class" as what, "add" | "replace", *rest]:
+            return what, _command(text, node, what, rest)
     raise _error(text, "expected tc -n NODE qdisc|class add dev DEVICE ...")
 
 

@@ -5,6 +5,7 @@ use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
+use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
@@ -193,9 +194,39 @@ fn profile(p: &Profile) -> Value {
         "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,
-        "bbr_pacing_margin_percent": p.bbr.pacing_margin_percent,
-        "bbr_extra_acked": p.bbr.extra_acked_gain > 0,
+        "congestion_controls": controllers(&p.cc),
         "tcp": tcp(&p.tcp),
+    })
+}
+
+fn controllers(p: &CcParams) -> Value {
+    let (cubic, hystart) = (&p.cubic, &p.cubic.hystart);
+    json!({
+        "tcp_cubic.fast_convergence": cubic.fast_convergence,
+        "tcp_cubic.beta": cubic.beta,
+        "tcp_cubic.initial_ssthresh": cubic.initial_ssthresh,
+        "tcp_cubic.bic_scale": cubic.bic_scale,
+        "tcp_cubic.tcp_friendliness": cubic.tcp_friendliness,
+        "tcp_cubic.hystart": hystart.hystart,
+        "tcp_cubic.hystart_detect": hystart.hystart_detect,
+        "tcp_cubic.hystart_low_window": hystart.hystart_low_window,
+        "tcp_cubic.hystart_ack_delta_us": hystart.hystart_ack_delta_us,
+        "hystart": {
+            "round": format!("{:?}", hystart.rules.round),
+            "clock": format!("{:?}", hystart.rules.clock),
+            "pacing_aware": hystart.rules.pacing_aware,
+            "whole_round": hystart.rules.whole_round,
+        },
+        "bbr": {
+            "pacing_margin_percent": p.bbr.pacing_margin_percent,
+            "extra_acked_gain": p.bbr.extra_acked_gain,
+        },
+        "tcp_hybla.rtt0": p.hybla.rtt0,
+        "tcp_illinois.win_thresh": p.illinois.win_thresh,
+        "tcp_illinois.theta": p.illinois.theta,
+        "tcp_vegas.alpha": p.vegas.alpha,
+        "tcp_vegas.beta": p.vegas.beta,
+        "tcp_vegas.gamma": p.vegas.gamma,
     })
 }
 
@@ -207,7 +238,13 @@ fn tcp(t: &TcpConfig) -> Value {
         "initcwnd": t.init_cwnd,
         "rto_min_ns": t.rto_min.nanos(),
         "loss": format!("{:?}", t.loss),
+        "rack_beside": format!("{:?}", t.rack_beside),
+        "rack_static_window": t.rack_static_window,
+        "rack_no_dupthresh": t.rack_no_dupthresh,
+        "prr": format!("{:?}", t.prr),
         "tail_loss_probe": t.tail_loss_probe,
+        "tlp": format!("{:?}", t.tlp),
+        "scaling_ratio": t.scaling_ratio,
         "pacing_base": format!("{:?}", t.pacing_base),
         "pacing_shift": t.pacing_shift,
         "small_queues": {
@@ -217,6 +254,7 @@ fn tcp(t: &TcpConfig) -> Value {
             "rate_multiple": queues.rate_multiple,
             "cap": format!("{:?}", queues.cap),
             "exception": format!("{:?}", queues.exception),
+            "retransmissions": queues.retransmissions,
         },
         "net.ipv4.tcp_limit_output_bytes": t.limit_output_bytes,
         "net.ipv4.tcp_pacing_ss_ratio": t.pacing_ss_ratio,
@@ -230,6 +268,10 @@ fn tcp(t: &TcpConfig) -> Value {
         "net.ipv4.tcp_dsack": t.dsack,
         "net.ipv4.tcp_timestamps": t.timestamps,
         "net.ipv4.tcp_reordering": t.reordering,
+        "net.ipv4.tcp_max_reordering": t.max_reordering,
+        "net.ipv4.tcp_min_rtt_wlen": t.min_rtt_wlen,
+        "net.ipv4.tcp_window_scaling": t.window_scaling,
+        "net.core.rmem_max": t.core_rmem_max,
         "net.ipv4.tcp_frto": t.frto,
         "net.ipv4.tcp_slow_start_after_idle": t.slow_start_after_idle,
         "net.ipv4.tcp_wmem": t.wmem,

@@ -16,7 +16,8 @@ use super::sockets::{Protocol, Socket};
 #[derive(Debug)]
 pub(super) struct End {
     pub(super) config: TcpConfig,
-    pub(super) congestion_control: &'static str,
+    /// Its congestion control, in its initial state.
+    pub(super) controller: Cc,
     /// From this end to the other.
     pub(super) endpoint: Endpoint,
     pub(super) node: NodeId,
@@ -152,10 +153,9 @@ impl<S: Sink> World<S> {
             let hash = web.random.word();
             let made = [(0, client, server), (1, server, client)].map(|(end, own, peer)| {
                 let random = web.random.split();
-                let End { config, congestion_control, endpoint, node } = &web.ends[end];
-                let cc = Cc::by_name(congestion_control).expect("the reader knows it");
+                let End { config, controller, endpoint, node } = &web.ends[end];
                 let endpoint = Endpoint { flow_hash: hash, ..*endpoint };
-                let mut tcp = Tcp::new(*config, cc, endpoint, own, peer, random);
+                let mut tcp = Tcp::new(*config, controller.clone(), endpoint, own, peer, random);
                 if own == server {
                     tcp.listen();
                 }

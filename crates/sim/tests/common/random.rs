@@ -292,7 +292,7 @@ impl Case {
     pub fn text(&self, flows: u32) -> String {
         let mut t = format!(
             "name = \"random\"\nduration = \"500 ms\"\nwarm_up = \"100 ms\"\n[channel.wifi]\nband = \"{}\"\n\
-             width = \"{}\"\nbeacon_interval = \"{}\"\n[node.server]\nprofile = \"linux-4.4\"\nforward = true\n",
+             width = \"{}\"\nbeacon_interval = \"{}\"\n[node.server]\nprofile = \"linux-4.14\"\nforward = true\n",
             if self.low_band { "2.4 GHz" } else { "5 GHz" },
             if self.wide { "40 MHz" } else { "20 MHz" },
             if self.beacons { "20 ms" } else { "off" },
@@ -346,7 +346,7 @@ impl Case {
                     f64::from(s.ack_errors) / 200.0
                 ),
             };
-            let kernel = if s.rate % 2 == 0 { "4.4" } else { "6.1" };
+            let kernel = if s.rate % 2 == 0 { "4.14" } else { "6.18" };
             line(format!(
                 "[node.sta{n}]\nprofile = \"linux-{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
                  ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {} }}\n",

@@ -242,9 +242,26 @@ pub trait Controller {
     }
 }
 
-/// Declares the family: a controller is one line here and one file.
+/// Parameters of the controllers that have any: those of the kernel modules, and the rules that kernels differ in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CcParams {
+    /// Of `bbr`.
+    pub bbr: bbr::BbrParams,
+    /// Of `cubic`.
+    pub cubic: cubic::CubicParams,
+    /// Of `hybla`.
+    pub hybla: hybla::HyblaParams,
+    /// Of `illinois`.
+    pub illinois: illinois::IllinoisParams,
+    /// Of `nv`.
+    pub nv: nv::NvParams,
+    /// Of `vegas`.
+    pub vegas: vegas::VegasParams,
+}
+
+/// Declares the family: a controller is one line here and one file. Brackets hold the field of [`CcParams`] that it is made of.
 macro_rules! family {
-    ($($(#[$doc:meta])* $name:literal => $variant:ident($controller:ty),)*) => {
+    ($($(#[$doc:meta])* $name:literal => $variant:ident($controller:ty)$([$params:ident])?,)*) => {
         /// Every controller there is.
         #[derive(Clone, Debug)]
         pub enum Cc {
@@ -255,12 +272,16 @@ macro_rules! family {
         pub const NAMES: &[&str] = &[$($name),*];
 
         impl Cc {
-            /// The controller of that name in its initial state with its module's defaults, if there is one.
-            pub fn by_name(name: &str) -> Option<Self> {
+            /// The controller of that name in its initial state with these parameters, if there is one.
+            pub fn new(name: &str, params: &CcParams) -> Option<Self> {
                 match name {
-                    $($name => Some(Self::$variant(Default::default())),)*
+                    $($name => Some(Self::$variant(family!(@make params, $controller $(, $params)?))),)*
                     _ => None,
                 }
+            }
+            /// The controller of that name with Linux 6.1's parameters, if there is one.
+            pub fn by_name(name: &str) -> Option<Self> {
+                Self::new(name, &CcParams::default())
             }
             /// The name by which it is found.
             pub fn name(&self) -> &'static str {
@@ -278,27 +299,29 @@ macro_rules! family {
             };
         }
     };
+    (@make $from:ident, $controller:ty) => { <$controller>::default() };
+    (@make $from:ident, $controller:ty, $params:ident) => { <$controller>::new($from.$params) };
 }
 
 family! {
     /// BBR, version 1.
-    "bbr" => Bbr(bbr::Bbr),
+    "bbr" => Bbr(bbr::Bbr)[bbr],
     /// CUBIC (RFC 9438), Linux's default.
-    "cubic" => Cubic(cubic::Cubic),
+    "cubic" => Cubic(cubic::Cubic)[cubic],
     /// HighSpeed TCP (RFC 3649).
     "highspeed" => HighSpeed(highspeed::HighSpeed),
     /// Hybla, for long round trips.
-    "hybla" => Hybla(hybla::Hybla),
+    "hybla" => Hybla(hybla::Hybla)[hybla],
     /// Illinois, by loss and delay.
-    "illinois" => Illinois(illinois::Illinois),
+    "illinois" => Illinois(illinois::Illinois)[illinois],
     /// New Vegas.
-    "nv" => Nv(nv::Nv),
+    "nv" => Nv(nv::Nv)[nv],
     /// Reno (RFC 5681).
     "reno" => Reno(reno::Reno),
     /// Scalable TCP.
     "scalable" => Scalable(scalable::Scalable),
     /// Vegas, by delay.
-    "vegas" => Vegas(vegas::Vegas),
+    "vegas" => Vegas(vegas::Vegas)[vegas],
     /// Westwood+.
     "westwood" => Westwood(westwood::Westwood),
     /// YeAH, by loss and delay.

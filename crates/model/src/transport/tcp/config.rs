@@ -19,6 +19,9 @@ pub struct SmallQueues {
     pub cap: LimitOutput,
     /// When data is sent in spite of the limit.
     pub exception: Exception,
+    /// It holds for retransmissions too, with twice the limit (4.9 on); before, they always left.
+    // linux: net/ipv4/tcp_output.c tcp_xmit_retransmit_queue (4.4 without, 4.9 with tcp_small_queue_check); commit f9616c35a0d7.
+    pub retransmissions: bool,
     /// Value of the charge of an idle socket: 1, so that the comparison is with one byte more than is queued.
     pub initial_charge: u32,
 }
@@ -39,9 +42,9 @@ pub enum LimitOutput {
 /// Segments that leave although the limit is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exception {
-    /// None.
+    /// None (before 4.10).
     Never,
-    /// The first and the second of the write queue, which holds unacknowledged data too (before 4.15).
+    /// The first and the second of the write queue, which holds unacknowledged data too (4.10 to 4.14).
     FirstOfWriteQueue,
     /// When nothing unacknowledged is there (4.15 on).
     EmptyRtxQueue,
@@ -67,8 +70,50 @@ pub enum LossDetection {
     /// Three duplicate acknowledgements or SACKed segments above (RFC 6675), with tail-loss probes and early retransmit
     /// where `tcp_early_retrans` says so.
     DupAck,
-    /// The most forward SACK (FACK), as kernels before 4.15 by default.
+    /// The most forward SACK (FACK), as kernels before 4.11 by default (`net.ipv4.tcp_fack`; gone in 4.15).
     Fack,
+}
+
+/// What RACK does where losses are found by counting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RackBeside {
+    /// Nothing (before 4.4, or switched off by `net.ipv4.tcp_recovery`).
+    No,
+    /// In a recovery it finds what left well before the latest delivery, so retransmissions that were lost (4.4 to 4.10).
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (4.4).
+    InRecovery,
+    /// It finds losses at any time, after a reordering window of 1 ms at least (4.11 to 4.17).
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (4.14).
+    Always,
+}
+
+/// How many segments proportional rate reduction sends once the flight is below the threshold.
+// linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (4.4, 5.10, 6.1).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PrrRules {
+    /// Slow start with every acknowledgement (3.2 to 4.2).
+    Linux3_2,
+    /// Slow start if a retransmission was acknowledged and none found lost; else as many as were delivered (4.3 to 5.10).
+    Linux4_3,
+    /// Slow start if the left edge moves and nothing new is lost; else as many as were delivered (5.11 to 5.18).
+    // linux: commit 7e901ee7b6ab (5.11).
+    Linux5_11,
+    /// The same, but what earlier acknowledgements left unsent is made up for (5.19 on).
+    Linux5_19,
+}
+
+/// When a tail-loss probe is sent.
+// linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4, 4.14, 4.19).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TlpRules {
+    /// After two round trips and at least 10 ms; a single packet waits for one and a half, and the longest delayed
+    /// acknowledgement. Only in Open, and not if the window would let more data out (3.10 to 4.12).
+    Linux3_10,
+    /// After two round trips and two ticks; a single packet waits for the least retransmission timeout more (4.13 to 4.15).
+    Linux4_13,
+    /// The same in CWR too, whatever the window leaves (4.16 on).
+    // linux: commit b4f70c3d4ec3 (4.16).
+    Linux4_16,
 }
 
 /// Everything that a socket needs to know.
@@ -88,10 +133,26 @@ pub struct TcpConfig {
     pub ecn: u8,
     /// How losses are found (`net.ipv4.tcp_recovery`, `tcp_fack`).
     pub loss: LossDetection,
+    /// What RACK does beside counting; not asked where losses are found by RACK.
+    pub rack_beside: RackBeside,
+    /// D-SACKs do not widen RACK's reordering window (bit 2 of `net.ipv4.tcp_recovery`).
+    pub rack_static_window: bool,
+    /// The window stays when `reordering` segments are SACKed (bit 4 of `net.ipv4.tcp_recovery`).
+    pub rack_no_dupthresh: bool,
+    /// Proportional rate reduction.
+    pub prr: PrrRules,
     /// `net.ipv4.tcp_early_retrans`: 3 and 4 send tail-loss probes.
     pub tail_loss_probe: bool,
+    /// When they are sent.
+    pub tlp: TlpRules,
     /// `net.ipv4.tcp_reordering`.
     pub reordering: u32,
+    /// `net.ipv4.tcp_max_reordering`.
+    pub max_reordering: u32,
+    /// `net.ipv4.tcp_min_rtt_wlen`: window of the minimum round-trip time in seconds.
+    pub min_rtt_wlen: u32,
+    /// `net.ipv4.tcp_window_scaling`.
+    pub window_scaling: bool,
     /// `net.ipv4.tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
     /// `net.ipv4.tcp_frto`.
@@ -161,8 +222,14 @@ pub struct TcpConfig {
     pub wmem: [u32; 3],
     /// `net.ipv4.tcp_rmem`: the same for the receive buffer.
     pub rmem: [u32; 3],
-    /// `net.ipv4.tcp_adv_win_scale`.
+    /// `net.ipv4.tcp_adv_win_scale`; not asked where there is a `scaling_ratio`.
     pub adv_win_scale: i8,
+    /// Window for 256 bytes of receive memory before any data has come (6.6 on); then what the segments that come show. 0:
+    /// `adv_win_scale` says it.
+    // linux: include/net/tcp.h TCP_DEFAULT_SCALING_RATIO (6.6: 65; 6.10: 128), net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.6).
+    pub scaling_ratio: u8,
+    /// `net.core.rmem_max`, by which the scale of the window is chosen too.
+    pub core_rmem_max: u32,
     /// `net.ipv4.tcp_moderate_rcvbuf`.
     pub moderate_rcvbuf: bool,
     /// `net.ipv4.tcp_notsent_lowat`.
@@ -194,8 +261,16 @@ impl Default for TcpConfig {
             dsack: true,
             ecn: 2,
             loss: LossDetection::RackTlp,
+            rack_beside: RackBeside::No,
+            rack_static_window: false,
+            rack_no_dupthresh: false,
+            prr: PrrRules::Linux5_19,
             tail_loss_probe: true,
+            tlp: TlpRules::Linux4_16,
             reordering: 3,
+            max_reordering: 300,
+            min_rtt_wlen: 300,
+            window_scaling: true,
             slow_start_after_idle: true,
             frto: true,
             init_cwnd: 10,
@@ -211,6 +286,7 @@ impl Default for TcpConfig {
                 rate_multiple: 1,
                 cap: LimitOutput::AtMostUnlessPaced,
                 exception: Exception::AtMostOneInRtxQueue,
+                retransmissions: true,
                 initial_charge: 1,
             },
             limit_output_bytes: 1 << 20,
@@ -231,6 +307,8 @@ impl Default for TcpConfig {
             wmem: [4096, 16_384, 4_194_304],
             rmem: [4096, 131_072, 6_291_456],
             adv_win_scale: 1,
+            scaling_ratio: 0,
+            core_rmem_max: 212_992,
             moderate_rcvbuf: true,
             notsent_lowat: u32::MAX,
             rto_min: Duration::from_millis(200),

@@ -186,7 +186,7 @@ pub(super) fn read(
         let spread = field.value()?;
         if spread < length { Ok(spread) } else { Err(field.wrong("a time shorter than length")) }
     })?;
-    let control = section.get("congestion_control").map(|field| profile::controller(&field)).transpose()?;
+    let control = section.get("congestion_control");
     let own = COUNTS.iter().find(|(n, _)| test == format!("tcp_{n}up") || test == format!("tcp_{n}down"));
     let asks = matches!(test, "tcp_nup" | "tcp_ndown");
     let streams = match section.get("streams") {
@@ -223,8 +223,11 @@ pub(super) fn read(
     for ((name, series, mark), ends) in
         ways.into_iter().flat_map(|(all, ends)| all.into_iter().map(move |f| (f, ends)))
     {
-        let default = nodes[ends[0].node].profile.congestion_control;
-        let congestion_control = control.unwrap_or(default);
+        let sender = &nodes[ends[0].node].profile;
+        let congestion_control = match &control {
+            Some(field) => profile::controller(field, sender.version)?,
+            None => sender.congestion_control,
+        };
         add(&name, &series, mark, ends, FlowKind::Tcp { congestion_control, bytes: None })?;
     }
     for (name, series, mark, udp) in load.pings {

@@ -241,8 +241,11 @@ fn one(
             FlowKind::Ping { interval, payload }
         }
         "tcp" => {
-            let default = nodes[from.node].profile.congestion_control;
-            let congestion_control = section.or_by("congestion_control", default, profile::controller)?;
+            let sender = &nodes[from.node].profile;
+            let congestion_control =
+                section.or_by("congestion_control", sender.congestion_control, |field| {
+                    profile::controller(field, sender.version)
+                })?;
             FlowKind::Tcp { congestion_control, bytes: section.find::<u32>("bytes")?.map(u64::from) }
         }
         "voip" => FlowKind::Voip,

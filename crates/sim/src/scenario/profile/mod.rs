@@ -1,12 +1,14 @@
 //! Kernels as data: what a host does by default, by the name of its profile.
 
+mod modules;
+mod node;
 mod tcp;
 
 pub(super) use tcp::controller;
 
 use std::sync::LazyLock;
 
-use stillair_model::transport::cc::bbr::BbrParams;
+use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 
 use super::contract::{Form, Key, Shape};
@@ -19,6 +21,8 @@ use super::reader::{Field, Section, flatten};
 pub struct Profile {
     /// Name, such as `linux-4.4`.
     pub name: &'static str,
+    /// The two numbers in it.
+    pub version: (u16, u16),
     /// Packets in an Ethernet-like device's queue (`txqueuelen`).
     pub txqueuelen: u32,
     /// pfifo_fast's limit holds for each band.
@@ -43,18 +47,29 @@ pub struct Profile {
     pub tcp: TcpConfig,
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
     pub wifi_pacing_shift: u8,
-    /// What differs between kernels of BBR.
-    pub bbr: BbrParams,
     /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
     pub congestion_control: &'static str,
+    /// Rules and module parameters of the congestion controls.
+    pub cc: CcParams,
 }
 
 macro_rules! data_files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*] };
 }
 
-const FILES: [(&str, &str); 6] =
-    data_files!["linux-4.4", "linux-4.6", "linux-4.14", "linux-5.10", "linux-6.1", "linux-6.18"];
+const FILES: [(&str, &str); 11] = data_files![
+    "linux-3.13",
+    "linux-3.19",
+    "linux-4.4",
+    "linux-4.6",
+    "linux-4.14",
+    "linux-4.19",
+    "linux-5.10",
+    "linux-5.15",
+    "linux-6.1",
+    "linux-6.6",
+    "linux-6.18"
+];
 
 /// The kernels, read once: a scenario may have thousands of nodes.
 static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| {
@@ -78,11 +93,17 @@ const MAX_BUFFER: u32 = 1 << 30;
 pub(super) const KEYS: &[Key] = &[
     Key::need(
         "profile",
-        Form::Listed { title: "kernel", words: "a kernel: `linux-4.4` to `linux-6.18`", names },
+        Form::Listed { title: "kernel", words: "a kernel: `linux-3.13` to `linux-6.18`", names },
         "the kernel that it runs",
     ),
     Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),
-    Key::open("tcp", Form::Table(&tcp::NODE), "the kernel's", "what no `sysctl` sets of TCP"),
+    Key::open(
+        "module",
+        Form::Settings(modules::SETTINGS),
+        "the kernel's",
+        "parameters of kernel modules by their name (`/sys/module/tcp_cubic/parameters/beta`: `tcp_cubic.beta`)",
+    ),
+    Key::open("tcp", Form::Table(&node::SHAPE), "the kernel's", "what no `sysctl` sets of TCP"),
 ];
 
 /// What disciplines an interface may have by default.
@@ -158,38 +179,56 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
         return Err(field.wrong(suggest(name, &FILES.map(|(known, _)| known))));
     };
     if let Some(field) = section.get("sysctl") {
-        let mut settings = Vec::new();
-        flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
-        let mut taken: Vec<&str> = Vec::new();
-        for (name, setting) in &settings {
-            if taken.contains(&name.as_str()) {
-                return Err(setting.found("a second value", "one value for a name"));
-            }
-            taken.push(name);
-            apply(&mut profile, name, setting)?;
-        }
+        settings(&field, SETTINGS, |name, setting| apply(&mut profile, name, setting))?;
+    }
+    if let Some(field) = section.get("module") {
+        settings(&field, modules::SETTINGS, |name, setting| modules::apply(&mut profile, name, setting))?;
     }
     if let Some(field) = section.get("tcp") {
-        tcp::node(&mut profile, &field)?;
+        node::read(&mut profile, &field)?;
     }
     Ok(profile)
 }
 
+/// Reads a table of settings by names with dots in them, each at most once and one of `groups`.
+fn settings(
+    field: &Field<'_>,
+    groups: &'static [&'static [Key]],
+    mut apply: impl FnMut(&'static str, &Field<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut settings = Vec::new();
+    flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
+    let all = || groups.iter().copied().flatten();
+    let mut taken: Vec<&str> = Vec::new();
+    for (name, setting) in &settings {
+        if taken.contains(&name.as_str()) {
+            return Err(setting.found("a second value", "one value for a name"));
+        }
+        taken.push(name);
+        let Some(key) = all().find(|key| key.name == name) else {
+            let known: Vec<&str> = all().map(|key| key.name).collect();
+            return Err(setting.found("a setting the profile does not have", suggest(name, &known)));
+        };
+        apply(key.name, &Field { form: &key.form, ..setting.clone() })?;
+    }
+    Ok(())
+}
+
 /// Sets the kernel's setting `name`.
 fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
-    let all = || SETTINGS.iter().copied().flatten();
-    let Some(key) = all().find(|key| key.name == name) else {
-        let known: Vec<&str> = all().map(|key| key.name).collect();
-        return Err(setting.found("a setting the profile does not have", suggest(name, &known)));
-    };
-    let setting = Field { form: &key.form, ..setting.clone() };
-    match key.name {
+    match name {
         "net.core.default_qdisc" => profile.default_qdisc = setting.choice(&DEFAULT_QDISCS)?,
         "net.core.wmem_default" => profile.wmem_default = setting.value()?,
-        _ if tcp::apply(profile, key.name, &setting)? => {}
+        _ if tcp::apply(profile, name, setting)? => {}
         _ => unreachable!("{name} is described and not read"),
     }
     Ok(())
+}
+
+/// The numbers in a profile's name.
+fn version(name: &str) -> Option<(u16, u16)> {
+    let (major, minor) = name.strip_prefix("linux-")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
@@ -197,9 +236,10 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
     let number = "a whole number";
     let truesize_scatter_gather = root.need("truesize_scatter_gather", number)?.value()?;
-    let (tcp, wifi_pacing_shift, bbr) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
+    let (tcp, wifi_pacing_shift, cc) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
     let profile = Profile {
         name,
+        version: version(name).expect("a profile is named after its kernel"),
         txqueuelen: root.need("txqueuelen", number)?.value()?,
         pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.value()?,
         fq_codel_memory_limit: root.need("fq_codel_memory_limit", number)?.value()?,
@@ -214,8 +254,8 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         minstrel_ht_probes_by_need: root.need("minstrel_ht_probes_by_need", "true or false")?.value()?,
         tcp,
         wifi_pacing_shift,
-        bbr,
         congestion_control: "cubic",
+        cc,
     };
     root.finish()?;
     Ok(profile)
@@ -229,17 +269,91 @@ mod tests {
     fn all_profiles_load_and_differ_where_kernels_do() {
         for (name, text) in FILES {
             let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
-            let per_band = !matches!(name, "linux-4.4" | "linux-4.6" | "linux-4.14");
-            assert_eq!(profile.pfifo_fast_limit_per_band, per_band, "{name}");
-            // Both came with 4.20 and 5.1.
+            assert_eq!(profile.pfifo_fast_limit_per_band, profile.version >= (4, 16), "{name}");
             assert_eq!(
-                (profile.bbr.pacing_margin_percent == 1, profile.bbr.extra_acked_gain > 0),
-                (per_band, per_band)
+                (profile.cc.bbr.pacing_margin_percent == 1, profile.cc.bbr.extra_acked_gain > 0),
+                (profile.version >= (4, 20), profile.version >= (5, 1)),
+                "{name}"
             );
-            assert_eq!(profile.minstrel_ht_probes_by_need, name.starts_with("linux-6"), "{name}");
+            assert_eq!(profile.minstrel_ht_probes_by_need, profile.version >= (5, 12), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");
         }
+    }
+
+    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, small queues (least packets, cap,
+    /// exception, whether they hold retransmissions, byte limit), HyStart's rounds, BBR's margin and room for aggregation.
+    // linux: net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cubic.c, tcp_bbr.c; the data files cite function and version.
+    #[test]
+    fn rules_by_kernel() {
+        let rules = PROFILES.iter().map(|p| {
+            let (t, q) = (&p.tcp, &p.tcp.small_queues);
+            let (round, bbr) = (p.cc.cubic.hystart.rules.round, &p.cc.bbr);
+            format!(
+                "{}: {:?} {:?} {:?} {:?} | {} {:?} {:?} {} {} | {round:?} | {} {}",
+                p.name,
+                t.loss,
+                t.rack_beside,
+                t.prr,
+                t.tlp,
+                q.min_packets,
+                q.cap,
+                q.exception,
+                q.retransmissions,
+                t.limit_output_bytes,
+                bbr.pacing_margin_percent,
+                bbr.extra_acked_gain,
+            )
+        });
+        let want = "\
+linux-3.13: Fack No Linux3_2 Linux3_10 | 0 AtLeast Never false 131072 | CongAvoid | 0 0
+linux-3.19: Fack No Linux3_2 Linux3_10 | 2 AtMost Never false 131072 | CongAvoid | 0 0
+linux-4.4: Fack InRecovery Linux4_3 Linux3_10 | 2 AtMost Never false 262144 | CongAvoid | 0 0
+linux-4.6: Fack InRecovery Linux4_3 Linux3_10 | 2 AtMost Never false 262144 | CongAvoid | 0 0
+linux-4.14: DupAck Always Linux4_3 Linux4_13 | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
+linux-4.19: RackTlp No Linux4_3 Linux4_16 | 2 AtMost EmptyRtxQueue true 262144 | CongAvoid | 0 0
+linux-5.10: RackTlp No Linux4_3 Linux4_16 | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
+linux-5.15: RackTlp No Linux5_11 Linux4_16 | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
+linux-6.1: RackTlp No Linux5_19 Linux4_16 | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
+linux-6.6: RackTlp No Linux5_19 Linux4_16 | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
+linux-6.18: RackTlp No Linux5_19 Linux4_16 | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256";
+        assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
+    }
+
+    #[test]
+    fn tcp_recovery_is_a_mask_whose_default_changes_nothing() {
+        use stillair_model::transport::tcp::config::{LossDetection as L, RackBeside as R};
+        let text =
+            |name: &str, bits: u8| format!("profile = \"{name}\"\nsysctl.net.ipv4.tcp_recovery = {bits}\n");
+        let tcp = |text: &str| {
+            let tree = document::parse(text).expect("TOML");
+            let shape: &'static Shape = &Shape { title: "Node", about: "", groups: &[KEYS] };
+            let mut node = Section::new("node", super::super::error::Origin::Line(1), &tree, shape);
+            read(&mut node).unwrap_or_else(|fault| panic!("{}", fault.in_file("node"))).tcp
+        };
+        for (name, _) in FILES {
+            assert_eq!(tcp(&text(name, 1)), tcp(&format!("profile = \"{name}\"\n")), "{name}");
+        }
+        // kernel, bits, loss detection, RACK beside it, window that stays narrow, window that does not vanish
+        let table = [
+            ("linux-4.4", 0, L::Fack, R::No, false, false),
+            ("linux-4.14", 0, L::DupAck, R::No, false, false),
+            ("linux-4.19", 0, L::DupAck, R::No, false, false),
+            ("linux-6.1", 3, L::RackTlp, R::No, true, false),
+            ("linux-6.1", 5, L::RackTlp, R::No, false, true),
+        ];
+        for (name, bits, loss, beside, narrow, stays) in table {
+            let t = tcp(&text(name, bits));
+            let found = (t.loss, t.rack_beside, t.rack_static_window, t.rack_no_dupthresh);
+            assert_eq!(found, (loss, beside, narrow, stays), "{name} {bits}");
+        }
+        let rule = |line: &str| tcp(&format!("profile = \"linux-6.1\"\n{line}\n"));
+        let old = rule(
+            "tcp = { tsq_cap = \"fixed 131072\", tsq_min_packets = 0, tsq_by_rate = false, tsq_exception = \"never\", tsq_retransmissions = false }",
+        );
+        assert_eq!(old.limit_output_bytes, 131_072);
+        assert_eq!(format!("{:?}", old.small_queues.cap), "Fixed");
+        assert_eq!(rule("sysctl.net.ipv4.tcp_fack = 1").loss, L::RackTlp);
     }
 }

@@ -1,9 +1,11 @@
-//! TCP's part of a kernel: the `[tcp]` table of its data file, the settings that `sysctl` knows, and the node's `tcp`
-//! table for what it does not.
+//! TCP's part of a kernel: the `[tcp]` table of its data file, and the settings that `sysctl` knows.
 
-use stillair_model::transport::cc::{self, bbr::BbrParams};
+use stillair_model::transport::cc::bbr::BbrParams;
+use stillair_model::transport::cc::cubic::CubicParams;
+use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
+use stillair_model::transport::cc::{self, CcParams};
 use stillair_model::transport::tcp::config::{
-    Exception, LimitOutput, LossDetection, PacingBase, SmallQueues, TcpConfig,
+    Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, SmallQueues, TcpConfig, TlpRules,
 };
 use stillair_model::vocabulary::Duration;
 
@@ -20,18 +22,43 @@ const HEADERS: u16 = 40;
 
 const LOSS: [(&str, LossDetection); 3] =
     [("rack", LossDetection::RackTlp), ("dupack", LossDetection::DupAck), ("fack", LossDetection::Fack)];
-const CAP: [(&str, LimitOutput); 4] = [
+const RACK_BESIDE: [(&str, RackBeside); 3] =
+    [("no", RackBeside::No), ("4.4", RackBeside::InRecovery), ("4.11", RackBeside::Always)];
+const PRR: [(&str, PrrRules); 4] = [
+    ("3.2", PrrRules::Linux3_2),
+    ("4.3", PrrRules::Linux4_3),
+    ("5.11", PrrRules::Linux5_11),
+    ("5.19", PrrRules::Linux5_19),
+];
+const TLP: [(&str, TlpRules); 3] =
+    [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
+pub(super) const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
     ("at_most", LimitOutput::AtMost),
     ("at_most_unless_paced", LimitOutput::AtMostUnlessPaced),
 ];
-const EXCEPTION: [(&str, Exception); 4] = [
+pub(super) const EXCEPTION: [(&str, Exception); 4] = [
     ("never", Exception::Never),
     ("first_of_write_queue", Exception::FirstOfWriteQueue),
     ("empty_rtx_queue", Exception::EmptyRtxQueue),
     ("at_most_one_in_rtx_queue", Exception::AtMostOneInRtxQueue),
 ];
+
+const HYSTART: [(&str, HystartRules); 4] = [
+    ("2.6.29", HystartRules::LINUX_4),
+    ("5.8", HystartRules::LINUX_5_8),
+    ("5.16", HystartRules::LINUX_5_16),
+    ("6.14", HystartRules::LINUX_6_1),
+];
+
+/// Congestion controls that came after the oldest kernel here, and with which.
+// linux: net/ipv4/Kconfig TCP_CONG_NV (4.8), TCP_CONG_BBR (4.9).
+const SINCE: [(&str, (u16, u16)); 2] = [("nv", (4, 8)), ("bbr", (4, 9))];
+
+/// The first kernel without FACK, whose sysctl stayed.
+// linux: net/ipv4/sysctl_net_ipv4.c tcp_fack (4.15); commit 713bafea9292.
+const FACK_GONE: (u16, u16) = (4, 15);
 
 /// TCP in a kernel's data file.
 pub(super) static FILE: Shape = Shape {
@@ -40,6 +67,17 @@ pub(super) static FILE: Shape = Shape {
     groups: &[&[
         Key::need("hz", Form::Integer(100, 1000), "ticks in a second (CONFIG_HZ)"),
         Key::need("loss", Form::Choice(&["rack", "dupack", "fack"]), "how losses are found"),
+        Key::need(
+            "rack_beside",
+            Form::Choice(&["no", "4.4", "4.11"]),
+            "the kernel in which RACK got the rules that it has here beside counting",
+        ),
+        Key::need(
+            "prr",
+            Form::Choice(&["3.2", "4.3", "5.11", "5.19"]),
+            "the same of proportional rate reduction",
+        ),
+        Key::need("tlp", Form::Choice(&["3.10", "4.13", "4.16"]), "the same of tail-loss probes"),
         Key::need("small_queues_min_packets", Form::Integer(0, 8), "least limit in packets"),
         Key::need("small_queues_by_rate", Form::Boolean, "the pacing rate's term is used"),
         Key::need(
@@ -51,6 +89,11 @@ pub(super) static FILE: Shape = Shape {
             "small_queues_exception",
             Form::Choice(&["never", "first_of_write_queue", "empty_rtx_queue", "at_most_one_in_rtx_queue"]),
             "when data is sent in spite of the limit",
+        ),
+        Key::need(
+            "small_queues_retransmissions",
+            Form::Boolean,
+            "the limit holds for retransmissions too, doubled",
         ),
         Key::need("limit_output_bytes", Form::Bytes(1, MAX_BUFFER), "tcp_limit_output_bytes"),
         Key::need(
@@ -77,15 +120,26 @@ pub(super) static FILE: Shape = Shape {
         ),
         Key::need("wifi_pacing_shift", Form::Integer(0, 31), "sk_pacing_shift of sockets over Wi-Fi"),
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
+        Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
+        Key::need(
+            "scaling_ratio",
+            Form::Integer(0, 255),
+            "window for 256 bytes of memory at first; 0: by tcp_adv_win_scale",
+        ),
         Key::need("comp_sack_nr", Form::Integer(0, 255), "tcp_comp_sack_nr"),
         Key::need("comp_sack_slack", Form::Time, "tcp_comp_sack_slack_ns"),
+        Key::need(
+            "hystart",
+            Form::Choice(&["2.6.29", "5.8", "5.16", "6.14"]),
+            "the kernel in which cubic's HyStart got the rules that it has here",
+        ),
         Key::need("bbr_pacing_margin_percent", Form::Integer(0, 99), "how far BBR paces below the bandwidth"),
         Key::need("bbr_extra_acked", Form::Boolean, "BBR has room for aggregated acknowledgements"),
     ]],
 };
 
 /// Reads the `[tcp]` table of a kernel's data file.
-pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, BbrParams), Fault> {
+pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, CcParams), Fault> {
     let mut t = field.section("a table")?;
     let n = "a value";
     let config = TcpConfig {
@@ -96,8 +150,16 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, B
         dsack: true,
         ecn: 2,
         loss: t.need("loss", n)?.choice(&LOSS)?,
+        rack_beside: t.need("rack_beside", n)?.choice(&RACK_BESIDE)?,
+        rack_static_window: false,
+        rack_no_dupthresh: false,
+        prr: t.need("prr", n)?.choice(&PRR)?,
         tail_loss_probe: true,
+        tlp: t.need("tlp", n)?.choice(&TLP)?,
         reordering: 3,
+        max_reordering: 300,
+        min_rtt_wlen: 300,
+        window_scaling: true,
         slow_start_after_idle: true,
         frto: true,
         init_cwnd: 10,
@@ -113,6 +175,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, B
             rate_multiple: 1,
             cap: t.need("small_queues_cap", n)?.choice(&CAP)?,
             exception: t.need("small_queues_exception", n)?.choice(&EXCEPTION)?,
+            retransmissions: t.need("small_queues_retransmissions", n)?.value()?,
             initial_charge: 1,
         },
         limit_output_bytes: t.need("limit_output_bytes", n)?.value()?,
@@ -131,8 +194,10 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, B
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
         cwnd_limited_is_kept: t.need("cwnd_limited_is_kept", n)?.value()?,
         wmem: [4096, 16_384, 4_194_304],
-        rmem: [4096, t.need("rmem_default", n)?.value()?, 6_291_456],
+        rmem: [4096, t.need("rmem_default", n)?.value()?, t.need("rmem_max", n)?.value()?],
         adv_win_scale: 1,
+        scaling_ratio: t.need("scaling_ratio", n)?.value()?,
+        core_rmem_max: 212_992,
         moderate_rcvbuf: true,
         notsent_lowat: u32::MAX,
         rto_min: Duration::from_millis(200),
@@ -143,15 +208,23 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, B
         comp_sack_slack: t.need("comp_sack_slack", n)?.value()?,
     };
     let wifi_pacing_shift = t.need("wifi_pacing_shift", n)?.value()?;
+    let rules = t.need("hystart", n)?.choice(&HYSTART)?;
     let usual = BbrParams::default();
     let extra_acked: bool = t.need("bbr_extra_acked", n)?.value()?;
-    let bbr = BbrParams {
-        pacing_margin_percent: t.need("bbr_pacing_margin_percent", n)?.value()?,
-        extra_acked_gain: if extra_acked { usual.extra_acked_gain } else { 0 },
-        ..usual
+    let cc = CcParams {
+        bbr: BbrParams {
+            pacing_margin_percent: t.need("bbr_pacing_margin_percent", n)?.value()?,
+            extra_acked_gain: if extra_acked { usual.extra_acked_gain } else { 0 },
+            ..usual
+        },
+        cubic: CubicParams {
+            hystart: HystartParams { rules, ..HystartParams::default() },
+            ..CubicParams::default()
+        },
+        ..CcParams::default()
     };
     t.finish()?;
-    Ok((config, wifi_pacing_shift, bbr))
+    Ok((config, wifi_pacing_shift, cc))
 }
 
 /// Least, initial and largest size of a buffer.
@@ -220,12 +293,37 @@ pub(super) const SETTINGS: &[Key] = &[
     Key::open("net.ipv4.tcp_timestamps", Form::Integer(0, 1), "1", "time stamps"),
     Key::open(
         "net.ipv4.tcp_recovery",
+        Form::Integer(0, 7),
+        "1",
+        "1: RACK, in the way of the kernel (alone since 4.18, beside counting before); 2 more: a reordering window that D-SACKs do not widen (since 4.15); 4 more: one that does not vanish with three SACKed segments (since 4.18)",
+    ),
+    Key::open(
+        "net.ipv4.tcp_fack",
         Form::Integer(0, 1),
-        "the kernel's",
-        "1: RACK finds losses; 0: duplicate ACKs do",
+        "1 before 4.11, 0 since",
+        "counting goes by the most forward SACK; without effect since 4.15",
     ),
     Key::open("net.ipv4.tcp_early_retrans", Form::Integer(0, 4), "3", "tail-loss probes: 3 or 4 on, 0 off"),
     Key::open("net.ipv4.tcp_reordering", Form::Integer(1, 300), "3", "initial reordering in segments"),
+    Key::open(
+        "net.ipv4.tcp_max_reordering",
+        Form::Integer(1, 300_000),
+        "300",
+        "most reordering in segments that is believed",
+    ),
+    Key::open(
+        "net.ipv4.tcp_min_rtt_wlen",
+        Form::Integer(1, 86_400),
+        "300",
+        "seconds after which a minimum round-trip time is forgotten",
+    ),
+    Key::open("net.ipv4.tcp_window_scaling", Form::Integer(0, 1), "1", "windows beyond 64 KiB"),
+    Key::open(
+        "net.core.rmem_max",
+        Form::Bytes(2304, MAX_BUFFER),
+        "212992",
+        "largest receive buffer that an application may ask for; here it only takes part in the choice of the window's scale",
+    ),
     Key::open("net.ipv4.tcp_frto", Form::Integer(0, 2), "2", "F-RTO: 0 off"),
     Key::open(
         "net.ipv4.tcp_slow_start_after_idle",
@@ -242,7 +340,7 @@ pub(super) const SETTINGS: &[Key] = &[
     Key::open(
         "net.ipv4.tcp_rmem",
         BUFFER_SIZES,
-        "4096, 131072, 6291456",
+        "the kernel's: 4096, 131072, 6291456 in most",
         "receive buffer: least, initial, largest",
     ),
     Key::open("net.ipv4.tcp_moderate_rcvbuf", Form::Integer(0, 1), "1", "the receive buffer grows by itself"),
@@ -250,7 +348,7 @@ pub(super) const SETTINGS: &[Key] = &[
         "net.ipv4.tcp_adv_win_scale",
         Form::Integer(-31, 31),
         "1",
-        "part of the receive buffer that is overhead",
+        "part of the receive buffer that is overhead; without effect since 6.6",
     ),
     Key::open(
         "net.ipv4.tcp_comp_sack_nr",
@@ -281,7 +379,9 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     let t = &mut profile.tcp;
     let flag = || setting.value::<u8>().map(|n| n != 0);
     match name {
-        "net.ipv4.tcp_congestion_control" => profile.congestion_control = controller(setting)?,
+        "net.ipv4.tcp_congestion_control" => {
+            profile.congestion_control = controller(setting, profile.version)?;
+        }
         "net.ipv4.tcp_limit_output_bytes" => t.limit_output_bytes = setting.value()?,
         "net.ipv4.tcp_pacing_ss_ratio" => t.pacing_ss_ratio = setting.value()?,
         "net.ipv4.tcp_pacing_ca_ratio" => t.pacing_ca_ratio = setting.value()?,
@@ -294,8 +394,28 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "net.ipv4.tcp_dsack" => t.dsack = flag()?,
         "net.ipv4.tcp_timestamps" => t.timestamps = flag()?,
         "net.ipv4.tcp_recovery" => {
-            t.loss = if flag()? { LossDetection::RackTlp } else { LossDetection::DupAck };
+            let bits: u8 = setting.value()?;
+            // linux: include/net/tcp.h TCP_RACK_LOST_RETRANS (4.4), TCP_RACK_LOSS_DETECTION (4.11), TCP_RACK_STATIC_REO_WND
+            // (4.15), TCP_RACK_NO_DUPTHRESH (4.18) - without the first bit a kernel counts as it does otherwise.
+            if bits & 1 == 0 {
+                t.rack_beside = RackBeside::No;
+                if t.loss == LossDetection::RackTlp {
+                    t.loss = LossDetection::DupAck;
+                }
+            }
+            t.rack_static_window = bits & 2 != 0;
+            t.rack_no_dupthresh = bits & 4 != 0;
         }
+        "net.ipv4.tcp_fack" if profile.version < FACK_GONE => {
+            t.loss = if flag()? { LossDetection::Fack } else { LossDetection::DupAck };
+        }
+        "net.ipv4.tcp_fack" => {
+            flag()?;
+        }
+        "net.ipv4.tcp_max_reordering" => t.max_reordering = setting.value()?,
+        "net.ipv4.tcp_min_rtt_wlen" => t.min_rtt_wlen = setting.value()?,
+        "net.ipv4.tcp_window_scaling" => t.window_scaling = flag()?,
+        "net.core.rmem_max" => t.core_rmem_max = setting.value()?,
         "net.ipv4.tcp_early_retrans" => t.tail_loss_probe = setting.value::<u8>()? >= 3,
         "net.ipv4.tcp_reordering" => t.reordering = setting.value()?,
         "net.ipv4.tcp_frto" => t.frto = flag()?,
@@ -312,10 +432,16 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     Ok(true)
 }
 
-/// The name of a congestion control, as the model has it.
-pub(in super::super) fn controller(field: &Field<'_>) -> Result<&'static str, Fault> {
+/// The name of a congestion control that the kernel `version` has, as the model has it.
+pub(in super::super) fn controller(field: &Field<'_>, version: (u16, u16)) -> Result<&'static str, Fault> {
     let names: Vec<(&str, &'static str)> = cc::NAMES.iter().map(|&name| (name, name)).collect();
-    field.choice(&names)
+    let name = field.choice(&names)?;
+    if let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since) {
+        let found = format!("{name:?} on Linux {}.{}", version.0, version.1);
+        let expected = format!("a congestion control that it has: {name} came with {}.{}", since.0, since.1);
+        return Err(field.found(found, expected));
+    }
+    Ok(name)
 }
 
 /// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as `sysctl` prints it.
@@ -332,85 +458,4 @@ fn three(setting: &Field<'_>) -> Result<[u32; 3], Fault> {
         [least, initial, largest] if least <= initial && initial <= largest => Ok([least, initial, largest]),
         _ => Err(setting.wrong(expected)),
     }
-}
-
-/// What a node sets of TCP that no sysctl does.
-pub(super) static NODE: Shape = Shape {
-    title: "TCP of a node",
-    about: "What no `sysctl` sets.",
-    groups: &[&[
-        Key::open(
-            "tsq",
-            Form::Choice(&["off", "on"]),
-            "on",
-            "TCP small queues: `off` takes every limit away, as a patched kernel does",
-        ),
-        Key::open(
-            "tsq_period",
-            Form::Written {
-                words: "a whole number of ms from 1 to 64, such as `2 ms`",
-                pattern: r"^[0-9]+ ms$",
-                examples: &["1 ms", "8 ms"],
-            },
-            "1 ms, or what the Wi-Fi driver asks for",
-            "data of how long at the pacing rate a socket may have below it (1 ms: 1/1024 s, as the kernel counts)",
-        ),
-        Key::open(
-            "tsq_bytes",
-            Form::Bytes(4096, 1 << 30),
-            "by the pacing rate",
-            "bytes of memory that a socket may have below it whatever its rate, as a patched kernel has it; not with `tsq_period`",
-        ),
-        Key::or(
-            "pacing_base",
-            Form::Choice(&["srtt", "base_rtt"]),
-            "srtt",
-            "round-trip time that the pacing rate is computed from: the smoothed one, as Linux does, or the flow's minimum",
-        ),
-        Key::or(
-            "initcwnd",
-            Form::Integer(1, 1000),
-            "10",
-            "initial window in segments (`ip route ... initcwnd`)",
-        ),
-        Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout (`ip route ... rto_min`)"),
-        Key::open(
-            "hz",
-            Form::Integer(100, 1000),
-            "the kernel's",
-            "ticks of the kernel's clock in a second (CONFIG_HZ)",
-        ),
-    ]],
-};
-
-/// Reads a node's `tcp` table.
-pub(super) fn node(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault> {
-    let mut section = field.section("a table")?;
-    let t = &mut profile.tcp;
-    t.small_queues.off = section.or_by("tsq", false, |f| f.choice(&[("off", true), ("on", false)]))?;
-    if let Some(field) = section.get("tsq_bytes") {
-        // paper: towards-1ms sec. IV - BTSQ: a constant number of bytes.
-        if section.has("tsq_period") {
-            return Err(field.wrong("it without tsq_period"));
-        }
-        t.limit_output_bytes = field.value()?;
-        t.small_queues.cap = LimitOutput::Fixed;
-    }
-    if let Some(period) = section.get("tsq_period") {
-        let expected = "a whole number of ms from 1 to 64, such as \"2 ms\"";
-        let wrong = || period.wrong(expected);
-        let Value::String(text) = &period.item.value else { return Err(wrong()) };
-        let ms = text.strip_suffix(" ms").and_then(|n| n.parse().ok()).filter(|n| (1..=64).contains(n));
-        t.small_queues.rate_multiple = ms.ok_or_else(wrong)?;
-        // A period that is asked for is meant literally, whatever the driver would ask for.
-        // paper: tsq-pacing IV-B - patched kernels, on Wi-Fi too.
-        profile.wifi_pacing_shift = t.pacing_shift;
-    }
-    t.pacing_base = section.or_by("pacing_base", PacingBase::Srtt, |f| {
-        f.choice(&[("srtt", PacingBase::Srtt), ("base_rtt", PacingBase::BaseRtt)])
-    })?;
-    t.init_cwnd = section.or("initcwnd", t.init_cwnd)?;
-    t.rto_min = section.or("rto_min", t.rto_min)?;
-    t.hz = section.or("hz", t.hz)?;
-    section.finish()
 }

@@ -5,7 +5,6 @@ use stillair_model::app::{
     linear_truesize,
 };
 use stillair_model::transport::cc::Cc;
-use stillair_model::transport::cc::bbr::Bbr;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
@@ -95,7 +94,8 @@ impl Plan<'_> {
                         let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
                         let ends = [(flow.from, endpoint), (to, back)].map(|(at, endpoint)| End {
                             config: self.tcp(at),
-                            congestion_control: self.scenario.nodes[at.node].profile.congestion_control,
+                            controller: self
+                                .controller(at, self.scenario.nodes[at.node].profile.congestion_control),
                             endpoint,
                             node: NodeId::from_index(at.node),
                         });
@@ -126,10 +126,7 @@ impl Plan<'_> {
 
     /// A congestion control as the kernel of an interface has it.
     fn controller(&self, at: InterfaceRef, name: &str) -> Cc {
-        match Cc::by_name(name).expect("the reader knows it") {
-            Cc::Bbr(_) => Cc::Bbr(Bbr::new(self.scenario.nodes[at.node].profile.bbr)),
-            other => other,
-        }
+        Cc::new(name, &self.scenario.nodes[at.node].profile.cc).expect("the reader knows it")
     }
 
     /// Most sockets that the loads of all pages can take: one load after the other, no closer than their interval.

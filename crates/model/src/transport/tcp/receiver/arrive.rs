@@ -186,6 +186,7 @@ impl Receiver {
             let pushed = header.flags.has(TcpFlags::FIN.with(TcpFlags::SYN).with(TcpFlags::PSH));
             // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1) - in this order.
             let (rcv_wnd, advmss) = (self.rcv_wnd, self.config.advmss);
+            self.space.measure_ratio(header.payload, truesize, segment, self.acks.rcv_mss);
             self.acks.data(tick, Arrival { segment, pushed }, rcv_wnd, advmss, self.path);
             self.space.measure(micros(now), self.rcv_nxt, rcv_wnd);
             self.mark(ecn);

@@ -11,9 +11,6 @@ const INIT_SEGMENTS: u32 = 10;
 const MAX_SCALE: u8 = 14;
 /// Most that the 16 bits of the window field say, before scaling.
 const MAX_UNSCALED: u32 = 65_535;
-/// `net.core.rmem_max`, which takes part in the choice of the window scale.
-// linux: net/core/sock.c SK_RMEM_MAX (6.1).
-const CORE_RMEM_MAX: u32 = 212_992;
 /// Memory that a packet takes beside its data and its headers: its record, and that of its fragments.
 // linux: include/linux/skbuff.h SKB_TRUESIZE (6.1) - on x86-64.
 const PACKET_OVERHEAD: u32 = 256 + 320;
@@ -54,6 +51,9 @@ pub struct Space {
     pub scale: u8,
     rmem: [u32; 3],
     adv_win_scale: i8,
+    /// Window for 256 bytes of memory; 0 where `adv_win_scale` says it (`scaling_ratio`).
+    ratio: u8,
+    core_rmem_max: u32,
     /// Largest segment of data, options taken off.
     advmss: u32,
     moderate: bool,
@@ -74,6 +74,8 @@ impl Space {
             scale: 0,
             rmem: config.rmem,
             adv_win_scale: config.adv_win_scale,
+            ratio: config.scaling_ratio,
+            core_rmem_max: config.core_rmem_max,
             advmss: u32::from(config.advmss),
             moderate: config.moderate_rcvbuf,
             max_header: config.max_header,
@@ -84,9 +86,12 @@ impl Space {
     }
 
     /// The part of a piece of memory that is offered as window.
-    // linux: include/net/tcp.h tcp_win_from_space (6.1).
+    // linux: include/net/tcp.h tcp_win_from_space (6.1, 6.6).
     #[inline]
     fn window_of(&self, memory: u32) -> u32 {
+        if self.ratio > 0 {
+            return ((u64::from(memory) * u64::from(self.ratio)) >> 8) as u32;
+        }
         match self.adv_win_scale {
             scale if scale <= 0 => memory >> -scale,
             scale => memory - (memory >> scale),
@@ -107,7 +112,7 @@ impl Space {
         let full = self.window_of(self.rcvbuf);
         let quantised = if full > mss { full - full % mss } else { full };
         let window = quantised.min(MAX_UNSCALED);
-        let largest = quantised.max(self.rmem[2]).max(CORE_RMEM_MAX).min(self.window_clamp);
+        let largest = quantised.max(self.rmem[2]).max(self.core_rmem_max).min(self.window_clamp);
         self.scale = (largest.ilog2() as u8).saturating_sub(15).min(MAX_SCALE);
         self.window_clamp = self.window_clamp.min(MAX_UNSCALED << self.scale);
         self.rcv_ssthresh = window;
@@ -139,6 +144,23 @@ impl Space {
         self.per_segment = advmss + self.max_header + PACKET_OVERHEAD;
         while self.window_of(self.per_segment) < advmss {
             self.per_segment += 128;
+        }
+    }
+
+    /// A packet of `bytes` of data and that much memory has come, in segments of `segment` bytes: larger ones than before show
+    /// how much of the memory is data.
+    // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.18) - the window follows at once.
+    #[inline]
+    pub fn measure_ratio(&mut self, bytes: u32, truesize: u32, segment: u32, rcv_mss: u32) {
+        if self.ratio == 0 || segment <= rcv_mss {
+            return;
+        }
+        let ratio = ((u64::from(bytes) << 8) / u64::from(truesize.max(1))).clamp(1, 255) as u8;
+        if ratio != self.ratio {
+            self.ratio = ratio;
+            self.window_clamp = self.window_of(self.rcvbuf);
+            self.rcv_ssthresh = self.rcv_ssthresh.min(self.window_clamp);
+            self.last.bytes = self.last.bytes.min(self.window_clamp);
         }
     }
 
@@ -296,7 +318,11 @@ impl Space {
                 let base = (u64::from(bytes) << 1) + 16 * u64::from(self.advmss);
                 let growth = base * u64::from(bytes - self.last.bytes) / u64::from(self.last.bytes.max(1));
                 let window = base + (growth << 1);
-                let wanted = window / u64::from(self.advmss) * u64::from(self.per_segment);
+                // linux: include/net/tcp.h tcp_space_from_win (6.6).
+                let wanted = match self.ratio {
+                    0 => window / u64::from(self.advmss) * u64::from(self.per_segment),
+                    ratio => (window << 8) / u64::from(ratio),
+                };
                 let rcvbuf = wanted.min(u64::from(self.rmem[2])) as u32;
                 if rcvbuf > self.rcvbuf {
                     self.rcvbuf = rcvbuf;

@@ -16,7 +16,7 @@ const WIN_UPDATE: u32 = 1 << 1;
 /// It acknowledged new data.
 pub(super) const DATA_ACKED: u32 = 1 << 2;
 /// Some of it had been sent again.
-const RETRANS_DATA_ACKED: u32 = 1 << 3;
+pub(super) const RETRANS_DATA_ACKED: u32 = 1 << 3;
 /// It SACKed new data.
 pub(super) const DATA_SACKED: u32 = 1 << 4;
 /// It echoes a congestion mark.
@@ -43,9 +43,6 @@ pub(super) const ACKED: u32 = DATA_ACKED;
 pub(super) const NOT_DUP: u32 = DATA | WIN_UPDATE | ACKED;
 /// It tells of congestion or disorder.
 const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING;
-
-/// Window of the minimum round-trip time in seconds (`net.ipv4.tcp_min_rtt_wlen`).
-const MIN_RTT_WINDOW_S: u32 = 300;
 
 /// An acknowledgement on its way through the sender.
 #[derive(Clone, Debug)]
@@ -364,7 +361,7 @@ impl Sender {
     pub(super) fn min_rtt_sample(&mut self, us: u32) {
         let tick_us = 1_000_000 / self.cfg.hz;
         let us = if us == 0 { tick_us } else { us };
-        self.sk.min_rtt_us = self.rtt.min.update(MIN_RTT_WINDOW_S * self.cfg.hz, self.sk.jiffies, us);
+        self.sk.min_rtt_us = self.rtt.min.update(self.cfg.min_rtt_wlen * self.cfg.hz, self.sk.jiffies, us);
     }
 
     /// A round-trip time for the estimator and the timeout.

@@ -4,6 +4,7 @@
 use super::Sender;
 use super::ack::Ack;
 use crate::transport::cc::{CaState, CcEvent, Controller};
+use crate::transport::tcp::config::PrrRules;
 
 /// Progress of a reduction.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,14 +16,13 @@ pub(super) struct Prr {
 }
 
 impl Prr {
-    /// Segments that may be sent now: `acked` were delivered and `lost` marked by this acknowledgement, `advanced` if it moved
-    /// the first unacknowledged byte.
-    // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (6.1).
+    /// Segments that may be sent now: `acked` were delivered by this acknowledgement, which shows that all goes `well` or not.
+    // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (6.1, 5.10, 4.4).
     pub fn quota(
         &mut self,
+        rules: PrrRules,
         acked: u32,
-        lost: u32,
-        advanced: bool,
+        well: bool,
         in_flight: u32,
         ssthresh: u32,
         prior_cwnd: u32,
@@ -34,8 +34,10 @@ impl Prr {
             let share = u64::from(ssthresh) * u64::from(self.delivered);
             share.div_ceil(u64::from(prior_cwnd)) as i64 - out
         } else {
-            let catch_up = (delivered - out).max(i64::from(acked));
-            room.min(catch_up + i64::from(advanced && lost == 0))
+            let acked = i64::from(acked);
+            let strict = !well && rules != PrrRules::Linux5_19;
+            let catch_up = if strict { acked } else { acked.max(delivered - out) };
+            room.min(catch_up + i64::from(well))
         };
         // The first retransmission of a recovery always goes out.
         send.max(i64::from(self.out == 0)) as u32
@@ -61,14 +63,24 @@ impl Sender {
     }
 
     /// Sets the window by what was delivered.
-    pub(super) fn reduce_cwnd(&mut self, acked: u32, lost: u32, advanced: bool) {
+    pub(super) fn reduce_cwnd(&mut self, acked: u32, well: bool) {
         let sk = &mut self.sk;
         if acked == 0 || sk.prior_cwnd == 0 {
             return;
         }
         let in_flight = sk.in_flight();
-        let send = self.rec.prr.quota(acked, lost, advanced, in_flight, sk.snd_ssthresh, sk.prior_cwnd);
+        let send = self.rec.prr.quota(self.cfg.prr, acked, well, in_flight, sk.snd_ssthresh, sk.prior_cwnd);
         sk.snd_cwnd = in_flight + send;
+    }
+
+    /// Whether an acknowledgement shows that the repair goes well.
+    fn repairs_well(&self, a: &Ack) -> bool {
+        use super::ack::{LOST_RETRANS, RETRANS_DATA_ACKED, UNA_ADVANCED};
+        match self.cfg.prr {
+            PrrRules::Linux3_2 => true,
+            PrrRules::Linux4_3 => a.has(RETRANS_DATA_ACKED) && !a.has(LOST_RETRANS),
+            PrrRules::Linux5_11 | PrrRules::Linux5_19 => a.has(UNA_ADVANCED) && a.rs.losses == 0,
+        }
     }
 
     /// It is over: the window is the threshold, unless the reduction was undone.
@@ -107,7 +119,7 @@ impl Sender {
             return;
         }
         if self.in_cwnd_reduction() {
-            self.reduce_cwnd(acked, a.rs.losses as u32, a.has(super::ack::UNA_ADVANCED));
+            self.reduce_cwnd(acked, self.repairs_well(a));
         } else if self.may_raise_cwnd(a) {
             self.sk.is_cwnd_limited = self.is_cwnd_limited();
             self.cc.cong_avoid(&mut self.sk, a.ack, acked);
@@ -136,9 +148,9 @@ mod tests {
         let mut prr = Prr::default();
         let mut in_flight = 20 - 1 - 2;
         let mut sent = vec![];
-        for ack in 3..=18 {
+        for _ in 3..=18 {
             in_flight -= 1;
-            let quota = prr.quota(1, u32::from(ack == 3), false, in_flight, 10, 20);
+            let quota = prr.quota(PrrRules::Linux5_19, 1, false, in_flight, 10, 20);
             in_flight += quota;
             prr.out += quota;
             sent.push(quota);
@@ -149,28 +161,29 @@ mod tests {
 
     #[test]
     fn below_the_threshold_it_catches_up_or_conserves() {
-        // delivered and sent before, acked, lost, advanced, in flight | segments
+        use PrrRules::{Linux3_2, Linux4_3, Linux5_11, Linux5_19};
+        let all = [Linux3_2, Linux4_3, Linux5_11, Linux5_19];
+        // delivered and sent before, acked, well, in flight | segments by each rule
         let table = [
-            // no progress of the left edge: as many as were delivered
-            ((4, 4), 1, 0, false, 4, 1),
-            // progress without a new loss: one more, as slow start does
-            ((4, 4), 1, 0, true, 4, 2),
-            ((4, 4), 1, 1, true, 4, 1),
-            // catching up with what was delivered
-            ((9, 4), 1, 0, true, 3, 7),
+            // no progress: as many as were delivered; the first rule thinks that all goes well
+            ((4, 4), 1, false, 4, [2, 1, 1, 1]),
+            // progress: one more, as slow start does
+            ((4, 4), 1, true, 4, [2, 2, 2, 2]),
+            // catching up with what was delivered; the middle two do not without progress
+            ((9, 4), 1, true, 3, [7, 7, 7, 7]),
+            ((9, 4), 1, false, 3, [7, 1, 1, 6]),
             // never beyond the threshold
-            ((9, 4), 1, 0, true, 8, 2),
-            ((9, 4), 3, 0, true, 10, 0),
+            ((9, 4), 1, true, 8, [2, 2, 2, 2]),
+            ((9, 4), 3, true, 10, [0, 0, 0, 0]),
             // nothing was sent yet
-            ((0, 0), 1, 5, false, 15, 1),
+            ((0, 0), 1, false, 15, [1, 1, 1, 1]),
         ];
-        for ((delivered, out), acked, lost, advanced, in_flight, want) in table {
-            let mut prr = Prr { delivered, out };
-            assert_eq!(
-                prr.quota(acked, lost, advanced, in_flight, 10, 20),
-                want,
-                "{delivered} {out} {acked} {lost} {advanced} {in_flight}"
-            );
+        for ((delivered, out), acked, well, in_flight, want) in table {
+            let quotas = all.map(|rules| {
+                let well = well || rules == Linux3_2;
+                Prr { delivered, out }.quota(rules, acked, well, in_flight, 10, 20)
+            });
+            assert_eq!(quotas, want, "{delivered} {out} {acked} {well} {in_flight}");
         }
     }
 }

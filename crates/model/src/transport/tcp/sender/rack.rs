@@ -6,11 +6,16 @@ use super::queue::{EVER_RETRANS, LOST, NIL, RETRANS, Skb};
 use super::rate::sent_after;
 use super::timer::Due;
 use crate::transport::cc::{CaState, RateSample};
+use crate::transport::tcp::config::{LossDetection, PrrRules, RackBeside};
 use crate::transport::tcp::seq::before;
 
 /// Recoveries for which a reordering window that D-SACKs widened is kept.
 // linux: include/net/tcp.h TCP_RACK_RECOVERY_THRESH (6.1).
 pub(super) const RECOVERIES: u8 = 16;
+
+/// Least reordering window of kernels that count beside RACK, in us.
+// linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (4.4).
+const OLD_REO_WND_US: u32 = 1_000;
 
 /// What was delivered of late, and how much reordering is allowed for.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +58,12 @@ impl Sender {
     // trip, it is the earlier copy that was delivered: nothing is learnt.
     #[inline]
     pub(super) fn rack_advance(&mut self, skb: &Skb) {
+        let old = self.cfg.loss != LossDetection::RackTlp;
+        let latest = &self.rack;
+        // linux: same (4.4, 4.14) - only a packet that left later than the last one known tells anything.
+        if old && !sent_after(skb.sent_us, latest.mstamp, skb.end, latest.end_seq) {
+            return;
+        }
         let rtt_us = self.since_us(skb.sent_us);
         if rtt_us < self.sk.min_rtt_us && skb.is(RETRANS | EVER_RETRANS) {
             return;
@@ -65,16 +76,36 @@ impl Sender {
         }
     }
 
+    /// Whether RACK looks for losses at all.
+    #[inline]
+    pub(super) fn rack_acts(&self) -> bool {
+        self.cfg.loss == LossDetection::RackTlp || self.cfg.rack_beside != RackBeside::No
+    }
+
     /// The reordering window in us.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_reo_wnd (6.1) - none in recovery, or on the brink of it, while reordering was never
     // seen; else quarters of the minimum round-trip time, a smoothed round-trip time at most.
     pub(super) fn reo_wnd_us(&self) -> u32 {
         let sk = &self.sk;
-        if !self.reord_seen && (sk.ca_state >= CaState::Recovery || sk.sacked_out >= self.reordering) {
+        if self.cfg.loss != LossDetection::RackTlp {
+            return self.old_reo_wnd_us();
+        }
+        let enough = sk.sacked_out >= self.reordering && !self.cfg.rack_no_dupthresh;
+        if !self.reord_seen && (sk.ca_state >= CaState::Recovery || enough) {
             return 0;
         }
         let steps = u32::from(self.rack.reo_wnd_steps);
         (sk.min_rtt_us >> 2).saturating_mul(steps).min(sk.srtt_us >> 3)
+    }
+
+    /// The window of kernels that count beside RACK: a quarter of the minimum round-trip time if reordering was seen (from 4.11
+    /// on also while nothing is lost), never less than 1 ms.
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (4.4), tcp_rack_detect_loss (4.14).
+    fn old_reo_wnd_us(&self) -> u32 {
+        let sk = &self.sk;
+        let wide = self.reord_seen || (self.cfg.rack_beside == RackBeside::Always && sk.lost_out == 0);
+        let known = sk.min_rtt_us != u32::MAX;
+        if wide && known { (sk.min_rtt_us >> 2).max(OLD_REO_WND_US) } else { OLD_REO_WND_US }
     }
 
     /// Microseconds until a packet is lost, seen from the latest delivery.
@@ -98,12 +129,19 @@ impl Sender {
                 if !sent_after(self.rack.mstamp, skb.sent_us, self.rack.end_seq, skb.end) {
                     break;
                 }
-                let remaining = self.rack_remaining_us(&skb, reo_wnd);
-                if remaining <= 0 {
+                let (remaining, least) = match (self.cfg.loss, self.cfg.rack_beside) {
+                    (LossDetection::RackTlp, _) => (self.rack_remaining_us(&skb, reo_wnd), 1),
+                    // linux: same (4.4) - the times at which they left are compared, and no timer is set.
+                    (_, RackBeside::InRecovery) => {
+                        (i64::from(reo_wnd) - (self.rack.mstamp - skb.sent_us) as i64, 0)
+                    }
+                    _ => (self.rack_remaining_us(&skb, reo_wnd), 0),
+                };
+                if remaining < least {
                     self.mark_lost(id);
                     self.rtx.unlink(id);
                 } else {
-                    wait = wait.max(remaining as u32);
+                    wait = wait.max(remaining as u32 + 1 - least as u32);
                 }
             }
             id = next;
@@ -112,12 +150,19 @@ impl Sender {
     }
 
     /// Looks for losses after an acknowledgement; true if a timer was set for those that may be.
-    // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (6.1).
+    // linux: net/ipv4/tcp_recovery.c tcp_rack_mark_lost (6.1, 4.4).
     pub(super) fn rack_mark_lost(&mut self) -> bool {
-        if !core::mem::take(&mut self.rack.advanced) {
+        let recovers =
+            self.cfg.loss != LossDetection::RackTlp && self.cfg.rack_beside == RackBeside::InRecovery;
+        if (recovers && self.sk.ca_state < CaState::Recovery) || !core::mem::take(&mut self.rack.advanced) {
             return false;
         }
-        let wait = self.rack_detect();
+        let wait = if recovers {
+            self.rack_detect();
+            0
+        } else {
+            self.rack_detect()
+        };
         if wait > 0 {
             self.arm(Due::Reordering, self.padded_ticks(wait).min(self.rtt.rto));
         }
@@ -127,14 +172,14 @@ impl Sender {
     /// The reordering window has passed.
     // linux: net/ipv4/tcp_recovery.c tcp_rack_reo_timeout (6.1).
     pub(super) fn reordering_timeout(&mut self, out: &mut impl super::Emit) {
-        let (in_flight, lost) = (self.sk.in_flight(), self.sk.lost);
+        let in_flight = self.sk.in_flight();
         self.rack_detect();
         if self.sk.in_flight() != in_flight {
             if self.sk.ca_state != CaState::Recovery {
                 self.enter_recovery(false);
                 if !self.cc_controls {
-                    let lost = self.sk.lost.wrapping_sub(lost);
-                    self.reduce_cwnd(1, lost, false);
+                    // linux: same - this is no acknowledgement, so it shows no progress.
+                    self.reduce_cwnd(1, self.cfg.prr == PrrRules::Linux3_2);
                 }
             }
             self.retransmit_lost(out);
@@ -148,7 +193,7 @@ impl Sender {
     // linux: net/ipv4/tcp_recovery.c tcp_rack_update_reo_wnd (6.1).
     #[inline]
     pub(super) fn update_reo_wnd(&mut self, rs: &RateSample) {
-        if rs.prior_delivered == 0 {
+        if rs.prior_delivered == 0 || self.cfg.rack_static_window {
             return;
         }
         let rack = &mut self.rack;
@@ -191,6 +236,40 @@ mod tests {
                 (state, seen, sacked, steps);
             assert_eq!(s.reo_wnd_us(), us, "{state:?} {seen} {sacked} {steps}");
         }
+    }
+
+    #[test]
+    fn reordering_window_of_older_kernels() {
+        let mut s = testing::established();
+        s.cfg.loss = LossDetection::DupAck;
+        s.sk.srtt_us = 24_000 << 3;
+        // rule, least round trip in us, reordering seen, lost, us
+        let table = [
+            (RackBeside::InRecovery, 20_000, false, 0, 1_000),
+            (RackBeside::InRecovery, 20_000, true, 0, 5_000),
+            (RackBeside::InRecovery, 2_000, true, 0, 1_000),
+            (RackBeside::Always, 20_000, false, 0, 5_000),
+            (RackBeside::Always, 20_000, false, 1, 1_000),
+            (RackBeside::Always, 20_000, true, 1, 5_000),
+            (RackBeside::Always, u32::MAX, true, 1, 1_000),
+        ];
+        for (rule, min_rtt, seen, lost, us) in table {
+            (s.cfg.rack_beside, s.sk.min_rtt_us) = (rule, min_rtt);
+            (s.reord_seen, s.sk.lost_out) = (seen, lost);
+            assert_eq!(s.reo_wnd_us(), us, "{rule:?} {min_rtt} {seen} {lost}");
+        }
+    }
+
+    #[test]
+    fn bits_of_tcp_recovery_hold_the_window() {
+        let mut s = testing::established();
+        (s.sk.min_rtt_us, s.sk.srtt_us, s.sk.sacked_out) = (20_000, 24_000 << 3, 3);
+        assert_eq!(s.reo_wnd_us(), 0);
+        s.cfg.rack_no_dupthresh = true;
+        assert_eq!(s.reo_wnd_us(), 5_000);
+        (s.cfg.rack_static_window, s.rack.dsack_seen) = (true, true);
+        s.update_reo_wnd(&RateSample { prior_delivered: 90, ..RateSample::default() });
+        assert_eq!(s.rack.reo_wnd_steps, 1);
     }
 
     #[test]

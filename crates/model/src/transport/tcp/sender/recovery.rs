@@ -101,8 +101,9 @@ impl Sender {
         self.sk.lost_out > 0 || by_count > self.reordering
     }
 
-    /// Looks for losses: by RACK, or without SACK by duplicates.
-    // linux: net/ipv4/tcp_input.c tcp_identify_packet_loss, net/ipv4/tcp_recovery.c tcp_newreno_mark_lost (6.1).
+    /// Looks for losses: by RACK, where the kernel has it, or without SACK by duplicates.
+    // linux: net/ipv4/tcp_input.c tcp_identify_packet_loss, net/ipv4/tcp_recovery.c tcp_newreno_mark_lost (6.1),
+    // net/ipv4/tcp_input.c tcp_fastretrans_alert (4.4), tcp_rack_identify_loss (4.14).
     fn identify_losses(&mut self, a: &mut Ack) {
         let Some(head) = self.rtx.first() else { return };
         if !self.sack {
@@ -118,7 +119,7 @@ impl Sender {
                     self.mark_lost(head);
                 }
             }
-        } else if self.rack() {
+        } else if self.rack_acts() {
             let retrans = self.sk.retrans_out;
             if self.rack_mark_lost() {
                 a.clear(SET_XMIT_TIMER);
@@ -334,7 +335,7 @@ impl Sender {
         let holes = sk.lost_out.max(1).min(sk.packets_out);
         if sk.sacked_out + holes > sk.packets_out {
             sk.sacked_out = sk.packets_out - holes;
-            self.reordering = (sk.packets_out + acked).min(super::sack::MAX_REORDERING);
+            self.reordering = (sk.packets_out + acked).min(self.cfg.max_reordering);
             self.reord_seen = true;
         }
     }

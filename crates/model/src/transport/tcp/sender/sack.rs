@@ -8,10 +8,6 @@ use crate::transport::cc::CaState;
 use crate::transport::tcp::seq::{after, before, distance, latest};
 use crate::vocabulary::MAX_SACK_BLOCKS;
 
-/// Most reordering that is believed, in segments.
-// linux: net/ipv4/tcp_ipv4.c tcp_max_reordering (6.1).
-pub(super) const MAX_REORDERING: u32 = 300;
-
 impl Sender {
     /// Takes the SACK blocks of an acknowledgement in.
     // linux: net/ipv4/tcp_input.c tcp_sacktag_write_queue (6.1) - parts of blocks that the last acknowledgement had are skipped.
@@ -261,7 +257,7 @@ impl Sender {
         let gap = distance(low, high);
         let mss = self.sk.mss_cache;
         if gap > self.reordering * mss {
-            self.reordering = gap.div_ceil(mss).min(MAX_REORDERING);
+            self.reordering = gap.div_ceil(mss).min(self.cfg.max_reordering);
         }
         self.reord_seen = true;
     }

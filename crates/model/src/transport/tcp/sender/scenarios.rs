@@ -368,6 +368,42 @@ fn fack_and_dupack_count_differently() {
 }
 
 #[test]
+fn a_lost_retransmission_is_found_by_rack_alone() {
+    use super::super::config::RackBeside;
+    // RACK beside counting, whether the lost retransmission is sent a third time before the timeout
+    for (rule, rack, again) in [
+        (LossDetection::Fack, RackBeside::No, false),
+        (LossDetection::Fack, RackBeside::InRecovery, true),
+        (LossDetection::DupAck, RackBeside::Always, true),
+        (LossDetection::RackTlp, RackBeside::No, true),
+    ] {
+        let (mut s, mut out) = sending(20);
+        (s.cfg.loss, s.cfg.rack_beside) = (rule, rack);
+        s.sk.min_rtt_us = 100_000;
+        out.numbers();
+        // The first is lost, six are SACKed: it is sent again, and new data after it.
+        ack(&mut s, at_us(110_000), seq(0), 100, &[block(1, 7)]);
+        s.push(at_us(110_000), &mut out);
+        assert_eq!(out.numbers().iter().filter(|n| **n == 0).count(), 1, "{rule:?} {rack:?}");
+        for n in 8..=20 {
+            ack(&mut s, at_us(110_000 + 1_000 * n), seq(0), 100, &[block(1, n as u32)]);
+            s.push(at_us(110_000 + 1_000 * n), &mut out);
+        }
+        let new = out.numbers();
+        let last = *new.iter().max().expect("new data went out");
+        assert!(last >= 20 && !new.contains(&0), "{rule:?} {rack:?} {new:?}");
+        // All of that has left the host, the retransmission too.
+        for _ in 0..=new.len() {
+            s.uncharge(2_728);
+        }
+        // What left long after the retransmission arrives; the retransmission does not.
+        ack(&mut s, at_us(230_000), seq(0), 100, &[block(1, 20), block(20, last + 1)]);
+        s.push(at_us(230_000), &mut out);
+        assert_eq!(out.numbers().contains(&0), again, "{rule:?} {rack:?}");
+    }
+}
+
+#[test]
 fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
     for (space_on_send, sndbuf) in [(true, 2 * 20 * 2_304), (false, 46_080)] {
         let mut s = established();

@@ -48,7 +48,7 @@ impl Sender {
     #[inline]
     pub(super) fn held_back(&mut self, truesize: u32, place: usize, again: bool) -> bool {
         let rule = &self.cfg.small_queues;
-        if rule.off {
+        if rule.off || (again && !rule.retransmissions) {
             return false;
         }
         let charge = u64::from(self.sk.wmem_alloc) + u64::from(rule.initial_charge);
@@ -147,6 +147,17 @@ mod tests {
                 want,
                 "{rule:?} {mbps} {shift} {paced} {again}"
             );
+        }
+    }
+
+    #[test]
+    fn retransmissions_leave_freely_before_4_9() {
+        for (limited, held) in [(true, true), (false, false)] {
+            let mut s = testing::established();
+            s.cfg.small_queues.exception = Exception::Never;
+            s.cfg.small_queues.retransmissions = limited;
+            s.sk.wmem_alloc = 1 << 24;
+            assert_eq!((s.held_back(2_728, 5, true), s.held_back(2_728, 5, false)), (held, true));
         }
     }
 }

@@ -6,7 +6,12 @@ use super::output::Amount;
 use super::timer::Due;
 use super::{Emit, Sender, TIMEOUT_INIT_S};
 use crate::transport::cc::CaState;
+use crate::transport::tcp::config::TlpRules;
 use crate::transport::tcp::seq::{after, before};
+
+/// Least wait for a probe by the first rule, in us.
+// linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
+const LEAST_OLD_PROBE_US: u32 = 10_000;
 
 /// A probe that is out.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,8 +24,8 @@ pub(super) struct LossProbe {
 
 impl Sender {
     /// Sets the timer for a probe; false if none is due. `advancing` if the retransmission timeout starts anew now.
-    // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (6.1) - two round trips after the last packet, longer for a single one
-    // whose acknowledgement may be delayed, never later than the retransmission timeout.
+    // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (6.1, 4.14, 4.4) - two round trips after the last packet, longer for a
+    // single one whose acknowledgement may be delayed, never later than the retransmission timeout.
     pub(super) fn schedule_loss_probe(&mut self, advancing: bool) -> bool {
         if !self.cfg.tail_loss_probe
             || self.sk.packets_out == 0
@@ -29,8 +34,13 @@ impl Sender {
         {
             return false;
         }
+        let more_may_leave = self.sk.snd_cwnd > self.sk.in_flight() && !self.unsent.is_empty();
+        if self.cfg.tlp != TlpRules::Linux4_16 && (self.sk.ca_state == CaState::Cwr || more_may_leave) {
+            return false;
+        }
         let hz = self.cfg.hz;
         let mut ticks = match self.sk.srtt_us {
+            _ if self.cfg.tlp == TlpRules::Linux3_10 => self.old_probe_ticks(),
             0 => TIMEOUT_INIT_S * hz,
             srtt8 if self.sk.packets_out > 1 => self.padded_ticks(srtt8 >> 2),
             srtt8 if self.cfg.timeouts_in_us => self.us_to_ticks((srtt8 >> 2) + self.rto_min_us),
@@ -46,6 +56,18 @@ impl Sender {
         }
         self.arm_paced(Due::LossProbe, ticks);
         true
+    }
+
+    /// Ticks before a probe by the first rule, whose units are ticks all the way.
+    // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
+    fn old_probe_ticks(&self) -> u32 {
+        let rtt = self.us_to_ticks(self.sk.srtt_us >> 3);
+        let mut ticks = if rtt == 0 { TIMEOUT_INIT_S * self.cfg.hz } else { 2 * rtt };
+        if self.sk.packets_out == 1 {
+            let delayed = self.us_to_ticks((self.cfg.delack_max.nanos() / 1_000) as u32);
+            ticks = ticks.max(rtt + (rtt >> 1) + delayed);
+        }
+        ticks.max(self.us_to_ticks(LEAST_OLD_PROBE_US))
     }
 
     /// Sends a probe: new data if there is any and the receiver has room, else the last segment again.
@@ -101,6 +123,65 @@ impl Sender {
             self.try_keep_open();
         } else if !a.has(UNA_ADVANCED | NOT_DUP | DATA_SACKED) {
             self.tlp.high_seq = None;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{self, Sink, at_us};
+    use super::*;
+
+    #[test]
+    fn waits_by_kernel() {
+        // rule, round trip in us, packets out, ticks of 4 ms; it fires with the tick after them
+        let table = [
+            (TlpRules::Linux4_16, 10_000, 2, 7),
+            (TlpRules::Linux4_16, 10_000, 1, 55),
+            (TlpRules::Linux4_13, 10_000, 2, 7),
+            (TlpRules::Linux4_13, 10_000, 1, 55),
+            // 10 ms are three ticks, a delayed acknowledgement fifty.
+            (TlpRules::Linux3_10, 10_000, 2, 6),
+            (TlpRules::Linux3_10, 10_000, 1, 54),
+            (TlpRules::Linux3_10, 1_000, 2, 3),
+            (TlpRules::Linux3_10, 1_000, 1, 51),
+            (TlpRules::Linux3_10, 300_000, 1, 162),
+            (TlpRules::Linux3_10, 0, 2, 250),
+        ];
+        for (rule, rtt, packets, ticks) in table {
+            let mut s = testing::established();
+            s.cfg.timeouts_in_us = false;
+            s.cfg.tlp = rule;
+            s.write(at_us(20_000), 1_448, &mut Sink::default());
+            (s.sk.packets_out, s.sk.srtt_us, s.rtt.rto) = (packets, rtt << 3, 1_000);
+            s.schedule_loss_probe(true);
+            assert_eq!(
+                s.timer.fires(),
+                Some(at_us(20_000 + (ticks + 1) * 4_000)),
+                "{rule:?} {rtt} {packets}"
+            );
+        }
+    }
+
+    #[test]
+    fn older_kernels_probe_in_open_with_a_full_window_only() {
+        // rule, state, window, whether a probe is due
+        let table = [
+            (TlpRules::Linux3_10, CaState::Open, 1, true),
+            (TlpRules::Linux3_10, CaState::Open, 2, false),
+            (TlpRules::Linux4_13, CaState::Open, 2, false),
+            (TlpRules::Linux4_13, CaState::Cwr, 1, false),
+            (TlpRules::Linux4_16, CaState::Open, 2, true),
+            (TlpRules::Linux4_16, CaState::Cwr, 1, true),
+            (TlpRules::Linux4_16, CaState::Recovery, 1, false),
+        ];
+        for (rule, state, window, due) in table {
+            let mut s = testing::established();
+            s.sk.snd_cwnd = 1;
+            s.write(at_us(20_000), 4 * 1_448, &mut Sink::default());
+            assert_eq!(s.sk.packets_out, 1);
+            (s.cfg.tlp, s.sk.ca_state, s.sk.snd_cwnd) = (rule, state, window);
+            assert_eq!(s.schedule_loss_probe(true), due, "{rule:?} {state:?} {window}");
         }
     }
 }

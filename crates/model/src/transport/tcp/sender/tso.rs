@@ -17,6 +17,10 @@ pub(super) enum Defer {
     Data,
 }
 
+/// Segments beyond which nothing waits if no share of the window is set.
+// linux: include/net/tcp.h tcp_max_tso_deferred_mss (6.1).
+const MAX_DEFERRED_SEGS: u32 = 3;
+
 impl Sender {
     /// Bytes that `write` puts into one packet.
     // linux: net/ipv4/tcp.c tcp_xmit_size_goal (6.1) - whole segments, half of the largest window at most.
@@ -69,8 +73,9 @@ impl Sender {
 
     /// Whether a packet of several segments should wait to become larger.
     // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1) - not in recovery, not if the last one left more than 1 ms ago, not
-    // if a full packet, a third of the window or all of a packet with others behind it may leave now, not if the
-    // acknowledgement of the first packet that is out is half a round trip away, or 1 ms.
+    // if a full packet, a third of the window (with tcp_tso_win_divisor 0: more than three segments) or all of a packet with
+    // others behind it may leave now, not if the acknowledgement of the first packet that is out is half a round trip away, or
+    // 1 ms.
     pub(super) fn tso_defer(&self, head: Head, max_segs: u32) -> Defer {
         let sk = &self.sk;
         if sk.ca_state >= CaState::Recovery
@@ -85,7 +90,10 @@ impl Sender {
         let divisor = self.cfg.tso_win_divisor;
         if may >= max_segs * sk.mss_cache
             || (!head.last && may >= head.len)
-            || (divisor > 0 && may >= self.snd_wnd.min(sk.snd_cwnd.saturating_mul(sk.mss_cache)) / divisor)
+            || match self.snd_wnd.min(sk.snd_cwnd.saturating_mul(sk.mss_cache)).checked_div(divisor) {
+                Some(share) => may >= share,
+                None => may > MAX_DEFERRED_SEGS * sk.mss_cache,
+            }
         {
             return Defer::No;
         }
@@ -117,6 +125,7 @@ impl Sender {
 mod tests {
     use super::super::testing;
     use super::super::testing::{Sink, at_us};
+    use super::*;
 
     #[test]
     fn sizes_by_rate_and_round_trip() {
@@ -158,6 +167,29 @@ mod tests {
             s.sk.srtt_us = srtt << 3;
             s.cfg.defers_for_a_ms = a_ms;
             assert_eq!(s.ack_is_far(), far, "{srtt} {since} {a_ms}");
+        }
+    }
+
+    #[test]
+    fn without_a_share_of_the_window_three_segments_wait() {
+        // divisor, window in segments, what the packet waits for
+        let table = [
+            (3, 12, Defer::Cwnd),
+            (3, 14, Defer::Data),
+            (3, 15, Defer::No),
+            (0, 12, Defer::Cwnd),
+            (0, 13, Defer::Data),
+            (0, 14, Defer::No),
+        ];
+        for (divisor, window, defer) in table {
+            let mut s = testing::established();
+            (s.cfg.small_queues.off, s.cfg.tso_win_divisor) = (true, divisor);
+            s.write(at_us(20_000), 10 * 1_448, &mut Sink::default());
+            s.touch(at_us(20_600));
+            (s.sk.snd_cwnd, s.sk.srtt_us) = (window, 1_000 << 3);
+            assert_eq!(s.sk.in_flight(), 10);
+            let head = Head { len: 2 * 1_448, push: false, last: true };
+            assert_eq!(s.tso_defer(head, 40), defer, "{divisor} {window}");
         }
     }
 

@@ -86,7 +86,7 @@ impl Tcp {
         header.flags = TcpFlags::SYN;
         let stamps = self.config.timestamps && hs.offer.is_none_or(|peer| peer.timestamps);
         let sack = self.config.sack && hs.offer.is_none_or(|peer| peer.sack);
-        let scaled = hs.offer.is_none_or(|peer| peer.window_scale.is_some());
+        let scaled = self.config.window_scaling && hs.offer.is_none_or(|peer| peer.window_scale.is_some());
         let (window, scale) = self.receiver.open(passive && stamps);
         header.window = window;
         header.syn = SynOptions {
@@ -233,7 +233,8 @@ impl Tcp {
             sack: syn.sack,
             timestamps: syn.timestamps,
             ecn,
-            window_scale: syn.window_scale,
+            // linux: net/ipv4/tcp_input.c tcp_parse_options (6.1) - an offer is taken if this end scales too.
+            window_scale: syn.window_scale.filter(|_| self.config.window_scaling),
         });
         self.receiver.syn_time_stamp(header.ts_val);
     }
