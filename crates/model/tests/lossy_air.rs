@@ -7,7 +7,7 @@ use pair::{End, Pair, Try};
 use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Reason};
 use stillair_model::wifi::air::ppdu::Content;
-use stillair_model::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler};
+use stillair_model::wifi::config::{AirtimeParams, AqlParams, DriverConfig, FqParams, LegacyParams, Scheduler};
 
 fn drivers() -> impl Strategy<Value = DriverConfig> {
     let airtime = AirtimeParams::default();
@@ -16,6 +16,7 @@ fn drivers() -> impl Strategy<Value = DriverConfig> {
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin)),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(airtime))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),
+        Just(DriverConfig::Fq(FqParams::default(), Scheduler::Mac80211(airtime, Some(AqlParams::default())))),
     ]
 }
 

@@ -8,7 +8,7 @@ use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::medium::{Medium, Outcome};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::radio::Radio;
-use crate::wifi::config::HardwareDepth;
+use crate::wifi::config::{AIRTIME_WEIGHT, HardwareDepth};
 use crate::wifi::phy::timing::Timing;
 use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain};
 use crate::wifi::seq_window::Seq;
@@ -40,6 +40,7 @@ pub(crate) fn peer(names: &[&str], frames: u32) -> Peer {
         expected: Rate::from_mbps(100),
         error_rate: 0.0,
         ack_error_rate: 0.0,
+        weight: AIRTIME_WEIGHT,
     }
 }
 

@@ -13,7 +13,7 @@ use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
-use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, HardwareDepth};
 use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::phy::timing::Timing;
@@ -117,6 +117,7 @@ impl Pair {
             let radio = Radio::new(ChannelId(0), functions, HardwareDepth::default(), &edca);
             let mut tx = Transmitter::new(DevId(n));
             tx.add_peer(Peer {
+                weight: AIRTIME_WEIGHT,
                 remote: (DevId(1 - n), PeerId(0)),
                 chain,
                 limits: [AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX); 4],

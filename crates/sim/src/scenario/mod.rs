@@ -217,6 +217,8 @@ pub struct Station {
     pub error_rate: f64,
     /// Probability that an ACK or Block Ack is lost.
     pub ack_error_rate: f64,
+    /// Its share of the airtime against other stations', where the scheme has weights.
+    pub airtime_weight: u32,
 }
 
 /// An interface by its positions in [`Scenario::nodes`] and [`Node::interfaces`].
@@ -241,16 +243,19 @@ pub enum Scheme {
     Airtime,
     /// `airtime_as_printed`: the same by the paper's listing.
     AirtimeAsPrinted,
+    /// `mac80211`: queues in the MAC, served by airtime as mac80211 has done since 5.1.
+    Mac80211,
 }
 
 impl Scheme {
     /// All, under their names.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
         ("fq_mac", Self::FqMac),
         ("airtime", Self::Airtime),
         ("airtime_as_printed", Self::AirtimeAsPrinted),
+        ("mac80211", Self::Mac80211),
     ];
 }
 

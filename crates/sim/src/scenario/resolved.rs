@@ -85,6 +85,7 @@ impl Scenario {
                     "retry_chain": chain.collect::<Vec<_>>(),
                     "error_rate": station.error_rate,
                     "ack_error_rate": station.ack_error_rate,
+                    "airtime_weight": station.airtime_weight,
                 })
             }
         };
@@ -323,6 +324,15 @@ fn driver(config: &DriverConfig) -> Value {
         Scheduler::RoundRobin => ("round_robin", None),
         Scheduler::Airtime(a) => ("airtime", Some(a)),
         Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
+        Scheduler::Mac80211(a, _) => ("mac80211", Some(a)),
+    };
+    let aql = match scheduler {
+        Scheduler::Mac80211(_, Some(aql)) => json!({
+            "low_ns": aql.low.nanos(),
+            "high_ns": aql.high.nanos(),
+            "threshold_ns": aql.threshold.nanos(),
+        }),
+        _ => Value::Null,
     };
     let airtime = airtime.map(|a| {
         json!({
@@ -344,6 +354,7 @@ fn driver(config: &DriverConfig) -> Value {
         "hysteresis_ns": p.hysteresis.nanos(),
         "scheduler": name,
         "airtime": airtime,
+        "aql": aql,
     })
 }
 

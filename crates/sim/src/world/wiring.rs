@@ -374,6 +374,7 @@ impl<'a> Plan<'a> {
             expected: expected_throughput(path.chain.entries()[0].rate, limits[Ac::Be.index()]),
             error_rate: path.error_rate,
             ack_error_rate: path.ack_error_rate,
+            weight: path.airtime_weight,
         }
     }
 

@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{Duration, Instant};
 use super::{parse, run_to, watched};
 
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
-const SCHEMES: [&str; 5] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed"];
+const SCHEMES: [&str; 6] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "mac80211"];
 
 /// Congestion controls of TCP.
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];

@@ -58,6 +58,8 @@ pub struct Peer {
     pub error_rate: f64,
     /// Probability that its acknowledgement is lost.
     pub ack_error_rate: f64,
+    /// Its share of the airtime against others' (`iw station set airtime_weight`).
+    pub weight: u32,
 }
 
 /// The hardware as a driver sees it.

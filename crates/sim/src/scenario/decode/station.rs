@@ -1,5 +1,6 @@
 //! A station's path to its access point: rates and errors.
 
+use stillair_model::wifi::config::AIRTIME_WEIGHT;
 use stillair_model::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
 
 use super::super::contract::{Form, Key, Shape};
@@ -34,6 +35,13 @@ pub(super) const KEYS: &[Key] = &[
     ),
     Key::or("error_rate", Form::Fraction, "0.0", "chance that an MPDU is lost"),
     Key::or("ack_error_rate", Form::Fraction, "0.0", "chance that an ACK or Block Ack is lost"),
+    // linux: net/wireless/nl80211.c NL80211_ATTR_AIRTIME_WEIGHT (5.1) - 1 to 65535.
+    Key::or(
+        "airtime_weight",
+        Form::Integer(1, 65_535),
+        "256",
+        "its share of the airtime against other stations', with the scheme `mac80211`",
+    ),
 ];
 
 const IN_CHAIN: Form = Form::Listed {
@@ -69,6 +77,7 @@ pub(super) fn read(section: &mut Section<'_>, ap: InterfaceRef, channel: Width) 
         chain,
         error_rate: section.or("error_rate", 0.0)?,
         ack_error_rate: section.or("ack_error_rate", 0.0)?,
+        airtime_weight: section.or("airtime_weight", AIRTIME_WEIGHT)?,
     })
 }
 
