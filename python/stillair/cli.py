@@ -12,6 +12,7 @@ from stillair import __version__, _native, output
 from stillair._native import InputError, RunError
 from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
+from stillair.rc_text import rc_text
 from stillair.result import Result
 from stillair.scenario import Scenario
 from stillair.summary import summary
@@ -163,6 +164,18 @@ def tc(
     scenario, overrides = Scenario(file), _overrides(set_)
     result = scenario.run(seed=seed, overrides=overrides, first_run=run_)
     print(tc_text(result.runs[0], json.loads(scenario.resolve(overrides))))
+
+
+@app.command()
+def rc(
+    file: File,
+    seed: Seed = None,
+    run_: Annotated[int, typer.Option("--run", min=0, help="Number of the repetition.")] = 0,
+    set_: Set = None,
+) -> None:
+    """Print what rate control knows at the end of a run, as 'rc_stats' of mac80211 prints it."""
+    result = Scenario(file).run(seed=seed, overrides=_overrides(set_), first_run=run_)
+    print(rc_text(result.runs[0]))
 
 
 @app.command()

@@ -17,6 +17,18 @@ class Ping:
 
 
 @dataclass(frozen=True)
+class Test:
+    """One of Flent's tests: its name, who runs it against whom, its load and the pings before and after that."""
+
+    name: str
+    sender: str
+    receiver: str
+    length_ns: int
+    delay_ns: int
+    streams: int | None
+
+
+@dataclass(frozen=True)
 class Voice:
     """A packet of a call: when it came, how long its way took, and its sequence number."""
 
@@ -59,6 +71,8 @@ class Flow:
     pings: list[Ping] | None
     voip: list[Voice] | None = None
     loads: list[Load] | None = None
+    flent: str | None = None
+    """What Flent calls its series, if it is of a test."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +130,8 @@ class Series:
             self.steps: int = data["steps"]
             self.duration_ns: int = data["duration_ns"]
             self.warm_up_ns: int = data["warm_up_ns"]
+            self.cool_down_ns: int = data.get("cool_down_ns", 0)
+            self.test = _test(data["test"]) if "test" in data else None
             self.flows = [self._flow(flow) for flow in data["flows"]]
             self.stations = [
                 StationSteps(s["name"], s["ac"], *(self._steps(s[key], f"{s['name']}.{key}") for key in _COLUMNS))
@@ -145,6 +161,10 @@ class Series:
     def length_ns(self, step: int) -> int:
         """How long a step is."""
         return self.end_ns(step) - step * self.step_ns
+
+    def measured_ns(self) -> tuple[int, int]:
+        """From when to when is measured."""
+        return self.warm_up_ns, self.duration_ns - self.cool_down_ns
 
     def first_measured(self) -> int:
         """The first step after the warm-up."""
@@ -204,12 +224,17 @@ class Series:
             pings=None if pings is None else [Ping(*ping) for ping in pings],
             voip=None if voip is None else [Voice(*packet) for packet in voip],
             loads=None if loads is None else [Load(*load) for load in loads],
+            flent=flow.get("flent"),
         )
 
     def _steps(self, values: list[int], name: str) -> list[int]:
         if len(values) != self.steps:
             raise InputError(f"{self._where}: {name} has {len(values)} values for {self.steps} steps")
         return values
+
+
+def _test(data: Mapping[str, Any]) -> Test:
+    return Test(data["name"], data["from"], data["to"], data["length_ns"], data["delay_ns"], data["streams"])
 
 
 def _mean_ms(ns: list[int]) -> float | None:

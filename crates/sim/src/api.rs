@@ -12,13 +12,14 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use stillair_model::vocabulary::{Duration, Instant, Seed, Sink};
+use stillair_model::vocabulary::{Duration, IfId, Instant, Seed, Sink};
+use stillair_model::wifi::rate::StatsRow;
 
 use crate::recorder::{
-    self, AirNames, AtEnd, Exchanges, ExchangesReport, Occupancy, OccupancyReport, QdiscSummary, Recorder,
-    RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+    self, AirNames, AtEnd, Exchanges, ExchangesReport, Occupancy, OccupancyReport, QdiscSummary, RateSummary,
+    Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
 };
-use crate::scenario::{self, Scenario};
+use crate::scenario::{self, InterfaceRef, Scenario};
 use crate::world::{self, DevLayout, QdiscCounters, Wired, World};
 
 /// Version of the program, as results carry it.
@@ -206,7 +207,7 @@ fn close<S: Sink>(
 ) -> Result<RunSummary, String> {
     let end = Instant::ZERO + scenario.duration;
     world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
-    let measured = scenario.duration - scenario.warm_up;
+    let measured = scenario.duration - scenario.warm_up - scenario.cool_down;
     let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
     let seen = recorder(&world.trace);
     let names = scenario.flow_names();
@@ -218,8 +219,22 @@ fn close<S: Sink>(
     let since = |(flow, since): (_, Option<Instant>)| (flow, since.map(|since| end - since));
     let under_way = world.loads_under_way().map(since).collect();
     let packets = world.packet_account();
-    let end = AtEnd { packets, air, qdiscs, tcp: tcp.collect(), flows: &names, under_way };
+    let rc_stats = rc_stats(scenario, world);
+    let end = AtEnd { packets, air, qdiscs, rc_stats, tcp: tcp.collect(), flows: &names, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
+}
+
+/// What rate control knows of each link.
+fn rc_stats<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Vec<RateSummary>> {
+    let nodes = scenario.nodes.iter().enumerate();
+    let all = nodes
+        .flat_map(|(node, n)| (0..n.interfaces.len()).map(move |interface| InterfaceRef { node, interface }));
+    let names: Vec<String> = all.map(|at| scenario.interface_name(at)).collect();
+    let one = |(from, to, rows): (IfId, IfId, Vec<StatsRow>)| {
+        let rows = rows.into_iter().map(RateSummary::from).collect();
+        (format!("{} to {}", names[from.index()], names[to.index()]), rows)
+    };
+    world.rate_stats().map(one).collect()
 }
 
 /// The counters of all queueing disciplines, by name.

@@ -14,26 +14,32 @@ pub enum Reason {
     RetryLimit,
     /// It came after the receiver's window had moved on, or twice.
     OldOrDuplicate,
+    /// The receiver had marked it lost, as it came broken too often before.
+    RetryOut,
     /// No route to its destination.
     NoRoute,
     /// Nobody listens at its destination.
     NoListener,
     /// An emulated network lost it.
     Loss,
+    /// PIE was against it when it came.
+    Pie,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 9;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
         Self::Codel,
         Self::RetryLimit,
         Self::OldOrDuplicate,
+        Self::RetryOut,
         Self::NoRoute,
         Self::NoListener,
         Self::Loss,
+        Self::Pie,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -42,9 +48,11 @@ impl Reason {
             Self::Codel => "codel",
             Self::RetryLimit => "retry_limit",
             Self::OldOrDuplicate => "old_or_duplicate",
+            Self::RetryOut => "retry_out",
             Self::NoRoute => "no_route",
             Self::NoListener => "no_listener",
             Self::Loss => "loss",
+            Self::Pie => "pie",
         }
     }
 }

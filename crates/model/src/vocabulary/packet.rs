@@ -34,11 +34,15 @@ impl Pkt {
     }
 }
 
+/// Hops that a packet may make when it is new.
+pub const TTL: u8 = 64;
+
 /// The hot part of a packet: all that queues and drivers look at.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// When it entered the queue it is in (CoDel's time stamp).
+    /// When it entered the queue it is in (CoDel's time stamp). Of a TCP segment that is in none yet, when it may leave
+    /// (as `skb->tstamp`).
     pub t_enqueue: Instant,
     /// When its sender created it.
     pub t_sent: Instant,
@@ -182,7 +186,7 @@ impl Packets {
         hot.prio = 0;
         hot.tid = 0;
         hot.kind = p.kind;
-        hot.ttl = 64;
+        hot.ttl = TTL;
         hot.live = true;
         Pkt::new(slot, hot.generation)
     }
@@ -345,7 +349,7 @@ fn blank() -> Packet {
         prio: 0,
         tid: 0,
         kind: Kind::Udp,
-        ttl: 64,
+        ttl: TTL,
         generation: 1,
         live: false,
     }

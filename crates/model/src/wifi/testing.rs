@@ -8,11 +8,11 @@ use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::medium::{Medium, Outcome};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::radio::Radio;
-use crate::wifi::config::{AIRTIME_WEIGHT, HardwareDepth};
+use crate::wifi::config::HardwareDepth;
 use crate::wifi::phy::timing::Timing;
 use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain};
+use crate::wifi::rate::RateControl;
 use crate::wifi::seq_window::Seq;
-use crate::wifi::tx::aggregate::{AggregateLimits, PEER_MAX};
 use crate::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
 
 /// Truesize of every packet.
@@ -32,16 +32,11 @@ pub(crate) fn chain(names: &[&str]) -> RetryChain {
 
 /// A neighbour whose aggregates hold at most so many frames.
 pub(crate) fn peer(names: &[&str], frames: u32) -> Peer {
-    let chain = chain(names);
-    Peer {
-        remote: (DevId(1), PeerId(0)),
-        chain,
-        limits: [AggregateLimits::of(&chain, Duration::ZERO, frames, PEER_MAX); 4],
-        expected: Rate::from_mbps(100),
-        error_rate: 0.0,
-        ack_error_rate: 0.0,
-        weight: AIRTIME_WEIGHT,
-    }
+    let mut peer = Peer::new((DevId(1), PeerId(0)), RateControl::Fixed(chain(names)));
+    peer.most.0 = frames;
+    peer.choose(|_| Duration::ZERO);
+    peer.expected = Rate::from_mbps(100);
+    peer
 }
 
 /// A medium with the five functions of one radio, and that radio.
@@ -81,6 +76,11 @@ impl Rig {
         let closed = |s| s == crate::wifi::tx::tid::Session::Closed;
         rig.tx.tids.iter_mut().filter(|t| closed(t.session)).for_each(|t| t.open());
         rig
+    }
+
+    /// The same radio with other limits; it is idle.
+    pub(crate) fn set_depth(&mut self, depth: HardwareDepth) {
+        self.radio = Radio::new(ChannelId(0), self.radio.functions, depth, &EdcaSet::STATION);
     }
 
     pub(crate) fn parts(&mut self) -> (&mut Transmitter, Hardware<'_>, Ctx<'_, NoSink>) {
@@ -152,6 +152,7 @@ pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -
             seq: Seq::new(seq),
             len: 1538,
             tries: 0,
+            probe: None,
             charge: SockId::NONE,
             truesize: TRUESIZE,
         })

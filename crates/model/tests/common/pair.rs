@@ -7,18 +7,19 @@ use std::collections::VecDeque;
 
 use stillair_model::vocabulary::{
     Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, Packets, PeerId, Pkt, PlaceId,
-    RadioId, Rate, Reason, Seed, Sink, SockId, Trace,
+    RadioId, Reason, Seed, Sink, SockId, Trace,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
-use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, HardwareDepth};
+use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
-use stillair_model::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use stillair_model::wifi::rate::RateControl;
 use stillair_model::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
 
 /// What the air does to one try of a PPDU.
@@ -116,15 +117,7 @@ impl Pair {
             });
             let radio = Radio::new(ChannelId(0), functions, HardwareDepth::default(), &edca);
             let mut tx = Transmitter::new(DevId(n));
-            tx.add_peer(Peer {
-                weight: AIRTIME_WEIGHT,
-                remote: (DevId(1 - n), PeerId(0)),
-                chain,
-                limits: [AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX); 4],
-                expected: Rate::from_mbps(100),
-                error_rate: 0.0,
-                ack_error_rate: 0.0,
-            });
+            tx.add_peer(Peer::new((DevId(1 - n), PeerId(0)), RateControl::Fixed(chain)));
             let place = PlaceId(n);
             let dev = WifiDev::new(RadioId(n), tx, Driver::new(driver, 1, place, 1), retry_limit, place);
             Side { dev, radio, above: Default::default(), stopped: [false; 4] }
@@ -281,7 +274,16 @@ impl Pair {
                 let Side { dev, radio, .. } = &mut self.sides[1 - side];
                 let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
                 let hw = &mut Hardware { radio, medium: &mut self.medium };
-                dev.receive(self.now, PeerId(0), &mut ppdu, whole, airtime, &mut up, hw, ctx);
+                dev.receive(
+                    self.now,
+                    PeerId(0),
+                    &mut ppdu,
+                    Got { whole, readable: u64::MAX },
+                    airtime,
+                    &mut up,
+                    hw,
+                    ctx,
+                );
                 self.deliver(1 - side, up);
             }
             if again {

@@ -3,6 +3,7 @@
 mod exchanges;
 mod hash;
 mod occupancy;
+mod rc_stats;
 mod series;
 mod series_report;
 mod sockets;
@@ -12,6 +13,7 @@ mod xstats;
 
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
+pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
@@ -20,6 +22,8 @@ pub use summary::{
 };
 pub use voip::{VoipRecord, VoipSummary};
 pub use xstats::named;
+
+use core::ops::Range;
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
 
@@ -46,7 +50,7 @@ pub enum Protocol {
     Udp,
 }
 
-/// What was seen of a flow after the warm-up.
+/// What was seen of a flow in the time that is measured.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecord {
     /// Station that the flow begins or ends at.
@@ -61,7 +65,7 @@ pub struct FlowRecord {
     pub voip: Box<VoipRecord>,
 }
 
-/// What was seen of a station after the warm-up.
+/// What was seen of a station in the time that is measured.
 #[derive(Clone, Debug, Default)]
 pub struct StationRecord {
     /// Airtime of all tries of data sent to it and by it.
@@ -75,8 +79,8 @@ pub struct StationRecord {
 /// The recorder of a run.
 #[derive(Debug)]
 pub struct Recorder {
-    /// Nothing before is measured; the hash covers everything.
-    pub measure_from: Instant,
+    /// What is measured; the hash covers everything.
+    pub measured: Range<Instant>,
     /// By flow.
     pub flows: Vec<FlowRecord>,
     /// By station, in the order of the scenario.
@@ -93,21 +97,13 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder for flows and stations; `links` says for each device and each of its peers whose airtime is used.
     pub fn new(
-        measure_from: Instant,
+        measured: Range<Instant>,
         flows: Vec<FlowRecord>,
         stations: usize,
         links: Vec<Vec<(usize, Direction)>>,
     ) -> Self {
         let stations = vec![StationRecord::default(); stations];
-        Self {
-            measure_from,
-            flows,
-            stations,
-            links,
-            series: None,
-            exchanges: None,
-            hash: TraceHash::default(),
-        }
+        Self { measured, flows, stations, links, series: None, exchanges: None, hash: TraceHash::default() }
     }
 
     /// The hash of all that was traced so far.
@@ -126,7 +122,7 @@ impl Recorder {
         if let Some(series) = &mut self.series {
             series.ppdu(t, station, direction);
         }
-        if now < self.measure_from {
+        if !self.measured.contains(&now) {
             return;
         }
         let record = &mut self.stations[station];
@@ -147,7 +143,7 @@ impl Sink for Recorder {
         }
         match what {
             Trace::Ppdu(t) => self.ppdu(now, t),
-            _ if now < self.measure_from => {}
+            _ if !self.measured.contains(&now) => {}
             Trace::Delivered { flow, kind, seq, len, delay } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
@@ -186,7 +182,7 @@ mod tests {
         use Direction::{Down, Up};
         let flows = [Some(0), Some(1)].map(|station| FlowRecord { station, ..FlowRecord::default() });
         let links = vec![vec![(0, Down), (1, Down)], vec![(0, Up)], vec![(1, Up)]];
-        Recorder::new(ms(100), flows.to_vec(), 2, links)
+        Recorder::new(ms(100)..ms(2000), flows.to_vec(), 2, links)
     }
 
     fn delivered(r: &mut Recorder, at: u64, flow: u32, kind: Kind, len: u32, delay: u64) {
@@ -234,6 +230,9 @@ mod tests {
         sent(&mut r, 144, (0, 1), PpduKind::Management, 0, 0);
         sent(&mut r, 145, (0, 0), PpduKind::Beacon, 0, 0);
         sent(&mut r, 146, (0, 0), PpduKind::Bar, 0, 0);
+        // Nor does anything count after the end.
+        delivered(&mut r, 2000, 0, Kind::Udp, 1028, 1);
+        sent(&mut r, 2000, (0, 0), PpduKind::Aggregate, 32, 0);
         r
     }
 
@@ -266,6 +265,7 @@ mod tests {
             packets: (&account, 3),
             air: vec![("wifi".to_owned(), &air)],
             qdiscs: BTreeMap::new(),
+            rc_stats: BTreeMap::new(),
             tcp: Vec::new(),
             flows: &[],
             under_way: Vec::new(),

@@ -8,7 +8,7 @@ use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::{Direction, Protocol, Recorder, SocketSeries, VoipSummary};
+use super::{Direction, Protocol, RateSummary, Recorder, SocketSeries, VoipSummary};
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
 #[derive(Clone, Debug, Serialize)]
@@ -50,6 +50,9 @@ pub struct RunSummary {
     /// Queueing disciplines over the whole run, by interface: `R.eth0`, and those inside it, such as `R.eth0/child` of a
     /// class and `ap.wlan0/BE` of an access category.
     pub qdiscs: BTreeMap<String, QdiscSummary>,
+    /// What rate control knows at the end, by link: `ap.wlan0 to fast1.wlan0`. Links with fixed rates are not there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// What became of all packets of the whole run.
     pub packets: PacketSummary,
 }
@@ -88,7 +91,7 @@ impl WebSummary {
 /// The summary of one TCP flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
-    /// Bytes read by the receiver after the warm-up, in Mbit/s.
+    /// Bytes read by the receiver in the time that is measured, in Mbit/s.
     pub goodput_mbps: f64,
     /// Segments sent again, over the whole run.
     pub retransmissions: u32,
@@ -190,6 +193,8 @@ pub struct AtEnd<'a> {
     pub air: Vec<(String, &'a AirAccount)>,
     /// Counters of queueing disciplines by their names.
     pub qdiscs: BTreeMap<String, QdiscSummary>,
+    /// What rate control knows, by link.
+    pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// TCP's senders: name of the flow, flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
     /// Names of all flows, in their order.
@@ -198,7 +203,7 @@ pub struct AtEnd<'a> {
     pub under_way: Vec<(FlowId, Option<Duration>)>,
 }
 
-/// Makes the summary of a run in which `measured` passed after the warm-up.
+/// Makes the summary of a run of which so much was `measured`.
 pub fn summarise(
     (seed, run): (u64, u64),
     recorder: &Recorder,
@@ -207,7 +212,7 @@ pub fn summarise(
     places: &[String],
     end: AtEnd<'_>,
 ) -> RunSummary {
-    let AtEnd { packets: (account, inside), air, qdiscs, tcp, flows: names, under_way } = end;
+    let AtEnd { packets: (account, inside), air, qdiscs, rc_stats, tcp, flows: names, under_way } = end;
     let seconds = measured.secs_f64();
     let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
     let used: Vec<f64> =
@@ -295,6 +300,7 @@ pub fn summarise(
         drops: dropped.collect(),
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),
         qdiscs,
+        rc_stats,
         packets: PacketSummary {
             created: account.created,
             delivered: account.delivered,

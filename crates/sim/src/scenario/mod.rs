@@ -26,7 +26,11 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::phy::errors::Snr;
+use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::{Band, RetryChain, Width};
+use stillair_model::wifi::rate::table::HtCapabilities;
+use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use document::Table;
@@ -43,6 +47,8 @@ pub struct Scenario {
     pub duration: Duration,
     /// What happens before this is not measured.
     pub warm_up: Duration,
+    /// What happens in this time before the end is not measured.
+    pub cool_down: Duration,
     /// Seed of all random streams.
     pub seed: u64,
     /// Wi-Fi channels.
@@ -53,6 +59,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Traffic.
     pub flows: Vec<Flow>,
+    /// The one of Flent's tests that some of the traffic is.
+    pub test: Option<FlentTest>,
     /// What is recorded beyond the summary.
     pub record: Record,
 }
@@ -117,6 +125,8 @@ pub struct Channel {
     pub band: Band,
     /// Width; stations may use less.
     pub width: Width,
+    /// How loud a signal is at a distance, and how loud the noise.
+    pub path_loss: PathLoss,
     /// Time between beacons of each access point; none where beacons are off.
     pub beacon_interval: Option<Duration>,
 }
@@ -145,6 +155,8 @@ pub struct Interface {
     pub tso: bool,
     /// Segments that come in together are merged (GRO).
     pub gro: bool,
+    /// Packets that its queues may hold where their discipline does not say.
+    pub txqueuelen: u32,
     /// Queueing discipline: the one given, or the default of device and scheme.
     pub qdisc: QdiscSpec,
     /// What it is connected to.
@@ -192,6 +204,10 @@ pub struct Wifi {
     pub edca: [EdcaOverride; 4],
     /// Tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more.
     pub retry_limit: u8,
+    /// That limit is lower for frames sent at low rates.
+    pub retry_limit_by_rate: bool,
+    /// Pseudo retry-out of what an access point receives.
+    pub retry_out: Option<RetryOutParams>,
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
     /// are then this device's too.
     pub radio: Option<InterfaceRef>,
@@ -199,6 +215,7 @@ pub struct Wifi {
 
 /// Part that a Wi-Fi device plays.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Role {
     /// Access point.
     Ap,
@@ -212,13 +229,69 @@ pub struct Station {
     /// Its access point's interface.
     pub ap: InterfaceRef,
     /// Rates, of what it sends and of what it is sent.
-    pub chain: RetryChain,
-    /// Probability that an MPDU is lost.
-    pub error_rate: f64,
-    /// Probability that an ACK or Block Ack is lost.
-    pub ack_error_rate: f64,
+    pub rates: Rates,
+    /// What is lost.
+    pub errors: Errors,
     /// Its share of the airtime against other stations', where the scheme has weights.
     pub airtime_weight: u32,
+}
+
+/// What is lost on a path, the same in both directions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
+pub enum Errors {
+    /// Chances, whatever the rate.
+    Given {
+        /// That nothing of a data PPDU is heard.
+        unheard: f64,
+        /// That an MPDU is broken.
+        frame: f64,
+        /// That an ACK or Block Ack is lost.
+        answer: f64,
+    },
+    /// What follows from a signal-to-noise ratio.
+    Noise(SnrSteps),
+}
+
+/// A signal-to-noise ratio from the start of the run on, and the times at which it changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SnrSteps {
+    steps: [(Duration, Snr); Self::MOST],
+    len: usize,
+}
+
+impl SnrSteps {
+    /// Most ratios of a path.
+    pub const MOST: usize = 16;
+
+    /// The ratio that holds from the start on.
+    pub const fn new(snr: Snr) -> Self {
+        Self { steps: [(Duration::ZERO, snr); Self::MOST], len: 1 }
+    }
+
+    /// Another from `at` on; false if that is not after the last, or if there are too many.
+    pub fn then(&mut self, at: Duration, snr: Snr) -> bool {
+        let fits = self.len < Self::MOST && at > self.steps[self.len - 1].0;
+        if fits {
+            self.steps[self.len] = (at, snr);
+            self.len += 1;
+        }
+        fits
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Duration, Snr)> + '_ {
+        self.steps[..self.len].iter().copied()
+    }
+}
+
+/// How the rates of a path are chosen, at each of its ends by itself.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Rates {
+    /// Always this chain.
+    Fixed(RetryChain),
+    /// Minstrel-HT, between devices that can do this.
+    MinstrelHt(HtCapabilities),
 }
 
 /// An interface by its positions in [`Scenario::nodes`] and [`Node::interfaces`].
@@ -245,17 +318,20 @@ pub enum Scheme {
     AirtimeAsPrinted,
     /// `mac80211`: queues in the MAC, served by airtime as mac80211 has done since 5.1.
     Mac80211,
+    /// `ath9k_htc`: pfifo_fast over a device behind USB.
+    Ath9kHtc,
 }
 
 impl Scheme {
     /// All, under their names.
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
         ("fq_mac", Self::FqMac),
         ("airtime", Self::Airtime),
         ("airtime_as_printed", Self::AirtimeAsPrinted),
         ("mac80211", Self::Mac80211),
+        ("ath9k_htc", Self::Ath9kHtc),
     ];
 }
 
@@ -312,6 +388,25 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// What it is.
     pub kind: FlowKind,
+    /// What Flent calls its series, if it is of a test.
+    pub series: Option<String>,
+}
+
+/// One of Flent's tests, whose flows are among those of the scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlentTest {
+    /// Its name.
+    pub name: String,
+    /// The host that runs it.
+    pub from: InterfaceRef,
+    /// The host that it measures against.
+    pub to: InterfaceRef,
+    /// How long its load lasts.
+    pub length: Duration,
+    /// Pings alone, before the load and after it.
+    pub delay: Duration,
+    /// Its flows, where their number is a setting.
+    pub streams: Option<u32>,
 }
 
 /// Kinds of traffic.

@@ -8,10 +8,15 @@ use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
-use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::phy::errors::Snr;
+use stillair_model::wifi::phy::{Band, RateTry, Width};
+use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
-use super::{EdcaOverride, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi};
+use super::{
+    EdcaOverride, Errors, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Rates, Role, Scenario,
+    Scheme, Wifi,
+};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -21,6 +26,10 @@ impl Scenario {
                 "name": c.name,
                 "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0 },
                 "width_mhz": match c.width { Width::Mhz20 => 20, Width::Mhz40 => 40 },
+                "tx_power_mdbm": c.path_loss.tx_power,
+                "loss_at_1m_mdb": c.path_loss.at_1m,
+                "loss_per_decade_mdb": c.path_loss.per_decade,
+                "noise_mdbm": c.path_loss.noise,
                 "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
             })
         });
@@ -43,6 +52,7 @@ impl Scenario {
             "name": self.name,
             "duration_ns": self.duration.nanos(),
             "warm_up_ns": self.warm_up.nanos(),
+            "cool_down_ns": self.cool_down.nanos(),
             "seed": self.seed,
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
@@ -53,6 +63,7 @@ impl Scenario {
                 "air_ns": self.record.air.map(|air| [air.from.nanos(), air.until.nanos()]),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
+            "test": self.test.as_ref().map(|t| self.test(t)),
         });
         all.to_string()
     }
@@ -67,6 +78,7 @@ impl Scenario {
             "address": interface.address.to_string(),
             "tso": interface.tso,
             "gro": interface.gro,
+            "txqueuelen": interface.txqueuelen,
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
         })
@@ -77,16 +89,15 @@ impl Scenario {
         let role = match wifi.role {
             Role::Ap => json!({ "kind": "ap" }),
             Role::Station(station) => {
-                let entries = station.chain.entries().iter();
-                let chain = entries.map(|e| json!({ "rate": e.rate.to_string(), "tries": e.tries }));
-                json!({
+                let mut keys = json!({
                     "kind": "station",
                     "ap": self.interface_name(station.ap),
-                    "retry_chain": chain.collect::<Vec<_>>(),
-                    "error_rate": station.error_rate,
-                    "ack_error_rate": station.ack_error_rate,
                     "airtime_weight": station.airtime_weight,
-                })
+                });
+                let (key, value) = rates(&station.rates);
+                keys[key] = value;
+                errors(&station.errors, &mut keys);
+                keys
             }
         };
         json!({
@@ -98,7 +109,23 @@ impl Scenario {
             "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
             "retry_limit": wifi.retry_limit,
+            "retry_limit_by_rate": wifi.retry_limit_by_rate,
+            "retry_out": wifi.retry_out.map(|retry_out| match retry_out {
+                RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
+                RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
+            }),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
+        })
+    }
+
+    fn test(&self, test: &FlentTest) -> Value {
+        json!({
+            "name": test.name,
+            "from": self.endpoint_name(test.from),
+            "to": self.endpoint_name(test.to),
+            "length_ns": test.length.nanos(),
+            "delay_ns": test.delay.nanos(),
+            "streams": test.streams,
         })
     }
 
@@ -143,6 +170,7 @@ impl Scenario {
             "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
+            "series": flow.series,
         })
     }
 }
@@ -156,11 +184,14 @@ fn profile(p: &Profile) -> Value {
         "name": p.name,
         "txqueuelen": p.txqueuelen,
         "pfifo_fast_limit_per_band": p.pfifo_fast_limit_per_band,
+        "net.core.default_qdisc": p.default_qdisc,
         "net.core.wmem_default": p.wmem_default,
         "truesize_linear_bytes": p.truesize_linear,
         "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,
+        "bbr_pacing_margin_percent": p.bbr.pacing_margin_percent,
+        "bbr_extra_acked": p.bbr.extra_acked_gain > 0,
         "tcp": tcp(&p.tcp),
     })
 }
@@ -232,6 +263,35 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "drop_batch": p.drop_batch,
             "overlimit_raises_count": p.overlimit_raises_count,
             "codel": codel(&p.codel),
+        }),
+        QdiscConfig::Pie(p) => json!({
+            "kind": "pie",
+            "limit": p.limit,
+            "target_ns": p.pie.target.nanos(),
+            "tupdate_ns": p.tupdate.nanos(),
+            "alpha": p.pie.alpha,
+            "beta": p.pie.beta,
+            "ecn": p.pie.ecn,
+            "bytemode": p.pie.bytemode,
+            "dq_rate_estimator": p.pie.dq_rate_estimator,
+            "mtu_bytes": p.pie.mtu,
+        }),
+        QdiscConfig::Fq(p) => json!({
+            "kind": "fq",
+            "limit": p.limit,
+            "flow_limit": p.flow_limit,
+            "quantum_bytes": p.quantum,
+            "initial_quantum_bytes": p.initial_quantum,
+            "maxrate_bps": p.maxrate.map(Rate::bps),
+            "buckets": p.buckets,
+            "orphan_mask": p.orphan_mask,
+            "pacing": p.pacing,
+            "refill_delay_ns": p.refill_delay.nanos(),
+            "low_rate_threshold_bps": p.low_rate_threshold.bps(),
+            "ce_threshold_ns": p.ce_threshold.nanos(),
+            "timer_slack_ns": p.timer_slack.nanos(),
+            "horizon_ns": p.horizon.nanos(),
+            "horizon_drop": p.horizon_drop,
         }),
         QdiscConfig::Cake(p) => json!({
             "kind": "cake",
@@ -318,6 +378,14 @@ fn wire(params: &WireParams) -> Value {
 fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler) = match config {
         DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
+        DriverConfig::Htc(p) => {
+            return json!({
+                "kind": "ath9k_htc",
+                "limit": p.limit,
+                "target_buffers": p.target_buffers,
+                "max_frames": p.max_frames,
+            });
+        }
         DriverConfig::Fq(p, scheduler) => (p, scheduler),
     };
     let (name, airtime) = match scheduler {
@@ -366,4 +434,34 @@ fn edca(ac: Ac, e: &EdcaOverride) -> Value {
         "cw_max": e.cw_max,
         "txop_ns": e.txop.map(|d| d.nanos()),
     })
+}
+
+/// How a path's rates are chosen, under the key that says so.
+fn rates(rates: &Rates) -> (&'static str, Value) {
+    match rates {
+        Rates::Fixed(chain) => {
+            let entry = |e: &RateTry| json!({ "rate": e.rate.to_string(), "tries": e.tries });
+            ("retry_chain", chain.entries().iter().map(entry).collect())
+        }
+        Rates::MinstrelHt(can) => {
+            let width = if can.width == Width::Mhz40 { "40 MHz" } else { "20 MHz" };
+            let can = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
+            ("minstrel_ht", can)
+        }
+    }
+}
+
+/// What is lost on a path.
+fn errors(errors: &Errors, keys: &mut Value) {
+    match errors {
+        Errors::Given { unheard, frame, answer } => {
+            keys["unheard_rate"] = json!(unheard);
+            keys["error_rate"] = json!(frame);
+            keys["ack_error_rate"] = json!(answer);
+        }
+        Errors::Noise(steps) => {
+            let step = |(at, Snr(mdb)): (Duration, Snr)| json!({ "at_ns": at.nanos(), "snr_mdb": mdb });
+            keys["snr"] = steps.iter().map(step).collect();
+        }
+    }
 }

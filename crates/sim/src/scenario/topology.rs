@@ -34,6 +34,14 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
                 "forward = true",
             ));
         }
+        if flow.series.is_some() {
+            return Err(Fault::new(
+                tree.origin_of(&["test", "to"]),
+                "test.to".to_owned(),
+                format!("{:?}, and no way leads from {:?} to {:?}", name(to), name(flow.from.node), name(to)),
+                "nodes joined by links or channels",
+            ));
+        }
         let (number, element) = (f.to_string(), t.to_string());
         return Err(Fault::new(
             tree.origin_of(&["flow", &number, "to", &element]),

@@ -58,6 +58,36 @@ fn described(units: &[(&'static str, u64)]) -> (String, Vec<&'static str>) {
     (format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})\s*$", names.join("|")), names)
 }
 
+/// A ratio of powers such as `25 dB`, in thousandths of a decibel.
+pub(super) fn ratio(text: &str) -> Result<i32, Expected> {
+    signed(text, &[("dB", 1_000)]).ok_or_else(|| format!("a ratio in dB, {DECIBELS}, such as \"25 dB\""))
+}
+
+/// A level of power such as `16 dBm`, in thousandths of a decibel over a milliwatt.
+pub(super) fn level(text: &str) -> Result<i32, Expected> {
+    signed(text, &[("dBm", 1_000)]).ok_or_else(|| format!("a level in dBm, {DECIBELS}, such as \"16 dBm\""))
+}
+
+/// Bounds of ratios and levels: no radio comes near.
+const DECIBELS: &str = "-200 to 200";
+
+fn signed(text: &str, units: &[(&str, u64)]) -> Option<i32> {
+    let text = text.trim();
+    let (sign, plain) = text.strip_prefix('-').map_or((1, text), |plain| (-1, plain));
+    match quantity(plain, units) {
+        Some(Quantity::Whole(n)) if n <= 200_000 => Some(sign * n as i32),
+        _ => None,
+    }
+}
+
+/// A length such as `10 m`, in millimetres.
+pub(super) fn length(text: &str) -> Result<u64, Expected> {
+    match quantity(text, &[("m", 1_000)]) {
+        Some(Quantity::Whole(n)) if (1..=1_000_000_000).contains(&n) => Ok(n),
+        _ => Err("a length in m, above zero and in whole millimetres, such as \"10 m\"".to_owned()),
+    }
+}
+
 /// How times are written: a regular expression, and the units.
 pub(super) fn times() -> (String, Vec<&'static str>) {
     described(&TIMES)

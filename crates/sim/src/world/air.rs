@@ -9,6 +9,8 @@ use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
+use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::phy::frame;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
 use stillair_model::wifi::tx::transmitter::management_chain;
@@ -171,16 +173,14 @@ impl<S: Sink> World<S> {
         }
 
         let sender = ppdu.header.dev.index();
-        let peer = &self.wlans[sender].dev.tx.peers[ppdu.header.peer.index()];
-        let (remote, ack_error_rate) = (peer.remote, peer.ack_error_rate);
-        let data = matches!(ppdu.header.content, Content::Data { .. });
-        // deviation: a given error rate is that of data frames - management frames and Block Ack requests go at the
-        // lowest basic rate and come through; only their acknowledgements may be lost.
-        let error_rate = if data { peer.error_rate } else { 0.0 };
-        let errors = &mut self.wlans[sender].errors;
-        let frames = ppdu.mpdus.len().max(1);
-        let whole = (0..frames).fold(0_u64, |bits, n| bits | u64::from(!errors.chance(error_rate)) << n);
-        let acknowledged = whole != 0 && !errors.chance(ack_error_rate);
+        let wlan = &mut self.wlans[sender];
+        let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
+        let remote = peer.remote;
+        let got = peer.errors.receive(start, &ppdu, &mut wlan.errors);
+        let Got { whole, .. } = got;
+        let answer = PhyRate::Ofdm(control_rate(ppdu.rate()));
+        let bytes = if asks_for_block_ack(&ppdu) { frame::BLOCK_ACK } else { frame::ACK };
+        let acknowledged = whole != 0 && peer.errors.answer(start, answer, bytes, &mut wlan.errors);
 
         channel.account.book(use_of(ppdu.header.content), start + took);
         // Without any whole frame there is no answer: everybody waits as after a frame that nobody understood.
@@ -195,7 +195,7 @@ impl<S: Sink> World<S> {
         let again = !acknowledged && ppdu.next_try();
         if again {
             // The receiver may have got frames although their sender does not know.
-            self.hand_over(&mut ppdu, remote, whole, took);
+            self.hand_over(&mut ppdu, remote, got, took);
             self.radios[radio].put_back(queue, ppdu);
             let medium = &mut self.channels[index].medium;
             medium.done(now, winner, Outcome::Failed, true);
@@ -205,7 +205,7 @@ impl<S: Sink> World<S> {
         let medium = &mut self.channels[index].medium;
         medium.done(now, winner, Outcome::Finished, more);
         medium.idle(now, idle_from);
-        self.hand_over(&mut ppdu, remote, whole, took);
+        self.hand_over(&mut ppdu, remote, got, took);
         if acknowledged {
             ppdu.acknowledged = true;
             ppdu.acked = ppdu.received;
@@ -278,15 +278,15 @@ impl<S: Sink> World<S> {
     }
 
     /// The receiver's hardware hands over what it got of one try.
-    fn hand_over(&mut self, ppdu: &mut Ppdu, (dev, peer): (DevId, PeerId), whole: u64, took: Duration) {
-        if whole == 0 && ppdu.mpdus.is_empty() {
+    fn hand_over(&mut self, ppdu: &mut Ppdu, (dev, peer): (DevId, PeerId), got: Got, took: Duration) {
+        if got == Got::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
             return;
         }
         let mut up = self.batches.pop().unwrap_or_default();
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
         let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        wlan.dev.receive(self.now, peer, ppdu, whole, took, &mut up, &mut hw, ctx);
+        wlan.dev.receive(self.now, peer, ppdu, got, took, &mut up, &mut hw, ctx);
         self.ingress(interface, &mut up);
         self.batches.push(up);
     }
@@ -307,7 +307,7 @@ impl<S: Sink> World<S> {
             woken
         };
         if woken.any() {
-            Ac::ALL.into_iter().filter(|&ac| woken.has(ac)).for_each(|ac| self.run_queue(interface, ac));
+            self.run_woken(interface, woken);
         }
     }
 

@@ -68,8 +68,16 @@ pub(super) struct Way<'a, S> {
 }
 
 impl<S: Sink> Outlet for Way<'_, S> {
-    fn send(&mut self, _: Instant, packet: NewPacket, segs: u16, ack: u32, header: &TcpHeader) -> Enqueue {
+    fn send(
+        &mut self,
+        departs: Instant,
+        packet: NewPacket,
+        segs: u16,
+        ack: u32,
+        header: &TcpHeader,
+    ) -> Enqueue {
         let p = self.world.packets.create_tcp(packet, segs, ack, header);
+        self.world.packets.get_mut(p).t_enqueue = departs;
         self.world.send(self.node, p)
     }
 }

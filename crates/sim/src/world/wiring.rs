@@ -10,11 +10,13 @@ use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
+use stillair_model::wifi::air::reception::{Noise, PathErrors};
+use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::phy::timing::Timing;
-use stillair_model::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
-use stillair_model::wifi::tx::expected::expected_throughput;
+use stillair_model::wifi::rate::RateControl;
+use stillair_model::wifi::rate::minstrel_ht::{MinstrelHt, Version};
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 use stillair_model::wire::Wire;
 
@@ -23,7 +25,7 @@ use super::routing::{Edge, Network, Tables};
 use super::{Beacons, Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, Recorder};
-use crate::scenario::{self, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
+use crate::scenario::{self, InterfaceRef, Medium as Kind, Rates, Role, Scenario, Wifi};
 
 mod flows;
 
@@ -78,10 +80,16 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
     let Ends { apps, sockets, tcps, records: flows } = plan.apps(seed);
+    let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
+    let until = match scenario.cool_down {
+        // What happens at the very end is measured too.
+        Duration::ZERO => Instant::from_nanos(u64::MAX),
+        cool_down => Instant::ZERO + (scenario.duration - cool_down),
+    };
+    let measured = Instant::ZERO + scenario.warm_up..until;
+    let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
     let n_sockets = sockets.len() + plan.pages();
-    let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
-    let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
     let slots = Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), n_sockets);
     let mut world = World {
         now: Instant::ZERO,
@@ -282,6 +290,10 @@ impl<'a> Plan<'a> {
         };
         for ac in Ac::ALL {
             wifi.edca[ac.index()].apply(set.get_mut(ac));
+            if let DriverConfig::Htc(_) = wifi.driver {
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_main.c ath9k_htc_conf_tx (4.14) - half of what it is told.
+                set.get_mut(ac).cw_min /= 2;
+            }
         }
         set
     }
@@ -314,7 +326,7 @@ impl<'a> Plan<'a> {
             }
             let mut tx = Transmitter::new(id);
             for peer in self.peers[n].clone() {
-                tx.add_peer(self.peer(at, peer, &edca));
+                tx.add_peer(self.peer(at, peer, &edca, seed));
             }
             let place = self.place(format!("{name} mac"));
             let salt = seed.stream(&format!("{name}.mac.salt")).bits();
@@ -329,8 +341,15 @@ impl<'a> Plan<'a> {
                 first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
                 interval,
             });
+            let mut dev = WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place);
+            if wifi.retry_limit_by_rate {
+                dev = dev.with_limit_by_rate();
+            }
+            if let Some(params) = wifi.retry_out {
+                dev = dev.with_retry_out(params);
+            }
             wlans.push(Wlan {
-                dev: WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place),
+                dev,
                 interface: self.id(at),
                 errors: seed.stream(&format!("{name}.errors")),
                 beacons,
@@ -361,20 +380,31 @@ impl<'a> Plan<'a> {
         functions
     }
 
-    fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet) -> Peer {
+    fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, seed: Seed) -> Peer {
         let (_, path) = self.path(at, peer);
         // A station's only peer is its first.
         let back = self.numbers[self.dev(at).index()];
-        let limits =
-            Ac::ALL.map(|ac| AggregateLimits::of(&path.chain, edca.get(ac).txop, MAX_FRAMES, PEER_MAX));
-        Peer {
-            remote: (self.dev(peer), back),
-            chain: path.chain,
-            limits,
-            expected: expected_throughput(path.chain.entries()[0].rate, limits[Ac::Be.index()]),
-            error_rate: path.error_rate,
-            ack_error_rate: path.ack_error_rate,
-            weight: path.airtime_weight,
+        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, path.rates, seed));
+        if let DriverConfig::Htc(htc) = self.wifi_of(at).driver {
+            path_to.most.0 = htc.max_frames;
+            path_to.delimiter_counted = true;
+        }
+        path_to.choose(|ac| edca.get(ac).txop);
+        path_to.errors = errors(&path.errors);
+        path_to.weight = path.airtime_weight;
+        path_to
+    }
+
+    /// What chooses the rates of frames from one device to another: each end by its own kernel.
+    fn rate_control(&self, at: InterfaceRef, peer: InterfaceRef, rates: Rates, seed: Seed) -> RateControl {
+        match rates {
+            Rates::Fixed(chain) => RateControl::Fixed(chain),
+            Rates::MinstrelHt(can) => {
+                let by_need = self.scenario.nodes[at.node].profile.minstrel_ht_probes_by_need;
+                let version = if by_need { Version::From512 } else { Version::Before512 };
+                let mut stream = seed.stream(&format!("{}.rate.{}", self.name(at), self.name(peer)));
+                RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream)))
+            }
         }
     }
 
@@ -462,5 +492,16 @@ impl<'a> Plan<'a> {
             (index, if station == at { Direction::Up } else { Direction::Down })
         };
         self.peers[dev].iter().map(link).collect()
+    }
+}
+
+/// The losses of a path, of which each direction has its own draws.
+fn errors(of: &scenario::Errors) -> PathErrors {
+    match of {
+        &scenario::Errors::Given { unheard, frame, answer } => PathErrors::Given { unheard, frame, answer },
+        scenario::Errors::Noise(steps) => {
+            let steps: Vec<_> = steps.iter().map(|(at, snr)| (Instant::ZERO + at, snr)).collect();
+            PathErrors::Noise(Box::new(Noise::new(&steps).expect("a path has a ratio from the start on")))
+        }
     }
 }

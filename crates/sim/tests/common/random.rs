@@ -8,7 +8,11 @@ use stillair_model::vocabulary::{Duration, Instant};
 use super::{parse, run_to, watched};
 
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
-const SCHEMES: [&str; 6] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "mac80211"];
+const SCHEMES: [&str; 7] =
+    ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "ath9k_htc", "mac80211"];
+
+/// The place of ath9k_htc among them.
+const HTC: usize = 5;
 
 /// Congestion controls of TCP.
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
@@ -25,8 +29,10 @@ const WIRES: [&str; 7] = [
 ];
 
 /// Disciplines of the server, and whether they keep the order of a flow.
-const QDISCS: [(&str, bool); 12] = [
+const QDISCS: [(&str, bool); 14] = [
     ("pfifo_fast", true),
+    ("{ kind = \"pie\", target = \"1 ms\", limit = 50, bytemode = true }", true),
+    ("{ kind = \"fq\", flow_limit = 10, maxrate = \"5 Mbit/s\" }", true),
     ("{ kind = \"sfq\", limit = 20, depth = 8, headdrop = true }", true),
     ("{ kind = \"codel\", target = \"1 ms\", interval = \"5 ms\", limit = 40 }", true),
     ("{ kind = \"htb\", rate = \"10 Mbit/s\" }", true),
@@ -78,9 +84,13 @@ struct Sta {
     rate: usize,
     fallback: usize,
     tries: u8,
+    /// Minstrel-HT chooses the rates, with so many streams; 0 for fixed ones.
+    minstrel: u8,
     /// Per cent.
     errors: u32,
     ack_errors: u32,
+    /// Signal-to-noise ratio in dB, of which errors follow, and another from 50 ms on.
+    snr: Option<(i32, i32)>,
     scheme: usize,
     txqueuelen: u32,
     /// A second interface on its radio.
@@ -141,15 +151,19 @@ fn sta() -> impl Strategy<Value = Sta> {
     // One path in a few is perfect, one in ten is dead.
     let errors = prop_oneof![3 => Just(0_u32), 6 => 1_u32..61, 1 => Just(100_u32)];
     let ack_errors = prop_oneof![Just(0_u32), 1_u32..41];
-    let path = (0_usize..2, 0_usize..6, 0_usize..7, 1_u8..6, errors, ack_errors);
-    (path, 0..SCHEMES.len(), 1_u32..200, prop::option::weighted(0.4, second())).prop_map(
-        |((ap, rate, fallback, tries, errors, ack_errors), scheme, txqueuelen, second)| Sta {
+    let snr = prop::option::weighted(0.3, (-5_i32..45, -5_i32..45));
+    let control = prop_oneof![2 => Just(0_u8), 1 => 1_u8..5];
+    let path = (0_usize..2, 0_usize..6, 0_usize..7, 1_u8..6, control, errors, ack_errors);
+    (path, snr, 0..SCHEMES.len(), 1_u32..200, prop::option::weighted(0.4, second())).prop_map(
+        |((ap, rate, fallback, tries, minstrel, errors, ack_errors), snr, scheme, txqueuelen, second)| Sta {
             ap,
             rate,
             fallback,
             tries,
+            minstrel,
             errors,
             ack_errors,
+            snr,
             scheme,
             txqueuelen,
             second,
@@ -212,6 +226,7 @@ impl Cell {
         if self.limit > 0 {
             match self.scheme {
                 0 | 1 => write!(scheme, ", qlen = {n}"),
+                HTC => write!(scheme, ", limit = {n}, target_buffers = {}", n.div_ceil(4)),
                 _ => write!(scheme, ", limit = {n}, flows = {n}"),
             }
             .expect("writing to a string");
@@ -227,7 +242,7 @@ impl Cell {
                 _ => format!("qdisc = {{ kind = \"pfifo_fast\", mq = false }}, txqueuelen = {}, ", n.max(1)),
             };
         }
-        if self.limit == 0 && self.scheme > 1 {
+        if self.limit == 0 && (2..HTC).contains(&self.scheme) {
             scheme.push_str(&format!(", flows = {flows}"));
         }
         let bursts = if self.bursts {
@@ -237,7 +252,13 @@ impl Cell {
         } else {
             ""
         };
-        format!("scheme = {{ {scheme} }}, {qdisc}{bursts}retry_limit = {}", self.retry_limit)
+        // Few frames come broken often, so that the rule acts at a low index only.
+        let retry_out = match self.retry_limit % 3 {
+            0 => "retry_out = { kind = \"index\", index = 1 }, retry_limit_by_rate = true, ",
+            1 => "retry_out = \"by_rate\", ",
+            _ => "",
+        };
+        format!("scheme = {{ {scheme} }}, {qdisc}{bursts}{retry_out}retry_limit = {}", self.retry_limit)
     }
 }
 
@@ -256,8 +277,12 @@ impl Case {
     /// Whether no path has errors, in either direction.
     fn loses_nothing_on_air(&self) -> bool {
         let mut stations = self.stations.iter();
-        stations
-            .all(|s| s.errors == 0 && s.ack_errors == 0 && s.second.as_ref().is_none_or(|t| t.errors == 0))
+        stations.all(|s| {
+            s.snr.is_none()
+                && s.errors == 0
+                && s.ack_errors == 0
+                && s.second.as_ref().is_none_or(|t| t.errors == 0)
+        })
     }
 
     /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop after 300 ms.
@@ -294,23 +319,44 @@ impl Case {
         for (n, s) in self.stations.iter().enumerate() {
             let first = &rates[s.rate];
             let second = rates.get(s.fallback).map(|r| format!(", \"{r}\"")).unwrap_or_default();
+            let path = match s.minstrel {
+                0 => format!(
+                    "rate = \"{first}\", retry_chain = [{{ rate = \"{first}\", tries = {} }}{second}]",
+                    s.tries
+                ),
+                streams => format!(
+                    "rate = {{ kind = \"minstrel_ht\", streams = {streams}, short_gi = {} }}",
+                    s.tries > 2
+                ),
+            };
+            let losses = match s.snr {
+                Some((first, later)) => {
+                    format!("snr = [\"{first} dB\", {{ at = \"50 ms\", snr = \"{later} dB\" }}]")
+                }
+                None => format!(
+                    "error_rate = {}, ack_error_rate = {}, unheard_rate = {}",
+                    f64::from(s.errors) / 100.0,
+                    f64::from(s.ack_errors) / 100.0,
+                    f64::from(s.ack_errors) / 200.0
+                ),
+            };
+            let kernel = if s.rate % 2 == 0 { "4.4" } else { "6.1" };
             line(format!(
-                "[node.sta{n}]\nprofile = \"linux-4.4\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
-                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", rate = \"{first}\", retry_chain = [{{ rate = \"{first}\", \
-                 tries = {} }}{second}], error_rate = {}, ack_error_rate = {}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {} }}\n",
+                "[node.sta{n}]\nprofile = \"linux-{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
+                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {} }}\n",
                 s.ap % self.cells.len(),
                 n + 1,
-                s.tries,
-                f64::from(s.errors) / 100.0,
-                f64::from(s.ack_errors) / 100.0,
                 SCHEMES[s.scheme],
-                if s.scheme > 1 { format!(", flows = {flows}") } else { String::new() },
+                if (2..HTC).contains(&s.scheme) { format!(", flows = {flows}") } else { String::new() },
                 s.txqueuelen,
             ));
             let Some(second) = &s.second else { continue };
-            let queues = match (second.scheme, second.limit) {
-                (0 | 1, 0) => String::new(),
+            // Devices of one radio have one driver's hardware.
+            let scheme = if s.scheme == HTC { HTC } else { second.scheme % HTC };
+            let queues = match (scheme, second.limit) {
+                (0 | 1 | HTC, 0) => String::new(),
                 (0 | 1, n) => format!(", qlen = {n}"),
+                (HTC, n) => format!(", limit = {n}"),
                 (_, 0) => format!(", flows = {flows}"),
                 (_, n) => format!(", limit = {n}, flows = {n}"),
             };
@@ -321,7 +367,7 @@ impl Case {
                 n + 1,
                 rates[second.rate],
                 f64::from(second.errors) / 100.0,
-                SCHEMES[second.scheme],
+                SCHEMES[scheme],
             ));
         }
         for t in &self.traffic {

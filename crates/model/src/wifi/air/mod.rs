@@ -7,3 +7,4 @@ pub mod edca;
 pub mod medium;
 pub mod ppdu;
 pub mod radio;
+pub mod reception;

@@ -4,7 +4,7 @@ use crate::vocabulary::{
     Ac, ContentView, DevId, Duration, Headers, MpduView, Packets, PeerId, Pkt, PpduKind, SockId,
 };
 use crate::wifi::phy::frame;
-use crate::wifi::phy::{PhyRate, RetryChain};
+use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
 use crate::wifi::seq_window::Seq;
 
 /// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
@@ -19,6 +19,8 @@ pub struct Mpdu {
     pub len: u16,
     /// Hardware tries so far.
     pub tries: u8,
+    /// The rate that it shall probe: it is sent alone then, and first at that rate.
+    pub probe: Option<PhyRate>,
     /// Whose memory is charged once the packet has gone up at the receiver.
     pub charge: SockId,
     /// How much.
@@ -172,6 +174,16 @@ impl Ppdu {
             self.entry_tries = 0;
         }
         true
+    }
+
+    /// The entries of the chain that were used, each with the tries made, in the first places; and how many those are.
+    pub fn used(&self) -> ([RateTry; RetryChain::MAX], usize) {
+        let entries = self.chain.entries();
+        let mut used = [entries[0]; RetryChain::MAX];
+        let n = usize::from(self.entry);
+        used[..=n].copy_from_slice(&entries[..=n]);
+        used[n].tries = self.entry_tries;
+        (used, n + 1)
     }
 
     /// A bit for each of its frames.

@@ -44,7 +44,7 @@ fn both_directions_are_charged_with_all_tries() {
             ms(1),
             PeerId(0),
             ppdu,
-            whole,
+            Got { whole, readable: u64::MAX },
             Duration::from_micros(100),
             &mut Vec::new(),
             &mut hw,

@@ -153,7 +153,7 @@ impl Fq {
                     }
                 }
                 Attempt::Full => {
-                    tx.tids[tid.index()].hold_one(ctx, pull);
+                    tx.hold_one(now, tid, ctx, pull);
                     break;
                 }
                 // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.

@@ -2,10 +2,12 @@
 
 mod code;
 mod duration;
+pub mod errors;
 pub mod frame;
 #[cfg(test)]
 mod golden;
 mod name;
+pub mod path_loss;
 mod rate;
 pub mod timing;
 

@@ -3,11 +3,9 @@
 use crate::vocabulary::Rate;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::phy::frame::data_mpdu;
+use crate::wifi::rate::table::PACKET_BITS;
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
-/// Bits of the packets that the estimate is made for.
-// linux: net/mac80211/rc80211_minstrel_ht.c AVG_PKT_SIZE (4.4) - 1200 bytes (recalled).
-const PACKET_BITS: u64 = 1200 * 8;
 /// Time of a PPDU's preamble, gap and acknowledgement that the estimate reckons with, shared by an aggregate's frames.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - the durations of an empty frame and of one of
 // 10 bytes at 6 Mbit/s, gap included: 48 + 60 us (recalled).

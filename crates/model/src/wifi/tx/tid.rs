@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
 use crate::wifi::phy::frame::data_mpdu;
+use crate::wifi::phy::{PhyRate, RetryChain};
+use crate::wifi::rate::{RateControl, probe_chain};
 use crate::wifi::seq_window::{Position, Seq, SeqWindow};
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
@@ -113,6 +115,7 @@ impl TxTid {
     /// In a session nothing is taken that would lie 64 numbers or more after the oldest open one.
     fn take<'a, S: Sink>(
         &mut self,
+        link: &mut Link<'_>,
         ctx: &mut Ctx<'a, S>,
         pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Option<Mpdu> {
@@ -127,18 +130,20 @@ impl TxTid {
         self.next = seq.plus(1);
         let hot = ctx.packets.get(pkt);
         let (len, truesize) = (data_mpdu(hot.len) as u16, hot.truesize);
-        Some(Mpdu { pkt: Some(pkt), seq, len, tries: 0, charge: SockId::NONE, truesize })
+        let probe = link.rate.probe(link.now);
+        Some(Mpdu { pkt: Some(pkt), seq, len, tries: 0, probe, charge: SockId::NONE, truesize })
     }
 
     /// Takes a new frame out of its queue before there is room for it, as ath9k with MAC queues does.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame looked at waits in retry_q.
     pub fn hold_one<'a, S: Sink>(
         &mut self,
+        mut link: Link<'_>,
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) {
         if self.waiting.is_empty()
-            && let Some(mpdu) = self.take(ctx, &mut pull)
+            && let Some(mpdu) = self.take(&mut link, ctx, &mut pull)
         {
             self.waiting.push_back(mpdu);
         }
@@ -154,23 +159,30 @@ impl TxTid {
         &mut self,
         ppdu: &mut Ppdu,
         limits: AggregateLimits,
+        mut link: Link<'_>,
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
         let mut subframes = Subframes::new(limits);
         while subframes.frames() < limits.frames() {
-            let Some(mpdu) = self.take(ctx, &mut pull) else { break };
-            if !subframes.would_fit(u32::from(mpdu.len)) {
+            let Some(mpdu) = self.take(&mut link, ctx, &mut pull) else { break };
+            // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe is sent alone.
+            let probes = mpdu.probe.is_some();
+            if !subframes.would_fit(u32::from(mpdu.len)) || (probes && subframes.frames() > 0) {
                 self.waiting.push_front(mpdu);
                 break;
             }
             subframes.add(u32::from(mpdu.len));
             ppdu.mpdus.push(mpdu);
+            if probes {
+                break;
+            }
         }
         match ppdu.mpdus.as_slice() {
             [] => return false,
             [alone] => {
                 ppdu.bytes = u32::from(alone.len);
+                probe_first(alone.probe, &mut ppdu.chain);
                 ppdu.header.content = Content::Data { aggregate: false };
             }
             _ => ppdu.bytes = subframes.psdu_bytes(),
@@ -182,11 +194,13 @@ impl TxTid {
     pub fn build_single<'a, S: Sink>(
         &mut self,
         ppdu: &mut Ppdu,
+        mut link: Link<'_>,
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
-        let Some(mpdu) = self.take(ctx, &mut pull) else { return false };
+        let Some(mpdu) = self.take(&mut link, ctx, &mut pull) else { return false };
         ppdu.bytes = u32::from(mpdu.len);
+        probe_first(mpdu.probe, &mut ppdu.chain);
         ppdu.mpdus.push(mpdu);
         true
     }
@@ -238,13 +252,29 @@ impl TxTid {
     }
 
     /// A frame of a session failed and waits to be sent again.
+    // deviation: it probes no more - what ath9k does with the mark of a probe that failed is not known.
     pub fn again(&mut self, mpdu: Mpdu) {
-        self.waiting.push_back(mpdu);
+        self.waiting.push_back(Mpdu { probe: None, ..mpdu });
     }
 
     /// Frames that wait to be sent (again).
     pub fn waiting(&self) -> impl Iterator<Item = &Mpdu> {
         self.waiting.iter()
+    }
+}
+
+/// The rate control of a link, which may want to have a frame's rate probed when it is taken.
+#[derive(Debug)]
+pub struct Link<'r> {
+    /// Now.
+    pub now: Instant,
+    /// The rate control.
+    pub rate: &'r mut RateControl,
+}
+
+fn probe_first(probe: Option<PhyRate>, chain: &mut RetryChain) {
+    if let Some(rate) = probe {
+        *chain = probe_chain(rate, chain);
     }
 }
 

@@ -4,9 +4,13 @@ use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Si
 use crate::wifi::air::medium::Medium;
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 use crate::wifi::air::radio::Radio;
+use crate::wifi::air::reception::PathErrors;
+use crate::wifi::config::AIRTIME_WEIGHT;
 use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
-use crate::wifi::tx::aggregate::AggregateLimits;
-use crate::wifi::tx::tid::{Session, TxTid};
+use crate::wifi::rate::{RateControl, Sent};
+use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use crate::wifi::tx::expected::expected_throughput;
+use crate::wifi::tx::tid::{Link, Session, TxTid};
 
 /// Number of a traffic identifier within a device: eight for each peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,18 +52,56 @@ impl TidIndex {
 pub struct Peer {
     /// The neighbour's own device, and the number under which it knows this one.
     pub remote: (DevId, PeerId),
-    /// Rates for frames to it.
+    /// What chooses the rates of frames to it.
+    pub rate: RateControl,
+    /// The rates chosen.
     pub chain: RetryChain,
     /// Limits of an aggregate to it, by access category.
     pub limits: [AggregateLimits; 4],
     /// Throughput that rate control expects.
     pub expected: Rate,
-    /// Probability that a frame to it is broken.
-    pub error_rate: f64,
-    /// Probability that its acknowledgement is lost.
-    pub ack_error_rate: f64,
     /// Its share of the airtime against others' (`iw station set airtime_weight`).
     pub weight: u32,
+    /// Frames and bytes that an aggregate to it may have at most, whatever the rates.
+    pub most: (u32, u32),
+    /// The hardware's least length of a subframe counts the delimiter.
+    pub delimiter_counted: bool,
+    /// What is lost on the way to it and back.
+    pub errors: PathErrors,
+}
+
+impl Peer {
+    /// A neighbour to which nothing is lost; `remote` as in [`Peer::remote`]. Its limits are those without TXOP limits.
+    pub fn new(remote: (DevId, PeerId), rate: RateControl) -> Self {
+        let chain = rate.chain();
+        let limits = [AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX); 4];
+        let mut new = Self {
+            remote,
+            rate,
+            chain,
+            limits,
+            expected: Rate::from_bps(0),
+            most: (MAX_FRAMES, PEER_MAX),
+            delimiter_counted: false,
+            errors: PathErrors::NONE,
+            weight: AIRTIME_WEIGHT,
+        };
+        new.choose(|_| Duration::ZERO);
+        new
+    }
+
+    /// Takes over the rates that rate control has chosen, with the limits that follow from them.
+    pub fn choose(&mut self, txop: impl Fn(Ac) -> Duration) {
+        self.chain = self.rate.chain();
+        let (frames, bytes) = self.most;
+        self.limits = Ac::ALL.map(|ac| {
+            let limits = AggregateLimits::of(&self.chain, txop(ac), frames, bytes);
+            if self.delimiter_counted { limits.with_delimiter_counted() } else { limits }
+        });
+        let first = self.chain.entries()[0].rate;
+        let unless_learnt = || expected_throughput(first, self.limits[Ac::Be.index()]);
+        self.expected = self.rate.expected().unwrap_or_else(unless_learnt);
+    }
 }
 
 /// The hardware as a driver sees it.
@@ -127,6 +169,35 @@ impl Transmitter {
         id
     }
 
+    /// Rate control learns what became of a data PPDU that still has its frames; true if it expects another throughput now.
+    pub fn learn(&mut self, now: Instant, ppdu: &Ppdu, radio: &Radio) -> bool {
+        let peer = &mut self.peers[ppdu.header.peer.index()];
+        let (used, n) = ppdu.used();
+        let sent = Sent {
+            tries: &used[..n],
+            frames: ppdu.mpdus.len() as u32,
+            acked: (ppdu.acked & ppdu.all()).count_ones(),
+            probe: ppdu.mpdus.first().is_some_and(|m| m.probe.is_some()),
+        };
+        let changed = peer.rate.sent(now, sent);
+        if changed {
+            peer.choose(|ac| radio.txop(ac));
+        }
+        changed
+    }
+
+    /// Takes a frame before there is room for it (see [`TxTid::hold_one`]).
+    pub fn hold_one<'a, S: Sink>(
+        &mut self,
+        now: Instant,
+        tid: TidIndex,
+        ctx: &mut Ctx<'a, S>,
+        pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
+    ) {
+        let rate = &mut self.peers[tid.peer().index()].rate;
+        self.tids[tid.index()].hold_one(Link { now, rate }, ctx, pull);
+    }
+
     /// Asks for a Block Ack session if there is none; frames wait for the answer.
     // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4) - frames of a session that is being set up are
     // kept until the answer.
@@ -164,7 +235,7 @@ impl Transmitter {
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Attempt {
         let ac = tid.ac();
-        let peer = &self.peers[tid.peer().index()];
+        let peer = &mut self.peers[tid.peer().index()];
         let t = &mut self.tids[tid.index()];
         let in_session = t.session == Session::Open;
         if !hw.radio.room(ac, in_session) {
@@ -174,7 +245,8 @@ impl Transmitter {
         let header = Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session };
         if in_session {
             let mut ppdu = hw.radio.blank(header, peer.chain);
-            if t.build(&mut ppdu, peer.limits[ac.index()], ctx, pull) {
+            let link = Link { now, rate: &mut peer.rate };
+            if t.build(&mut ppdu, peer.limits[ac.index()], link, ctx, pull) {
                 hw.send(now, ppdu);
                 return Attempt::Sent;
             }
@@ -184,7 +256,7 @@ impl Transmitter {
         let mut attempt = Attempt::Nothing;
         for _ in 0..BURST {
             let mut ppdu = hw.radio.blank(header, peer.chain);
-            if !t.build_single(&mut ppdu, ctx, &mut pull) {
+            if !t.build_single(&mut ppdu, Link { now, rate: &mut peer.rate }, ctx, &mut pull) {
                 hw.radio.recycle(ppdu);
                 break;
             }

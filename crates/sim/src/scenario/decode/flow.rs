@@ -14,13 +14,13 @@ use super::{Names, page};
 const MAX_PAYLOAD: u32 = 1472;
 
 /// Payload of ping and fping.
-const PING_PAYLOAD: u32 = 56;
+pub(super) const PING_PAYLOAD: u32 = 56;
 
 /// Payload of irtt as Flent calls it, which asks for no length, so that a packet is irtt's own header: identification 4,
 /// token 8, number 4, count and window of what was received 12, four time stamps of 8 (recalled).
 // deviation: netperf's UDP_RR, which Flent takes where irtt is missing, sends 1 byte and not at a steady interval; a
 // payload of 1 byte is that size.
-const UDP_PING_PAYLOAD: u32 = 60;
+pub(super) const UDP_PING_PAYLOAD: u32 = 60;
 const COMMON: &[Key] = &[
     Key::open("name", Form::Text, "kind and number, such as `udp-0`", "a name of its own, for results"),
     Key::need("from", Form::Name("end"), "who sends"),
@@ -257,10 +257,14 @@ fn one(
     };
     section.finish()?;
     let name = name.unwrap_or_else(|| format!("{kind}-{index}"));
-    Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic })
+    Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic, series: None })
 }
 
-fn receivers(field: &Field<'_>, from: InterfaceRef, names: &Names<'_>) -> Result<Vec<InterfaceRef>, Fault> {
+pub(super) fn receivers(
+    field: &Field<'_>,
+    from: InterfaceRef,
+    names: &Names<'_>,
+) -> Result<Vec<InterfaceRef>, Fault> {
     let mut to = Vec::new();
     for receiver in field.list() {
         let at = names.endpoint(&receiver)?;

@@ -2,17 +2,15 @@
 
 use std::net::Ipv4Addr;
 
+use stillair_model::wifi::config::DriverConfig;
+
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
-use super::{Names, edca, link, refer, scheme, station};
-
-/// Tries of an MPDU by the driver.
-// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (4.4) - 30; older trees have 10.
-const RETRY_LIMIT: u8 = 30;
+use super::{Names, edca, link, losses, rate, refer, retries, scheme, station};
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -47,12 +45,6 @@ const COMMON: &[Key] = &[
 const WIFI: &[Key] = &[
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
-    Key::or(
-        "retry_limit",
-        Form::Integer(0, 255),
-        "30",
-        "tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more",
-    ),
 ];
 
 static WIRED: Shape = Shape {
@@ -79,7 +71,9 @@ static AP: Shape = Shape {
         &[Key::tag("role", "ap")],
         COMMON,
         WIFI,
+        retries::SENDER,
         &[Key::need("scheme", scheme::FORM, "how it queues and schedules")],
+        retries::RECEIVER,
         edca::GROUPS[0],
         edca::GROUPS[1],
         edca::GROUPS[2],
@@ -98,7 +92,10 @@ static STATION: Shape = Shape {
         &[Key::tag("role", "station")],
         COMMON,
         WIFI,
+        retries::SENDER,
         station::KEYS,
+        rate::KEYS,
+        losses::KEYS,
         &[Key::or("scheme", scheme::FORM, "fifo", "how it queues and schedules")],
     ],
 };
@@ -147,7 +144,7 @@ pub(super) fn read<'a>(
     let tso = section.or("tso", device.link.is_some())?;
     let gro = section.or("gro", device.link == Some(link::Kind::Ethernet))?;
     section.finish()?;
-    Ok(Interface { name: name.to_owned(), address, tso, gro, qdisc, medium })
+    Ok(Interface { name: name.to_owned(), address, tso, gro, txqueuelen, qdisc, medium })
 }
 
 fn wifi<'a>(
@@ -168,11 +165,8 @@ fn wifi<'a>(
         (Role::Ap, scheme::read(&section.need("scheme", &scheme::names())?)?)
     } else {
         let ap = section.need("ap", "its access point's interface, such as \"ap.wlan0\"")?;
-        let role = Role::Station(station::read(
-            section,
-            context.names.interface(&ap)?,
-            context.channels[channel].width,
-        )?);
+        let role =
+            Role::Station(station::read(section, context.names.interface(&ap)?, &context.channels[channel])?);
         wiring.stations.push((at, ap));
         if let Some(field) = section.get("radio") {
             radio = Some(context.names.interface_from(at.node, &field)?);
@@ -187,14 +181,28 @@ fn wifi<'a>(
     };
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
-    let retry_limit = section.or("retry_limit", RETRY_LIMIT)?;
+    let htc = matches!(scheme.driver, DriverConfig::Htc(_));
+    let retries = retries::read(section, is_ap, htc)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
     }
     let scheme::Choice { name, driver, hardware } = scheme;
-    Ok((Wifi { channel, role, scheme: name, driver, hardware, edca: own, retry_limit, radio }, qdisc))
+    let retries::Retries { limit, limit_by_rate, retry_out } = retries;
+    let wifi = Wifi {
+        channel,
+        role,
+        scheme: name,
+        driver,
+        hardware,
+        edca: own,
+        retry_limit: limit,
+        retry_limit_by_rate: limit_by_rate,
+        retry_out,
+        radio,
+    };
+    Ok((wifi, qdisc))
 }
 
 fn address(

@@ -1,12 +1,16 @@
 //! The tree, key by key, to the scenario's types.
 
 mod edca;
+mod flent;
 mod flow;
 mod interface;
 mod link;
+mod losses;
 mod node;
 mod page;
 mod qdisc;
+mod rate;
+mod retries;
 mod scheme;
 mod station;
 mod wiring;
@@ -21,6 +25,7 @@ use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::reader::{Field, Section};
 use super::{Channel, InterfaceRef, Record, Scenario, Stretch, sweep, units};
+use flent::Times;
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {
@@ -28,8 +33,19 @@ pub(super) static SHAPE: Shape = Shape {
     about: "The keys of the file itself.",
     groups: &[&[
         Key::need("name", Form::Text, "its name, for results"),
-        Key::or("duration", Form::Period, "30 s", "length of the run"),
-        Key::or("warm_up", Form::Time, "0 s", "what happens before is not measured; shorter than `duration`"),
+        Key::open("duration", Form::Period, "`30 s`; with a `test` what that takes", "length of the run"),
+        Key::open(
+            "warm_up",
+            Form::Time,
+            "`0 s`; with a `test` until its load starts",
+            "what happens before is not measured; shorter than `duration`",
+        ),
+        Key::open(
+            "cool_down",
+            Form::Time,
+            "`0 s`; with a `test` from the end of its load",
+            "what happens in this time before the end is not measured; with `warm_up` shorter than `duration`",
+        ),
         Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
         Key::open("channel", Form::Named("channel", &Form::Table(&CHANNEL)), "none", "Wi-Fi channels"),
         Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
@@ -39,6 +55,7 @@ pub(super) static SHAPE: Shape = Shape {
             "hosts, routers and access points",
         ),
         Key::open("flow", flow::FORM, "none", "traffic"),
+        Key::open("test", Form::Table(&flent::SHAPE), "none", "more traffic: one of Flent's tests"),
         Key::open("record", Form::Table(&RECORD), "the summary alone", "what is recorded beyond the summary"),
         Key::open("sweep", Form::Sweep, "one run", "values that keys take in turn"),
     ]],
@@ -88,16 +105,19 @@ const BEACON_INTERVAL: Form = Form::Times {
 static CHANNEL: Shape = Shape {
     title: "Channel",
     about: "One medium, which everyone on it shares.",
-    groups: &[&[
-        Key::need("band", Form::Choice(&BANDS), "frequency band"),
-        Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
-        Key::or(
-            "beacon_interval",
-            Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
-            "102.4 ms",
-            "time between beacons of each access point",
-        ),
-    ]],
+    groups: &[
+        &[
+            Key::need("band", Form::Choice(&BANDS), "frequency band"),
+            Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
+            Key::or(
+                "beacon_interval",
+                Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
+                "102.4 ms",
+                "time between beacons of each access point",
+            ),
+        ],
+        losses::CHANNEL,
+    ],
 };
 
 /// Names that a scenario's values may refer to; positions are those of the decoded lists.
@@ -179,10 +199,29 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let mut root = Section::new("", Origin::Line(1), tree, &SHAPE);
     let name = root.need("name", "the scenario's name")?;
     let text = name.label("a name of at least one letter")?;
-    let duration = root.or("duration", Duration::from_secs(30))?;
-    let warm_up = root.or_by("warm_up", Duration::ZERO, |field| {
+    let test = root.get("test").map(|field| Ok((flent::times(&field)?, field))).transpose()?;
+    let times = test.as_ref().map(|(times, _)| *times);
+    let delay = times.map_or(Duration::ZERO, |times| times.delay);
+    let duration = root.or_by("duration", times.map_or(Duration::from_secs(30), Times::total), |field| {
+        let duration = field.value()?;
+        match times {
+            Some(times) if duration < times.total() => Err(field.wrong("at least what the test takes")),
+            _ => Ok(duration),
+        }
+    })?;
+    let warm_up = root.or_by("warm_up", delay, |field| {
         let warm_up = field.value()?;
         if warm_up < duration { Ok(warm_up) } else { Err(field.wrong("a time shorter than duration")) }
+    })?;
+    let after_load = times.map_or(Duration::ZERO, |t| duration.saturating_sub(t.delay + t.length));
+    let after_load = if warm_up + after_load < duration { after_load } else { Duration::ZERO };
+    let cool_down = root.or_by("cool_down", after_load, |field| {
+        let cool_down = field.value()?;
+        if warm_up + cool_down < duration {
+            Ok(cool_down)
+        } else {
+            Err(field.wrong("with warm_up a time shorter than duration"))
+        }
     })?;
     let seed = root.or("seed", 1)?;
 
@@ -215,8 +254,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
         links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
-    let flows =
+    let mut flows =
         root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
+    let test = test.map(|(_, field)| flent::read(&field, &names, &nodes, &mut flows)).transpose()?;
     let record = root.or_by("record", Record::default(), |field| {
         let mut section = field.section("a table")?;
         let (ss, queues) = (section.find("ss")?, section.find("queues")?);
@@ -228,7 +268,8 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     root.finish()?;
     sweep::check(tree)?;
 
-    Ok(Scenario { name: text.to_owned(), duration, warm_up, seed, channels, nodes, links, flows, record })
+    let name = text.to_owned();
+    Ok(Scenario { name, duration, warm_up, cool_down, seed, channels, nodes, links, flows, test, record })
 }
 
 fn interface_names(node: &Table) -> Vec<&str> {
@@ -242,10 +283,12 @@ fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
     let mut section = field.section("a table with band and width")?;
     let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
     let width = [(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)];
+    let band = section.need("band", &suggest("", &BANDS))?.choice(&band)?;
     let channel = Channel {
         name: name.to_owned(),
-        band: section.need("band", &suggest("", &BANDS))?.choice(&band)?,
+        band,
         width: section.need("width", &suggest("", &WIDTHS))?.choice(&width)?,
+        path_loss: losses::path_loss(&mut section, band)?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
         beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
             match &field.item.value {

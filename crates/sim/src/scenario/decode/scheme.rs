@@ -2,7 +2,8 @@
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
-    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, LegacyParams, Scheduler,
+    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
+    Scheduler,
 };
 
 use super::super::Scheme;
@@ -137,9 +138,37 @@ static MAC80211: Shape = Shape {
     groups: &[&[Key::tag("kind", "mac80211")], MAC80211_PIECES, QUEUES, HARDWARE],
 };
 
+static ATH9K_HTC: Shape = Shape {
+    title: "Scheme ath9k_htc",
+    about: "pfifo_fast over a device behind USB, as the AR9271 is: its host counts frames, its firmware aggregates them.",
+    groups: &[&[
+        Key::tag("kind", "ath9k_htc"),
+        Key::or(
+            "limit",
+            Form::Integer(1, 100_000),
+            "246",
+            "frames of all categories, on the host and in the target, with which all queues above are stopped",
+        ),
+        Key::or(
+            "target_buffers",
+            Form::Integer(1, 100_000),
+            "33",
+            "frames that the target holds, those in aggregates included; the others wait on the host",
+        ),
+        Key::or("max_frames", Form::Integer(1, 64), "17", "frames in an aggregate; 22 on the AR7010"),
+        Key::or(
+            "hw_aggregates",
+            Form::Integer(1, 64),
+            "1",
+            "aggregates that the firmware keeps in the hardware, per access category",
+        ),
+        Key::or("hw_singles", Form::Integer(1, 512), "33", "the same for frames that are sent alone"),
+    ]],
+};
+
 /// What a scheme may be.
 pub(super) const FORM: Form = Form::Kinds {
-    shapes: &[&FIFO, &FQ_CODEL, &FQ_MAC, &AIRTIME, &AIRTIME_AS_PRINTED, &MAC80211],
+    shapes: &[&FIFO, &FQ_CODEL, &FQ_MAC, &AIRTIME, &AIRTIME_AS_PRINTED, &MAC80211, &ATH9K_HTC],
     bare: true,
 };
 
@@ -167,8 +196,10 @@ impl Choice {
                 let airtime = AirtimeParams { quantum, ..AirtimeParams::default() };
                 DriverConfig::Fq(fq, Scheduler::Mac80211(airtime, Some(AqlParams::default())))
             }
+            Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
         };
-        Self { name, driver, hardware: HardwareDepth::default() }
+        let hardware = HardwareDepth::of(&driver);
+        Self { name, driver, hardware }
     }
 }
 
@@ -184,6 +215,11 @@ pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
     let mut choice = Choice::new(name);
     let Some(mut section) = section else { return Ok(choice) };
     match &mut choice.driver {
+        DriverConfig::Htc(htc) => {
+            htc.limit = section.or("limit", htc.limit)?;
+            htc.target_buffers = section.or("target_buffers", htc.target_buffers)?;
+            htc.max_frames = section.or("max_frames", htc.max_frames)?;
+        }
         DriverConfig::Legacy(legacy) => legacy.qlen = section.or("qlen", legacy.qlen)?,
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {

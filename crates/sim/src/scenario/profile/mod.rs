@@ -6,6 +6,7 @@ pub(super) use tcp::controller;
 
 use std::sync::LazyLock;
 
+use stillair_model::transport::cc::bbr::BbrParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 
 use super::contract::{Form, Key, Shape};
@@ -28,16 +29,22 @@ pub struct Profile {
     pub fq_codel_drop_batch: u32,
     /// Drops over fq_codel's limits raise the flow's CoDel count.
     pub fq_codel_overlimit_raises_count: bool,
+    /// Discipline of interfaces that name none (`net.core.default_qdisc`).
+    pub default_qdisc: &'static str,
     /// Send buffer of a UDP socket, in bytes of truesize (`net.core.wmem_default`).
     pub wmem_default: u32,
     /// Truesize in bytes of a full segment on a device without scatter-gather, such as ath9k.
     pub truesize_linear: u32,
     /// The same on a device with scatter-gather, such as Ethernet.
     pub truesize_scatter_gather: u32,
+    /// Minstrel-HT probes what it needs to know, as since 5.12, not so many frames in turn.
+    pub minstrel_ht_probes_by_need: bool,
     /// TCP of sockets over a device with scatter-gather.
     pub tcp: TcpConfig,
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
     pub wifi_pacing_shift: u8,
+    /// What differs between kernels of BBR.
+    pub bbr: BbrParams,
     /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
     pub congestion_control: &'static str,
 }
@@ -78,13 +85,33 @@ pub(super) const KEYS: &[Key] = &[
     Key::open("tcp", Form::Table(&tcp::NODE), "the kernel's", "what no `sysctl` sets of TCP"),
 ];
 
+/// What disciplines an interface may have by default.
+const DEFAULT_QDISCS: [(&str, &str); 8] = [
+    ("pfifo_fast", "pfifo_fast"),
+    ("pfifo", "pfifo"),
+    ("codel", "codel"),
+    ("fq_codel", "fq_codel"),
+    ("cake", "cake"),
+    ("fq", "fq"),
+    ("pie", "pie"),
+    ("sfq", "sfq"),
+];
+
 const SETTINGS: &[&[Key]] = &[
-    &[Key::or(
-        "net.core.wmem_default",
-        Form::Bytes(MIN_SNDBUF, MAX_BUFFER),
-        "212992",
-        "send buffer of a UDP socket, in bytes of truesize",
-    )],
+    &[
+        Key::or(
+            "net.core.default_qdisc",
+            Form::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"]),
+            "\"pfifo_fast\"",
+            "discipline of interfaces that name none: wired ones with a queue, and those of scheme `fifo`",
+        ),
+        Key::or(
+            "net.core.wmem_default",
+            Form::Bytes(MIN_SNDBUF, MAX_BUFFER),
+            "212992",
+            "send buffer of a UDP socket, in bytes of truesize",
+        ),
+    ],
     tcp::SETTINGS,
 ];
 
@@ -109,6 +136,11 @@ static FILE: Shape = Shape {
         Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
         Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
+        Key::need(
+            "minstrel_ht_probes_by_need",
+            Form::Boolean,
+            "Minstrel-HT as since 5.12: other probes and averages",
+        ),
         Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
     ]],
 };
@@ -152,6 +184,7 @@ fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), F
     };
     let setting = Field { form: &key.form, ..setting.clone() };
     match key.name {
+        "net.core.default_qdisc" => profile.default_qdisc = setting.choice(&DEFAULT_QDISCS)?,
         "net.core.wmem_default" => profile.wmem_default = setting.value()?,
         _ if tcp::apply(profile, key.name, &setting)? => {}
         _ => unreachable!("{name} is described and not read"),
@@ -164,7 +197,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
     let number = "a whole number";
     let truesize_scatter_gather = root.need("truesize_scatter_gather", number)?.value()?;
-    let (tcp, wifi_pacing_shift) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
+    let (tcp, wifi_pacing_shift, bbr) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
     let profile = Profile {
         name,
         txqueuelen: root.need("txqueuelen", number)?.value()?,
@@ -174,11 +207,14 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         fq_codel_overlimit_raises_count: root
             .need("fq_codel_overlimit_raises_count", "true or false")?
             .value()?,
+        default_qdisc: "pfifo_fast",
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
         truesize_scatter_gather,
+        minstrel_ht_probes_by_need: root.need("minstrel_ht_probes_by_need", "true or false")?.value()?,
         tcp,
         wifi_pacing_shift,
+        bbr,
         congestion_control: "cubic",
     };
     root.finish()?;
@@ -195,6 +231,12 @@ mod tests {
             let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
             let per_band = !matches!(name, "linux-4.4" | "linux-4.6" | "linux-4.14");
             assert_eq!(profile.pfifo_fast_limit_per_band, per_band, "{name}");
+            // Both came with 4.20 and 5.1.
+            assert_eq!(
+                (profile.bbr.pacing_margin_percent == 1, profile.bbr.extra_acked_gain > 0),
+                (per_band, per_band)
+            );
+            assert_eq!(profile.minstrel_ht_probes_by_need, name.starts_with("linux-6"), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");

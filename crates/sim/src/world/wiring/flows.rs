@@ -5,6 +5,7 @@ use stillair_model::app::{
     linear_truesize,
 };
 use stillair_model::transport::cc::Cc;
+use stillair_model::transport::cc::bbr::Bbr;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
@@ -78,7 +79,7 @@ impl Plan<'_> {
                         let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
                         for (at, endpoint, own, peer) in ends {
                             let random = seed.stream(&format!("{name}.{}", self.name(at)));
-                            let cc = Cc::by_name(congestion_control).expect("the reader knows it");
+                            let cc = self.controller(at, congestion_control);
                             let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
                             if own == receiver {
                                 tcp.listen();
@@ -123,6 +124,14 @@ impl Plan<'_> {
         ends
     }
 
+    /// A congestion control as the kernel of an interface has it.
+    fn controller(&self, at: InterfaceRef, name: &str) -> Cc {
+        match Cc::by_name(name).expect("the reader knows it") {
+            Cc::Bbr(_) => Cc::Bbr(Bbr::new(self.scenario.nodes[at.node].profile.bbr)),
+            other => other,
+        }
+    }
+
     /// Most sockets that the loads of all pages can take: one load after the other, no closer than their interval.
     pub(super) fn pages(&self) -> usize {
         let of = |flow: &scenario::Flow| match &flow.kind {
@@ -139,8 +148,9 @@ impl Plan<'_> {
     /// What a socket at an interface is given by its kernel and its device.
     fn tcp(&self, at: InterfaceRef) -> TcpConfig {
         let profile = &self.scenario.nodes[at.node].profile;
-        let mut config = TcpConfig { tso: self.interface(at).tso, ..profile.tcp };
-        if let Kind::Wifi(_) = self.interface(at).medium {
+        let interface = self.interface(at);
+        let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
+        if let Kind::Wifi(_) = interface.medium {
             // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation.
             config.scatter_gather = false;
             config.truesize_segment = profile.truesize_linear;

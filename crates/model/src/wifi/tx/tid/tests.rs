@@ -12,26 +12,36 @@ struct Bench {
     tid: TxTid,
     queue: VecDeque<Pkt>,
     limits: AggregateLimits,
+    rate: RateControl,
+}
+
+fn link(rate: &mut RateControl) -> Link<'_> {
+    Link { now: Instant::ZERO, rate }
 }
 
 impl Bench {
     fn new(session: Session, rate: &str, lens: &[u32]) -> Self {
         let mut rig = Rig::new([peer(&[rate], MAX_FRAMES)]);
         let limits = rig.tx.peers[0].limits[2];
+        let rate = rig.tx.peers[0].rate.clone();
         let queue = lens.iter().map(|&len| rig.packet(TID, len)).collect();
         let mut tid = TxTid::new(session);
         if session == Session::Open {
             tid.open();
         }
-        Self { rig, tid, queue, limits }
+        Self { rig, tid, queue, limits, rate }
     }
     /// Builds a PPDU; its frames' numbers, its length and whether it is an A-MPDU.
     fn build(&mut self) -> (Ppdu, Vec<u16>, u32, bool) {
         let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, []);
         let queue = &mut self.queue;
-        let built = self
-            .tid
-            .build(&mut ppdu, self.limits, &mut self.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front());
+        let built = self.tid.build(
+            &mut ppdu,
+            self.limits,
+            link(&mut self.rate),
+            &mut self.rig.ctx(),
+            |_: &mut Ctx<'_, NoSink>| queue.pop_front(),
+        );
         let seqs: Vec<_> = ppdu.mpdus.iter().map(|m| m.seq.get()).collect();
         assert_eq!(built, !seqs.is_empty());
         let (bytes, aggregate) = (ppdu.bytes, ppdu.header.content == Content::Data { aggregate: true });
@@ -121,7 +131,7 @@ fn a_held_frame_is_within_the_session_that_opens_later() {
     let queue = &mut b.queue;
     // Only one is ever held.
     for _ in 0..2 {
-        b.tid.hold_one(&mut b.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front());
+        b.tid.hold_one(link(&mut b.rate), &mut b.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front());
     }
     assert_eq!((b.tid.waiting().count(), b.queue.len(), b.tid.next().get()), (1, 2, 0));
     b.tid.open();
@@ -136,7 +146,12 @@ fn outside_a_session_no_window_holds() {
     for n in 0..70 {
         let mut ppdu = crate::wifi::testing::ppdu(&mut b.rig.packets, []);
         let queue = &mut b.queue;
-        assert!(b.tid.build_single(&mut ppdu, &mut b.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front()));
+        assert!(b.tid.build_single(
+            &mut ppdu,
+            link(&mut b.rate),
+            &mut b.rig.ctx(),
+            |_: &mut Ctx<'_, NoSink>| queue.pop_front()
+        ));
         assert_eq!((ppdu.mpdus[0].seq.get(), ppdu.bytes), (n, 138));
     }
 }

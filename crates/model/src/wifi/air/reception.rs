@@ -1,0 +1,191 @@
+//! What of a PPDU reaches its receiver, and whether the answer comes back.
+
+use crate::vocabulary::{Instant, Stream};
+use crate::wifi::air::ppdu::{Content, Ppdu};
+use crate::wifi::phy::PhyRate;
+use crate::wifi::phy::errors::{ErrorTable, Snr};
+
+/// Errors of the path to a neighbour.
+#[derive(Clone, Debug)]
+pub enum PathErrors {
+    /// Chances that do not ask for rate or length.
+    // deviation: a given chance is that of data frames - management frames and Block Ack requests go at the lowest basic rate
+    // and come through; only their acknowledgements may be lost.
+    Given {
+        /// That nothing of a data PPDU is heard.
+        unheard: f64,
+        /// That a frame is broken.
+        frame: f64,
+        /// That an answer is lost.
+        answer: f64,
+    },
+    /// Noise, the same in both directions.
+    Noise(Box<Noise>),
+}
+
+/// A signal-to-noise ratio that changes at given times.
+#[derive(Clone, Debug)]
+pub struct Noise {
+    steps: Vec<(Instant, ErrorTable)>,
+    /// Which of them holds.
+    at: usize,
+}
+
+/// What the receiver's hardware got of one try.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Got {
+    /// Bit n: frame n came whole. Bit 0 of a PPDU without data frames.
+    pub whole: u64,
+    /// Bit n: frame n came, perhaps broken, and its length and sequence number could be read. Nothing at all if the
+    /// preamble was not understood.
+    pub readable: u64,
+}
+
+impl Got {
+    /// Nothing.
+    pub const NOTHING: Self = Self { whole: 0, readable: 0 };
+}
+
+impl Noise {
+    /// The ratio in each stretch of time; the first begins at the start of the run. None if there is none.
+    pub fn new(steps: &[(Instant, Snr)]) -> Option<Self> {
+        let steps: Vec<_> = steps.iter().map(|&(at, snr)| (at, ErrorTable::new(snr))).collect();
+        (!steps.is_empty()).then_some(Self { steps, at: 0 })
+    }
+
+    /// What is lost now; time does not go back.
+    #[inline]
+    fn table(&mut self, now: Instant) -> &ErrorTable {
+        while self.steps.get(self.at + 1).is_some_and(|&(from, _)| from <= now) {
+            self.at += 1;
+        }
+        &self.steps[self.at].1
+    }
+}
+
+impl PathErrors {
+    /// A path on which nothing is lost.
+    pub const NONE: Self = Self::Given { unheard: 0.0, frame: 0.0, answer: 0.0 };
+
+    /// Draws what of a PPDU's next try comes.
+    #[inline]
+    pub fn receive(&mut self, now: Instant, ppdu: &Ppdu, stream: &mut Stream) -> Got {
+        let frames = ppdu.mpdus.len().max(1);
+        let all = u64::MAX >> (64 - frames);
+        match self {
+            Self::Given { unheard, frame, .. } => {
+                if !matches!(ppdu.header.content, Content::Data { .. }) {
+                    return Got { whole: all, readable: all };
+                }
+                if stream.chance(*unheard) {
+                    return Got::NOTHING;
+                }
+                let error = *frame;
+                let whole = (0..frames).fold(0, |bits, n| bits | u64::from(!stream.chance(error)) << n);
+                Got { whole, readable: all }
+            }
+            Self::Noise(noise) => noise.table(now).receive(ppdu, stream),
+        }
+    }
+
+    /// Draws whether an answer of `bytes` at `rate` comes back.
+    #[inline]
+    pub fn answer(&mut self, now: Instant, rate: PhyRate, bytes: u32, stream: &mut Stream) -> bool {
+        match self {
+            Self::Given { answer, .. } => !stream.chance(*answer),
+            Self::Noise(noise) => {
+                let table = noise.table(now);
+                !stream.chance(table.unheard(rate)) && !stream.chance(table.broken(rate, bytes))
+            }
+        }
+    }
+}
+
+impl ErrorTable {
+    fn receive(&self, ppdu: &Ppdu, stream: &mut Stream) -> Got {
+        let rate = ppdu.rate();
+        if stream.chance(self.unheard(rate)) {
+            return Got::NOTHING;
+        }
+        let unreadable = self.unreadable(rate);
+        let Some(first) = ppdu.mpdus.first() else {
+            let whole = u64::from(!stream.chance(self.broken(rate, ppdu.bytes)));
+            return Got { whole, readable: 1 };
+        };
+        let (mut len, mut broken) = (first.len, self.broken(rate, u32::from(first.len)));
+        let aggregate = ppdu.mpdus.len() > 1;
+        let mut got = Got::NOTHING;
+        for (n, mpdu) in ppdu.mpdus.iter().enumerate() {
+            // Most frames of an aggregate have the same length.
+            if mpdu.len != len {
+                (len, broken) = (mpdu.len, self.broken(rate, u32::from(mpdu.len)));
+            }
+            // spec: ieee80211-2016 9.7.1 - without its delimiter a frame is not found.
+            let readable = !aggregate || !stream.chance(unreadable);
+            got.readable |= u64::from(readable) << n;
+            got.whole |= u64::from(readable && !stream.chance(broken)) << n;
+        }
+        got
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::{Duration, Packets, Seed};
+    use crate::wifi::testing::ppdu;
+
+    fn stream() -> Stream {
+        Seed { seed: 3, run: 0 }.stream("errors")
+    }
+
+    /// Of a thousand PPDUs of 32 full frames at MCS 7: not heard, frames found, frames whole.
+    fn thousand(errors: &mut PathErrors) -> (u32, u32, u32) {
+        let (mut packets, mut stream) = (Packets::new(), stream());
+        let ppdu = ppdu(&mut packets, 0..32);
+        (0..1_000).fold((0, 0, 0), |(unheard, readable, whole), _| {
+            let got = errors.receive(Instant::ZERO, &ppdu, &mut stream);
+            assert_eq!(got.whole & !got.readable, 0, "what is whole could be read");
+            let none = u32::from(got == Got::NOTHING);
+            (unheard + none, readable + got.readable.count_ones(), whole + got.whole.count_ones())
+        })
+    }
+
+    #[test]
+    fn two_kinds_of_loss() {
+        let mut none = PathErrors::NONE;
+        assert_eq!(thousand(&mut none), (0, 32_000, 32_000));
+        let (unheard, readable, whole) =
+            thousand(&mut PathErrors::Given { unheard: 0.5, frame: 0.25, answer: 0.0 });
+        assert!((450..550).contains(&unheard), "{unheard}");
+        assert_eq!(readable, 32 * (1_000 - unheard));
+        assert!((0.74..0.76).contains(&(f64::from(whole) / f64::from(readable))), "{whole} of {readable}");
+    }
+
+    #[test]
+    fn noise_breaks_frames_and_hides_few() {
+        let noise = |db: i32| {
+            let noise = Noise::new(&[(Instant::ZERO, Snr(1_000 * db))]).expect("one step");
+            thousand(&mut PathErrors::Noise(Box::new(noise)))
+        };
+        assert_eq!(noise(40), (0, 32_000, 32_000));
+        // MCS 7 is in its slope: half of the frames are broken, but nearly all could be read.
+        let (unheard, readable, whole) = noise(23);
+        assert_eq!(unheard, 0);
+        assert!(readable > 31_000 && (8_000..30_000).contains(&whole), "{readable} {whole}");
+        // Below zero not even the preamble is understood.
+        assert_eq!(noise(-6), (1_000, 0, 0));
+    }
+
+    #[test]
+    fn the_ratio_changes_in_time() {
+        let ms = |n| Instant::ZERO + Duration::from_millis(n);
+        let steps = [(ms(0), Snr(40_000)), (ms(10), Snr(-10_000)), (ms(20), Snr(40_000))];
+        let mut errors = PathErrors::Noise(Box::new(Noise::new(&steps).expect("three steps")));
+        let mut stream = stream();
+        let rate = PhyRate::parse("ofdm-24").unwrap();
+        let heard: Vec<bool> =
+            [0, 9, 10, 19, 20, 30].map(|n| errors.answer(ms(n), rate, 32, &mut stream)).to_vec();
+        assert_eq!(heard, [true, true, false, false, true, true]);
+    }
+}

@@ -1,0 +1,197 @@
+//! How likely a frame is to be broken, by rate, length and signal-to-noise ratio.
+//!
+//! White noise on a flat channel: the modulation's bit error rate, and behind it the union bound of the convolutional code
+//! with hard decisions. It is computed once for each rate when a path is set up; a frame then costs one exponential.
+// paper: Pei and Henderson, "Validation of OFDM error rate model in ns-3" (Boeing, 2010) - the method, there compared with
+// measurements: bit error rates of M-QAM and the bound by Chernoff for the code.
+// deviation: noise alone - no fading, no correlated antennas; a measured channel has flatter curves.
+
+mod code;
+
+use super::frame;
+use super::rate::{Gi, HtRate, OfdmRate, PhyRate, Width};
+use code::{Puncturing, decoded};
+use libm::{erfc, exp, log1p, pow, sqrt};
+
+/// Signal-to-noise ratio in 20 MHz with all power in one stream, in thousandths of a decibel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Snr(pub i32);
+
+impl Snr {
+    /// As a ratio of powers.
+    pub fn ratio(self) -> f64 {
+        pow(10.0, f64::from(self.0) / 10_000.0)
+    }
+}
+
+/// Modulation of a subcarrier.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Modulation {
+    Bpsk,
+    Qpsk,
+    Qam16,
+    Qam64,
+}
+
+/// Modulation and code of the eight kinds of HT rates, and of the eight OFDM rates.
+// spec: ieee80211-2016 tables 17-4 and 19-27.
+const HT: [(Modulation, Puncturing); 8] = [
+    (Modulation::Bpsk, Puncturing::Half),
+    (Modulation::Qpsk, Puncturing::Half),
+    (Modulation::Qpsk, Puncturing::ThreeQuarters),
+    (Modulation::Qam16, Puncturing::Half),
+    (Modulation::Qam16, Puncturing::ThreeQuarters),
+    (Modulation::Qam64, Puncturing::TwoThirds),
+    (Modulation::Qam64, Puncturing::ThreeQuarters),
+    (Modulation::Qam64, Puncturing::FiveSixths),
+];
+const OFDM: [(Modulation, Puncturing); 8] = [
+    (Modulation::Bpsk, Puncturing::Half),
+    (Modulation::Bpsk, Puncturing::ThreeQuarters),
+    (Modulation::Qpsk, Puncturing::Half),
+    (Modulation::Qpsk, Puncturing::ThreeQuarters),
+    (Modulation::Qam16, Puncturing::Half),
+    (Modulation::Qam16, Puncturing::ThreeQuarters),
+    (Modulation::Qam64, Puncturing::TwoThirds),
+    (Modulation::Qam64, Puncturing::ThreeQuarters),
+];
+
+impl Modulation {
+    /// Error rate of a bit before decoding, at a ratio of symbol energy to noise density.
+    // paper: Proakis, Digital Communications (4th ed. 2001) 5.2 - Gray coding, nearest neighbours.
+    fn bit_error(self, snr: f64) -> f64 {
+        match self {
+            Self::Bpsk => 0.5 * erfc(sqrt(snr)),
+            Self::Qpsk => 0.5 * erfc(sqrt(snr / 2.0)),
+            Self::Qam16 => 0.375 * erfc(sqrt(snr / 10.0)),
+            Self::Qam64 => 7.0 / 24.0 * erfc(sqrt(snr / 42.0)),
+        }
+    }
+}
+
+/// Chance that a bit is wrong after decoding.
+fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
+    let ((modulation, puncturing), snr) = match rate {
+        PhyRate::Ofdm(r) => {
+            let at = OfdmRate::ALL.iter().position(|&o| o == r).unwrap_or(0);
+            (OFDM[at], snr.ratio())
+        }
+        // deviation: streams share the power and do not disturb each other; twice the width has twice the noise.
+        PhyRate::Ht(r) => {
+            let noise = if r.width == Width::Mhz40 { 2.0 } else { 1.0 };
+            (HT[usize::from(r.mcs % 8)], snr.ratio() / f64::from(r.streams()) / noise)
+        }
+    };
+    decoded(modulation.bit_error(snr), puncturing)
+}
+
+/// Rates have numbers here: HT by width and MCS, then OFDM.
+const HT_RATES: usize = 2 * 32;
+const RATES: usize = HT_RATES + 8;
+
+fn number(rate: PhyRate) -> usize {
+    match rate {
+        PhyRate::Ht(r) => usize::from(r.mcs) + if r.width == Width::Mhz40 { 32 } else { 0 },
+        PhyRate::Ofdm(r) => HT_RATES + r as usize,
+    }
+}
+
+/// What is lost at one signal-to-noise ratio.
+#[derive(Clone, Debug)]
+pub struct ErrorTable {
+    /// By rate: the natural logarithm of the chance that a byte is right.
+    per_byte: [f64; RATES],
+    /// Chance that a preamble is not understood: with legacy SIGNAL alone, and with HT-SIG.
+    unheard: [f64; 2],
+}
+
+/// Bits of legacy SIGNAL, and of HT-SIG.
+// spec: ieee80211-2016 17.3.4 and 19.3.9.4.3 - both at the lowest rate.
+const SIGNAL_BITS: f64 = 24.0;
+const HT_SIGNAL_BITS: f64 = 48.0;
+
+impl ErrorTable {
+    /// The table of a ratio.
+    pub fn new(snr: Snr) -> Self {
+        let mut per_byte = [0.0; RATES];
+        let ht = [Width::Mhz20, Width::Mhz40]
+            .into_iter()
+            .flat_map(|width| (0..=HtRate::MAX_MCS).map(move |mcs| HtRate { mcs, width, gi: Gi::Long }));
+        let all = ht.map(PhyRate::Ht).chain(OfdmRate::ALL.map(PhyRate::Ofdm));
+        for rate in all {
+            per_byte[number(rate)] = 8.0 * log1p(-bit_error(rate, snr));
+        }
+        let signal = |bits| 1.0 - exp(bits / 8.0 * per_byte[number(PhyRate::Ofdm(OfdmRate::M6))]);
+        let unheard = [signal(SIGNAL_BITS), signal(SIGNAL_BITS + HT_SIGNAL_BITS)];
+        Self { per_byte, unheard }
+    }
+
+    /// Chance that a frame of `bytes` is broken, once its preamble was understood.
+    #[inline]
+    pub fn broken(&self, rate: PhyRate, bytes: u32) -> f64 {
+        1.0 - exp(f64::from(bytes) * self.per_byte[number(rate)])
+    }
+
+    /// Chance that the delimiter before a frame cannot be read.
+    pub fn unreadable(&self, rate: PhyRate) -> f64 {
+        self.broken(rate, frame::DELIMITER)
+    }
+
+    /// Chance that a PPDU's preamble is not understood, so that nothing of it is heard.
+    pub fn unheard(&self, rate: PhyRate) -> f64 {
+        self.unheard[usize::from(matches!(rate, PhyRate::Ht(_)))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Decibels, in tenths, at which a tenth of frames of 1,538 bytes is broken.
+    fn ten_per_cent(name: &str) -> i32 {
+        let rate = PhyRate::parse(name).unwrap();
+        (-100..500)
+            .find(|tenths| ErrorTable::new(Snr(100 * tenths)).broken(rate, 1_538) < 0.1)
+            .expect("a ratio")
+    }
+
+    #[test]
+    fn where_a_tenth_of_full_frames_is_lost() {
+        let ofdm = OfdmRate::ALL.map(|r| ten_per_cent(&PhyRate::Ofdm(r).to_string()));
+        assert_eq!(ofdm, [40, 69, 70, 99, 136, 167, 214, 227]);
+        let ht: Vec<i32> = (0..8).map(|mcs| ten_per_cent(&format!("ht20-mcs{mcs}-lgi"))).collect();
+        assert_eq!(ht, [40, 70, 99, 136, 167, 214, 227, 238]);
+        // Twice the streams or twice the width ask for 3.01 dB more, whatever the guard interval.
+        let more =
+            ["ht20-mcs15-lgi", "ht40-mcs7-lgi", "ht40-mcs7-sgi"].map(|name| ten_per_cent(name) - ht[7]);
+        assert_eq!(more, [31, 31, 31]);
+        assert!([60, 61].contains(&(ten_per_cent("ht20-mcs31-lgi") - ht[7])));
+    }
+
+    #[test]
+    fn errors_before_decoding_by_hand() {
+        // Proakis, figure 5.2-5: 1e-5 at 9.6 dB for BPSK; QPSK needs twice the symbol energy.
+        let at = |m: Modulation, db: f64| m.bit_error(pow(10.0, db / 10.0));
+        assert!((0.8e-5..1.2e-5).contains(&at(Modulation::Bpsk, 9.6)));
+        assert!((0.8e-5..1.2e-5).contains(&at(Modulation::Qpsk, 12.6)));
+        assert!(at(Modulation::Qam16, 15.0) > at(Modulation::Qpsk, 15.0));
+        assert!(at(Modulation::Qam64, 15.0) > at(Modulation::Qam16, 15.0));
+    }
+
+    #[test]
+    fn longer_frames_and_less_signal_lose_more() {
+        let rate = PhyRate::parse("ht20-mcs7-sgi").unwrap();
+        let mut last = 1.0;
+        for db in 10..35 {
+            let table = ErrorTable::new(Snr(1_000 * db));
+            let broken = [38, 400, 1_538].map(|bytes| table.broken(rate, bytes));
+            assert!(
+                broken[0] <= broken[1] && broken[1] <= broken[2] && broken[2] <= last,
+                "{db}: {broken:?}"
+            );
+            assert!(table.unheard(rate) <= broken[0] && table.unreadable(rate) <= broken[0]);
+            last = broken[2];
+        }
+        assert!(last < 1e-9);
+    }
+}

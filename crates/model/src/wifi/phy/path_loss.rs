@@ -1,0 +1,39 @@
+//! How loud a signal arrives at a distance.
+
+use super::errors::Snr;
+
+/// What becomes of a signal on its way, in thousandths of a decibel (of a milliwatt where it is a level).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathLoss {
+    /// Level that is sent.
+    pub tx_power: i32,
+    /// Loss over the first metre.
+    pub at_1m: i32,
+    /// Loss over each tenfold distance.
+    pub per_decade: i32,
+    /// Level of the noise in 20 MHz.
+    pub noise: i32,
+}
+
+impl PathLoss {
+    /// Signal-to-noise ratio at a distance in millimetres, not above that at one metre.
+    // paper: Rappaport, Wireless Communications (2nd ed. 2002) eq. 4.69 - log-distance path loss.
+    pub fn snr(self, millimetres: u64) -> Snr {
+        let decades = libm::log10(millimetres.max(1_000) as f64 / 1_000.0);
+        let loss = f64::from(self.at_1m) + f64::from(self.per_decade) * decades;
+        Snr(self.tx_power - self.noise - libm::round(loss) as i32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratios_by_distance() {
+        // 16 + 94 - 46.7 dB at one metre, 30 dB less at ten; half a metre is no louder.
+        let loss = PathLoss { tx_power: 16_000, at_1m: 46_700, per_decade: 30_000, noise: -94_000 };
+        let snr = [500, 1_000, 2_000, 10_000, 100_000].map(|mm| loss.snr(mm).0);
+        assert_eq!(snr, [63_300, 63_300, 54_269, 33_300, 3_300]);
+    }
+}

@@ -1,0 +1,288 @@
+//! Minstrel-HT: rates of an HT station by what was acknowledged, with a probe now and then.
+//!
+//! Every 50 ms the successes of each rate become an average, and of all rates four are chosen by expected throughput and one
+//! by reliability. They make the retry chain. Probes keep the averages of other rates alive.
+
+mod by_count;
+mod by_need;
+mod retries;
+mod select;
+
+use super::stats::{Average, ONE, RateStats, percent, weighted};
+use super::table::{
+    GROUP_RATES, Group, HtCapabilities, PACKET_BITS, groups, packet_time, packet_time_in_aggregate,
+};
+use super::{Sent, StatsRow};
+use crate::vocabulary::{Duration, Instant, Rate, Stream};
+use crate::wifi::phy::{HtRate, PhyRate, RetryChain};
+use by_count::ByCount;
+use by_need::ByNeed;
+
+/// Which Minstrel-HT: its sampling and its averages were written anew for 5.12.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Version {
+    /// As in Linux 4.4 to 5.11.
+    // deviation: 5.10 and 5.11 already sample half as much, and filter if asked to - they count as their predecessors.
+    Before512,
+    /// As in Linux 5.12 and later.
+    From512,
+}
+
+impl Version {
+    const fn average(self) -> Average {
+        match self {
+            Self::Before512 => Average::Weighted,
+            Self::From512 => Average::Filtered,
+        }
+    }
+
+    /// Success below which the best rate is given up in the midst of an interval.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4: 20 %, 5.12: a quarter).
+    const fn collapse(self) -> u32 {
+        match self {
+            Self::Before512 => percent(20),
+            Self::From512 => ONE / 4,
+        }
+    }
+}
+
+/// Time between two choices of rates.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - half of 100 ms; (5.12) - HZ / 20. Kernels before about
+// 3.13 took 100 ms.
+// deviation: to the nanosecond - Linux counts in jiffies, which makes it up to two of them longer.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// Rates kept by throughput.
+// linux: net/mac80211/rc80211_minstrel.h MAX_THR_RATES (4.4).
+const KEPT: usize = 4;
+
+/// Time of preamble, gap and acknowledgement that an aggregate's frames share, in us.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - frames of 0 and 10 bytes at 6 Mbit/s with their gaps.
+const OVERHEAD_MICROS: u64 = 48 + 60;
+
+/// Position of a rate: eight to a group.
+type Index = u8;
+
+const fn group_of(index: Index) -> usize {
+    index as usize / GROUP_RATES
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    rate: HtRate,
+    packet: Duration,
+    stats: RateStats,
+}
+
+#[derive(Clone, Debug)]
+struct Best {
+    of: Group,
+    /// By throughput.
+    best: [Index; KEPT],
+    /// By reliability.
+    surest: Index,
+}
+
+#[derive(Clone, Debug)]
+enum Sampler {
+    Count(ByCount),
+    Need(ByNeed),
+}
+
+/// The rate control of one link.
+#[derive(Clone, Debug)]
+pub struct MinstrelHt {
+    version: Version,
+    groups: Vec<Best>,
+    rates: Vec<Known>,
+    best: [Index; KEPT],
+    surest: Index,
+    /// Mean number of frames in a PPDU, in 4096ths.
+    mean_aggregate: u32,
+    /// PPDUs of this interval and the frames in them.
+    ppdus: u64,
+    frames: u64,
+    interval_ends: Instant,
+    sampler: Sampler,
+    /// Frames of all PPDUs, and those that were probes.
+    total: u64,
+    probes: u64,
+}
+
+impl MinstrelHt {
+    /// A link of which nothing is known yet: it begins at its slowest rate.
+    pub fn new(can: HtCapabilities, version: Version, stream: &mut Stream) -> Self {
+        let time = match version {
+            Version::Before512 => packet_time,
+            Version::From512 => packet_time_in_aggregate,
+        };
+        let groups = groups(can);
+        let known = |rate| Known { rate, packet: time(rate), stats: RateStats::default() };
+        let rates: Vec<_> =
+            groups.iter().flat_map(|g| (0..GROUP_RATES as u8).map(|n| known(g.rate(n)))).collect();
+        let first = |n: usize| (n * GROUP_RATES) as Index;
+        let groups: Vec<_> = (groups.into_iter().enumerate())
+            .map(|(n, of)| Best { of, best: [first(n); KEPT], surest: first(n) })
+            .collect();
+        let sampler = match version {
+            Version::Before512 => Sampler::Count(ByCount::new(groups.len(), stream)),
+            Version::From512 => Sampler::Need(ByNeed::new(stream)),
+        };
+        let mut new = Self {
+            version,
+            groups,
+            rates,
+            best: [0; KEPT],
+            surest: 0,
+            mean_aggregate: ONE,
+            ppdus: 0,
+            frames: 0,
+            interval_ends: Instant::ZERO,
+            sampler,
+            total: 0,
+            probes: 0,
+        };
+        new.choose(Instant::ZERO);
+        new
+    }
+
+    /// A data frame is about to be sent: the rate that it shall probe, if any.
+    pub fn probe(&mut self, now: Instant) -> Option<PhyRate> {
+        let index = match self.sampler {
+            Sampler::Count(_) => self.probe_by_count(),
+            Sampler::Need(_) => self.probe_by_need(now),
+        };
+        index.map(|i| PhyRate::Ht(self.rates[usize::from(i)].rate))
+    }
+
+    /// A PPDU is done with; true if the retry chain may be another now.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - each try counts all frames of the PPDU, and what was
+    // acknowledged belongs to the last rate.
+    pub fn sent(&mut self, now: Instant, sent: Sent<'_>) -> bool {
+        self.total += u64::from(sent.frames);
+        self.probes += if sent.probe { u64::from(sent.frames) } else { 0 };
+        self.ppdus += 1;
+        self.frames += u64::from(sent.frames);
+        if let Sampler::Count(sampler) = &mut self.sampler {
+            sampler.after_ppdu(self.mean_aggregate / ONE);
+        }
+        let last = sent.tries.len().saturating_sub(1);
+        for (n, used) in sent.tries.iter().enumerate() {
+            let Some(index) = self.index(used.rate) else { continue };
+            let acked = if n == last { u64::from(sent.acked) } else { 0 };
+            let attempts = u64::from(used.tries) * u64::from(sent.frames);
+            self.rates[usize::from(index)].stats.add(attempts, acked);
+        }
+        let mut changed = false;
+        for place in 0..2 {
+            let stats = &self.rates[usize::from(self.best[place])].stats;
+            if stats.has_collapsed(self.version.collapse()) {
+                changed = true;
+                self.downgrade(place);
+            }
+        }
+        if now > self.interval_ends {
+            changed = true;
+            self.choose(now);
+        }
+        changed
+    }
+
+    /// The best rate has collapsed: one of the group before it takes its place, if that has no more streams.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_downgrade_rate (4.4) - against the sudden death of spatial multiplexing.
+    fn downgrade(&mut self, place: usize) {
+        let group = group_of(self.best[place]);
+        let streams = self.groups[group].of.streams;
+        if let Some(lower) = self.groups[..group].iter().rev().find(|g| g.of.streams <= streams) {
+            self.best[place] = lower.best[place];
+        }
+    }
+
+    fn index(&self, rate: PhyRate) -> Option<Index> {
+        let PhyRate::Ht(rate) = rate else { return None };
+        let group = self.groups.iter().position(|g| g.of.holds(rate))?;
+        Some((group * GROUP_RATES) as Index + rate.mcs % 8)
+    }
+
+    fn packet(&self, index: Index) -> Duration {
+        self.rates[usize::from(index)].packet
+    }
+
+    fn prob(&self, index: Index) -> u32 {
+        self.rates[usize::from(index)].stats.prob
+    }
+
+    /// Mean number of frames of a PPDU.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_avg_ampdu_len (5.12) - only drivers that do not report it guess it.
+    fn aggregate(&self) -> u64 {
+        u64::from((self.mean_aggregate / ONE).max(1))
+    }
+
+    /// Expected throughput in tens of packets a second.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_tp_avg (4.4, 5.12) - nothing below 10 %, no more for more than
+    // 90 %; the older one divides before it multiplies and so tells few rates apart.
+    fn throughput(&self, index: Index) -> u64 {
+        let known = &self.rates[usize::from(index)];
+        let prob = u64::from(known.stats.prob.min(percent(90)));
+        if known.stats.prob < percent(10) {
+            return 0;
+        }
+        let nanos = 1_000 * OVERHEAD_MICROS / self.aggregate() + known.packet.nanos();
+        match self.version {
+            Version::Before512 => 100_000 * (prob * 1_000 / nanos) / u64::from(ONE),
+            Version::From512 => 100 * (prob * 1_000_000 / nanos) / u64::from(ONE),
+        }
+    }
+
+    /// Throughput and then reliability: what rates are ordered by.
+    fn merit(&self, index: Index) -> (u64, u32) {
+        (self.throughput(index), self.prob(index))
+    }
+
+    /// The rates to be tried: the best, the second best, and the most reliable.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (4.4) - of the four entries of the hardware one is left.
+    pub fn chain(&self) -> RetryChain {
+        let entry = |n: usize, index| self.entry(index, n > 0);
+        let rates = [self.best[0], self.best[1], self.surest];
+        let entries: [_; 3] = core::array::from_fn(|n| entry(n, rates[n]));
+        RetryChain::new(&entries).expect("three entries with tries")
+    }
+
+    /// Throughput that the best rate promises.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_expected_throughput (4.4) - a kilobit is 1024 bits there.
+    pub fn expected(&self) -> Rate {
+        let packets = 10 * self.throughput(self.best[0]);
+        Rate::from_bps(packets * PACKET_BITS / 1024 * 1000)
+    }
+
+    /// Frames sent in all, and how many of them were probes.
+    pub fn totals(&self) -> (u64, u64) {
+        (self.total, self.probes)
+    }
+
+    /// A row for each rate that was ever tried, as `rc_stats` lists them.
+    pub fn rows(&self) -> Vec<StatsRow> {
+        let row = |(n, known): (usize, &Known)| {
+            let index = n as Index;
+            StatsRow {
+                mode: self.groups[group_of(index)].of.mode(),
+                rate: PhyRate::Ht(known.rate),
+                places: self.places(index),
+                tries: self.entry(index, false).tries,
+                packets_per_second: 10 * self.throughput(index),
+                stats: known.stats,
+            }
+        };
+        self.rates.iter().enumerate().map(row).collect()
+    }
+
+    /// `A` to `D` for the best four, `P` for the most reliable.
+    // linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (4.4).
+    fn places(&self, index: Index) -> String {
+        let letters = self.best.iter().zip("ABCD".chars()).filter(|&(&i, _)| i == index).map(|(_, c)| c);
+        letters.chain((self.surest == index).then_some('P')).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

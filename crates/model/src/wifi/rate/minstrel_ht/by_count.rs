@@ -1,0 +1,100 @@
+//! Probes before Linux 5.12: one for so many frames, over all rates in turn.
+
+use super::{GROUP_RATES, Index, MinstrelHt, Sampler, group_of, percent};
+use crate::vocabulary::Stream;
+use crate::wifi::rate::order::Order;
+
+/// What is to be probed next.
+#[derive(Clone, Debug)]
+pub(super) struct ByCount {
+    order: Order,
+    /// By group: how far it is in the order.
+    cursors: Vec<u8>,
+    group: usize,
+    /// Frames until a probe may be sent.
+    wait: u32,
+    /// Probes that may be sent before frames are waited for.
+    tries: u32,
+    /// Probes that this interval still allows.
+    count: u32,
+    /// Slow rates probed in this interval.
+    slow: u32,
+}
+
+impl ByCount {
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - sixteen at first, four of them at once.
+    pub(super) fn new(groups: usize, stream: &mut Stream) -> Self {
+        let cursors = vec![0; groups];
+        Self { order: Order::new(stream), cursors, group: 0, wait: 0, tries: 4, count: 16, slow: 0 }
+    }
+
+    /// A PPDU is done with.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4).
+    pub(super) fn after_ppdu(&mut self, mean_aggregate: u32) {
+        if self.wait == 0 && self.tries == 0 && self.count > 0 {
+            self.wait = 16 + 2 * mean_aggregate;
+            self.tries = 1;
+            self.count -= 1;
+        }
+    }
+
+    /// An interval is over: the next may probe as often as there are rates.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4).
+    pub(super) fn after_interval(&mut self, groups: usize) {
+        self.slow = 0;
+        self.count = (groups * GROUP_RATES) as u32;
+    }
+
+    /// The rate whose turn it is; the turn passes on, through all groups.
+    fn next(&mut self) -> Index {
+        let place = self.order.at(self.cursors[self.group]);
+        let index = (self.group * GROUP_RATES) as Index + place;
+        self.group = (self.group + 1) % self.cursors.len();
+        self.cursors[self.group] = Order::after(self.cursors[self.group]);
+        index
+    }
+}
+
+impl MinstrelHt {
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_get_sample_rate (4.4).
+    pub(super) fn probe_by_count(&mut self) -> Option<Index> {
+        let Sampler::Count(sampler) = &mut self.sampler else { return None };
+        if sampler.wait > 0 {
+            sampler.wait -= 1;
+            return None;
+        }
+        if sampler.tries == 0 {
+            return None;
+        }
+        let index = sampler.next();
+        // A rate in use or known to be good teaches nothing.
+        if index == self.best[0] || index == self.surest || self.prob(index) > percent(95) {
+            return None;
+        }
+        let slow = self.is_slow(index) && {
+            let skipped = self.rates[usize::from(index)].stats.skipped;
+            let Sampler::Count(sampler) = &mut self.sampler else { return None };
+            if skipped < 20 {
+                return None;
+            }
+            sampler.slow += 1;
+            sampler.slow > 3
+        };
+        if slow {
+            return None;
+        }
+        let Sampler::Count(sampler) = &mut self.sampler else { return None };
+        sampler.tries -= 1;
+        Some(index)
+    }
+
+    /// Slower than the best two, and without fewer streams to make up for it: probed only if long not tried, and at most
+    /// three such in an interval.
+    fn is_slow(&self, index: Index) -> bool {
+        let [a, b, ..] = self.best;
+        let (fast, slower) = if self.packet(a) > self.packet(b) { (b, a) } else { (a, b) };
+        let streams = |i| self.groups[group_of(i)].of.streams;
+        self.packet(index) >= self.packet(slower)
+            && (streams(fast) - 1 < streams(index) || self.packet(index) >= self.packet(self.surest))
+    }
+}

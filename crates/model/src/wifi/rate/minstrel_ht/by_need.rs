@@ -1,0 +1,181 @@
+//! Probes since Linux 5.12: at most one in 20 ms, of rates that might be better than those in use.
+
+use super::{GROUP_RATES, Index, MinstrelHt, Sampler, percent};
+use crate::vocabulary::{Duration, Instant, Stream};
+use crate::wifi::rate::order::Order;
+
+/// Time between two probes.
+// linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_SAMPLE_INTERVAL (5.12) - HZ / 50.
+const SPACING: Duration = Duration::from_millis(20);
+
+/// Rates that wait to be probed, of each kind.
+// linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_SAMPLE_RATES (5.12).
+const WAITING: usize = 5;
+
+/// Four streams, two widths, two guard intervals.
+const MOST_GROUPS: usize = 16;
+
+/// Why a rate is probed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Why {
+    /// It is the next faster one of its group.
+    Step,
+    /// It is any faster one.
+    Jump,
+    /// It lies between the rates in use.
+    Slow,
+}
+
+/// Kinds of probes in turn.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_sample_seq (5.12).
+const TURNS: [Why; 6] = [Why::Step, Why::Jump, Why::Step, Why::Jump, Why::Step, Why::Slow];
+
+/// What is to be probed next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ByNeed {
+    order: Order,
+    /// By group: how far jumps are in the order.
+    cursors: [u8; MOST_GROUPS],
+    /// Rates that wait, by kind.
+    waiting: [List; 3],
+    /// Groups at which steps and jumps are.
+    groups: [usize; 2],
+    turn: usize,
+    next: Instant,
+}
+
+/// A short list of rates.
+#[derive(Clone, Copy, Debug, Default)]
+struct List {
+    held: [Index; WAITING],
+    len: usize,
+}
+
+impl List {
+    fn rates(&self) -> &[Index] {
+        &self.held[..self.len]
+    }
+    fn is_full(&self) -> bool {
+        self.len == WAITING
+    }
+    fn push(&mut self, index: Index) {
+        self.held[self.len] = index;
+        self.len += 1;
+    }
+    fn take(&mut self) -> Option<Index> {
+        let first = *self.rates().first()?;
+        self.held.copy_within(1..self.len, 0);
+        self.len -= 1;
+        Some(first)
+    }
+    // deviation: keeps all that still belong - in Linux one that stays where it is may be overwritten by the next.
+    fn retain(&mut self, belongs: impl Fn(Index) -> bool) {
+        let old = *self;
+        self.len = 0;
+        old.rates().iter().filter(|&&i| belongs(i)).for_each(|&i| self.push(i));
+    }
+}
+
+impl ByNeed {
+    pub(super) fn new(stream: &mut Stream) -> Self {
+        Self {
+            order: Order::new(stream),
+            cursors: [0; MOST_GROUPS],
+            waiting: Default::default(),
+            groups: [0; 2],
+            turn: 0,
+            next: Instant::ZERO,
+        }
+    }
+}
+
+impl MinstrelHt {
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_rate, minstrel_ht_get_sample_rate (5.12).
+    pub(super) fn probe_by_need(&mut self, now: Instant) -> Option<Index> {
+        let Sampler::Need(sampler) = &mut self.sampler else { return None };
+        if now < sampler.next {
+            return None;
+        }
+        sampler.next = now + SPACING;
+        let why = TURNS[sampler.turn];
+        sampler.turn = (sampler.turn + 1) % TURNS.len();
+        sampler.waiting[why as usize].take()
+    }
+
+    /// After a choice of rates: throws out what need not be probed any more and fills the lists up.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_refill_sample_rates (5.12).
+    pub(super) fn refill(&mut self, now: Instant) {
+        let Sampler::Need(sampler) = &self.sampler else { return };
+        let mut sampler = *sampler;
+        let used = [self.best[0], self.best[1], self.surest].map(|i| self.packet(i));
+        let (fast, slow) = (used.into_iter().min(), used.into_iter().max());
+        let (Some(fast), Some(slow)) = (fast, slow) else { return };
+        let [steps, jumps, slower] = &mut sampler.waiting;
+        steps.retain(|i| self.packet(i) < fast);
+        jumps.retain(|i| self.packet(i) < fast);
+        slower.retain(|i| self.packet(i) > fast && self.packet(i) < slow);
+        while !sampler.waiting[Why::Step as usize].is_full() {
+            let Some(step) = self.next_step(&mut sampler) else { break };
+            sampler.waiting[Why::Step as usize].push(step);
+        }
+        while !sampler.waiting[Why::Jump as usize].is_full() {
+            let Some(jump) = self.next_jump(&mut sampler, fast, slow) else { break };
+            sampler.waiting[Why::Jump as usize].push(jump);
+        }
+        sampler.next = now;
+        self.sampler = Sampler::Need(sampler);
+    }
+
+    /// The slowest rate of a group that is faster than `limit`.
+    fn first_faster(&self, group: usize, limit: Duration) -> Option<Index> {
+        let first = (group * GROUP_RATES) as Index;
+        (first..first + GROUP_RATES as Index).find(|&i| self.packet(i) < limit)
+    }
+
+    /// Group by group, the first rate that is faster than the best.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_next_inc_rate (5.12).
+    fn next_step(&self, sampler: &mut ByNeed) -> Option<Index> {
+        let best = self.packet(self.best[0]);
+        for _ in 0..self.groups.len() {
+            sampler.groups[0] = (sampler.groups[0] + 1) % self.groups.len();
+            if let Some(index) = self.first_faster(sampler.groups[0], best)
+                && !sampler.waiting[Why::Step as usize].rates().contains(&index)
+            {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    /// Group by group, one of the rates that are faster than the slowest in use: a jump if it is faster than all of them;
+    /// those between go to the list of slow ones.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_next_jump_rate, minstrel_ht_next_group_sample_rate (5.12).
+    fn next_jump(&self, sampler: &mut ByNeed, fast: Duration, slow: Duration) -> Option<Index> {
+        for _ in 0..self.groups.len() {
+            let limit = if sampler.waiting[Why::Slow as usize].is_full() { fast } else { slow };
+            sampler.groups[1] = (sampler.groups[1] + 1) % self.groups.len();
+            let group = sampler.groups[1];
+            let Some(least) = self.first_faster(group, limit) else { continue };
+            let cursor = &mut sampler.cursors[group];
+            let found = (0..GROUP_RATES).find_map(|_| {
+                let index = (group * GROUP_RATES) as Index + sampler.order.at(*cursor);
+                *cursor = Order::after(*cursor);
+                (index >= least).then_some(index)
+            });
+            let Some(index) = found else { continue };
+            let packet = self.packet(index);
+            let why = if packet < fast { Why::Jump } else { Why::Slow };
+            if sampler.waiting[why as usize].rates().contains(&index) {
+                continue;
+            }
+            if why == Why::Jump {
+                return Some(index);
+            }
+            let list = &mut sampler.waiting[Why::Slow as usize];
+            if !list.is_full() && packet < slow && self.prob(index) <= percent(95) {
+                list.push(index);
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,127 @@
+//! The end of an interval: averages, and which rates are best.
+
+use super::{
+    GROUP_RATES, INTERVAL, Index, KEPT, MinstrelHt, ONE, Sampler, Version, group_of, percent, weighted,
+};
+use crate::vocabulary::Instant;
+
+impl MinstrelHt {
+    /// Ends the interval and chooses rates anew.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4, 5.12).
+    pub(super) fn choose(&mut self, now: Instant) {
+        if let Some(mean) = (self.frames * u64::from(ONE)).checked_div(self.ppdus) {
+            self.mean_aggregate = weighted(self.mean_aggregate, mean as u32);
+        }
+        (self.ppdus, self.frames) = (0, 0);
+        self.interval_ends = now + INTERVAL;
+        self.end_interval();
+        self.choose_by_throughput();
+        self.choose_by_reliability();
+        self.fewer_streams();
+        match self.sampler {
+            Sampler::Count(ref mut sampler) => sampler.after_interval(self.groups.len()),
+            Sampler::Need(_) => self.refill(now),
+        }
+    }
+
+    fn end_interval(&mut self) {
+        for group in self.rates.chunks_mut(GROUP_RATES) {
+            // A rate that was never tried is taken to be as good as the best of the faster ones.
+            let mut faster = 0;
+            for known in group.iter_mut().rev() {
+                known.stats.end_interval(self.version.average());
+                if self.version == Version::From512 {
+                    match known.stats.total.attempts {
+                        0 => known.stats.prob = known.stats.prob.max(faster),
+                        _ => faster = faster.max(known.stats.prob),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts a rate among the best if it is better than the last of them; those before it stay.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_sort_best_tp_rates (4.4).
+    fn put(&self, index: Index, best: &mut [Index; KEPT]) {
+        let merit = self.merit(index);
+        let after = best.iter().rposition(|&held| merit <= self.merit(held)).map_or(0, |p| p + 1);
+        if after < KEPT {
+            best.copy_within(after..KEPT - 1, after + 1);
+            best[after] = index;
+        }
+    }
+
+    fn choose_by_throughput(&mut self) {
+        let mut best = [0; KEPT];
+        for group in 0..self.groups.len() {
+            let first = (group * GROUP_RATES) as Index;
+            let mut of_group = [first; KEPT];
+            let indices = first..first + GROUP_RATES as Index;
+            // The order decides between equals.
+            let mut put = |index| {
+                if self.throughput(index) > 0 {
+                    self.put(index, &mut best);
+                    self.put(index, &mut of_group);
+                }
+            };
+            match self.version {
+                Version::Before512 => indices.for_each(&mut put),
+                Version::From512 => indices.rev().for_each(&mut put),
+            }
+            self.groups[group].best = of_group;
+        }
+        self.best = best;
+    }
+
+    /// The most reliable rate, of all and of each group: of those that succeed more than three times of four the fastest,
+    /// or else the one that succeeds most.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_best_prob_rate (4.4) - the last choice stays until another is
+    // better; (5.12) - it starts anew, and rates faster but less reliable than the best are out.
+    fn choose_by_reliability(&mut self) {
+        if self.version == Version::From512 {
+            self.surest = 0;
+            self.groups.iter_mut().enumerate().for_each(|(n, g)| g.surest = (n * GROUP_RATES) as Index);
+        }
+        for index in 0..self.rates.len() as Index {
+            let best = self.best[0];
+            let counts = match self.version {
+                Version::Before512 => self.throughput(index) > 0,
+                Version::From512 => {
+                    self.packet(best) <= self.packet(index) || self.prob(index) >= self.prob(best)
+                }
+            };
+            if !counts {
+                continue;
+            }
+            let beats = |held: Index| {
+                if self.prob(index) > percent(75) {
+                    self.throughput(index) > self.throughput(held)
+                } else {
+                    self.prob(index) > self.prob(held)
+                }
+            };
+            let of_group = self.groups[group_of(index)].surest;
+            let (all, own) = (beats(self.surest), beats(of_group));
+            if all {
+                self.surest = index;
+            }
+            if own {
+                self.groups[group_of(index)].surest = index;
+            }
+        }
+    }
+
+    /// With more than one stream at the best rate, the most reliable one is looked for in groups with fewer.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_prob_rate_reduce_streams (4.4).
+    fn fewer_streams(&mut self) {
+        let streams = self.groups[group_of(self.best[0])].of.streams;
+        let mut most = 0;
+        for group in self.groups.iter().filter(|g| g.of.streams < streams) {
+            let throughput = self.throughput(group.surest);
+            if throughput > most {
+                most = throughput;
+                self.surest = group.surest;
+            }
+        }
+    }
+}

@@ -1,0 +1,172 @@
+use super::*;
+use crate::vocabulary::Seed;
+use crate::wifi::phy::{RateTry, Width};
+use crate::wifi::rate::probe_chain;
+
+const VERSIONS: [Version; 2] = [Version::Before512, Version::From512];
+
+/// A link on which a share of the frames arrives, by rate, with frames always waiting.
+struct Bench {
+    control: MinstrelHt,
+    now: Instant,
+    /// The probe that ended the last aggregate.
+    held: Option<PhyRate>,
+    stream: Stream,
+}
+
+impl Bench {
+    fn new(can: HtCapabilities, version: Version) -> Self {
+        let seed = Seed { seed: 7, run: 0 };
+        let control = MinstrelHt::new(can, version, &mut seed.stream("rate"));
+        Self { control, now: Instant::ZERO, held: None, stream: seed.stream("air") }
+    }
+
+    /// Sends for so long; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms alone.
+    fn send(&mut self, millis: u64, most: u32, works: impl Fn(HtRate) -> f64) {
+        let end = self.now + Duration::from_millis(millis);
+        while self.now < end {
+            let (mut frames, mut probe) = (1, self.held.take().or_else(|| self.control.probe(self.now)));
+            while probe.is_none() && frames < most {
+                self.held = self.control.probe(self.now);
+                if self.held.is_some() {
+                    break;
+                }
+                frames += 1;
+            }
+            let chain = self.control.chain();
+            let chain = probe.take().map_or(chain, |rate| probe_chain(rate, &chain));
+            let probes = chain.entries()[0].tries == 1;
+            self.now += Duration::from_micros(if frames > 1 { 4_000 } else { 300 });
+            let (mut used, mut acked) = (Vec::new(), 0);
+            'chain: for entry in chain.entries() {
+                used.push(RateTry { tries: 0, ..*entry });
+                let PhyRate::Ht(rate) = entry.rate else { unreachable!("all rates are HT") };
+                for _ in 0..entry.tries {
+                    used.last_mut().expect("just pushed").tries += 1;
+                    acked = (0..frames).map(|_| u32::from(self.stream.chance(works(rate)))).sum();
+                    if acked > 0 {
+                        break 'chain;
+                    }
+                }
+            }
+            self.control.sent(self.now, Sent { tries: &used, frames, acked, probe: probes });
+        }
+    }
+
+    fn chain(&self) -> Vec<String> {
+        self.control.chain().entries().iter().map(|e| format!("{} x{}", e.rate, e.tries)).collect()
+    }
+
+    fn best(&self) -> String {
+        self.control.chain().entries()[0].rate.to_string()
+    }
+}
+
+fn two_streams(width: Width) -> HtCapabilities {
+    HtCapabilities { streams: 2, width, short_gi: true }
+}
+
+#[test]
+fn nothing_is_known_at_first() {
+    for version in VERSIONS {
+        let b = Bench::new(two_streams(Width::Mhz20), version);
+        assert_eq!(b.chain(), ["ht20-mcs0-lgi x2"; 3]);
+        assert_eq!(b.control.expected().bps(), 0);
+    }
+}
+
+#[test]
+fn throughput_by_hand() {
+    let mut b = Bench::new(two_streams(Width::Mhz20), Version::Before512);
+    b.control.mean_aggregate = 18 * ONE;
+    let index = |m: &MinstrelHt, name: &str| m.index(PhyRate::parse(name).unwrap()).unwrap();
+    let at = |b: &mut Bench, name: &str, prob| {
+        let i = index(&b.control, name);
+        b.control.rates[usize::from(i)].stats.prob = prob;
+        b.control.throughput(i)
+    };
+    // 3,686,000 by 69,200 + 6,000 ns are 49; 100,000 times that by 4,096 are 1,196 (11,960 packets a second).
+    assert_eq!(at(&mut b, "ht20-mcs15-sgi", ONE), 1_196);
+    assert_eq!(at(&mut b, "ht20-mcs15-sgi", percent(90)), 1_196);
+    // 2,048,000 by 75,200 are 27.
+    assert_eq!(at(&mut b, "ht20-mcs15-sgi", ONE / 2), 659);
+    assert_eq!([409, 408].map(|prob| at(&mut b, "ht20-mcs15-sgi", prob)), [122, 0]);
+    // 3,686,000 by 1,338,800 are 2: the slowest rates are told apart badly.
+    assert_eq!([at(&mut b, "ht20-mcs0-sgi", ONE), at(&mut b, "ht20-mcs0-lgi", ONE)], [48, 48]);
+    let mut b = Bench::new(two_streams(Width::Mhz20), Version::From512);
+    b.control.mean_aggregate = 18 * ONE;
+    // 3,686,000,000 by 66,640 + 6,000 ns.
+    assert_eq!(at(&mut b, "ht20-mcs15-sgi", ONE), 1_238);
+    assert_eq!([at(&mut b, "ht20-mcs0-sgi", ONE), at(&mut b, "ht20-mcs0-lgi", ONE)], [67, 60]);
+}
+
+#[test]
+fn a_perfect_link_ends_in_one_stream() {
+    for version in VERSIONS {
+        let mut b = Bench::new(two_streams(Width::Mhz20), version);
+        b.send(3_000, 32, |_| 1.0);
+        let chain = b.chain();
+        assert_eq!([&chain[0], &chain[2]], ["ht20-mcs15-sgi x2", "ht20-mcs7-sgi x2"], "{version:?}");
+        let mut b = Bench::new(two_streams(Width::Mhz40), version);
+        b.send(3_000, 32, |_| 1.0);
+        assert_eq!([&b.chain()[0], &b.chain()[2]], ["ht40-mcs15-sgi x4", "ht40-mcs7-sgi x2"], "{version:?}");
+    }
+}
+
+#[test]
+fn one_stream_may_be_all_that_works() {
+    for version in VERSIONS {
+        let mut b = Bench::new(two_streams(Width::Mhz20), version);
+        b.send(3_000, 16, |rate| if rate.streams() == 1 && rate.mcs <= 5 { 0.95 } else { 0.0 });
+        assert_eq!(b.best(), "ht20-mcs5-sgi", "{version:?}");
+    }
+}
+
+#[test]
+fn short_packets_are_tried_more_often() {
+    let mut b = Bench::new(two_streams(Width::Mhz20), Version::Before512);
+    // Frames alone count 108 us more, and then 4.4 cannot tell the guard intervals apart: 3,686,000 by 177,200 or by 184,000
+    // ns are 20. Tries: 206 us of back-off and 184 us each for two, then 467, 755, 1,331 and 2,483 us.
+    b.send(3_000, 1, |_| 1.0);
+    assert_eq!(b.chain()[0], "ht20-mcs15-lgi x6");
+}
+
+/// Intervals until the best rate is `want`.
+fn recovery(b: &mut Bench, want: &str, works: impl Fn(HtRate) -> f64 + Copy) -> u32 {
+    (0..1_000)
+        .find(|_| {
+            let there = b.best() == want;
+            if !there {
+                b.send(50, 32, works);
+            }
+            there
+        })
+        .expect("it gets there")
+}
+
+#[test]
+fn after_a_step() {
+    // Intervals of 50 ms until it is back, down and up, by version.
+    let mut table = Vec::new();
+    for version in VERSIONS {
+        let mut b = Bench::new(two_streams(Width::Mhz20), version);
+        let poor = |rate: HtRate| if rate.mcs <= 4 { 1.0 } else { 0.0 };
+        let good = |_: HtRate| 1.0;
+        b.send(3_000, 32, good);
+        let down = recovery(&mut b, "ht20-mcs4-sgi", poor);
+        b.send(3_000, 32, poor);
+        table.push((down, recovery(&mut b, "ht20-mcs15-sgi", good)));
+    }
+    assert_eq!(table, [(4, 13), (6, 4)]);
+}
+
+#[test]
+fn probes_are_few() {
+    for (version, least, most) in [(Version::Before512, 15, 22), (Version::From512, 5, 10)] {
+        let mut b = Bench::new(two_streams(Width::Mhz20), version);
+        b.send(10_000, 32, |rate| if rate.mcs % 8 < 6 { 1.0 } else { 0.3 });
+        let (total, probes) = b.control.totals();
+        let per_mille = 1000 * probes / total;
+        assert!((least..most).contains(&per_mille), "{version:?}: {probes} of {total}");
+    }
+}

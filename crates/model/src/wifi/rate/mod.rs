@@ -1,0 +1,108 @@
+//! Rate control: which rates a link is sent at.
+
+pub mod minstrel_ht;
+mod order;
+pub mod stats;
+pub mod table;
+
+use crate::vocabulary::{Instant, Rate};
+use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
+use minstrel_ht::MinstrelHt;
+use stats::RateStats;
+
+/// The rate control of one link; closed, because it is asked for every frame.
+#[derive(Clone, Debug)]
+pub enum RateControl {
+    /// Always the same chain.
+    Fixed(RetryChain),
+    /// Minstrel-HT.
+    MinstrelHt(Box<MinstrelHt>),
+}
+
+/// What became of a data PPDU, for rate control.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'a> {
+    /// The entries of its chain that were used, each with the tries made.
+    pub tries: &'a [RateTry],
+    /// Frames in it.
+    pub frames: u32,
+    /// Frames acknowledged.
+    pub acked: u32,
+    /// It was a probe.
+    pub probe: bool,
+}
+
+/// One rate, as `rc_stats` shows it.
+#[derive(Clone, Debug)]
+pub struct StatsRow {
+    /// Width and guard interval.
+    pub mode: &'static str,
+    /// The rate.
+    pub rate: PhyRate,
+    /// What it is used for: `A` to `D` by throughput, `P` by reliability.
+    pub places: String,
+    /// Tries it would have as the first of a chain.
+    pub tries: u8,
+    /// Expected throughput in packets of 1200 bytes a second.
+    pub packets_per_second: u64,
+    /// Tries and successes.
+    pub stats: RateStats,
+}
+
+impl RateControl {
+    /// The chain to send at.
+    pub fn chain(&self) -> RetryChain {
+        match self {
+            Self::Fixed(chain) => *chain,
+            Self::MinstrelHt(m) => m.chain(),
+        }
+    }
+
+    /// A data frame is about to get its number: the rate that it shall probe, if any.
+    #[inline]
+    pub fn probe(&mut self, now: Instant) -> Option<PhyRate> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::MinstrelHt(m) => m.probe(now),
+        }
+    }
+
+    /// Whether it wants to know what became of PPDUs.
+    #[inline]
+    pub const fn learns(&self) -> bool {
+        !matches!(self, Self::Fixed(_))
+    }
+
+    /// A data PPDU is done with; true if the chain may be another now.
+    pub fn sent(&mut self, now: Instant, sent: Sent<'_>) -> bool {
+        match self {
+            Self::Fixed(_) => false,
+            Self::MinstrelHt(m) => m.sent(now, sent),
+        }
+    }
+
+    /// Throughput that it expects; none if that follows from the chain alone.
+    pub fn expected(&self) -> Option<Rate> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::MinstrelHt(m) => Some(m.expected()),
+        }
+    }
+
+    /// What `rc_stats` shows; nothing of a fixed rate.
+    pub fn rows(&self) -> Vec<StatsRow> {
+        match self {
+            Self::Fixed(_) => Vec::new(),
+            Self::MinstrelHt(m) => m.rows(),
+        }
+    }
+}
+
+/// The chain of a probe: its rate once, and then what the chain has after the best rate.
+// linux: net/mac80211/rate.c rate_control_fill_sta_table (4.4) - the probe takes the place of the first entry.
+pub fn probe_chain(probe: PhyRate, chain: &RetryChain) -> RetryChain {
+    let mut entries = [RateTry { rate: probe, tries: 1 }; RetryChain::MAX];
+    let rest = chain.entries().get(1..).unwrap_or(&[]);
+    entries[1..=rest.len()].copy_from_slice(rest);
+    RetryChain::new(&entries[..=rest.len()]).expect("one to four entries with tries")
+}

@@ -1,0 +1,150 @@
+//! What is lost on a station's path: given chances, a signal-to-noise ratio, or a distance.
+
+use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::phy::Band;
+use stillair_model::wifi::phy::errors::Snr;
+use stillair_model::wifi::phy::path_loss::PathLoss;
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::document::Value;
+use super::super::error::Fault;
+use super::super::reader::{Field, Section};
+use super::super::{Errors, SnrSteps, units};
+
+const RATIO: Form = Form::Written {
+    words: "a ratio such as `25 dB`",
+    pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dB$",
+    examples: &["25 dB", "-3.5 dB"],
+};
+const LEVEL: Form = Form::Written {
+    words: "a level such as `16 dBm`",
+    pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dBm$",
+    examples: &["16 dBm", "-94.5 dBm"],
+};
+const LENGTH: Form = Form::Written {
+    words: "a length such as `10 m`",
+    pattern: r"^[0-9]+(\.[0-9]{1,3})? ?m$",
+    examples: &["10 m", "2.5 m"],
+};
+
+static STEP: Shape = Shape {
+    title: "Change of a ratio",
+    about: "The ratio from a time on.",
+    groups: &[&[
+        Key::need("at", Form::Period, "when it changes, after the one before"),
+        Key::need("snr", RATIO, "what it changes to"),
+    ]],
+};
+const RATIOS: Form = Form::Either(&[RATIO, Form::List(&STEP_OR_FIRST)]);
+static STEP_OR_FIRST: Form = Form::Either(&[RATIO, Form::Table(&STEP)]);
+
+/// Keys of a station's interface.
+pub(super) const KEYS: &[Key] = &[
+    Key::open(
+        "snr",
+        RATIOS,
+        "errors are given",
+        "signal-to-noise ratio in 20 MHz, both ways, from which the chances of loss follow by rate and length; a list begins \
+         with it and goes on with changes, at most 15",
+    ),
+    Key::open(
+        "distance",
+        LENGTH,
+        "errors are given",
+        "distance to the access point, of which `snr` follows by the channel's loss",
+    ),
+    Key::open(
+        "error_rate",
+        Form::Fraction,
+        "0.0 without `snr` and `distance`",
+        "chance that a data MPDU is broken, whatever the rate",
+    ),
+    Key::open(
+        "ack_error_rate",
+        Form::Fraction,
+        "0.0 without `snr` and `distance`",
+        "chance that an ACK or Block Ack is lost",
+    ),
+    Key::open(
+        "unheard_rate",
+        Form::Fraction,
+        "0.0 without `snr` and `distance`",
+        "chance that the preamble of a data PPDU is not understood, so that nothing of it is heard",
+    ),
+];
+
+/// Keys of a channel.
+pub(super) const CHANNEL: &[Key] = &[
+    Key::or("tx_power", LEVEL, "16 dBm", "level that everybody sends at"),
+    Key::open("loss_at_1m", RATIO, "40.2 dB at 2.4 GHz, 46.7 dB at 5 GHz", "loss over the first metre"),
+    Key::or(
+        "loss_per_decade",
+        RATIO,
+        "30 dB",
+        "loss over each tenfold distance: 20 dB in free space, 30 dB between walls",
+    ),
+    Key::or("noise", LEVEL, "-94 dBm", "level of the noise in 20 MHz, the receiver's own included"),
+];
+
+/// Reads what `distance` is converted by.
+// deviation: all of it is a choice, that of ns-3's LogDistancePropagationLossModel, YansWifiPhy's 16.02 dBm and noise figure of
+// 7 dB - free space to one metre, exponent 3, and -101 dBm of thermal noise.
+pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLoss, Fault> {
+    let at_1m = match band {
+        Band::Ghz2 => 40_200,
+        Band::Ghz5 => 46_700,
+    };
+    let level = |field: &Field<'_>| field.unit(units::level);
+    let ratio = |field: &Field<'_>| field.unit(units::ratio);
+    Ok(PathLoss {
+        tx_power: section.or_by("tx_power", 16_000, level)?,
+        at_1m: section.or_by("loss_at_1m", at_1m, ratio)?,
+        per_decade: section.or_by("loss_per_decade", 30_000, ratio)?,
+        noise: section.or_by("noise", -94_000, level)?,
+    })
+}
+
+pub(super) fn read(section: &mut Section<'_>, loss: PathLoss) -> Result<Errors, Fault> {
+    let [snr, distance] = ["snr", "distance"].map(|key| section.get(key));
+    let given = ["error_rate", "ack_error_rate", "unheard_rate"].map(|key| section.get(key));
+    let ratio = match (snr, distance) {
+        (Some(_), Some(distance)) => return Err(distance.found("a distance beside a ratio", "one of them")),
+        (Some(field), None) => Some(steps(&field)?),
+        (None, Some(field)) => Some(SnrSteps::new(loss.snr(field.unit(units::length)?))),
+        (None, None) => None,
+    };
+    if let Some(steps) = ratio {
+        return match given.iter().flatten().next() {
+            Some(field) => Err(field.found("a chance of loss beside a ratio or a distance", "one of them")),
+            None => Ok(Errors::Noise(steps)),
+        };
+    }
+    let chance = |field: &Option<Field<'_>>| field.as_ref().map_or(Ok(0.0), Field::value);
+    Ok(Errors::Given { frame: chance(&given[0])?, answer: chance(&given[1])?, unheard: chance(&given[2])? })
+}
+
+fn steps(field: &Field<'_>) -> Result<SnrSteps, Fault> {
+    let list = field.list();
+    let Some((first, later)) = list.split_first() else {
+        return Err(field.wrong("a ratio such as \"25 dB\", or a list that begins with one"));
+    };
+    let mut steps = SnrSteps::new(ratio(first)?);
+    for field in later {
+        let Value::Table(_) = field.item.value else { return Err(field.wrong("a table with at and snr")) };
+        let mut section = field.section("a table with at and snr")?;
+        let at = section.need("at", "a time such as \"5 s\"")?;
+        let when: Duration = at.value()?;
+        let snr = ratio(&section.need("snr", "a ratio such as \"25 dB\"")?)?;
+        section.finish()?;
+        if !steps.then(when, snr) {
+            return Err(
+                at.wrong(format!("a time after the one before, and at most {} ratios", SnrSteps::MOST))
+            );
+        }
+    }
+    Ok(steps)
+}
+
+fn ratio(field: &Field<'_>) -> Result<Snr, Fault> {
+    field.unit(units::ratio).map(Snr)
+}

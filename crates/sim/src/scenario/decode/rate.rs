@@ -1,0 +1,154 @@
+//! How the rates of a station's path are chosen: a fixed chain or rate control.
+
+use stillair_model::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
+use stillair_model::wifi::rate::table::HtCapabilities;
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::document::Value;
+use super::super::error::{Fault, suggest};
+use super::super::reader::{Field, Section};
+use super::super::{Rates, units};
+use super::WIDTHS;
+
+static MINSTREL_HT: Shape = Shape {
+    title: "Rate control minstrel_ht",
+    about: "Minstrel-HT as the kernel of each end has it. Both ends can do the same.",
+    groups: &[&[
+        Key::tag("kind", "minstrel_ht"),
+        Key::or("streams", Form::Integer(1, 4), "2", "most spatial streams"),
+        Key::open(
+            "width",
+            Form::Choice(&WIDTHS),
+            "the channel's",
+            "widest channel; no wider than the channel",
+        ),
+        Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
+    ]],
+};
+
+const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT], bare: true };
+
+const FIXED: Form = Form::Listed {
+    title: "rate",
+    words: "a rate such as `ht20-mcs15-sgi`, `ht40-mcs7-lgi` or `ofdm-24`",
+    names: || units::phy_rates(false),
+};
+
+const IN_CHAIN: Form = Form::Listed {
+    title: "rate-in-chain",
+    words: "a rate; `mcs14` takes width and guard interval from `rate`",
+    names: || units::phy_rates(true),
+};
+
+static CHAIN_ENTRY: Form = Form::Either(&[IN_CHAIN, Form::Table(&ENTRY)]);
+
+static ENTRY: Shape = Shape {
+    title: "Entry of a retry chain",
+    about: "A rate with its number of tries.",
+    groups: &[&[
+        Key::need("rate", IN_CHAIN, "the rate"),
+        // linux: drivers/net/wireless/ath/ath9k/mac.h (4.4) - four bits in the descriptor (recalled).
+        Key::or("tries", Form::Integer(1, 15), "4", "tries before the next entry"),
+    ]],
+};
+
+/// Keys of a station's interface that choose its rates.
+pub(super) const KEYS: &[Key] = &[
+    Key::need(
+        "rate",
+        Form::Either(&[FIXED, CONTROLS]),
+        "rate of both directions, no wider than the channel; or the rate control of each end",
+    ),
+    Key::open(
+        "retry_chain",
+        Form::List(&CHAIN_ENTRY),
+        "`rate` alone, tried four times",
+        "one to four rates that are tried in turn, the first being `rate`; rate control makes its own, and none may be given \
+         beside it but the empty list, which undoes an inherited one",
+    ),
+];
+
+/// Tries of each entry of a retry chain that does not say.
+// deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not.
+const TRIES: u8 = 4;
+
+pub(super) fn read(section: &mut Section<'_>, channel: Width) -> Result<Rates, Fault> {
+    let field = section.need("rate", "a rate such as \"ht20-mcs15-sgi\"")?;
+    if let Some(control) = control(&field, channel)? {
+        // An empty list undoes one that was inherited.
+        if let Some(chain) = section.get("retry_chain").filter(|chain| !chain.list().is_empty()) {
+            return Err(chain.found("a retry chain beside rate control", "one of them"));
+        }
+        return Ok(control);
+    }
+    let rate = field.unit(|text| units::phy_rate(text, None))?;
+    fits(rate, &field, channel)?;
+    let alone = RetryChain::new(&[RateTry { rate, tries: TRIES }]).expect("one entry with tries is a chain");
+    section.or_by("retry_chain", alone, |field| chain(field, rate, channel)).map(Rates::Fixed)
+}
+
+/// The rate control that a value names, unless it is a rate.
+fn control(field: &Field<'_>, channel: Width) -> Result<Option<Rates>, Fault> {
+    let named = |text: &String| field.kinds().contains(&text.as_str());
+    let mut can = HtCapabilities { streams: 2, width: channel, short_gi: true };
+    match &field.item.value {
+        Value::Table(_) => {
+            let (_, mut section) = field.kind_table("a table with kind")?;
+            can.streams = section.or("streams", can.streams)?;
+            if let Some(field) = section.get("width") {
+                can.width = field.choice(&[(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)])?;
+                if can.width > channel {
+                    return Err(field.wrong(suggest("", &[WIDTHS[0]])));
+                }
+            }
+            can.short_gi = section.or("short_gi", can.short_gi)?;
+            section.finish()?;
+        }
+        Value::String(text) if named(text) => {}
+        _ => return Ok(None),
+    }
+    Ok(Some(Rates::MinstrelHt(can)))
+}
+
+fn chain(field: &Field<'_>, rate: PhyRate, channel: Width) -> Result<RetryChain, Fault> {
+    let entries = field.list();
+    if !field.is_list() || entries.is_empty() || entries.len() > RetryChain::MAX {
+        let found =
+            if field.is_list() { format!("{} rates", entries.len()) } else { field.item.value.describe() };
+        return Err(field.found(found, "a list of one to four rates"));
+    }
+    let mut tries = Vec::with_capacity(entries.len());
+    for (i, entry) in entries.iter().enumerate() {
+        let (field, next) = one(entry, rate)?;
+        fits(next.rate, &field, channel)?;
+        if i == 0 && next.rate != rate {
+            return Err(field.wrong(format!("the chain to begin with rate, {:?}", rate.to_string())));
+        }
+        tries.push(next);
+    }
+    RetryChain::new(&tries).ok_or_else(|| field.wrong("a list of one to four rates"))
+}
+
+/// A rate's name, or a table of it and its tries; with the field that holds the name.
+fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fault> {
+    let parse = |field: &Field<'_>| field.unit(|text| units::phy_rate(text, Some(base)));
+    if !matches!(entry.item.value, Value::Table(_)) {
+        return Ok((entry.clone(), RateTry { rate: parse(entry)?, tries: TRIES }));
+    }
+    let mut section = entry.section("a table with rate and tries")?;
+    let field = section.need("rate", "a rate such as \"mcs15\"")?;
+    let rate = parse(&field)?;
+    let tries = section.or("tries", TRIES)?;
+    section.finish()?;
+    Ok((field, RateTry { rate, tries }))
+}
+
+/// Refuses a rate wider than the channel.
+fn fits(rate: PhyRate, field: &Field<'_>, channel: Width) -> Result<(), Fault> {
+    match rate {
+        PhyRate::Ht(HtRate { width, .. }) if width > channel => {
+            Err(field.wrong("a rate no wider than its channel"))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,30 @@
+import re
+from pathlib import Path
+
+from stillair import Scenario
+from stillair.rc_text import rc_text
+
+FILE = Path(__file__).parents[2] / "scenarios" / "anomaly-udp.toml"
+
+
+def test_what_rate_control_knows_of_a_perfect_link() -> None:
+    text = re.sub(r", retry_chain = \[.*\]", "", FILE.read_text())
+    text = text.replace('rate = "ht20-mcs15-sgi"', 'rate = "minstrel_ht"')
+    text = text.replace('rate = "ht20-mcs0-sgi"', 'rate = { kind = "minstrel_ht", streams = 1, short_gi = false }')
+    run = Scenario(text).run(overrides={"duration": "6 s"}).runs[0]
+    links = run["rc_stats"]
+    assert list(links) == [f"ap.wlan0 to {s}.wlan0" for s in ("fast1", "fast2", "slow")] + [
+        f"{s}.wlan0 to ap.wlan0" for s in ("fast1", "fast2", "slow")
+    ]
+    best = {row["best"]: row for row in links["ap.wlan0 to fast1.wlan0"] if row["best"]}
+    assert best["A"]["rate"] == "ht20-mcs15-sgi"
+    assert best["A"]["avg_prob_percent"] > 99
+    assert best["P"]["rate"] == "ht20-mcs7-sgi"
+    assert {row["rate"] for row in links["ap.wlan0 to slow.wlan0"]} == {f"ht20-mcs{n}-lgi" for n in range(8)}
+    lines = rc_text(run).splitlines()
+    assert lines[0] == "ap.wlan0 to fast1.wlan0"
+    assert "A     ht20-mcs15-sgi" in rc_text(run)
+
+
+def test_fixed_rates_have_nothing_to_show() -> None:
+    assert rc_text({"stations": {}}) == "all rates are fixed"
