@@ -46,6 +46,7 @@ PIECES = (
     Piece("no limit of truesize", _of(memory_limit="1024 MiB")),
     Piece("limit 1 MiB of truesize", _of(memory_limit="1 MiB")),
     Piece("station by station, as the paper prints it", {SCHEME: "airtime_as_printed"}),
+    Piece("the scheduler of mac80211 since 5.1", {SCHEME: "mac80211"}),
     Piece("no airtime scheduler: fq_mac", {SCHEME: "fq_mac"}),
     Piece("no queues in the MAC: fq_codel", {SCHEME: "fq_codel"}),
     Piece("nothing: fifo", {SCHEME: "fifo"}),

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Reason};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{
-    AirtimeParams, DriverConfig, FqParams, HtcParams, LegacyParams, Scheduler,
+    AirtimeParams, AqlParams, DriverConfig, FqParams, HtcParams, LegacyParams, Scheduler,
 };
 
 fn drivers() -> impl Strategy<Value = DriverConfig> {
@@ -21,6 +21,7 @@ fn drivers() -> impl Strategy<Value = DriverConfig> {
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin)),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(airtime))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),
+        Just(DriverConfig::Fq(FqParams::default(), Scheduler::Mac80211(airtime, Some(AqlParams::default())))),
     ]
 }
 

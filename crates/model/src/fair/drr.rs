@@ -32,6 +32,9 @@ pub enum EmptyNew {
     // linux: net/sched/sch_fq_codel.c fq_codel_dequeue (5.4), include/net/fq_impl.h fq_tin_dequeue (5.10),
     // drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11).
     ToOldUnlessAlone,
+    /// It leaves at once.
+    // linux: net/mac80211/tx.c ieee80211_return_txq (5.4) - what has no frames is not listed again.
+    Leaves,
 }
 
 const UNLISTED: u32 = u32::MAX;
@@ -229,14 +232,25 @@ impl<T> Drr<T> {
     // spec: rfc8290 4.2, and paper: ending-the-anomaly alg2, alg3 - the same loop for bytes and for airtime.
     #[inline]
     pub fn next(&mut self, rounds: &mut Rounds, quantum: i64) -> Option<(Member, bool)> {
-        assert!(quantum > 0, "a quantum must be positive");
+        self.next_by(rounds, |_| quantum)
+    }
+
+    /// The same where each member has a quantum of its own.
+    #[inline]
+    pub fn next_by(
+        &mut self,
+        rounds: &mut Rounds,
+        quantum: impl Fn(Member) -> i64,
+    ) -> Option<(Member, bool)> {
         loop {
             let (m, is_new) = rounds.head()?;
             let deficit = self.account(m);
             if *deficit > 0 {
                 return Some((m, is_new));
             }
-            *deficit += quantum;
+            let more = quantum(m);
+            assert!(more > 0, "a quantum must be positive");
+            *deficit += more;
             self.rotate_head(rounds);
         }
     }
@@ -247,7 +261,12 @@ impl<T> Drr<T> {
     pub fn head_empty(&mut self, rounds: &mut Rounds, rule: EmptyNew) -> Option<Member> {
         let is_new = rounds.new.head != END;
         let m = self.remove_head(rounds);
-        if is_new && (rule == EmptyNew::ToOld || rounds.old.head != END) {
+        let stays = match rule {
+            EmptyNew::ToOld => true,
+            EmptyNew::ToOldUnlessAlone => rounds.old.head != END,
+            EmptyNew::Leaves => false,
+        };
+        if is_new && stays {
             self.append(&mut rounds.old, m.0);
             return None;
         }

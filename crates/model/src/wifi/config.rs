@@ -95,7 +95,34 @@ pub enum Scheduler {
     Airtime(AirtimeParams),
     /// Algorithm 3 as the paper prints it, station by station (scheme `airtime_as_printed`).
     AirtimeAsPrinted(AirtimeParams),
+    /// The scheduler that mac80211 has had since 5.1, but for the virtual time of 5.13 to 5.17 (scheme `mac80211`). Its
+    /// `sparse` says nothing: there is one list, and whoever becomes active stands at its head.
+    Mac80211(AirtimeParams, Option<AqlParams>),
 }
+
+/// Airtime queue limits: how much airtime may wait below the queues of the MAC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AqlParams {
+    /// A station's in one category, whatever the others have (`aql_txq_limit`, low).
+    pub low: Duration,
+    /// The same while the device's is below the threshold (`aql_txq_limit`, high).
+    pub high: Duration,
+    /// Airtime of all stations together (`aql_threshold`).
+    pub threshold: Duration,
+}
+
+impl Default for AqlParams {
+    // linux: include/net/mac80211.h, net/mac80211/main.c IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L, _H, IEEE80211_AQL_THRESHOLD
+    // (5.5).
+    fn default() -> Self {
+        let us = Duration::from_micros;
+        Self { low: us(5_000), high: us(12_000), threshold: us(24_000) }
+    }
+}
+
+/// Airtime weight of a station that nobody has given one.
+// linux: net/mac80211/ieee80211_i.h IEEE80211_DEFAULT_AIRTIME_WEIGHT (5.1).
+pub const AIRTIME_WEIGHT: u32 = 256;
 
 /// The airtime scheduler's pieces, each of them switchable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -271,18 +271,21 @@ pub enum Scheme {
     Airtime,
     /// `airtime_as_printed`: the same by the paper's listing.
     AirtimeAsPrinted,
+    /// `mac80211`: queues in the MAC, served by airtime as mac80211 has done since 5.1.
+    Mac80211,
     /// `ath9k_htc`: pfifo_fast over a device behind USB.
     Ath9kHtc,
 }
 
 impl Scheme {
     /// All, under their names.
-    pub const ALL: [(&'static str, Self); 6] = [
+    pub const ALL: [(&'static str, Self); 7] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
         ("fq_mac", Self::FqMac),
         ("airtime", Self::Airtime),
         ("airtime_as_printed", Self::AirtimeAsPrinted),
+        ("mac80211", Self::Mac80211),
         ("ath9k_htc", Self::Ath9kHtc),
     ];
 }

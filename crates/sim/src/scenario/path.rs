@@ -16,6 +16,8 @@ pub struct Station {
     pub rates: Rates,
     /// What is lost.
     pub errors: Errors,
+    /// Its share of the airtime against other stations', where the scheme has weights.
+    pub airtime_weight: u32,
 }
 
 /// What is lost on a path, the same in both directions.

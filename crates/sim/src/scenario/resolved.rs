@@ -96,6 +96,7 @@ impl Scenario {
                 let mut keys = json!({
                     "kind": "station",
                     "ap": self.interface_name(station.ap),
+                    "airtime_weight": station.airtime_weight,
                 });
                 let (key, value) = rates(&station.rates);
                 keys[key] = value;
@@ -437,6 +438,15 @@ fn driver(config: &DriverConfig) -> Value {
         Scheduler::RoundRobin => ("round_robin", None),
         Scheduler::Airtime(a) => ("airtime", Some(a)),
         Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
+        Scheduler::Mac80211(a, _) => ("mac80211", Some(a)),
+    };
+    let aql = match scheduler {
+        Scheduler::Mac80211(_, Some(aql)) => json!({
+            "low_ns": aql.low.nanos(),
+            "high_ns": aql.high.nanos(),
+            "threshold_ns": aql.threshold.nanos(),
+        }),
+        _ => Value::Null,
     };
     let airtime = airtime.map(|a| {
         json!({
@@ -458,6 +468,7 @@ fn driver(config: &DriverConfig) -> Value {
         "hysteresis_ns": p.hysteresis.nanos(),
         "scheduler": name,
         "airtime": airtime,
+        "aql": aql,
     })
 }
 

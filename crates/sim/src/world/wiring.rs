@@ -393,6 +393,7 @@ impl<'a> Plan<'a> {
         }
         path_to.choose(|ac| edca.get(ac).txop);
         path_to.errors = errors(&path.errors);
+        path_to.weight = path.airtime_weight;
         path_to
     }
 

@@ -8,7 +8,8 @@ use stillair_model::vocabulary::{Duration, Instant};
 use super::{parse, run_to, watched};
 
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
-const SCHEMES: [&str; 6] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "ath9k_htc"];
+const SCHEMES: [&str; 7] =
+    ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "ath9k_htc", "mac80211"];
 
 /// The place of ath9k_htc among them.
 const HTC: usize = 5;

@@ -5,7 +5,8 @@ use crate::aqm::codel::CodelParams;
 use crate::fair::drr::{EmptyNew, Member, Rounds};
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Sink};
-use crate::wifi::config::{AirtimeParams, FqParams, Scheduler};
+use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams, AqlParams, FqParams, Scheduler};
+use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
 
 /// CoDel's parameters for one station.
@@ -83,6 +84,10 @@ impl Fq {
             Scheduler::RoundRobin => false,
             Scheduler::Airtime(a) => a.sparse && self.queues.tins().deficit(unit) > 0,
             Scheduler::AirtimeAsPrinted(a) => a.sparse,
+            // linux: net/mac80211/tx.c __ieee80211_schedule_txq (5.4) - at the head, and to the end at its first look if it
+            // has nothing left.
+            // deviation: of several that become active before anyone is served, the first stands first, not the last.
+            Scheduler::Mac80211(..) => true,
         };
         self.queues.tins_mut().activate(&mut self.rounds[tid.ac().index()], unit, to_new);
     }
@@ -98,26 +103,51 @@ impl Fq {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
+        // The first of those that airtime queue limits hold back, since anything was sent.
+        let mut held_back = None;
         loop {
             let rounds = &mut self.rounds[ac.index()];
-            let head = match airtime(&self.scheduler) {
-                None => rounds.head(),
-                Some(a) => self.queues.tins_mut().next(rounds, quantum(a)),
+            let head = match self.scheduler {
+                Scheduler::RoundRobin => rounds.head(),
+                Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) => {
+                    self.queues.tins_mut().next(rounds, quantum(&a))
+                }
+                Scheduler::Mac80211(a, _) => {
+                    let weight = |m: Member| i64::from(tx.peers[TidIndex(m.0).peer().index()].weight);
+                    let share = |m: Member| quantum(&a) * weight(m) / i64::from(AIRTIME_WEIGHT);
+                    // deviation: at least 10 us, as less would only cost rounds.
+                    let share = |m: Member| share(m).max(10_000);
+                    self.queues.tins_mut().next_by(rounds, share)
+                }
             };
             let Some((unit, _)) = head else { break };
             let Some(tid) = self.backlogged(unit, tx) else {
                 let rule = match self.scheduler {
                     Scheduler::AirtimeAsPrinted(_) => EmptyNew::ToOld,
+                    Scheduler::Mac80211(..) => EmptyNew::Leaves,
                     _ => EmptyNew::ToOldUnlessAlone,
                 };
                 self.queues.tins_mut().head_empty(&mut self.rounds[ac.index()], rule);
                 continue;
             };
+            // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (5.18) - whoever has too much below
+            // the queues goes to the end, and the round is over when nobody else is left.
+            if let Scheduler::Mac80211(_, Some(aql)) = self.scheduler
+                && !allows(&aql, tid, tx, hw)
+            {
+                if held_back == Some(unit) {
+                    break;
+                }
+                held_back.get_or_insert(unit);
+                self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
+                continue;
+            }
             let codel = self.codel(tid.peer());
             let queues = &mut self.queues;
             let mut pull = |ctx: &mut Ctx<'_, S>| queues.dequeue(now, Tin(tid.0), &codel, ctx);
             match tx.attempt(now, tid, hw, ctx, &mut pull) {
                 Attempt::Sent => {
+                    held_back = None;
                     if self.scheduler == Scheduler::RoundRobin {
                         self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
                     }
@@ -213,8 +243,22 @@ impl Fq {
 fn airtime(scheduler: &Scheduler) -> Option<&AirtimeParams> {
     match scheduler {
         Scheduler::RoundRobin => None,
-        Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) => Some(a),
+        Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) | Scheduler::Mac80211(a, _) => Some(a),
     }
+}
+
+/// Whether airtime queue limits let a station have more below the queues: what its PPDUs there take at their first rate.
+// deviation: mac80211 reckons each frame by itself at the last rate used; here a PPDU is what it will be on the air.
+fn allows(aql: &AqlParams, tid: TidIndex, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
+    let (mut own, mut all) = (Duration::ZERO, Duration::ZERO);
+    for ppdu in hw.radio.ppdus().filter(|ppdu| ppdu.header.dev == tx.dev) {
+        let takes = ppdu_duration_without_extension(ppdu.chain.entries()[0].rate, ppdu.bytes);
+        all += takes;
+        if (ppdu.header.peer, ppdu.header.ac) == (tid.peer(), tid.ac()) {
+            own += takes;
+        }
+    }
+    own < aql.low || (own < aql.high && all < aql.threshold)
 }
 
 fn quantum(airtime: &AirtimeParams) -> i64 {

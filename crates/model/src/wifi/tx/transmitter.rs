@@ -5,6 +5,7 @@ use crate::wifi::air::medium::Medium;
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::air::reception::PathErrors;
+use crate::wifi::config::AIRTIME_WEIGHT;
 use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::{RateControl, Sent};
 use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
@@ -59,6 +60,8 @@ pub struct Peer {
     pub limits: [AggregateLimits; 4],
     /// Throughput that rate control expects.
     pub expected: Rate,
+    /// Its share of the airtime against others' (`iw station set airtime_weight`).
+    pub weight: u32,
     /// Frames and bytes that an aggregate to it may have at most, whatever the rates.
     pub most: (u32, u32),
     /// The hardware's least length of a subframe counts the delimiter.
@@ -81,6 +84,7 @@ impl Peer {
             most: (MAX_FRAMES, PEER_MAX),
             delimiter_counted: false,
             errors: PathErrors::NONE,
+            weight: AIRTIME_WEIGHT,
         };
         new.choose(|_| Duration::ZERO);
         new

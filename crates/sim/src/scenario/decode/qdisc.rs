@@ -322,7 +322,10 @@ impl Device<'_> {
     /// It never stops its qdisc: the MAC queues, or the device is virtual.
     fn never_stops(&self) -> bool {
         self.link == Some(Kind::Veth)
-            || matches!(self.scheme, Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted))
+            || matches!(
+                self.scheme,
+                Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted | Scheme::Mac80211)
+            )
     }
 
     // linux: net/sched/sch_generic.c attach_default_qdiscs (4.4) - pfifo_fast, under mq where the device has
@@ -334,7 +337,7 @@ impl Device<'_> {
             None => QdiscSpec { mq: false, config: self.by_sysctl() },
             Some(Scheme::Fifo | Scheme::Ath9kHtc) => QdiscSpec { mq: true, config: self.by_sysctl() },
             Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
-            Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted) => {
+            Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted | Scheme::Mac80211) => {
                 QdiscSpec { mq: false, config: QdiscConfig::Noqueue }
             }
         }

@@ -1,7 +1,9 @@
 //! A Wi-Fi device's queueing scheme and its pieces.
 
+use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
-    AirtimeParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams, Scheduler,
+    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
+    Scheduler,
 };
 
 use super::super::Scheme;
@@ -99,6 +101,43 @@ static AIRTIME_AS_PRINTED: Shape = Shape {
     groups: &[&[Key::tag("kind", "airtime_as_printed")], PIECES, QUEUES, HARDWARE],
 };
 
+const MAC80211_PIECES: &[Key] = &[
+    Key::or(
+        "charge_tx",
+        Form::Boolean,
+        "true",
+        "stations are charged for what they are sent (`airtime_flags` 1)",
+    ),
+    Key::or(
+        "charge_rx",
+        Form::Boolean,
+        "true",
+        "stations are charged for what they send (`airtime_flags` 2)",
+    ),
+    Key::or("quantum", QUANTUM, "256 us", "airtime that a station of weight 256 may use in a round"),
+    Key::or(
+        "aql",
+        Form::Boolean,
+        "true",
+        "airtime queue limits (5.5); ath9k never asked for them: a what-if here",
+    ),
+    Key::or("aql_low", Form::Period, "5 ms", "airtime that a station may have below the queues, by category"),
+    Key::or("aql_high", Form::Period, "12 ms", "the same while all have less than `aql_threshold`"),
+    Key::or(
+        "aql_threshold",
+        Form::Period,
+        "24 ms",
+        "airtime of all stations together below which `aql_high` holds",
+    ),
+];
+
+static MAC80211: Shape = Shape {
+    title: "Scheme mac80211",
+    about: "The same, stations served by airtime as mac80211 does since 5.1: one list, weights, airtime queue limits. \
+            Without the virtual time of 5.13 to 5.17.",
+    groups: &[&[Key::tag("kind", "mac80211")], MAC80211_PIECES, QUEUES, HARDWARE],
+};
+
 static ATH9K_HTC: Shape = Shape {
     title: "Scheme ath9k_htc",
     about: "pfifo_fast over a device behind USB, as the AR9271 is: its host counts frames, its firmware aggregates them.",
@@ -129,7 +168,7 @@ static ATH9K_HTC: Shape = Shape {
 
 /// What a scheme may be.
 pub(super) const FORM: Form = Form::Kinds {
-    shapes: &[&FIFO, &FQ_CODEL, &FQ_MAC, &AIRTIME, &AIRTIME_AS_PRINTED, &ATH9K_HTC],
+    shapes: &[&FIFO, &FQ_CODEL, &FQ_MAC, &AIRTIME, &AIRTIME_AS_PRINTED, &MAC80211, &ATH9K_HTC],
     bare: true,
 };
 
@@ -150,6 +189,12 @@ impl Choice {
             Scheme::Airtime => DriverConfig::Fq(fq, Scheduler::Airtime(AirtimeParams::default())),
             Scheme::AirtimeAsPrinted => {
                 DriverConfig::Fq(fq, Scheduler::AirtimeAsPrinted(AirtimeParams::default()))
+            }
+            Scheme::Mac80211 => {
+                // linux: net/mac80211/tx.c ieee80211_next_txq (5.1) - microseconds as many as the weight.
+                let quantum = Duration::from_micros(u64::from(AIRTIME_WEIGHT));
+                let airtime = AirtimeParams { quantum, ..AirtimeParams::default() };
+                DriverConfig::Fq(fq, Scheduler::Mac80211(airtime, Some(AqlParams::default())))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
         };
@@ -182,6 +227,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
                     pieces(&mut section, airtime)?
                 }
+                Scheduler::Mac80211(airtime, aql) => mac80211(&mut section, airtime, aql)?,
             }
             queues(&mut section, fq)?;
         }
@@ -198,6 +244,24 @@ fn pieces(section: &mut Section<'_>, p: &mut AirtimeParams) -> Result<(), Fault>
     p.charge_tx = section.or("charge_tx", p.charge_tx)?;
     p.charge_rx = section.or("charge_rx", p.charge_rx)?;
     p.quantum = section.or("quantum", p.quantum)?;
+    Ok(())
+}
+
+fn mac80211(
+    section: &mut Section<'_>,
+    p: &mut AirtimeParams,
+    aql: &mut Option<AqlParams>,
+) -> Result<(), Fault> {
+    p.charge_tx = section.or("charge_tx", p.charge_tx)?;
+    p.charge_rx = section.or("charge_rx", p.charge_rx)?;
+    p.quantum = section.or("quantum", p.quantum)?;
+    let limits = AqlParams::default();
+    let limits = AqlParams {
+        low: section.or("aql_low", limits.low)?,
+        high: section.or("aql_high", limits.high)?,
+        threshold: section.or("aql_threshold", limits.threshold)?,
+    };
+    *aql = section.or("aql", true)?.then_some(limits);
     Ok(())
 }
 

@@ -1,5 +1,7 @@
 //! A station's path to its access point: rates and errors.
 
+use stillair_model::wifi::config::AIRTIME_WEIGHT;
+
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::Section;
@@ -15,6 +17,13 @@ pub(super) const KEYS: &[Key] = &[
         "one of its own",
         "the interface whose radio it shares, such as `wlan0`: a virtual station",
     ),
+    // linux: net/wireless/nl80211.c NL80211_ATTR_AIRTIME_WEIGHT (5.1) - 1 to 65535.
+    Key::or(
+        "airtime_weight",
+        Form::Integer(1, 65_535),
+        "256",
+        "its share of the airtime against other stations', with the scheme `mac80211`",
+    ),
 ];
 
 pub(super) fn read(section: &mut Section<'_>, ap: InterfaceRef, channel: &Channel) -> Result<Station, Fault> {
@@ -22,5 +31,6 @@ pub(super) fn read(section: &mut Section<'_>, ap: InterfaceRef, channel: &Channe
         ap,
         rates: rate::read(section, channel)?,
         errors: losses::read(section, channel.path_loss)?,
+        airtime_weight: section.or("airtime_weight", AIRTIME_WEIGHT)?,
     })
 }

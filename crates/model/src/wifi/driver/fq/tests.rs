@@ -358,3 +358,49 @@ fn a_slow_station_s_queue_may_wait_longer() {
     assert!(drops(Rate::from_mbps(50)) > 0);
     assert_eq!(drops(Rate::from_mbps(6)), 0);
 }
+
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.18) - who has too much in the hardware is passed over, even if nobody else
+// has frames.
+#[rustfmt::skip]
+#[test]
+fn airtime_queue_limits_leave_room_for_others() {
+    let aql = AqlParams { low: us(1), high: us(1), threshold: us(24_000) };
+    check(Scheduler::Mac80211(ALL, Some(aql)), 2, &[
+        (Queue(0, 20), " | n0 | 300 300"),
+        (Fill, "0 | o0 | 300 300"),
+        (Queue(1, 20), "0 | n1 o0 | 300 300"),
+        (Fill, "0 1 | o1 o0 | 300 300"),
+        (Done(100), "1 0 | o0 o1 | 200 300"),
+    ]);
+    check(Scheduler::Mac80211(ALL, None), 2, &[
+        (Queue(0, 20), " | n0 | 300 300"),
+        (Fill, "0 0 | n0 | 300 300"),
+        (Queue(1, 20), "0 0 | n0 n1 | 300 300"),
+    ]);
+}
+
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - a turn is as long as the weight, and idle stations leave at once.
+#[test]
+fn airtime_is_shared_by_weight() {
+    let mut b = Bench::new(Scheduler::Mac80211(ALL, Some(AqlParams::default())), 3, 2);
+    b.rig.tx.peers[1].weight = 2 * AIRTIME_WEIGHT;
+    let mut used = [0; 3];
+    for n in 0..600_u64 {
+        for tid in [be(0), be(1)] {
+            if b.driver.queues.backlog(Tin(tid.0)).0 < 10 {
+                b.queue(ms(n), tid, 10);
+            }
+        }
+        b.fill(ms(n));
+        let tid = b.done(ms(n), us(250));
+        used[tid.peer().index()] += 250;
+    }
+    let ratio = used[1] as f64 / used[0] as f64;
+    assert!((1.9..2.1).contains(&ratio), "{used:?}");
+    // A station that has nothing left to send is not listed.
+    b.queue(ms(601), be(2), 1);
+    while !b.rig.hardware(BE).is_empty() {
+        b.done(ms(602), us(250));
+    }
+    assert!(!b.driver.queues.tins().is_listed(Member(be(2).0)), "{}", b.state());
+}

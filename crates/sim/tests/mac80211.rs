@@ -1,0 +1,47 @@
+//! The airtime scheduler of mac80211 in the network of Table 1: shares by weight, and what limits of airtime are for.
+
+mod common;
+
+use common::{ANOMALY, of, parse, rounded, run};
+use stillair_sim::recorder::RunSummary;
+
+fn flooded(sets: &[(&str, &str)]) -> RunSummary {
+    let all = [("duration", "4 s"), ("warm_up", "1 s")];
+    run(&parse(ANOMALY, &[&all, sets].concat()), 0)
+}
+
+const SCHEME: &str = "node.ap.interface.wlan0.scheme";
+
+#[test]
+fn airtime_is_shared_by_weight() {
+    let equal = flooded(&[(SCHEME, "mac80211")]);
+    let shares = |s: &RunSummary| {
+        ["fast1", "fast2", "slow"].map(|name| rounded(of(s, name).airtime_share.expect("frames") * 100.0))
+    };
+    assert_eq!(shares(&equal), [33, 33, 33]);
+    let weighted = flooded(&[
+        (SCHEME, "mac80211"),
+        ("node.fast1.interface.wlan0.airtime_weight", "512"),
+        ("node.fast2.interface.wlan0.airtime_weight", "256"),
+        ("node.slow.interface.wlan0.airtime_weight", "256"),
+    ]);
+    for (share, want) in shares(&weighted).into_iter().zip([50, 25, 25]) {
+        assert!(share.abs_diff(want) <= 1, "{:?}", shares(&weighted));
+    }
+}
+
+#[test]
+fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
+    let ping = |aql: &str| {
+        let deep = format!("{{ kind = \"mac80211\", hw_aggregates = 32, aql = {aql} }}");
+        let s = flooded(&[(SCHEME, &deep)]);
+        (of(&s, "fast1").ping_median_ms.expect("replies"), s.goodput_total_mbps)
+    };
+    let ((with, carried), (without, before)) = (ping("true"), ping("false"));
+    assert!(with < 40.0 && without > 1.5 * with, "{with} {without}");
+    assert!(carried > 0.95 * before, "{carried} {before}");
+    // With two aggregates there is never as much in the hardware as the limits allow.
+    let shallow =
+        |aql: &str| flooded(&[(SCHEME, &format!("{{ kind = \"mac80211\", aql = {aql} }}"))]).trace_hash;
+    assert_eq!(shallow("true"), shallow("false"));
+}
