@@ -23,7 +23,8 @@ RADIOTAP = 127
 OFDM_PREAMBLE_NS = 20_000
 USES = ("data", "ack", "beacon", "management", "protection", "collision")
 
-KINDS = {0x88: "data", 0xD4: "ack", 0x94: "ack", 0x80: "beacon", 0xB4: "protection", 0xC4: "protection"}
+RTS, CTS = 0xB4, 0xC4
+KINDS = {0x88: "data", 0xD4: "ack", 0x94: "ack", 0x80: "beacon", RTS: "protection", CTS: "protection"}
 """Uses by the first byte of frame control; management frames and Block Ack requests are the rest."""
 
 # Radiotap fields up to A-MPDU status: size and alignment by bit.
@@ -119,10 +120,10 @@ def ppdus(frames: list[Frame], least: int, density: int) -> Iterator[tuple[int, 
         use = KINDS.get(first.kind, "management")
         sifs = 10_000 if first.lower_band else 16_000
         end = first.start + duration(first.rate, length, first.lower_band)
-        # Before an answer lies a SIFS that is its own, and behind a frame that protects others one that is theirs.
-        if use == "protection":
+        # A SIFS lies before an answer, and behind an RTS unless nobody answers; the sender of a CTS goes on anyway.
+        if first.kind == CTS:
             end += sifs
-        yield first.start, end, use, sifs if use == "ack" else 0
+        yield first.start, end, use, sifs if use == "ack" or first.kind == RTS else 0
 
 
 def psdu(group: list[Frame], least: int, density: int) -> int:

@@ -54,6 +54,7 @@ def capture(
     seed: int | None,
     run: int,
     path: str,
+    part: str,
     points: list[str],
     window: tuple[str | None, str | None],
     snaplen: int,

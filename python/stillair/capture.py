@@ -7,8 +7,9 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from stillair import _native
+from stillair import _native, output
 from stillair.result import Run
 from stillair.scenario import Overrides, Scenario, pairs
 
@@ -48,9 +49,9 @@ def write_capture(
     them. `window` is the first and the last time of the run that is captured, such as `("5 s", "6 s")`. `snaplen` is
     the number of bytes kept of each frame: 160 or more, or 0, which keeps frames whole, their check sequences included.
     """
-    text = _native.capture(
-        scenario.text, scenario.file, pairs(overrides), seed, run, os.fspath(path), list(points), window, snaplen
-    )
+    name, asked = os.fspath(path), (scenario.text, scenario.file, pairs(overrides), seed, run)
+    with output.whole(Path(path)) as part:
+        text = _native.capture(*asked, name, os.fspath(part), list(points), window, snaplen)
     return Capture(**json.loads(text))
 
 

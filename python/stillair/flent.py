@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import output
+from stillair import flent_test, output
 from stillair._native import InputError, __version__
 from stillair.series import Flow, Series
 from stillair.tidy import Measured
@@ -69,15 +69,18 @@ def write(path: Path, measured: Measured, resolved: str, title: str | None = Non
 def to_dict(measured: Measured, resolved: str, title: str | None = None, begun: datetime = EPOCH) -> dict[str, Any]:
     """The content of a data file."""
     series, scenario = measured.series, json.loads(resolved)
-    if not any(flow.pings is not None or flow.bytes is not None for flow in series.flows):
-        raise InputError("a Flent file needs a UDP flow or a ping, and the scenario has neither")
+    if not series.flows:
+        raise InputError("a Flent file needs a flow, and the scenario has none")
     t0 = begun.timestamp()
     test = _test(series)
     results: dict[str, Values] = {}
     raw: dict[str, list[dict[str, Any]]] = {}
     meta: dict[str, dict[str, Any]] = {}
-    _uploads(test, series, t0, results, raw, meta)
-    _pings(test, series, t0, results, raw, meta)
+    if series.test is None:
+        _uploads(test, series, t0, results, raw, meta)
+        _pings(test, series, t0, results, raw, meta)
+    else:
+        _by_name(series, t0, results, raw, meta)
     stations = _wifi(series, scenario, t0, results, raw)
     _qdiscs(series, scenario, results)
     if not any(raw.values()):
@@ -98,6 +101,8 @@ def to_dict(measured: Measured, resolved: str, title: str | None = None, begun: 
 
 
 def _test(series: Series) -> _Test:
+    if series.test is not None:
+        return _Test(series.test.name, "", "")
     udp = [flow for flow in series.flows if flow.bytes is not None]
     pings = len(series.flows) - len(udp)
     if not udp:
@@ -118,6 +123,24 @@ def _labels(flows: Iterable[Flow]) -> list[str]:
         names = (plain, f"{plain} {flow.ac}", f"{plain} {flow.name}")
         labels.append(next(name for name in names if name not in labels))
     return labels
+
+
+def _by_name(
+    series: Series,
+    t0: float,
+    results: dict[str, Values],
+    raw: dict[str, list[dict[str, Any]]],
+    meta: dict[str, dict[str, Any]],
+) -> None:
+    """The flows of the test that the scenario names, and what Flent makes of them."""
+    for flow in flent_test.flows(series):
+        name = flow.flent or ""
+        tcp = flow.bytes is not None
+        samples = flent_test.throughput(series, flow) if tcp else flent_test.pings(flow)
+        results[name] = flent_test.on_grid(series, samples)
+        raw[name] = [{"t": t0 + t, "val": value} for t, value in samples]
+        meta[name] = _meta(flow, "Mbits/s" if tcp else "ms", [value for _, value in samples])
+    results.update(flent_test.made(results))
 
 
 def _uploads(
@@ -269,6 +292,10 @@ def _metadata(
     profile = next(node["profile"] for node in scenario["nodes"] if node["name"] == local)
     kernel, _, release = profile["name"].partition("-")
     begin = _iso(begun)
+    length, parameters = total - 2 * _DELAY if total > 2 * _DELAY else total, {}
+    if series.test is not None:
+        hosts, local = [series.test.receiver], series.test.sender
+        length, parameters = series.test.length_ns / 1e9, flent_test.parameters(series.test)
     return {
         "NAME": test.name,
         "TITLE": title,
@@ -276,7 +303,7 @@ def _metadata(
         "HOST": hosts[0],
         "HOSTS": hosts,
         "LOCAL_HOST": local,
-        "LENGTH": total - 2 * _DELAY if total > 2 * _DELAY else total,
+        "LENGTH": length,
         "TOTAL_LENGTH": total,
         "STEP_SIZE": series.step_ns / 1e9,
         "TIME": begin,
@@ -288,7 +315,7 @@ def _metadata(
         "DATA_FILENAME": file_name(measured, title, begun),
         "FLENT_VERSION": f"Stillair {__version__}",
         "IP_VERSION": 4,
-        "TEST_PARAMETERS": {},
+        "TEST_PARAMETERS": parameters,
         "KERNEL_NAME": kernel.capitalize(),
         "KERNEL_RELEASE": release,
         "SYSCTLS": {"net.core.wmem_default": profile["net.core.wmem_default"]},

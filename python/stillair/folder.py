@@ -35,6 +35,11 @@ def read(path: Path) -> Kept:
     if not file.exists():
         if (path / "runs").is_dir():
             raise InputError(f"{file}: missing: the runs were cut off; those that had finished are in {path / 'runs'}")
+        if (path / "combinations").is_dir():
+            raise InputError(
+                f"{path}: is the folder of a sweep, which keeps no series;"
+                " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'"
+            )
         raise InputError(f"{file}: missing: {path} is no result folder")
     data = _read(file)
     found = _get(file, data, "format", int)

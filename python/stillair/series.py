@@ -17,8 +17,20 @@ class Ping:
 
 
 @dataclass(frozen=True)
+class Test:
+    """One of Flent's tests: its name, who runs it against whom, its load and the pings before and after that."""
+
+    name: str
+    sender: str
+    receiver: str
+    length_ns: int
+    delay_ns: int
+    streams: int | None
+
+
+@dataclass(frozen=True)
 class Flow:
-    """A flow, and what of it arrived: `bytes` of payload in each step (UDP) or `pings`."""
+    """A flow, and what of it arrived: `bytes` of payload in each step (UDP, TCP) or `pings`."""
 
     name: str
     kind: str
@@ -30,6 +42,8 @@ class Flow:
     ac: str
     bytes: list[int] | None
     pings: list[Ping] | None
+    flent: str | None = None
+    """What Flent calls its series, if it is of a test."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +101,8 @@ class Series:
             self.steps: int = data["steps"]
             self.duration_ns: int = data["duration_ns"]
             self.warm_up_ns: int = data["warm_up_ns"]
+            self.cool_down_ns: int = data.get("cool_down_ns", 0)
+            self.test = _test(data["test"]) if "test" in data else None
             self.flows = [self._flow(flow) for flow in data["flows"]]
             self.stations = [
                 StationSteps(s["name"], s["ac"], *(self._steps(s[key], f"{s['name']}.{key}") for key in _COLUMNS))
@@ -116,6 +132,10 @@ class Series:
     def length_ns(self, step: int) -> int:
         """How long a step is."""
         return self.end_ns(step) - step * self.step_ns
+
+    def measured_ns(self) -> tuple[int, int]:
+        """From when to when is measured."""
+        return self.warm_up_ns, self.duration_ns - self.cool_down_ns
 
     def first_measured(self) -> int:
         """The first step after the warm-up."""
@@ -148,9 +168,14 @@ class Series:
             ac=flow["ac"],
             bytes=None if values is None else self._steps(values, f"{flow['name']}.bytes"),
             pings=None if pings is None else [Ping(*ping) for ping in pings],
+            flent=flow.get("flent"),
         )
 
     def _steps(self, values: list[int], name: str) -> list[int]:
         if len(values) != self.steps:
             raise InputError(f"{self._where}: {name} has {len(values)} values for {self.steps} steps")
         return values
+
+
+def _test(data: Mapping[str, Any]) -> Test:
+    return Test(data["name"], data["from"], data["to"], data["length_ns"], data["delay_ns"], data["streams"])

@@ -1,5 +1,6 @@
 """Captures as Wireshark's dissectors see them, and their airtime by arithmetic that shares nothing with the engine."""
 
+import resource
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stillair import InputError, Scenario
+from stillair import InputError, RunError, Scenario
 from stillair.capture import Capture, capture_points, write_capture
 from tshark import BAD, CHECKS, GOOD, fields
 
@@ -134,8 +135,8 @@ CASES = {
         "2.4 GHz",
     ),
     "rts": scenario(
-        {f"up{n}": 'rate = "minstrel_ht", rts_threshold = 1000' for n in range(4)},
-        "".join(udp(f"up{n}", "server", "10 Mbit/s") for n in range(4)),
+        {"up": f"{FAST}, {CHAIN}, error_rate = 0.3, rts_threshold = 1000"},
+        udp("up", "server", "10 Mbit/s") + udp("up", "server", **SMALL),
     ),
     "tcp": scenario(
         {"fast": f"{FAST}, error_rate = 0.1, ack_error_rate = 0.05", "slow": SLOW},
@@ -270,6 +271,8 @@ def test_rates_and_marks_are_those_of_the_scenario(seen: Seen) -> None:
         "collisions": {("7", "1", "0", "135")},
         "marks": {("15", "0", "1", "144.444")},
         "pings": {("31", "1", "1", "600"), ("", "", "", "6")},
+        "old": {("15", "0", "1", "144.444"), ("", "", "", "11"), ("", "", "", "1"), ("", "", "", "5.5")},
+        "rts": {("15", "0", "1", "144.444"), ("12", "0", "1", "86.6667")},
         "tcp": {("15", "0", "1", "144.444"), ("0", "0", "0", "6.5")},
     }[seen.case]
     assert rates == expected
@@ -293,7 +296,7 @@ def test_wireshark_reckons_the_same_durations(seen: Seen, tmp_path: Path) -> Non
     for frame, row in zip(frames, rows, strict=True):
         # It leaves out the signal extension, and with the short guard interval the rounding to legacy symbols; at
         # 40 MHz it takes twice the bits of 20 MHz for a symbol, which are fewer than there are.
-        if frame.reference is None and at[frame.start] == 1 and (len(frame.rate) == 1 or frame.rate[1:] == (20, 0)):
+        if frame.reference is None and at[frame.start] == 1 and (len(frame.rate) == 2 or frame.rate[1:] == (20, 0)):
             mine = airtime_from_capture.duration(frame.rate, frame.length, False)
             assert mine == 1_000 * int(row["wlan_radio.duration"])
             checked += 1
@@ -344,6 +347,20 @@ def test_a_capture_is_of_the_run_that_was_asked_for(tmp_path: Path) -> None:
     again = write_capture(case, (), 5, 1, tmp_path / "b.pcapng")
     assert same.run == runs[1] == again.run != other.run
     assert (tmp_path / "a.pcapng").read_bytes() == (tmp_path / "b.pcapng").read_bytes()
+
+
+def test_a_capture_that_fails_leaves_nothing_and_replaces_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "of-yesterday.pcapng"
+    path.write_text("yesterday's")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, hard))
+    try:
+        with pytest.raises(RunError, match=r"of-yesterday\.pcapng: the capture could not be written: File too large"):
+            write_capture(CASES["errors"], (), None, 0, path, snaplen=0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "yesterday's"
 
 
 def test_points_are_listed_and_wrong_requests_explained(tmp_path: Path) -> None:

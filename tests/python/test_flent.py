@@ -220,3 +220,64 @@ def test_each_run_is_exported_under_the_name_that_flent_gives(kept: Path, tmp_pa
     metadata = content(tmp_path / "one.flent.gz")["metadata"]
     assert (metadata["STILLAIR"]["run"], metadata["TITLE"]) == (1, "kept run 1")
     assert datetime(2000, 1, 1, tzinfo=UTC) == flent.EPOCH
+
+
+def one_ms(tmp_path: Path, name: str, **more: str) -> tuple[Result, Path]:
+    """A short run of one of Flent's tests, and its file."""
+    overrides = {"test.name": name, "test.length": "4 s"} | more
+    result = bundled.scenario("one-ms").run(overrides=overrides, series=True)
+    path = tmp_path / f"{name}.flent.gz"
+    result.save(path)
+    return result, path
+
+
+@pytest.mark.parametrize(
+    ("name", "plots"),
+    [
+        ("rrul", ["all_scaled", "box_totals"]),
+        ("rrul_be", ["all"]),
+        ("tcp_1up", ["totals"]),
+        ("tcp_4down", ["totals"]),
+        ("ping", ["ping"]),
+    ],
+)
+def test_flent_draws_its_own_tests(name: str, plots: list[str], tmp_path: Path) -> None:
+    _, path = one_ms(tmp_path, name)
+    data = content(path)
+    assert (data["metadata"]["NAME"], data["metadata"]["LENGTH"]) == (name, 4.0)
+    assert (data["metadata"]["HOST"], data["metadata"]["LOCAL_HOST"]) == ("server", "client")
+    for plot in plots:
+        run_flent("-p", plot, "-i", path, "-o", tmp_path / "x.png")
+        assert is_drawn(tmp_path / "x.png"), plot
+
+
+def test_series_of_rrul_have_flents_names_and_numbers(tmp_path: Path) -> None:
+    result, path = one_ms(tmp_path, "rrul")
+    results = content(path)["results"]
+    kinds = ("BE", "BK", "CS5", "EF", "avg", "sum")
+    wanted = {f"TCP {way} {kind}" for way in ("upload", "download") for kind in kinds} | {"TCP totals"}
+    wanted |= {f"Ping (ms) {kind}" for kind in ("UDP EF", "UDP BK", "UDP BE", "ICMP", "avg")}
+    assert wanted <= set(results)
+    # 5 s of pings alone, 4 s of load, 5 s of pings alone.
+    loaded = [step for step, value in enumerate(results["TCP upload BE"]) if value is not None]
+    assert (len(results["Ping (ms) ICMP"]), loaded[0] >= 25, loaded[-1] <= 45) == (70, True, True)
+    assert sum(value is not None for value in results["Ping (ms) ICMP"][:25]) >= 24
+    series = result.measured(0).series
+    means = run_flent("-f", "stats", "-i", path)
+    for flow in series.flows:
+        if flow.pings is not None:
+            block = means[means.index(f" {flow.flent}:") :]
+            found = float(re.search(r"Mean: +([\d.]+)", block)[1])  # type: ignore[index]
+            assert found == pytest.approx(statistics.fmean(ping.rtt_ns / 1e6 for ping in flow.pings), abs=1e-3)
+
+
+def test_streams_are_flents_parameter(tmp_path: Path) -> None:
+    _, path = one_ms(tmp_path, "tcp_nup", **{"test.streams": "3"})
+    data = content(path)
+    assert data["metadata"]["TEST_PARAMETERS"]["upload_streams"] == "3"
+    results = data["results"]
+    assert {"TCP upload::1", "TCP upload::2", "TCP upload::3", "TCP upload avg", "TCP upload fairness"} <= set(results)
+    parts = [results[f"TCP upload::{n}"][30] for n in (1, 2, 3)]
+    assert results["TCP upload sum"][30] == pytest.approx(sum(parts))
+    run_flent("-p", "totals", "-i", path, "-o", tmp_path / "x.png")
+    assert is_drawn(tmp_path / "x.png")

@@ -185,6 +185,12 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
         "{}/result.json: missing: {} is no result folder",
     ),
     (
+        "a sweep",
+        lambda folder: (shutil.rmtree(folder), (folder / "combinations").mkdir(parents=True)),
+        "{}: is the folder of a sweep, which keeps no series;"
+        " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'",
+    ),
+    (
         "cut off",
         remove("result.json"),
         "{}/result.json: missing: the runs were cut off; those that had finished are in {}/runs",

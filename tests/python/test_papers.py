@@ -8,7 +8,7 @@ import pytest
 from stillair import InputError, Result, Scenario, bundled
 from stillair.papers import campaign, judge, plan, registry, report, style, table1_model
 from stillair.papers.anomaly_model import Station, data_time_us
-from stillair.papers.artefacts import ARTEFACTS
+from stillair.papers.artefacts import ARTEFACTS, latency
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment, experiments, papers
 from stillair.papers.measure import Measurer
@@ -112,31 +112,66 @@ def test_without_a_word_on_what_it_needs_an_unreadable_scenario_is_an_error(monk
 def test_the_list_says_what_each_experiment_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     status = {entry.experiment.name: entry.status for entry in registry.entries()}
     assert status["ending-the-anomaly/table1-model-udp"] == "yes"
-    assert status["ending-the-anomaly/fig6-jain"] == "in part; the rest needs TCP"
+    assert status["ending-the-anomaly/fig6-jain"] == "yes"
     assert status["bquic/table3-lab"] == "needs QUIC"
     assert status["towards-1ms/table1-parameters"] == "nothing to run"
     monkeypatch.setattr(campaign, "prepare", lambda own: f"needs {own.needs} (...)" if own.needs else "")
-    (sparse,) = registry.find("ending-the-anomaly/fig8")
-    assert sparse.status == "needs a virtual station and TCP"
+    (wired,) = registry.find("tsq-pacing/fig4")
+    assert wired.status == "needs TCP"
 
 
-def test_the_sparse_station_is_all_that_its_scenario_waits_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = bundled.scenario("anomaly-sparse").text
-    radio = ', radio = "fast1.wlan0"'
-    assert text.count(radio) == 1
-    monkeypatch.setattr(bundled, "scenario", lambda _: Scenario(text.replace(radio, "")))
-    wanted = registry.find("ending-the-anomaly/fig8")
-    prepared = report.prepare(wanted)
-    assert set(prepared.values()) == {""}
-    short = [("duration", "3 s"), ("warm_up", "1 s")]
-    made = report.run(wanted, prepared, runs=2, extra=short)
+def short(name: str) -> tuple[list[registry.Entry], report.Report]:
+    wanted = registry.find(name)
+    brief = [("duration", "3 s"), ("warm_up", "1 s")]
+    return wanted, report.run(wanted, report.prepare(wanted), runs=2, extra=brief)
+
+
+def test_figure_8_has_both_traffics() -> None:
+    wanted, made = short("ending-the-anomaly/fig8")
     (row,) = made.rows()
-    udp = row["cells"][0]
-    assert udp["cell"] == "traffic UDP down"
-    assert -100 < udp["measured"] < 100
-    assert udp["low"] <= udp["measured"] <= udp["high"]
+    assert [cell["cell"] for cell in row["cells"]] == ["traffic UDP down", "traffic TCP down"]
+    for cell in row["cells"]:
+        assert -100 < cell["measured"] < 100
+        assert cell["low"] <= cell["measured"] <= cell["high"]
     assert "optimised" in report.text(made)
     assert style.save(ARTEFACTS["sparse"].picture(made.measurer(wanted[0])), "svg").startswith(b"<?xml")
+
+
+def test_the_latency_of_a_class_is_that_of_its_replies() -> None:
+    (entry,), made = short("ending-the-anomaly/fig4")
+    of = made.measurer(entry)
+    slow = latency.replies(of, "fifo", "slow")
+    fast = latency.replies(of, "fifo", "fast")
+    # A reply each 0.2 s of two runs of 2 s, to one station and to two, but for those still on their way.
+    assert 0 < len(slow) <= 22
+    assert 0 < len(fast) <= 44
+    assert sorted(slow + fast) == sorted(latency.replies(of, "fifo", ""))
+    rows = {row["id"]: row for row in made.rows()}
+    run = of.result({"scheme": "fq_codel"}).runs
+    assert rows["eta-f4-fqcodel-slow"]["measured"] == pytest.approx(
+        sum(one["stations"]["slow"]["ping_median_ms"] for one in run) / len(run)
+    )
+    for name in ("latency", "latency-all"):
+        assert style.save(ARTEFACTS[name].picture(of), "svg").startswith(b"<?xml")
+    text = ARTEFACTS["latency"].text(of)
+    assert [line.split(",")[0] for line in text.splitlines()[3:11:2]] == [
+        "FIFO",
+        "FQ-CoDel",
+        "FQ-MAC",
+        "Airtime fair FQ",
+    ]
+
+
+def test_the_headline_is_of_three_traffics() -> None:
+    (entry,), made = short("ending-the-anomaly/headline")
+    rows = {row["id"]: row for row in made.rows()}
+    assert [cell["cell"] for cell in rows["eta-head-fair"]["cells"]] == [
+        "traffic UDP down", "traffic TCP down", "traffic TCP up and down",
+    ]  # fmt: skip
+    assert len(rows["eta-head-latency"]["cells"]) == 2
+    text = report.text(made)
+    assert "TCP up and down, Airtime fair FQ" in text
+    assert style.save(ARTEFACTS["headline"].picture(made.measurer(entry)), "svg").startswith(b"<?xml")
 
 
 def test_causes_are_of_claims_that_there_are() -> None:
@@ -218,11 +253,11 @@ def test_stations_are_summed_averaged_and_listed_as_the_claims_have_it() -> None
     assert verdict(of, "eta-f5-fqmac") == "missed"
 
 
-def test_a_cell_that_needs_tcp_leaves_its_claim_open_and_shows_the_other() -> None:
+def test_a_cell_that_was_not_run_leaves_its_claim_open_and_shows_the_other() -> None:
     of = measurer("fig6-jain")
     udp, tcp = of.cells(claim("eta-f6-airtime-uni"))
     assert udp.measured == (1, 1, 1)
-    assert tcp.lacks == "needs TCP"
+    assert tcp.lacks == "not asked to run"
     assert {verdict(of, said.id) for said in of.experiment.claims} == {"not-run"}
     unfair = as_printed("airtime")
     unfair.runs[0]["jain_airtime"] = 0.9

@@ -7,12 +7,17 @@ use pair::{End, Pair, Try};
 use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Reason};
 use stillair_model::wifi::air::ppdu::Content;
-use stillair_model::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler};
+use stillair_model::wifi::config::{
+    AirtimeParams, DriverConfig, FqParams, HtcParams, LegacyParams, Scheduler,
+};
 
 fn drivers() -> impl Strategy<Value = DriverConfig> {
     let airtime = AirtimeParams::default();
     prop_oneof![
         (1_u32..40).prop_map(|qlen| DriverConfig::Legacy(LegacyParams { qlen })),
+        (1_u32..40, 1_u32..20).prop_map(|(limit, target_buffers)| {
+            DriverConfig::Htc(HtcParams { limit, target_buffers, max_frames: 17 })
+        }),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin)),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(airtime))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),

@@ -53,9 +53,10 @@ pub fn run(
     })
 }
 
-/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives a report as JSON.
+/// Runs one repetition and writes what its points of capture saw to a pcapng file; gives a report as JSON. The file is
+/// `part`, which the caller renames to `path` when it is whole; messages speak of `path`.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, seed, run, path, points, window, snaplen))]
+#[pyo3(signature = (text, file, overrides, seed, run, path, part, points, window, snaplen))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
 pub fn capture(
     py: Python<'_>,
@@ -65,11 +66,12 @@ pub fn capture(
     seed: Option<u64>,
     run: u64,
     path: String,
+    part: String,
     points: Vec<String>,
     window: (Option<String>, Option<String>),
     snaplen: u32,
 ) -> PyResult<String> {
-    let request = CaptureRequest { text, file, overrides, seed, run, path, points, window, snaplen };
+    let request = CaptureRequest { text, file, overrides, seed, run, path, part, points, window, snaplen };
     attended(py, move |_: &(dyn Fn(()) -> bool + Sync)| api::capture(&request), |()| Ok(()))
 }
 

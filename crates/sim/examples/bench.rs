@@ -131,6 +131,7 @@ fn print_capture_cost(target: &str, file: &str, snaplen: &str, points: &[&str]) 
             seed: None,
             run,
             path: target.to_owned(),
+            part: target.to_owned(),
             points: points.iter().map(|&point| point.to_owned()).collect(),
             window: (None, None),
             snaplen,

@@ -188,7 +188,7 @@ fn close<S: Sink>(
 ) -> Result<RunSummary, String> {
     let end = Instant::ZERO + scenario.duration;
     world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
-    let measured = scenario.duration - scenario.warm_up;
+    let measured = scenario.duration - scenario.warm_up - scenario.cool_down;
     let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
     let seen = recorder(&world.trace);
     let names = scenario.flow_names();

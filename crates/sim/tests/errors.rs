@@ -7,7 +7,7 @@ use stillair_model::vocabulary::{Duration, Reason};
 use stillair_sim::world::World;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
-const SCHEMES: [&str; 5] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed"];
+const SCHEMES: [&str; 6] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "ath9k_htc"];
 
 /// A run whose sources stop after a second, and which goes on until all has drained.
 fn drained(text: &str) -> World<Watcher> {

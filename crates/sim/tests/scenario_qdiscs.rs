@@ -1,10 +1,13 @@
 //! Queueing disciplines in scenarios, under tc's names and with its options.
 
+use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::{CakeParams, Cells, Framing, Isolation, Tins};
 use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::fq::FqParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::{NetemParams, Share};
+use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::qdisc::tbf::{Peak, TbfParams};
 use stillair_model::vocabulary::{Duration, Rate};
@@ -22,6 +25,63 @@ fn with(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
 fn of(text: &str) -> QdiscConfig {
     let s = with(&[("node.server.interface.eth0.qdisc", text)]).unwrap();
     s.nodes[0].interfaces[0].qdisc.config.clone()
+}
+
+#[test]
+fn whoever_names_no_discipline_has_the_default_of_the_kernel() {
+    for kind in ["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"] {
+        let s = with(&[
+            ("node.server.sysctl", &format!("{{ \"net.core.default_qdisc\" = \"{kind}\" }}")),
+            ("node.ap.sysctl", &format!("{{ \"net.core.default_qdisc\" = \"{kind}\" }}")),
+            ("node.ap.interface.wlan0.scheme", "fifo"),
+        ])
+        .unwrap();
+        let (eth0, wlan0) = (&s.nodes[0].interfaces[0].qdisc, &s.nodes[1].interfaces[1].qdisc);
+        assert_eq!((eth0.config.kind(), eth0.mq, wlan0.config.kind(), wlan0.mq), (kind, false, kind, true));
+    }
+    let s = with(&[
+        ("node.server.sysctl", "{ \"net.core.default_qdisc\" = \"fq\" }"),
+        ("node.server.interface.eth0.qdisc", "pfifo"),
+    ]);
+    assert_eq!(s.unwrap().nodes[0].interfaces[0].qdisc.config.kind(), "pfifo");
+}
+
+#[test]
+fn fq_under_the_names_that_tc_uses() {
+    let fq = |text: &str| match of(text) {
+        QdiscConfig::Fq(params) => params,
+        other => panic!("{other:?}"),
+    };
+    let default = FqParams::default();
+    assert_eq!(fq("fq"), default);
+    let text = "{ kind = \"fq\", maxrate = \"10 Mbit/s\", flow_limit = 200, quantum = 1514, initial_quantum = 0, \
+                buckets = 64, pacing = false, horizon = \"2 s\", horizon_drop = false, ce_threshold = \"4 ms\" }";
+    let (maxrate, horizon) = (Some(Rate::from_mbps(10)), Duration::from_secs(2));
+    let ce_threshold = Duration::from_millis(4);
+    let given = FqParams { maxrate, horizon, ce_threshold, flow_limit: 200, quantum: 1514, ..default };
+    let given = FqParams { initial_quantum: 0, buckets: 64, pacing: false, horizon_drop: false, ..given };
+    assert_eq!(fq(text), given);
+    assert!(of("fq").paces() && !of(text).paces());
+    assert!(
+        of("{ kind = \"htb\", rate = \"10 Mbit/s\", child = \"fq\" }").paces() && !of("fq_codel").paces()
+    );
+}
+
+#[test]
+fn pie_under_the_names_that_tc_uses() {
+    let pie = |text: &str| match of(text) {
+        QdiscConfig::Pie(params) => params,
+        other => panic!("{other:?}"),
+    };
+    // The server's kernel has 250 ticks a second: 15 ms are four.
+    let default = PieQdiscParams::new(250);
+    assert_eq!((pie("pie"), default.tupdate), (default, Duration::from_millis(16)));
+    let text = "{ kind = \"pie\", limit = 50, target = \"5 ms\", tupdate = \"30 ms\", alpha = 4, beta = 30, ecn = true, \
+                bytemode = true, dq_rate_estimator = true }";
+    let (alpha, beta, ecn, bytemode) = (4, 30, true, true);
+    let law = PieParams { target: Duration::from_millis(5), alpha, beta, ecn, bytemode, ..default.pie };
+    let law = PieParams { dq_rate_estimator: true, ..law };
+    assert_eq!(pie(text), PieQdiscParams { limit: 50, tupdate: Duration::from_millis(32), pie: law });
 }
 
 #[test]

@@ -137,16 +137,20 @@ class Measurer:
             return [None if one is None or other is None else one - other for one, other in ends]
         station = where.get("station")
         result = self.result({key: value for key, value in where.items() if key != "station"})
-        if metric.samples:
-            return [samples.of_run(result, run, metric.samples, metric.statistic) for run in result.runs]
+        if metric.samples and (station is None or not metric.station):
+            of = None if station is None else self.stations(station)
+            return [samples.of_run(result, run, metric.samples, metric.statistic, of) for run in result.runs]
         if metric.run and station in (None, "total"):
             return [_scaled(run.get(metric.run), metric.scale) for run in result.runs]
         if not metric.station or station is None:
             raise _LackingError(f"a run does not report {name} for {station or 'the whole'}", ran=True)
-        members = self.plan.stations.get(station)
-        names = members or station.split(" + ")
-        share = 1 / len(members) if members else 1.0
+        names = self.stations(station)
+        share = 1 / len(names) if station in self.plan.stations else 1.0
         return [_sum([_station(run, one, metric) for one in names], share) for run in result.runs]
+
+    def stations(self, name: str) -> Sequence[str]:
+        """The stations that a claim calls so: a class, a sum of some, or one."""
+        return self.plan.stations.get(name) or name.split(" + ")
 
     def _ends(self, where: Where, metric: Metric, of: str) -> tuple[list[float | None], list[float | None]]:
         """Another metric at both ends of a comparison, run by run."""

@@ -53,7 +53,8 @@ class Metric:
     run: str = ""
     model: str = ""
     samples: str = ""
-    """What is sampled in a run (`samples.py`), of which this is the `statistic`."""
+    """What is sampled in a run (`samples.py`), of which this is the `statistic`: over all stations, or where no key of
+    a `station` is named too over those that a claim names."""
     statistic: str = ""
     scale: float = 1.0
     reduction_of: str = ""

@@ -1,6 +1,6 @@
 """What is sampled in a run, and what the papers say of samples: percentiles, cycles of loss, dips."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from statistics import median
 from typing import Any
 
@@ -17,26 +17,34 @@ Curve = list[tuple[float, float]]
 """Times in seconds, and values."""
 
 
-def of_run(result: Result, run: Run, what: str, statistic: str) -> float | None:
+def of_run(
+    result: Result, run: Run, what: str, statistic: str, stations: Collection[str] | None = None
+) -> float | None:
     """A statistic of what is sampled in a run; none if there are too few samples for it.
 
-    What: `srtt_ms` of all sockets, `ping_ms`, `goodput_mbps` of all flows together. Statistics: `mean`, and `p10` and
-    the like, of all samples alike; of the flows' mean over time `cycles`, how often it was cut, and `dips_s`, the mean
-    time between short dips.
+    What: `srtt_ms` of all sockets, `ping_ms` of all stations or these, `goodput_mbps` of all flows together.
+    Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
+    it was cut, and `dips_s`, the mean time between short dips.
     """
     if statistic in ("cycles", "dips_s"):
         curve = over_time(run, what)
         return float(len(cuts([value for _, value in curve]))) if statistic == "cycles" else _between_dips(curve)
-    values = pings(result, run) if what == "ping_ms" else _pooled(run, what)
+    values = pings(result, run, stations) if what == "ping_ms" else _pooled(run, what)
     if not values:
         return None
     return sum(values) / len(values) if statistic == "mean" else percentile(values, float(statistic.removeprefix("p")))
 
 
-def pings(result: Result, run: Run) -> list[float]:
-    """All round-trip times of a run's pings, in ms."""
-    flows = result.measured(run["run"]).series.flows
-    return [ping.rtt_ns / 1_000_000 for flow in flows for ping in flow.pings or ()]
+def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> list[float]:
+    """Round-trip times of the pings to all stations or these, after the warm-up, in ms."""
+    series = result.measured(run["run"]).series
+    return [
+        ping.rtt_ns / 1_000_000
+        for flow in series.flows
+        if stations is None or flow.station in stations
+        for ping in flow.pings or ()
+        if ping.at_ns >= series.warm_up_ns
+    ]
 
 
 def over_time(run: Run, what: str) -> Curve:

@@ -155,7 +155,7 @@ QDISCS: Mapping[str, Options] = {
             timer_slack=_fine_time,
             horizon=_time,
         ),
-        flags=_switch("pacing") | _choice("horizon_policy", "horizon_drop", "horizon_cap"),
+        flags=_switch("pacing") | {"horizon_drop": ("horizon_drop", True), "horizon_cap": ("horizon_drop", False)},
     ),
     "cake": Options(
         _same(bandwidth=_rate, rtt=_time, memlimit=units.size, overhead=_signed, mpu=units.count),

@@ -135,6 +135,14 @@ impl<T> Drr<T> {
         self.nodes.iter().map(|node| &node.of)
     }
 
+    /// Takes one more member into the pool, with a deficit of its own and what is kept of it. Panics if there are too many.
+    pub fn add(&mut self, of: T) -> Member {
+        let account = self.nodes.len() as u32;
+        assert!(account < END - 1, "too many members");
+        self.nodes.push(Node { deficit: 0, next: UNLISTED, account, of });
+        Member(account)
+    }
+
     /// Members in the pool.
     pub fn members(&self) -> u32 {
         self.nodes.len() as u32

@@ -6,10 +6,12 @@
 pub mod cake;
 pub mod codel;
 pub mod fifo;
+pub mod fq;
 pub mod fq_codel;
 pub mod htb;
 pub mod netem;
 pub mod pfifo_fast;
+pub mod pie;
 pub mod sfq;
 pub mod tbf;
 
@@ -17,10 +19,12 @@ use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_le
 use cake::Cake;
 use codel::CodelQdisc;
 use fifo::Fifo;
+use fq::Fq;
 use fq_codel::FqCodel;
 use htb::Htb;
 use netem::Netem;
 use pfifo_fast::PfifoFast;
+use pie::Pie;
 use sfq::Sfq;
 use tbf::Tbf;
 
@@ -37,6 +41,10 @@ pub enum QdiscConfig {
     Cake(cake::CakeParams),
     /// Fair queueing with CoDel.
     FqCodel(fq_codel::FqCodelParams),
+    /// One queue with PIE before it.
+    Pie(pie::PieQdiscParams),
+    /// Fair queueing with departure times.
+    Fq(fq::FqParams),
     /// Stochastic fairness queueing.
     Sfq(sfq::SfqParams),
     /// A token bucket over another discipline.
@@ -58,11 +66,23 @@ impl QdiscConfig {
             Self::Codel(_) => "codel",
             Self::Cake(_) => "cake",
             Self::FqCodel(_) => "fq_codel",
+            Self::Pie(_) => "pie",
+            Self::Fq(_) => "fq",
             Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
             Self::Netem(..) => "netem",
             Self::Noqueue => "noqueue",
+        }
+    }
+
+    /// Whether it keeps the pace of the sockets above it (`SK_PACING_FQ`).
+    pub fn paces(&self) -> bool {
+        match self {
+            Self::Fq(params) => params.pacing,
+            Self::Htb(params) => params.child.paces(),
+            Self::Tbf(params) => params.child.paces(),
+            _ => false,
         }
     }
 }
@@ -141,6 +161,10 @@ pub enum Qdisc {
     Cake(Box<Cake>),
     /// Fair queueing with CoDel.
     FqCodel(Box<FqCodel>),
+    /// One queue with PIE before it.
+    Pie(Box<Pie>),
+    /// Fair queueing with departure times.
+    Fq(Box<Fq>),
     /// Stochastic fairness queueing.
     Sfq(Box<Sfq>),
     /// A token bucket over another discipline.
@@ -159,6 +183,8 @@ macro_rules! each {
             Self::Codel($q) => $do,
             Self::Cake($q) => $do,
             Self::FqCodel($q) => $do,
+            Self::Pie($q) => $do,
+            Self::Fq($q) => $do,
             Self::Sfq($q) => $do,
             Self::Htb($q) => $do,
             Self::Tbf($q) => $do,
@@ -179,6 +205,8 @@ impl Qdisc {
             QdiscConfig::FqCodel(params) => {
                 Some(Self::FqCodel(Box::new(FqCodel::new(*params, place, stream.bits()))))
             }
+            QdiscConfig::Pie(params) => Some(Self::Pie(Box::new(Pie::new(*params, place, stream.split())))),
+            QdiscConfig::Fq(params) => Some(Self::Fq(Box::new(Fq::new(*params, place)))),
             QdiscConfig::Sfq(params) => Some(Self::Sfq(Box::new(Sfq::new(*params, place, stream.split())))),
             QdiscConfig::Htb(params) => {
                 let child = Self::new(&params.child, place, stream).expect("a class has a discipline");
@@ -208,6 +236,8 @@ impl Qdisc {
             | Self::Codel(_)
             | Self::Cake(_)
             | Self::FqCodel(_)
+            | Self::Pie(_)
+            | Self::Fq(_)
             | Self::Sfq(_) => None,
         }
     }
@@ -223,7 +253,7 @@ impl Qdisc {
 
     /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`Wake::At`].
     pub const fn holds_back(&self) -> bool {
-        matches!(self, Self::Cake(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_))
+        matches!(self, Self::Cake(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) | Self::Fq(_))
     }
 
     /// The name under which tc knows it.
@@ -234,6 +264,8 @@ impl Qdisc {
             Self::Codel(_) => "codel",
             Self::Cake(_) => "cake",
             Self::FqCodel(_) => "fq_codel",
+            Self::Pie(_) => "pie",
+            Self::Fq(_) => "fq",
             Self::Sfq(_) => "sfq",
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
@@ -261,8 +293,18 @@ impl Qdisc {
             Self::Htb(q) => q.next(now),
             Self::Tbf(q) => q.next(now),
             Self::Netem(q) => q.next(now),
-            Self::Fifo(_) | Self::PfifoFast(_) | Self::Codel(_) | Self::FqCodel(_) | Self::Sfq(_) => {
-                if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
+            Self::Fq(q) => q.next(now),
+            Self::Fifo(_)
+            | Self::PfifoFast(_)
+            | Self::Codel(_)
+            | Self::FqCodel(_)
+            | Self::Pie(_)
+            | Self::Sfq(_) => {
+                if self.backlog().0 > 0 {
+                    Wake::Now
+                } else {
+                    Wake::Never
+                }
             }
         }
     }

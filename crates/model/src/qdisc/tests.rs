@@ -2,19 +2,22 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::aqm::codel::CodelParams;
+use crate::aqm::pie::PieParams;
 use crate::fair::testing::{Bench, TRUESIZE};
 use crate::qdisc::cake::{CakeParams, Isolation, Tins};
 use crate::qdisc::codel::CodelQdiscParams;
 use crate::qdisc::fifo::FifoParams;
+use crate::qdisc::fq::FqParams;
 use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::htb::HtbParams;
 use crate::qdisc::netem::NetemParams;
 use crate::qdisc::pfifo_fast::PfifoFastParams;
+use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::{Peak, TbfParams};
 use crate::vocabulary::{Duration, Rate, Seed};
 
-fn configs() -> [QdiscConfig; 20] {
+fn configs() -> [QdiscConfig; 25] {
     let codel = CodelParams {
         target: Duration::from_millis(1),
         interval: Duration::from_millis(5),
@@ -37,6 +40,9 @@ fn configs() -> [QdiscConfig; 20] {
         ..NetemParams::default()
     };
     let sfq = SfqParams { limit: 12, flows: 8, depth: 5, divisor: 16, ..SfqParams::default() };
+    let law = PieParams { target: codel.target, alpha: 32, beta: 32, bytemode: true, ..PieParams::default() };
+    let pie = PieQdiscParams { limit: 25, tupdate: codel.target, pie: law };
+    let fq = FqParams { limit: 25, flow_limit: 6, initial_quantum: 2000, ..FqParams::default() };
     let cake = CakeParams {
         bandwidth: Some(rate),
         rtt: codel.interval,
@@ -57,6 +63,14 @@ fn configs() -> [QdiscConfig; 20] {
         htb(QdiscConfig::Netem(netem, None)),
         QdiscConfig::Netem(NetemParams { rate: None, ..netem }, None),
         QdiscConfig::Codel(CodelQdiscParams { limit: 25, codel }),
+        QdiscConfig::Fq(fq),
+        QdiscConfig::Pie(pie),
+        htb(QdiscConfig::Pie(PieQdiscParams {
+            pie: PieParams { dq_rate_estimator: true, ..pie.pie },
+            ..pie
+        })),
+        QdiscConfig::Fq(FqParams { maxrate: Some(rate), ..fq }),
+        htb(QdiscConfig::Fq(FqParams { maxrate: Some(Rate::from_mbps(1)), buckets: 2, ..fq })),
         QdiscConfig::Sfq(sfq),
         QdiscConfig::Sfq(SfqParams { headdrop: true, flows: 3, ..sfq }),
         htb(QdiscConfig::Sfq(SfqParams { flows: 30, ..sfq })),
@@ -85,7 +99,7 @@ proptest! {
     #[test]
     fn accounts_close(
         ops in prop::collection::vec((0u8..3, 0u32..12, 20u32..1500, 0u64..800), 0..400),
-        which in 0usize..20,
+        which in 0usize..25,
     ) {
         let mut b = Bench::new();
         let mut q = build(&configs()[which]).unwrap();
@@ -119,7 +133,7 @@ proptest! {
             prop_assert_eq!(account.dropped_total(), q.stats().drops);
             prop_assert_eq!(account.delivered, q.stats().packets);
             // What waits in an emulated network is charged to nobody.
-            let inside = if matches!(which, 7 | 8 | 19) { 0 } else { inside };
+            let inside = if matches!(which, 7 | 8 | 24) { 0 } else { inside };
             prop_assert_eq!(ended, u64::from(created - inside));
         }
         prop_assert!(refused <= q.stats().drops);

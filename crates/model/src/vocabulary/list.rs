@@ -1,8 +1,8 @@
-//! Lists of packets, linked through the packets themselves.
+//! Lists of packets, linked in the slab.
 
 use super::packet::{Packet, Packets, Pkt};
 
-/// A first-in first-out list of packets, linked through the packets themselves.
+/// A first-in first-out list of packets. A packet is in one list at most, so the slab keeps who is behind it.
 ///
 /// The list owns its packets. It counts packets and the bytes that queueing disciplines count
 /// ([`skb_len`]).
@@ -47,22 +47,20 @@ impl PktList {
     /// Appends a packet.
     #[inline]
     pub fn push(&mut self, packets: &mut Packets, p: Pkt) {
-        let hot = packets.get_mut(p);
-        hot.next = None;
-        self.bytes += u64::from(skb_len(hot));
+        self.bytes += u64::from(skb_len(packets.get(p)));
         self.packets += 1;
+        *packets.link(p) = None;
         match self.tail.replace(p) {
-            Some(tail) => packets.get_mut(tail).next = Some(p),
+            Some(tail) => *packets.link(tail) = Some(p),
             None => self.head = Some(p),
         }
     }
     /// Puts a packet before the first.
     #[inline]
     pub fn push_front(&mut self, packets: &mut Packets, p: Pkt) {
-        let hot = packets.get_mut(p);
-        hot.next = self.head.replace(p);
-        self.bytes += u64::from(skb_len(hot));
+        self.bytes += u64::from(skb_len(packets.get(p)));
         self.packets += 1;
+        *packets.link(p) = self.head.replace(p);
         if self.tail.is_none() {
             self.tail = Some(p);
         }
@@ -71,9 +69,8 @@ impl PktList {
     #[inline]
     pub fn pop(&mut self, packets: &mut Packets) -> Option<Pkt> {
         let p = self.head?;
-        let hot = packets.get_mut(p);
-        self.head = hot.next.take();
-        self.bytes -= u64::from(skb_len(hot));
+        self.head = packets.link(p).take();
+        self.bytes -= u64::from(skb_len(packets.get(p)));
         self.packets -= 1;
         if self.head.is_none() {
             self.tail = None;

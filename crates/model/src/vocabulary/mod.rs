@@ -1,5 +1,6 @@
 //! The words every other room speaks: time, units, ids, random streams, packets, categories, trace.
 
+mod fate;
 mod frames;
 mod ids;
 mod list;
@@ -11,12 +12,13 @@ mod time;
 mod trace;
 mod units;
 
+pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{
     AnswerView, ContentView, FrameView, GuardView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
-pub use packet::{Fate, Kind, NewPacket, Packet, PacketAccount, Packets, Pkt, Reason, linear_truesize};
+pub use packet::{Kind, NewPacket, Packet, Packets, Pkt, TTL, linear_truesize};
 pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};

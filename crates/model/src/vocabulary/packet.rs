@@ -6,7 +6,8 @@
 
 use core::num::NonZeroU32;
 
-use super::ids::{Addr, FlowId, PeerId, PlaceId, SockId};
+use super::fate::{Fate, PacketAccount, Reason};
+use super::ids::{Addr, FlowId, PeerId, SockId};
 use super::tcp::TcpHeader;
 use super::time::Instant;
 
@@ -31,6 +32,9 @@ impl Pkt {
         (self.0.get() >> SLOT_BITS) as u8
     }
 }
+
+/// Hops that a packet may make when it is new.
+pub const TTL: u8 = 64;
 
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +70,8 @@ impl Kind {
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// When it entered the queue it is in (CoDel's time stamp).
+    /// When it entered the queue it is in (CoDel's time stamp). Of a TCP segment that is in none yet, when it may leave
+    /// (as `skb->tstamp`).
     pub t_enqueue: Instant,
     /// When its sender created it.
     pub t_sent: Instant,
@@ -80,7 +85,6 @@ pub struct Packet {
     /// Memory charged for it, in bytes (as `skb->truesize`).
     pub truesize: u32,
     charge: SockId,
-    pub(super) next: Option<Pkt>,
     /// Sequence number in the flow.
     pub seq: u32,
     /// Acknowledgement number, where the protocol has one.
@@ -161,93 +165,13 @@ pub const fn linear_truesize(len: u32) -> u32 {
     SKB + (HEADROOM + len + SHARED_INFO).next_power_of_two()
 }
 
-/// Why a packet was dropped.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[repr(u8)]
-pub enum Reason {
-    /// A queue was at its limit and refused the packet, or dropped another for it.
-    Overlimit,
-    /// CoDel dropped it at dequeue.
-    Codel,
-    /// A transmission failed more often than the limit of retries allows.
-    RetryLimit,
-    /// It came after the receiver's window had moved on, or twice.
-    OldOrDuplicate,
-    /// No route to its destination.
-    NoRoute,
-    /// Nobody listens at its destination.
-    NoListener,
-    /// An emulated network lost it.
-    Loss,
-}
-
-impl Reason {
-    /// Number of reasons.
-    pub const COUNT: usize = 7;
-    /// All of them, in order.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::Overlimit,
-        Self::Codel,
-        Self::RetryLimit,
-        Self::OldOrDuplicate,
-        Self::NoRoute,
-        Self::NoListener,
-        Self::Loss,
-    ];
-    /// Name for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Overlimit => "overlimit",
-            Self::Codel => "codel",
-            Self::RetryLimit => "retry_limit",
-            Self::OldOrDuplicate => "old_or_duplicate",
-            Self::NoRoute => "no_route",
-            Self::NoListener => "no_listener",
-            Self::Loss => "loss",
-        }
-    }
-}
-
-/// How a packet's life ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
-    /// An application got it.
-    Delivered,
-    /// Somebody dropped it.
-    Dropped(Reason, PlaceId),
-    /// It did its work: a reply was made of it.
-    Consumed,
-    /// Another packet stands for its segments too from now on: a receiving interface merged them.
-    Merged,
-}
-
-/// What became of all packets so far. `created = delivered + consumed + merged + dropped + live`, always; splitting a
-/// packet into its segments, and duplicating one, creates packets.
-#[derive(Clone, Debug, Default)]
-pub struct PacketAccount {
-    /// Packets made.
-    pub created: u64,
-    /// Packets that reached an application.
-    pub delivered: u64,
-    /// Packets that were answered: a reply was made of each.
-    pub consumed: u64,
-    /// Packets that went into another one (GRO).
-    pub merged: u64,
-    /// Packets dropped, by place and reason.
-    pub dropped: Vec<[u64; Reason::COUNT]>,
-}
-
-impl PacketAccount {
-    /// Packets dropped anywhere for any reason.
-    pub fn dropped_total(&self) -> u64 {
-        self.dropped.iter().flatten().sum()
-    }
-}
-
 /// The slab of all packets, the account of their fates, and the charges that ended since the last drain.
 #[derive(Debug, Default)]
 pub struct Packets {
     slots: Vec<Packet>,
+    /// By slot: the packet behind it in its list. Not in the packet, as that of the last one in a list is hardly in the cache
+    /// when another comes.
+    links: Vec<Option<Pkt>>,
     /// By slot: the TCP header, as far as there were TCP segments.
     tcp: Vec<TcpHeader>,
     free: Vec<u32>,
@@ -270,6 +194,7 @@ impl Packets {
             let slot = self.slots.len() as u32;
             assert!(slot <= SLOT_MASK, "more than 2^24 packets alive");
             self.slots.push(blank());
+            self.links.push(None);
             slot
         });
         let hot = &mut self.slots[slot as usize];
@@ -280,7 +205,6 @@ impl Packets {
         hot.len = p.len;
         hot.truesize = p.truesize;
         hot.charge = p.charge;
-        hot.next = None;
         hot.seq = p.seq;
         hot.ack = 0;
         hot.src = p.src;
@@ -291,7 +215,7 @@ impl Packets {
         hot.prio = 0;
         hot.tid = 0;
         hot.kind = p.kind;
-        hot.ttl = 64;
+        hot.ttl = TTL;
         hot.live = true;
         Pkt::new(slot, hot.generation)
     }
@@ -327,6 +251,12 @@ impl Packets {
         (hot.segs, hot.peer, hot.ttl) = (like.segs, like.peer, like.ttl);
         (hot.prio, hot.tid) = (like.prio, like.tid);
         copy
+    }
+
+    /// Where the packet behind this one in its list is kept.
+    #[inline]
+    pub(super) fn link(&mut self, p: Pkt) -> &mut Option<Pkt> {
+        &mut self.links[p.slot()]
     }
 
     /// The header of a TCP segment. Panics on a handle whose packet was freed.
@@ -438,7 +368,6 @@ fn blank() -> Packet {
         len: 0,
         truesize: 0,
         charge: SockId::NONE,
-        next: None,
         seq: 0,
         ack: 0,
         src: Addr(0),
@@ -449,7 +378,7 @@ fn blank() -> Packet {
         prio: 0,
         tid: 0,
         kind: Kind::Udp,
-        ttl: 64,
+        ttl: TTL,
         generation: 1,
         live: false,
     }
@@ -458,6 +387,7 @@ fn blank() -> Packet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocabulary::PlaceId;
 
     fn packet(charge: SockId) -> NewPacket {
         NewPacket { charge, ..NewPacket::PLAIN }

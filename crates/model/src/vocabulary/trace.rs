@@ -2,9 +2,10 @@
 //!
 //! Captures, logs, accounts and hashes are readers of this stream; a part never logs and never counts for itself.
 
+use super::fate::{Fate, Reason};
 use super::frames::{FrameView, PpduTry};
 use super::ids::{FlowId, PlaceId};
-use super::packet::{Fate, Kind, Packets, Pkt, Reason};
+use super::packet::{Kind, Packets, Pkt};
 use super::time::{Duration, Instant};
 
 /// One thing that happened.

@@ -10,6 +10,27 @@ pub enum DriverConfig {
     Legacy(LegacyParams),
     /// Queues in the MAC, no qdisc.
     Fq(FqParams, Scheduler),
+    /// ath9k_htc behind USB: a qdisc above.
+    Htc(HtcParams),
+}
+
+/// The transmit path of ath9k_htc.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HtcParams {
+    /// Frames on the host and in the target, of all categories, with which all queues are stopped.
+    pub limit: u32,
+    /// Frames that the target has buffers for, those in PPDUs included.
+    pub target_buffers: u32,
+    /// Frames that the firmware puts in an aggregate at most.
+    pub max_frames: u32,
+}
+
+impl Default for HtcParams {
+    // linux: drivers/net/wireless/ath/ath9k/htc.h ATH9K_HTC_TX_THRESHOLD (4.14) - 256 slots less 10 kept back.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - 17 on the AR9271, 22 on its sibling; 33 buffers.
+    fn default() -> Self {
+        Self { limit: 246, target_buffers: 33, max_frames: 17 }
+    }
 }
 
 /// The legacy transmit path.
@@ -108,5 +129,20 @@ impl Default for HardwareDepth {
     // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH (4.4).
     fn default() -> Self {
         Self { aggregates: 2, singles: 8 }
+    }
+}
+
+impl HardwareDepth {
+    /// What the firmware behind ath9k_htc keeps ready: one aggregate, but as many single frames as it has buffers.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - frames outside a session go to the
+    // hardware as they come.
+    pub const HTC: Self = Self { aggregates: 1, singles: 33 };
+
+    /// What a driver keeps ready unless told otherwise.
+    pub fn of(driver: &DriverConfig) -> Self {
+        match driver {
+            DriverConfig::Htc(_) => Self::HTC,
+            DriverConfig::Legacy(_) | DriverConfig::Fq(..) => Self::default(),
+        }
     }
 }

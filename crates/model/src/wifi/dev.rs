@@ -5,7 +5,9 @@ use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioI
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::Got;
 use crate::wifi::driver::Driver;
-use crate::wifi::rx::RxTid;
+pub use crate::wifi::driver::Woken;
+use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
+use crate::wifi::rx::{Judge, RxTid};
 use crate::wifi::tx::tid::Session;
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 
@@ -21,31 +23,14 @@ pub struct WifiDev {
     place: PlaceId,
     /// A frame of a session that fails is given up if it had so many hardware tries before, in earlier PPDUs.
     retry_limit: u8,
+    /// That limit is lower at low rates.
+    limit_by_rate: bool,
+    /// Pseudo retry-out of what it receives, with the smoothed data rate of each peer.
+    retry_out: Option<(RetryOutParams, Vec<SmoothedRate>)>,
     /// By peer, a bit for each identifier: its session may be closed. What most packets ask is answered by few bytes.
     closed: Vec<u8>,
     /// Of buffers that hold frames, by identifier, and behind them of sessions that wait for an answer.
     deadlines: Deadlines,
-}
-
-/// Queues above the device that were woken: bit n for access category n.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[must_use = "a lost wake stalls the queue for ever"]
-pub struct Woken(u8);
-
-impl Woken {
-    fn add(&mut self, ac: Ac) {
-        self.0 |= 1 << ac.index();
-    }
-    /// Whether any queue was woken.
-    #[inline]
-    pub fn any(self) -> bool {
-        self.0 != 0
-    }
-    /// Whether the queue of this category was woken.
-    #[inline]
-    pub fn has(self, ac: Ac) -> bool {
-        self.0 >> ac.index() & 1 == 1
-    }
 }
 
 impl WifiDev {
@@ -54,11 +39,36 @@ impl WifiDev {
         let rx: Vec<_> = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
         let deadlines = Deadlines::new(rx.len() + tx.tids.len());
         let closed = vec![u8::MAX; tx.peers.len()];
-        let mut dev = Self { radio, tx, driver, rx, place, retry_limit, closed, deadlines };
+        let mut dev = Self {
+            radio,
+            tx,
+            driver,
+            rx,
+            place,
+            retry_limit,
+            limit_by_rate: false,
+            retry_out: None,
+            closed,
+            deadlines,
+        };
         for n in 0..dev.tx.peers.len() {
             dev.expect(Instant::ZERO, PeerId::from_index(n));
         }
         dev
+    }
+
+    /// The same device with a lower limit of tries at low rates: the earlier remedy, at the station.
+    #[must_use]
+    pub const fn with_limit_by_rate(mut self) -> Self {
+        self.limit_by_rate = true;
+        self
+    }
+
+    /// The same device with pseudo retry-out of what it receives.
+    #[must_use]
+    pub fn with_retry_out(mut self, params: RetryOutParams) -> Self {
+        self.retry_out = Some((params, vec![SmoothedRate::default(); self.tx.peers.len()]));
+        self
     }
 
     fn expect(&mut self, now: Instant, peer: PeerId) {
@@ -166,11 +176,15 @@ impl WifiDev {
         let tid = TidIndex::new(header.peer, header.tid);
         let mut woken = Woken::default();
         let mut gave_up = None;
+        // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
+        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
+        let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
+        let limit = by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit));
         for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
             let acked = ppdu.acked >> n & 1 == 1;
             if !acked && header.in_session {
                 let t = &mut self.tx.tids[tid.index()];
-                if mpdu.tries < self.retry_limit && !t.is_given_up(mpdu.seq) {
+                if mpdu.tries < limit && !t.is_given_up(mpdu.seq) {
                     mpdu.tries = mpdu.tries.saturating_add(ppdu.tries);
                     t.again(mpdu);
                     continue;
@@ -213,9 +227,7 @@ impl WifiDev {
         if in_session {
             self.tx.tids[tid.index()].complete(mpdu.seq);
         }
-        if self.driver.completed(tid.ac()) {
-            woken.add(tid.ac());
-        }
+        woken.add(self.driver.completed(tid.ac()));
     }
 
     /// The hardware received one try of a PPDU from `peer`: what came whole, and what broken, which the driver sees
@@ -236,7 +248,12 @@ impl WifiDev {
         match ppdu.header.content {
             Content::Data { .. } => {
                 let rx = &mut self.rx[tid.index()];
-                rx.receive(now, ppdu, got, up, ctx);
+                let judge = self.retry_out.as_mut().map(|(params, rates)| Judge {
+                    params: *params,
+                    smoothed: &mut rates[peer.index()],
+                    rate: ppdu.rate().rate(),
+                });
+                rx.receive(now, ppdu, got, judge, up, ctx);
                 self.note(tid.index());
                 // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
                 if got.whole != 0 {
@@ -251,6 +268,9 @@ impl WifiDev {
                 // A repeat after a lost ACK is known by its sequence number, and not answered again.
                 if core::mem::replace(&mut ppdu.received, 1) == 0 {
                     self.rx[tid.index()].open(start, self.place, up);
+                    if self.retry_out.is_some() {
+                        self.rx[tid.index()].count_broken();
+                    }
                     self.note(tid.index());
                     self.tx.send_management(now, tid, Ac::Vo, Content::AddbaResponse, hw);
                 }

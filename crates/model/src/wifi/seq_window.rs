@@ -78,10 +78,20 @@ impl SeqWindow {
     pub const fn mark(&mut self, offset: u16) {
         self.marks |= 1 << offset;
     }
-    /// Offset of the first mark, if there is one.
+    /// Whether the number `offset` steps after the left edge is marked.
     #[inline]
-    pub fn first_mark(&self) -> Option<u16> {
-        self.any().then(|| self.marks.trailing_zeros() as u16)
+    pub const fn is_marked(&self, offset: u16) -> bool {
+        self.marks >> offset & 1 == 1
+    }
+    /// Offsets of the marks, in order.
+    #[inline]
+    pub fn marked(&self) -> impl Iterator<Item = u16> + use<> {
+        let mut left = self.marks;
+        core::iter::from_fn(move || {
+            let first = (left != 0).then(|| left.trailing_zeros() as u16)?;
+            left &= left - 1;
+            Some(first)
+        })
     }
     /// Moves the left edge by `n` numbers; marks that fall out are lost.
     #[inline]
@@ -118,7 +128,7 @@ mod tests {
         let mut w = SeqWindow::new(Seq::new(10));
         w.mark(1);
         w.mark(2);
-        assert_eq!((w.advance(), w.start().get(), w.first_mark()), (0, 10, Some(1)));
+        assert_eq!((w.advance(), w.start().get(), w.marked().next()), (0, 10, Some(1)));
         w.mark(0);
         assert_eq!((w.advance(), w.start().get(), w.any()), (3, 13, false));
         (0..64).for_each(|n| w.mark(n));

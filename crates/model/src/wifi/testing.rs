@@ -77,6 +77,11 @@ impl Rig {
         rig
     }
 
+    /// The same radio with other limits; it is idle.
+    pub(crate) fn set_depth(&mut self, depth: HardwareDepth) {
+        self.radio = Radio::new(ChannelId(0), self.radio.functions, depth, &EdcaSet::STATION);
+    }
+
     pub(crate) fn parts(&mut self) -> (&mut Transmitter, Hardware<'_>, Ctx<'_, NoSink>) {
         (
             &mut self.tx,

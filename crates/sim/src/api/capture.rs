@@ -26,8 +26,10 @@ pub struct CaptureRequest {
     pub seed: Option<u64>,
     /// Number of the repetition.
     pub run: u64,
-    /// Where the capture is written.
+    /// Its name in messages and in the outcome.
     pub path: String,
+    /// Where it is written: another place, if it is to have its name only when it is whole.
+    pub part: String,
     /// Points of capture: none means the air of every channel, `all` every point.
     pub points: Vec<String>,
     /// First and last time of the window, such as `5 s`; none means the run's.
@@ -63,7 +65,7 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
         snaplen: request.snaplen,
     };
     selection.check(&scenario).map_err(ApiError::Input)?;
-    let file = File::create(path).map_err(|e| {
+    let file = File::create(&request.part).map_err(|e| {
         ApiError::Input(format!("{path}: the capture cannot be written there: {}", plain(&e)))
     })?;
     let capture = Capture::new(&scenario, &selection, file).map_err(ApiError::Input)?;

@@ -17,6 +17,8 @@ pub use sockets::SocketSeries;
 pub use summary::{AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, summarise};
 pub use xstats::named;
 
+use core::ops::Range;
+
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
 
 use hash::TraceHash;
@@ -42,7 +44,7 @@ pub enum Protocol {
     Udp,
 }
 
-/// What was seen of a flow after the warm-up.
+/// What was seen of a flow in the time that is measured.
 #[derive(Clone, Debug, Default)]
 pub struct FlowRecord {
     /// Station that the flow begins or ends at.
@@ -53,7 +55,7 @@ pub struct FlowRecord {
     pub rtts: [Vec<u64>; 2],
 }
 
-/// What was seen of a station after the warm-up.
+/// What was seen of a station in the time that is measured.
 #[derive(Clone, Debug, Default)]
 pub struct StationRecord {
     /// Airtime of all tries of data sent to it and by it.
@@ -67,8 +69,8 @@ pub struct StationRecord {
 /// The recorder of a run.
 #[derive(Debug)]
 pub struct Recorder {
-    /// Nothing before is measured; the hash covers everything.
-    pub measure_from: Instant,
+    /// What is measured; the hash covers everything.
+    pub measured: Range<Instant>,
     /// By flow.
     pub flows: Vec<FlowRecord>,
     /// By station, in the order of the scenario.
@@ -83,13 +85,13 @@ pub struct Recorder {
 impl Recorder {
     /// A recorder for flows and stations; `links` says for each device and each of its peers whose airtime is used.
     pub fn new(
-        measure_from: Instant,
+        measured: Range<Instant>,
         flows: Vec<FlowRecord>,
         stations: usize,
         links: Vec<Vec<(usize, Direction)>>,
     ) -> Self {
         let stations = vec![StationRecord::default(); stations];
-        Self { measure_from, flows, stations, links, series: None, hash: TraceHash::default() }
+        Self { measured, flows, stations, links, series: None, hash: TraceHash::default() }
     }
 
     /// The hash of all that was traced so far.
@@ -105,7 +107,7 @@ impl Recorder {
         if let Some(series) = &mut self.series {
             series.ppdu(t, station, direction);
         }
-        if now < self.measure_from {
+        if !self.measured.contains(&now) {
             return;
         }
         let record = &mut self.stations[station];
@@ -126,7 +128,7 @@ impl Sink for Recorder {
         }
         match what {
             Trace::Ppdu(t) => self.ppdu(now, t),
-            _ if now < self.measure_from => {}
+            _ if !self.measured.contains(&now) => {}
             Trace::Delivered { flow, kind, len, delay, .. } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
@@ -160,7 +162,7 @@ mod tests {
         use Direction::{Down, Up};
         let flows = [Some(0), Some(1)].map(|station| FlowRecord { station, ..FlowRecord::default() });
         let links = vec![vec![(0, Down), (1, Down)], vec![(0, Up)], vec![(1, Up)]];
-        Recorder::new(ms(100), flows.to_vec(), 2, links)
+        Recorder::new(ms(100)..ms(2000), flows.to_vec(), 2, links)
     }
 
     fn delivered(r: &mut Recorder, at: u64, flow: u32, kind: Kind, len: u32, delay: u64) {
@@ -208,6 +210,9 @@ mod tests {
         sent(&mut r, 144, (0, 1), PpduKind::Management, 0, 0);
         sent(&mut r, 145, (0, 0), PpduKind::Beacon, 0, 0);
         sent(&mut r, 146, (0, 0), PpduKind::Bar, 0, 0);
+        // Nor does anything count after the end.
+        delivered(&mut r, 2000, 0, Kind::Udp, 1028, 1);
+        sent(&mut r, 2000, (0, 0), PpduKind::Aggregate, 32, 0);
         r
     }
 

@@ -15,6 +15,10 @@ pub struct SeriesReport {
     steps: usize,
     duration_ns: u64,
     warm_up_ns: u64,
+    cool_down_ns: u64,
+    /// The one of Flent's tests that some flows are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<Test>,
     flows: Vec<FlowSeries>,
     stations: Vec<StationSeries>,
     drops: Vec<DropSeries>,
@@ -22,10 +26,24 @@ pub struct SeriesReport {
     queues: Vec<QueueSeries>,
 }
 
+/// One of Flent's tests.
+#[derive(Clone, Debug, Serialize)]
+struct Test {
+    name: String,
+    from: String,
+    to: String,
+    length_ns: u64,
+    delay_ns: u64,
+    streams: Option<u32>,
+}
+
 /// A flow: who sends what to whom, and what arrived.
 #[derive(Clone, Debug, Serialize)]
 struct FlowSeries {
     name: String,
+    /// What Flent calls its series, if it is of a test.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flent: Option<String>,
     kind: &'static str,
     from: String,
     to: String,
@@ -78,6 +96,15 @@ pub fn report(
         steps: series.steps(),
         duration_ns: scenario.duration.nanos(),
         warm_up_ns: scenario.warm_up.nanos(),
+        cool_down_ns: scenario.cool_down.nanos(),
+        test: scenario.test.as_ref().map(|test| Test {
+            name: test.name.clone(),
+            from: scenario.endpoint_name(test.from),
+            to: scenario.endpoint_name(test.to),
+            length_ns: test.length.nanos(),
+            delay_ns: test.delay.nanos(),
+            streams: test.streams,
+        }),
         flows: flows(scenario, recorder, series, stations),
         stations: station_cells(series, stations),
         drops: drops(series, places),
@@ -99,6 +126,7 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
         let pings = || series.pings[id].iter().map(|p| (p.at.nanos(), p.rtt.nanos(), p.seq)).collect();
         FlowSeries {
             name: format!("{}.{}", flow.name, scenario.endpoint_name(to)),
+            flent: flow.series.clone(),
             kind,
             from: scenario.endpoint_name(flow.from),
             to: scenario.endpoint_name(to),

@@ -48,7 +48,7 @@ pub struct RunSummary {
 /// The summary of one TCP flow.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
-    /// Bytes read by the receiver after the warm-up, in Mbit/s.
+    /// Bytes read by the receiver in the time that is measured, in Mbit/s.
     pub goodput_mbps: f64,
     /// Segments sent again, over the whole run.
     pub retransmissions: u32,
@@ -156,7 +156,7 @@ pub struct AtEnd<'a> {
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
 }
 
-/// Makes the summary of a run in which `measured` passed after the warm-up.
+/// Makes the summary of a run of which so much was `measured`.
 pub fn summarise(
     (seed, run): (u64, u64),
     recorder: &Recorder,
@@ -171,9 +171,13 @@ pub fn summarise(
     let used: Vec<f64> =
         recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect();
     let total: f64 = used.iter().sum();
+    let mut flows_of = vec![Vec::new(); stations.len()];
+    for flow in &recorder.flows {
+        flow.station.into_iter().for_each(|station| flows_of[station].push(flow));
+    }
     let station = |i: usize| {
         let record = &recorder.stations[i];
-        let flows = || recorder.flows.iter().filter(move |f| f.station == Some(i));
+        let flows = || flows_of[i].iter();
         let rtts = |protocol: Protocol| {
             let all = flows().flat_map(|f| f.rtts[protocol as usize].iter().copied());
             let mut rtts: Vec<u64> = all.collect();

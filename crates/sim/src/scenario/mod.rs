@@ -30,6 +30,7 @@ use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
 use stillair_model::wifi::phy::{Band, PhyRate, RetryChain, Width};
 use stillair_model::wifi::rate::table::HtCapabilities;
+use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use document::Table;
@@ -46,6 +47,8 @@ pub struct Scenario {
     pub duration: Duration,
     /// What happens before this is not measured.
     pub warm_up: Duration,
+    /// What happens in this time before the end is not measured.
+    pub cool_down: Duration,
     /// Seed of all random streams.
     pub seed: u64,
     /// Wi-Fi channels.
@@ -56,6 +59,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// Traffic.
     pub flows: Vec<Flow>,
+    /// The one of Flent's tests that some of the traffic is.
+    pub test: Option<FlentTest>,
     /// What is recorded beyond the summary.
     pub record: Record,
 }
@@ -200,6 +205,10 @@ pub struct Wifi {
     pub edca: [EdcaOverride; 4],
     /// Tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more.
     pub retry_limit: u8,
+    /// That limit is lower for frames sent at low rates.
+    pub retry_limit_by_rate: bool,
+    /// Pseudo retry-out of what an access point receives.
+    pub retry_out: Option<RetryOutParams>,
     /// PPDUs of more bytes begin with RTS and CTS.
     pub rts_threshold: u32,
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
@@ -317,16 +326,19 @@ pub enum Scheme {
     Airtime,
     /// `airtime_as_printed`: the same by the paper's listing.
     AirtimeAsPrinted,
+    /// `ath9k_htc`: pfifo_fast over a device behind USB.
+    Ath9kHtc,
 }
 
 impl Scheme {
     /// All, under their names.
-    pub const ALL: [(&'static str, Self); 5] = [
+    pub const ALL: [(&'static str, Self); 6] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
         ("fq_mac", Self::FqMac),
         ("airtime", Self::Airtime),
         ("airtime_as_printed", Self::AirtimeAsPrinted),
+        ("ath9k_htc", Self::Ath9kHtc),
     ];
 }
 
@@ -383,6 +395,25 @@ pub struct Flow {
     pub stop: Option<Duration>,
     /// What it is.
     pub kind: FlowKind,
+    /// What Flent calls its series, if it is of a test.
+    pub series: Option<String>,
+}
+
+/// One of Flent's tests, whose flows are among those of the scenario.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlentTest {
+    /// Its name.
+    pub name: String,
+    /// The host that runs it.
+    pub from: InterfaceRef,
+    /// The host that it measures against.
+    pub to: InterfaceRef,
+    /// How long its load lasts.
+    pub length: Duration,
+    /// Pings alone, before the load and after it.
+    pub delay: Duration,
+    /// Its flows, where their number is a setting.
+    pub streams: Option<u32>,
 }
 
 /// Kinds of traffic.

@@ -10,11 +10,12 @@ use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{Band, RateTry, Width};
+use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use super::{
-    EdcaOverride, Errors, Flow, FlowKind, Gap, Interface, Medium, Profile, Rates, Role, Scenario, Scheme,
-    Wifi,
+    EdcaOverride, Errors, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Rates, Role, Scenario,
+    Scheme, Wifi,
 };
 
 impl Scenario {
@@ -54,6 +55,7 @@ impl Scenario {
             "name": self.name,
             "duration_ns": self.duration.nanos(),
             "warm_up_ns": self.warm_up.nanos(),
+            "cool_down_ns": self.cool_down.nanos(),
             "seed": self.seed,
             "channels": channels.collect::<Vec<_>>(),
             "nodes": nodes.collect::<Vec<_>>(),
@@ -63,6 +65,7 @@ impl Scenario {
                 "queues_ns": self.record.queues.map(Duration::nanos),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
+            "test": self.test.as_ref().map(|t| self.test(t)),
         });
         all.to_string()
     }
@@ -106,8 +109,24 @@ impl Scenario {
             "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),
             "retry_limit": wifi.retry_limit,
+            "retry_limit_by_rate": wifi.retry_limit_by_rate,
+            "retry_out": wifi.retry_out.map(|retry_out| match retry_out {
+                RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
+                RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
+            }),
             "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
+        })
+    }
+
+    fn test(&self, test: &FlentTest) -> Value {
+        json!({
+            "name": test.name,
+            "from": self.endpoint_name(test.from),
+            "to": self.endpoint_name(test.to),
+            "length_ns": test.length.nanos(),
+            "delay_ns": test.delay.nanos(),
+            "streams": test.streams,
         })
     }
 
@@ -141,6 +160,7 @@ impl Scenario {
             "start_spread_ns": flow.start_spread.nanos(),
             "stop_ns": flow.stop.map(|d| d.nanos()),
             "traffic": kind,
+            "series": flow.series,
         })
     }
 }
@@ -154,6 +174,7 @@ fn profile(p: &Profile) -> Value {
         "name": p.name,
         "txqueuelen": p.txqueuelen,
         "pfifo_fast_limit_per_band": p.pfifo_fast_limit_per_band,
+        "net.core.default_qdisc": p.default_qdisc,
         "net.core.wmem_default": p.wmem_default,
         "truesize_linear_bytes": p.truesize_linear,
         "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
@@ -230,6 +251,35 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "drop_batch": p.drop_batch,
             "overlimit_raises_count": p.overlimit_raises_count,
             "codel": codel(&p.codel),
+        }),
+        QdiscConfig::Pie(p) => json!({
+            "kind": "pie",
+            "limit": p.limit,
+            "target_ns": p.pie.target.nanos(),
+            "tupdate_ns": p.tupdate.nanos(),
+            "alpha": p.pie.alpha,
+            "beta": p.pie.beta,
+            "ecn": p.pie.ecn,
+            "bytemode": p.pie.bytemode,
+            "dq_rate_estimator": p.pie.dq_rate_estimator,
+            "mtu_bytes": p.pie.mtu,
+        }),
+        QdiscConfig::Fq(p) => json!({
+            "kind": "fq",
+            "limit": p.limit,
+            "flow_limit": p.flow_limit,
+            "quantum_bytes": p.quantum,
+            "initial_quantum_bytes": p.initial_quantum,
+            "maxrate_bps": p.maxrate.map(Rate::bps),
+            "buckets": p.buckets,
+            "orphan_mask": p.orphan_mask,
+            "pacing": p.pacing,
+            "refill_delay_ns": p.refill_delay.nanos(),
+            "low_rate_threshold_bps": p.low_rate_threshold.bps(),
+            "ce_threshold_ns": p.ce_threshold.nanos(),
+            "timer_slack_ns": p.timer_slack.nanos(),
+            "horizon_ns": p.horizon.nanos(),
+            "horizon_drop": p.horizon_drop,
         }),
         QdiscConfig::Cake(p) => json!({
             "kind": "cake",
@@ -316,6 +366,14 @@ fn wire(params: &WireParams) -> Value {
 fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler) = match config {
         DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
+        DriverConfig::Htc(p) => {
+            return json!({
+                "kind": "ath9k_htc",
+                "limit": p.limit,
+                "target_buffers": p.target_buffers,
+                "max_frames": p.max_frames,
+            });
+        }
         DriverConfig::Fq(p, scheduler) => (p, scheduler),
     };
     let (name, airtime) = match scheduler {

@@ -9,8 +9,13 @@ use super::{Medium, Role, Scenario};
 /// Refuses a scenario with a flow whose packets, or the answers to them, have no way.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     let neighbours = neighbours(scenario);
+    // Many flows have one sender.
+    let mut last = None;
     for (f, flow) in scenario.flows.iter().enumerate() {
-        let reached = search(scenario, &neighbours, flow.from.node, false);
+        let (_, reached) = match last.take() {
+            Some((from, reached)) if from == flow.from.node => last.insert((from, reached)),
+            _ => last.insert((flow.from.node, search(scenario, &neighbours, flow.from.node, false))),
+        };
         let to = flow.to.iter().map(|to| to.node).enumerate();
         let Some((t, to)) = to.into_iter().find(|(_, to)| reached[*to].is_none()) else {
             continue;
@@ -27,6 +32,14 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
                 format!("node.{node}.forward"),
                 format!("a node between {:?} and {:?} that does not forward", name(flow.from.node), name(to)),
                 "forward = true",
+            ));
+        }
+        if flow.series.is_some() {
+            return Err(Fault::new(
+                tree.origin_of(&["test", "to"]),
+                "test.to".to_owned(),
+                format!("{:?}, and no way leads from {:?} to {:?}", name(to), name(flow.from.node), name(to)),
+                "nodes joined by links or channels",
             ));
         }
         let (number, element) = (f.to_string(), t.to_string());

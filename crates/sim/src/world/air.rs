@@ -330,7 +330,7 @@ impl<S: Sink> World<S> {
             woken
         };
         if woken.any() {
-            Ac::ALL.into_iter().filter(|&ac| woken.has(ac)).for_each(|ac| self.run_queue(interface, ac));
+            self.run_woken(interface, woken);
         }
     }
 

@@ -59,13 +59,11 @@ impl<S> World<S> {
     /// What applications have written and TCP has not sent, by the interface whose address the socket bears.
     fn unsent(&self) -> Vec<Waiting> {
         let mut all = vec![Waiting::default(); self.interfaces.len()];
-        for socket in &self.sockets {
-            if let Some(tcp) = &socket.tcp {
-                let info = tcp.info(self.now);
-                let packets = info.notsent.div_ceil(info.mss);
-                // An address is known by its interface's number.
-                all[tcp.source().index()] += Waiting { packets, bytes: u64::from(info.notsent) };
-            }
+        for tcp in self.tcps.iter().flatten() {
+            let info = tcp.info(self.now);
+            let packets = info.notsent.div_ceil(info.mss);
+            // An address is known by its interface's number.
+            all[tcp.source().index()] += Waiting { packets, bytes: u64::from(info.notsent) };
         }
         all
     }

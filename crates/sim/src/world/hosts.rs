@@ -9,7 +9,7 @@ use stillair_model::vocabulary::{
     Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, PktList, Reason, Sink,
     SockId, WireId,
 };
-use stillair_model::wifi::dev::WifiDev;
+use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::tx::transmitter::Hardware;
 use stillair_model::wire::Wire;
 
@@ -212,6 +212,17 @@ impl<S: Sink> World<S> {
             },
         }
         Enqueue::Queued
+    }
+
+    /// Feeds a Wi-Fi device from the transmit queues that it has woken; one that serves several categories is asked once.
+    pub(super) fn run_woken(&mut self, id: IfId, woken: Woken) {
+        let mut last = None;
+        for ac in Ac::ALL.into_iter().filter(|&ac| woken.has(ac)) {
+            let queue = self.interfaces[id.index()].tx.index_of(ac);
+            if last.replace(queue) != Some(queue) {
+                self.run_queue(id, ac);
+            }
+        }
     }
 
     /// Feeds a device from one of its transmit queues.

@@ -57,7 +57,7 @@ impl<S> World<S> {
             }
         }
         for (socket, &found) in found.iter().enumerate() {
-            let charged = self.charge_of(&self.sockets[socket]);
+            let charged = self.charge_of(socket);
             if charged != found {
                 return Err(format!("socket {socket}: charged for {charged} bytes, {found} found"));
             }
@@ -72,13 +72,14 @@ impl<S> World<S> {
 
     /// Memory charged to all sockets now, in bytes.
     pub fn charged(&self) -> u64 {
-        self.sockets.iter().map(|socket| self.charge_of(socket)).sum()
+        (0..self.sockets.len()).map(|socket| self.charge_of(socket)).sum()
     }
 
     /// Memory charged to a socket now, in bytes.
-    fn charge_of(&self, socket: &Socket) -> u64 {
-        match (socket.protocol, &self.apps[socket.app as usize].kind) {
-            (Protocol::Tcp, _) => socket.tcp.as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
+    fn charge_of(&self, socket: usize) -> u64 {
+        let Socket { app, protocol, .. } = self.sockets[socket];
+        match (protocol, &self.apps[app as usize].kind) {
+            (Protocol::Tcp, _) => self.tcps[socket].as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
             (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
             (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_)) => 0,
         }

@@ -17,6 +17,7 @@ mod wiring;
 
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
+use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
     Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt, PlaceId, Sink,
     SockId, Stream, WireId,
@@ -204,6 +205,8 @@ pub struct World<S> {
     channels: Vec<Channel>,
     apps: Vec<App>,
     sockets: Vec<Socket>,
+    /// By socket: the machine of one that speaks TCP; it is out of its place while it acts on the world.
+    tcps: Vec<Option<Box<Tcp>>>,
     /// Sockets that waited for memory and got some.
     writable: Vec<SockId>,
     /// Transmit queues that used up their quota and have their turn again when all else is done.

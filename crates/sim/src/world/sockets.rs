@@ -15,11 +15,9 @@ use super::World;
 use super::apps::AppKind;
 use crate::engine::Slot;
 
-/// A socket and who owns it; several to a cache line.
-#[derive(Debug)]
+/// A socket and who owns it; eight to a cache line.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Socket {
-    /// The machine of one that speaks TCP; it is out of its place while it acts on the world.
-    pub(super) tcp: Option<Box<Tcp>>,
     /// The application that writes to it or reads from it.
     pub(super) app: u32,
     /// The node that it is on.
@@ -68,8 +66,16 @@ struct Way<'a, S> {
 }
 
 impl<S: Sink> Outlet for Way<'_, S> {
-    fn send(&mut self, _: Instant, packet: NewPacket, segs: u16, ack: u32, header: &TcpHeader) -> Enqueue {
+    fn send(
+        &mut self,
+        departs: Instant,
+        packet: NewPacket,
+        segs: u16,
+        ack: u32,
+        header: &TcpHeader,
+    ) -> Enqueue {
         let p = self.world.packets.create_tcp(packet, segs, ack, header);
+        self.world.packets.get_mut(p).t_enqueue = departs;
         self.world.send(self.node, p)
     }
 }
@@ -77,14 +83,10 @@ impl<S: Sink> Outlet for Way<'_, S> {
 impl<S: Sink> World<S> {
     /// Lets a socket's machine act on the world; none if the socket speaks no TCP.
     fn with_tcp<R>(&mut self, sock: SockId, act: impl FnOnce(&mut Tcp, &mut Way<'_, S>) -> R) -> Option<R> {
-        let socket = &mut self.sockets[sock.index()];
-        if socket.protocol == Protocol::Udp {
-            return None;
-        }
-        let mut tcp = socket.tcp.take().expect("a socket is not entered twice");
-        let node = socket.node;
+        let Socket { node, protocol: Protocol::Tcp, .. } = self.sockets[sock.index()] else { return None };
+        let mut tcp = self.tcps[sock.index()].take().expect("a socket is not entered twice");
         let result = act(&mut tcp, &mut Way { world: self, node });
-        self.sockets[sock.index()].tcp = Some(tcp);
+        self.tcps[sock.index()] = Some(tcp);
         Some(result)
     }
 
@@ -188,7 +190,7 @@ impl<S: Sink> World<S> {
         });
         let ends = bulk.flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
         ends.filter_map(|(flow, sock, opens)| {
-            let tcp = self.sockets[sock.index()].tcp.as_ref()?;
+            let tcp = self.tcps[sock.index()].as_ref()?;
             Some(TcpSocket { flow, opens, tcp })
         })
     }
@@ -196,7 +198,7 @@ impl<S: Sink> World<S> {
     /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most deadlines are
     /// put off long before they come, and asking again when it fires is cheaper than arming anew each time.
     fn arm_socket(&mut self, sock: SockId) {
-        if let Some(tcp) = &self.sockets[sock.index()].tcp
+        if let Some(tcp) = &self.tcps[sock.index()]
             && let Some(at) = tcp.next_timer()
         {
             self.timers.hasten(Slot(self.slots.sockets + sock.0), at.max(self.now));

@@ -11,6 +11,7 @@ use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::reception::{Noise, PathErrors};
+use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::rate::RateControl;
@@ -27,6 +28,8 @@ use crate::scenario::{self, InterfaceRef, Medium as Kind, Rates, Role, Scenario,
 
 mod flows;
 
+use flows::Ends;
+
 /// A beacon goes before all categories.
 // linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
 const BEACON: EdcaParams = EdcaParams { aifsn: 1, cw_min: 0, cw_max: 0, txop: Duration::ZERO };
@@ -42,10 +45,14 @@ struct Plan<'a> {
     interfaces_of_devs: Vec<InterfaceRef>,
     /// By device: its peers' interfaces, in the order of their numbers.
     peers: Vec<Vec<InterfaceRef>>,
+    /// By device: for a station its number among its access point's peers.
+    numbers: Vec<PeerId>,
     /// By device: its radio.
     radios: Vec<RadioId>,
     /// Stations' interfaces, in the order of the scenario.
     stations: Vec<InterfaceRef>,
+    /// By device: its place among the stations, if it is one.
+    station_of_dev: Vec<Option<usize>>,
     places: Vec<String>,
 }
 
@@ -71,9 +78,15 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let (interfaces, watchdogs) = watchdogs(interfaces);
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
-    let (apps, sockets, flows) = plan.apps(seed);
+    let Ends { apps, sockets, tcps, records: flows } = plan.apps(seed);
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
-    let recorder = Recorder::new(Instant::ZERO + scenario.warm_up, flows, plan.stations.len(), links);
+    let until = match scenario.cool_down {
+        // What happens at the very end is measured too.
+        Duration::ZERO => Instant::from_nanos(u64::MAX),
+        cool_down => Instant::ZERO + (scenario.duration - cool_down),
+    };
+    let measured = Instant::ZERO + scenario.warm_up..until;
+    let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     let slots =
         Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), sockets.len());
     let mut world = World {
@@ -92,6 +105,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         channels,
         apps,
         sockets,
+        tcps,
         writable: Vec::new(),
         softirq: Vec::new(),
         dirty: Dirty::default(),
@@ -144,7 +158,7 @@ pub fn layout(scenario: &Scenario) -> WorldLayout {
 impl<'a> Plan<'a> {
     fn new(scenario: &'a Scenario) -> Self {
         let (mut first_interface, mut devs, mut interfaces_of_devs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut stations = Vec::new();
+        let (mut stations, mut station_of_dev) = (Vec::new(), Vec::new());
         for (node, n) in scenario.nodes.iter().enumerate() {
             first_interface.push(devs.len());
             for (interface, i) in n.interfaces.iter().enumerate() {
@@ -154,7 +168,9 @@ impl<'a> Plan<'a> {
                 };
                 devs.push(Some(DevId::from_index(interfaces_of_devs.len())));
                 interfaces_of_devs.push(InterfaceRef { node, interface });
-                if matches!(wifi.role, Role::Station(_)) {
+                let is_station = matches!(wifi.role, Role::Station(_));
+                station_of_dev.push(is_station.then_some(stations.len()));
+                if is_station {
                     stations.push(InterfaceRef { node, interface });
                 }
             }
@@ -165,24 +181,48 @@ impl<'a> Plan<'a> {
             devs,
             interfaces_of_devs,
             peers: vec![],
+            numbers: vec![],
             radios: vec![],
             stations,
+            station_of_dev,
             places: vec![],
         };
         plan.radios = plan.number_radios();
-        plan.peers = plan.interfaces_of_devs.iter().map(|&i| plan.peers_of(i)).collect();
+        (plan.peers, plan.numbers) = plan.number_peers();
         plan
     }
 
     /// A radio for each device that does not name another's.
     fn number_radios(&self) -> Vec<RadioId> {
-        let own = |dev: usize| self.wifi_of(self.interfaces_of_devs[dev]).radio.is_none();
+        let of = |dev: usize| self.wifi_of(self.interfaces_of_devs[dev]).radio;
         let all = 0..self.interfaces_of_devs.len();
-        let numbered = all.map(|dev| match self.wifi_of(self.interfaces_of_devs[dev]).radio {
-            None => RadioId::from_index((0..dev).filter(|&d| own(d)).count()),
-            Some(of) => RadioId::from_index((0..self.dev(of).index()).filter(|&d| own(d)).count()),
-        });
-        numbered.collect()
+        let mut own = 0;
+        let mut radios: Vec<RadioId> = Vec::with_capacity(all.len());
+        for dev in all.clone() {
+            radios.push(RadioId::from_index(own));
+            own += usize::from(of(dev).is_none());
+        }
+        for dev in all {
+            if let Some(of) = of(dev) {
+                radios[dev] = radios[self.dev(of).index()];
+            }
+        }
+        radios
+    }
+
+    /// Who exchanges frames with whom, and under which number an access point knows each station.
+    fn number_peers(&self) -> (Vec<Vec<InterfaceRef>>, Vec<PeerId>) {
+        let mut peers = vec![Vec::new(); self.interfaces_of_devs.len()];
+        let mut numbers = vec![PeerId(0); peers.len()];
+        for (dev, &at) in self.interfaces_of_devs.iter().enumerate() {
+            if let Role::Station(station) = self.wifi_of(at).role {
+                let ap = &mut peers[self.dev(station.ap).index()];
+                numbers[dev] = PeerId::from_index(ap.len());
+                ap.push(at);
+                peers[dev].push(station.ap);
+            }
+        }
+        (peers, numbers)
     }
 
     /// By radio: the devices that send with it.
@@ -230,19 +270,6 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn peers_of(&self, at: InterfaceRef) -> Vec<InterfaceRef> {
-        match self.wifi_of(at).role {
-            Role::Station(station) => vec![station.ap],
-            Role::Ap => {
-                let has_this_ap = |i: &InterfaceRef| match self.wifi_of(*i).role {
-                    Role::Station(station) => station.ap == at,
-                    Role::Ap => false,
-                };
-                self.interfaces_of_devs.iter().copied().filter(has_this_ap).collect()
-            }
-        }
-    }
-
     /// The station's side of the path between a device and one of its peers.
     fn path(&self, at: InterfaceRef, peer: InterfaceRef) -> (InterfaceRef, scenario::Station) {
         for i in [at, peer] {
@@ -261,6 +288,10 @@ impl<'a> Plan<'a> {
         };
         for ac in Ac::ALL {
             wifi.edca[ac.index()].apply(set.get_mut(ac));
+            if let DriverConfig::Htc(_) = wifi.driver {
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_main.c ath9k_htc_conf_tx (4.14) - half of what it is told.
+                set.get_mut(ac).cw_min /= 2;
+            }
         }
         set
     }
@@ -311,8 +342,15 @@ impl<'a> Plan<'a> {
                 first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
                 interval,
             });
+            let mut dev = WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place);
+            if wifi.retry_limit_by_rate {
+                dev = dev.with_limit_by_rate();
+            }
+            if let Some(params) = wifi.retry_out {
+                dev = dev.with_retry_out(params);
+            }
             wlans.push(Wlan {
-                dev: WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place),
+                dev,
                 interface: self.id(at),
                 errors: seed.stream(&format!("{name}.errors")),
                 beacons,
@@ -345,10 +383,13 @@ impl<'a> Plan<'a> {
 
     fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, seed: Seed) -> Peer {
         let (_, path) = self.path(at, peer);
-        let dev = self.dev(peer);
-        let back = self.peers[dev.index()].iter().position(|&p| p == at).expect("peers know each other");
-        let mut path_to =
-            Peer::new((dev, PeerId::from_index(back)), self.rate_control(at, peer, path.rates, seed));
+        // A station's only peer is its first.
+        let back = self.numbers[self.dev(at).index()];
+        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, path.rates, seed));
+        if let DriverConfig::Htc(htc) = self.wifi_of(at).driver {
+            path_to.most.0 = htc.max_frames;
+            path_to.delimiter_counted = true;
+        }
         path_to.choose(|ac| edca.get(ac).txop);
         path_to.errors = errors(&path.errors);
         path_to
@@ -434,7 +475,7 @@ impl<'a> Plan<'a> {
     /// The station that a flow's end is at: its own interface, or else the first of its node that is one.
     fn station_at(&self, at: InterfaceRef) -> Option<usize> {
         let same_node = || self.stations.iter().position(|s| s.node == at.node);
-        self.stations.iter().position(|&s| s == at).or_else(same_node)
+        self.devs[self.id(at).index()].and_then(|dev| self.station_of_dev[dev.index()]).or_else(same_node)
     }
 
     /// An interface's address is known by the interface's number.
@@ -447,7 +488,7 @@ impl<'a> Plan<'a> {
         let at = self.interfaces_of_devs[dev];
         let link = |&peer: &InterfaceRef| {
             let (station, _) = self.path(at, peer);
-            let index = self.stations.iter().position(|&s| s == station).expect("every station is listed");
+            let index = self.station_of_dev[self.dev(station).index()].expect("every station is listed");
             (index, if station == at { Direction::Up } else { Direction::Down })
         };
         self.peers[dev].iter().map(link).collect()

@@ -8,7 +8,10 @@ use stillair_model::vocabulary::{Duration, Instant};
 use super::{parse, run_to, watched};
 
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
-const SCHEMES: [&str; 5] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed"];
+const SCHEMES: [&str; 6] = ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "ath9k_htc"];
+
+/// The place of ath9k_htc among them.
+const HTC: usize = 5;
 
 /// Congestion controls of TCP.
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
@@ -25,8 +28,10 @@ const WIRES: [&str; 7] = [
 ];
 
 /// Disciplines of the server, and whether they keep the order of a flow.
-const QDISCS: [(&str, bool); 12] = [
+const QDISCS: [(&str, bool); 14] = [
     ("pfifo_fast", true),
+    ("{ kind = \"pie\", target = \"1 ms\", limit = 50, bytemode = true }", true),
+    ("{ kind = \"fq\", flow_limit = 10, maxrate = \"5 Mbit/s\" }", true),
     ("{ kind = \"sfq\", limit = 20, depth = 8, headdrop = true }", true),
     ("{ kind = \"codel\", target = \"1 ms\", interval = \"5 ms\", limit = 40 }", true),
     ("{ kind = \"htb\", rate = \"10 Mbit/s\" }", true),
@@ -216,6 +221,7 @@ impl Cell {
         if self.limit > 0 {
             match self.scheme {
                 0 | 1 => write!(scheme, ", qlen = {n}"),
+                HTC => write!(scheme, ", limit = {n}, target_buffers = {}", n.div_ceil(4)),
                 _ => write!(scheme, ", limit = {n}, flows = {n}"),
             }
             .expect("writing to a string");
@@ -231,7 +237,7 @@ impl Cell {
                 _ => format!("qdisc = {{ kind = \"pfifo_fast\", mq = false }}, txqueuelen = {}, ", n.max(1)),
             };
         }
-        if self.limit == 0 && self.scheme > 1 {
+        if self.limit == 0 && (2..HTC).contains(&self.scheme) {
             scheme.push_str(&format!(", flows = {flows}"));
         }
         let bursts = if self.bursts {
@@ -241,7 +247,13 @@ impl Cell {
         } else {
             ""
         };
-        format!("scheme = {{ {scheme} }}, {qdisc}{bursts}retry_limit = {}", self.retry_limit)
+        // Few frames come broken often, so that the rule acts at a low index only.
+        let retry_out = match self.retry_limit % 3 {
+            0 => "retry_out = { kind = \"index\", index = 1 }, retry_limit_by_rate = true, ",
+            1 => "retry_out = \"by_rate\", ",
+            _ => "",
+        };
+        format!("scheme = {{ {scheme} }}, {qdisc}{bursts}{retry_out}retry_limit = {}", self.retry_limit)
     }
 }
 
@@ -333,13 +345,16 @@ impl Case {
                 s.ap % self.cells.len(),
                 n + 1,
                 SCHEMES[s.scheme],
-                if s.scheme > 1 { format!(", flows = {flows}") } else { String::new() },
+                if (2..HTC).contains(&s.scheme) { format!(", flows = {flows}") } else { String::new() },
                 s.txqueuelen,
             ));
             let Some(second) = &s.second else { continue };
-            let queues = match (second.scheme, second.limit) {
-                (0 | 1, 0) => String::new(),
+            // Devices of one radio have one driver's hardware.
+            let scheme = if s.scheme == HTC { HTC } else { second.scheme % HTC };
+            let queues = match (scheme, second.limit) {
+                (0 | 1 | HTC, 0) => String::new(),
                 (0 | 1, n) => format!(", qlen = {n}"),
+                (HTC, n) => format!(", limit = {n}"),
                 (_, 0) => format!(", flows = {flows}"),
                 (_, n) => format!(", limit = {n}, flows = {n}"),
             };
@@ -350,7 +365,7 @@ impl Case {
                 n + 1,
                 rates[second.rate],
                 f64::from(second.errors) / 100.0,
-                SCHEMES[second.scheme],
+                SCHEMES[scheme],
             ));
         }
         for t in &self.traffic {

@@ -1,23 +1,20 @@
-"""Airtime under UDP: Figure 5 (shares by station) and Figure 6 (Jain's index) of *Ending the Anomaly*."""
+"""Airtime: Figure 5 (shares by station) and Figure 6 (Jain's index) of *Ending the Anomaly*."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from stillair.papers import style
+from stillair.papers.artefacts.schemes import COLOURS, SCHEMES, TITLES, along, named, spread
 from stillair.papers.claims import Experiment
 from stillair.papers.measure import Measurer
 from stillair.papers.table1_model import STATIONS
 from stillair.statistics import Interval
-from stillair.summary import NOT_MEASURED, figure
 from stillair.table import table
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SCHEMES = ("fifo", "fq_codel", "fq_mac", "airtime")
-TITLES = {"fifo": "FIFO", "fq_codel": "FQ-CoDel", "fq_mac": "FQ-MAC", "airtime": "Airtime fair FQ"}
 _TRAFFIC = "UDP down"
+_TRAFFICS = (_TRAFFIC, "TCP down", "TCP up and down")
 
 
 def shares_text(of: Measurer) -> str:
@@ -25,8 +22,8 @@ def shares_text(of: Measurer) -> str:
     rows = [
         [
             TITLES[scheme],
-            *(_figure(share(of, scheme, station), 1) for station in STATIONS),
-            _figure(jain(of, scheme), 3),
+            *(named(share(of, scheme, station), 1) for station in STATIONS),
+            named(jain(of, scheme), 3),
             said(scheme, of.experiment),
         ]
         for scheme in SCHEMES
@@ -54,7 +51,7 @@ def shares_picture(of: Measurer) -> "Figure":
                     ink = style.ink_on(style.STATIONS[station])
                     axes.text(place, bottom + height / 2, f"{height:.1f}", ha="center", va="center", color=ink)
             bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
-        _schemes(axes)
+        along(axes, [TITLES[scheme] for scheme in SCHEMES])
         axes.set_ylim(0, 100)
         axes.set_ylabel("share of the airtime, %")
         axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), reverse=True)
@@ -63,27 +60,30 @@ def shares_picture(of: Measurer) -> "Figure":
 
 
 def jain_text(of: Measurer) -> str:
-    """The UDP cells of Figure 6 as a table."""
-    rows = [[TITLES[scheme], _figure(jain(of, scheme), 4)] for scheme in SCHEMES]
-    return "Jain's index of the airtime of the three stations, UDP down; the TCP cells are not run.\n\n" + table(
-        ["scheme", "Jain"], rows
-    )
+    """Figure 6 as a table."""
+    rows = [[TITLES[scheme], *(named(jain(of, scheme, traffic), 4) for traffic in _TRAFFICS)] for scheme in SCHEMES]
+    return "Jain's index of the airtime of the three stations.\n\n" + table(["scheme", *_TRAFFICS], rows)
 
 
 def jain_picture(of: Measurer) -> "Figure":
-    """The UDP cells of Figure 6."""
+    """Figure 6: a group of bars for each traffic."""
     with style.styled():
-        picture = style.new(5.2, 3.2)
+        picture = style.new(6.6, 3.2)
         axes = picture.add_subplot()
-        found = [jain(of, scheme) for scheme in SCHEMES]
-        _bars(axes, found)
-        for place, measured in enumerate(found):
-            if measured:
-                axes.text(place, measured.mean + 0.02, f"{measured.mean:.3f}", ha="center", va="bottom")
-        _schemes(axes)
+        width = 0.8 / len(SCHEMES)
+        for number, scheme in enumerate(SCHEMES):
+            found = [jain(of, scheme, traffic) for traffic in _TRAFFICS]
+            places = [at + (number - (len(SCHEMES) - 1) / 2) * width for at in range(len(found))]
+            means = [measured.mean if measured else 0.0 for measured in found]
+            style.bars(axes, places, means, [spread(m) for m in found], width, COLOURS[scheme], TITLES[scheme])
+            for place, measured in zip(places, found, strict=True):
+                if measured:
+                    axes.text(place, measured.mean + 0.02, f"{measured.mean:.2f}", ha="center", fontsize=7)
+        along(axes, list(_TRAFFICS))
         axes.set_ylim(0, 1.12)
         axes.set_ylabel("Jain's index of the airtime")
-        axes.set_title("Airtime fairness, UDP down", loc="left", fontsize=10)
+        axes.set_title("Airtime fairness", loc="left", fontsize=10)
+        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
         return picture
 
 
@@ -92,9 +92,9 @@ def share(of: Measurer, scheme: str, station: str) -> Interval | None:
     return of.of_cell({"scheme": scheme, "traffic": _TRAFFIC, "station": station}, "airtime share")
 
 
-def jain(of: Measurer, scheme: str) -> Interval | None:
+def jain(of: Measurer, scheme: str, traffic: str = _TRAFFIC) -> Interval | None:
     """Jain's index of the stations' airtime."""
-    return of.of_cell({"scheme": scheme, "traffic": _TRAFFIC}, "Jain index")
+    return of.of_cell({"scheme": scheme, "traffic": traffic}, "Jain index")
 
 
 def said(scheme: str, experiment: Experiment) -> str:
@@ -105,18 +105,3 @@ def said(scheme: str, experiment: Experiment) -> str:
             station = claim.configuration["station"]
             parts.append(f"{station if isinstance(station, str) else 'each'} {claim.value:g}")
     return ", ".join(parts)
-
-
-def _schemes(axes: "Axes") -> None:
-    axes.set_xticks(range(len(SCHEMES)), [TITLES[scheme] for scheme in SCHEMES])
-    axes.tick_params(axis="x", length=0)
-
-
-def _bars(axes: "Axes", found: Sequence[Interval | None]) -> None:
-    means = [measured.mean if measured else 0.0 for measured in found]
-    spread = [(m.mean - m.low, m.high - m.mean) if m else (0.0, 0.0) for m in found]
-    style.bars(axes, range(len(found)), means, spread, 0.62, style.BLUE, "")
-
-
-def _figure(measured: Interval | None, digits: int) -> str:
-    return figure(measured._asdict(), digits=digits) if measured else NOT_MEASURED

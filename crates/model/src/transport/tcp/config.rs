@@ -106,6 +106,9 @@ pub struct TcpConfig {
     pub pacing_base: PacingBase,
     /// `sk_pacing_shift`: 10, or what mac80211 sets for sockets over it.
     pub pacing_shift: u8,
+    /// The interface's discipline is an fq that keeps the pace of sockets: they stamp what they send and don't wait
+    /// (`SK_PACING_FQ`).
+    pub fq: bool,
     /// Small queues.
     pub small_queues: SmallQueues,
     /// `net.ipv4.tcp_limit_output_bytes`.
@@ -196,6 +199,7 @@ impl Default for TcpConfig {
             pacing_ca_ratio: 120,
             pacing_base: PacingBase::Srtt,
             pacing_shift: 10,
+            fq: false,
             small_queues: SmallQueues {
                 off: false,
                 min_packets: 2,

@@ -17,9 +17,16 @@ use crate::vocabulary::{Instant, NewPacket, TcpFlags, TcpHeader};
 
 /// Where a socket's segments leave: the node's routing and the queue of its interface.
 pub trait Outlet {
-    /// Sends a packet of `segs` segments. The answer is the local discipline's; a packet that it refused is freed, its
-    /// charge ended, and the socket still has to send the data.
-    fn send(&mut self, now: Instant, packet: NewPacket, segs: u16, ack: u32, header: &TcpHeader) -> Enqueue;
+    /// Sends a packet of `segs` segments, which an fq below keeps until it `departs`. The answer is the local discipline's; a
+    /// packet that it refused is freed, its charge ended, and the socket still has to send the data.
+    fn send(
+        &mut self,
+        departs: Instant,
+        packet: NewPacket,
+        segs: u16,
+        ack: u32,
+        header: &TcpHeader,
+    ) -> Enqueue;
 }
 
 /// What a sender wants sent: the socket adds addresses, acknowledgement, window and options.
@@ -39,6 +46,8 @@ pub struct SegmentOut {
     pub flags: TcpFlags,
     /// It bears the ECN-capable mark.
     pub ecn_capable: bool,
+    /// When it may leave: now, or later where an fq keeps the pace.
+    pub departs: Instant,
 }
 
 /// Where a sender's segments go on their way to the [`Outlet`].

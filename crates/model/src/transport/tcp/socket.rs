@@ -269,8 +269,8 @@ impl Tcp {
     }
 
     fn acknowledge(&mut self, now: Instant, out: &mut impl Outlet) {
-        let seq = self.sender.sk.snd_nxt;
-        Port { out, receiver: &mut self.receiver, face: &self.face }.acknowledge(now, seq);
+        let (seq, departs) = (self.sender.sk.snd_nxt, self.sender.departure(now));
+        Port { out, receiver: &mut self.receiver, face: &self.face }.acknowledge(now, seq, departs);
     }
 
     /// The application writes `bytes`; returns how many the send buffer took. Nothing is taken before the handshake is over

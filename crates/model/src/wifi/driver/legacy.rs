@@ -1,19 +1,16 @@
 //! ath9k before 4.10: a FIFO for each station and traffic identifier, a round of those that have frames, and a count
 //! of frames per access category that stops the qdisc above.
 
-use std::collections::VecDeque;
-
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
+use super::round::{Round, WhenFull};
+use crate::vocabulary::{Ac, Ctx, Instant, Pkt, Sink};
 use crate::wifi::config::LegacyParams;
-use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
+use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
 
 /// The legacy transmit path.
 #[derive(Debug)]
 pub struct Legacy {
     params: LegacyParams,
-    queues: Vec<PktList>,
-    in_turn: Vec<bool>,
-    turns: [VecDeque<TidIndex>; 4],
+    round: Round,
     /// Frames taken from the qdisc and not completed yet.
     pending: [u32; 4],
     stopped: [bool; 4],
@@ -22,14 +19,8 @@ pub struct Legacy {
 impl Legacy {
     /// A driver for a device with so many traffic identifiers.
     pub fn new(params: LegacyParams, tids: usize) -> Self {
-        Self {
-            params,
-            queues: (0..tids).map(|_| PktList::default()).collect(),
-            in_turn: vec![false; tids],
-            turns: Default::default(),
-            pending: [0; 4],
-            stopped: [false; 4],
-        }
+        let round = Round::new(tids, WhenFull::LosesTurn);
+        Self { params, round, pending: [0; 4], stopped: [false; 4] }
     }
 
     /// Takes a frame from the qdisc: always accepted, but the queue above is stopped once there are too many.
@@ -40,8 +31,7 @@ impl Legacy {
         if self.pending[ac] > self.params.qlen {
             self.stopped[ac] = true;
         }
-        self.queues[tid.index()].push(ctx.packets, p);
-        self.schedule(tid);
+        self.round.push(p, tid, ctx);
     }
 
     /// A frame is completed, sent or dropped; true if the queue above is woken by that.
@@ -64,9 +54,7 @@ impl Legacy {
 
     /// The traffic identifier has frames: it joins the round at its end, if it is not in it.
     pub fn schedule(&mut self, tid: TidIndex) {
-        if !core::mem::replace(&mut self.in_turn[tid.index()], true) {
-            self.turns[tid.ac().index()].push_back(tid);
-        }
+        self.round.schedule(tid);
     }
 
     /// Goes round the traffic identifiers, one aggregate each, until the hardware is full.
@@ -81,42 +69,17 @@ impl Legacy {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        let mut last = self.turns[ac.index()].back().copied();
-        let mut sent = false;
-        while let Some(tid) = self.turns[ac.index()].pop_front() {
-            self.in_turn[tid.index()] = false;
-            let attempt = if tx.tids[tid.index()].may_send() {
-                let queue = &mut self.queues[tid.index()];
-                tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets))
-            } else {
-                Attempt::Nothing
-            };
-            sent |= attempt == Attempt::Sent;
-            let t = &tx.tids[tid.index()];
-            if t.may_send() && (t.has_waiting() || !self.queues[tid.index()].is_empty()) {
-                self.schedule(tid);
-            }
-            if attempt == Attempt::Full {
-                break;
-            }
-            if Some(tid) == last {
-                if !sent {
-                    break;
-                }
-                sent = false;
-                last = self.turns[ac.index()].back().copied();
-            }
-        }
+        self.round.fill(now, ac, tx, hw, ctx);
     }
 
     /// Packets in the driver's own queues.
     pub fn queued(&self) -> u64 {
-        self.queues.iter().map(|q| u64::from(q.packets())).sum()
+        self.round.queued()
     }
 
     /// Their bytes, with Ethernet headers.
     pub fn queued_bytes(&self) -> u64 {
-        self.queues.iter().map(PktList::bytes).sum()
+        self.round.queued_bytes()
     }
 
     /// Frames taken from the qdisc and not completed yet.

@@ -1,9 +1,12 @@
 //! Drivers: what happens to a packet between the interface and the hardware.
 
 mod fq;
+mod htc;
 mod legacy;
+mod round;
 
 pub use fq::Fq;
+pub use htc::Htc;
 pub use legacy::Legacy;
 
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink};
@@ -17,6 +20,34 @@ pub enum Driver {
     Legacy(Legacy),
     /// Queues in the MAC.
     Fq(Box<Fq>),
+    /// ath9k_htc, behind USB.
+    Htc(Htc),
+}
+
+/// Queues above the device that were woken: bit n for access category n.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[must_use = "a lost wake stalls the queue for ever"]
+pub struct Woken(u8);
+
+impl Woken {
+    /// The queues of all categories.
+    pub const ALL: Self = Self(0b1111);
+
+    /// Adds what else was woken.
+    #[inline]
+    pub fn add(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+    /// Whether any queue was woken.
+    #[inline]
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+    /// Whether the queue of this category was woken.
+    #[inline]
+    pub fn has(self, ac: Ac) -> bool {
+        self.0 >> ac.index() & 1 == 1
+    }
 }
 
 impl Driver {
@@ -27,6 +58,7 @@ impl Driver {
             DriverConfig::Fq(params, scheduler) => {
                 Self::Fq(Box::new(Fq::new(params, scheduler, peers, place, salt)))
             }
+            DriverConfig::Htc(params) => Self::Htc(Htc::new(params, peers * TIDS)),
         }
     }
 
@@ -35,6 +67,7 @@ impl Driver {
         match self {
             Self::Legacy(d) => d.push(p, tid, ctx),
             Self::Fq(d) => d.push(now, p, tid, ctx),
+            Self::Htc(d) => d.push(p, ctx),
         }
     }
 
@@ -50,14 +83,16 @@ impl Driver {
         match self {
             Self::Legacy(d) => d.fill(now, ac, tx, hw, ctx),
             Self::Fq(d) => d.fill(now, ac, tx, hw, ctx),
+            Self::Htc(d) => d.fill(now, tx, hw, ctx),
         }
     }
 
-    /// A frame is completed; true if the queue above is woken by that.
-    pub fn completed(&mut self, ac: Ac) -> bool {
+    /// A frame is completed; says which queues above are woken by that.
+    pub fn completed(&mut self, ac: Ac) -> Woken {
         match self {
-            Self::Legacy(d) => d.completed(ac),
-            Self::Fq(_) => false,
+            Self::Legacy(d) => Woken(u8::from(d.completed(ac)) << ac.index()),
+            Self::Fq(_) => Woken::default(),
+            Self::Htc(d) => d.completed(),
         }
     }
 
@@ -66,6 +101,7 @@ impl Driver {
         match self {
             Self::Legacy(d) => d.schedule(tid),
             Self::Fq(d) => d.schedule(tid),
+            Self::Htc(d) => d.schedule(tid),
         }
     }
 
@@ -75,6 +111,7 @@ impl Driver {
         match self {
             Self::Legacy(d) => d.is_stopped(ac),
             Self::Fq(_) => false,
+            Self::Htc(d) => d.is_stopped(),
         }
     }
 
@@ -97,6 +134,7 @@ impl Driver {
         match self {
             Self::Legacy(d) => d.queued(),
             Self::Fq(d) => d.queued(),
+            Self::Htc(d) => d.queued(),
         }
     }
 
@@ -105,6 +143,7 @@ impl Driver {
         match self {
             Self::Legacy(d) => d.queued_bytes(),
             Self::Fq(d) => d.queued_bytes(),
+            Self::Htc(d) => d.queued_bytes(),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The receiving side of one peer's traffic identifier.
 
 pub mod reorder;
+pub mod retry_out;
 
-use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Sink};
+use crate::vocabulary::{Ctx, Instant, Kind, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::air::reception::Got;
 use crate::wifi::rx::reorder::Reorder;
+use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::seq_window::Seq;
 
 /// What a receiver keeps of one peer's traffic identifier.
@@ -18,7 +20,25 @@ pub struct RxTid {
     pub duplicates: u64,
 }
 
+/// What a receiver with pseudo retry-out knows of the peer whose PPDU it has.
+#[derive(Debug)]
+pub struct Judge<'a> {
+    /// Its rule.
+    pub params: RetryOutParams,
+    /// The peer's smoothed data rate.
+    pub smoothed: &'a mut SmoothedRate,
+    /// The data rate of the PPDU.
+    pub rate: Rate,
+}
+
 impl RxTid {
+    /// Frames that come broken are counted from now on: there is a [`Judge`] for each PPDU.
+    pub fn count_broken(&mut self) {
+        if let Some(reorder) = &mut self.session {
+            reorder.count_broken();
+        }
+    }
+
     /// The peer asks for a Block Ack session from `start` on. One that is open already, whose answer was lost, ends.
     pub fn open(&mut self, start: Seq, place: PlaceId, up: &mut Vec<Pkt>) {
         match &mut self.session {
@@ -29,18 +49,31 @@ impl RxTid {
 
     /// Takes the frames of one try of a PPDU.
     ///
-    /// The handles of whole frames move up, appended to `up`; their charge stays behind in the sender's entry.
+    /// The handles of whole frames move up, appended to `up`; their charge stays behind in the sender's entry. With a `judge`, a
+    /// broken frame of a TCP segment may count as lost, although its sender goes on trying.
     pub fn receive<S: Sink>(
         &mut self,
         now: Instant,
         ppdu: &mut Ppdu,
         got: Got,
+        mut judge: Option<Judge<'_>>,
         up: &mut Vec<Pkt>,
         ctx: &mut Ctx<'_, S>,
     ) {
         for (n, mpdu) in ppdu.mpdus.iter_mut().enumerate() {
+            if let Some(judge) = judge.as_mut().filter(|_| got.readable >> n & 1 == 1) {
+                judge.smoothed.update(judge.rate);
+            }
             if got.whole >> n & 1 == 0 {
-                self.broken += got.readable >> n & 1;
+                if got.readable >> n & 1 == 0 {
+                    continue;
+                }
+                self.broken += 1;
+                if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
+                    // A frame that was received before is not looked at again.
+                    let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.get(p).kind == Kind::Tcp);
+                    reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);
+                }
                 continue;
             }
             let Some(pkt) = mpdu.pkt.take() else {
@@ -76,6 +109,11 @@ impl RxTid {
         if let Some(reorder) = &mut self.session {
             reorder.on_timeout(now, up);
         }
+    }
+
+    /// The session's buffer, if one is open.
+    pub fn session(&self) -> Option<&Reorder> {
+        self.session.as_deref()
     }
 
     /// Packets held back.

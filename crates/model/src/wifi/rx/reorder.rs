@@ -1,6 +1,7 @@
 //! The receiver's reorder buffer of one Block Ack session.
 
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink};
+use crate::wifi::rx::retry_out::RetryOut;
 use crate::wifi::seq_window::{Position, Seq, SeqWindow};
 
 const SLOTS: usize = SeqWindow::SIZE as usize;
@@ -17,12 +18,20 @@ pub struct Reorder {
     /// A frame of the session has come.
     started: bool,
     place: PlaceId,
+    /// Broken frames are counted. A number that is marked in the window and holds no frame was marked lost.
+    retry_out: Option<Box<RetryOut>>,
 }
 
 impl Reorder {
     /// An empty buffer whose first expected frame is `start`.
     pub fn new(start: Seq, place: PlaceId) -> Self {
-        Self { window: SeqWindow::new(start), slots: [None; SLOTS], started: false, place }
+        Self { window: SeqWindow::new(start), slots: [None; SLOTS], started: false, place, retry_out: None }
+    }
+
+    /// Frames that come broken are counted from now on, and count as lost when [`Reorder::broken`] finds that they came so
+    /// too often.
+    pub fn count_broken(&mut self) {
+        self.retry_out.get_or_insert_default();
     }
 
     /// A new session takes the place of this one: what is held goes up, and the next frame expected is `start`.
@@ -31,6 +40,9 @@ impl Reorder {
         self.shift(SeqWindow::SIZE, up);
         self.window = SeqWindow::new(start);
         self.started = false;
+        if let Some(retry_out) = &mut self.retry_out {
+            **retry_out = RetryOut::default();
+        }
     }
 
     /// Takes a frame; whatever can go up now is appended to `up`.
@@ -51,9 +63,9 @@ impl Reorder {
         self.started |= position != Position::Behind;
         let offset = match position {
             Position::Behind if !started => return up.push(pkt),
-            Position::Behind => return ctx.drop(now, pkt, Reason::OldOrDuplicate, self.place),
+            Position::Behind => return ctx.drop(now, pkt, self.why_not(seq), self.place),
             Position::Inside(0) if !self.window.any() => {
-                self.window.shift(1);
+                self.move_on(1);
                 up.push(pkt);
                 return;
             }
@@ -64,13 +76,55 @@ impl Reorder {
                 SeqWindow::SIZE - 1
             }
         };
-        let slot = self.slot(offset);
-        if self.slots[slot].is_some() {
-            return ctx.drop(now, pkt, Reason::OldOrDuplicate, self.place);
+        if self.window.is_marked(offset) {
+            return ctx.drop(now, pkt, self.why_not(seq), self.place);
         }
+        let slot = self.slot(offset);
         self.slots[slot] = Some((pkt, now));
         self.window.mark(offset);
         self.release_ready(up);
+    }
+
+    /// A frame came broken, of a packet that this rule is for or of another one. If broken frames are counted and the estimated
+    /// count of its retransmissions has reached `index`, it counts as lost, and what waited for it alone is appended to `up`.
+    // paper: retry-out 3.2 (3) - frames that are held already, or were passed by, are only counted.
+    pub fn broken(&mut self, seq: Seq, concerned: bool, index: Option<u8>, up: &mut Vec<Pkt>) {
+        let Some(retry_out) = &mut self.retry_out else { return };
+        let position = self.window.position(seq);
+        let remembered = match position {
+            Position::Inside(_) => true,
+            Position::Ahead(_) => false,
+            Position::Behind => self.window.start().since(seq) <= SeqWindow::SIZE,
+        };
+        if !remembered {
+            return;
+        }
+        let count = retry_out.broken(seq);
+        if let Position::Inside(offset) = position
+            && !self.window.is_marked(offset)
+            && concerned
+            && index.is_some_and(|index| count >= index)
+        {
+            retry_out.mark(seq);
+            self.started = true;
+            self.window.mark(offset);
+            self.release_ready(up);
+        }
+    }
+
+    /// What is remembered of frames that came broken, if they are counted.
+    pub fn retry_out(&self) -> Option<&RetryOut> {
+        self.retry_out.as_deref()
+    }
+
+    /// Why a frame that has come does not go up.
+    fn why_not(&self, seq: Seq) -> Reason {
+        let near = self.window.position(seq) != Position::Behind
+            || self.window.start().since(seq) <= SeqWindow::SIZE;
+        match &self.retry_out {
+            Some(retry_out) if near && retry_out.is_lost(seq) => Reason::RetryOut,
+            _ => Reason::OldOrDuplicate,
+        }
     }
 
     /// A Block Ack request: nothing before `start` will come any more.
@@ -85,20 +139,23 @@ impl Reorder {
     /// later frames may have waited longer. It may be past already, once the frames before have gone up.
     // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4) - the timer is set for the first frame that is held.
     pub fn next_timeout(&self) -> Option<Instant> {
-        let first = self.window.first_mark()?;
-        let (_, since) = self.slots[self.slot(first)].expect("a marked slot is full");
-        Some(since + RELEASE_TIMEOUT)
+        self.first_held().map(|(_, since)| since + RELEASE_TIMEOUT)
+    }
+
+    /// The first frame that is held, and since when. Numbers marked lost hold none.
+    #[inline]
+    fn first_held(&self) -> Option<(u16, Instant)> {
+        let mut marked = self.window.marked();
+        marked.find_map(|offset| self.slots[self.slot(offset)].map(|(_, since)| (offset, since)))
     }
 
     /// Gives up holes before frames that have waited for the timeout.
     // linux: net/mac80211/rx.c ieee80211_sta_reorder_release (4.4).
     pub fn on_timeout(&mut self, now: Instant, up: &mut Vec<Pkt>) {
-        while let Some(n) = self.window.first_mark() {
-            let (_, since) = self.slots[self.slot(n)].expect("a marked slot is full");
-            if now < since + RELEASE_TIMEOUT {
-                break;
-            }
-            self.window.shift(n);
+        while let Some((n, since)) = self.first_held()
+            && now >= since + RELEASE_TIMEOUT
+        {
+            self.move_on(n);
             self.release_ready(up);
         }
     }
@@ -117,12 +174,25 @@ impl Reorder {
             let slot = self.slot(offset);
             up.extend(self.slots[slot].take().map(|(pkt, _)| pkt));
         }
+        self.move_on(n);
+    }
+
+    /// Moves the window; nothing that it leaves behind is held.
+    #[inline]
+    fn move_on(&mut self, n: u16) {
+        if let Some(retry_out) = &mut self.retry_out {
+            retry_out.moved(self.window.start(), n);
+        }
         self.window.shift(n);
     }
 
     fn release_ready(&mut self, up: &mut Vec<Pkt>) {
         let from = self.window.start();
-        for n in 0..self.window.advance() {
+        let n = self.window.advance();
+        if let Some(retry_out) = &mut self.retry_out {
+            retry_out.moved(from, n);
+        }
+        for n in 0..n {
             let slot = usize::from(from.plus(n).get()) % SLOTS;
             up.extend(self.slots[slot].take().map(|(pkt, _)| pkt));
         }

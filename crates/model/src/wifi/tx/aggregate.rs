@@ -37,6 +37,7 @@ pub struct AggregateLimits {
     frames: u32,
     bytes: u32,
     dense: u32,
+    least: u32,
 }
 
 impl AggregateLimits {
@@ -52,14 +53,22 @@ impl AggregateLimits {
         for entry in chain.entries() {
             match entry.rate {
                 PhyRate::Ht(rate) => bytes = bytes.min(bytes_within(duration, rate)),
-                PhyRate::Ofdm(_) | PhyRate::Dsss(..) => return Self { frames: 1, bytes: 0, dense: 0 },
+                PhyRate::Ofdm(_) | PhyRate::Dsss(..) => {
+                    return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU };
+                }
             }
         }
         let dense = match chain.entries()[0].rate {
             PhyRate::Ht(rate) => dense_mpdu(rate),
             PhyRate::Ofdm(_) | PhyRate::Dsss(..) => 0,
         };
-        Self { frames: max_frames.max(1), bytes, dense }
+        Self { frames: max_frames.max(1), bytes, dense, least: MIN_MPDU }
+    }
+
+    /// The same limits where the hardware's least length counts the delimiter: the firmware of the AR9271.
+    #[must_use]
+    pub const fn with_delimiter_counted(self) -> Self {
+        Self { least: MIN_MPDU - DELIMITER, ..self }
     }
 
     /// Frames at most; 1 where nothing may be aggregated.
@@ -79,7 +88,7 @@ impl AggregateLimits {
     // (rounded up to a delimiter) and what the receiver's density at the first rate of the chain (rounded down) asks for.
     #[inline]
     const fn extra_delimiters(self, mpdu: u32) -> u32 {
-        let for_length = MIN_MPDU.saturating_sub(mpdu).div_ceil(DELIMITER);
+        let for_length = self.least.saturating_sub(mpdu).div_ceil(DELIMITER);
         let for_density = self.dense.saturating_sub(mpdu) / DELIMITER;
         if for_length > for_density { for_length } else { for_density }
     }
@@ -226,6 +235,11 @@ mod tests {
         assert_eq!(s.psdu_bytes(), 264 + 94);
         s.add(data_mpdu(1500));
         assert_eq!(s.psdu_bytes(), 2 * 264 + 1_542);
+        // With the delimiter counted it is a delimiter less: 256 bytes and the padding before.
+        let mut s = Subframes::new(limits(&["ht20-mcs15-sgi"]).with_delimiter_counted());
+        s.add(data_mpdu(52));
+        s.add(data_mpdu(52));
+        assert_eq!(s.psdu_bytes(), 260 + 94);
     }
 
     #[test]

@@ -61,6 +61,8 @@ pub struct Peer {
     pub expected: Rate,
     /// Frames and bytes that an aggregate to it may have at most, whatever the rates.
     pub most: (u32, u32),
+    /// The hardware's least length counts the delimiter (see [`AggregateLimits::with_delimiter_counted`]).
+    pub delimiter_counted: bool,
     /// What is lost on the way to it and back.
     pub errors: PathErrors,
 }
@@ -77,6 +79,7 @@ impl Peer {
             limits,
             expected: Rate::from_bps(0),
             most: (MAX_FRAMES, PEER_MAX),
+            delimiter_counted: false,
             errors: PathErrors::NONE,
         };
         new.choose(|_| Duration::ZERO);
@@ -87,7 +90,11 @@ impl Peer {
     pub fn choose(&mut self, txop: impl Fn(Ac) -> Duration) {
         self.chain = self.rate.chain();
         let (frames, bytes) = self.most;
-        self.limits = Ac::ALL.map(|ac| AggregateLimits::of(&self.chain, txop(ac), frames, bytes));
+        let counted = self.delimiter_counted;
+        self.limits = Ac::ALL.map(|ac| {
+            let limits = AggregateLimits::of(&self.chain, txop(ac), frames, bytes);
+            if counted { limits.with_delimiter_counted() } else { limits }
+        });
         let first = self.chain.entries()[0].rate;
         let unless_learnt = || expected_throughput(first, self.limits[Ac::Be.index()]);
         self.expected = self.rate.expected().unwrap_or_else(unless_learnt);

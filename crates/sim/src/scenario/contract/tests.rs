@@ -34,6 +34,13 @@ fn places() -> Vec<Place> {
         place(AP, "Access point's interface"),
         place(STATION, "Station's interface"),
         place("flow.0", "Flow of kind udp"),
+        Place {
+            sets: vec![
+                ("duration".to_owned(), "100 s".to_owned()),
+                ("test".to_owned(), "{ name = \"rrul\", from = \"slow\", to = \"server\" }".to_owned()),
+            ],
+            ..place("test", "Test")
+        },
         place("flow.1", "Flow of kind ping"),
     ];
     let mut udp_ping = place("flow.1", "Flow of kind udp_ping");
@@ -60,7 +67,9 @@ fn places() -> Vec<Place> {
     let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";
     change.sets.push((format!("{STATION}.snr"), ratios.to_owned()));
     out.push(change);
-    for (above, key) in [(AP, "scheme"), (AP, "qdisc"), (STATION, "qdisc"), (WIRED, "qdisc")] {
+    for (above, key) in
+        [(AP, "scheme"), (AP, "retry_out"), (AP, "qdisc"), (STATION, "qdisc"), (WIRED, "qdisc")]
+    {
         let table = out.iter().find(|p| p.path == above).expect("placed above").shape;
         for shape in table.key(key).expect("a key with kinds").form.shapes() {
             let path = format!("{above}.{key}");
@@ -74,6 +83,7 @@ fn places() -> Vec<Place> {
             let veth = (above, shape.kind()) == (WIRED, "noqueue");
             let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
             let rate = match shape.kind() {
+                "index" => ", index = 1",
                 "htb" => ", rate = \"10 Mbit/s\"",
                 "tbf" => ", rate = \"10 Mbit/s\", burst = 5000, child = \"pfifo\"",
                 _ => "",
@@ -228,6 +238,9 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "reorder" | "gap") => {
             Some(set(".delay", "1 ms"))
         }
+        // Tests of as many flows as are asked for.
+        ("Test", "name") if value.contains("_n") => Some(set(".streams", "3")),
+        ("Test", "streams") => Some(set(".name", "tcp_nup")),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),

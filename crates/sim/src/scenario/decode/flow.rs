@@ -14,13 +14,13 @@ use super::Names;
 const MAX_PAYLOAD: u32 = 1472;
 
 /// Payload of ping and fping.
-const PING_PAYLOAD: u32 = 56;
+pub(super) const PING_PAYLOAD: u32 = 56;
 
 /// Payload of irtt as Flent calls it, which asks for no length, so that a packet is irtt's own header: identification 4,
 /// token 8, number 4, count and window of what was received 12, four time stamps of 8 (recalled).
 // deviation: netperf's UDP_RR, which Flent takes where irtt is missing, sends 1 byte and not at a steady interval; a
 // payload of 1 byte is that size.
-const UDP_PING_PAYLOAD: u32 = 60;
+pub(super) const UDP_PING_PAYLOAD: u32 = 60;
 const COMMON: &[Key] = &[
     Key::open("name", Form::Text, "kind and number, such as `udp-0`", "a name of its own, for results"),
     Key::need("from", Form::Name("end"), "who sends"),
@@ -80,6 +80,12 @@ static UDP: Shape = Shape {
     ],
 };
 
+/// Requests are for measuring, not for load.
+// linux: iputils ping.c option -i (20221126) - kept as a whole number of milliseconds (recalled).
+// deviation: zero, which there means as soon as a reply has come, is no interval; and a server of irtt refuses less than
+// 10 ms unless told otherwise.
+const INTERVAL: Form = Form::Times { least: "1 ms", most: None, why: "what ping can tell apart" };
+
 static PING: Shape = Shape {
     title: "Flow of kind ping",
     about: "ICMP echo, answered by the receiver.",
@@ -87,7 +93,7 @@ static PING: Shape = Shape {
         &[Key::tag("kind", "ping")],
         COMMON,
         &[
-            Key::or("interval", Form::Period, "200 ms", "time between requests"),
+            Key::or("interval", INTERVAL, "200 ms", "time between requests"),
             Key::or("payload", Form::Bytes(0, MAX_PAYLOAD), "56 B", "payload of a request"),
         ],
     ],
@@ -100,7 +106,7 @@ static UDP_PING: Shape = Shape {
         &[Key::tag("kind", "udp_ping")],
         COMMON,
         &[
-            Key::or("interval", Form::Period, "200 ms", "time between packets"),
+            Key::or("interval", INTERVAL, "200 ms", "time between packets"),
             Key::or("payload", Form::Bytes(0, MAX_PAYLOAD), "60 B", "payload of a packet"),
         ],
     ],
@@ -221,10 +227,14 @@ fn one(
     };
     section.finish()?;
     let name = name.unwrap_or_else(|| format!("{kind}-{index}"));
-    Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic })
+    Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic, series: None })
 }
 
-fn receivers(field: &Field<'_>, from: InterfaceRef, names: &Names<'_>) -> Result<Vec<InterfaceRef>, Fault> {
+pub(super) fn receivers(
+    field: &Field<'_>,
+    from: InterfaceRef,
+    names: &Names<'_>,
+) -> Result<Vec<InterfaceRef>, Fault> {
     let mut to = Vec::new();
     for receiver in field.list() {
         let at = names.endpoint(&receiver)?;

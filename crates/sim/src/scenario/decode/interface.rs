@@ -2,17 +2,15 @@
 
 use std::net::Ipv4Addr;
 
+use stillair_model::wifi::config::DriverConfig;
+
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
-use super::{Names, edca, link, losses, rate, refer, scheme, station};
-
-/// Tries of an MPDU by the driver.
-// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (4.4) - 30; older trees have 10.
-const RETRY_LIMIT: u8 = 30;
+use super::{Names, edca, link, losses, rate, refer, retries, scheme, station};
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -48,12 +46,6 @@ const WIFI: &[Key] = &[
     Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
-    Key::or(
-        "retry_limit",
-        Form::Integer(0, 255),
-        "30",
-        "tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more",
-    ),
 ];
 
 static WIRED: Shape = Shape {
@@ -80,7 +72,9 @@ static AP: Shape = Shape {
         &[Key::tag("role", "ap")],
         COMMON,
         WIFI,
+        retries::SENDER,
         &[Key::need("scheme", scheme::FORM, "how it queues and schedules")],
+        retries::RECEIVER,
         edca::GROUPS[0],
         edca::GROUPS[1],
         edca::GROUPS[2],
@@ -99,6 +93,7 @@ static STATION: Shape = Shape {
         &[Key::tag("role", "station")],
         COMMON,
         WIFI,
+        retries::SENDER,
         station::KEYS,
         rate::KEYS,
         losses::KEYS,
@@ -187,7 +182,8 @@ fn wifi<'a>(
     };
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
-    let retry_limit = section.or("retry_limit", RETRY_LIMIT)?;
+    let htc = matches!(scheme.driver, DriverConfig::Htc(_));
+    let retries = retries::read(section, is_ap, htc)?;
     let rts_threshold = section.or("rts_threshold", u32::MAX)?;
     let mut own = Default::default();
     if is_ap {
@@ -195,10 +191,21 @@ fn wifi<'a>(
         wiring.beacons.push((at, edca::beacon(section)?));
     }
     let scheme::Choice { name, driver, hardware } = scheme;
-    Ok((
-        Wifi { channel, role, scheme: name, driver, hardware, edca: own, retry_limit, rts_threshold, radio },
-        qdisc,
-    ))
+    let retries::Retries { limit, limit_by_rate, retry_out } = retries;
+    let wifi = Wifi {
+        channel,
+        role,
+        scheme: name,
+        driver,
+        hardware,
+        edca: own,
+        retry_limit: limit,
+        retry_limit_by_rate: limit_by_rate,
+        retry_out,
+        rts_threshold,
+        radio,
+    };
+    Ok((wifi, qdisc))
 }
 
 fn address(

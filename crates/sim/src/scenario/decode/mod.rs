@@ -1,6 +1,7 @@
 //! The tree, key by key, to the scenario's types.
 
 mod edca;
+mod flent;
 mod flow;
 mod interface;
 mod link;
@@ -8,9 +9,12 @@ mod losses;
 mod node;
 mod qdisc;
 mod rate;
+mod retries;
 mod scheme;
 mod station;
 mod wiring;
+
+use std::collections::BTreeMap;
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
@@ -20,6 +24,7 @@ use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::reader::{Field, Section};
 use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, sweep};
+use flent::Times;
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {
@@ -27,8 +32,19 @@ pub(super) static SHAPE: Shape = Shape {
     about: "The keys of the file itself.",
     groups: &[&[
         Key::need("name", Form::Text, "its name, for results"),
-        Key::or("duration", Form::Period, "30 s", "length of the run"),
-        Key::or("warm_up", Form::Time, "0 s", "what happens before is not measured; shorter than `duration`"),
+        Key::open("duration", Form::Period, "`30 s`; with a `test` what that takes", "length of the run"),
+        Key::open(
+            "warm_up",
+            Form::Time,
+            "`0 s`; with a `test` until its load starts",
+            "what happens before is not measured; shorter than `duration`",
+        ),
+        Key::open(
+            "cool_down",
+            Form::Time,
+            "`0 s`; with a `test` from the end of its load",
+            "what happens in this time before the end is not measured; with `warm_up` shorter than `duration`",
+        ),
         Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
         Key::open("channel", Form::Named("channel", &Form::Table(&CHANNEL)), "none", "Wi-Fi channels"),
         Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
@@ -38,6 +54,7 @@ pub(super) static SHAPE: Shape = Shape {
             "hosts, routers and access points",
         ),
         Key::open("flow", flow::FORM, "none", "traffic"),
+        Key::open("test", Form::Table(&flent::SHAPE), "none", "more traffic: one of Flent's tests"),
         Key::open("record", Form::Table(&RECORD), "the summary alone", "what is recorded beyond the summary"),
         Key::open("sweep", Form::Sweep, "one run", "values that keys take in turn"),
     ]],
@@ -111,6 +128,7 @@ struct Names<'a> {
     links: Vec<&'a str>,
     link_kinds: Vec<link::Kind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
+    node_by_name: BTreeMap<&'a str, usize>,
 }
 
 /// Where the name in `field` stands among `known`.
@@ -124,7 +142,7 @@ impl Names<'_> {
     fn node(&self, field: &Field<'_>) -> Result<usize, Fault> {
         let names = || self.nodes.iter().map(|(name, _)| *name).collect::<Vec<_>>();
         let name = field.text("a node, or an interface such as \"ap.wlan0\"")?;
-        let found = self.nodes.iter().position(|(known, _)| *known == name);
+        let found = self.node_by_name.get(name).copied();
         found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
 
@@ -153,7 +171,7 @@ impl Names<'_> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;
         let find = || {
             let (node, interface) = text.split_once('.')?;
-            let node = self.nodes.iter().position(|(known, _)| *known == node)?;
+            let node = *self.node_by_name.get(node)?;
             let interface = self.nodes[node].1.iter().position(|known| *known == interface)?;
             Some(InterfaceRef { node, interface })
         };
@@ -172,10 +190,29 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let mut root = Section::new("", Origin::Line(1), tree, &SHAPE);
     let name = root.need("name", "the scenario's name")?;
     let text = name.label("a name of at least one letter")?;
-    let duration = root.or("duration", Duration::from_secs(30))?;
-    let warm_up = root.or_by("warm_up", Duration::ZERO, |field| {
+    let test = root.get("test").map(|field| Ok((flent::times(&field)?, field))).transpose()?;
+    let times = test.as_ref().map(|(times, _)| *times);
+    let delay = times.map_or(Duration::ZERO, |times| times.delay);
+    let duration = root.or_by("duration", times.map_or(Duration::from_secs(30), Times::total), |field| {
+        let duration = field.value()?;
+        match times {
+            Some(times) if duration < times.total() => Err(field.wrong("at least what the test takes")),
+            _ => Ok(duration),
+        }
+    })?;
+    let warm_up = root.or_by("warm_up", delay, |field| {
         let warm_up = field.value()?;
         if warm_up < duration { Ok(warm_up) } else { Err(field.wrong("a time shorter than duration")) }
+    })?;
+    let after_load = times.map_or(Duration::ZERO, |t| duration.saturating_sub(t.delay + t.length));
+    let after_load = if warm_up + after_load < duration { after_load } else { Duration::ZERO };
+    let cool_down = root.or_by("cool_down", after_load, |field| {
+        let cool_down = field.value()?;
+        if warm_up + cool_down < duration {
+            Ok(cool_down)
+        } else {
+            Err(field.wrong("with warm_up a time shorter than duration"))
+        }
     })?;
     let seed = root.or("seed", 1)?;
 
@@ -199,6 +236,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
         links: link_fields.iter().map(|(name, _)| *name).collect(),
         link_kinds: link_fields.iter().map(|(_, field)| link::kind(field)).collect::<Result<_, _>>()?,
         nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
+        node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
     };
 
     let channels =
@@ -209,8 +247,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
         links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
-    let flows =
+    let mut flows =
         root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
+    let test = test.map(|(_, field)| flent::read(&field, &names, &nodes, &mut flows)).transpose()?;
     let record = root.or_by("record", Record::default(), |field| {
         let mut section = field.section("a table")?;
         let (ss, queues) = (section.find("ss")?, section.find("queues")?);
@@ -221,7 +260,8 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     root.finish()?;
     sweep::check(tree)?;
 
-    Ok(Scenario { name: text.to_owned(), duration, warm_up, seed, channels, nodes, links, flows, record })
+    let name = text.to_owned();
+    Ok(Scenario { name, duration, warm_up, cool_down, seed, channels, nodes, links, flows, test, record })
 }
 
 fn interface_names(node: &Table) -> Vec<&str> {

@@ -132,7 +132,11 @@ fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
                 "a radio on the station's channel",
             ));
         }
-        if own.hardware != HardwareDepth::default() && own.hardware != other.hardware {
+        if HardwareDepth::of(&own.driver) != HardwareDepth::of(&other.driver) {
+            let found = format!("{}, whose driver is another", field.item.value.describe());
+            return Err(field.found(found, "a radio under the same driver"));
+        }
+        if own.hardware != HardwareDepth::of(&own.driver) && own.hardware != other.hardware {
             return Err(field
                 .found("hw_aggregates or hw_singles beside it", "them at the interface whose radio it is"));
         }

@@ -1,16 +1,22 @@
 //! An interface's queueing discipline: the one given, or the default of the device.
 
 mod cake;
+mod fq;
+mod pie;
 mod sfq;
 mod tbf;
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::cake::CakeParams;
 use stillair_model::qdisc::codel::CodelQdiscParams;
 use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::fq::FqParams;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::{Chance, NetemParams, Share};
 use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
+use stillair_model::qdisc::pie::PieQdiscParams;
+use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Form, Key, Shape};
@@ -219,8 +225,20 @@ static NETEM_MQ: Shape = Shape {
 };
 
 /// What may stand inside another discipline. Statics, as some of these may hold each other.
-static CHILDREN: &[&Shape] =
-    &[&PFIFO_FAST, &PFIFO, &BFIFO, &CODEL, &FQ_CODEL, &cake::SHAPE, &sfq::SHAPE, &HTB, &tbf::SHAPE, &NETEM];
+static CHILDREN: &[&Shape] = &[
+    &PFIFO_FAST,
+    &PFIFO,
+    &BFIFO,
+    &CODEL,
+    &FQ_CODEL,
+    &cake::SHAPE,
+    &sfq::SHAPE,
+    &HTB,
+    &tbf::SHAPE,
+    &fq::SHAPE,
+    &pie::SHAPE,
+    &NETEM,
+];
 
 /// What the qdisc of a wired interface may be.
 pub(super) const WIRED: Form = Form::Kinds {
@@ -234,6 +252,8 @@ pub(super) const WIRED: Form = Form::Kinds {
         &sfq::SHAPE,
         &HTB,
         &tbf::SHAPE,
+        &fq::SHAPE,
+        &pie::SHAPE,
         &NETEM,
         &NOQUEUE,
     ],
@@ -252,6 +272,8 @@ pub(super) const WIFI: Form = Form::Kinds {
         &sfq::SHAPE_MQ,
         &HTB_MQ,
         &tbf::SHAPE_MQ,
+        &fq::SHAPE_MQ,
+        &pie::SHAPE_MQ,
         &NETEM_MQ,
         &NOQUEUE,
     ],
@@ -283,6 +305,20 @@ impl Device<'_> {
         }
     }
 
+    // linux: net/sched/sch_generic.c default_qdisc_ops (6.1).
+    fn by_sysctl(&self) -> QdiscConfig {
+        match self.profile.default_qdisc {
+            "pfifo" => QdiscConfig::Fifo(FifoParams::pfifo(self.txqueuelen)),
+            "codel" => QdiscConfig::Codel(CodelQdiscParams::default()),
+            "fq_codel" => QdiscConfig::FqCodel(self.fq_codel()),
+            "cake" => QdiscConfig::Cake(CakeParams::default()),
+            "fq" => QdiscConfig::Fq(FqParams::default()),
+            "pie" => QdiscConfig::Pie(PieQdiscParams::new(self.profile.tcp.hz)),
+            "sfq" => QdiscConfig::Sfq(SfqParams::default()),
+            _ => self.pfifo_fast(),
+        }
+    }
+
     /// It never stops its qdisc: the MAC queues, or the device is virtual.
     fn never_stops(&self) -> bool {
         self.link == Some(Kind::Veth)
@@ -295,14 +331,20 @@ impl Device<'_> {
     fn default_qdisc(&self) -> QdiscSpec {
         match self.scheme {
             None if self.never_stops() => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },
-            None => QdiscSpec { mq: false, config: self.pfifo_fast() },
-            Some(Scheme::Fifo) => QdiscSpec { mq: true, config: self.pfifo_fast() },
+            None => QdiscSpec { mq: false, config: self.by_sysctl() },
+            Some(Scheme::Fifo | Scheme::Ath9kHtc) => QdiscSpec { mq: true, config: self.by_sysctl() },
             Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
             Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted) => {
                 QdiscSpec { mq: false, config: QdiscConfig::Noqueue }
             }
         }
     }
+}
+
+/// Reads a number that stands for its bits.
+fn power_of_two(field: &Field<'_>) -> Result<u32, Fault> {
+    let n: u32 = field.value()?;
+    if n.is_power_of_two() { Ok(n) } else { Err(field.wrong("a power of two")) }
 }
 
 /// Reads `qdisc`: a name, or a table of `kind` and tc's options.
@@ -342,6 +384,8 @@ fn config(
         "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo(section, kind, device.txqueuelen)?),
         "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
+        "fq" => QdiscConfig::Fq(fq::read(section)?),
+        "pie" => QdiscConfig::Pie(pie::read(section, device.profile.tcp.hz)?),
         "cake" => QdiscConfig::Cake(cake::read(section)?),
         "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {

@@ -1,7 +1,7 @@
 //! A Wi-Fi device's queueing scheme and its pieces.
 
 use stillair_model::wifi::config::{
-    AirtimeParams, DriverConfig, FqParams, HardwareDepth, LegacyParams, Scheduler,
+    AirtimeParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams, Scheduler,
 };
 
 use super::super::Scheme;
@@ -99,9 +99,39 @@ static AIRTIME_AS_PRINTED: Shape = Shape {
     groups: &[&[Key::tag("kind", "airtime_as_printed")], PIECES, QUEUES, HARDWARE],
 };
 
+static ATH9K_HTC: Shape = Shape {
+    title: "Scheme ath9k_htc",
+    about: "pfifo_fast over a device behind USB, as the AR9271 is: its host counts frames, its firmware aggregates them.",
+    groups: &[&[
+        Key::tag("kind", "ath9k_htc"),
+        Key::or(
+            "limit",
+            Form::Integer(1, 100_000),
+            "246",
+            "frames of all categories, on the host and in the target, with which all queues above are stopped",
+        ),
+        Key::or(
+            "target_buffers",
+            Form::Integer(1, 100_000),
+            "33",
+            "frames that the target holds, those in aggregates included; the others wait on the host",
+        ),
+        Key::or("max_frames", Form::Integer(1, 64), "17", "frames in an aggregate; 22 on the AR7010"),
+        Key::or(
+            "hw_aggregates",
+            Form::Integer(1, 64),
+            "1",
+            "aggregates that the firmware keeps in the hardware, per access category",
+        ),
+        Key::or("hw_singles", Form::Integer(1, 512), "33", "the same for frames that are sent alone"),
+    ]],
+};
+
 /// What a scheme may be.
-pub(super) const FORM: Form =
-    Form::Kinds { shapes: &[&FIFO, &FQ_CODEL, &FQ_MAC, &AIRTIME, &AIRTIME_AS_PRINTED], bare: true };
+pub(super) const FORM: Form = Form::Kinds {
+    shapes: &[&FIFO, &FQ_CODEL, &FQ_MAC, &AIRTIME, &AIRTIME_AS_PRINTED, &ATH9K_HTC],
+    bare: true,
+};
 
 /// A scheme as the model takes it.
 pub(super) struct Choice {
@@ -121,8 +151,10 @@ impl Choice {
             Scheme::AirtimeAsPrinted => {
                 DriverConfig::Fq(fq, Scheduler::AirtimeAsPrinted(AirtimeParams::default()))
             }
+            Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
         };
-        Self { name, driver, hardware: HardwareDepth::default() }
+        let hardware = HardwareDepth::of(&driver);
+        Self { name, driver, hardware }
     }
 }
 
@@ -138,6 +170,11 @@ pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
     let mut choice = Choice::new(name);
     let Some(mut section) = section else { return Ok(choice) };
     match &mut choice.driver {
+        DriverConfig::Htc(htc) => {
+            htc.limit = section.or("limit", htc.limit)?;
+            htc.target_buffers = section.or("target_buffers", htc.target_buffers)?;
+            htc.max_frames = section.or("max_frames", htc.max_frames)?;
+        }
         DriverConfig::Legacy(legacy) => legacy.qlen = section.or("qlen", legacy.qlen)?,
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {

@@ -28,6 +28,8 @@ pub struct Profile {
     pub fq_codel_drop_batch: u32,
     /// Drops over fq_codel's limits raise the flow's CoDel count.
     pub fq_codel_overlimit_raises_count: bool,
+    /// Discipline of interfaces that name none (`net.core.default_qdisc`).
+    pub default_qdisc: &'static str,
     /// Send buffer of a UDP socket, in bytes of truesize (`net.core.wmem_default`).
     pub wmem_default: u32,
     /// Truesize in bytes of a full segment on a device without scatter-gather, such as ath9k.
@@ -80,13 +82,33 @@ pub(super) const KEYS: &[Key] = &[
     Key::open("tcp", Form::Table(&tcp::NODE), "the kernel's", "what no `sysctl` sets of TCP"),
 ];
 
+/// What disciplines an interface may have by default.
+const DEFAULT_QDISCS: [(&str, &str); 8] = [
+    ("pfifo_fast", "pfifo_fast"),
+    ("pfifo", "pfifo"),
+    ("codel", "codel"),
+    ("fq_codel", "fq_codel"),
+    ("cake", "cake"),
+    ("fq", "fq"),
+    ("pie", "pie"),
+    ("sfq", "sfq"),
+];
+
 const SETTINGS: &[&[Key]] = &[
-    &[Key::or(
-        "net.core.wmem_default",
-        Form::Bytes(MIN_SNDBUF, MAX_BUFFER),
-        "212992",
-        "send buffer of a UDP socket, in bytes of truesize",
-    )],
+    &[
+        Key::or(
+            "net.core.default_qdisc",
+            Form::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"]),
+            "\"pfifo_fast\"",
+            "discipline of interfaces that name none: wired ones with a queue, and those of scheme `fifo`",
+        ),
+        Key::or(
+            "net.core.wmem_default",
+            Form::Bytes(MIN_SNDBUF, MAX_BUFFER),
+            "212992",
+            "send buffer of a UDP socket, in bytes of truesize",
+        ),
+    ],
     tcp::SETTINGS,
 ];
 
@@ -159,6 +181,7 @@ fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), F
     };
     let setting = Field { form: &key.form, ..setting.clone() };
     match key.name {
+        "net.core.default_qdisc" => profile.default_qdisc = setting.choice(&DEFAULT_QDISCS)?,
         "net.core.wmem_default" => profile.wmem_default = setting.value()?,
         _ if tcp::apply(profile, key.name, &setting)? => {}
         _ => unreachable!("{name} is described and not read"),
@@ -181,6 +204,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         fq_codel_overlimit_raises_count: root
             .need("fq_codel_overlimit_raises_count", "true or false")?
             .value()?,
+        default_qdisc: "pfifo_fast",
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
         truesize_scatter_gather,

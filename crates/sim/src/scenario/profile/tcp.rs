@@ -98,6 +98,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), 
         pacing_ca_ratio: 120,
         pacing_base: PacingBase::Srtt,
         pacing_shift: 10,
+        fq: false,
         small_queues: SmallQueues {
             off: false,
             min_packets: t.need("small_queues_min_packets", n)?.value()?,

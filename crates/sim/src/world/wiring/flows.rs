@@ -14,10 +14,21 @@ use super::Plan;
 use crate::recorder::FlowRecord;
 use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind};
 
+/// What is at the ends of the flows, in their order.
+#[derive(Default)]
+pub(super) struct Ends {
+    pub(super) apps: Vec<App>,
+    pub(super) sockets: Vec<Socket>,
+    /// By socket: the machine of one that speaks TCP.
+    pub(super) tcps: Vec<Option<Box<Tcp>>>,
+    pub(super) records: Vec<FlowRecord>,
+}
+
 impl Plan<'_> {
-    /// Applications, sockets and records of the flows, in their order.
-    pub(super) fn apps(&self, seed: Seed) -> (Vec<App>, Vec<Socket>, Vec<FlowRecord>) {
-        let (mut apps, mut sockets, mut records) = (Vec::new(), Vec::new(), Vec::new());
+    /// Applications, sockets and records of the flows.
+    pub(super) fn apps(&self, seed: Seed) -> Ends {
+        let mut ends = Ends::default();
+        let Ends { apps, sockets, tcps, records } = &mut ends;
         for flow in &self.scenario.flows {
             for (n, &to) in flow.to.iter().enumerate() {
                 let id = FlowId::from_index(apps.len());
@@ -55,12 +66,8 @@ impl Plan<'_> {
                         };
                         let sock = SockId::from_index(sockets.len());
                         let node = NodeId::from_index(flow.from.node);
-                        sockets.push(Socket {
-                            tcp: None,
-                            app: apps.len() as u32,
-                            node,
-                            protocol: Protocol::Udp,
-                        });
+                        sockets.push(Socket { app: apps.len() as u32, node, protocol: Protocol::Udp });
+                        tcps.push(None);
                         AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
                     }
                     FlowKind::Tcp { congestion_control, bytes } => {
@@ -74,9 +81,9 @@ impl Plan<'_> {
                             if own == receiver {
                                 tcp.listen();
                             }
-                            let (tcp, protocol) = (Some(Box::new(tcp)), Protocol::Tcp);
-                            let node = NodeId::from_index(at.node);
-                            sockets.push(Socket { tcp, app: apps.len() as u32, node, protocol });
+                            let (node, protocol) = (NodeId::from_index(at.node), Protocol::Tcp);
+                            sockets.push(Socket { app: apps.len() as u32, node, protocol });
+                            tcps.push(Some(Box::new(tcp)));
                         }
                         let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes });
                         AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver, waits: false })
@@ -91,14 +98,15 @@ impl Plan<'_> {
                 apps.push(App { kind });
             }
         }
-        (apps, sockets, records)
+        ends
     }
 
     /// What a socket at an interface is given by its kernel and its device.
     fn tcp(&self, at: InterfaceRef) -> TcpConfig {
         let profile = &self.scenario.nodes[at.node].profile;
-        let mut config = TcpConfig { tso: self.interface(at).tso, ..profile.tcp };
-        if let Kind::Wifi(_) = self.interface(at).medium {
+        let interface = self.interface(at);
+        let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
+        if let Kind::Wifi(_) = interface.medium {
             // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation.
             config.scatter_gather = false;
             config.truesize_segment = profile.truesize_linear;

@@ -242,11 +242,12 @@ impl Receiver {
     /// acknowledgement number. Whatever acknowledgement was pending is thereby sent.
     // deviation: data takes no SACK blocks along, which would make it longer than the path takes, and leaves the
     // acknowledgement that bears them pending; Linux takes their bytes off the data.
+    // linux: include/net/tcp.h tcp_skb_timestamp (6.1) - the time stamp is that of the departure.
     #[inline]
-    pub fn fill(&mut self, now: Instant, header: &mut TcpHeader) -> u32 {
+    pub fn fill(&mut self, now: Instant, departs: Instant, header: &mut TcpHeader) -> u32 {
         header.window = self.offer();
         if self.config.timestamps {
-            header.ts_val = millis(now);
+            header.ts_val = millis(departs);
             header.ts_ecr = self.ts_recent;
         }
         if self.ecn.demand_cwr {

@@ -113,7 +113,7 @@ impl Bench {
 
     fn acknowledge_always(&mut self) {
         self.header = TcpHeader::blank(SockId(0));
-        let ack = self.receiver.fill(self.now, &mut self.header) / MSS;
+        let ack = self.receiver.fill(self.now, self.now, &mut self.header) / MSS;
         let blocks = self.header.sack_blocks().iter().map(|b| (b.0 / MSS, b.1 / MSS)).collect();
         self.sent.push(Sent { at_us: self.now.nanos() / 1000, ack, blocks });
     }

@@ -181,7 +181,8 @@ impl Sender {
                 lsndtime: 0,
                 pacing_rate: u64::MAX,
                 max_pacing_rate: u64::MAX,
-                needs_pacing: false,
+                // linux: net/sched/sch_fq.c fq_classify (6.1) - with the first packet, whatever the controller.
+                needs_pacing: config.fq,
                 pacing_shift: config.pacing_shift,
                 // linux: net/core/sock.c sk_trim_gso_size (6.1) - room for headers is taken off.
                 gso_max_size: config.gso_max_size.saturating_sub(config.max_header + 1),

@@ -213,8 +213,7 @@ impl Sender {
     // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1), include/linux/netdevice.h net_xmit_eval.
     #[inline]
     fn transmit(&mut self, skb: &Skb, new: bool, out: &mut impl Emit) -> Result<(), Refusal> {
-        let prior_wstamp = self.sk.wstamp_ns;
-        self.sk.wstamp_ns = prior_wstamp.max(self.sk.clock_ns);
+        let prior_wstamp = self.stamp();
         self.sent_us = self.sk.wstamp_ns / 1_000;
         let mut flags = TcpFlags::default();
         if skb.is(PUSH) {
@@ -251,6 +250,7 @@ impl Sender {
             truesize: skb.truesize,
             flags,
             ecn_capable,
+            departs: Instant::from_nanos(self.sk.wstamp_ns),
         };
         match out.emit(Instant::from_nanos(self.sk.clock_ns), segment) {
             Enqueue::Dropped => {
@@ -421,6 +421,7 @@ impl Sender {
                 refused = self.send_head(head, truesize, out).is_err();
             }
         } else {
+            self.stamp();
             let probe = SegmentOut {
                 seq: self.sk.snd_una.wrapping_sub(1),
                 payload: 0,
@@ -429,6 +430,7 @@ impl Sender {
                 truesize: 0,
                 flags: TcpFlags::default(),
                 ecn_capable: false,
+                departs: Instant::from_nanos(self.sk.wstamp_ns),
             };
             self.count.segs_out += 1;
             refused |= out.emit(Instant::from_nanos(self.sk.clock_ns), probe) == Enqueue::Dropped;

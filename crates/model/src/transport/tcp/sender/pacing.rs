@@ -28,16 +28,34 @@ impl Sender {
     }
 
     /// Whether the next packet has to wait for its departure time; if so, a timer is set for it.
-    // linux: net/ipv4/tcp_output.c tcp_pacing_check (6.1).
+    // linux: net/ipv4/tcp_output.c tcp_pacing_check, include/net/tcp.h tcp_needs_internal_pacing (6.1) - never where fq waits
+    // instead.
     #[inline]
     pub(super) fn pacing_blocks(&mut self) -> bool {
-        if !self.sk.needs_pacing || self.sk.wstamp_ns <= self.sk.clock_ns {
+        if self.cfg.fq || !self.sk.needs_pacing || self.sk.wstamp_ns <= self.sk.clock_ns {
             return false;
         }
         if self.pace_at.is_none() {
             self.pace_at = Some(Instant::from_nanos(self.sk.wstamp_ns));
         }
         true
+    }
+
+    /// Stamps a packet that leaves now; returns the stamp before it.
+    // linux: net/ipv4/tcp_output.c __tcp_transmit_skb (6.1) - each packet, whatever it bears.
+    #[inline]
+    pub(super) fn stamp(&mut self) -> u64 {
+        let prior = self.sk.wstamp_ns;
+        self.sk.wstamp_ns = prior.max(self.sk.clock_ns);
+        prior
+    }
+
+    /// When a packet that is made now without data may leave.
+    #[inline]
+    pub fn departure(&mut self, now: Instant) -> Instant {
+        self.touch(now);
+        self.stamp();
+        Instant::from_nanos(self.sk.wstamp_ns)
     }
 
     /// A packet of `len` bytes of data was sent; `prior_wstamp` is the departure stamp before it.

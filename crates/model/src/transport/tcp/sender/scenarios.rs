@@ -319,6 +319,24 @@ fn pacing_spreads_packets_over_time() {
 }
 
 #[test]
+fn over_fq_packets_are_stamped_and_leave_for_it_at_once() {
+    let (mut s, mut out) = sending(10);
+    (s.sk.needs_pacing, s.cfg.fq) = (true, true);
+    s.sk.pacing_rate = 1_448_000;
+    s.sk.snd_cwnd = 14;
+    let now = at_us(100_000);
+    s.push(now, &mut out);
+    let stamps: Vec<_> = out.sent.iter().map(|segment| segment.departs.nanos() / 1_000).collect();
+    assert_eq!(stamps, [100_000, 101_000, 102_000, 103_000]);
+    // So does a bare acknowledgement, behind the data; an answer that comes after the last departure is not late.
+    assert_eq!(s.departure(now), at_us(104_000));
+    assert_eq!(s.departure(at_us(104_500)), at_us(104_500));
+    // A round trip begins when a packet departs: it has taken 5 ms since the twelfth did.
+    ack(&mut s, at_us(106_000), seq(12), 0, &[]);
+    assert_eq!(s.sk.min_rtt_us, 5_000);
+}
+
+#[test]
 fn delivery_rate_of_a_clean_path() {
     let (mut s, mut out) = sending(10);
     // Ten segments arrive one a millisecond.

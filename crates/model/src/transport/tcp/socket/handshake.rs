@@ -135,6 +135,7 @@ impl Tcp {
             truesize: 0,
             flags: header.flags,
             ecn_capable: false,
+            departs: now,
         };
         // A SYN that the local queue refuses is sent again like one that is lost further on.
         let _ = self.face.send(now, &segment, ack, &header, options, out);

@@ -56,7 +56,7 @@ impl Face {
             tos: tos & !3 | ecn,
             kind: Kind::Tcp,
         };
-        out.send(now, packet, segment.segs, ack, header)
+        out.send(segment.departs, packet, segment.segs, ack, header)
     }
 }
 
@@ -73,7 +73,7 @@ impl<O: Outlet> Emit for Port<'_, O> {
         let mut header = TcpHeader::blank(self.face.peer);
         (header.payload, header.mss) = (segment.payload, segment.mss);
         header.flags = segment.flags.with(TcpFlags::ACK);
-        let ack = self.receiver.fill(now, &mut header);
+        let ack = self.receiver.fill(now, segment.departs, &mut header);
         self.face.send(now, &segment, ack, &header, self.options(&header), self.out)
     }
 }
@@ -90,7 +90,7 @@ impl<O: Outlet> Port<'_, O> {
     /// Sends an acknowledgement without data.
     // The local queue may refuse it: the next one says the same.
     #[inline]
-    pub fn acknowledge(&mut self, now: Instant, seq: u32) {
+    pub fn acknowledge(&mut self, now: Instant, seq: u32, departs: Instant) {
         let segment = SegmentOut {
             seq,
             payload: 0,
@@ -99,6 +99,7 @@ impl<O: Outlet> Port<'_, O> {
             truesize: 0,
             flags: TcpFlags::ACK,
             ecn_capable: false,
+            departs,
         };
         let _ = self.emit(now, segment);
     }

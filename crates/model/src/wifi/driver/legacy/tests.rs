@@ -46,7 +46,7 @@ impl Bench {
     }
     /// Stations in their turn.
     fn turns(&self) -> Vec<u16> {
-        self.driver.turns[Ac::Be.index()].iter().map(|t| t.peer().0).collect()
+        self.driver.round.turns(Ac::Be).map(|t| t.peer().0).collect()
     }
 }
 

@@ -50,10 +50,7 @@ pub(super) fn read(section: Option<&mut Section<'_>>) -> Result<SfqParams, Fault
     let Some(section) = section else { return Ok(p) };
     p.quantum = section.or("quantum", p.quantum)?;
     p.flows = section.or("flows", p.flows)?;
-    p.divisor = section.or_by("divisor", p.divisor, |field| {
-        let divisor: u32 = field.value()?;
-        if divisor.is_power_of_two() { Ok(divisor) } else { Err(field.wrong("a power of two")) }
-    })?;
+    p.divisor = section.or_by("divisor", p.divisor, super::power_of_two)?;
     // More slots than values of the hash are never used.
     p.flows = p.flows.min(p.divisor);
     p.depth = section.or("depth", p.depth)?;

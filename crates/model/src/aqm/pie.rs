@@ -1,0 +1,255 @@
+//! PIE: drops or marks what comes, with a probability that a controller sets from the delay of the queue.
+//!
+//! Every `tupdate` the probability moves by the distance of the delay from its target and by the change of the delay, in
+//! smaller steps while it is small. All in the kernel's integers: probabilities are fractions of 2^56, times are counted in
+//! units of 64 ns.
+
+use crate::vocabulary::{Duration, Instant};
+
+/// The probability of one.
+// linux: include/net/pie.h MAX_PROB (6.1).
+pub const MAX_PROB: u64 = u64::MAX >> 8;
+
+/// Bytes that make a measurement of the drain rate, and that have to wait for one.
+// linux: include/net/pie.h QUEUE_THRESHOLD (6.1); spec: rfc8033 5.2 DQ_THRESHOLD - 2^14.
+const QUEUE_THRESHOLD: u64 = 16_384;
+
+/// Units of time in a second.
+// linux: include/net/pkt_sched.h PSCHED_TICKS_PER_SEC (6.1) - a unit is 2^6 ns.
+const TICKS_PER_SEC: u64 = 15_625_000;
+
+const fn ticks(ns: u64) -> u64 {
+    ns >> 6
+}
+
+/// A burst that is let through when the queue was empty.
+// linux: include/net/pie.h pie_vars_init (6.1); spec: rfc8033 5.1 MAX_BURST - 150 ms.
+const BURST: u64 = ticks(150_000_000);
+
+/// Parameters, under tc's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PieParams {
+    /// Delay that is aimed at.
+    pub target: Duration,
+    /// Weight of the distance from the target, in sixteenths.
+    pub alpha: u32,
+    /// Weight of the delay's change, in sixteenths.
+    pub beta: u32,
+    /// Mark packets that allow it, while the probability is at most a tenth.
+    pub ecn: bool,
+    /// Smaller packets are dropped more rarely.
+    pub bytemode: bool,
+    /// The delay follows from the queue's length and its drain rate, instead of from the packets' time in it.
+    pub dq_rate_estimator: bool,
+    /// A full packet of the device, in bytes: with less than two in the queue nothing is dropped.
+    pub mtu: u32,
+}
+
+impl Default for PieParams {
+    // linux: include/net/pie.h pie_params_init (6.1).
+    fn default() -> Self {
+        Self {
+            target: Duration::from_millis(15),
+            alpha: 2,
+            beta: 20,
+            ecn: false,
+            bytemode: false,
+            dq_rate_estimator: false,
+            mtu: 1514,
+        }
+    }
+}
+
+/// What the law remembers of a queue.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PieState {
+    qdelay: u64,
+    qdelay_old: u64,
+    burst_time: u64,
+    dq_tstamp: Option<u64>,
+    prob: u64,
+    accu_prob: u64,
+    /// Bytes that have left since a measurement began, if one has.
+    dq_count: Option<u64>,
+    /// Bytes in 256 units of time; 0 before the first measurement.
+    avg_dq_rate: u64,
+}
+
+impl Default for PieState {
+    fn default() -> Self {
+        Self {
+            qdelay: 0,
+            qdelay_old: 0,
+            burst_time: BURST,
+            dq_tstamp: None,
+            prob: 0,
+            accu_prob: 0,
+            dq_count: None,
+            avg_dq_rate: 0,
+        }
+    }
+}
+
+impl PieState {
+    /// The probability, of [`MAX_PROB`].
+    pub const fn prob(&self) -> u64 {
+        self.prob
+    }
+
+    /// The delay as it was last found.
+    pub const fn qdelay(&self) -> Duration {
+        Duration::from_nanos(self.qdelay << 6)
+    }
+
+    /// The drain rate in bytes a second, as far as it is measured.
+    pub const fn drain_rate(&self) -> u64 {
+        (self.avg_dq_rate * TICKS_PER_SEC) >> 8
+    }
+
+    /// Whether the packet that comes may still be marked instead of dropped.
+    // linux: net/sched/sch_pie.c pie_qdisc_enqueue (6.1); spec: rfc8033 5.1 mark_ecnth - 10 %.
+    pub const fn marks(&self) -> bool {
+        self.prob <= MAX_PROB / 10
+    }
+
+    /// A packet was dropped, for whatever reason.
+    pub const fn dropped(&mut self) {
+        self.accu_prob = 0;
+    }
+
+    /// Whether the law is against a packet of `len` bytes that comes while `backlog` bytes wait; `draw` gives 64 random bits.
+    // linux: net/sched/sch_pie.c pie_drop_early (6.1); spec: rfc8033 4.1, 5.4 - the probabilities of packets that were let by
+    // add up: none is dropped before they make 0.85, none is let by once they make 8.5.
+    #[inline]
+    pub fn drop_early(
+        &mut self,
+        params: &PieParams,
+        backlog: u64,
+        len: u32,
+        draw: impl FnOnce() -> u64,
+    ) -> bool {
+        if self.burst_time > 0
+            || (self.qdelay < ticks(params.target.nanos()) / 2 && self.prob < MAX_PROB / 5)
+            || backlog < 2 * u64::from(params.mtu)
+        {
+            return false;
+        }
+        let prob = if params.bytemode && len <= params.mtu {
+            u64::from(len) * (self.prob / u64::from(params.mtu))
+        } else {
+            self.prob
+        };
+        self.accu_prob = if prob == 0 { 0 } else { self.accu_prob.wrapping_add(prob) };
+        if self.accu_prob < MAX_PROB / 100 * 85 {
+            return false;
+        }
+        if self.accu_prob >= MAX_PROB / 2 * 17 {
+            return true;
+        }
+        let hit = draw() >> 8 < prob;
+        if hit {
+            self.accu_prob = 0;
+        }
+        hit
+    }
+
+    /// A packet of `len` bytes that came at `came` leaves and `backlog` bytes are left.
+    // linux: net/sched/sch_pie.c pie_process_dequeue (6.1); spec: rfc8033 4.3, 5.2.
+    #[inline]
+    pub fn dequeued(&mut self, params: &PieParams, now: Instant, came: Instant, backlog: u64, len: u32) {
+        let now = ticks((now - Instant::ZERO).nanos());
+        let taken = if params.dq_rate_estimator {
+            self.measure(now, backlog, len)
+        } else {
+            let waited = now - ticks((came - Instant::ZERO).nanos());
+            self.qdelay = if backlog > 0 { waited } else { 0 };
+            now - self.dq_tstamp.replace(now).unwrap_or(now)
+        };
+        self.burst_time = self.burst_time.saturating_sub(taken);
+    }
+
+    /// Counts bytes for the drain rate; the time that a measurement took that is over now, else 0.
+    fn measure(&mut self, now: u64, backlog: u64, len: u32) -> u64 {
+        if backlog >= QUEUE_THRESHOLD && self.dq_count.is_none() {
+            (self.dq_tstamp, self.dq_count) = (Some(now), Some(0));
+        }
+        let Some(count) = &mut self.dq_count else { return 0 };
+        *count += u64::from(len);
+        let taken = now - self.dq_tstamp.unwrap_or(now);
+        if *count < QUEUE_THRESHOLD || taken == 0 {
+            return 0;
+        }
+        let rate = (*count << 8) / taken;
+        self.avg_dq_rate = match self.avg_dq_rate {
+            0 => rate,
+            avg => avg - (avg >> 3) + (rate >> 3),
+        };
+        if backlog < QUEUE_THRESHOLD {
+            self.dq_count = None;
+        } else {
+            (self.dq_tstamp, self.dq_count) = (Some(now), Some(0));
+        }
+        taken
+    }
+
+    /// Sets the probability anew while `backlog` bytes wait; to be called every `tupdate`.
+    // linux: net/sched/sch_pie.c pie_calculate_probability (6.1); spec: rfc8033 4.2, 5.5.
+    pub fn update(&mut self, params: &PieParams, backlog: u64) {
+        if params.dq_rate_estimator {
+            self.qdelay_old = self.qdelay;
+            self.qdelay = (backlog << 8).checked_div(self.avg_dq_rate).unwrap_or(0);
+        }
+        let (qdelay, old) = (self.qdelay, self.qdelay_old);
+        // A delay of nothing though packets wait is none that was measured.
+        let mut decays = qdelay > 0 || backlog == 0;
+        let target = ticks(params.target.nanos());
+        let before = self.prob;
+        let mut delta = self.delta(params, qdelay as i64 - target as i64, qdelay as i64 - old as i64);
+        // Steps of two per cent at most, once a tenth is reached; as much more where the delay is above 250 ms.
+        if delta > (MAX_PROB / 50) as i64 && before >= MAX_PROB / 10 {
+            delta = (MAX_PROB / 100 * 2) as i64;
+        }
+        if qdelay > ticks(250_000_000) {
+            delta += (MAX_PROB / 50) as i64;
+        }
+        self.prob = before.wrapping_add_signed(delta);
+        if delta > 0 && self.prob < before {
+            self.prob = MAX_PROB;
+            decays = false;
+        } else if delta <= 0 && self.prob > before {
+            self.prob = 0;
+        }
+        if qdelay == 0 && old == 0 && decays {
+            self.prob -= self.prob / 64;
+        }
+        let low = target / 2;
+        let measured = !params.dq_rate_estimator || self.avg_dq_rate > 0;
+        if qdelay < low && old < low && self.prob == 0 && measured {
+            let Self { qdelay, qdelay_old, prob, .. } = *self;
+            *self = Self { qdelay, qdelay_old, prob, ..Self::default() };
+        }
+        if !params.dq_rate_estimator {
+            self.qdelay_old = qdelay;
+        }
+    }
+
+    /// How far the probability moves, for a delay that is so far from its target and from what it was.
+    // linux: net/sched/sch_pie.c pie_calculate_probability (6.1); spec: rfc8033 5.1, 5.5 - below a tenth the weights are halved,
+    // and below a hundredth, a thousandth and so on divided by four each time.
+    fn delta(&self, params: &PieParams, off: i64, change: i64) -> i64 {
+        let weight = |w: u32| (u64::from(w) * (MAX_PROB / TICKS_PER_SEC)) >> 4;
+        let (mut alpha, mut beta) = (weight(params.alpha), weight(params.beta));
+        if self.prob < MAX_PROB / 10 {
+            (alpha, beta) = (alpha >> 1, beta >> 1);
+            let mut power = 100;
+            while power <= 1_000_000 && self.prob < MAX_PROB / power {
+                (alpha, beta) = (alpha >> 2, beta >> 2);
+                power *= 10;
+            }
+        }
+        (alpha as i64).wrapping_mul(off).wrapping_add((beta as i64).wrapping_mul(change))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,353 @@
+//! fq: a queue for each flow, served in turn, and no packet before its departure time.
+//!
+//! A TCP socket over it does not pace itself: it stamps each packet with the time at which its pacing rate lets it leave, as
+//! far ahead as small queues allow, and fq keeps it until then. A flow whose next packet is not due is throttled: it is on no
+//! list, but in order of time with others like it. What bears no stamp, such as what is passed on for others, is due at
+//! once, and fq is a fair queue only.
+//!
+//! Not there: a rate limit of one socket (`SO_MAX_PACING_RATE`), and sockets that change hands.
+
+mod flows;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use self::flows::Flows;
+use super::{Enqueue, QdiscStats, Wake};
+use crate::fair::drr::{EmptyNew, Member, Rounds};
+use crate::vocabulary::{
+    Ctx, Duration, Instant, Kind, Packet, Pkt, PktList, PlaceId, Rate, Reason, Sink, TTL, skb_len,
+};
+
+/// Parameters, under tc's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FqParams {
+    /// Most packets over all flows.
+    pub limit: u32,
+    /// Most packets of a flow.
+    pub flow_limit: u32,
+    /// Bytes that a flow may send in a round.
+    pub quantum: u32,
+    /// Bytes that a flow may send in its first.
+    pub initial_quantum: u32,
+    /// Most that a flow may send.
+    pub maxrate: Option<Rate>,
+    /// Heads of lists by which flows are found, a power of two. Twice as many flows are kept in mind before those that have
+    /// had nothing to send for long are forgotten.
+    pub buckets: u32,
+    /// Flows that have no local socket are told apart by these bits of their hash.
+    pub orphan_mask: u32,
+    /// Sockets leave their pacing to it, and `maxrate` holds.
+    pub pacing: bool,
+    /// A flow that had nothing to send for so long has a quantum again.
+    pub refill_delay: Duration,
+    /// A flow of at most this rate goes after all others with each packet.
+    pub low_rate_threshold: Rate,
+    /// What leaves so much later than it was due is marked.
+    pub ce_threshold: Duration,
+    /// The timer may be so much late.
+    pub timer_slack: Duration,
+    /// How far in the future a departure may be.
+    pub horizon: Duration,
+    /// What is due later is dropped; otherwise it leaves then.
+    pub horizon_drop: bool,
+}
+
+impl Default for FqParams {
+    // linux: net/sched/sch_fq.c fq_init (6.1) - two and ten full packets of the device are the quanta.
+    fn default() -> Self {
+        Self {
+            limit: 10_000,
+            flow_limit: 100,
+            quantum: 2 * 1514,
+            initial_quantum: 10 * 1514,
+            maxrate: None,
+            buckets: 1024,
+            orphan_mask: 1023,
+            pacing: true,
+            refill_delay: Duration::from_millis(40),
+            low_rate_threshold: Rate::from_bps(550_000),
+            ce_threshold: Duration::from_micros(u32::MAX as u64),
+            timer_slack: Duration::from_micros(10),
+            horizon: Duration::from_secs(10),
+            horizon_drop: true,
+        }
+    }
+}
+
+/// Counters under tc's names, besides those that every discipline has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FqStats {
+    /// Flows that are kept in mind.
+    pub flows: u32,
+    /// Those of them without packets.
+    pub inactive: u32,
+    /// Those that wait for the time of their next packet.
+    pub throttled_flows: u32,
+    /// Flows that were forgotten.
+    pub gc: u64,
+    /// Packets that went before all flows.
+    pub highprio: u64,
+    /// How often a flow was throttled.
+    pub throttled: u64,
+    /// Packets refused because their flow had too many.
+    pub flows_plimit: u64,
+    /// Packets that would last longer than a second at their rate.
+    pub pkts_too_long: u64,
+    /// Packets marked.
+    pub ce_mark: u64,
+    /// Packets dropped because they were due too late.
+    pub horizon_drops: u64,
+    /// Packets that left earlier than they were due for the same reason.
+    pub horizon_caps: u64,
+}
+
+/// A throttled flow: when its packet is due, and how many were throttled before.
+type Throttled = Reverse<(Instant, u64, u32)>;
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Fq {
+    params: FqParams,
+    place: PlaceId,
+    flows: Flows,
+    rounds: Rounds,
+    throttled: BinaryHeap<Throttled>,
+    /// Packets that go before all flows.
+    internal: PktList,
+    packets: u32,
+    bytes: u64,
+    sent: QdiscStats,
+    stats: FqStats,
+}
+
+/// A priority that goes before all flows.
+// linux: include/uapi/linux/pkt_sched.h TC_PRIO_CONTROL (6.1).
+const PRIO_CONTROL: u8 = 7;
+
+/// Longest time that a packet takes at its rate.
+// linux: net/sched/sch_fq.c fq_dequeue (6.1) - the rate may change.
+const MAX_GAP: u64 = 1_000_000_000;
+
+/// The socket that it came from is on this node, hence it bears a departure time.
+// linux: include/linux/skbuff.h (6.1) - a packet that is passed on has lost both; a datagram has no stamp.
+// deviation: a SYN's answer counts among them, which belongs to no socket yet in Linux.
+#[inline]
+fn is_stamped(p: &Packet) -> bool {
+    p.kind == Kind::Tcp && p.ttl == TTL
+}
+
+impl Fq {
+    /// No flows yet; drops are booked at `place`.
+    ///
+    /// Panics without a quantum, or with a number of buckets that is no power of two.
+    pub fn new(params: FqParams, place: PlaceId) -> Self {
+        assert!(params.quantum > 0 && params.buckets.is_power_of_two(), "impossible fq");
+        Self {
+            params,
+            place,
+            flows: Flows::new(params.buckets),
+            rounds: Rounds::default(),
+            throttled: BinaryHeap::new(),
+            internal: PktList::default(),
+            packets: 0,
+            bytes: 0,
+            sent: QdiscStats::default(),
+            stats: FqStats::default(),
+        }
+    }
+
+    /// Queues the packet with its flow, or refuses it.
+    // linux: net/sched/sch_fq.c fq_enqueue (6.1).
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        if self.packets >= self.params.limit {
+            return self.refuse(now, p, ctx);
+        }
+        let hot = ctx.packets.get_mut(p);
+        let stamped = is_stamped(hot);
+        let bytes = u64::from(skb_len(hot));
+        if !stamped {
+            hot.t_enqueue = now;
+        } else if hot.t_enqueue > now + self.params.horizon {
+            if self.params.horizon_drop {
+                self.stats.horizon_drops += 1;
+                return self.refuse(now, p, ctx);
+            }
+            self.stats.horizon_caps += 1;
+            hot.t_enqueue = now + self.params.horizon;
+        }
+        if hot.prio == PRIO_CONTROL {
+            self.internal.push(ctx.packets, p);
+            self.stats.highprio += 1;
+        } else {
+            let hash = hot.flow_hash;
+            let key = if stamped { (hash, true) } else { (hash & self.params.orphan_mask, false) };
+            let m = self.flows.find(key, now, self.params.initial_quantum);
+            let flow = self.flows.get_mut(m);
+            if flow.list.packets() >= self.params.flow_limit {
+                self.stats.flows_plimit += 1;
+                return self.refuse(now, p, ctx);
+            }
+            flow.list.push(ctx.packets, p);
+            self.attach(now, m);
+        }
+        self.packets += 1;
+        self.bytes += bytes;
+        Enqueue::Queued
+    }
+
+    /// A flow has packets: it is new if it had none.
+    #[inline]
+    fn attach(&mut self, now: Instant, m: Member) {
+        let Some(idle) = self.flows.rouse(m, now) else { return };
+        let drr = &mut self.flows.drr;
+        drr.activate(&mut self.rounds, m, true);
+        if idle > self.params.refill_delay {
+            drr.set_deficit(m, drr.deficit(m).max(i64::from(self.params.quantum)));
+        }
+        // Room for one that is throttled, so that none is made when it is.
+        self.throttled.reserve(self.flows.len().saturating_sub(self.throttled.len()));
+    }
+
+    fn refuse<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        self.sent.drops += 1;
+        ctx.drop(now, p, Reason::Overlimit, self.place);
+        Enqueue::Dropped
+    }
+
+    /// Takes the next packet that is due, of the flow whose turn it is.
+    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a new flow that is empty goes through the old ones once, as in fq_codel.
+    #[inline]
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        if self.packets == 0 {
+            return None;
+        }
+        if let Some(p) = self.internal.pop(ctx.packets) {
+            self.leaves(ctx.packets.get(p));
+            return Some(p);
+        }
+        self.release(now);
+        loop {
+            let (m, _) = self.flows.drr.next(&mut self.rounds, i64::from(self.params.quantum))?;
+            let flow = self.flows.get_mut(m);
+            let Some(p) = flow.list.head() else {
+                if self.flows.drr.head_empty(&mut self.rounds, EmptyNew::ToOldUnlessAlone).is_some() {
+                    self.flows.rest(m, now);
+                }
+                continue;
+            };
+            let due = ctx.packets.get(p).t_enqueue.max(flow.time_next_packet);
+            if now < due {
+                flow.time_next_packet = due;
+                self.flows.drr.remove_head(&mut self.rounds);
+                self.throttled.push(Reverse((due, self.stats.throttled, m.0)));
+                self.stats.throttled += 1;
+                continue;
+            }
+            flow.list.pop(ctx.packets);
+            let hot = ctx.packets.get_mut(p);
+            if now - due > self.params.ce_threshold {
+                // linux: include/net/inet_ecn.h INET_ECN_set_ce (6.1) - counted whether or not the packet may be marked.
+                hot.tos |= if hot.tos & 3 == 0 { 0 } else { 3 };
+                self.stats.ce_mark += 1;
+            }
+            self.flows.drr.charge(m, i64::from(skb_len(hot)));
+            if self.params.pacing {
+                self.pace(now, m, hot);
+            }
+            self.leaves(hot);
+            return Some(p);
+        }
+    }
+
+    /// Throttled flows whose time has come go to the end of the old ones.
+    // linux: net/sched/sch_fq.c fq_check_throttled (6.1).
+    #[inline]
+    fn release(&mut self, now: Instant) {
+        while let Some(&Reverse((due, _, flow))) = self.throttled.peek()
+            && due <= now
+        {
+            self.throttled.pop();
+            self.flows.drr.activate(&mut self.rounds, Member(flow), false);
+        }
+    }
+
+    /// When the flow of a packet that leaves may send again, if its rate is limited here.
+    // linux: net/sched/sch_fq.c fq_dequeue (6.1) - a flow without stamps sends its credit first and is then charged a quantum
+    // at least; who comes late may make up for half of a gap.
+    #[inline]
+    fn pace(&mut self, now: Instant, m: Member, p: &Packet) {
+        let rate = self.params.maxrate;
+        let mut bytes = skb_len(p);
+        if !is_stamped(p) {
+            if rate.is_some_and(|rate| rate <= self.params.low_rate_threshold) {
+                self.flows.drr.set_deficit(m, 0);
+            } else {
+                bytes = bytes.max(self.params.quantum);
+                if self.flows.drr.deficit(m) > 0 {
+                    return;
+                }
+            }
+        }
+        let Some(rate) = rate else { return };
+        let mut gap = u64::from(bytes) * 1_000_000_000 / (rate.bps() / 8).max(1);
+        if gap > MAX_GAP {
+            gap = MAX_GAP;
+            self.stats.pkts_too_long += 1;
+        }
+        let flow = self.flows.get_mut(m);
+        if flow.time_next_packet > Instant::ZERO {
+            gap -= (now - flow.time_next_packet).nanos().min(gap / 2);
+        }
+        flow.time_next_packet = now + Duration::from_nanos(gap);
+    }
+
+    #[inline]
+    fn leaves(&mut self, p: &Packet) {
+        self.packets -= 1;
+        self.bytes -= u64::from(skb_len(p));
+        self.sent.sent(p);
+    }
+
+    /// When to dequeue next.
+    // linux: kernel/time/hrtimer.c hrtimer_interrupt (6.1) - a timer with slack that nothing else wakes fires at its end.
+    #[inline]
+    pub fn next(&self, now: Instant) -> Wake {
+        if self.packets == 0 {
+            return Wake::Never;
+        }
+        match self.throttled.peek() {
+            Some(&Reverse((due, ..))) if self.internal.is_empty() && self.rounds.is_empty() => {
+                let at = due + self.params.timer_slack;
+                if at > now { Wake::At(at) } else { Wake::Now }
+            }
+            _ => Wake::Now,
+        }
+    }
+
+    /// Packets and bytes in all flows.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        (self.packets, self.bytes)
+    }
+
+    /// Counters that every discipline has.
+    pub fn stats(&self) -> QdiscStats {
+        self.sent
+    }
+
+    /// Counters of its own.
+    pub fn xstats(&self) -> FqStats {
+        FqStats {
+            flows: self.flows.len() as u32,
+            inactive: self.flows.inactive(),
+            throttled_flows: self.throttled.len() as u32,
+            gc: self.flows.forgotten(),
+            ..self.stats
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

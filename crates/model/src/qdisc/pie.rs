@@ -1,0 +1,178 @@
+//! pie: one queue with PIE before it.
+
+use super::{Enqueue, QdiscStats};
+use crate::aqm::pie::{PieParams, PieState};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, Reason, Sink, Stream, skb_len};
+
+/// Parameters, under tc's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PieQdiscParams {
+    /// Most packets.
+    pub limit: u32,
+    /// How often the probability is set anew: whole ticks of the kernel, or see [`PieQdiscParams::in_ticks`].
+    pub tupdate: Duration,
+    /// The law.
+    pub pie: PieParams,
+}
+
+impl PieQdiscParams {
+    // linux: include/net/pie.h pie_params_init (6.1).
+    const TUPDATE: Duration = Duration::from_millis(15);
+
+    /// The defaults, in a kernel with so many ticks a second.
+    pub fn new(hz: u32) -> Self {
+        Self { limit: 1000, tupdate: Self::in_ticks(Self::TUPDATE, hz), pie: PieParams::default() }
+    }
+
+    /// A period as the kernel's timer keeps it: whole ticks, rounded up.
+    // linux: net/sched/sch_pie.c pie_change (6.1), kernel/time/time.c usecs_to_jiffies - at 250 ticks a second, 15 ms are 16.
+    pub fn in_ticks(period: Duration, hz: u32) -> Duration {
+        let tick = Duration::from_nanos(1_000_000_000 / u64::from(hz));
+        tick * period.div_ceil(tick)
+    }
+}
+
+/// Counters under tc's names, besides those that every discipline has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PieStats {
+    /// The probability, of 2^64.
+    pub prob: u64,
+    /// The delay as it was last found.
+    pub delay: Duration,
+    /// Drain rate in bytes a second, if it is measured.
+    pub avg_dq_rate: u64,
+    /// Packets that were queued.
+    pub packets_in: u64,
+    /// Packets that the law dropped and those that found the queue full.
+    pub dropped: u64,
+    /// The latter alone.
+    pub overlimit: u64,
+    /// Packets marked.
+    pub ecn_mark: u64,
+    /// Most packets that have been in the queue when another one came.
+    pub maxq: u32,
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub struct Pie {
+    params: PieQdiscParams,
+    place: PlaceId,
+    stream: Stream,
+    list: PktList,
+    state: PieState,
+    /// When the probability is set anew.
+    update_at: Instant,
+    sent: QdiscStats,
+    stats: PieStats,
+}
+
+impl Pie {
+    /// An empty queue; drops are booked at `place`, `stream` decides which packets they hit. Panics without a period.
+    // deviation: the first update comes after a period, not after half a second - a discipline is set up before a run begins.
+    pub fn new(params: PieQdiscParams, place: PlaceId, stream: Stream) -> Self {
+        assert!(params.tupdate > Duration::ZERO, "impossible pie");
+        Self {
+            params,
+            place,
+            stream,
+            list: PktList::default(),
+            state: PieState::default(),
+            update_at: Instant::ZERO + params.tupdate,
+            sent: QdiscStats::default(),
+            stats: PieStats::default(),
+        }
+    }
+
+    /// Appends the packet, or refuses it.
+    // linux: net/sched/sch_pie.c pie_qdisc_enqueue (6.1).
+    #[inline]
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        self.update(now);
+        let law = &self.params.pie;
+        let hot = ctx.packets.get_mut(p);
+        if self.list.packets() >= self.params.limit {
+            self.stats.overlimit += 1;
+            return self.refuse(now, p, Reason::Overlimit, ctx);
+        }
+        // deviation: of a packet of several segments each one's headers count - as they do in the backlog.
+        if self.state.drop_early(law, self.list.bytes(), skb_len(hot), || self.stream.bits()) {
+            if !(law.ecn && self.state.marks() && hot.tos & 3 != 0) {
+                return self.refuse(now, p, Reason::Pie, ctx);
+            }
+            hot.tos |= 3;
+            self.stats.ecn_mark += 1;
+        }
+        hot.t_enqueue = now;
+        self.stats.packets_in += 1;
+        self.stats.maxq = self.stats.maxq.max(self.list.packets());
+        self.list.push(ctx.packets, p);
+        Enqueue::Queued
+    }
+
+    fn refuse<S: Sink>(&mut self, now: Instant, p: Pkt, reason: Reason, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        self.state.dropped();
+        self.stats.dropped += 1;
+        ctx.drop(now, p, reason, self.place);
+        Enqueue::Dropped
+    }
+
+    /// Takes the first packet.
+    #[inline]
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        self.update(now);
+        let p = self.list.pop(ctx.packets)?;
+        let hot = ctx.packets.get(p);
+        self.state.dequeued(&self.params.pie, now, hot.t_enqueue, self.list.bytes(), skb_len(hot));
+        self.sent.sent(hot);
+        Some(p)
+    }
+
+    /// Sets the probability anew as often as it was time to since something last came or went: nothing that it depends on
+    /// has changed in between, so there is no need of a timer.
+    // linux: net/sched/sch_pie.c pie_timer (6.1).
+    #[inline]
+    fn update(&mut self, now: Instant) {
+        if self.update_at <= now {
+            self.catch_up(now);
+        }
+    }
+
+    #[cold]
+    fn catch_up(&mut self, now: Instant) {
+        while self.update_at <= now {
+            let before = self.state.clone();
+            self.state.update(&self.params.pie, self.list.bytes());
+            self.update_at += self.params.tupdate;
+            if self.state == before {
+                // Nothing will change any more until something comes or goes.
+                let periods = now.saturating_since(self.update_at).nanos() / self.params.tupdate.nanos();
+                self.update_at += self.params.tupdate * periods;
+            }
+        }
+    }
+
+    /// Packets and bytes in it.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        (self.list.packets(), self.list.bytes())
+    }
+
+    /// Counters that every discipline has.
+    pub fn stats(&self) -> QdiscStats {
+        QdiscStats { drops: self.stats.dropped, ..self.sent }
+    }
+
+    /// Counters of its own, and the law's state.
+    pub fn xstats(&self) -> PieStats {
+        PieStats {
+            prob: self.state.prob() << 8,
+            delay: self.state.qdelay(),
+            avg_dq_rate: self.state.drain_rate(),
+            ..self.stats
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+//! How packets end, and the account of that.
+
+use super::ids::PlaceId;
+
+/// Why a packet was dropped.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[repr(u8)]
+pub enum Reason {
+    /// A queue was at its limit and refused the packet, or dropped another for it.
+    Overlimit,
+    /// CoDel dropped it at dequeue.
+    Codel,
+    /// A transmission failed more often than the limit of retries allows.
+    RetryLimit,
+    /// It came after the receiver's window had moved on, or twice.
+    OldOrDuplicate,
+    /// The receiver had marked it lost, as it came broken too often before.
+    RetryOut,
+    /// No route to its destination.
+    NoRoute,
+    /// Nobody listens at its destination.
+    NoListener,
+    /// An emulated network lost it.
+    Loss,
+    /// PIE was against it when it came.
+    Pie,
+}
+
+impl Reason {
+    /// Number of reasons.
+    pub const COUNT: usize = 9;
+    /// All of them, in order.
+    pub const ALL: [Self; Self::COUNT] = [
+        Self::Overlimit,
+        Self::Codel,
+        Self::RetryLimit,
+        Self::OldOrDuplicate,
+        Self::RetryOut,
+        Self::NoRoute,
+        Self::NoListener,
+        Self::Loss,
+        Self::Pie,
+    ];
+    /// Name for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Overlimit => "overlimit",
+            Self::Codel => "codel",
+            Self::RetryLimit => "retry_limit",
+            Self::OldOrDuplicate => "old_or_duplicate",
+            Self::RetryOut => "retry_out",
+            Self::NoRoute => "no_route",
+            Self::NoListener => "no_listener",
+            Self::Loss => "loss",
+            Self::Pie => "pie",
+        }
+    }
+}
+
+/// How a packet's life ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// An application got it.
+    Delivered,
+    /// Somebody dropped it.
+    Dropped(Reason, PlaceId),
+    /// It did its work: a reply was made of it.
+    Consumed,
+    /// Another packet stands for its segments too from now on: a receiving interface merged them.
+    Merged,
+}
+
+/// What became of all packets so far. `created = delivered + consumed + merged + dropped + live`, always; splitting a
+/// packet into its segments, and duplicating one, creates packets.
+#[derive(Clone, Debug, Default)]
+pub struct PacketAccount {
+    /// Packets made.
+    pub created: u64,
+    /// Packets that reached an application.
+    pub delivered: u64,
+    /// Packets that were answered: a reply was made of each.
+    pub consumed: u64,
+    /// Packets that went into another one (GRO).
+    pub merged: u64,
+    /// Packets dropped, by place and reason.
+    pub dropped: Vec<[u64; Reason::COUNT]>,
+}
+
+impl PacketAccount {
+    /// Packets dropped anywhere for any reason.
+    pub fn dropped_total(&self) -> u64 {
+        self.dropped.iter().flatten().sum()
+    }
+}

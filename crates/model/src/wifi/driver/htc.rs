@@ -1,0 +1,115 @@
+//! ath9k_htc: a device behind USB. The host counts all frames it has not heard of again and stops all queues above at
+//! once; few of them fit into the target, whose firmware builds the aggregates; the others wait on the host.
+
+use super::Woken;
+use super::round::{Round, WhenFull};
+use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
+use crate::wifi::config::HtcParams;
+use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
+
+/// The transmit path of a device behind USB.
+// deviation: a transfer over USB takes no time, either way, and so do the firmware's reports - what a frame waits for is room in
+// the target. Reports of one PPDU come together, as the firmware sends them.
+#[derive(Debug)]
+pub struct Htc {
+    params: HtcParams,
+    /// Frames on the host that have no buffer in the target yet, of all stations and categories, in their order.
+    // linux: drivers/net/wireless/ath/ath9k/hif_usb.c hif_usb_send_tx, __hif_usb_tx (4.14) - one queue for all endpoints.
+    waiting: PktList,
+    /// Frames in the target that are in no PPDU.
+    round: Round,
+    /// Frames taken from the qdisc and not reported yet.
+    outstanding: u32,
+    /// Those of them that have a buffer in the target.
+    in_target: u32,
+    stopped: bool,
+}
+
+impl Htc {
+    /// A driver for a device with so many traffic identifiers.
+    pub fn new(params: HtcParams, tids: usize) -> Self {
+        // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - whose turn it is, is asked after a completion.
+        let round = Round::new(tids, WhenFull::KeepsTurn);
+        Self { params, waiting: PktList::default(), round, outstanding: 0, in_target: 0, stopped: false }
+    }
+
+    /// Takes a frame from the qdisc: always accepted, but all queues above are stopped once there are as many as may be.
+    // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_stop_queues (4.14) - one count for all; it is raised
+    // first, then compared.
+    pub fn push<S: Sink>(&mut self, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        self.outstanding += 1;
+        self.stopped |= self.outstanding >= self.params.limit;
+        self.waiting.push(ctx.packets, p);
+    }
+
+    /// A frame is reported, sent or dropped; says which queues above are woken by that.
+    // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_wake_queues (4.14) - no hysteresis.
+    pub fn completed(&mut self) -> Woken {
+        self.outstanding -= 1;
+        self.in_target -= 1;
+        if self.stopped && self.outstanding < self.params.limit {
+            self.stopped = false;
+            return Woken::ALL;
+        }
+        Woken::default()
+    }
+
+    /// Whether the queues above must hold back frames.
+    #[inline]
+    pub fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// The traffic identifier has frames in the target.
+    pub fn schedule(&mut self, tid: TidIndex) {
+        self.round.schedule(tid);
+    }
+
+    /// Builds PPDUs of what is in the target, then gives the room there to frames that wait on the host, as the firmware
+    /// goes on at once and the host only when it has heard of it; if the hardware still has nothing, these are next.
+    // ath9k_htc-firmware: wlan/if_owl.c owltgt_tx_processq, ath_tgt_handle_aggr (e888634) - after each completion an aggregate of what
+    // is there; a frame that comes while the hardware has nothing goes out alone.
+    pub fn fill<S: Sink>(
+        &mut self,
+        now: Instant,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        loop {
+            for ac in Ac::ALL {
+                self.round.fill(now, ac, tx, hw, ctx);
+            }
+            if !self.admit(ctx) {
+                break;
+            }
+        }
+    }
+
+    /// Moves frames into the target as long as it has buffers; false if none was moved.
+    fn admit<S: Sink>(&mut self, ctx: &mut Ctx<'_, S>) -> bool {
+        let before = self.in_target;
+        while self.in_target < self.params.target_buffers
+            && let Some(p) = self.waiting.pop(ctx.packets)
+        {
+            let hot = ctx.packets.get(p);
+            let tid = TidIndex::new(hot.peer, hot.tid);
+            self.round.push(p, tid, ctx);
+            self.in_target += 1;
+        }
+        self.in_target > before
+    }
+
+    /// Packets on the host and in the target that are in no PPDU.
+    pub fn queued(&self) -> u64 {
+        u64::from(self.waiting.packets()) + self.round.queued()
+    }
+
+    /// Their bytes, with Ethernet headers.
+    pub fn queued_bytes(&self) -> u64 {
+        self.waiting.bytes() + self.round.queued_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,150 @@
+use super::*;
+use crate::vocabulary::{Fate, PeerId};
+use crate::wifi::config::HardwareDepth;
+use crate::wifi::testing::{Rig, ms, peer};
+
+const BEST: &[&str] = &["ht40-mcs7-sgi"];
+
+fn tid(peer: u16, tid: u8) -> TidIndex {
+    TidIndex::new(PeerId(peer), tid)
+}
+
+struct Bench {
+    rig: Rig,
+    driver: Htc,
+}
+
+impl Bench {
+    fn new(stations: usize) -> Self {
+        Self::with_aggregates(stations, HtcParams::default().max_frames)
+    }
+    fn with_aggregates(stations: usize, frames: u32) -> Self {
+        let params = HtcParams::default();
+        let mut rig = Rig::in_session((0..stations).map(|_| peer(BEST, frames)));
+        rig.set_depth(HardwareDepth::HTC);
+        Self { driver: Htc::new(params, rig.tx.tids.len()), rig }
+    }
+    /// Frames come from above, without the hardware being looked at.
+    fn queue(&mut self, tid: TidIndex, frames: u32) {
+        for _ in 0..frames {
+            let p = self.rig.packet(tid, 1500);
+            self.driver.push(p, &mut self.rig.ctx());
+        }
+    }
+    /// Fills the hardware; frames of each PPDU of a category.
+    fn fill(&mut self, ac: Ac) -> Vec<usize> {
+        let (tx, mut hw, mut ctx) = self.rig.parts();
+        self.driver.fill(ms(0), tx, &mut hw, &mut ctx);
+        self.rig.radio.ppdus().filter(|p| p.header.ac == ac).map(|p| p.mpdus.len()).collect()
+    }
+    /// The hardware's first PPDU is through, all of it acknowledged: whether the queues above woke.
+    fn done(&mut self, ac: Ac) -> bool {
+        let mut ppdu = self.rig.pop(ms(0), ac);
+        let tid = TidIndex::new(ppdu.header.peer, ppdu.header.tid);
+        let mut woken = Woken::default();
+        for m in ppdu.mpdus.drain(..) {
+            self.rig.packets.free(m.pkt.expect("not handed over"), Fate::Delivered);
+            self.rig.tx.tids[tid.index()].complete(m.seq);
+            woken.add(self.driver.completed());
+        }
+        assert!(!woken.any() || woken == Woken::ALL);
+        woken.any()
+    }
+    /// Frames that wait on the host, and those in the target.
+    fn places(&self) -> (u32, u32) {
+        (self.driver.waiting.packets(), self.driver.in_target)
+    }
+}
+
+// linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c (4.14) - 246 over all categories and stations; below that all wake.
+#[test]
+fn all_queues_stop_at_246_and_wake_below() {
+    let mut b = Bench::new(2);
+    b.queue(tid(0, 0), 100);
+    b.queue(tid(1, 5), 145);
+    assert!(!b.driver.is_stopped());
+    b.queue(tid(0, 1), 1);
+    assert!(b.driver.is_stopped());
+    assert_eq!(b.fill(Ac::Be), [17]);
+    assert_eq!((b.done(Ac::Be), b.driver.is_stopped(), b.driver.outstanding), (true, false, 229));
+    b.queue(tid(0, 0), 17);
+    assert!(b.driver.is_stopped());
+    b.queue(tid(1, 0), 20); // always accepted
+    assert_eq!(b.fill(Ac::Be), [16]);
+    assert_eq!((b.done(Ac::Be), b.driver.is_stopped(), b.driver.outstanding), (false, true, 250));
+    assert_eq!(b.fill(Ac::Be), [17]);
+    assert_eq!((b.done(Ac::Be), b.driver.is_stopped(), b.driver.outstanding), (true, false, 233));
+    b.fill(Ac::Be);
+    assert!(!b.done(Ac::Be), "woken once");
+}
+
+// ath9k_htc-firmware: wlan/if_owl.c (e888634) - an aggregate is made of what has arrived when the one before it is through:
+// 33 buffers hold 17 and 16.
+#[test]
+fn aggregates_are_of_17_and_16_frames_from_33_buffers() {
+    let mut b = Bench::new(1);
+    b.queue(tid(0, 0), 200);
+    let mut sizes = vec![];
+    for _ in 0..8 {
+        let hardware = b.fill(Ac::Be);
+        let (_, in_target) = b.places();
+        assert!(in_target == 33 && hardware.len() == 1, "{in_target} {hardware:?}");
+        sizes.extend(hardware);
+        b.done(Ac::Be);
+    }
+    assert_eq!(sizes, [17, 16, 17, 16, 17, 16, 17, 16]);
+    assert_eq!(b.driver.queued(), 200 - sizes.iter().sum::<usize>() as u64);
+}
+
+#[test]
+fn a_frame_that_finds_the_hardware_idle_goes_out_alone() {
+    let mut b = Bench::new(1);
+    b.queue(tid(0, 0), 1);
+    assert_eq!(b.fill(Ac::Be), [1]);
+    b.queue(tid(0, 0), 3);
+    assert_eq!((b.fill(Ac::Be), b.places()), (vec![1], (0, 4)));
+    b.done(Ac::Be);
+    assert_eq!(b.fill(Ac::Be), [3]);
+}
+
+#[test]
+fn categories_share_the_target_and_the_order_on_the_host() {
+    let mut b = Bench::new(1);
+    b.queue(tid(0, 1), 60);
+    b.queue(tid(0, 5), 1);
+    // A frame of video waits on the host behind those of background, which fill the target.
+    assert_eq!((b.fill(Ac::Vi), b.fill(Ac::Bk), b.places()), (vec![], vec![17], (28, 33)));
+    b.done(Ac::Bk);
+    assert_eq!((b.fill(Ac::Vi), b.fill(Ac::Bk), b.places()), (vec![], vec![16], (11, 33)));
+    b.done(Ac::Bk);
+    assert_eq!((b.fill(Ac::Vi), b.fill(Ac::Bk), b.places()), (vec![1], vec![17], (0, 28)));
+}
+
+#[test]
+fn what_failed_keeps_its_buffer() {
+    let mut b = Bench::new(1);
+    b.queue(tid(0, 0), 40);
+    assert_eq!(b.fill(Ac::Be), [17]);
+    let ppdu = b.rig.pop(ms(0), Ac::Be);
+    let failed = ppdu.mpdus.len();
+    ppdu.mpdus.into_iter().for_each(|m| b.rig.tx.tids[tid(0, 0).index()].again(m));
+    b.driver.schedule(tid(0, 0));
+    assert_eq!((failed, b.fill(Ac::Be), b.places()), (17, vec![17], (7, 33)));
+    let first = b.rig.radio.ppdus().next().unwrap().mpdus[0].seq.get();
+    assert_eq!((first, b.driver.outstanding), (0, 40), "retries first, all of them counted");
+}
+
+// ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - a turn is taken after a completion only.
+#[test]
+fn stations_take_turns_and_a_full_hardware_takes_none_away() {
+    let mut b = Bench::with_aggregates(3, 2);
+    (0..3).for_each(|s| b.queue(tid(s, 0), 4));
+    let mut order = vec![];
+    while !b.fill(Ac::Be).is_empty() {
+        b.fill(Ac::Be);
+        order.push(b.rig.hardware(Ac::Be)[0]);
+        b.done(Ac::Be);
+    }
+    assert_eq!(order, [0, 1, 2, 0, 1, 2]);
+    assert_eq!((b.driver.outstanding, b.driver.queued(), b.places()), (0, 0, (0, 0)));
+}

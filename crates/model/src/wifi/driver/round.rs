@@ -1,0 +1,108 @@
+//! A FIFO for each traffic identifier, and for each access category a round of those that have frames: what ath9k's
+//! driver and the firmware behind ath9k_htc have in common.
+
+use std::collections::VecDeque;
+
+use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
+use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
+
+/// Whose turn it stays, or not, after the hardware was found full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WhenFull {
+    /// It goes to the end of the round all the same.
+    LosesTurn,
+    /// It is first again when there is room.
+    KeepsTurn,
+}
+
+/// Queues by traffic identifier and whose turn it is.
+#[derive(Debug)]
+pub(super) struct Round {
+    queues: Vec<PktList>,
+    in_turn: Vec<bool>,
+    turns: [VecDeque<TidIndex>; 4],
+    when_full: WhenFull,
+}
+
+impl Round {
+    /// A round for a device with so many traffic identifiers.
+    pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
+        Self {
+            queues: (0..tids).map(|_| PktList::default()).collect(),
+            in_turn: vec![false; tids],
+            turns: Default::default(),
+            when_full,
+        }
+    }
+
+    /// Queues a frame; its identifier joins the round at its end, if it is not in it.
+    pub(super) fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
+        self.queues[tid.index()].push(ctx.packets, p);
+        self.schedule(tid);
+    }
+
+    /// The traffic identifier has frames: it joins the round at its end, if it is not in it.
+    pub(super) fn schedule(&mut self, tid: TidIndex) {
+        if !core::mem::replace(&mut self.in_turn[tid.index()], true) {
+            self.turns[tid.ac().index()].push_back(tid);
+        }
+    }
+
+    /// Goes round the traffic identifiers, one aggregate each, until the hardware is full.
+    pub(super) fn fill<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let mut last = self.turns[ac.index()].back().copied();
+        let mut sent = false;
+        while let Some(tid) = self.turns[ac.index()].pop_front() {
+            self.in_turn[tid.index()] = false;
+            let attempt = if tx.tids[tid.index()].may_send() {
+                let queue = &mut self.queues[tid.index()];
+                tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets))
+            } else {
+                Attempt::Nothing
+            };
+            if attempt == Attempt::Full && self.when_full == WhenFull::KeepsTurn {
+                self.in_turn[tid.index()] = true;
+                self.turns[ac.index()].push_front(tid);
+                break;
+            }
+            sent |= attempt == Attempt::Sent;
+            let t = &tx.tids[tid.index()];
+            if t.may_send() && (t.has_waiting() || !self.queues[tid.index()].is_empty()) {
+                self.schedule(tid);
+            }
+            if attempt == Attempt::Full {
+                break;
+            }
+            if Some(tid) == last {
+                if !sent {
+                    break;
+                }
+                sent = false;
+                last = self.turns[ac.index()].back().copied();
+            }
+        }
+    }
+
+    /// Packets in all queues.
+    pub(super) fn queued(&self) -> u64 {
+        self.queues.iter().map(|q| u64::from(q.packets())).sum()
+    }
+
+    /// Their bytes, with Ethernet headers.
+    pub(super) fn queued_bytes(&self) -> u64 {
+        self.queues.iter().map(PktList::bytes).sum()
+    }
+
+    /// Identifiers in their turn.
+    #[cfg(test)]
+    pub(super) fn turns(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
+        self.turns[ac.index()].iter().copied()
+    }
+}

@@ -1,0 +1,117 @@
+//! Pseudo retry-out: an access point acts as if the sender had given up a frame that came broken too often.
+//!
+//! The sender keeps trying until its own limit, and every frame behind the one it tries waits at the receiver. Where rates are low
+//! that takes long, and TCP above never sees a loss that would make it slow down. So the receiver counts, passes on what
+//! waited, and ignores the frame if it comes well after all.
+
+use crate::vocabulary::Rate;
+use crate::wifi::seq_window::{Seq, SeqWindow};
+
+/// How a receiver decides that a frame has come broken often enough.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RetryOutParams {
+    /// By the smoothed data rate, as the paper's Table I has it.
+    ByRate,
+    /// At the same count for all rates.
+    Index(u8),
+}
+
+impl RetryOutParams {
+    /// The estimated count of retransmissions at which a frame counts as lost, at this smoothed rate; none: never.
+    // paper: retry-out table 1 - whose ends are taken as closed below and open above.
+    pub const fn index(self, rate: SmoothedRate) -> Option<u8> {
+        match self {
+            Self::ByRate => table(rate.rate()),
+            Self::Index(index) => Some(index),
+        }
+    }
+}
+
+/// Table I of the paper: the index below 25, 50 and 100 Mbit/s.
+// paper: retry-out table 1.
+pub const fn table(rate: Rate) -> Option<u8> {
+    match rate.bps() {
+        0..25_000_000 => Some(2),
+        25_000_000..50_000_000 => Some(5),
+        50_000_000..100_000_000 => Some(8),
+        _ => None,
+    }
+}
+
+/// The moving average of the data rates of a peer's frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SmoothedRate(u64);
+
+impl SmoothedRate {
+    /// A frame of this rate was reported, broken or not.
+    // paper: retry-out 3.2 (1) - three quarters of what it was and one quarter of the frame's.
+    // deviation: the first frame's rate is taken whole; the paper does not say what the average begins with.
+    pub const fn update(&mut self, rate: Rate) {
+        let bps = rate.bps();
+        self.0 = if self.0 == 0 { bps } else { (3 * self.0 + bps) / 4 };
+    }
+    /// Its value.
+    pub const fn rate(self) -> Rate {
+        Rate::from_bps(self.0)
+    }
+}
+
+/// Sequence numbers that are remembered: those of the window and as many before it, whose frames may still come.
+const NUMBERS: usize = 2 * SeqWindow::SIZE as usize;
+
+/// What is remembered of the frames of one session.
+#[derive(Clone, Debug)]
+pub struct RetryOut {
+    /// By sequence number modulo [`NUMBERS`]: how often it came broken.
+    broken: [u8; NUMBERS],
+    /// In the same way: it was marked lost.
+    lost: u128,
+}
+
+impl Default for RetryOut {
+    fn default() -> Self {
+        Self { broken: [0; NUMBERS], lost: 0 }
+    }
+}
+
+impl RetryOut {
+    fn place(seq: Seq) -> usize {
+        usize::from(seq.get()) % NUMBERS
+    }
+
+    /// A frame near the window came broken; returns the estimated count of its retransmissions, which is one less than that
+    /// of its receptions.
+    // paper: retry-out 3.2 (2) - every report with an error counts, so whole PPDUs that are sent again count too.
+    pub fn broken(&mut self, seq: Seq) -> u8 {
+        let broken = &mut self.broken[Self::place(seq)];
+        *broken = broken.saturating_add(1);
+        *broken - 1
+    }
+
+    /// The estimated count of retransmissions of a frame that came broken; none if it never did.
+    pub fn count(&self, seq: Seq) -> Option<u8> {
+        self.broken[Self::place(seq)].checked_sub(1)
+    }
+
+    /// The frame counts as lost from now on.
+    pub fn mark(&mut self, seq: Seq) {
+        self.lost |= 1 << Self::place(seq);
+    }
+
+    /// Whether the frame was marked lost.
+    pub fn is_lost(&self, seq: Seq) -> bool {
+        self.lost >> Self::place(seq) & 1 == 1
+    }
+
+    /// The window moves on from `start` by `n` numbers: those that come into it are new.
+    pub fn moved(&mut self, start: Seq, n: u16) {
+        for n in 0..n.min(NUMBERS as u16) {
+            let place = Self::place(start.plus(SeqWindow::SIZE + n));
+            self.broken[place] = 0;
+            self.lost &= !(1 << place);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,238 @@
+//! `[test]`: one of Flent's tests by name, which becomes flows when the scenario is read.
+
+use stillair_model::transport::cc::NAMES;
+use stillair_model::vocabulary::Duration;
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::error::Fault;
+use super::super::reader::Field;
+use super::super::{FlentTest, Flow, FlowKind, InterfaceRef, Node, profile};
+use super::Names;
+use super::flow::{self, PING_PAYLOAD, UDP_PING_PAYLOAD};
+
+/// What a test measures before its load starts, and after it has ended.
+// flent: tests/common.inc DELAY (2.3) - behaviour only.
+const DELAY: Duration = Duration::from_secs(5);
+
+/// Flent's step, at which it sends pings.
+const STEP: Duration = Duration::from_millis(200);
+
+pub(super) static SHAPE: Shape = Shape {
+    title: "Test",
+    about: "One of Flent's tests, by its name: TCP flows and pings beside the `[[flow]]`s, with 5 s of pings alone before \
+            and after the load. `up` is from the host that runs the test.",
+    groups: &[&[
+        Key::need(
+            "name",
+            Form::Listed { title: "flent-test", words: "one of Flent's tests, such as `rrul`", names },
+            "which",
+        ),
+        Key::need("from", Form::Name("end"), "the host that runs Flent"),
+        Key::need("to", Form::Name("end"), "the host that it measures against"),
+        Key::or("length", Form::Period, "60 s", "how long the load lasts (`-l`)"),
+        Key::open(
+            "streams",
+            Form::Integer(1, 1000),
+            "must be there with `tcp_nup` and `tcp_ndown`",
+            "their flows (`upload_streams`, `download_streams`)",
+        ),
+        Key::open(
+            "congestion_control",
+            Form::Listed {
+                title: "congestion_control",
+                words: "a congestion control",
+                names: || NAMES.iter().map(|&name| name.to_owned()).collect(),
+            },
+            "what each sender's `sysctl` says",
+            "congestion control of all flows (`tcp_cong_control`)",
+        ),
+        Key::or(
+            "start_spread",
+            Form::Time,
+            "10 ms",
+            "flows and pings start so much later at most, each drawn anew for each run, as processes do",
+        ),
+    ]],
+};
+
+/// Numbers of flows that Flent has tests of their own for: `tcp_2up` and the like.
+const COUNTS: [(&str, u32); 5] = [("2", 2), ("4", 4), ("6", 6), ("8", 8), ("12", 12)];
+
+const PLAIN: [&str; 9] =
+    ["rrul", "rrul_be", "tcp_upload", "tcp_1up", "tcp_nup", "tcp_download", "tcp_1down", "tcp_ndown", "ping"];
+
+fn names() -> Vec<String> {
+    let counted = ["up", "down"].map(|way| COUNTS.map(|(n, _)| format!("tcp_{n}{way}")));
+    PLAIN.iter().map(|&name| name.to_owned()).chain(counted.into_iter().flatten()).collect()
+}
+
+/// What a test's flows are, before they have ends.
+#[derive(Default)]
+struct Load {
+    /// Upwards: its name, Flent's name of its series, the DSCP of its packets.
+    up: Vec<(String, String, u8)>,
+    down: Vec<(String, String, u8)>,
+    /// The same; and whether with UDP.
+    pings: Vec<(&'static str, &'static str, u8, bool)>,
+}
+
+const CS1: u8 = 8;
+const CS5: u8 = 40;
+const EF: u8 = 46;
+
+impl Load {
+    /// The flows of a test; `streams` where it asks for a number.
+    // flent: tests/*.conf (2.3) - behaviour only: flows, marks and the names of series.
+    fn of(name: &str, streams: u32) -> Self {
+        let mut load = Self::default();
+        let icmp = ("ping-icmp", "Ping (ms) ICMP", 0, false);
+        match name {
+            "rrul" => {
+                let all = [("be", "BE", 0), ("bk", "BK", CS1), ("cs5", "CS5", CS5), ("ef", "EF", EF)];
+                load.both(all);
+                load.pings = vec![
+                    ("ping-ef", "Ping (ms) UDP EF", EF, true),
+                    ("ping-bk", "Ping (ms) UDP BK", CS1, true),
+                    ("ping-be", "Ping (ms) UDP BE", 0, true),
+                    icmp,
+                ];
+            }
+            "rrul_be" => {
+                load.both([("be", "BE", 0), ("be2", "BE2", 0), ("be3", "BE3", 0), ("be4", "BE4", 0)]);
+                load.pings = vec![
+                    ("ping-be1", "Ping (ms) UDP BE1", 0, true),
+                    ("ping-be2", "Ping (ms) UDP BE2", 0, true),
+                    ("ping-be3", "Ping (ms) UDP BE3", 0, true),
+                    icmp,
+                ];
+            }
+            "ping" => load.pings = vec![icmp, ("ping-udp", "Ping (ms) UDP", 0, true)],
+            "tcp_upload" | "tcp_1up" => {
+                load.up.push(("upload".into(), "TCP upload".into(), 0));
+                load.pings.push(icmp);
+            }
+            "tcp_download" | "tcp_1down" => {
+                load.down.push(("download".into(), "TCP download".into(), 0));
+                load.pings.push(icmp);
+            }
+            _ => {
+                let (way, flows) = if name.ends_with("up") {
+                    ("upload", &mut load.up)
+                } else {
+                    ("download", &mut load.down)
+                };
+                flows.extend((1..=streams).map(|n| (format!("{way}-{n}"), format!("TCP {way}::{n}"), 0)));
+                load.pings.push(icmp);
+            }
+        }
+        load
+    }
+
+    fn both(&mut self, all: [(&str, &str, u8); 4]) {
+        let named = |way: &str| {
+            all.map(|(own, series, mark)| (format!("{way}-{own}"), format!("TCP {way} {series}"), mark))
+                .to_vec()
+        };
+        (self.up, self.down) = (named("upload"), named("download"));
+    }
+}
+
+/// When a test's parts happen.
+#[derive(Clone, Copy)]
+pub(super) struct Times {
+    /// Pings alone, before the load and after it.
+    pub delay: Duration,
+    /// The load.
+    pub length: Duration,
+}
+
+impl Times {
+    /// All of it.
+    pub(super) fn total(self) -> Duration {
+        self.length + self.delay * 2
+    }
+}
+
+/// When the parts of the test happen, before anything else of the scenario is known.
+pub(super) fn times(field: &Field<'_>) -> Result<Times, Fault> {
+    let mut section = field.section("a table with name, from and to")?;
+    let name: &str = name(&section.need("name", "one of Flent's tests")?)?;
+    let delay = if name == "ping" { Duration::ZERO } else { DELAY };
+    Ok(Times { delay, length: section.or("length", Duration::from_secs(60))? })
+}
+
+fn name<'a>(field: &Field<'a>) -> Result<&'a str, Fault> {
+    let names = names();
+    let known: Vec<(&str, ())> = names.iter().map(|name| (name.as_str(), ())).collect();
+    field.choice(&known)?;
+    field.text("one of Flent's tests")
+}
+
+/// Reads the test and adds its flows.
+pub(super) fn read(
+    field: &Field<'_>,
+    names: &Names<'_>,
+    nodes: &[Node],
+    flows: &mut Vec<Flow>,
+) -> Result<FlentTest, Fault> {
+    let Times { delay, length } = times(field)?;
+    let mut section = field.section("a table with name, from and to")?;
+    let test = name(&section.need("name", "one of Flent's tests")?)?;
+    let from = names.endpoint(&section.need("from", "the name of a node")?)?;
+    let to = section.need("to", "the name of a node")?;
+    let to = *flow::receivers(&to, from, names)?.first().expect("at least one receiver");
+    section.or("length", length)?;
+    let spread = section.or_by("start_spread", Duration::from_millis(10), |field| {
+        let spread = field.value()?;
+        if spread < length { Ok(spread) } else { Err(field.wrong("a time shorter than length")) }
+    })?;
+    let control = section.get("congestion_control").map(|field| profile::controller(&field)).transpose()?;
+    let own = COUNTS.iter().find(|(n, _)| test == format!("tcp_{n}up") || test == format!("tcp_{n}down"));
+    let asks = matches!(test, "tcp_nup" | "tcp_ndown");
+    let streams = match section.get("streams") {
+        Some(field) if !asks => {
+            let found = format!("{}, and a test of a fixed number of flows", field.item.value.describe());
+            return Err(field.found(found, "\"tcp_nup\" or \"tcp_ndown\" as the name"));
+        }
+        Some(field) => Some(field.value::<u32>()?),
+        None if asks => return Err(section.wrong("no streams", "their number")),
+        None => own.map(|(_, n)| *n),
+    };
+    section.finish()?;
+    let load = Load::of(test, streams.unwrap_or(0));
+    let mut add = |name: &str, series: &str, mark: u8, ends: [InterfaceRef; 2], kind: FlowKind| {
+        if flows.iter().any(|f| f.name == name) {
+            let found = format!("{name:?} a second time, which is a flow of the test");
+            return Err(field.found(found, "another name for the flow"));
+        }
+        let loads = matches!(kind, FlowKind::Tcp { .. });
+        flows.push(Flow {
+            name: name.to_owned(),
+            from: ends[0],
+            to: vec![ends[1]],
+            tos: mark << 2,
+            start: if loads { delay } else { Duration::ZERO },
+            start_spread: spread,
+            stop: loads.then(|| delay + length),
+            kind,
+            series: Some(series.to_owned()),
+        });
+        Ok(())
+    };
+    let ways = [(load.up, [from, to]), (load.down, [to, from])];
+    for ((name, series, mark), ends) in
+        ways.into_iter().flat_map(|(all, ends)| all.into_iter().map(move |f| (f, ends)))
+    {
+        let default = nodes[ends[0].node].profile.congestion_control;
+        let congestion_control = control.unwrap_or(default);
+        add(&name, &series, mark, ends, FlowKind::Tcp { congestion_control, bytes: None })?;
+    }
+    for (name, series, mark, udp) in load.pings {
+        let kind = match udp {
+            true => FlowKind::UdpPing { interval: STEP, payload: UDP_PING_PAYLOAD },
+            false => FlowKind::Ping { interval: STEP, payload: PING_PAYLOAD },
+        };
+        add(name, series, mark, [from, to], kind)?;
+    }
+    Ok(FlentTest { name: test.to_owned(), from, to, length, delay, streams })
+}

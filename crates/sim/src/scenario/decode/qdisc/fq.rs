@@ -1,0 +1,71 @@
+//! The options of fq.
+
+use stillair_model::qdisc::fq::FqParams;
+
+use super::super::super::contract::{Form, Key, Shape};
+use super::super::super::error::Fault;
+use super::super::super::reader::Section;
+
+/// Most heads of lists.
+// linux: net/sched/sch_fq.c fq_change (6.1).
+const MAX_BUCKETS: i64 = 1 << 18;
+
+const OPTIONS: &[Key] = &[
+    Key::or("limit", Form::Integer(1, 1_000_000), "10000", "most packets"),
+    Key::or("flow_limit", Form::Integer(1, 1_000_000), "100", "most packets of a flow"),
+    Key::or("quantum", Form::Bytes(1, 1 << 20), "3028 B", "bytes that a flow may send in a round"),
+    Key::or("initial_quantum", Form::Bytes(0, 1 << 30), "15140 B", "bytes that a new flow may send first"),
+    Key::open("maxrate", Form::Rate, "none", "most that a flow may send"),
+    Key::or(
+        "buckets",
+        Form::Integer(2, MAX_BUCKETS),
+        "1024",
+        "lists by which flows are found, a power of two",
+    ),
+    Key::or(
+        "orphan_mask",
+        Form::Integer(0, u32::MAX as i64),
+        "1023",
+        "bits of their hash by which flows without a local TCP socket are told apart",
+    ),
+    Key::or("pacing", Form::Boolean, "true", "TCP leaves its pacing to it, and `maxrate` holds"),
+    Key::or("refill_delay", Form::Time, "40 ms", "a flow that was idle for longer has a quantum again"),
+    Key::or("low_rate_threshold", Form::Rate, "550 kbit/s", "flows of less go last with each packet"),
+    Key::open("ce_threshold", Form::Time, "never", "what leaves so much too late is marked"),
+    Key::or("timer_slack", Form::Time, "10 us", "how late its timer may be"),
+    Key::or("horizon", Form::Time, "10 s", "how far in the future a departure may be"),
+    Key::or("horizon_drop", Form::Boolean, "true", "what is due later is dropped; otherwise it leaves then"),
+];
+
+pub(super) static SHAPE: Shape = Shape {
+    title: "Qdisc fq",
+    about: "Fair queueing with departure times, under the names that `tc` uses.",
+    groups: &[&[Key::tag("kind", "fq")], OPTIONS],
+};
+
+pub(super) static SHAPE_MQ: Shape = Shape {
+    title: "Qdisc fq of a Wi-Fi interface",
+    about: "Fair queueing with departure times, under the names that `tc` uses.",
+    groups: &[&[Key::tag("kind", "fq")], OPTIONS, super::MQ],
+};
+
+/// Reads the options.
+pub(super) fn read(section: Option<&mut Section<'_>>) -> Result<FqParams, Fault> {
+    let mut p = FqParams::default();
+    let Some(section) = section else { return Ok(p) };
+    p.limit = section.or("limit", p.limit)?;
+    p.flow_limit = section.or("flow_limit", p.flow_limit)?;
+    p.quantum = section.or("quantum", p.quantum)?;
+    p.initial_quantum = section.or("initial_quantum", p.initial_quantum)?;
+    p.maxrate = section.find("maxrate")?;
+    p.buckets = section.or_by("buckets", p.buckets, super::power_of_two)?;
+    p.orphan_mask = section.or("orphan_mask", p.orphan_mask)?;
+    p.pacing = section.or("pacing", p.pacing)?;
+    p.refill_delay = section.or("refill_delay", p.refill_delay)?;
+    p.low_rate_threshold = section.or("low_rate_threshold", p.low_rate_threshold)?;
+    p.ce_threshold = section.or("ce_threshold", p.ce_threshold)?;
+    p.timer_slack = section.or("timer_slack", p.timer_slack)?;
+    p.horizon = section.or("horizon", p.horizon)?;
+    p.horizon_drop = section.or("horizon_drop", p.horizon_drop)?;
+    Ok(p)
+}

@@ -1,0 +1,48 @@
+//! A USB device as a whole: what the air carries, and whom a stopped device holds back.
+
+mod common;
+
+use common::{air_permille, cell, flow, of, parse, run, run_to, station, watched};
+use stillair_model::vocabulary::Duration;
+
+const QUIET: &str = "band = \"2.4 GHz\"\nwidth = \"40 MHz\"\nbeacon_interval = \"off\"";
+const RATE: &str = "rate = \"ht40-mcs7-sgi\", scheme = \"ath9k_htc\"";
+
+#[test]
+fn the_air_of_a_saturated_station_is_aggregates_of_17_and_16() {
+    let text = cell("4 s", QUIET, "scheme = \"ath9k_htc\"")
+        + &station("s", 0, RATE)
+        // Four sockets: one send buffer holds fewer datagrams than the host and the target.
+        + &flow("udp", "s", "ap", "rate = \"50 Mbit/s\"\npayload = 1472\nburst = 32").repeat(4);
+    let mut world = watched(&parse(&text, &[]), 0).world;
+    run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
+    let accounts = world.air_accounts();
+    let [_, contention, data, ack, ..] = air_permille(accounts[0].1);
+    // 17 frames: 16 * 1544 + 1542 = 26,246 bytes and 22 bits, 540 bits a symbol: 389 symbols of 3.6 us and a preamble of 36,
+    // on the legacy grid and with the 6 us of 2.4 GHz 1446 us. 16 frames: 367 symbols, 1366 us. Then SIFS and Block Ack 48,
+    // AIFS and half of 7 slots (not of 15) 37 + 31.5.
+    let parts = [contention, data, ack];
+    let whole = (1446.0 + 1366.0) / 2.0 + 48.0 + 68.5;
+    let expected = [68.5, (1446.0 + 1366.0) / 2.0, 48.0].map(|part| part * 1000.0 / whole);
+    for (got, want) in parts.into_iter().zip(expected) {
+        assert!((got as f64 - want).abs() < 6.0, "{parts:?} {expected:?}");
+    }
+    let frames = world.trace.delivered.iter().sum::<u64>() as f64 / world.trace.tries as f64;
+    assert!((frames - 16.5).abs() < 0.1, "{frames}");
+}
+
+#[test]
+fn background_holds_video_back() {
+    // One count for all categories: what background has queued on the host goes first. In ath9k each category has its own.
+    let delay = |scheme: &str| {
+        let path = format!("rate = \"ht40-mcs7-sgi\", scheme = \"{scheme}\"");
+        let text = cell("4 s", QUIET, "scheme = \"fifo\"")
+            + &station("s", 0, &path)
+            + &flow("udp", "s", "ap", "rate = \"60 Mbit/s\"\nmark = \"CS1\"\nburst = 32").repeat(4)
+            + &flow("ping", "s", "ap", "interval = \"20 ms\"\nmark = \"CS5\"");
+        of(&run(&parse(&text, &[("warm_up", "1 s")]), 0), "s").ping_median_ms.expect("replies")
+    };
+    let [htc, legacy] = ["ath9k_htc", "fifo"].map(delay);
+    // 213 frames at about 16.5 in 1.52 ms.
+    assert!((15.0..25.0).contains(&htc) && legacy < 6.0, "{htc} {legacy}");
+}
