@@ -45,7 +45,7 @@ def stillair(*arguments: str, cwd: Path, limit: int | None = None, stdout: int |
         (('duration = "30 s"', "duration = 30"), "f.toml:2: duration: found 30, expected a time in ns, us, ms or s"),
         (('duration = "30 s"', 'durration = "30 s"'), "durration: found an unknown key"),
         (('warm_up = "5 s"', 'warm_up = "30 s"'), "expected a time shorter than duration"),
-        (('profile = "linux-4.4"', 'profile = "linux-4.5"'), 'found "linux-4.5", expected one of "linux-4.4"'),
+        (('profile = "linux-4.14"', 'profile = "linux-4.5"'), 'found "linux-4.5", expected one of "linux-4.4"'),
         (('role = "ap"', 'role = "app"'), 'did you mean "ap"?'),
         (('"mcs15", "mcs14"', '"mcs15", "mcs99"'), "expected an HT rate"),
         (('rate = "100 Mbit/s"', 'rate = "100 Mbps"'), "expected a rate in bit/s, kbit/s, Mbit/s or Gbit/s"),

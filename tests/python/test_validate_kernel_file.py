@@ -20,8 +20,8 @@ def test_the_package_has_measurements_of_every_kind() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_file_is_read_whole(path: Path) -> None:
     file = kernel_file.read(path)
-    assert file.config.unknown == ()
-    assert file.config.profile == "linux-6.1"
+    assert file.config.idle == ()
+    assert (file.config.kernel, file.config.hz) == ((6, 1), 250)
     measured = of_kernel(file, scenario.disciplines(file))
     assert set(measured) | {"sawtooth_period_s", "sawtooth_depth"} == set(QUANTITIES)
     assert all(value >= 0 for value in measured.values())
