@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers kernels describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ns3 clean prerequisites
+.PHONY: help run papers kernels describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -81,6 +81,12 @@ bench-qdiscs: | prerequisites ## CPU time and instructions per packet in each qu
 	cargo build --release --locked -p stillair-model --example qdiscs
 	$(TARGET)/release/examples/qdiscs
 	@scripts/qdisc-instructions.sh $(TARGET)/release/examples/qdiscs
+
+bench-ccs: | prerequisites ## CPU time and instructions per acknowledgement in each congestion control
+	@mkdir -p build
+	cargo build --release --locked -p stillair-model --example ccs
+	$(TARGET)/release/examples/ccs
+	@scripts/cc-instructions.sh $(TARGET)/release/examples/ccs
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench

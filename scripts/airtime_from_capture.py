@@ -21,7 +21,11 @@ from pathlib import Path
 SECTION_HEADER = b"\x0a\x0d\x0d\x0a"
 RADIOTAP = 127
 OFDM_PREAMBLE_NS = 20_000
-USES = ("data", "ack", "beacon", "management", "collision")
+USES = ("data", "ack", "beacon", "management", "protection", "collision")
+
+RTS, CTS = 0xB4, 0xC4
+KINDS = {0x88: "data", 0xD4: "ack", 0x94: "ack", 0x80: "beacon", RTS: "protection", CTS: "protection"}
+"""Uses by the first byte of frame control; management frames and Block Ack requests are the rest."""
 
 # Radiotap fields up to A-MPDU status: size and alignment by bit.
 FIELDS = {
@@ -30,6 +34,8 @@ FIELDS = {
     19: (3, 1), 20: (8, 4),
 }  # fmt: skip
 FLAGS, RATE, CHANNEL, MCS, AMPDU = 1, 2, 3, 19, 20
+DSSS = (2, 4, 11, 22)
+"""Rates of 802.11b in half Mbit/s; none of them is one of OFDM."""
 
 
 @dataclass
@@ -43,7 +49,7 @@ class Frame:
     kind: int
     """Type and subtype: the first byte of frame control."""
     rate: tuple[int, ...]
-    """(Mbit/s,) or (MCS, width in MHz, short guard interval)."""
+    """(half Mbit/s, short preamble) or (MCS, width in MHz, short guard interval)."""
     lower_band: bool
     reference: int | None
     """Number of its A-MPDU."""
@@ -97,7 +103,7 @@ def add_up(frames: list[Frame], least: int, density: int) -> dict[str, int]:
 
 
 def ppdus(frames: list[Frame], least: int, density: int) -> Iterator[tuple[int, int, str, int]]:
-    """Start, end, use, and the gap before it that belongs to the use."""
+    """Start, end, use, and the gap before or behind it that belongs to the use."""
     groups: list[list[Frame]] = []
     by_reference: dict[int, list[Frame]] = {}
     for frame in frames:
@@ -111,10 +117,14 @@ def ppdus(frames: list[Frame], least: int, density: int) -> Iterator[tuple[int, 
     for group in groups:
         first = group[0]
         length = psdu(group, least, density)
-        use = {0x88: "data", 0xD4: "ack", 0x94: "ack", 0x80: "beacon"}.get(first.kind, "management")
+        use = KINDS.get(first.kind, "management")
         sifs = 10_000 if first.lower_band else 16_000
         end = first.start + duration(first.rate, length, first.lower_band)
-        yield first.start, end, use, sifs if use == "ack" else 0
+        # Before an answer lies a SIFS that is its own, and behind a frame that protects others one that is theirs. Who
+        # has sent a CTS to itself goes on after that, collision or not; who has sent an RTS waits for the answer.
+        if first.kind == CTS:
+            end += sifs
+        yield first.start, end, use, sifs if use == "ack" or first.kind == RTS else 0
 
 
 def psdu(group: list[Frame], least: int, density: int) -> int:
@@ -134,8 +144,8 @@ def psdu(group: list[Frame], least: int, density: int) -> int:
 
 def bits_per_symbol(rate: tuple[int, ...]) -> int:
     """Data bits of a symbol over all streams."""
-    if len(rate) == 1:
-        return rate[0] * 4
+    if len(rate) == 2:
+        return rate[0] * 2
     mcs, width, _ = rate
     # Bits on a subcarrier, and the code's rate as a fraction.
     modulation = [(1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6)]
@@ -151,7 +161,9 @@ def symbol(rate: tuple[int, ...]) -> int:
 def duration(rate: tuple[int, ...], length: int, lower_band: bool) -> int:
     """TXTIME in ns."""
     extension = 6_000 if lower_band else 0
-    if len(rate) == 1:
+    if len(rate) == 2 and rate[0] in DSSS:
+        return (96_000 if rate[1] else 192_000) + -(-16 * length // rate[0]) * 1_000
+    if len(rate) == 2:
         symbols = -(-(16 + 8 * length + 6) // bits_per_symbol(rate))
         return OFDM_PREAMBLE_NS + 4_000 * symbols + extension
     streams = rate[0] // 8 + 1
@@ -213,7 +225,7 @@ def read_frame(start: int, packet: bytes, original: int) -> Frame:
         _, flags, index = fields[MCS]
         rate: tuple[int, ...] = (index, 40 if flags & 3 == 1 else 20, flags >> 2 & 1)
     else:
-        rate = (fields[RATE][0] // 2,)
+        rate = (fields[RATE][0], fields[FLAGS][0] >> 1 & 1)
     reference = struct.unpack_from("<I", fields[AMPDU])[0] if AMPDU in fields else None
     return Frame(start, original - length, packet[length], rate, frequency < 3_000, reference)
 

@@ -1,6 +1,7 @@
 """Inventories, plans, and from runs to measurements."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -115,9 +116,12 @@ def test_the_list_says_what_each_experiment_needs(monkeypatch: pytest.MonkeyPatc
     assert status["ending-the-anomaly/fig6-jain"] == "yes"
     assert status["bquic/table3-lab"] == "needs QUIC"
     assert status["towards-1ms/table1-parameters"] == "nothing to run"
-    monkeypatch.setattr(campaign, "prepare", lambda own: f"needs {own.needs} (...)" if own.needs else "")
-    (wired,) = registry.find("tsq-pacing/fig4")
-    assert wired.status == "needs TCP"
+    assert status["ending-the-anomaly/fig8-sparse"] == "yes"
+    (sparse,) = registry.find("ending-the-anomaly/fig8")
+    campaigns = tuple(replace(own, needs="a virtual station") for own in sparse.plan.campaigns)
+    monkeypatch.setattr(campaign, "prepare", lambda own: f"needs {own.needs} (...)")
+    waiting = replace(sparse, plan=replace(sparse.plan, campaigns=campaigns))
+    assert waiting.status == "needs a virtual station"
 
 
 def short(name: str) -> tuple[list[registry.Entry], report.Report]:

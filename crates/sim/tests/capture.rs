@@ -43,8 +43,9 @@ impl Sink for Keeper {
             FrameView::Sent(wire, headers) => kept.packets[1 + wire.index()].push((now, *headers)),
             FrameView::Received(wire, headers) => kept.packets[2 - wire.index()].push((now, *headers)),
             FrameView::Air(view) => {
-                let PpduView { tried, to, rate, bytes, tid, content, whole, answer, .. } = **view;
-                let view = PpduView { tried, to, rate, bytes, tid, content, mpdus: &[], whole, answer };
+                let PpduView { tried, to, rate, bytes, tid, content, whole, answer, guard, .. } = **view;
+                let view =
+                    PpduView { tried, to, rate, bytes, tid, content, mpdus: &[], whole, answer, guard };
                 kept.air.push(Shown { view, mpdus: Vec::new() });
             }
         }
@@ -109,6 +110,7 @@ fn check_frame(read: &Read<'_>, at: Instant, rate: PhyRate, whole: bool, len: u3
     assert_eq!((flags >> 6 & 1 == 0, flags >> 4 & 1), (whole, 1));
     match rate {
         PhyRate::Ofdm(r) => assert_eq!(u32::from(read.radiotap[17]), 2 * r.mbps()),
+        PhyRate::Dsss(r, _) => assert_eq!(u64::from(read.radiotap[17]), r.rate().bps() / 500_000),
         PhyRate::Ht(r) => {
             let (bits, index) = (read.radiotap[27], read.radiotap[28]);
             assert_eq!((present >> 19 & 1, index), (1, r.mcs));

@@ -28,15 +28,16 @@ fn durations(band: Band) -> SlotDurations {
     let (sifs, aifs) = (us(t.sifs), us(t.sifs) + 3.0 * us(t.slot));
     SlotDurations {
         slot: us(t.slot),
-        success: data + sifs + us(t.ack_duration(OfdmRate::M24)) + aifs,
-        collision: data + sifs + us(t.ack_duration(OfdmRate::M6)) + aifs,
+        success: data + sifs + us(t.ack_duration(PhyRate::Ofdm(OfdmRate::M24))) + aifs,
+        collision: data + sifs + us(t.ack_duration(PhyRate::Ofdm(OfdmRate::M6))) + aifs,
         payload: f64::from(PAYLOAD * 8),
     }
 }
 
 /// So many stations upload far more than there is room for, in single frames that are tried until they arrive.
 fn upload(n: usize, band: &str) -> String {
-    let channel = format!("band = \"{band}\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"");
+    let channel =
+        format!("band = \"{band}\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"");
     let tries = "{ rate = \"ofdm-54\", tries = 15 }";
     let path = format!("rate = \"ofdm-54\", retry_chain = [{tries}, {tries}, {tries}, {tries}]");
     let mut text = cell(&format!("{SECONDS} s"), &channel, "scheme = \"fifo\"");
@@ -102,12 +103,13 @@ fn the_account_of_the_air_of_one_station() {
     let mut world = watched(&parse(&upload(1, "5 GHz"), &[]), 0).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
     let accounts = world.air_accounts();
-    let [idle, contention, data, ack, collision, beacon, management] = air_permille(accounts[0].1);
+    let [idle, contention, data, ack, collision, beacon, management, protection] =
+        air_permille(accounts[0].1);
     // 54 Mbit/s: 252 us of data, 16 + 28 of answer, 43 + 67.5 of waiting: 406.5 us in all.
     let parts = [contention, data, ack];
     let expected = [110.5, 252.0, 44.0].map(|part| part * 1000.0 / 406.5);
     for (got, want) in parts.into_iter().zip(expected) {
         assert!((got as f64 - want).abs() < 5.0, "{parts:?} {expected:?}");
     }
-    assert_eq!([idle, collision, beacon, management], [0; 4]);
+    assert_eq!([idle, collision, beacon, management, protection], [0; 5]);
 }

@@ -173,6 +173,21 @@ pub struct PpduView<'a> {
     pub whole: bool,
     /// The answer, if there was one.
     pub answer: Option<AnswerView>,
+    /// What went before it.
+    pub guard: Option<GuardView>,
+}
+
+/// RTS and CTS before a PPDU, or a CTS of its sender to itself.
+#[derive(Clone, Copy, Debug)]
+pub struct GuardView {
+    /// Rate of both.
+    pub rate: RateCode,
+    /// When the preamble of the CTS begins.
+    pub cts: Instant,
+    /// When that of the RTS begins; none if the CTS is the sender's own.
+    pub rts: Option<Instant>,
+    /// The RTS was answered, or there was none; otherwise nothing followed, the PPDU neither.
+    pub answered: bool,
 }
 
 /// Something that a capture would hold.

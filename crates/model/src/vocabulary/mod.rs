@@ -15,7 +15,7 @@ mod units;
 
 pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{
-    AnswerView, ContentView, FrameView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
+    AnswerView, ContentView, FrameView, GuardView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use kind::Kind;

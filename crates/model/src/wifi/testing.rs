@@ -25,8 +25,7 @@ pub(crate) fn ms(n: u64) -> Instant {
 
 /// A chain of the named rates, two tries each.
 pub(crate) fn chain(names: &[&str]) -> RetryChain {
-    let tries: Vec<_> =
-        names.iter().map(|n| RateTry { rate: PhyRate::parse(n).unwrap(), tries: 2 }).collect();
+    let tries: Vec<_> = names.iter().map(|n| RateTry::new(PhyRate::parse(n).unwrap(), 2)).collect();
     RetryChain::new(&tries).unwrap()
 }
 

@@ -106,8 +106,7 @@ impl Pair {
     pub fn new(driver: DriverConfig, rates: &[&str], retry_limit: u8) -> Self {
         let timing = Timing::of(Band::Ghz5);
         let mut medium = Medium::new(timing.sifs, timing.slot);
-        let tries: Vec<_> =
-            rates.iter().map(|n| RateTry { rate: PhyRate::parse(n).unwrap(), tries: 2 }).collect();
+        let tries: Vec<_> = rates.iter().map(|n| RateTry::new(PhyRate::parse(n).unwrap(), 2)).collect();
         let chain = RetryChain::new(&tries).unwrap();
         let edca = EdcaSet::STATION;
         let sides = [0_u16, 1].map(|n| {

@@ -13,6 +13,8 @@ mod kind {
     pub const ACTION: u8 = 0xd0;
     pub const BLOCK_ACK_REQUEST: u8 = 0x84;
     pub const BLOCK_ACK: u8 = 0x94;
+    pub const RTS: u8 = 0xb4;
+    pub const CTS: u8 = 0xc4;
     pub const ACK: u8 = 0xd4;
     pub const QOS_DATA: u8 = 0x88;
 }
@@ -107,6 +109,16 @@ fn addba_parameters(tid: u8) -> [u8; 2] {
 // spec: ieee80211-2016 9.3.1.8.1 and 9.3.1.9.1 - compressed bitmap, TID in the upper four bits.
 fn block_ack_control(tid: u8) -> [u8; 2] {
     (0x0004 | u16::from(tid) << 12).to_le_bytes()
+}
+
+/// A CTS, or an RTS if it names its sender.
+pub fn guard(out: &mut Body<'_>, nav: Duration, to: Mac, from: Option<Mac>) {
+    out.push(&[if from.is_some() { kind::RTS } else { kind::CTS }, 0]);
+    out.push(&duration(nav));
+    out.push(&to.0);
+    if let Some(from) = from {
+        out.push(&from.0);
+    }
 }
 
 /// An ACK.

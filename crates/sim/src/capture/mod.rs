@@ -27,9 +27,11 @@ mod tcp;
 use std::io::{self, Write};
 
 use stillair_model::vocabulary::{
-    AnswerView, ContentView, DevId, Duration, FrameView, Headers, Instant, PpduView, Sink, Trace, WireId,
+    AnswerView, ContentView, DevId, Duration, FrameView, GuardView, Headers, Instant, PpduView, Sink, Trace,
+    WireId,
 };
 use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::phy::frame as lengths;
 
 use crate::scenario::Scenario;
 use body::Body;
@@ -128,8 +130,25 @@ impl<W: Write> Capture<W> {
         }
     }
 
+    /// An RTS that met another frame.
+    fn unanswered(&mut self, now: Instant, view: &PpduView<'_>) {
+        let points = [self.scene.air(view.tried.channel), self.scene.dev(view.tried.dev)];
+        let (connections, numbers) = (&self.connections, Numbers::default());
+        let shot = Shot { scene: &self.scene, connections, view, numbers, packets: &[] };
+        let writer = &mut self.writer;
+        if let Some(guard) = &view.guard {
+            points.into_iter().flatten().for_each(|point| shot.guard(writer, now, point, guard));
+        }
+    }
+
     fn air(&mut self, now: Instant, view: &PpduView<'_>) {
-        let wanted = self.wants(view.tried.start);
+        let begun = view.guard.as_ref().map_or(view.tried.start, |g| g.rts.unwrap_or(g.cts));
+        let wanted = self.wants(begun);
+        if view.guard.as_ref().is_some_and(|guard| !guard.answered) {
+            return if wanted {
+                self.unanswered(now, view)
+            };
+        }
         let (numbers, packets) = self.memory.note(view);
         packets.iter().for_each(|p| self.connections.note(p));
         if !wanted {
@@ -138,6 +157,14 @@ impl<W: Write> Capture<W> {
         let shot = Shot { scene: &self.scene, connections: &self.connections, view, numbers, packets };
         let sender = view.tried.dev;
         let writer = &mut self.writer;
+        if let Some(guard) = &view.guard {
+            let points = [
+                self.scene.air(view.tried.channel),
+                self.scene.dev(sender),
+                view.to.and_then(|to| self.scene.dev(to)),
+            ];
+            points.into_iter().flatten().for_each(|point| shot.guard(writer, now, point, guard));
+        }
         let mut ppdu = |point: Option<u32>, sent: bool| {
             point.into_iter().for_each(|point| shot.ppdu(writer, now, point, sent));
         };
@@ -249,6 +276,29 @@ impl Shot<'_> {
                 false => dot11::ack(out, to),
             });
         });
+    }
+
+    /// RTS and CTS before the PPDU. Their durations reach to the end of the exchange.
+    fn guard<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, guard: &GuardView) {
+        let view = self.view;
+        let sender = self.scene.mac(view.tried.dev);
+        let nav = self.head(0, false).nav;
+        let end = view.tried.start + view.tried.airtime + nav;
+        let receiver = view.to.map_or(Mac::BROADCAST, |to| self.scene.mac(to));
+        let frame = |writer: &mut Writer<W>, start: Instant, bytes: u32, to: Mac, from: Option<Mac>| {
+            let over = start + self.scene.control_duration(view, rate(guard.rate), bytes);
+            let radiotap = self.radiotap(start, rate(guard.rate), false, None);
+            let nav = end.saturating_since(over);
+            writer.frame(now, point, start, |out| {
+                framed(out, radiotap, |out| dot11::guard(out, nav, to, from))
+            });
+        };
+        if let Some(start) = guard.rts {
+            frame(writer, start, lengths::RTS, receiver, Some(sender));
+        }
+        if guard.answered {
+            frame(writer, guard.cts, lengths::CTS, sender, None);
+        }
     }
 
     fn radiotap(&self, start: Instant, rate: PhyRate, bad_fcs: bool, ampdu: Option<Ampdu>) -> Radiotap {

@@ -2,7 +2,7 @@
 // spec: radiotap.org - fields in the order of their bits, each aligned to its size, all little-endian.
 
 use stillair_model::vocabulary::{Duration, Instant};
-use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
+use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Preamble, Width, dsss_preamble_nanos};
 
 use super::body::Body;
 
@@ -24,6 +24,7 @@ mod present {
     pub const AMPDU: u32 = 1 << 20;
 }
 
+const SHORT_PREAMBLE: u8 = 0x02;
 const FCS_AT_END: u8 = 0x10;
 const BAD_FCS: u8 = 0x40;
 const SHORT_GI: u8 = 0x80;
@@ -64,9 +65,9 @@ impl Tuning {
         base + 5 * u16::from(self.number)
     }
 
-    fn flags(self) -> u16 {
-        // OFDM at 2.4 or 5 GHz.
-        0x0040
+    fn flags(self, rate: PhyRate) -> u16 {
+        // CCK or OFDM, at 2.4 or 5 GHz.
+        (if matches!(rate, PhyRate::Dsss(..)) { 0x0020 } else { 0x0040 })
             | match self.band {
                 Band::Ghz2 => 0x0080,
                 Band::Ghz5 => 0x0100,
@@ -104,6 +105,7 @@ pub struct Radiotap {
 pub fn preamble(rate: PhyRate) -> Duration {
     Duration::from_micros(match rate {
         PhyRate::Ofdm(_) => 20,
+        PhyRate::Dsss(_, preamble) => dsss_preamble_nanos(preamble) / 1_000,
         PhyRate::Ht(r) => 32 + 4 * [1, 2, 4, 4][usize::from(r.streams() - 1)],
     })
 }
@@ -126,6 +128,11 @@ impl Radiotap {
             PhyRate::Ofdm(r) => {
                 bits |= p::RATE;
                 rate = (2 * r.mbps()) as u8;
+            }
+            PhyRate::Dsss(r, preamble) => {
+                bits |= p::RATE;
+                rate = (r.rate().bps() / 500_000) as u8;
+                flags |= if preamble == Preamble::Short { SHORT_PREAMBLE } else { 0 };
             }
             PhyRate::Ht(HtRate { mcs: index, width, gi }) => {
                 bits |= p::MCS;
@@ -153,7 +160,7 @@ impl Radiotap {
         // Without a rate the byte is padding before the channel.
         head[17] = rate;
         head[18..20].copy_from_slice(&self.tuning.megahertz().to_le_bytes());
-        head[20..22].copy_from_slice(&self.tuning.flags().to_le_bytes());
+        head[20..22].copy_from_slice(&self.tuning.flags(self.rate).to_le_bytes());
         head[22..24].copy_from_slice(&[SIGNAL as u8, NOISE as u8]);
         // 24 and 25: RX flags, none of them set.
         if bits & p::MCS != 0 {

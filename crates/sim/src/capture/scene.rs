@@ -6,8 +6,8 @@ use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PpduView, WireId,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
-use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
+use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
 
 use super::beacon::Beacon;
 use super::mac::Mac;
@@ -106,7 +106,7 @@ impl Scene {
             devs: layout.devs.iter().map(dev).collect(),
             wires: layout.wires.clone(),
             addresses: layout.interfaces.iter().map(|i| i.address).collect(),
-            timings: scenario.channels.iter().map(|c| Timing::of(c.band)).collect(),
+            timings: scenario.channels.iter().map(|c| c.timing()).collect(),
             tunings,
         };
         for (name, place) in places {
@@ -188,6 +188,11 @@ impl Scene {
     /// What an access point's beacons say after the time stamp.
     pub fn beacon(&self, dev: DevId) -> &[u8] {
         &self.devs[dev.index()].beacon
+    }
+
+    /// How long a control frame of `bytes` lasts on the channel of a PPDU.
+    pub fn control_duration(&self, view: &PpduView<'_>, rate: PhyRate, bytes: u32) -> Duration {
+        ppdu_duration(rate, bytes, self.timings[view.tried.channel.index()].band)
     }
 
     /// Time from the end of a PPDU to the end of the answer it asks for.

@@ -1,5 +1,6 @@
 //! What was seen: per flow and per station, from the trace alone, and a hash of the whole trace.
 
+mod exchanges;
 mod hash;
 mod occupancy;
 mod rc_stats;
@@ -10,6 +11,7 @@ mod summary;
 mod voip;
 mod xstats;
 
+pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
 pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
@@ -87,6 +89,8 @@ pub struct Recorder {
     pub links: Vec<Vec<(usize, Direction)>>,
     /// What happened step by step, if that is wanted.
     pub series: Option<Series>,
+    /// Every exchange of a stretch, if that is wanted.
+    pub exchanges: Option<Exchanges>,
     hash: TraceHash,
 }
 
@@ -99,7 +103,7 @@ impl Recorder {
         links: Vec<Vec<(usize, Direction)>>,
     ) -> Self {
         let stations = vec![StationRecord::default(); stations];
-        Self { measured, flows, stations, links, series: None, hash: TraceHash::default() }
+        Self { measured, flows, stations, links, series: None, exchanges: None, hash: TraceHash::default() }
     }
 
     /// The hash of all that was traced so far.
@@ -108,6 +112,9 @@ impl Recorder {
     }
 
     fn ppdu(&mut self, now: Instant, t: &PpduTry) {
+        if let Some(exchanges) = &mut self.exchanges {
+            exchanges.push(now, t);
+        }
         if !matches!(t.kind, PpduKind::Single | PpduKind::Aggregate) {
             return;
         }

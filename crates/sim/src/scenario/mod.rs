@@ -12,6 +12,7 @@ mod contract;
 mod decode;
 mod document;
 mod error;
+mod path;
 mod profile;
 mod reader;
 mod resolved;
@@ -26,16 +27,16 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
-use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::path_loss::PathLoss;
-use stillair_model::wifi::phy::{Band, RetryChain, Width};
-use stillair_model::wifi::rate::table::HtCapabilities;
+use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
+use stillair_model::wifi::phy::{Band, PhyRate, Width};
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use document::Table;
 use error::Fault;
 pub use error::ScenarioError;
+pub use path::{Errors, Rates, SnrSteps, Station};
 pub use profile::Profile;
 
 /// A whole experiment: who is there, how they are connected and what they send.
@@ -72,6 +73,17 @@ pub struct Record {
     pub ss: Option<Duration>,
     /// Time between samples of what waits in each layer of each interface; none means no samples.
     pub queues: Option<Duration>,
+    /// Part of the run in which every exchange on the air is recorded.
+    pub air: Option<Stretch>,
+}
+
+/// A part of a run, given as times since its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// When it begins.
+    pub from: Duration,
+    /// When it is over.
+    pub until: Duration,
 }
 
 impl Scenario {
@@ -116,8 +128,22 @@ pub struct Channel {
     pub width: Width,
     /// How loud a signal is at a distance, and how loud the noise.
     pub path_loss: PathLoss,
+    /// Lowest basic rate.
+    pub lowest_rate: PhyRate,
+    /// Slots are of 20 us, because stations without OFDM are there.
+    pub long_slot: bool,
+    /// Rate of the CTS that protects OFDM and HT from stations without them, where such are.
+    pub protection: Option<PhyRate>,
     /// Time between beacons of each access point; none where beacons are off.
     pub beacon_interval: Option<Duration>,
+}
+
+impl Channel {
+    /// Its gaps, slots and lowest rate.
+    pub const fn timing(&self) -> Timing {
+        let short = Timing::of(self.band);
+        short.with(self.lowest_rate, if self.long_slot { LONG_SLOT } else { short.slot })
+    }
 }
 
 /// A host, router or access point.
@@ -197,6 +223,8 @@ pub struct Wifi {
     pub retry_limit_by_rate: bool,
     /// Pseudo retry-out of what an access point receives.
     pub retry_out: Option<RetryOutParams>,
+    /// PPDUs of more bytes begin with RTS and CTS.
+    pub rts_threshold: u32,
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
     /// are then this device's too.
     pub radio: Option<InterfaceRef>,
@@ -212,73 +240,13 @@ pub enum Role {
     Station(Station),
 }
 
-/// A station and its path to its access point; the path is the same in both directions.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Station {
-    /// Its access point's interface.
-    pub ap: InterfaceRef,
-    /// Rates, of what it sends and of what it is sent.
-    pub rates: Rates,
-    /// What is lost.
-    pub errors: Errors,
-}
-
-/// What is lost on a path, the same in both directions.
-#[derive(Clone, Copy, PartialEq, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
-pub enum Errors {
-    /// Chances, whatever the rate.
-    Given {
-        /// That nothing of a data PPDU is heard.
-        unheard: f64,
-        /// That an MPDU is broken.
-        frame: f64,
-        /// That an ACK or Block Ack is lost.
-        answer: f64,
-    },
-    /// What follows from a signal-to-noise ratio.
-    Noise(SnrSteps),
-}
-
-/// A signal-to-noise ratio from the start of the run on, and the times at which it changes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SnrSteps {
-    steps: [(Duration, Snr); Self::MOST],
-    len: usize,
-}
-
-impl SnrSteps {
-    /// Most ratios of a path.
-    pub const MOST: usize = 16;
-
-    /// The ratio that holds from the start on.
-    pub const fn new(snr: Snr) -> Self {
-        Self { steps: [(Duration::ZERO, snr); Self::MOST], len: 1 }
+impl Role {
+    /// Whether this is a station without OFDM.
+    pub fn is_old(&self) -> bool {
+        let dsss = |rate| matches!(rate, PhyRate::Dsss(..));
+        matches!(self, Self::Station(Station { rates: Rates::Fixed(chain), .. })
+            if chain.entries().iter().all(|e| dsss(e.rate)))
     }
-
-    /// Another from `at` on; false if that is not after the last, or if there are too many.
-    pub fn then(&mut self, at: Duration, snr: Snr) -> bool {
-        let fits = self.len < Self::MOST && at > self.steps[self.len - 1].0;
-        if fits {
-            self.steps[self.len] = (at, snr);
-            self.len += 1;
-        }
-        fits
-    }
-
-    /// All of them, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (Duration, Snr)> + '_ {
-        self.steps[..self.len].iter().copied()
-    }
-}
-
-/// How the rates of a path are chosen, at each of its ends by itself.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Rates {
-    /// Always this chain.
-    Fixed(RetryChain),
-    /// Minstrel-HT, between devices that can do this.
-    MinstrelHt(HtCapabilities),
 }
 
 /// An interface by its positions in [`Scenario::nodes`] and [`Node::interfaces`].

@@ -26,6 +26,9 @@ impl Scenario {
                 "name": c.name,
                 "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0 },
                 "width_mhz": match c.width { Width::Mhz20 => 20, Width::Mhz40 => 40 },
+                "lowest_rate": c.lowest_rate.to_string(),
+                "slot_ns": c.timing().slot.nanos(),
+                "protection": c.protection.map(|rate| rate.to_string()),
                 "tx_power_mdbm": c.path_loss.tx_power,
                 "loss_at_1m_mdb": c.path_loss.at_1m,
                 "loss_per_decade_mdb": c.path_loss.per_decade,
@@ -60,6 +63,7 @@ impl Scenario {
             "record": {
                 "ss_ns": self.record.ss.map(Duration::nanos),
                 "queues_ns": self.record.queues.map(Duration::nanos),
+                "air_ns": self.record.air.map(|air| [air.from.nanos(), air.until.nanos()]),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
             "test": self.test.as_ref().map(|t| self.test(t)),
@@ -112,6 +116,7 @@ impl Scenario {
                 RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
                 RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
             }),
+            "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         })
     }
@@ -428,7 +433,7 @@ fn edca(ac: Ac, e: &EdcaOverride) -> Value {
 fn rates(rates: &Rates) -> (&'static str, Value) {
     match rates {
         Rates::Fixed(chain) => {
-            let entry = |e: &RateTry| json!({ "rate": e.rate.to_string(), "tries": e.tries });
+            let entry = |e: &RateTry| json!({ "rate": e.rate.to_string(), "tries": e.tries, "rts": e.rts });
             ("retry_chain", chain.entries().iter().map(entry).collect())
         }
         Rates::MinstrelHt(can) => {

@@ -112,7 +112,14 @@ pub(super) fn phy_rates(in_chain: bool) -> Vec<String> {
         })
     });
     let ofdm = OfdmRate::ALL.into_iter().map(|rate| PhyRate::Ofdm(rate).to_string());
-    short.chain(ht).chain(ofdm).collect()
+    let dsss = PhyRate::all_dsss().map(|rate| rate.to_string());
+    short.chain(ht).chain(ofdm).chain(dsss).collect()
+}
+
+/// Names of the rates without HT.
+pub(super) fn legacy_rates() -> Vec<String> {
+    let ofdm = OfdmRate::ALL.into_iter().map(PhyRate::Ofdm);
+    ofdm.chain(PhyRate::all_dsss()).map(|rate| rate.to_string()).collect()
 }
 
 /// A number times its unit.

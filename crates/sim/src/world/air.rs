@@ -2,17 +2,18 @@
 //! whatever the number of stations that listen.
 
 use stillair_model::vocabulary::{
-    Ac, AnswerView, ChannelId, Ctx, DevId, Duration, FrameView, Instant, PeerId, PpduTry, PpduView, Sink,
-    Trace,
+    Ac, AnswerView, ChannelId, Ctx, DevId, Duration, FrameView, GuardView, Instant, PeerId, PpduTry,
+    PpduView, Sink, Trace,
 };
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
+use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
 use stillair_model::wifi::air::reception::Got;
 use stillair_model::wifi::phy::frame;
+use stillair_model::wifi::phy::ppdu_duration;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
-use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
 use stillair_model::wifi::tx::transmitter::management_chain;
 
 use super::{Channel, World};
@@ -75,14 +76,23 @@ impl Channel {
         self.account.book(AirUse::Contention, start.min(end));
         let sent = self.winners.iter().filter(|&&f| self.sends(f));
         let ppdus: Vec<&Ppdu> = sent.filter_map(|&f| self.ppdu(f, radios)).collect();
-        let longest = ppdus.iter().map(|p| airtime(self.timing, p)).max();
+        let longest = ppdus.iter().map(|p| self.collided(p)).max();
         let (Some(longest), false) = (longest, start >= end) else { return };
-        let (on_air, after) = match ppdus[..] {
-            [alone] => (use_of(alone.header.content), AirUse::Ack),
-            _ => (AirUse::Collision, AirUse::Contention),
+        let (on_air, after, longest) = match ppdus[..] {
+            [alone] => {
+                let protection = Protection::of(alone, self.protection).duration(self.timing);
+                self.account.book(AirUse::Protection, (start + protection).min(end));
+                (use_of(alone.header.content), AirUse::Ack, protection + airtime(self.timing, alone))
+            }
+            _ => (AirUse::Collision, AirUse::Contention, longest),
         };
         self.account.book(on_air, (start + longest).min(end));
         self.account.book(after, end);
+    }
+
+    /// How long a PPDU that collides is on the air, with what goes before it.
+    fn collided(&self, ppdu: &Ppdu) -> Duration {
+        Protection::of(ppdu, self.protection).collided(self.timing, airtime(self.timing, ppdu))
     }
 
     /// The PPDU that a function contends for.
@@ -109,15 +119,16 @@ impl<S: Sink> World<S> {
     fn exchange_duration(&mut self, index: usize) -> Duration {
         let channel = &self.channels[index];
         let timing = channel.timing;
-        let (mut sent, mut longest, mut answer) = (0, Duration::ZERO, Duration::ZERO);
+        let (mut sent, mut longest, mut alone) = (0, Duration::ZERO, Duration::ZERO);
         for &winner in channel.winners.iter().filter(|&&f| channel.sends(f)) {
             let (radio, queue) = channel.functions[usize::from(winner.0)];
             let ppdu = self.radios[radio].head(queue).expect("a function that contends has a PPDU");
             sent += 1;
-            longest = longest.max(airtime(timing, ppdu));
-            answer = response(timing, ppdu);
+            let (took, protection) = (airtime(timing, ppdu), Protection::of(ppdu, channel.protection));
+            longest = longest.max(protection.collided(timing, took));
+            alone = protection.duration(timing) + took + response(timing, ppdu);
         }
-        longest + if sent > 1 { timing.eifs_extra() } else { answer }
+        if sent > 1 { longest + timing.eifs_extra() } else { alone }
     }
 
     pub(super) fn exchange_ended(&mut self, index: usize) {
@@ -163,11 +174,15 @@ impl<S: Sink> World<S> {
         let (radio, queue) = channel.functions[usize::from(winner.0)];
         let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
         let took = airtime(timing, &ppdu);
+        let protection = Protection::of(&ppdu, channel.protection);
+        let begun = start;
+        let start = start + protection.duration(timing);
+        channel.account.book(AirUse::Protection, start);
         if ppdu.header.content == Content::Beacon {
             channel.account.book(AirUse::Beacon, start + took);
             channel.medium.done(now, winner, Outcome::Finished, self.radios[radio].queued(queue) > 0);
             channel.medium.idle(now, now);
-            let fate = Fate { to: None, whole: 1, collided: false, acknowledged: false };
+            let fate = Fate { to: None, whole: 1, collided: false, acknowledged: false, protection };
             self.report(index, &ppdu, start, took, fate);
             return self.radios[radio].recycle(ppdu);
         }
@@ -178,7 +193,7 @@ impl<S: Sink> World<S> {
         let remote = peer.remote;
         let got = peer.errors.receive(start, &ppdu, &mut wlan.errors);
         let Got { whole, .. } = got;
-        let answer = PhyRate::Ofdm(control_rate(ppdu.rate()));
+        let answer = control_rate(ppdu.rate());
         let bytes = if asks_for_block_ack(&ppdu) { frame::BLOCK_ACK } else { frame::ACK };
         let acknowledged = whole != 0 && peer.errors.answer(start, answer, bytes, &mut wlan.errors);
 
@@ -188,7 +203,7 @@ impl<S: Sink> World<S> {
         // That wait may outlast the run, so it is booked when it is over.
         channel.quiet_until = idle_from;
         channel.account.book(if whole == 0 { AirUse::Contention } else { AirUse::Ack }, now);
-        let fate = Fate { to: Some(remote.0), whole, collided: false, acknowledged };
+        let fate = Fate { to: Some(remote.0), whole, collided: false, acknowledged, protection };
         self.report(index, &ppdu, start, took, fate);
 
         ppdu.tried(took);
@@ -213,7 +228,7 @@ impl<S: Sink> World<S> {
         let limit = self.radios[radio].txop(ppdu.header.ac);
         self.tx_status(ppdu);
         if acknowledged && limit > Duration::ZERO {
-            self.go_on(index, winner, txop_until.unwrap_or(start + limit));
+            self.go_on(index, winner, txop_until.unwrap_or(begun + limit));
         }
     }
 
@@ -226,7 +241,8 @@ impl<S: Sink> World<S> {
         let (radio, queue) = channel.functions[usize::from(winner.0)];
         let begins = now + channel.timing.sifs;
         let Some(next) = self.radios[radio].head(queue) else { return };
-        let ends = begins + airtime(channel.timing, next) + response(channel.timing, next);
+        let before = Protection::of(next, channel.protection).duration(channel.timing);
+        let ends = begins + before + airtime(channel.timing, next) + response(channel.timing, next);
         if ends <= until {
             // The winner stays the one of the exchange that has just ended.
             channel.medium.hold(now, begins);
@@ -250,14 +266,21 @@ impl<S: Sink> World<S> {
             let took = airtime(timing, &ppdu);
             let peer = &self.wlans[ppdu.header.dev.index()].dev.tx.peers.get(ppdu.header.peer.index());
             let to = peer.filter(|_| ppdu.header.content != Content::Beacon).map(|p| p.remote.0);
-            self.report(
-                index,
-                &ppdu,
-                start,
-                took,
-                Fate { to, whole: 0, collided: true, acknowledged: false },
-            );
-            ppdu.tried(took);
+            let protection = Protection::of(&ppdu, self.channels[index].protection);
+            // deviation: an RTS that collides is a try of the chain - ath9k's radio counts such tries apart.
+            let fate = Fate { to, whole: 0, collided: true, acknowledged: false, protection };
+            let begins = start + protection.duration(timing);
+            if let Protection::RtsCts(_) = protection {
+                // The PPDU itself was not sent: only a capture sees anything of it.
+                if S::FRAMES {
+                    let tried = tried(index, &ppdu, begins, took, fate);
+                    self.show(&ppdu, tried, fate);
+                }
+                ppdu.tried(Duration::ZERO);
+            } else {
+                self.report(index, &ppdu, begins, took, fate);
+                ppdu.tried(took);
+            }
             let beacon = ppdu.header.content == Content::Beacon;
             if !beacon && ppdu.next_try() {
                 self.radios[radio].put_back(queue, ppdu);
@@ -326,23 +349,7 @@ impl<S: Sink> World<S> {
 
     /// Tells the readers of the trace how a try ended, before the receiver takes packets out of it.
     fn report(&mut self, index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fate) {
-        let Header { dev, peer, ac, content, .. } = ppdu.header;
-        let beacon = content == Content::Beacon;
-        let what = PpduTry {
-            channel: ChannelId::from_index(index),
-            dev,
-            peer,
-            ac,
-            kind: content.kind(),
-            start,
-            airtime,
-            mpdus: ppdu.mpdus.len() as u16,
-            // A beacon has no receiver.
-            received: if beacon { 0 } else { fate.whole.count_ones() as u16 },
-            attempt: ppdu.tries,
-            collided: fate.collided,
-            acknowledged: fate.acknowledged,
-        };
+        let what = tried(index, ppdu, start, airtime, fate);
         self.trace.event(self.now, &Trace::Ppdu(what));
         if S::FRAMES {
             self.show(ppdu, what, fate);
@@ -356,7 +363,7 @@ impl<S: Sink> World<S> {
         let answer = AnswerView {
             start: tried.start + tried.airtime + timing.sifs,
             airtime: response(timing, ppdu).saturating_sub(timing.sifs),
-            rate: PhyRate::Ofdm(rate).code(),
+            rate: rate.code(),
             block: asks_for_block_ack(ppdu),
             frames: ppdu.held(fate.whole),
             heard: fate.acknowledged,
@@ -372,6 +379,7 @@ impl<S: Sink> World<S> {
             mpdus: &self.mpdus,
             whole: fate.whole != 0,
             answer: (fate.whole != 0 && fate.to.is_some()).then_some(answer),
+            guard: guard(timing, tried.start, fate.protection, fate.collided),
         };
         self.trace.frame(self.now, &FrameView::Air(&view));
     }
@@ -402,7 +410,7 @@ impl<S: Sink> World<S> {
                 content: Content::Beacon,
                 in_session: false,
             };
-            let ppdu = hw.radio.blank(header, management_chain());
+            let ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
             hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
         }
         let next = wlan.beacons.map(|b| now + b.interval);
@@ -419,4 +427,38 @@ struct Fate {
     whole: u64,
     collided: bool,
     acknowledged: bool,
+    protection: Protection,
+}
+
+/// The frames before a PPDU that starts at `start`, as a capture sees them.
+fn guard(timing: Timing, start: Instant, protection: Protection, collided: bool) -> Option<GuardView> {
+    let (rate, rts) = match protection {
+        Protection::None => return None,
+        Protection::CtsToSelf(rate) => (rate, false),
+        Protection::RtsCts(rate) => (rate, true),
+    };
+    let cts = start - timing.sifs - ppdu_duration(rate, frame::CTS, timing.band);
+    let first = start - protection.duration(timing);
+    Some(GuardView { rate: rate.code(), cts, rts: rts.then_some(first), answered: !(rts && collided) })
+}
+
+/// A try as every reader of the trace sees it.
+fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fate) -> PpduTry {
+    let Header { dev, peer, ac, content, .. } = ppdu.header;
+    let beacon = content == Content::Beacon;
+    PpduTry {
+        channel: ChannelId::from_index(index),
+        dev,
+        peer,
+        ac,
+        kind: content.kind(),
+        start,
+        airtime,
+        mpdus: ppdu.mpdus.len() as u16,
+        // A beacon has no receiver.
+        received: if beacon { 0 } else { fate.whole.count_ones() as u16 },
+        attempt: ppdu.tries,
+        collided: fate.collided,
+        acknowledged: fate.acknowledged,
+    }
 }

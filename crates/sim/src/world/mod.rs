@@ -27,6 +27,7 @@ use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::Radio;
 use stillair_model::wifi::dev::WifiDev;
+use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::rate::StatsRow;
 use stillair_model::wifi::tx::transmitter::Hardware;
@@ -76,6 +77,8 @@ struct Interface {
 struct Channel {
     name: String,
     timing: Timing,
+    /// Rate of the CTS before what stations without OFDM do not understand, where such are.
+    protection: Option<PhyRate>,
     medium: Medium,
     account: AirAccount,
     /// By function: the radio and its queue.

@@ -159,13 +159,13 @@ impl<S: Sink> World<S> {
                 if own == server {
                     tcp.listen();
                 }
-                (Socket { app: app as u32, node: *node, protocol: Protocol::Tcp }, Some(Box::new(tcp)))
+                (Socket { app: app as u32, node: *node, protocol: Protocol::Tcp }, Box::new(tcp))
             });
             (client, made)
         };
         for (socket, tcp) in made {
             self.sockets.push(socket);
-            self.tcps.push(tcp);
+            self.tcps.push(Some(tcp));
         }
         debug_assert!(self.slots.sockets as usize + self.sockets.len() <= self.slots.end as usize);
         let now = self.now;

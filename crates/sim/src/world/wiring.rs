@@ -14,7 +14,6 @@ use stillair_model::wifi::air::reception::{Noise, PathErrors};
 use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::rate::RateControl;
 use stillair_model::wifi::rate::minstrel_ht::{MinstrelHt, Version};
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
@@ -300,10 +299,11 @@ impl<'a> Plan<'a> {
 
     fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Wlan>) {
         let channel = |c: &scenario::Channel| {
-            let timing = Timing::of(c.band);
+            let timing = c.timing();
             Channel {
                 name: c.name.clone(),
                 timing,
+                protection: c.protection,
                 medium: Medium::new(timing.sifs, timing.slot),
                 account: AirAccount::default(),
                 functions: Vec::new(),
@@ -325,6 +325,8 @@ impl<'a> Plan<'a> {
                 radios.push(Radio::new(channel, functions, wifi.hardware, &edca));
             }
             let mut tx = Transmitter::new(id);
+            tx.lowest = channels[wifi.channel].timing.lowest;
+            tx.rts_threshold = wifi.rts_threshold;
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));
             }

@@ -125,6 +125,8 @@ pub struct Case {
     low_band: bool,
     wide: bool,
     beacons: bool,
+    /// PPDUs of so many bytes and more begin with RTS and CTS, where it is not 0.
+    rts: u32,
     wire: usize,
     qdisc: usize,
     cells: Vec<Cell>,
@@ -195,21 +197,15 @@ fn traffic() -> impl Strategy<Value = Traffic> {
 
 /// Any small network: one or two cells, up to eight stations and as many flows.
 pub fn case() -> impl Strategy<Value = Case> {
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), 0..WIRES.len(), 0..QDISCS.len());
+    let rts = prop_oneof![2 => Just(0_u32), 1 => 1_u32..3_000];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), rts, 0..WIRES.len(), 0..QDISCS.len());
     let parts = (
         prop::collection::vec(cell(), 1..=2),
         prop::collection::vec(sta(), 1..=8),
         prop::collection::vec(traffic(), 1..=8),
     );
-    (flags, parts).prop_map(|((low_band, wide, beacons, wire, qdisc), (cells, stations, traffic))| Case {
-        low_band,
-        wide,
-        beacons,
-        wire,
-        qdisc,
-        cells,
-        stations,
-        traffic,
+    (flags, parts).prop_map(|((low_band, wide, beacons, rts, wire, qdisc), (cells, stations, traffic))| {
+        Case { low_band, wide, beacons, rts, wire, qdisc, cells, stations, traffic }
     })
 }
 
@@ -305,12 +301,15 @@ impl Case {
             line(format!(
                 "[node.ap{n}]\nprofile = \"linux-4.6\"\nforward = true\n\
                  interface.eth0 = {{ link = \"lan{n}\", address = \"10.0.{n}.1\" }}\n\
-                 interface.wlan0 = {{ channel = \"wifi\", role = \"ap\", address = \"10.1.{n}.1\", {} }}\n",
-                cell.text(flows)
+                 interface.wlan0 = {{ channel = \"wifi\", role = \"ap\", address = \"10.1.{n}.1\", {}{} }}\n",
+                cell.text(flows),
+                if self.rts > 0 { format!(", rts_threshold = {}", self.rts) } else { String::new() }
             ));
         }
         let width = if self.wide { "ht40" } else { "ht20" };
-        let rates = ["ofdm-6", "ofdm-54", "ht20-mcs0-sgi", "ht20-mcs15-lgi", "ht20-mcs31-sgi"]
+        // At 2.4 GHz the first two are of 802.11b: all others are protected from them then.
+        let old = if self.low_band { ["dsss-2", "cck-11-short"] } else { ["ofdm-6", "ofdm-54"] };
+        let rates = [old[0], old[1], "ht20-mcs0-sgi", "ht20-mcs15-lgi", "ht20-mcs31-sgi"]
             .map(str::to_owned)
             .into_iter()
             .chain([format!("{width}-mcs7-sgi")])

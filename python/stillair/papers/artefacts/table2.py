@@ -39,6 +39,8 @@ def text(of: Measurer) -> str:
         + table(heading, list(_rows(of)))
         + "\n\nOf the calls, means over the runs: one-way delay, jitter in ms, packets lost in per cent.\n\n"
         + table(["", *(f"{key} {baseline} ms" for baseline in _BASELINES for key in _CALL.values())], why)
+        + "\n\nBeside it, at 5 ms: a radio with errors.\n\n"
+        + _beside(of)
     )
 
 
@@ -87,6 +89,19 @@ def _rows(of: Measurer) -> Iterator[list[str]]:
                     said = printed[scheme, qos, baseline, metric]
                     row += [named(of.of_cell(where, metric), digits), f"{said:.{digits}f}"]
             yield row
+
+
+def _beside(of: Measurer) -> str:
+    """The cells that no claim speaks of."""
+    rows = []
+    for campaign in of.own.campaigns:
+        results = of.outcomes[campaign.id].results or {}
+        for cell in (cell for cell in campaign.cells if not cell.where and cell.name in results):
+            calls = [call for run in results[cell.name].runs for call in _calls(run)]
+            means = {key: sum(call[key] for call in calls) / len(calls) for key in ("mos", *_CALL)}
+            values = [f"{means[key] * (100 if key == 'loss' else 1):.2f}" for key in means]
+            rows.append([cell.name, *values])
+    return table(["", "MOS", *_CALL.values()], rows)
 
 
 _CALL = {"delay_ms": "delay", "jitter_ms": "jitter", "loss": "lost %"}

@@ -20,11 +20,13 @@ pub enum AirUse {
     Beacon,
     /// Block Ack set-up and Block Ack requests.
     Management,
+    /// RTS and CTS, with the gaps behind them.
+    Protection,
 }
 
 impl AirUse {
     /// Number of uses.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Idle,
@@ -34,6 +36,7 @@ impl AirUse {
         Self::Collision,
         Self::Beacon,
         Self::Management,
+        Self::Protection,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -45,6 +48,7 @@ impl AirUse {
             Self::Collision => "collision",
             Self::Beacon => "beacon",
             Self::Management => "management",
+            Self::Protection => "protection",
         }
     }
 }

@@ -6,5 +6,6 @@ mod contenders;
 pub mod edca;
 pub mod medium;
 pub mod ppdu;
+pub mod protection;
 pub mod radio;
 pub mod reception;

@@ -110,6 +110,8 @@ pub struct Ppdu {
     pub header: Header,
     /// Rates to try.
     pub chain: RetryChain,
+    /// It is so long that it asks for RTS and CTS.
+    pub long: bool,
     /// Length of the PSDU in bytes.
     pub bytes: u32,
     /// Its data frames, at most 64.
@@ -136,6 +138,7 @@ impl Ppdu {
         Self {
             header,
             chain,
+            long: false,
             bytes: header.content.fixed_bytes(),
             mpdus,
             received: 0,
@@ -152,6 +155,12 @@ impl Ppdu {
     #[inline]
     pub fn rate(&self) -> PhyRate {
         self.chain.entries()[usize::from(self.entry)].rate
+    }
+
+    /// Whether RTS and CTS go before the next try.
+    #[inline]
+    pub fn asks_for_rts(&self) -> bool {
+        self.long || self.chain.entries()[usize::from(self.entry)].rts
     }
 
     /// Takes note of a try that took `airtime`.

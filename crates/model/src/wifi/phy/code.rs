@@ -1,10 +1,11 @@
 //! Rates as stable numbers, for those who must not know rates: `0x100 + MCS`, with `0x40` for 40 MHz and `0x80` for the
-//! short guard interval; or Mbit/s for OFDM.
+//! short guard interval; Mbit/s for OFDM; `0x200 +` place for 802.11b, with `0x80` for the short preamble.
 
-use super::rate::{Gi, HtRate, OfdmRate, PhyRate, Width};
+use super::rate::{DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, Width};
 use crate::vocabulary::RateCode;
 
 const HT: u16 = 0x100;
+const DSSS: u16 = 0x200;
 const WIDE: u16 = 0x40;
 const SHORT: u16 = 0x80;
 
@@ -13,6 +14,8 @@ impl PhyRate {
     pub const fn code(self) -> RateCode {
         RateCode(match self {
             Self::Ofdm(r) => r.mbps() as u16,
+            Self::Dsss(r, Preamble::Long) => DSSS | r as u16,
+            Self::Dsss(r, Preamble::Short) => DSSS | SHORT | r as u16,
             Self::Ht(r) => {
                 let wide = if matches!(r.width, Width::Mhz40) { WIDE } else { 0 };
                 let short = if matches!(r.gi, Gi::Short) { SHORT } else { 0 };
@@ -23,6 +26,12 @@ impl PhyRate {
 
     /// The rate of this number; `None` if there is none.
     pub fn of_code(RateCode(code): RateCode) -> Option<Self> {
+        if code & !SHORT & !3 == DSSS {
+            let rate = DsssRate::ALL[usize::from(code & 3)];
+            let preamble = if code & SHORT == 0 { Preamble::Long } else { Preamble::Short };
+            let exists = preamble == Preamble::Long || rate != DsssRate::M1;
+            return exists.then_some(Self::Dsss(rate, preamble));
+        }
         if code & HT == 0 {
             return OfdmRate::ALL.into_iter().find(|r| r.mbps() == u32::from(code)).map(Self::Ofdm);
         }
@@ -40,7 +49,7 @@ mod tests {
     #[test]
     fn each_rate_has_one_number() {
         let codes: Vec<u16> = (0..=u16::MAX).filter(|&n| PhyRate::of_code(RateCode(n)).is_some()).collect();
-        assert_eq!(codes.len(), 8 + 32 * 2 * 2);
+        assert_eq!(codes.len(), 8 + 32 * 2 * 2 + 7);
         for code in codes {
             assert_eq!(PhyRate::of_code(RateCode(code)).map(PhyRate::code), Some(RateCode(code)));
         }

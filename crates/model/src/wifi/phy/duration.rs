@@ -1,6 +1,6 @@
 //! How long a PPDU is on the air: TXTIME of the standard, exact to the nanosecond.
 
-use super::rate::{Band, Gi, HtRate, OfdmRate, PhyRate};
+use super::rate::{Band, DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble};
 use crate::vocabulary::Duration;
 
 // spec: ieee80211-2016 17.3.2.4 and 19.3.11.3 - SERVICE field, and tail for each convolutional encoder.
@@ -13,7 +13,9 @@ const TAIL_BITS: u64 = 6;
 #[inline]
 pub const fn ppdu_duration(rate: PhyRate, psdu_bytes: u32, band: Band) -> Duration {
     let nanos = ppdu_duration_without_extension(rate, psdu_bytes).nanos();
-    Duration::from_nanos(nanos + band.signal_extension().nanos())
+    // spec: ieee80211-2016 16.3.4 - DSSS and CCK have no extension.
+    let extension = if matches!(rate, PhyRate::Dsss(..)) { 0 } else { band.signal_extension().nanos() };
+    Duration::from_nanos(nanos + extension)
 }
 
 /// Duration of a PPDU until its signal field says that it ends, **without** the signal extension: the same in all bands.
@@ -22,6 +24,7 @@ pub const fn ppdu_duration_without_extension(rate: PhyRate, psdu_bytes: u32) -> 
     Duration::from_nanos(match rate {
         PhyRate::Ht(r) => ht_nanos(r, psdu_bytes),
         PhyRate::Ofdm(r) => ofdm_nanos(r, psdu_bytes),
+        PhyRate::Dsss(r, preamble) => dsss_nanos(r, preamble, psdu_bytes),
     })
 }
 
@@ -50,6 +53,21 @@ const fn ofdm_nanos(rate: OfdmRate, psdu_bytes: u32) -> u64 {
     // spec: ieee80211-2016 17.4.3 eq. 17-29 - preamble 16, SIGNAL 4 us, then symbols of 4 us.
     let bits = SERVICE_BITS + 8 * psdu_bytes as u64 + TAIL_BITS;
     20_000 + 4_000 * bits.div_ceil(rate.bits_per_symbol() as u64)
+}
+
+/// Preamble and header of a DSSS or CCK PPDU, in ns.
+// spec: ieee80211-2016 16.2.2.2 and 16.2.2.3 - 144 bits and 48 bits at 1 Mbit/s; 72 bits at 1 and 48 bits at 2 Mbit/s.
+pub const fn dsss_preamble_nanos(preamble: Preamble) -> u64 {
+    match preamble {
+        Preamble::Long => 192_000,
+        Preamble::Short => 96_000,
+    }
+}
+
+const fn dsss_nanos(rate: DsssRate, preamble: Preamble, psdu_bytes: u32) -> u64 {
+    // spec: ieee80211-2016 16.3.4 - the PSDU is rounded up to a microsecond.
+    let micros = (2 * 8 * psdu_bytes as u64).div_ceil(rate.bits_in_2_micros() as u64);
+    dsss_preamble_nanos(preamble) + 1_000 * micros
 }
 
 #[cfg(test)]
@@ -91,6 +109,21 @@ mod tests {
         // ns-3 src/wifi/test/tx-duration-test.cc, 802.11g: those of 802.11a and 6 us.
         let us = |bytes| ppdu_duration(PhyRate::Ofdm(OfdmRate::M54), bytes, Band::Ghz2).nanos() / 1_000;
         assert_eq!([1536, 76, 14].map(us), [254, 38, 30]);
+    }
+
+    #[test]
+    fn rates_of_802_11b() {
+        // ns-3 src/wifi/test/tx-duration-test.cc: 1536, 76 and 14 bytes at 11 Mbit/s, long and short preamble; the same by
+        // the signal extension's band, as there is none.
+        let us = |name: &str| {
+            [1536, 76, 14]
+                .map(|n| ppdu_duration(PhyRate::parse(name).unwrap(), n, Band::Ghz2).nanos() / 1_000)
+        };
+        assert_eq!(us("cck-11"), [1310, 248, 203]);
+        assert_eq!(us("cck-11-short"), [1214, 152, 107]);
+        assert_eq!(us("cck-5.5"), [2427, 303, 213]);
+        assert_eq!(us("dsss-1"), [12_480, 800, 304]);
+        assert_eq!(us("dsss-2-short"), [6_240, 400, 152]);
     }
 
     #[test]

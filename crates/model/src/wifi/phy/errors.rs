@@ -9,7 +9,7 @@
 mod code;
 
 use super::frame;
-use super::rate::{Gi, HtRate, OfdmRate, PhyRate, Width};
+use super::rate::{DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, Width};
 use code::{Puncturing, decoded};
 use libm::{erfc, exp, log1p, pow, sqrt};
 
@@ -76,6 +76,7 @@ fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
             let at = OfdmRate::ALL.iter().position(|&o| o == r).unwrap_or(0);
             (OFDM[at], snr.ratio())
         }
+        PhyRate::Dsss(r, _) => return dsss_bit_error(r, snr.ratio()),
         // deviation: streams share the power and do not disturb each other; twice the width has twice the noise.
         PhyRate::Ht(r) => {
             let noise = if r.width == Width::Mhz40 { 2.0 } else { 1.0 };
@@ -85,14 +86,42 @@ fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
     decoded(modulation.bit_error(snr), puncturing)
 }
 
-/// Rates have numbers here: HT by width and MCS, then OFDM.
+/// Chance that a bit of 802.11b is wrong. The ratio is that in 20 MHz; a chip rate of 11 MHz takes half of its noise.
+// paper: Fainberg, "A performance analysis of the IEEE 802.11b local area network in the presence of Bluetooth personal area
+// network" (Polytechnic University, 2001) - differential BPSK and QPSK, and bounds by distance for CCK; bits of a wrong symbol
+// are wrong by chance.
+fn dsss_bit_error(rate: DsssRate, snr: f64) -> f64 {
+    let snr = snr * 20.0 / 11.0;
+    let q = |x: f64| 0.5 * erfc(sqrt(x / 2.0));
+    let (symbol, bits) = match rate {
+        // Eleven chips a bit.
+        DsssRate::M1 => return 0.5 * exp(-(11.0 * snr)),
+        DsssRate::M2 => return 0.5 * exp(-(11.0 * snr / 2.0) * 0.586),
+        DsssRate::M5_5 => (14.0 * q(8.0 * snr) + q(16.0 * snr), 4),
+        DsssRate::M11 => (
+            24.0 * q(4.0 * snr)
+                + 16.0 * q(6.0 * snr)
+                + 174.0 * q(8.0 * snr)
+                + 16.0 * q(10.0 * snr)
+                + 24.0 * q(12.0 * snr)
+                + q(16.0 * snr),
+            8,
+        ),
+    };
+    let words = f64::from(1_u16 << bits);
+    libm::fmin(symbol * (words / 2.0) / (words - 1.0), 0.5)
+}
+
+/// Rates have numbers here: HT by width and MCS, then OFDM, then 802.11b.
 const HT_RATES: usize = 2 * 32;
-const RATES: usize = HT_RATES + 8;
+const DSSS: usize = HT_RATES + 8;
+const RATES: usize = DSSS + 4;
 
 fn number(rate: PhyRate) -> usize {
     match rate {
         PhyRate::Ht(r) => usize::from(r.mcs) + if r.width == Width::Mhz40 { 32 } else { 0 },
         PhyRate::Ofdm(r) => HT_RATES + r as usize,
+        PhyRate::Dsss(r, _) => DSSS + r as usize,
     }
 }
 
@@ -101,14 +130,17 @@ fn number(rate: PhyRate) -> usize {
 pub struct ErrorTable {
     /// By rate: the natural logarithm of the chance that a byte is right.
     per_byte: [f64; RATES],
-    /// Chance that a preamble is not understood: with legacy SIGNAL alone, and with HT-SIG.
-    unheard: [f64; 2],
+    /// Chance that a preamble is not understood: that of 802.11b, with legacy SIGNAL alone, and with HT-SIG.
+    unheard: [f64; 3],
 }
 
 /// Bits of legacy SIGNAL, and of HT-SIG.
 // spec: ieee80211-2016 17.3.4 and 19.3.9.4.3 - both at the lowest rate.
 const SIGNAL_BITS: f64 = 24.0;
 const HT_SIGNAL_BITS: f64 = 48.0;
+/// Bits of the header of 802.11b.
+// spec: ieee80211-2016 16.2.3.
+const DSSS_HEADER_BITS: f64 = 48.0;
 
 impl ErrorTable {
     /// The table of a ratio.
@@ -118,11 +150,14 @@ impl ErrorTable {
             .into_iter()
             .flat_map(|width| (0..=HtRate::MAX_MCS).map(move |mcs| HtRate { mcs, width, gi: Gi::Long }));
         let all = ht.map(PhyRate::Ht).chain(OfdmRate::ALL.map(PhyRate::Ofdm));
+        let all = all.chain(DsssRate::ALL.map(|r| PhyRate::Dsss(r, Preamble::Long)));
         for rate in all {
             per_byte[number(rate)] = 8.0 * log1p(-bit_error(rate, snr));
         }
-        let signal = |bits| 1.0 - exp(bits / 8.0 * per_byte[number(PhyRate::Ofdm(OfdmRate::M6))]);
-        let unheard = [signal(SIGNAL_BITS), signal(SIGNAL_BITS + HT_SIGNAL_BITS)];
+        let header = |bits, rate| 1.0 - exp(bits / 8.0 * per_byte[number(rate)]);
+        let signal = |bits| header(bits, PhyRate::Ofdm(OfdmRate::M6));
+        let dsss = header(DSSS_HEADER_BITS, PhyRate::Dsss(DsssRate::M1, Preamble::Long));
+        let unheard = [dsss, signal(SIGNAL_BITS), signal(SIGNAL_BITS + HT_SIGNAL_BITS)];
         Self { per_byte, unheard }
     }
 
@@ -139,7 +174,11 @@ impl ErrorTable {
 
     /// Chance that a PPDU's preamble is not understood, so that nothing of it is heard.
     pub fn unheard(&self, rate: PhyRate) -> f64 {
-        self.unheard[usize::from(matches!(rate, PhyRate::Ht(_)))]
+        self.unheard[match rate {
+            PhyRate::Dsss(..) => 0,
+            PhyRate::Ofdm(_) => 1,
+            PhyRate::Ht(_) => 2,
+        }]
     }
 }
 
@@ -161,6 +200,8 @@ mod tests {
         assert_eq!(ofdm, [40, 69, 70, 99, 136, 167, 214, 227]);
         let ht: Vec<i32> = (0..8).map(|mcs| ten_per_cent(&format!("ht20-mcs{mcs}-lgi"))).collect();
         assert_eq!(ht, [40, 70, 99, 136, 167, 214, 227, 238]);
+        let dsss = PhyRate::all_dsss().take(4).map(|r| ten_per_cent(&r.to_string())).collect::<Vec<_>>();
+        assert_eq!(dsss, [-26, 28, 19, 51]);
         // Twice the streams or twice the width ask for 3.01 dB more, whatever the guard interval.
         let more =
             ["ht20-mcs15-lgi", "ht40-mcs7-lgi", "ht40-mcs7-sgi"].map(|name| ten_per_cent(name) - ht[7]);

@@ -19,6 +19,14 @@ pub const DELIMITER: u32 = 4;
 // spec: ieee80211-2016 9.3.1.4 - frame control 2, duration 2, one address 6, FCS 4.
 pub const ACK: u32 = 14;
 
+/// Request to send.
+// spec: ieee80211-2016 9.3.1.2 - frame control 2, duration 2, two addresses 12, FCS 4.
+pub const RTS: u32 = 20;
+
+/// Clear to send, to another or to oneself.
+// spec: ieee80211-2016 9.3.1.3 - frame control 2, duration 2, one address 6, FCS 4.
+pub const CTS: u32 = 14;
+
 /// Block Ack request, compressed variant.
 // spec: ieee80211-2016 9.3.1.8 - frame control 2, duration 2, two addresses 12, BAR control 2, starting sequence 2, FCS 4.
 pub const BLOCK_ACK_REQUEST: u32 = 24;

@@ -11,5 +11,5 @@ pub mod path_loss;
 mod rate;
 pub mod timing;
 
-pub use duration::{ppdu_duration, ppdu_duration_without_extension};
-pub use rate::{Band, Gi, HtRate, OfdmRate, PhyRate, RateTry, RetryChain, Width};
+pub use duration::{dsss_preamble_nanos, ppdu_duration, ppdu_duration_without_extension};
+pub use rate::{Band, DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};

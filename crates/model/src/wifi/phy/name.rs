@@ -2,9 +2,9 @@
 
 use core::fmt;
 
-use super::rate::{Gi, HtRate, OfdmRate, PhyRate, Width};
+use super::rate::{DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, Width};
 
-const FORMS: &str = "`ht20-mcs15-sgi`, `ht40-mcs7-lgi` or `ofdm-6`";
+const FORMS: &str = "`ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `ofdm-6` or `dsss-1`";
 
 impl PhyRate {
     /// The rate called `name` in full; the error says what was found and what would be right.
@@ -17,6 +17,9 @@ impl PhyRate {
                 .ok_or_else(|| {
                     format!("no OFDM rate `{name}`: it is one of 6, 9, 12, 18, 24, 36, 48, 54 after `ofdm-`")
                 });
+        }
+        if let Some(dsss) = Self::all_dsss().find(|r| r.to_string() == name) {
+            return Ok(dsss);
         }
         let (width, rest) = match name.split_once('-') {
             Some(("ht20", rest)) => (Width::Mhz20, rest),
@@ -32,6 +35,13 @@ impl PhyRate {
         Ok(Self::Ht(HtRate { mcs, width, gi }))
     }
 
+    /// All rates of 802.11b, with each preamble that they may have.
+    pub fn all_dsss() -> impl Iterator<Item = Self> {
+        let long = DsssRate::ALL.map(|r| Self::Dsss(r, Preamble::Long));
+        let short = DsssRate::ALL.map(|r| Self::Dsss(r, Preamble::Short));
+        long.into_iter().chain(short.into_iter().skip(1))
+    }
+
     /// The rate called `name` in a retry chain whose station sends at `self`: `mcs13` takes width and guard interval from
     /// there, a full name stands for itself.
     pub fn parse_in_chain(self, name: &str) -> Result<Self, String> {
@@ -41,7 +51,7 @@ impl PhyRate {
         let mcs = parse_mcs(name)?;
         match self {
             Self::Ht(own) => Ok(Self::Ht(HtRate { mcs, ..own })),
-            Self::Ofdm(_) => Err(format!(
+            Self::Ofdm(_) | Self::Dsss(..) => Err(format!(
                 "`{name}` has no width or guard interval to take from `{self}`: write it as {FORMS}"
             )),
         }
@@ -87,6 +97,16 @@ impl fmt::Display for PhyRate {
         match self {
             Self::Ht(r) => r.fmt(f),
             Self::Ofdm(r) => r.fmt(f),
+            Self::Dsss(r, preamble) => {
+                let short = if *preamble == Preamble::Short { "-short" } else { "" };
+                let name = match r {
+                    DsssRate::M1 => "dsss-1",
+                    DsssRate::M2 => "dsss-2",
+                    DsssRate::M5_5 => "cck-5.5",
+                    DsssRate::M11 => "cck-11",
+                };
+                write!(f, "{name}{short}")
+            }
         }
     }
 }
@@ -104,15 +124,15 @@ mod tests {
             })
         });
         let mut names = Vec::new();
-        for rate in ofdm.chain(ht) {
+        for rate in ofdm.chain(ht).chain(PhyRate::all_dsss()) {
             let name = rate.to_string();
             assert_eq!(PhyRate::parse(&name), Ok(rate));
             names.push(name);
         }
-        assert_eq!(names.len(), 8 + 32 * 4);
+        assert_eq!(names.len(), 8 + 32 * 4 + 7);
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), 8 + 32 * 4);
+        assert_eq!(names.len(), 8 + 32 * 4 + 7);
         assert!(names.iter().any(|n| n == "ht20-mcs15-sgi") && names.iter().any(|n| n == "ofdm-6"));
     }
 
@@ -138,6 +158,7 @@ mod tests {
             ("ht80-mcs1-sgi", "ht40-mcs7-lgi"),
             ("mcs13", "ht20-mcs15-sgi"),
             ("", "ofdm-6"),
+            ("dsss-1-short", "dsss-1"),
         ] {
             let message = PhyRate::parse(name).unwrap_err();
             assert!(message.contains(hint) && message.contains(&format!("`{name}`")), "{message}");

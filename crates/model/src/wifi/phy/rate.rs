@@ -74,6 +74,29 @@ pub enum OfdmRate {
     M54,
 }
 
+/// A rate of 802.11b: DSSS at 1 and 2 Mbit/s, CCK at 5.5 and 11.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum DsssRate {
+    /// 1 Mbit/s.
+    M1,
+    /// 2 Mbit/s.
+    M2,
+    /// 5.5 Mbit/s.
+    M5_5,
+    /// 11 Mbit/s.
+    M11,
+}
+
+/// Preamble of a DSSS or CCK PPDU.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Preamble {
+    /// 192 us with its header.
+    Long,
+    /// 96 us with its header; not at 1 Mbit/s.
+    Short,
+}
+
 /// Any rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PhyRate {
@@ -81,6 +104,8 @@ pub enum PhyRate {
     Ht(HtRate),
     /// 802.11a/g.
     Ofdm(OfdmRate),
+    /// 802.11b.
+    Dsss(DsssRate, Preamble),
 }
 
 impl HtRate {
@@ -163,22 +188,45 @@ impl OfdmRate {
     }
 }
 
+impl DsssRate {
+    /// All of them, the slowest first.
+    pub const ALL: [Self; 4] = [Self::M1, Self::M2, Self::M5_5, Self::M11];
+
+    /// Data bits in two microseconds.
+    #[inline]
+    pub const fn bits_in_2_micros(self) -> u32 {
+        match self {
+            Self::M1 => 2,
+            Self::M2 => 4,
+            Self::M5_5 => 11,
+            Self::M11 => 22,
+        }
+    }
+
+    /// Data rate.
+    pub const fn rate(self) -> Rate {
+        Rate::from_bps(self.bits_in_2_micros() as u64 * 500_000)
+    }
+}
+
 impl PhyRate {
-    /// Data bits in one OFDM symbol (N_DBPS).
+    /// Data bits in one OFDM symbol (N_DBPS); of 802.11b, in two microseconds.
     #[inline]
     pub const fn bits_per_symbol(self) -> u32 {
         match self {
             Self::Ht(r) => r.bits_per_symbol(),
             Self::Ofdm(r) => r.bits_per_symbol(),
+            Self::Dsss(r, _) => r.bits_in_2_micros(),
         }
     }
 
-    /// Length of one OFDM symbol with its guard interval, in ns.
+    /// Length of one OFDM symbol with its guard interval, in ns; of 802.11b, two microseconds.
     #[inline]
     pub const fn symbol_nanos(self) -> u64 {
         match self {
             Self::Ht(r) => r.symbol_nanos(),
             Self::Ofdm(_) => 4_000,
+            Self::Dsss(..) => 2_000,
         }
     }
 
@@ -187,6 +235,7 @@ impl PhyRate {
         match self {
             Self::Ht(r) => r.rate(),
             Self::Ofdm(r) => r.rate(),
+            Self::Dsss(r, _) => r.rate(),
         }
     }
 
@@ -195,7 +244,7 @@ impl PhyRate {
     pub const fn streams(self) -> u8 {
         match self {
             Self::Ht(r) => r.streams(),
-            Self::Ofdm(_) => 1,
+            Self::Ofdm(_) | Self::Dsss(..) => 1,
         }
     }
 }
@@ -207,6 +256,15 @@ pub struct RateTry {
     pub rate: PhyRate,
     /// Tries at this rate before the next entry, at least 1.
     pub tries: u8,
+    /// Each try begins with RTS and CTS.
+    pub rts: bool,
+}
+
+impl RateTry {
+    /// An entry without RTS.
+    pub const fn new(rate: PhyRate, tries: u8) -> Self {
+        Self { rate, tries, rts: false }
+    }
 }
 
 /// Up to four rates that the hardware tries in turn, the first one first.
@@ -300,7 +358,7 @@ mod tests {
 
     #[test]
     fn chains_have_one_to_four_entries() {
-        let e = RateTry { rate: PhyRate::Ofdm(OfdmRate::M6), tries: 2 };
+        let e = RateTry::new(PhyRate::Ofdm(OfdmRate::M6), 2);
         assert!(RetryChain::new(&[]).is_none());
         assert!(RetryChain::new(&[e; 5]).is_none());
         assert!(RetryChain::new(&[e, RateTry { tries: 0, ..e }]).is_none());

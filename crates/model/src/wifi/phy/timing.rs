@@ -17,17 +17,24 @@ pub struct Timing {
     pub sifs: Duration,
     /// Unit of the back-off.
     pub slot: Duration,
-    /// Silence that ends each PPDU at 2.4 GHz.
+    /// Silence that ends each OFDM and HT PPDU at 2.4 GHz.
     pub signal_extension: Duration,
+    /// The lowest basic rate: of beacons, other management frames and Block Ack requests, and of the ACK that EIFS leaves
+    /// time for.
+    pub lowest: PhyRate,
 }
+
+/// Unit of the back-off where stations without OFDM are.
+// spec: ieee80211-2016 table 16-4 and 18.4.5 - 20 us; 9 us only if all stations of the network can do it.
+pub const LONG_SLOT: Duration = Duration::from_micros(20);
 
 /// The rates that all stations of a network can receive.
 // spec: ieee80211-2016 17.2.3.4 - 6, 12 and 24 Mbit/s are mandatory; hostapd makes them its basic rates at 5 GHz.
-// deviation: at 2.4 GHz hostapd's are 1, 2, 5.5 and 11 (and 6, 12, 24 without 802.11b stations) - no DSSS rate is modelled.
+// deviation: at 2.4 GHz hostapd's are 1, 2, 5.5 and 11 - answers to OFDM are OFDM there too, as radios send them.
 const BASIC_RATES: [OfdmRate; 3] = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
 
 impl Timing {
-    /// Timing of a band without 802.11b stations, which would need slots of 20 us.
+    /// Timing of a band where 802.11b's rates are not used: short slots, and 6 Mbit/s as the lowest basic rate.
     // spec: ieee80211-2016 table 17-21 (5 GHz: SIFS 16, slot 9 us), table 18-5 (2.4 GHz: SIFS 10, short slot 9 us).
     pub const fn of(band: Band) -> Self {
         let sifs = match band {
@@ -39,7 +46,13 @@ impl Timing {
             sifs: Duration::from_micros(sifs),
             slot: Duration::from_micros(9),
             signal_extension: band.signal_extension(),
+            lowest: PhyRate::Ofdm(OfdmRate::M6),
         }
+    }
+
+    /// The same with another lowest basic rate and another slot.
+    pub const fn with(self, lowest: PhyRate, slot: Duration) -> Self {
+        Self { lowest, slot, ..self }
     }
 
     /// Gap before the back-off of an access category.
@@ -53,27 +66,31 @@ impl Timing {
     // spec: ieee80211-2016 10.3.2.3.7 and 10.22.2.4 - SIFS and an ACK at the lowest mandatory rate, before DIFS or AIFS.
     #[inline]
     pub fn eifs_extra(self) -> Duration {
-        self.sifs + self.ack_duration(OfdmRate::M6)
+        self.sifs + self.ack_duration(self.lowest)
     }
 
     /// Duration of an ACK at a control rate (see [`control_rate`]).
     #[inline]
-    pub fn ack_duration(self, rate: OfdmRate) -> Duration {
-        ppdu_duration(PhyRate::Ofdm(rate), frame::ACK, self.band)
+    pub fn ack_duration(self, rate: PhyRate) -> Duration {
+        ppdu_duration(rate, frame::ACK, self.band)
     }
 
     /// Duration of a compressed Block Ack at a control rate (see [`control_rate`]).
     #[inline]
-    pub fn block_ack_duration(self, rate: OfdmRate) -> Duration {
-        ppdu_duration(PhyRate::Ofdm(rate), frame::BLOCK_ACK, self.band)
+    pub fn block_ack_duration(self, rate: PhyRate) -> Duration {
+        ppdu_duration(rate, frame::BLOCK_ACK, self.band)
     }
 }
 
 /// The rate at which a frame sent at `data` is answered: the highest basic rate that is not above its reference rate.
-// spec: ieee80211-2016 10.7.6.5.2 - ACK and Block Ack; there is always one, as 6 Mbit/s is basic.
+// spec: ieee80211-2016 10.7.6.5.2 - ACK, Block Ack and CTS; there is always one, as 6 Mbit/s is basic, and so are all rates of
+// 802.11b, with the preamble of the frame that is answered.
 #[inline]
-pub const fn control_rate(data: PhyRate) -> OfdmRate {
-    let reference = reference_rate(data).mbps();
+pub const fn control_rate(data: PhyRate) -> PhyRate {
+    let reference = match reference_rate(data) {
+        PhyRate::Ofdm(rate) => rate.mbps(),
+        other => return other,
+    };
     let mut highest = BASIC_RATES[0];
     let mut i = 1;
     while i < BASIC_RATES.len() {
@@ -82,13 +99,14 @@ pub const fn control_rate(data: PhyRate) -> OfdmRate {
         }
         i += 1;
     }
-    highest
+    PhyRate::Ofdm(highest)
 }
 
 /// The legacy rate of the same modulation and code, whatever width, streams and guard interval.
 // spec: ieee80211-2016 10.7.10 table 10-7 - non-HT reference rates: 64-QAM 2/3 counts as 48, 3/4 and 5/6 as 54 Mbit/s.
-pub const fn reference_rate(data: PhyRate) -> OfdmRate {
-    match data {
+pub const fn reference_rate(data: PhyRate) -> PhyRate {
+    let rate = match data {
+        PhyRate::Dsss(..) => return data,
         PhyRate::Ofdm(r) => r,
         PhyRate::Ht(r) => match r.mcs % 8 {
             0 => OfdmRate::M6,
@@ -99,7 +117,8 @@ pub const fn reference_rate(data: PhyRate) -> OfdmRate {
             5 => OfdmRate::M48,
             _ => OfdmRate::M54,
         },
-    }
+    };
+    PhyRate::Ofdm(rate)
 }
 
 #[cfg(test)]
@@ -121,29 +140,30 @@ mod tests {
         );
         assert_eq!([low.aifs(1), low.aifs(2), low.aifs(3), low.aifs(7)], [us(19), us(28), us(37), us(73)]);
         assert_eq!([high.eifs_extra(), low.eifs_extra()], [us(60), us(60)]);
+        let old = low.with(PhyRate::parse("dsss-1").unwrap(), LONG_SLOT);
+        assert_eq!([old.slot, old.eifs_extra(), old.aifs(2)], [us(20), us(314), us(50)]);
     }
 
     #[test]
     fn answers() {
         let (low, high) = (Timing::of(Band::Ghz2), Timing::of(Band::Ghz5));
-        let ack = BASIC_RATES.map(|r| high.ack_duration(r));
-        let block_ack = BASIC_RATES.map(|r| high.block_ack_duration(r));
+        let ack = BASIC_RATES.map(|r| high.ack_duration(PhyRate::Ofdm(r)));
+        let block_ack = BASIC_RATES.map(|r| high.block_ack_duration(PhyRate::Ofdm(r)));
         assert_eq!(ack, [us(44), us(32), us(28)]);
         assert_eq!(block_ack, [us(68), us(44), us(32)]);
-        assert_eq!(
-            [low.ack_duration(OfdmRate::M24), low.block_ack_duration(OfdmRate::M24)],
-            [us(34), us(38)]
-        );
+        assert_eq!([PhyRate::Ofdm(OfdmRate::M24); 2].map(|r| low.ack_duration(r)), [us(34), us(34)]);
     }
 
     #[test]
     fn control_rates() {
-        let of = |name: &str| control_rate(PhyRate::parse(name).unwrap()).mbps();
-        let ht: Vec<u32> = (0..8).map(|mcs| of(&format!("ht20-mcs{mcs}-sgi"))).collect();
+        let mbps = |rate: PhyRate| control_rate(rate).rate().bps() / 1_000_000;
+        let of = |name: &str| mbps(PhyRate::parse(name).unwrap());
+        let ht: Vec<u64> = (0..8).map(|mcs| of(&format!("ht20-mcs{mcs}-sgi"))).collect();
         assert_eq!(ht, [6, 12, 12, 24, 24, 24, 24, 24]);
-        let two: Vec<u32> = (8..16).map(|mcs| of(&format!("ht40-mcs{mcs}-lgi"))).collect();
+        let two: Vec<u64> = (8..16).map(|mcs| of(&format!("ht40-mcs{mcs}-lgi"))).collect();
         assert_eq!(two, ht);
-        let ofdm = OfdmRate::ALL.map(|r| control_rate(PhyRate::Ofdm(r)).mbps());
+        let ofdm = OfdmRate::ALL.map(|r| mbps(PhyRate::Ofdm(r)));
         assert_eq!(ofdm, [6, 6, 12, 12, 24, 24, 24, 24]);
+        PhyRate::all_dsss().for_each(|rate| assert_eq!(control_rate(rate), rate));
     }
 }

@@ -101,7 +101,7 @@ impl RateControl {
 /// The chain of a probe: its rate once, and then what the chain has after the best rate.
 // linux: net/mac80211/rate.c rate_control_fill_sta_table (4.4) - the probe takes the place of the first entry.
 pub fn probe_chain(probe: PhyRate, chain: &RetryChain) -> RetryChain {
-    let mut entries = [RateTry { rate: probe, tries: 1 }; RetryChain::MAX];
+    let mut entries = [RateTry::new(probe, 1); RetryChain::MAX];
     let rest = chain.entries().get(1..).unwrap_or(&[]);
     entries[1..=rest.len()].copy_from_slice(rest);
     RetryChain::new(&entries[..=rest.len()]).expect("one to four entries with tries")

@@ -1,7 +1,7 @@
 //! The rates between two HT stations, in groups, and how long each needs for a packet.
 
 use crate::vocabulary::Duration;
-use crate::wifi::phy::{Gi, HtRate, PhyRate, Width};
+use crate::wifi::phy::{Gi, HtRate, Width};
 
 /// What both ends of an HT link can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,17 +93,10 @@ const fn symbols_time(rate: HtRate, bits: u64) -> u64 {
     }
 }
 
-/// The HT rate, if it is one.
-pub const fn as_ht(rate: PhyRate) -> Option<HtRate> {
-    match rate {
-        PhyRate::Ht(rate) => Some(rate),
-        PhyRate::Ofdm(_) => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wifi::phy::PhyRate;
 
     #[test]
     fn groups_in_order() {
@@ -130,7 +123,7 @@ mod tests {
     #[test]
     fn times_of_a_packet() {
         let both = |name: &str| {
-            let rate = as_ht(PhyRate::parse(name).unwrap()).unwrap();
+            let PhyRate::Ht(rate) = PhyRate::parse(name).unwrap() else { panic!("{name}") };
             [packet_time(rate), packet_time_in_aggregate(rate)].map(Duration::nanos)
         };
         // 370 and 19 symbols of 3.6 us and 0.8 us; 5,908 and 296 of them by 16, less what 5 and 4 bits hold.

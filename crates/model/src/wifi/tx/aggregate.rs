@@ -53,12 +53,14 @@ impl AggregateLimits {
         for entry in chain.entries() {
             match entry.rate {
                 PhyRate::Ht(rate) => bytes = bytes.min(bytes_within(duration, rate)),
-                PhyRate::Ofdm(_) => return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU },
+                PhyRate::Ofdm(_) | PhyRate::Dsss(..) => {
+                    return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU };
+                }
             }
         }
         let dense = match chain.entries()[0].rate {
             PhyRate::Ht(rate) => dense_mpdu(rate),
-            PhyRate::Ofdm(_) => 0,
+            PhyRate::Ofdm(_) | PhyRate::Dsss(..) => 0,
         };
         Self { frames: max_frames.max(1), bytes, dense, least: MIN_MPDU }
     }
@@ -181,8 +183,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn chain(names: &[&str]) -> RetryChain {
-        let tries: Vec<RateTry> =
-            names.iter().map(|n| RateTry { rate: PhyRate::parse(n).unwrap(), tries: 2 }).collect();
+        let tries: Vec<RateTry> = names.iter().map(|n| RateTry::new(PhyRate::parse(n).unwrap(), 2)).collect();
         RetryChain::new(&tries).unwrap()
     }
 

@@ -36,7 +36,7 @@ mod tests {
     fn only_the_lowest_rate_is_below_12_mbps() {
         let kbps = |name| {
             let rate = PhyRate::parse(name).unwrap();
-            let chain = RetryChain::new(&[RateTry { rate, tries: 4 }]).unwrap();
+            let chain = RetryChain::new(&[RateTry::new(rate, 4)]).unwrap();
             let limits = AggregateLimits::of(&chain, Duration::ZERO, MAX_FRAMES, PEER_MAX);
             expected_throughput(rate, limits).bps() / 1000
         };

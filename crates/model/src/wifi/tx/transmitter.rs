@@ -136,6 +136,10 @@ pub struct Transmitter {
     pub peers: Vec<Peer>,
     /// Eight traffic identifiers for each peer.
     pub tids: Vec<TxTid>,
+    /// Rate of management frames.
+    pub lowest: PhyRate,
+    /// Longer PPDUs begin with RTS and CTS.
+    pub rts_threshold: u32,
 }
 
 /// How long an answer to an ADDBA request is waited for.
@@ -149,7 +153,8 @@ const BURST: usize = 2;
 impl Transmitter {
     /// A device without peers.
     pub fn new(dev: DevId) -> Self {
-        Self { dev, peers: Vec::new(), tids: Vec::new() }
+        let lowest = PhyRate::Ofdm(OfdmRate::M6);
+        Self { dev, peers: Vec::new(), tids: Vec::new(), lowest, rts_threshold: u32::MAX }
     }
 
     /// Adds a neighbour; its frames are aggregated if its whole chain is HT, except voice.
@@ -217,7 +222,7 @@ impl Transmitter {
     ) {
         let header =
             Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session: false };
-        let ppdu = hw.radio.blank(header, management_chain());
+        let ppdu = hw.radio.blank(header, management_chain(self.lowest));
         hw.send(now, ppdu);
     }
 
@@ -243,6 +248,7 @@ impl Transmitter {
             let mut ppdu = hw.radio.blank(header, peer.chain);
             let link = Link { now, rate: &mut peer.rate };
             if t.build(&mut ppdu, peer.limits[ac.index()], link, ctx, pull) {
+                ppdu.long = ppdu.bytes > self.rts_threshold;
                 hw.send(now, ppdu);
                 return Attempt::Sent;
             }
@@ -256,6 +262,7 @@ impl Transmitter {
                 hw.radio.recycle(ppdu);
                 break;
             }
+            ppdu.long = ppdu.bytes > self.rts_threshold;
             hw.send(now, ppdu);
             attempt = Attempt::Sent;
         }
@@ -266,7 +273,6 @@ impl Transmitter {
 /// How management frames are sent.
 // linux: net/mac80211/rate.c rate_control_send_low (4.4) - the lowest basic rate, max_rate_tries times.
 // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rate_tries is 10.
-pub fn management_chain() -> RetryChain {
-    RetryChain::new(&[RateTry { rate: PhyRate::Ofdm(OfdmRate::M6), tries: 10 }])
-        .expect("one entry with tries")
+pub fn management_chain(lowest: PhyRate) -> RetryChain {
+    RetryChain::new(&[RateTry::new(lowest, 10)]).expect("one entry with tries")
 }

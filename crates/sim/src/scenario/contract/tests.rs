@@ -201,6 +201,12 @@ fn the_places_hold_every_table() {
     }
 }
 
+/// The band that a rate of 802.11b asks for.
+fn band_of(rate: &str) -> Sets {
+    let low = rate.starts_with("dsss") || rate.starts_with("cck");
+    low.then(|| ("channel.wifi.band".to_owned(), "2.4 GHz".to_owned())).into_iter().collect()
+}
+
 /// Keys whose good values depend on other keys: what they need besides, or none where there is no such value.
 fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
     let set = |path: &str, value: &str| vec![(format!("{}{path}", place.path), value.to_owned())];
@@ -212,8 +218,10 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Station's interface", "rate") => {
             let mut sets = set(".retry_chain", &format!("[\"{value}\"]"));
             sets.push(("channel.wifi.width".to_owned(), "40 MHz".to_owned()));
+            sets.extend(band_of(value));
             Some(sets)
         }
+        ("Channel", "lowest_rate") => Some(band_of(value)),
         // The first entry of a chain is the rate itself.
         ("Entry of a retry chain", "rate") => (value == "mcs0").then(Vec::new),
         ("Channel", "width") | ("Access point's interface" | "Station's interface", "channel") => {

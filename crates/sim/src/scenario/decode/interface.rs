@@ -43,6 +43,7 @@ const COMMON: &[Key] = &[
 ];
 
 const WIFI: &[Key] = &[
+    Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
 ];
@@ -183,6 +184,7 @@ fn wifi<'a>(
     let qdisc = qdisc::read(section, device)?;
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));
     let retries = retries::read(section, is_ap, htc)?;
+    let rts_threshold = section.or("rts_threshold", u32::MAX)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
@@ -200,6 +202,7 @@ fn wifi<'a>(
         retry_limit: limit,
         retry_limit_by_rate: limit_by_rate,
         retry_out,
+        rts_threshold,
         radio,
     };
     Ok((wifi, qdisc))

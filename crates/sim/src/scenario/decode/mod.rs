@@ -18,13 +18,13 @@ mod wiring;
 use std::collections::BTreeMap;
 
 use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
 
 use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::reader::{Field, Section};
-use super::{Channel, InterfaceRef, Record, Scenario, sweep};
+use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, Stretch, sweep, units};
 use flent::Times;
 
 /// The whole file.
@@ -78,6 +78,16 @@ static RECORD: Shape = Shape {
             "time between samples of what waits in each layer of each interface: in its sockets, its discipline, the \
              driver, the hardware, on the wire",
         ),
+        Key::open(
+            "air",
+            Form::Written {
+                words: "two times such as `10 s..10.2 s`",
+                pattern: r"^[0-9.]+ ?[a-z]+ ?\.\. ?[0-9.]+ ?[a-z]+$",
+                examples: &["0 s..1 s", "10 s..10.2 s"],
+            },
+            "no exchange",
+            "part of the run in which every exchange on the air is recorded, for `--plot airtime-timeline`",
+        ),
     ]],
 };
 
@@ -99,6 +109,19 @@ static CHANNEL: Shape = Shape {
         &[
             Key::need("band", Form::Choice(&BANDS), "frequency band"),
             Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
+            rate::LOWEST,
+            Key::open(
+                "long_slot",
+                Form::Boolean,
+                "where a station without OFDM is",
+                "slots last 20 us instead of 9 us",
+            ),
+            Key::open(
+                "protection",
+                Form::Boolean,
+                "where a station without OFDM is",
+                "its sender's CTS goes before each OFDM and HT frame, at 11 Mbit/s (24 Mbit/s at 5 GHz)",
+            ),
             Key::or(
                 "beacon_interval",
                 Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
@@ -117,6 +140,17 @@ struct Names<'a> {
     link_kinds: Vec<link::Kind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
     node_by_name: BTreeMap<&'a str, usize>,
+}
+
+/// Two times, the second after the first.
+fn stretch(field: &Field<'_>) -> Result<Stretch, Fault> {
+    let expected = "two times such as \"10 s..10.2 s\", the second after the first";
+    let ends = field.text(expected)?.split_once("..");
+    let read = |text: &str| units::duration(text.trim()).ok();
+    match ends.and_then(|(from, until)| Some(Stretch { from: read(from)?, until: read(until)? })) {
+        Some(stretch) if stretch.from < stretch.until => Ok(stretch),
+        _ => Err(field.wrong(expected)),
+    }
 }
 
 /// Where the name in `field` stands among `known`.
@@ -229,7 +263,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
 
     let channels =
         channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
+    let (mut channels, for_old): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (nodes, wiring) = node::all(&merged, &names, &channels)?;
+    channels.iter_mut().zip(for_old).enumerate().for_each(|(n, (c, given))| with_old(c, n, given, &nodes));
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
         links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
@@ -239,8 +275,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let record = root.or_by("record", Record::default(), |field| {
         let mut section = field.section("a table")?;
         let (ss, queues) = (section.find("ss")?, section.find("queues")?);
+        let air = section.get("air").map(|field| stretch(&field)).transpose()?;
         section.finish()?;
-        Ok(Record { ss, queues })
+        Ok(Record { ss, queues, air })
     })?;
     root.get("sweep");
     root.finish()?;
@@ -257,7 +294,30 @@ fn interface_names(node: &Table) -> Vec<&str> {
     }
 }
 
-fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
+/// What a channel does for stations without OFDM, if the scenario says.
+#[derive(Clone, Copy)]
+struct ForOld {
+    long_slot: Option<bool>,
+    protection: Option<bool>,
+}
+
+/// Slots and protection of a channel, once its stations are known.
+// linux: net/mac80211/cfg.c sta_apply_parameters, hostapd: src/ap/ieee802_11.c (2.10) - an access point turns short slots off
+// and protection on when a station without short slots or without OFDM associates (recalled).
+fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) {
+    let old = nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
+        Medium::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
+        _ => false,
+    });
+    let rate = match channel.band {
+        Band::Ghz2 => PhyRate::Dsss(DsssRate::M11, Preamble::Long),
+        Band::Ghz5 => PhyRate::Ofdm(OfdmRate::M24),
+    };
+    channel.long_slot = given.long_slot.unwrap_or(old);
+    channel.protection = given.protection.unwrap_or(old).then_some(rate);
+}
+
+fn channel(name: &str, field: &Field<'_>) -> Result<(Channel, ForOld), Fault> {
     let mut section = field.section("a table with band and width")?;
     let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
     let width = [(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)];
@@ -266,6 +326,9 @@ fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
         name: name.to_owned(),
         band,
         width: section.need("width", &suggest("", &WIDTHS))?.choice(&width)?,
+        lowest_rate: rate::lowest(&mut section, band)?,
+        long_slot: false,
+        protection: None,
         path_loss: losses::path_loss(&mut section, band)?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
         beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
@@ -275,6 +338,7 @@ fn channel(name: &str, field: &Field<'_>) -> Result<Channel, Fault> {
             }
         })?,
     };
+    let for_old = ForOld { long_slot: section.find("long_slot")?, protection: section.find("protection")? };
     section.finish()?;
-    Ok(channel)
+    Ok((channel, for_old))
 }

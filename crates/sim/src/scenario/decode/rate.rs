@@ -1,13 +1,15 @@
 //! How the rates of a station's path are chosen: a fixed chain or rate control.
 
-use stillair_model::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
+use stillair_model::wifi::phy::{
+    Band, DsssRate, HtRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width,
+};
 use stillair_model::wifi::rate::table::HtCapabilities;
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::{Fault, suggest};
 use super::super::reader::{Field, Section};
-use super::super::{Rates, units};
+use super::super::{Channel, Rates, units};
 use super::WIDTHS;
 
 static MINSTREL_HT: Shape = Shape {
@@ -30,7 +32,7 @@ const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT], bare: true };
 
 const FIXED: Form = Form::Listed {
     title: "rate",
-    words: "a rate such as `ht20-mcs15-sgi`, `ht40-mcs7-lgi` or `ofdm-24`",
+    words: "a rate such as `ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `ofdm-24` or `cck-11`",
     names: || units::phy_rates(false),
 };
 
@@ -72,9 +74,38 @@ pub(super) const KEYS: &[Key] = &[
 // deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not.
 const TRIES: u8 = 4;
 
-pub(super) fn read(section: &mut Section<'_>, channel: Width) -> Result<Rates, Fault> {
+/// The lowest basic rate of a channel.
+// hostapd: src/ap/hw_features.c hostapd_prepare_rates (2.10) - 1, 2, 5.5 and 11 Mbit/s are basic at 2.4 GHz, 6, 12 and 24 at 5.
+pub(super) const LOWEST: Key = Key::open(
+    "lowest_rate",
+    Form::Listed {
+        title: "legacy-rate",
+        words: "a rate such as `dsss-1` or `ofdm-6`",
+        names: units::legacy_rates,
+    },
+    "`dsss-1` at 2.4 GHz, `ofdm-6` at 5 GHz",
+    "lowest basic rate: that of beacons and other management frames",
+);
+
+pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, Fault> {
+    let by_band = match band {
+        Band::Ghz2 => PhyRate::Dsss(DsssRate::M1, Preamble::Long),
+        Band::Ghz5 => PhyRate::Ofdm(OfdmRate::M6),
+    };
+    section.or_by("lowest_rate", by_band, |field| {
+        let rate = field.unit(|text| units::phy_rate(text, None))?;
+        match (rate, band) {
+            (PhyRate::Ht(_), _) | (PhyRate::Dsss(..), Band::Ghz5) => {
+                Err(field.wrong("a rate without HT that the channel's band has"))
+            }
+            _ => Ok(rate),
+        }
+    })
+}
+
+pub(super) fn read(section: &mut Section<'_>, channel: &Channel) -> Result<Rates, Fault> {
     let field = section.need("rate", "a rate such as \"ht20-mcs15-sgi\"")?;
-    if let Some(control) = control(&field, channel)? {
+    if let Some(control) = control(&field, channel.width)? {
         // An empty list undoes one that was inherited.
         if let Some(chain) = section.get("retry_chain").filter(|chain| !chain.list().is_empty()) {
             return Err(chain.found("a retry chain beside rate control", "one of them"));
@@ -83,7 +114,7 @@ pub(super) fn read(section: &mut Section<'_>, channel: Width) -> Result<Rates, F
     }
     let rate = field.unit(|text| units::phy_rate(text, None))?;
     fits(rate, &field, channel)?;
-    let alone = RetryChain::new(&[RateTry { rate, tries: TRIES }]).expect("one entry with tries is a chain");
+    let alone = RetryChain::new(&[RateTry::new(rate, TRIES)]).expect("one entry with tries is a chain");
     section.or_by("retry_chain", alone, |field| chain(field, rate, channel)).map(Rates::Fixed)
 }
 
@@ -110,7 +141,7 @@ fn control(field: &Field<'_>, channel: Width) -> Result<Option<Rates>, Fault> {
     Ok(Some(Rates::MinstrelHt(can)))
 }
 
-fn chain(field: &Field<'_>, rate: PhyRate, channel: Width) -> Result<RetryChain, Fault> {
+fn chain(field: &Field<'_>, rate: PhyRate, channel: &Channel) -> Result<RetryChain, Fault> {
     let entries = field.list();
     if !field.is_list() || entries.is_empty() || entries.len() > RetryChain::MAX {
         let found =
@@ -133,20 +164,23 @@ fn chain(field: &Field<'_>, rate: PhyRate, channel: Width) -> Result<RetryChain,
 fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fault> {
     let parse = |field: &Field<'_>| field.unit(|text| units::phy_rate(text, Some(base)));
     if !matches!(entry.item.value, Value::Table(_)) {
-        return Ok((entry.clone(), RateTry { rate: parse(entry)?, tries: TRIES }));
+        return Ok((entry.clone(), RateTry::new(parse(entry)?, TRIES)));
     }
     let mut section = entry.section("a table with rate and tries")?;
     let field = section.need("rate", "a rate such as \"mcs15\"")?;
     let rate = parse(&field)?;
     let tries = section.or("tries", TRIES)?;
     section.finish()?;
-    Ok((field, RateTry { rate, tries }))
+    Ok((field, RateTry::new(rate, tries)))
 }
 
 /// Refuses a rate wider than the channel.
-fn fits(rate: PhyRate, field: &Field<'_>, channel: Width) -> Result<(), Fault> {
+fn fits(rate: PhyRate, field: &Field<'_>, channel: &Channel) -> Result<(), Fault> {
     match rate {
-        PhyRate::Ht(HtRate { width, .. }) if width > channel => {
+        PhyRate::Dsss(..) if channel.band == Band::Ghz5 => {
+            Err(field.wrong("a rate that its channel's band has: 802.11b is at 2.4 GHz"))
+        }
+        PhyRate::Ht(HtRate { width, .. }) if width > channel.width => {
             Err(field.wrong("a rate no wider than its channel"))
         }
         _ => Ok(()),

@@ -20,7 +20,7 @@ pub(super) const KEYS: &[Key] = &[
 pub(super) fn read(section: &mut Section<'_>, ap: InterfaceRef, channel: &Channel) -> Result<Station, Fault> {
     Ok(Station {
         ap,
-        rates: rate::read(section, channel.width)?,
+        rates: rate::read(section, channel)?,
         errors: losses::read(section, channel.path_loss)?,
     })
 }

@@ -6,7 +6,7 @@ use crate::wifi::testing::ppdu;
 #[test]
 fn tries_go_along_the_chain() {
     let tries = [("ht20-mcs15-sgi", 2), ("ht20-mcs7-lgi", 1), ("ht20-mcs0-lgi", 3)];
-    let chain = tries.map(|(name, tries)| RateTry { rate: PhyRate::parse(name).unwrap(), tries });
+    let chain = tries.map(|(name, tries)| RateTry::new(PhyRate::parse(name).unwrap(), tries));
     let header = ppdu(&mut Packets::new(), []).header;
     let mut p = Ppdu::new(header, RetryChain::new(&chain).unwrap(), Vec::new());
     let (mut mcs, mut more) = (Vec::new(), true);

@@ -21,7 +21,7 @@ impl MinstrelHt {
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_rate (4.4).
     pub(super) fn entry(&self, index: Index, fallback: bool) -> RateTry {
         let rate = PhyRate::Ht(self.rates[usize::from(index)].rate);
-        RateTry { rate, tries: self.tries(index, fallback) }
+        RateTry { rate, tries: self.tries(index, fallback), rts: fallback }
     }
 
     /// Two tries, and more while all of them fit the segment with their mean back-offs.

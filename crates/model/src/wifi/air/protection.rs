@@ -1,0 +1,100 @@
+//! What goes before a PPDU so that others keep silent while it is sent.
+
+use crate::vocabulary::Duration;
+use crate::wifi::air::ppdu::{Content, Ppdu};
+use crate::wifi::phy::timing::{Timing, control_rate};
+use crate::wifi::phy::{PhyRate, frame, ppdu_duration};
+
+/// Frames before a PPDU, and their rate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Protection {
+    /// None.
+    None,
+    /// A CTS that the sender addresses to itself.
+    CtsToSelf(PhyRate),
+    /// A request to send and its answer.
+    RtsCts(PhyRate),
+}
+
+impl Protection {
+    /// What goes before the next try of a PPDU. `cts`: stations without OFDM are there, and understand this rate.
+    // spec: ieee80211-2016 10.26.1 - while stations of 802.11b are there, OFDM and HT are protected by frames that these
+    // understand.
+    // linux: net/mac80211/tx.c rate_fixup_ratelist (4.4) - RTS and CTS at a basic rate that is not above the frame's own.
+    #[inline]
+    pub fn of(ppdu: &Ppdu, cts: Option<PhyRate>) -> Self {
+        if ppdu.asks_for_rts() {
+            return Self::RtsCts(cts.unwrap_or(control_rate(ppdu.rate())));
+        }
+        match cts {
+            Some(rate)
+                if !matches!(ppdu.rate(), PhyRate::Dsss(..)) && ppdu.header.content != Content::Beacon =>
+            {
+                Self::CtsToSelf(rate)
+            }
+            _ => Self::None,
+        }
+    }
+
+    /// From its own start to that of the PPDU.
+    #[inline]
+    pub fn duration(self, timing: Timing) -> Duration {
+        match self {
+            Self::None => Duration::ZERO,
+            Self::CtsToSelf(rate) => ppdu_duration(rate, frame::CTS, timing.band) + timing.sifs,
+            Self::RtsCts(rate) => {
+                self.first(timing) + timing.sifs + ppdu_duration(rate, frame::CTS, timing.band) + timing.sifs
+            }
+        }
+    }
+
+    /// The first of its frames.
+    pub fn first(self, timing: Timing) -> Duration {
+        match self {
+            Self::None => Duration::ZERO,
+            Self::CtsToSelf(rate) => ppdu_duration(rate, frame::CTS, timing.band),
+            Self::RtsCts(rate) => ppdu_duration(rate, frame::RTS, timing.band),
+        }
+    }
+
+    /// How long its sender is on the air in a collision, with a PPDU that lasts for `ppdu`: without a CTS it stops.
+    #[inline]
+    pub fn collided(self, timing: Timing, ppdu: Duration) -> Duration {
+        match self {
+            Self::RtsCts(_) => self.first(timing),
+            _ => self.duration(timing) + ppdu,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::Packets;
+    use crate::wifi::phy::{Band, RateTry, RetryChain};
+    use crate::wifi::testing::ppdu;
+
+    #[test]
+    fn what_goes_before_what() {
+        let mut packets = Packets::new();
+        let rate = |name: &str| PhyRate::parse(name).unwrap();
+        let mut of = |name: &str, rts, cts: Option<&str>| {
+            let mut ppdu = ppdu(&mut packets, [0]);
+            ppdu.chain = RetryChain::new(&[RateTry { rts, ..RateTry::new(rate(name), 1) }]).unwrap();
+            Protection::of(&ppdu, cts.map(rate))
+        };
+        let high = Timing::of(Band::Ghz5);
+        let low = Timing::of(Band::Ghz2);
+        let us = |p: Protection, t: Timing| {
+            [p.duration(t), p.first(t), p.collided(t, Duration::from_micros(1_000))]
+                .map(|d| d.nanos() / 1_000)
+        };
+        assert_eq!(us(of("ht20-mcs15-sgi", false, None), high), [0, 0, 1_000]);
+        // At 24 Mbit/s an RTS lasts 28 us, as does a CTS; SIFS is 16 us.
+        assert_eq!(us(of("ht20-mcs15-sgi", true, None), high), [28 + 16 + 28 + 16, 28, 28]);
+        // A CTS at 11 Mbit/s lasts 203 us.
+        assert_eq!(us(of("ofdm-54", false, Some("cck-11")), low), [213, 203, 1_213]);
+        assert_eq!(of("cck-11", false, Some("cck-11")), Protection::None);
+        assert_eq!(us(of("ofdm-54", true, Some("cck-11")), low), [207 + 10 + 203 + 10, 207, 207]);
+    }
+}

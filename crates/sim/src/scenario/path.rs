@@ -1,0 +1,77 @@
+//! The path between a station and its access point: rates, and what is lost.
+
+use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::phy::RetryChain;
+use stillair_model::wifi::phy::errors::Snr;
+use stillair_model::wifi::rate::table::HtCapabilities;
+
+use super::InterfaceRef;
+
+/// A station and its path to its access point; the path is the same in both directions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Station {
+    /// Its access point's interface.
+    pub ap: InterfaceRef,
+    /// Rates, of what it sends and of what it is sent.
+    pub rates: Rates,
+    /// What is lost.
+    pub errors: Errors,
+}
+
+/// What is lost on a path, the same in both directions.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
+pub enum Errors {
+    /// Chances, whatever the rate.
+    Given {
+        /// That nothing of a data PPDU is heard.
+        unheard: f64,
+        /// That an MPDU is broken.
+        frame: f64,
+        /// That an ACK or Block Ack is lost.
+        answer: f64,
+    },
+    /// What follows from a signal-to-noise ratio.
+    Noise(SnrSteps),
+}
+
+/// A signal-to-noise ratio from the start of the run on, and the times at which it changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SnrSteps {
+    steps: [(Duration, Snr); Self::MOST],
+    len: usize,
+}
+
+impl SnrSteps {
+    /// Most ratios of a path.
+    pub const MOST: usize = 16;
+
+    /// The ratio that holds from the start on.
+    pub const fn new(snr: Snr) -> Self {
+        Self { steps: [(Duration::ZERO, snr); Self::MOST], len: 1 }
+    }
+
+    /// Another from `at` on; false if that is not after the last, or if there are too many.
+    pub fn then(&mut self, at: Duration, snr: Snr) -> bool {
+        let fits = self.len < Self::MOST && at > self.steps[self.len - 1].0;
+        if fits {
+            self.steps[self.len] = (at, snr);
+            self.len += 1;
+        }
+        fits
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Duration, Snr)> + '_ {
+        self.steps[..self.len].iter().copied()
+    }
+}
+
+/// How the rates of a path are chosen, at each of its ends by itself.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Rates {
+    /// Always this chain.
+    Fixed(RetryChain),
+    /// Minstrel-HT, between devices that can do this.
+    MinstrelHt(HtCapabilities),
+}
