@@ -2,7 +2,7 @@
 # Needs: a Rust toolchain, Python 3.11 or newer with venv, a C compiler (scripts/prerequisites.sh checks).
 
 PYTHON ?= python3
-BENCH ?= scenarios/bench/anomaly-udp.toml scenarios/bench/wired-4.toml
+BENCH ?= $(patsubst %,scenarios/bench/%.toml,anomaly-udp wired-4 upload-4 rrul anomaly-tcp thirty)
 FUZZ_SECONDS ?= 60
 
 VENV := .venv
@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ns3 clean prerequisites
+.PHONY: help run papers kernels describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -53,6 +53,9 @@ test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 	$(BIN)/python -m mypy.stubtest stillair._native
 	$(BIN)/python -m pytest -q
 
+kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
+	$(BIN)/python scripts/kernels_on_wifi.py docs/results/kernels
+
 describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference anew, from the tables that the reader reads by
 	$(BIN)/stillair schema >python/stillair/schema/scenario.schema.json
 	$(BIN)/stillair schema --reference >docs/scenario.md
@@ -78,6 +81,12 @@ bench-qdiscs: | prerequisites ## CPU time and instructions per packet in each qu
 	cargo build --release --locked -p stillair-model --example qdiscs
 	$(TARGET)/release/examples/qdiscs
 	@scripts/qdisc-instructions.sh $(TARGET)/release/examples/qdiscs
+
+bench-ccs: | prerequisites ## CPU time and instructions per acknowledgement in each congestion control
+	@mkdir -p build
+	cargo build --release --locked -p stillair-model --example ccs
+	$(TARGET)/release/examples/ccs
+	@scripts/cc-instructions.sh $(TARGET)/release/examples/ccs
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench

@@ -103,7 +103,7 @@ def add_up(frames: list[Frame], least: int, density: int) -> dict[str, int]:
 
 
 def ppdus(frames: list[Frame], least: int, density: int) -> Iterator[tuple[int, int, str, int]]:
-    """Start, end, use, and the gap before it that belongs to the use."""
+    """Start, end, use, and the gap before or behind it that belongs to the use."""
     groups: list[list[Frame]] = []
     by_reference: dict[int, list[Frame]] = {}
     for frame in frames:
@@ -120,7 +120,8 @@ def ppdus(frames: list[Frame], least: int, density: int) -> Iterator[tuple[int, 
         use = KINDS.get(first.kind, "management")
         sifs = 10_000 if first.lower_band else 16_000
         end = first.start + duration(first.rate, length, first.lower_band)
-        # A SIFS lies before an answer, and behind an RTS unless nobody answers; the sender of a CTS goes on anyway.
+        # Before an answer lies a SIFS that is its own, and behind a frame that protects others one that is theirs. Who
+        # has sent a CTS to itself goes on after that, collision or not; who has sent an RTS waits for the answer.
         if first.kind == CTS:
             end += sifs
         yield first.start, end, use, sifs if use == "ack" or first.kind == RTS else 0

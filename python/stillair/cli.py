@@ -309,6 +309,12 @@ def plot(
         Path | None,
         typer.Option("-o", metavar="FILE", help="A .png, .svg or .pdf.", show_default="PLOT.png"),
     ] = None,
+    window: Annotated[
+        str | None,
+        typer.Option(
+            help="Part of what was recorded, for airtime-timeline, such as '10 s..10.05 s'.", show_default="all"
+        ),
+    ] = None,
     titles: Annotated[
         list[str] | None,
         typer.Option("--title", help="Title of a result, in their order. Repeatable.", show_default="its folder"),
@@ -323,11 +329,14 @@ def plot(
         return
     target = target or Path(f"{name}.png")
     plots.check(name, target)
+    if window and name != plots.TIMELINE:
+        raise InputError(f"--window: {name} shows the whole run; {plots.TIMELINE} has windows")
+    part = plots.window(window) if window else None
     if not results:
         raise InputError("plot: give at least one folder that 'stillair run -o' wrote")
     if titles and len(titles) != len(results):
         raise InputError(f"--title: found {len(titles)}, expected one for each of {len(results)} results")
     titles = titles or [path.resolve().name for path in results]
     loaded = [Titled(title, Result.load(path)) for title, path in zip(titles, results, strict=True)]
-    plots.draw(name, loaded, target)
+    plots.draw(name, loaded, target, part)
     print(target)

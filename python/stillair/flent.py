@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import flent_test, output
+from stillair import flent_apps, flent_test, output
 from stillair._native import InputError, __version__
 from stillair.series import Flow, Series
 from stillair.tidy import Measured
@@ -41,6 +41,12 @@ class _Test(NamedTuple):
 _FLOOD_ONE = _Test("udp_flood", "UDP upload", "Ping (ms) ICMP")
 _FLOOD = _Test("udp_flood_var_up", "UDP upload {}", "Ping (ms) ICMP {}")
 _PING = _Test("ping", "UDP upload {}", "Ping (ms) ICMP {}")
+# TCP has series of both directions, whichever of the three tests it is.
+_TCP = {
+    (False, True): _Test("rtt_fair_var_down", "UDP upload {}", "Ping (ms) ICMP {}"),
+    (True, False): _Test("rtt_fair_var_up", "UDP upload {}", "Ping (ms) ICMP {}"),
+    (True, True): _Test("rtt_fair_var", "UDP upload {}", "Ping (ms) ICMP {}"),
+}
 
 
 def test_name(measured: Measured) -> str:
@@ -69,24 +75,28 @@ def write(path: Path, measured: Measured, resolved: str, title: str | None = Non
 def to_dict(measured: Measured, resolved: str, title: str | None = None, begun: datetime = EPOCH) -> dict[str, Any]:
     """The content of a data file."""
     series, scenario = measured.series, json.loads(resolved)
-    if not series.flows:
-        raise InputError("a Flent file needs a flow, and the scenario has none")
+    if not any(flow.pings is not None or flow.bytes is not None for flow in series.flows):
+        raise InputError("a Flent file needs a flow with data or a ping, and the scenario has neither")
     t0 = begun.timestamp()
     test = _test(series)
     results: dict[str, Values] = {}
     raw: dict[str, list[dict[str, Any]]] = {}
     meta: dict[str, dict[str, Any]] = {}
+    parameters: dict[str, object] = {}
     if series.test is None:
         _uploads(test, series, t0, results, raw, meta)
+        _tcp(series, t0, results, raw, meta)
         _pings(test, series, t0, results, raw, meta)
     else:
         _by_name(series, t0, results, raw, meta)
+    parameters |= flent_apps.calls(series, t0, results, raw, meta) | flent_apps.pages(series, t0, results, raw, meta)
     stations = _wifi(series, scenario, t0, results, raw)
     _qdiscs(series, scenario, results)
     if not any(raw.values()):
         raise InputError("nothing arrived in this run: Flent would refuse an empty file")
     metadata = _metadata(measured, scenario, title, begun, test) | {"SERIES_META": meta}
     metadata["TEST_PARAMETERS"] |= {
+        **parameters,
         "wifi_stats_hosts": ",".join(stations),
         "wifi_stats_interfaces": ",".join(interface for interface, _ in stations.values()),
         "wifi_stats_stations": ",".join(",".join(macs) for _, macs in stations.values()),
@@ -103,7 +113,11 @@ def to_dict(measured: Measured, resolved: str, title: str | None = None, begun: 
 def _test(series: Series) -> _Test:
     if series.test is not None:
         return _Test(series.test.name, "", "")
-    udp = [flow for flow in series.flows if flow.bytes is not None]
+    tcp = [flow for flow in series.flows if flow.kind == "tcp"]
+    if tcp:
+        up = [_is_upload(flow) for flow in tcp]
+        return _TCP[any(up), not all(up)]
+    udp = [flow for flow in series.flows if flow.kind == "udp"]
     pings = len(series.flows) - len(udp)
     if not udp:
         return _PING
@@ -115,11 +129,16 @@ def host(flow: Flow) -> str:
     return flow.station or flow.receiver
 
 
+def _is_upload(flow: Flow) -> bool:
+    """Whether a station sends it; between two hosts without one, the sender is the client."""
+    return flow.station is None or flow.sender == flow.station
+
+
 def _labels(flows: Iterable[Flow]) -> list[str]:
     """A label for each flow, as short as tells it from the others."""
     labels: list[str] = []
     for flow in flows:
-        plain = f"{host(flow)} up" if flow.sender == flow.station and flow.bytes is not None else host(flow)
+        plain = f"{host(flow)} up" if flow.sender == flow.station and flow.kind == "udp" else host(flow)
         names = (plain, f"{plain} {flow.ac}", f"{plain} {flow.name}")
         labels.append(next(name for name in names if name not in labels))
     return labels
@@ -151,20 +170,58 @@ def _uploads(
     raw: dict[str, list[dict[str, Any]]],
     meta: dict[str, dict[str, Any]],
 ) -> None:
-    flows = [flow for flow in series.flows if flow.bytes is not None]
-    rates = []
-    for flow, label in zip(flows, _labels(flows), strict=True):
-        name = test.upload.format(label)
+    flows = [flow for flow in series.flows if flow.kind == "udp"]
+    names = [test.upload.format(label) for label in _labels(flows)]
+    _rates(dict(zip(names, flows, strict=True)), series, t0, results, raw, meta)
+    if "{}" in test.upload and flows:
+        _over_flows("UDP upload", names, results)
+
+
+def _tcp(
+    series: Series,
+    t0: float,
+    results: dict[str, Values],
+    raw: dict[str, list[dict[str, Any]]],
+    meta: dict[str, dict[str, Any]],
+) -> None:
+    """TCP by direction, as a person at a station would call it: what comes to a station is a download."""
+    for direction, up in (("TCP upload", True), ("TCP download", False)):
+        flows = [flow for flow in series.flows if flow.kind == "tcp" and _is_upload(flow) is up]
+        names = [f"{direction} {label}" for label in _marked(flows)]
+        _rates(dict(zip(names, flows, strict=True)), series, t0, results, raw, meta)
+        if flows:
+            _over_flows(direction, names, results)
+
+
+def _marked(flows: Iterable[Flow]) -> list[str]:
+    """Labels that begin with the category, as those of Flent's rtt_fair tests."""
+    labels: list[str] = []
+    for flow in flows:
+        plain = f"{flow.ac} {host(flow)}"
+        labels.append(plain if plain not in labels else f"{plain} {flow.name}")
+    return labels
+
+
+def _rates(
+    named: Mapping[str, Flow],
+    series: Series,
+    t0: float,
+    results: dict[str, Values],
+    raw: dict[str, list[dict[str, Any]]],
+    meta: dict[str, dict[str, Any]],
+) -> None:
+    for name, flow in named.items():
         values = series.mbps(flow)
-        rates.append(values)
         results[name] = list(values)
         raw[name] = [{"t": t0 + series.end_ns(step) / 1e9, "val": value} for step, value in enumerate(values)]
         meta[name] = _meta(flow, "Mbits/s", values)
-    if "{}" in test.upload and flows:
-        totals: list[tuple[float, ...]] = list(zip(*rates, strict=True))
-        results["UDP upload avg"] = [math.fsum(step) / len(step) for step in totals]
-        results["UDP upload sum"] = [math.fsum(step) for step in totals]
-        results["UDP upload fairness"] = [_jain(step) for step in totals]
+
+
+def _over_flows(what: str, names: Sequence[str], results: dict[str, Values]) -> None:
+    totals = [[value or 0.0 for value in step] for step in zip(*(results[name] for name in names), strict=True)]
+    results[f"{what} avg"] = [math.fsum(step) / len(step) for step in totals]
+    results[f"{what} sum"] = [math.fsum(step) for step in totals]
+    results[f"{what} fairness"] = [_jain(step) for step in totals]
 
 
 def _pings(

@@ -5,8 +5,8 @@ from typing import Any
 
 # linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (4.4) - columns; rates never tried are left out here.
 _HEAD = (
-    f"{'mode':8} {'best':5} {'rate':15} {'tp(avg)':>7} {'prob(avg)':>9} {'retry':>5} "
-    f"{'last suc/att':>13} {'sum suc/att':>17}"
+    f"{'mode':8} {'best':5} {'rate':15} {'tp(avg)':>7} {'prob(avg)':>9} "
+    f"{'retry':>5} {'last suc/att':>13} {'sum suc/att':>17}"
 )
 
 

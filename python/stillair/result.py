@@ -113,7 +113,8 @@ class Result:
         """
         if self._over_runs is None:
             measured = [
-                {key: run[key] for key in run if key not in (*_IDENTITY, "drops", "queues")} for run in self.runs
+                {key: run[key] for key in run if key not in (*_IDENTITY, "drops", "queues", "exchanges")}
+                for run in self.runs
             ]
             self._over_runs = {**_over(measured), "drops": _drops_over([run["drops"] for run in self.runs])}
         return self._over_runs

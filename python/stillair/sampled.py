@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import output
+from stillair import exchanges, output
 from stillair._native import InputError
 from stillair.series import Queue
 from stillair.tidy import Measured
@@ -14,7 +14,8 @@ Run = Mapping[str, Any]
 
 SOCKETS = "sockets.csv"
 QUEUES = "queues.csv"
-TABLES = (SOCKETS, QUEUES)
+EXCHANGES = "exchanges.csv"
+TABLES = (SOCKETS, QUEUES, EXCHANGES)
 """Tables of a result folder, there if the scenario asks for such samples."""
 
 
@@ -65,6 +66,9 @@ def write_tables(folder: Path, scenario: str, runs: Sequence[Run]) -> None:
     if any(recorded(run) for run in runs):
         header = ["run", "scenario", "seed", "t_s", "interface", "layer", "packets", "bytes"]
         _write(folder / QUEUES, header, _queue_rows(scenario, runs))
+    if any(run.get("exchanges") for run in runs):
+        header = ["run", "scenario", "seed", *exchanges.Exchange._fields]
+        _write(folder / EXCHANGES, header, exchanges.rows(scenario, runs))
 
 
 def _socket_rows(scenario: str, runs: Sequence[Run], names: Sequence[str]) -> Iterator[list[Any]]:

@@ -29,8 +29,35 @@ class Test:
 
 
 @dataclass(frozen=True)
+class Voice:
+    """A packet of a call: when it came, how long its way took, and its sequence number."""
+
+    at_ns: int
+    delay_ns: int
+    seq: int
+
+
+@dataclass(frozen=True)
+class VoiceStep:
+    """What came of a call in one step: means in ms, jitter between packets one after the other, packets missing."""
+
+    delay_ms: float | None
+    jitter_ms: float | None
+    lost: int
+
+
+@dataclass(frozen=True)
+class Load:
+    """A page that was loaded: when it was there as a whole, how long it took, and the how manieth it was."""
+
+    at_ns: int
+    took_ns: int
+    seq: int
+
+
+@dataclass(frozen=True)
 class Flow:
-    """A flow, and what of it arrived: `bytes` of payload in each step (UDP, TCP) or `pings`."""
+    """A flow, and what of it arrived: `bytes` of payload in each step (but of pings), `pings`, `voip` or `loads`."""
 
     name: str
     kind: str
@@ -42,6 +69,8 @@ class Flow:
     ac: str
     bytes: list[int] | None
     pings: list[Ping] | None
+    voip: list[Voice] | None = None
+    loads: list[Load] | None = None
     flent: str | None = None
     """What Flent calls its series, if it is of a test."""
 
@@ -155,8 +184,33 @@ class Series:
             count[step] += 1
         return [ns / (n * 1_000_000) if n else None for ns, n in zip(total, count, strict=True)]
 
+    def load_ms(self, flow: Flow) -> list[float | None]:
+        """Mean time of the loads of a page that ended in each step, in ms; none where none did."""
+        took: list[list[int]] = [[] for _ in range(self.steps)]
+        for load in flow.loads or []:
+            took[min(load.at_ns // self.step_ns, self.steps - 1)].append(load.took_ns)
+        return [_mean_ms(step) for step in took]
+
+    def voice(self, flow: Flow) -> list[VoiceStep]:
+        """What came of a call in each step. A gap between two packets counts in the step of the second."""
+        steps: list[tuple[list[int], list[int], list[int]]] = [([], [], []) for _ in range(self.steps)]
+        highest: int | None = None
+        before = 0
+        for packet in flow.voip or []:
+            if packet.seq == highest:
+                continue
+            delays, jitters, lost = steps[min(packet.at_ns // self.step_ns, self.steps - 1)]
+            delays.append(packet.delay_ns)
+            if highest is not None:
+                jitters.append(abs(packet.delay_ns - before))
+                # One that comes late was counted as lost when the one behind it came.
+                lost.append(packet.seq - highest - 1 if packet.seq > highest else -1)
+            highest = packet.seq if highest is None else max(highest, packet.seq)
+            before = packet.delay_ns
+        return [VoiceStep(_mean_ms(delays), _mean_ms(jitters), sum(lost)) for delays, jitters, lost in steps]
+
     def _flow(self, flow: Mapping[str, Any]) -> Flow:
-        values, pings = flow.get("bytes"), flow.get("pings")
+        values, pings, voip, loads = (flow.get(key) for key in ("bytes", "pings", "voip", "loads"))
         return Flow(
             name=flow["name"],
             kind=flow["kind"],
@@ -168,6 +222,8 @@ class Series:
             ac=flow["ac"],
             bytes=None if values is None else self._steps(values, f"{flow['name']}.bytes"),
             pings=None if pings is None else [Ping(*ping) for ping in pings],
+            voip=None if voip is None else [Voice(*packet) for packet in voip],
+            loads=None if loads is None else [Load(*load) for load in loads],
             flent=flow.get("flent"),
         )
 
@@ -179,3 +235,7 @@ class Series:
 
 def _test(data: Mapping[str, Any]) -> Test:
     return Test(data["name"], data["from"], data["to"], data["length_ns"], data["delay_ns"], data["streams"])
+
+
+def _mean_ms(ns: list[int]) -> float | None:
+    return sum(ns) / (len(ns) * 1_000_000) if ns else None

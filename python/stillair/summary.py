@@ -22,7 +22,7 @@ NOT_MEASURED = "-"
 def summary(result: Result) -> str:
     """What a person wants to know about the runs."""
     over = result.over_runs()
-    parts = [_head(result), _stations(over), _totals(over), _drops(over), _air(over)]
+    parts = [_head(result), _stations(over), _totals(over), _calls(over), _pages(over), _drops(over), _air(over)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -66,6 +66,36 @@ def _totals(over: Mapping[str, Any]) -> str:
         f"total goodput {figure(over.get('goodput_total_mbps'))} Mbit/s, "
         f"Jain's index of the airtime {figure(over.get('jain_airtime'), digits=3)}"
     )
+
+
+_CALLS = (
+    ("mos", "MOS", 1, 2),
+    ("delay_ms", "delay ms", 1, 1),
+    ("jitter_ms", "jitter ms", 1, 2),
+    ("loss", "loss %", 100, 2),
+    ("packets", "packets", 1, 0),
+)
+
+
+def _calls(over: Mapping[str, Any]) -> str:
+    calls = (over.get("voip") or {}).items()
+    rows = [[name, *(figure(call.get(key), scale, digits) for key, _, scale, digits in _CALLS)] for name, call in calls]
+    return table(["call", *(heading for _, heading, _, _ in _CALLS)], rows) if rows else ""
+
+
+_PAGES = (
+    ("mean_s", "page load mean s", 1, 3),
+    ("median_s", "median s", 1, 3),
+    ("p95_s", "p95 s", 1, 3),
+    ("loads", "loads", 1, 0),
+    ("unfinished_s", "unfinished s", 1, 1),
+)
+
+
+def _pages(over: Mapping[str, Any]) -> str:
+    pages = (over.get("web") or {}).items()
+    rows = [[name, *(figure(page.get(key), scale, digits) for key, _, scale, digits in _PAGES)] for name, page in pages]
+    return table(["page", *(heading for _, heading, _, _ in _PAGES)], rows) if rows else ""
 
 
 def _drops(over: Mapping[str, Any]) -> str:

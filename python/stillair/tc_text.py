@@ -1,6 +1,7 @@
 """Queueing disciplines of a run in the words of `tc -s qdisc`."""
 
-# spec: tc(8), tc-cake(8), tc-codel(8), tc-fq_codel(8), tc-netem(8), tc-tbf(8) of iproute2 6.1, and what it prints.
+# spec: tc(8), tc-cake(8), tc-codel(8), tc-fq(8), tc-fq_codel(8), tc-netem(8), tc-pie(8), tc-tbf(8) of iproute2
+# 6.1, and what it prints.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -19,7 +20,8 @@ def tc_text(run: Fields, resolved: Fields) -> str:
     for node in resolved["nodes"]:
         for interface in node["interfaces"]:
             name = f"{node['name']}.{interface['name']}"
-            blocks += [_block(*found) for found in _found(run["qdiscs"], name, interface["qdisc"])]
+            for counters, where, config in _found(run["qdiscs"], name, interface["qdisc"]):
+                blocks.append(_block(counters, where, config, interface["txqueuelen"]))
     return "\n".join(blocks)
 
 
@@ -42,16 +44,41 @@ def _down(
         yield from _down(counted, f"{path}/child", f"{device} parent {config['kind']}", config.get("child"))
 
 
-def _block(counters: Fields, where: str, config: Fields) -> str:
+def _block(counters: Fields, where: str, config: Fields, txqueuelen: int) -> str:
     kind = counters["kind"]
+    if kind == "htb":
+        return _htb_and_class(counters, where, config, txqueuelen)
     options = _OPTIONS[kind](config) if kind in _OPTIONS else ""
-    lines = [
-        f"qdisc {kind} {where} {options}".rstrip(),
+    own = _OWN[kind](counters) if kind in _OWN else ()
+    return "\n".join([f"qdisc {kind} {where} {options}".rstrip(), *_common(counters), *own])
+
+
+def _common(counters: Fields, drops: int | None = None) -> Sequence[str]:
+    """What all have; a class has dropped less than its discipline."""
+    dropped = counters["drops"] if drops is None else drops
+    return (
         f" Sent {counters['bytes']} bytes {counters['packets']} pkt "
-        f"(dropped {counters['drops']}, overlimits {counters['overlimits']} requeues {counters['requeues']})",
+        f"(dropped {dropped}, overlimits {counters['overlimits']} requeues {counters['requeues']})",
         f" backlog {size(counters['backlog_bytes'])} {counters['backlog_packets']}p requeues {counters['requeues']}",
-    ]
-    return "\n".join([*lines, *(_OWN[kind](counters) if kind in _OWN else ())])
+    )
+
+
+def _htb_and_class(counters: Fields, where: str, config: Fields, txqueuelen: int) -> str:
+    """An htb as `tc -s qdisc` prints it, then its one class as `tc -s class` does."""
+    one = (
+        f"class htb {where} prio 0 rate {rate(config['rate_bps'])} ceil {rate(config['ceil_bps'])} "
+        f"burst {size(config['burst_bytes'])} cburst {size(config['cburst_bytes'])}"
+    )
+    return "\n".join(
+        [
+            f"qdisc htb {where} r2q 10 default 0x1 direct_packets_stat 0 direct_qlen {txqueuelen}",
+            *_common(counters),
+            one,
+            *_common(counters, counters["class_drops"]),
+            f" lended: {counters['lended']} borrowed: 0 giants: 0",
+            f" tokens: {counters['tokens']} ctokens: {counters['ctokens']}",
+        ]
+    )
 
 
 # linux: iproute2 lib/utils.c print_color_rate (6.1) - three digits more where the unit would round.
@@ -73,12 +100,19 @@ def size(count: int) -> str:
     return f"{count}b"
 
 
-# linux: iproute2 lib/utils.c sprint_time (6.1) - three digits.
+# linux: iproute2 lib/utils.c sprint_time, sprint_time64 (6.1) - three digits.
 def time(us: int) -> str:
     """A time in microseconds as tc writes it."""
     if us >= 1_000_000:
         return f"{us / 1_000_000:.3g}s"
     return f"{us / 1000:.3g}ms" if us >= 1000 else f"{us}us"
+
+
+def fine_time(ns: int) -> str:
+    """A time that tc has in nanoseconds."""
+    if ns < 1000:
+        return f"{ns}ns"
+    return f"{ns / 1000:.3g}us" if ns < 1_000_000 else time(ns // 1000)
 
 
 def _ns(ns: int) -> str:
@@ -127,13 +161,6 @@ def _tbf(config: Fields) -> str:
     return f"{words} lat {time(max(max(0, limit - burst) * 8_000_000 // bps for bps, burst in waits))}"
 
 
-def _htb(config: Fields) -> str:
-    return (
-        f"rate {rate(config['rate_bps'])} ceil {rate(config['ceil_bps'])} "
-        f"burst {size(config['burst_bytes'])} cburst {size(config['cburst_bytes'])}"
-    )
-
-
 def _netem(config: Fields) -> str:
     def percent(share: float) -> str:
         return f"{100 * share:g}%"
@@ -142,7 +169,9 @@ def _netem(config: Fields) -> str:
     if config["delay_ns"] or config["jitter_ns"]:
         words.append(f"delay {_ns(config['delay_ns'])}")
         if config["jitter_ns"]:
-            words += [_ns(config["jitter_ns"]), percent(config["delay_correlation"])]
+            # With two blanks before it.
+            words.append(f" {_ns(config['jitter_ns'])}")
+            words += [percent(config["delay_correlation"])] if config["delay_correlation"] else []
     for name in ("loss", "duplicate", "reorder"):
         if config[name]["probability"]:
             words += [name, percent(config[name]["probability"])]
@@ -161,6 +190,31 @@ def _sfq(config: Fields) -> str:
     return f"{words} divisor {config['divisor']}{perturb}"
 
 
+def _pie(config: Fields) -> str:
+    words = f"limit {config['limit']}p target {_ns(config['target_ns'])} tupdate {_ns(config['tupdate_ns'])}"
+    flags = [word for word in ("ecn", "bytemode", "dq_rate_estimator") if config[word]]
+    return " ".join([words, f"alpha {config['alpha']} beta {config['beta']}", *flags])
+
+
+_NEVER = 2**32 - 1
+"""Microseconds that stand for no threshold."""
+
+
+def _fq(config: Fields) -> str:
+    words = [
+        f"limit {config['limit']}p flow_limit {config['flow_limit']}p",
+        f"buckets {config['buckets']} orphan_mask {config['orphan_mask']}",
+        "" if config["pacing"] else "nopacing",
+        f"quantum {size(config['quantum_bytes'])} initial_quantum {size(config['initial_quantum_bytes'])}",
+        "" if config["maxrate_bps"] is None else f"maxrate {rate(config['maxrate_bps'])}",
+        f"low_rate_threshold {rate(config['low_rate_threshold_bps'])} refill_delay {_ns(config['refill_delay_ns'])}",
+        "" if config["ce_threshold_ns"] // 1000 == _NEVER else f"ce_threshold {_ns(config['ce_threshold_ns'])}",
+        f"timer_slack {fine_time(config['timer_slack_ns'])} horizon {_ns(config['horizon_ns'])}",
+        "horizon_drop" if config["horizon_drop"] else "horizon_cap",
+    ]
+    return " ".join(word for word in words if word)
+
+
 _OPTIONS: Mapping[str, Callable[[Fields], str]] = {
     "pfifo_fast": lambda _: _PRIOMAP,
     "pfifo": lambda c: f"limit {c['limit']}p",
@@ -172,27 +226,53 @@ _OPTIONS: Mapping[str, Callable[[Fields], str]] = {
     ),
     "cake": _cake,
     "sfq": _sfq,
-    "htb": _htb,
+    "pie": _pie,
+    "fq": _fq,
     "tbf": _tbf,
     "netem": _netem,
 }
 
 
 def _codel_own(c: Fields) -> Sequence[str]:
-    acting = "" if c["drop_next_us"] is None else f" dropping drop_next {time(c['drop_next_us'])}"
+    # What is overdue is told without its sign by the function for times, and with one before it.
+    next_us = c["drop_next_us"] or 0
+    acting = "" if c["drop_next_us"] is None else " dropping"
+    drop_next = f"{'-' if next_us < 0 else ''}{time(abs(next_us))}"
     return [
-        f"  count {c['count']} lastcount {c['lastcount']} ldelay {time(c['ldelay_us'])}{acting}",
+        f"  count {c['count']} lastcount {c['lastcount']} ldelay {time(c['ldelay_us'])}{acting} drop_next {drop_next}",
         f"  maxpacket {c['maxpacket']} ecn_mark {c['ecn_mark']} drop_overlimit {c['drop_overlimit']}",
     ]
 
 
 def _fq_codel_own(c: Fields) -> Sequence[str]:
-    memory = f" drop_overmemory {c['drop_overmemory']}" if c["drop_overmemory"] else ""
+    memory = f" memory_used {c['memory_used']}" if c["memory_used"] else ""
+    memory += f" drop_overmemory {c['drop_overmemory']}" if c["drop_overmemory"] else ""
     return [
         f"  maxpacket {c['maxpacket']} drop_overlimit {c['drop_overlimit']} new_flow_count {c['new_flow_count']} "
-        f"ecn_mark {c['ecn_mark']} memory_used {c['memory_used']}{memory}",
+        f"ecn_mark {c['ecn_mark']}{memory}",
         f"  new_flows_len {c['new_flows_len']} old_flows_len {c['old_flows_len']}",
     ]
+
+
+def _pie_own(c: Fields) -> Sequence[str]:
+    rate_known = "" if c["avg_dq_rate"] is None else f" avg_dq_rate {c['avg_dq_rate']}"
+    return [
+        f"  prob {c['prob']:g} delay {time(c['delay_us'])}{rate_known}",
+        f"  pkts_in {c['pkts_in']} overlimit {c['overlimit']} dropped {c['dropped']} maxq {c['maxq']} "
+        f"ecn_mark {c['ecn_mark']}",
+    ]
+
+
+def _fq_own(c: Fields) -> Sequence[str]:
+    delay = c["next_packet_delay_ns"]
+    first = f"  flows {c['flows']} (inactive {c['inactive']} throttled {c['throttled_flows']})"
+    first += "" if delay is None or delay <= 0 else f" next_packet_delay {fine_time(delay)}"
+    second = f"  gc {c['gc']} highprio {c['highprio']} throttled {c['throttled']}"
+    second += f" latency {fine_time(c['latency_ns'])}" if c["latency_ns"] else ""
+    second += "".join(f" {key} {c[key]}" for key in ("ce_mark", "flows_plimit") if c[key])
+    # Lines that are there when they have something to say; some begin with one blank, some with two.
+    rare = ((" ", "pkts_too_long"), (" ", "horizon_drops"), ("  ", "horizon_caps"))
+    return [first, second, *(f"{blank}{key} {c[key]}" for blank, key in rare if c[key])]
 
 
 _TIN_ROWS: Sequence[tuple[str, str, Callable[[int], str]]] = (
@@ -243,4 +323,6 @@ _OWN: Mapping[str, Callable[[Fields], Sequence[str]]] = {
     "codel": _codel_own,
     "fq_codel": _fq_codel_own,
     "cake": _cake_own,
+    "pie": _pie_own,
+    "fq": _fq_own,
 }

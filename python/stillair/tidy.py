@@ -1,12 +1,12 @@
 """Tidy tables: a row for each value, the same bytes on every machine."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stillair import extras, output
-from stillair.series import Series
+from stillair.series import Series, VoiceStep
 
 if TYPE_CHECKING:
     import pandas
@@ -77,9 +77,21 @@ def _of_flows(series: Series) -> Iterator[_Values]:
         if flow.bytes is not None:
             yield _Values(*about, "delivered_bytes", "bytes", enumerate(flow.bytes))
             yield _Values(*about, "goodput_mbps", "Mbit/s", enumerate(series.mbps(flow)))
+            if flow.voip is not None:
+                yield from _of_call(about, series.voice(flow))
+            if flow.loads is not None:
+                loads = [(step, ms) for step, ms in enumerate(series.load_ms(flow)) if ms is not None]
+                yield _Values(*about, "page_load_ms", "ms", loads)
         else:
             replies = ((step, ms) for step, ms in enumerate(series.ping_ms(flow)) if ms is not None)
             yield _Values(*about, "ping_ms", "ms", replies)
+
+
+def _of_call(about: tuple[str | None, str, str], steps: Sequence[VoiceStep]) -> Iterator[_Values]:
+    for metric in ("delay_ms", "jitter_ms"):
+        values = [(step, getattr(voice, metric)) for step, voice in enumerate(steps)]
+        yield _Values(*about, f"voip_{metric}", "ms", [value for value in values if value[1] is not None])
+    yield _Values(*about, "voip_lost", "packets", enumerate(voice.lost for voice in steps))
 
 
 def _of_stations(series: Series) -> Iterator[_Values]:

@@ -1,6 +1,7 @@
 """Inventories, plans, and from runs to measurements."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -115,9 +116,12 @@ def test_the_list_says_what_each_experiment_needs(monkeypatch: pytest.MonkeyPatc
     assert status["ending-the-anomaly/fig6-jain"] == "yes"
     assert status["bquic/table3-lab"] == "needs QUIC"
     assert status["towards-1ms/table1-parameters"] == "nothing to run"
-    monkeypatch.setattr(campaign, "prepare", lambda own: f"needs {own.needs} (...)" if own.needs else "")
-    (wired,) = registry.find("tsq-pacing/fig4")
-    assert wired.status == "needs TCP"
+    assert status["ending-the-anomaly/fig8-sparse"] == "yes"
+    (sparse,) = registry.find("ending-the-anomaly/fig8")
+    campaigns = tuple(replace(own, needs="a virtual station") for own in sparse.plan.campaigns)
+    monkeypatch.setattr(campaign, "prepare", lambda own: f"needs {own.needs} (...)")
+    waiting = replace(sparse, plan=replace(sparse.plan, campaigns=campaigns))
+    assert waiting.status == "needs a virtual station"
 
 
 def short(name: str) -> tuple[list[registry.Entry], report.Report]:
@@ -172,6 +176,47 @@ def test_the_headline_is_of_three_traffics() -> None:
     text = report.text(made)
     assert "TCP up and down, Airtime fair FQ" in text
     assert style.save(ARTEFACTS["headline"].picture(made.measurer(entry)), "svg").startswith(b"<?xml")
+
+
+def test_table_2_is_of_sixteen_calls() -> None:
+    (entry,), made = short("ending-the-anomaly/table2")
+    rows = {row["id"]: row for row in made.rows()}
+    assert all(row["measured"] is not None for row in rows.values())
+    of = made.measurer(entry)
+    best = of.of_cell({"scheme": "airtime", "qos": "VO", "baseline_ms": 5}, "MOS")
+    assert best
+    assert rows["eta-t2-airtime-VO-5-mos"]["measured"] == best.mean > 4.35
+    # Over both schemes and both baselines: the gain of VO over BE.
+    be = of.of_cell({"scheme": "airtime", "qos": "BE", "baseline_ms": 5}, "MOS")
+    assert be
+    gains = {cell["cell"]: cell["measured"] for cell in rows["eta-t2-half-percent"]["cells"]}
+    assert gains["baseline_ms 5, scheme airtime"] == pytest.approx(100 * (best.mean / be.mean - 1))
+    assert set(rows["eta-t2-be-beats-vo"]["members"]) == {"fifo VO", "fq_codel VO", "fq_mac BE", "airtime BE"}
+    said = [line.split()[-1] for line in ARTEFACTS["voip"].text(of).splitlines() if "VO" in line]
+    # The paper's last column, then our losses.
+    assert said[:4] == ["21.6", "15.2", "28.5", "49.8"]
+    assert style.save(ARTEFACTS["voip"].picture(of), "svg").startswith(b"<?xml")
+
+
+def test_figure_11_is_of_two_pages_and_the_reverse_of_the_slow_station() -> None:
+    (entry,), made = short("ending-the-anomaly/fig11")
+    of = made.measurer(entry)
+    client = of.result({"scheme": "airtime", "page": "small"}).runs[0]["web"]["page.server"]
+    assert 10 < client["loads"] < 60
+    assert 0.02 < client["mean_s"] < 0.2
+    rows = {row["id"]: row for row in made.rows()}
+    assert [cell["cell"] for cell in rows["eta-f11-magnitude"]["cells"]] == ["page small", "page large"]
+    assert style.save(ARTEFACTS["web"].picture(of), "svg").startswith(b"<?xml")
+    assert "small page s" in ARTEFACTS["web"].text(of)
+    (slow,), reverse = short("ending-the-anomaly/appendix-web")
+    result = reverse.measurer(slow).result({"scheme": "fq_mac", "page": "small"})
+    assert list(result.runs[0]["flows"]) == ["down.fast1", "down.fast2"]
+    (row,) = reverse.rows()
+    times = [
+        sum(run["page_load_s"] for run in reverse.measurer(slow).result({"scheme": scheme, "page": "small"}).runs)
+        for scheme in ("airtime", "fq_mac")
+    ]
+    assert row["cells"][0]["measured"] == pytest.approx(100 * (times[0] / times[1] - 1))
 
 
 def test_causes_are_of_claims_that_there_are() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers import judge, plan, samples, style
+from stillair.papers import formulas, judge, plan, samples, style
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import experiments
@@ -19,9 +19,10 @@ STEPS = [0.2 * (step + 1) for step in range(150)]
 BOTTLENECKS = ("L10M", "R10M", "L100M", "R100M", "LR1000M")
 
 
-def run(srtt_ms: list[float], mbps: float = 24.0, ping_ms: float = 5.0) -> dict[str, Any]:
+def run(srtt_ms: list[float], mbps: float = 24.0, ping_ms: float = 5.0, pacing: float = 50.0) -> dict[str, Any]:
     """A run of four flows whose sockets show the same."""
     socket = {"t_s": STEPS, "srtt_ms": srtt_ms, "bytes_acked": [t * mbps * 1e6 / 8 for t in STEPS]}
+    socket["pacing_mbps"] = [0.0] + [pacing] * (len(STEPS) - 1)
     replies = [[200_000_000 * seq, round((ping_ms + seq % 3 - 1) * 1e6), seq] for seq in range(1, 100)]
     ping = {"name": "ping", "kind": "ping", "from": "C", "to": "S", "station": None, "tos": 0, "dscp": 0, "ac": "BE"}
     series = {
@@ -59,13 +60,28 @@ def delay(where: Where) -> list[float]:
     return [ms if local_queue else 1.2 if not slow else 11.0 if cubic else 30.0] * len(STEPS)
 
 
+def on_wifi(where: Where) -> dict[str, Any]:
+    """A cell of Figure 8 as the paper has it."""
+    ms, ratio, base = int(where["tsq"][0]), int(where["ca_ratio"][0]), where["base_rtt_ms"]
+    later = {"0.8": 0, "1": 0, "10": 1, "100": 5}[str(base)]
+    mbps = (10 * ms + ratio if ms <= 4 else 44) - later
+    return run([5.0] * len(STEPS), mbps, ms + ratio / 10 + later, 100 * ms - 10 * later)
+
+
 def measurer(name: str, changes: Mapping[tuple[str, str], list[float]] | None = None) -> Measurer:
     """An experiment whose cells have these delays; `changes` by campaign and cell."""
     experiment = next(e for e in experiments() if e.name == f"tsq-pacing/{name}")
     outcomes = {
         own.id: Outcome(
             "",
-            {cell.name: result(run((changes or {}).get((own.id, cell.name), delay(cell.where)))) for cell in own.cells},
+            {
+                cell.name: result(
+                    run((changes or {}).get((own.id, cell.name), delay(cell.where)))
+                    if "bottleneck" in cell.where
+                    else on_wifi(cell.where)
+                )
+                for cell in own.cells
+            },
         )
         for own in TSQ.experiments[name].campaigns
     }
@@ -82,7 +98,7 @@ def measured(of: Measurer, name: str) -> list[float]:
 
 
 def test_every_campaign_has_a_cell_for_each_bottleneck_with_and_without_small_queues() -> None:
-    campaigns = {own.id: own for one in TSQ.experiments.values() for own in one.campaigns}
+    campaigns = {own.id: own for one in TSQ.experiments.values() for own in one.campaigns if "wifi" not in own.id}
     assert set(campaigns) == {"cubic-pfifo", "bbr-pfifo", "cubic-fq_codel", "bbr-fq_codel"}
     for name, own in campaigns.items():
         cc, _, qdisc = name.partition("-")
@@ -120,6 +136,20 @@ def test_every_campaign_has_a_cell_for_each_bottleneck_with_and_without_small_qu
         ("fig6b-remote-tsq", ["tsqp-fig6b-same"], []),
         ("fig7a-local-notsq", ["tsqp-fig7a-like-6a"], []),
         ("fig7b-local-tsq", ["tsqp-fig7b-cubic-like-bbr"], []),
+        (
+            "fig8a-tsq-pacing",
+            [
+                f"tsqp-fig8a-{claim}"
+                for claim in ("throughput-pacing", "latency-pacing", "saturation", "throughput-tsq")
+            ],
+            [],
+        ),
+        (
+            "fig8b-tsq-rtt",
+            [f"tsqp-fig8{claim}" for claim in ("b-1-over-10", "b-100-never", "-green", "-equivalence")],
+            [],
+        ),
+        ("headline", ["tsqp-head-wired", "tsqp-head-wifi"], []),
     ],
 )
 def test_delays_as_the_paper_has_them(name: str, held: list[str], missed: list[str]) -> None:
@@ -127,6 +157,13 @@ def test_delays_as_the_paper_has_them(name: str, held: list[str], missed: list[s
     assert {claim for claim, verdict in found.items() if verdict == "missed"} == set(missed)
     assert {claim for claim, verdict in found.items() if verdict == "held"} >= set(held)
     assert "not-run" not in found.values()
+
+
+def test_limits_of_the_algorithms_as_printed() -> None:
+    # 20 segments in 10 ms at a ratio of 1.2 are 3.475 MB/s, of which 1/1024 s is 3.4 kB: two packets are more.
+    assert formulas.tsq_limit(1448, 20, 10_000, 1.2) == 4608
+    assert formulas.tsq_limit(1448, 20, 1_000, 1.2) == 33_937
+    assert formulas.tsq_limit(1448, 200, 1_000, 1.2) == 131_072
 
 
 def test_ratios_and_differences_are_between_the_cells_they_name() -> None:

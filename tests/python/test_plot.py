@@ -17,8 +17,8 @@ def colours(path: Path) -> int:
     return len({tuple(pixel) for row in pixels[::5, ::5].tolist() for pixel in row})
 
 
-# Sockets are sampled only of TCP, and if the scenario asks for it (test_sampled.py).
-@pytest.mark.parametrize("name", [name for name in plot.PLOTS if name != "sockets"])
+# Sockets are sampled, and exchanges recorded, if the scenario asks for it (test_sampled.py, test_timeline.py).
+@pytest.mark.parametrize("name", [name for name in plot.PLOTS if name not in ("sockets", plot.TIMELINE)])
 def test_each_plot_of_one_and_of_two_results(name: str, kept: Path, kept_fifo: Path, tmp_path: Path) -> None:
     one, two = tmp_path / "one.png", tmp_path / "two.png"
     assert status(["plot", str(kept), "--plot", name, "-o", str(one)]) == 0
@@ -60,7 +60,7 @@ def test_what_was_not_measured_is_not_drawn(name: str, tmp_path: Path, capsys: p
         assert colours(picture) > 10
     else:
         assert code == 2
-        said = f"stillair: {name}: nothing to draw: no s"
+        said = f"stillair: {name}: nothing to draw: no "
         assert capsys.readouterr().err.startswith(said)
         assert not picture.exists()
 

@@ -150,10 +150,201 @@ def _resolved(qdisc: str) -> dict:  # type: ignore[type-arg]
     return resolved
 
 
+def _at_router(qdisc: str) -> dict:  # type: ignore[type-arg]
+    interface = _resolved(qdisc)["nodes"][0]["interfaces"][0]
+    return {"nodes": [{"name": "R", "interfaces": [{**interface, "name": "rs"}]}]}
+
+
+class _Zeros(dict):  # type: ignore[type-arg]
+    """Counters of which all are zero that are not named."""
+
+    def __missing__(self, key: str) -> int | None:
+        return None if key in ("avg_dq_rate", "drop_next_us") else 0
+
+    def __or__(self, other: dict) -> "_Zeros":  # type: ignore[type-arg, override]
+        return _Zeros({**self, **other})
+
+
+ZEROS = _Zeros()
+
+
 def test_a_cake_is_printed_as_tc_prints_it() -> None:
-    config = _resolved('{ kind = "cake", bandwidth = "20 Mbit/s" }')["nodes"][0]["interfaces"][0]["qdisc"]
-    resolved = {"nodes": [{"name": "R", "interfaces": [{"name": "rs", "qdisc": config}]}]}
-    assert tc_text({"qdiscs": {"R.rs": KERNEL}}, resolved) == TC
+    assert tc_text({"qdiscs": {"R.rs": KERNEL}}, _at_router('{ kind = "cake", bandwidth = "20 Mbit/s" }')) == TC
+
+
+# Of Linux 6.1 with iproute2 6.1: a discipline, its counters and the text, without handle and count of references.
+@pytest.mark.parametrize(
+    ("qdisc", "counters", "printed"),
+    [
+        (
+            '{ kind = "fq", maxrate = "2 Mbit/s", flow_limit = 40, ce_threshold = "1 ms" }',
+            {
+                "kind": "fq",
+                "flows": 6,
+                "inactive": 2,
+                "throttled_flows": 4,
+                "next_packet_delay_ns": 2_739_000,
+                "throttled": 1907,
+                "latency_ns": 9972,
+                "ce_mark": 476,
+            },
+            "limit 10000p flow_limit 40p buckets 1024 orphan_mask 1023 quantum 3028b initial_quantum 15140b "
+            "maxrate 2Mbit low_rate_threshold 550Kbit refill_delay 40ms ce_threshold 1ms timer_slack 10us horizon 10s "
+            "horizon_drop\n"
+            "  flows 6 (inactive 2 throttled 4) next_packet_delay 2.74ms\n"
+            "  gc 0 highprio 0 throttled 1907 latency 9.97us ce_mark 476",
+        ),
+        (
+            '{ kind = "fq", maxrate = "2 kbit/s", flow_limit = 5 }',
+            {
+                "kind": "fq",
+                "flows": 66,
+                "inactive": 24,
+                "throttled_flows": 42,
+                "next_packet_delay_ns": 3_940_000,
+                "throttled": 146,
+                "latency_ns": 6632,
+                "flows_plimit": 60,
+                "pkts_too_long": 149,
+            },
+            "limit 10000p flow_limit 5p buckets 1024 orphan_mask 1023 quantum 3028b initial_quantum 15140b "
+            "maxrate 2Kbit low_rate_threshold 550Kbit refill_delay 40ms timer_slack 10us horizon 10s horizon_drop\n"
+            "  flows 66 (inactive 24 throttled 42) next_packet_delay 3.94ms\n"
+            "  gc 0 highprio 0 throttled 146 latency 6.63us flows_plimit 60\n"
+            " pkts_too_long 149",
+        ),
+        (
+            '{ kind = "fq", horizon = "300 us", horizon_drop = false }',
+            {
+                "kind": "fq",
+                "flows": 6,
+                "inactive": 5,
+                "throttled_flows": 1,
+                "next_packet_delay_ns": 67_800,
+                "throttled": 1196,
+                "latency_ns": 9810,
+                "horizon_caps": 1317,
+            },
+            "limit 10000p flow_limit 100p buckets 1024 orphan_mask 1023 quantum 3028b initial_quantum 15140b "
+            "low_rate_threshold 550Kbit refill_delay 40ms timer_slack 10us horizon 300us horizon_cap\n"
+            "  flows 6 (inactive 5 throttled 1) next_packet_delay 67.8us\n"
+            "  gc 0 highprio 0 throttled 1196 latency 9.81us\n"
+            "  horizon_caps 1317",
+        ),
+        (
+            '{ kind = "fq", maxrate = "10 Mbit/s", pacing = false, flow_limit = 20, quantum = 1514, '
+            'initial_quantum = 3028, ce_threshold = "4 ms", timer_slack = "5 us", horizon = "2 s", '
+            'horizon_drop = false, buckets = 64, orphan_mask = 15, refill_delay = "20 ms", '
+            'low_rate_threshold = "1 Mbit/s" }',
+            {"kind": "fq", "flows": 0, "next_packet_delay_ns": None},
+            "limit 10000p flow_limit 20p buckets 64 orphan_mask 15 nopacing quantum 1514b initial_quantum 3028b "
+            "maxrate 10Mbit low_rate_threshold 1Mbit refill_delay 20ms ce_threshold 4ms timer_slack 5us horizon 2s "
+            "horizon_cap\n"
+            "  flows 0 (inactive 0 throttled 0)\n"
+            "  gc 0 highprio 0 throttled 0",
+        ),
+        (
+            '"pie"',
+            {"kind": "pie", "prob": 0.011222, "delay_us": 21_200, "pkts_in": 49_663, "dropped": 275, "maxq": 125},
+            "limit 1000p target 15ms tupdate 16ms alpha 2 beta 20\n"
+            "  prob 0.011222 delay 21.2ms\n"
+            "  pkts_in 49663 overlimit 0 dropped 275 maxq 125 ecn_mark 0",
+        ),
+        (
+            '{ kind = "pie", limit = 50, target = "5 ms", tupdate = "30 ms", alpha = 4, beta = 30, ecn = true, '
+            "bytemode = true, dq_rate_estimator = true }",
+            {"kind": "pie", "avg_dq_rate": 0},
+            "limit 50p target 5ms tupdate 32ms alpha 4 beta 30 ecn bytemode dq_rate_estimator\n"
+            "  prob 0 delay 0us avg_dq_rate 0\n"
+            "  pkts_in 0 overlimit 0 dropped 0 maxq 0 ecn_mark 0",
+        ),
+        (
+            '{ kind = "codel", limit = 50, target = "2.5 ms", interval = "50 ms", ecn = true }',
+            {"kind": "codel", "drop_next_us": None},
+            "limit 50p target 2.5ms interval 50ms ecn\n"
+            "  count 0 lastcount 0 ldelay 0us drop_next 0us\n"
+            "  maxpacket 0 ecn_mark 0 drop_overlimit 0",
+        ),
+        (
+            '"codel"',
+            {
+                "kind": "codel",
+                "count": 8,
+                "lastcount": 5,
+                "ldelay_us": 13_700,
+                "drop_next_us": 7650,
+                "maxpacket": 1514,
+            },
+            "limit 1000p target 5ms interval 100ms\n"
+            "  count 8 lastcount 5 ldelay 13.7ms dropping drop_next 7.65ms\n"
+            "  maxpacket 1514 ecn_mark 0 drop_overlimit 0",
+        ),
+        (
+            '{ kind = "fq_codel", quantum = 300, limit = 100, flows = 16, memory_limit = "1 MiB", ecn = false }',
+            {"kind": "fq_codel"},
+            "limit 100p flows 16 quantum 300 target 5ms interval 100ms memory_limit 1Mb drop_batch 64\n"
+            "  maxpacket 0 drop_overlimit 0 new_flow_count 0 ecn_mark 0\n"
+            "  new_flows_len 0 old_flows_len 0",
+        ),
+        (
+            '{ kind = "sfq", perturb = "10 s", quantum = 3000, limit = 100, depth = 20, flows = 64, divisor = 256, '
+            "headdrop = true }",
+            {"kind": "sfq"},
+            "limit 100p quantum 3000b depth 20 headdrop divisor 256 perturb 10sec",
+        ),
+        ('"sfq"', {"kind": "sfq"}, "limit 127p quantum 1514b depth 127 divisor 1024"),
+        (
+            '{ kind = "netem", delay = "10 ms", jitter = "2 ms", delay_correlation = 0.25, loss = 0.01, '
+            "loss_correlation = 0.2, duplicate = 0.005, reorder = 0.25, reorder_correlation = 0.5, gap = 5, "
+            'rate = "5 Mbit/s", limit = 50 }',
+            {"kind": "netem"},
+            "limit 50 delay 10ms  2ms 25% loss 1% 20% duplicate 0.5% reorder 25% 50% rate 5Mbit gap 5",
+        ),
+        (
+            '{ kind = "netem", delay = "100 ms", jitter = "10 ms" }',
+            {"kind": "netem"},
+            "limit 1000 delay 100ms  10ms",
+        ),
+        (
+            '{ kind = "netem", loss = 0.001, delay = "1.5 ms" }',
+            {"kind": "netem"},
+            "limit 1000 delay 1.5ms loss 0.1%",
+        ),
+        (
+            '{ kind = "tbf", rate = "20 Mbit/s", burst = 5000, limit = 30000, peakrate = "40 Mbit/s", mtu = 1600 }',
+            {"kind": "tbf"},
+            "rate 20Mbit burst 5000b peakrate 40Mbit minburst 1600b lat 10ms",
+        ),
+        ('{ kind = "bfifo", limit = 50000 }', {"kind": "bfifo"}, "limit 50000b"),
+    ],
+)
+def test_disciplines_are_printed_as_tc_prints_them(qdisc: str, counters: dict[str, object], printed: str) -> None:
+    options, *own = printed.split("\n")
+    kind = counters["kind"]
+    lines = [
+        f"qdisc {kind} dev R.rs root {options}",
+        " Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)",
+        " backlog 0b 0p requeues 0",
+        *own,
+    ]
+    assert tc_text({"qdiscs": {"R.rs": ZEROS | counters}}, _at_router(qdisc)) == "\n".join(lines)
+
+
+def test_an_htb_is_printed_with_its_class() -> None:
+    counters = {"kind": "htb", "bytes": 2_886_394, "packets": 1945, "overlimits": 1435}
+    counters |= {"backlog_bytes": 36_336, "backlog_packets": 24, "lended": 1945, "tokens": -9458, "ctokens": -9458}
+    run = {"qdiscs": {"R.rs": ZEROS | counters}}
+    text = tc_text(run, _at_router('{ kind = "htb", rate = "20 Mbit/s" }'))
+    # What tc -s qdisc and tc -s class printed, without handles.
+    sent = " Sent 2886394 bytes 1945 pkt (dropped 0, overlimits 1435 requeues 0)\n backlog 36336b 24p requeues 0\n"
+    assert text == (
+        "qdisc htb dev R.rs root r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000\n"
+        f"{sent}"
+        "class htb dev R.rs root prio 0 rate 20Mbit ceil 20Mbit burst 1600b cburst 1600b\n"
+        f"{sent}"
+        " lended: 1945 borrowed: 0 giants: 0\n"
+        " tokens: -9458 ctokens: -9458"
+    )
 
 
 @pytest.mark.parametrize(
@@ -163,7 +354,7 @@ def test_a_cake_is_printed_as_tc_prints_it() -> None:
         (
             '{ kind = "htb", rate = "10 Mbit/s", child = "fq_codel" }',
             [
-                "qdisc htb dev a.eth0 root rate 10Mbit ceil 10Mbit burst 1600b cburst 1600b",
+                "class htb dev a.eth0 root prio 0 rate 10Mbit ceil 10Mbit burst 1600b cburst 1600b",
                 "qdisc fq_codel dev a.eth0 parent htb limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms "
                 "memory_limit 32Mb ecn drop_batch 64",
             ],
@@ -179,9 +370,14 @@ def test_a_cake_is_printed_as_tc_prints_it() -> None:
         (
             '{ kind = "netem", delay = "20 ms", jitter = "1 ms", loss = 0.01, child = "codel" }',
             [
-                "qdisc netem dev a.eth0 root limit 1000 delay 20ms 1ms 0% loss 1%",
+                "qdisc netem dev a.eth0 root limit 1000 delay 20ms  1ms loss 1%",
                 "qdisc codel dev a.eth0 parent netem limit 1000p target 5ms interval 100ms",
             ],
+        ),
+        ('"fq"', ["timer_slack 10us horizon 10s horizon_drop", "  flows 1 (inactive 0 throttled 0)"]),
+        (
+            '{ kind = "pie", ecn = true }',
+            ["qdisc pie dev a.eth0 root limit 1000p target 15ms tupdate 16ms alpha 2 beta 20 ecn"],
         ),
         ('{ kind = "sfq", perturb = "10 s" }', ["limit 127p quantum 1514b depth 127 divisor 1024 perturb 10sec"]),
         (

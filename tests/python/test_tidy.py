@@ -67,6 +67,56 @@ run,scenario,seed,t,station,flow,ac,seq,rtt_ms
 """
 
 
+PAGE = SERIES | {
+    "flows": [
+        {"name": "w.s", "kind": "web", "from": "a", "to": "s", "station": "a", "tos": 0, "dscp": 0, "ac": "BE"}
+        # Two loads end in the first step, none in the second.
+        | {"bytes": [60_000, 10], "loads": [[90_000_000, 80_000_000, 0], [150_000_000, 60_000_000, 1]]}
+    ],
+}
+
+
+def test_loads_of_a_page_by_steps() -> None:
+    found = [row for row in tidy.rows(tidy.Measured("w", {"run": 0, "seed": 1}, Series(PAGE))) if row.flow == "w.s"]
+    assert [(row.metric, row.t, row.value) for row in found if row.metric == "page_load_ms"] == [
+        ("page_load_ms", 0.2, 70.0)
+    ]
+    assert [row.value for row in found if row.metric == "delivered_bytes"] == [60_000, 10]
+
+
+CALL = SERIES | {
+    "steps": 3,
+    "duration_ns": 600_000_000,
+    "flows": [
+        {"name": "c.a", "kind": "voip", "from": "s", "to": "a", "station": "a", "tos": 192, "dscp": 48, "ac": "VO"}
+        # Numbers 3 and 4 are missing; nothing came in the last step.
+        | {
+            "bytes": [172, 344, 0],
+            "voip": [[1, 5_000_000, 2], [200_000_000, 9_000_000, 5], [399_999_999, 6_000_000, 6]],
+        }
+    ],
+    "stations": [],
+    "drops": [],
+    "queues": [],
+}
+
+
+def test_a_call_by_steps() -> None:
+    found = [
+        (row.metric, row.t, row.value, row.unit)
+        for row in tidy.rows(tidy.Measured("call", {"run": 0, "seed": 1}, Series(CALL)))
+        if row.metric.startswith("voip")
+    ]
+    assert found == [
+        ("voip_delay_ms", 0.2, 5.0, "ms"),
+        ("voip_delay_ms", 0.4, 7.5, "ms"),
+        ("voip_jitter_ms", 0.4, 3.5, "ms"),
+        ("voip_lost", 0.2, 0, "packets"),
+        ("voip_lost", 0.4, 2, "packets"),
+        ("voip_lost", 0.6, 0, "packets"),
+    ]
+
+
 def test_the_table_to_the_byte(tmp_path: Path) -> None:
     measured = tidy.Measured("two", {"run": 4, "seed": 9}, Series(SERIES))
     tidy.write_csv(tmp_path / "t.csv", [measured])

@@ -13,10 +13,12 @@ use std::process::ExitCode;
 use stillair_model::qdisc::cake::CakeParams;
 use stillair_model::qdisc::codel::CodelQdiscParams;
 use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::fq::FqParams;
 use stillair_model::qdisc::fq_codel::FqCodelParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::netem::NetemParams;
 use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
+use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::qdisc::tbf::TbfParams;
 use stillair_model::qdisc::{Qdisc, QdiscConfig};
@@ -47,6 +49,9 @@ fn subjects() -> Vec<Subject> {
     let shaped = CakeParams { bandwidth: Some(rate), ..cake };
     let codel = CodelQdiscParams { limit: LIMIT, ..CodelQdiscParams::default() };
     let fq_codel = FqCodelParams { limit: LIMIT, memory_limit: 1 << 30, ..FqCodelParams::default() };
+    let pie = PieQdiscParams { limit: LIMIT, ..PieQdiscParams::new(250) };
+    // Flows by their whole hash, as those of local sockets are told apart.
+    let fq = FqParams { limit: LIMIT, flow_limit: LIMIT, orphan_mask: u32::MAX, ..FqParams::default() };
     let (burst, cburst) = (1600, 1600);
     // A bucket that is full for good: every packet passes it.
     let tbf = TbfParams { rate, burst: 1 << 20, peak: None, child: fast() };
@@ -57,6 +62,8 @@ fn subjects() -> Vec<Subject> {
         ("pfifo_fast", *fast()),
         ("codel", QdiscConfig::Codel(codel)),
         ("fq_codel", QdiscConfig::FqCodel(fq_codel)),
+        ("pie", QdiscConfig::Pie(pie)),
+        ("fq", QdiscConfig::Fq(fq)),
         ("sfq", QdiscConfig::Sfq(SfqParams::default())),
         ("cake", QdiscConfig::Cake(cake)),
         ("cake one host", QdiscConfig::Cake(cake)),

@@ -16,11 +16,11 @@ use stillair_model::vocabulary::{Duration, IfId, Instant, Seed, Sink};
 use stillair_model::wifi::rate::StatsRow;
 
 use crate::recorder::{
-    self, AtEnd, Occupancy, OccupancyReport, QdiscSummary, RateSummary, Recorder, RunSummary, STEP, Series,
-    SeriesReport, SocketSeries, summarise,
+    self, AirNames, AtEnd, Exchanges, ExchangesReport, Occupancy, OccupancyReport, QdiscSummary, RateSummary,
+    Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
 };
 use crate::scenario::{self, InterfaceRef, Scenario};
-use crate::world::{self, QdiscCounters, Wired, World};
+use crate::world::{self, DevLayout, QdiscCounters, Wired, World};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -55,6 +55,9 @@ pub struct RunReport {
     /// What happened step by step, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<SeriesReport>,
+    /// Every exchange on the air in a stretch, if the scenario asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<ExchangesReport>,
     /// What waited in each layer of each interface, if the scenario asks for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<OccupancyReport>,
@@ -106,6 +109,7 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
         let series = Series::new(scenario.duration, flows, stations.len(), places.len(), interfaces);
         world.trace.series = Some(series);
     }
+    world.trace.exchanges = scenario.record.air.map(Exchanges::new);
     // The world stands still wherever something is sampled.
     let mut step = Sampling::new(with_series.then_some(STEP));
     let mut ss = Sampling::new(scenario.record.ss);
@@ -133,7 +137,22 @@ pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Resul
     let summary = close(scenario, seed, &mut world, |recorder| recorder, &stations, &places, sockets)?;
     let series = recorder::report(scenario, &world.trace, &stations, &places);
     let queues = scenario.record.queues.map(|interval| occupancy.report(scenario, interval));
-    Ok(RunReport { summary, series, queues })
+    let exchanges = world.trace.exchanges.as_ref().map(|found| found.report(air_names(scenario)));
+    Ok(RunReport { summary, series, exchanges, queues })
+}
+
+/// The Wi-Fi interfaces of a scenario as the trace numbers them.
+fn air_names(scenario: &Scenario) -> AirNames {
+    let layout = world::layout(scenario);
+    let name = |dev: &DevLayout| {
+        let at = &layout.interfaces[dev.interface.index()];
+        format!("{}.{}", at.node, at.name)
+    };
+    AirNames {
+        interfaces: layout.devs.iter().map(name).collect(),
+        access_points: layout.devs.iter().map(|dev| dev.ap).collect(),
+        peers: layout.devs.iter().map(|dev| dev.peers.clone()).collect(),
+    }
 }
 
 /// Something that is looked at at a steady interval.
@@ -197,13 +216,11 @@ fn close<S: Sink>(
     let tcp = tcp
         .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
     let qdiscs = qdiscs(scenario, world, end);
-    let end = AtEnd {
-        packets: world.packet_account(),
-        air,
-        qdiscs,
-        rc_stats: rc_stats(scenario, world),
-        tcp: tcp.collect(),
-    };
+    let since = |(flow, since): (_, Option<Instant>)| (flow, since.map(|since| end - since));
+    let under_way = world.loads_under_way().map(since).collect();
+    let packets = world.packet_account();
+    let rc_stats = rc_stats(scenario, world);
+    let end = AtEnd { packets, air, qdiscs, rc_stats, tcp: tcp.collect(), flows: &names, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 

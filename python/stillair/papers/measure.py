@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stillair.papers import judge, samples, table1_model
+from stillair.papers import formulas, judge, samples, table1_model
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
 from stillair.papers.judge import Cell
@@ -52,8 +52,8 @@ class Measurer:
         reads = (self.own.reads or {}).get(claim.id)
         if reads is None:
             return self._listed(claim, {**(self.own.where or {}), **said}, {})
-        # These take the place of a list of cells in the paper's own words.
-        said.pop("cells", None)
+        # These take the place of cells in the paper's own words.
+        said = {key: value for key, value in said.items() if key != "cells" and not isinstance(value, dict)}
         return [
             cell for read in reads for cell in self._listed(claim, {**(self.own.where or {}), **said, **read}, read)
         ]
@@ -98,18 +98,34 @@ class Measurer:
         if "numerator" in claim.configuration:
             names = claim.configuration["numerator"], claim.configuration["denominator"]
             axis = self.own.axis_of(names[1])
-            above, below = (self._runs({**where, axis: name}, claim.metric) for name in names)
-            return Cell(label, _ratio(above, below))
+            metric = self._metric(claim.metric)
+            above, below = (self._runs({**where, axis: name}, metric.increase_of or claim.metric) for name in names)
+            found = _ratio(above, below)
+            return Cell(label, _per_cent_more(found) if metric.increase_of else found)
         return Cell(label, self._quantity(where, claim.metric))
 
     def _order(self, claim: Claim, label: str, where: Where) -> Cell:
         axis = claim.configuration["axis"]
-        series = {name: self._runs({**where, axis: name}, claim.metric) for name in judge.members(claim.ordering)}
+        series = {name: self._member(where, axis, name, claim.metric) for name in judge.members(claim.ordering)}
         gaps = []
         for low, high in judge.steps(claim.ordering):
             below, above = _paired(series[low], series[high])
             gaps.append(interval([b - a for a, b in zip(below, above, strict=True)]))
         return Cell(label, ranked={name: interval(_found(runs)) for name, runs in series.items()}, gaps=tuple(gaps))
+
+    def _member(self, where: Where, axis: str, name: str, metric: str) -> list[float | None]:
+        """A member of an order, run by run: of several cells, the least."""
+        meant = self.plan.means.get(name)
+        if meant is None:
+            if " and " in axis:
+                # An axis `scheme and qos` has members such as `fifo VO`.
+                return self._runs({**where, **dict(zip(axis.split(" and "), name.split(" "), strict=True))}, metric)
+            # An axis may be called by what is drawn along it and not by the word of the cells.
+            word = axis if self.own.has_word(axis) else self.own.axis_of(name) or axis
+            return self._runs({**where, word: name}, metric)
+        cells = [self._runs({**where, **words}, metric) for words in meant]
+        runs = [[value for value in values if value is not None] for values in zip(*cells, strict=True)]
+        return [min(values) if len(values) == len(cells) else None for values in runs]
 
     def _quantity(self, where: Where, name: str) -> Interval:
         metric = self._metric(name)
@@ -120,8 +136,14 @@ class Measurer:
             )
             left = _ratio(after, before)
             return Interval(100 * (1 - left.mean), 100 * (1 - left.high), 100 * (1 - left.low))
+        if metric.increase_of:
+            before, after = self._ends(where, metric, metric.increase_of)
+            return _per_cent_more(_ratio(after, before))
         if metric.ratio_of:
             return _ratio(*self._ends(where, metric, metric.ratio_of))
+        if metric.formula:
+            value = formulas.FORMULAS[metric.formula]()
+            return Interval(value, value, value)
         if metric.model:
             value = metric.scale * table1_model.value(self.experiment, where["scheme"], where["station"], metric.model)
             return Interval(value, value, value)
@@ -132,14 +154,15 @@ class Measurer:
     def _runs(self, where: Where, name: str) -> list[float | None]:
         """A metric run by run: of a station, a class of them, a sum of some (`fast1 + fast2`), or the whole."""
         metric = self._metric(name)
-        if metric.difference_of:
-            ends = zip(*self._ends(where, metric, metric.difference_of), strict=True)
-            return [None if one is None or other is None else one - other for one, other in ends]
+        derived = self._derived(where, name, metric)
+        if derived is not None:
+            return derived
         station = where.get("station")
         result = self.result({key: value for key, value in where.items() if key != "station"})
         if metric.samples and (station is None or not metric.station):
             of = None if station is None else self.stations(station)
-            return [samples.of_run(result, run, metric.samples, metric.statistic, of) for run in result.runs]
+            values = [samples.of_run(result, run, metric.samples, metric.statistic, of) for run in result.runs]
+            return [_scaled(value, metric.scale) for value in values]
         if metric.run and station in (None, "total"):
             return [_scaled(run.get(metric.run), metric.scale) for run in result.runs]
         if not metric.station or station is None:
@@ -151,6 +174,47 @@ class Measurer:
     def stations(self, name: str) -> Sequence[str]:
         """The stations that a claim calls so: a class, a sum of some, or one."""
         return self.plan.stations.get(name) or name.split(" + ")
+
+    def _derived(self, where: Where, name: str, metric: Metric) -> list[float | None] | None:
+        """A metric that is made of another, or none if this is not."""
+        if metric.of is not None:
+            chosen = metric.of.get(where.get(metric.word, ""))
+            if chosen is None:
+                raise _LackingError(f"{name} is of no {metric.word}")
+            return self._runs({key: value for key, value in where.items() if key != metric.word}, chosen)
+        if metric.constants and (said := [value for value in where.values() if value in metric.constants]):
+            return [metric.constants[said[0]]] * self._repetitions()
+        if metric.inverse_of:
+            return [metric.constant / value if value else None for value in self._runs(where, metric.inverse_of)]
+        if metric.knee_of:
+            return self._knee(where, metric)
+        return self._compared(where, metric)
+
+    def _compared(self, where: Where, metric: Metric) -> list[float | None] | None:
+        """A metric that is another's ratio or difference between two cells."""
+        if not (metric.ratio_of or metric.difference_of):
+            return None
+        ends = zip(*self._ends(where, metric, metric.ratio_of or metric.difference_of), strict=True)
+        if metric.ratio_of:
+            return [None if one is None or not other else one / other for one, other in ends]
+        return [None if one is None or other is None else one - other for one, other in ends]
+
+    def _repetitions(self) -> int:
+        """Runs of each cell, of those that were run."""
+        ran = [outcome.results for outcome in self.outcomes.values() if outcome.results]
+        if not ran:
+            raise _LackingError(_NOT_ASKED)
+        return len(next(iter(ran[0].values())).runs)
+
+    def _knee(self, where: Where, metric: Metric) -> list[float | None]:
+        """The smallest of some values at which a metric is nearly what it is at best, run by run."""
+        values = sorted((metric.values or {}).items(), key=lambda item: item[1])
+        cells = [self._runs({**where, metric.word: name}, metric.knee_of) for name, _ in values]
+        found: list[float | None] = []
+        for run in zip(*cells, strict=True):
+            known = [value or 0.0 for value in run]
+            found.append(next(x for (_, x), y in zip(values, known, strict=True) if y >= metric.share * max(known)))
+        return found
 
     def _ends(self, where: Where, metric: Metric, of: str) -> tuple[list[float | None], list[float | None]]:
         """Another metric at both ends of a comparison, run by run."""
@@ -198,6 +262,10 @@ def _ratio(above: Sequence[float | None], below: Sequence[float | None]) -> Inte
     if not any(under):
         raise _LackingError("what it is compared with was zero in every run", ran=True)
     return ratio_interval(over, under)
+
+
+def _per_cent_more(ratio: Interval) -> Interval:
+    return Interval(*(100 * (value - 1) for value in ratio))
 
 
 def _words(where: Where) -> str:

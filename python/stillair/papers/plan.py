@@ -59,10 +59,26 @@ class Metric:
     scale: float = 1.0
     reduction_of: str = ""
     """Another metric; this one is by how many per cent it falls between `from_` and `to`."""
+    increase_of: str = ""
+    """The same the other way: by how many per cent it grows, or is more in one cell than in another."""
     ratio_of: str = ""
     """Another metric; this one is what it is with the words `from_` over what it is with `to`."""
     difference_of: str = ""
     """The same, less what it is with `to`."""
+    formula: str = ""
+    """It is not measured but worked out (`formulas.py`)."""
+    word: str = ""
+    """A word whose value says which metric this is, by `of`: `direction` for what goes up or down."""
+    of: Mapping[str, str] | None = None
+    inverse_of: str = ""
+    """Another metric; this one is `constant` over it."""
+    constant: float = 0.0
+    knee_of: str = ""
+    """Another metric; this one is the smallest of `values` of `word` with which that is `share` of its best."""
+    share: float = 0.0
+    values: Mapping[str, float] | None = None
+    constants: Mapping[str, float] | None = None
+    """What it is for words that are no cell's."""
     at: Where | None = None
     from_: Where | None = None
     to: Where | None = None
@@ -99,10 +115,14 @@ class ExperimentPlan:
             None,
         )
 
+    def has_word(self, word: str) -> bool:
+        """Whether some cell is told apart by this word."""
+        return any(word in cell.where for campaign in self.campaigns for cell in campaign.cells)
+
     def axis_of(self, value: object) -> str:
         """The word whose value this is in some cell: `scheme` for `fifo`."""
         cells = [cell for campaign in self.campaigns for cell in campaign.cells]
-        return next((key for cell in cells for key, known in cell.where.items() if known == value), "")
+        return next((key for cell in cells for key, known in cell.where.items() if str(known) == str(value)), "")
 
 
 @dataclass(frozen=True)
@@ -112,11 +132,13 @@ class Plan:
     metrics: Mapping[str, Metric]
     stations: Mapping[str, Sequence[str]]
     experiments: Mapping[str, ExperimentPlan]
+    means: Mapping[str, Sequence[Where]]
+    """Names in an order that are not the value of one word: the cells they mean; of several, the least counts."""
 
 
 def matches(where: Where, cell: Where) -> bool:
-    """Whether a cell with these words fits what is asked for."""
-    return bool(cell) and all(key in cell and cell[key] == value for key, value in where.items())
+    """Whether a cell with these words fits what is asked for. A number may be written as one or as text."""
+    return bool(cell) and all(key in cell and str(cell[key]) == str(value) for key, value in where.items())
 
 
 @cache
@@ -134,6 +156,7 @@ def read(paper: str, table: Mapping[str, Any]) -> Plan:
         metrics={name: _metric(**entry) for name, entry in table.get("metric", {}).items()},
         stations=table.get("station", {}),
         experiments={name: _experiment(campaigns, **entry) for name, entry in table["experiment"].items()},
+        means={name: cells if isinstance(cells, list) else [cells] for name, cells in table.get("means", {}).items()},
     )
 
 
@@ -157,17 +180,20 @@ def _campaign(
     return Campaign(paper, name, scenario, needs, tuple(cells), series, runs)
 
 
-def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str, Mapping[str, str]]]:
+def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str | int, Mapping[str, str]]]:
     """The values of a setting: the word that says it, the value, and what it sets."""
-    return [(word, value, sets) for value, sets in values.items()]
+    # A key of TOML is text; where the paper's word is a number, so is the cell's.
+    return [(word, int(value) if value.isdecimal() else value, sets) for value, sets in values.items()]
 
 
-def _crossed(common: Where, first: Mapping[str, str], values: Sequence[tuple[str, str, Mapping[str, str]]]) -> CellPlan:
+def _crossed(
+    common: Where, first: Mapping[str, str], values: Sequence[tuple[str, str | int, Mapping[str, str]]]
+) -> CellPlan:
     overrides = dict(first)
     for _, _, sets in values:
         overrides |= sets
     return CellPlan(
-        ", ".join(value for _, value, _ in values), {**common, **{word: v for word, v, _ in values}}, overrides
+        ", ".join(str(value) for _, value, _ in values), {**common, **{word: v for word, v, _ in values}}, overrides
     )
 
 

@@ -13,6 +13,9 @@ _DIP = 0.75
 _AROUND_S = 2.0
 _TOGETHER_S = 1.0
 
+# What is carried in a direction, and how the names of its series begin.
+_WAYS = {"tcp_mbps": "TCP ", "up_mbps": "TCP upload", "down_mbps": "TCP download"}
+
 Curve = list[tuple[float, float]]
 """Times in seconds, and values."""
 
@@ -22,29 +25,52 @@ def of_run(
 ) -> float | None:
     """A statistic of what is sampled in a run; none if there are too few samples for it.
 
-    What: `srtt_ms` of all sockets, `ping_ms` of all stations or these, `goodput_mbps` of all flows together.
+    What: `srtt_ms` and `pacing_mbps` of all sockets, `ping_ms` of all stations or these, `goodput_mbps` of all flows
+    together. Of one of Flent's tests `tcp_mbps`, `up_mbps`, `down_mbps`: what its TCP flows carry in each measured
+    step, in all and by direction. `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far the
+    directions are apart.
+
     Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
     it was cut, and `dips_s`, the mean time between short dips.
     """
+    if what in ("lead_mbps", "gap_mbps"):
+        up, down = (of_run(result, run, way, "mean") for way in ("up_mbps", "down_mbps"))
+        if up is None or down is None:
+            return None
+        return abs(down - up) if what == "gap_mbps" else down - up
     if statistic in ("cycles", "dips_s"):
         curve = over_time(run, what)
         return float(len(cuts([value for _, value in curve]))) if statistic == "cycles" else _between_dips(curve)
-    values = pings(result, run, stations) if what == "ping_ms" else _pooled(run, what)
+    if what in _WAYS:
+        values = carried(result, run, what)
+    else:
+        values = pings(result, run, stations) if what == "ping_ms" else _pooled(run, what)
     if not values:
         return None
     return sum(values) / len(values) if statistic == "mean" else percentile(values, float(statistic.removeprefix("p")))
 
 
 def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> list[float]:
-    """Round-trip times of the pings to all stations or these, after the warm-up, in ms."""
+    """Round-trip times of the ICMP pings to all stations or these, in ms: of replies in the time that is measured."""
     series = result.measured(run["run"]).series
+    since, until = series.measured_ns()
     return [
         ping.rtt_ns / 1_000_000
         for flow in series.flows
-        if stations is None or flow.station in stations
+        if flow.kind == "ping" and (stations is None or flow.station in stations)
         for ping in flow.pings or ()
-        if ping.at_ns >= series.warm_up_ns
+        if since <= ping.at_ns < until
     ]
+
+
+def carried(result: Result, run: Run, what: str) -> list[float]:
+    """What the TCP flows of a test carry together in each step that is measured, in Mbit/s."""
+    series = result.measured(run["run"]).series
+    since, until = series.measured_ns()
+    flows = [flow for flow in series.flows if flow.flent is not None and flow.flent.startswith(_WAYS[what])]
+    steps = [step for step in range(series.steps) if since < series.end_ns(step) <= until]
+    by_flow = [series.mbps(flow) for flow in flows]
+    return [sum(values[step] for values in by_flow) for step in steps] if flows else []
 
 
 def over_time(run: Run, what: str) -> Curve:
@@ -59,6 +85,8 @@ def over_time(run: Run, what: str) -> Curve:
 def _pooled(run: Run, what: str) -> list[float]:
     if what == "goodput_mbps":
         return [value for _, value in over_time(run, what)]
+    if what == "pacing_mbps":
+        return [value for socket in run["sockets"].values() for value in socket["pacing_mbps"] if value]
     return [value for socket in run["sockets"].values() for _, value in _srtt(socket)]
 
 

@@ -1,8 +1,9 @@
 """Pictures of results: PNG, SVG or PDF by the name of the file."""
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stillair import extras, output
 from stillair._native import InputError
@@ -19,6 +20,9 @@ class Plot(NamedTuple):
     function: str
 
 
+TIMELINE = "airtime-timeline"
+"""The one plot that shows a window of time of its own."""
+
 PLOTS = {
     "timeseries": Plot("goodput and ping over time, stacked (first run)", "time", "timeseries"),
     "ping_cdf": Plot("distribution of ping times", "spread", "ping_cdf"),
@@ -28,6 +32,7 @@ PLOTS = {
     "airtime_stacked": Plot("airtime of the stations over time, stacked (first run)", "time", "airtime_stacked"),
     "occupancy": Plot("what waits in each layer over time, stacked (first run)", "layers", "occupancy"),
     "sockets": Plot("window, round-trip time and rates of TCP senders over time (first run)", "layers", "sockets"),
+    TIMELINE: Plot("every PPDU on the air in a lane for each station (first run)", "timeline", "airtime_timeline"),
     "aggregates": Plot("frames per aggregate, as bars", "bars", "aggregates"),
     "throughput_latency": Plot("goodput against ping, with an ellipse of one sigma", "scatter", "throughput_latency"),
 }
@@ -49,8 +54,21 @@ def check(name: str, path: Path) -> None:
         raise InputError(f"{path}: the name has to end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
 
 
-def draw(name: str, results: Sequence[Titled], path: Path) -> None:
-    """Draws one plot of one or several results; equal results make equal SVG files."""
+def window(text: str) -> tuple[int, int]:
+    """Two times such as `10 s..10.05 s`, in ns."""
+    units = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
+    found = re.fullmatch(r"\s*([\d.]+)\s*([nmu]?s)\s*\.\.\s*([\d.]+)\s*([nmu]?s)\s*", text)
+    try:
+        begin, end = (round(float(found[n]) * units[found[n + 1]]) for n in (1, 3)) if found else (0, 0)
+    except ValueError:
+        begin, end = 0, 0
+    if begin >= end:
+        raise InputError(f'--window: found "{text}", expected two times such as "10 s..10.05 s"')
+    return begin, end
+
+
+def draw(name: str, results: Sequence[Titled], path: Path, window: tuple[int, int] | None = None) -> None:
+    """Draws one plot of one or several results, or of a window in ns; equal results make equal SVG files."""
     check(name, path)
     extras.need("matplotlib", "plot")
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and slow to load
@@ -58,12 +76,13 @@ def draw(name: str, results: Sequence[Titled], path: Path) -> None:
     from stillair.plot.style import style  # noqa: PLC0415
 
     plot = PLOTS[name]
-    function: Callable[[Any, Sequence[Titled]], None] = getattr(
-        extras.need(f"stillair.plot.{plot.module}", "plot"), plot.function
-    )
+    function: Callable[..., None] = getattr(extras.need(f"stillair.plot.{plot.module}", "plot"), plot.function)
     with style():
         figure = Figure(layout="constrained")
-        function(figure, results)
+        if name == TIMELINE:
+            function(figure, results, window)
+        else:
+            function(figure, results)
         if not any(axes.has_data() for axes in figure.axes):
             raise InputError(f"{name}: nothing to draw: no station or flow has measured this")
         kind = path.suffix.lower()[1:]

@@ -1,12 +1,16 @@
-//! Applications: sources of datagrams, pings, bulk transfers.
+//! Applications: sources of datagrams, pings, bulk transfers, calls, web pages.
 
 mod bulk;
 mod ping;
 mod udp;
+mod voip;
+mod web;
 
 pub use bulk::{Bulk, BulkAction, BulkParams};
 pub use ping::Ping;
 pub use udp::{Gap, UdpSource, UdpSourceParams};
+pub use voip::{VOIP_INTERVAL, VOIP_PAYLOAD, Voip};
+pub use web::{Page, QUERY_PAYLOAD, WORKERS, Web, WebAction, WebParams};
 
 pub use crate::vocabulary::linear_truesize;
 use crate::vocabulary::{Addr, FlowId, Instant, Kind, NewPacket, SockId};

@@ -84,6 +84,10 @@ pub struct FqStats {
     pub inactive: u32,
     /// Those that wait for the time of their next packet.
     pub throttled_flows: u32,
+    /// When the timer looks at the first of these.
+    pub next_look: Option<Instant>,
+    /// How late throttled flows came back, as a moving average that gives an eighth to each time.
+    pub latency: Duration,
     /// Flows that were forgotten.
     pub gc: u64,
     /// Packets that went before all flows.
@@ -265,6 +269,12 @@ impl Fq {
     // linux: net/sched/sch_fq.c fq_check_throttled (6.1).
     #[inline]
     fn release(&mut self, now: Instant) {
+        if let Some(&Reverse((due, ..))) = self.throttled.peek()
+            && due <= now
+        {
+            let (latency, late) = (&mut self.stats.latency, (now - due).nanos());
+            *latency = Duration::from_nanos(latency.nanos() - (latency.nanos() >> 3) + (late >> 3));
+        }
         while let Some(&Reverse((due, _, flow))) = self.throttled.peek()
             && due <= now
         {
@@ -343,6 +353,7 @@ impl Fq {
             flows: self.flows.len() as u32,
             inactive: self.flows.inactive(),
             throttled_flows: self.throttled.len() as u32,
+            next_look: self.throttled.peek().map(|&Reverse((due, ..))| due + self.params.timer_slack),
             gc: self.flows.forgotten(),
             ..self.stats
         }

@@ -101,6 +101,19 @@ impl Bucket {
     }
 }
 
+/// Counters of the class under tc's names, besides those that every discipline has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HtbStats {
+    /// Packets that its discipline turned down, or took at the expense of others of the same queue.
+    pub drops: u64,
+    /// Packets that left on the class's own tokens: all of them, as it has no parent to borrow from.
+    pub lended: u64,
+    /// Tokens of the rate when the last packet had left, in nanoseconds.
+    pub tokens: i64,
+    /// The same of the ceiling.
+    pub ctokens: i64,
+}
+
 /// The discipline.
 #[derive(Debug)]
 pub struct Htb {
@@ -112,6 +125,8 @@ pub struct Htb {
     /// When neither bucket is in debt any more.
     ready: Instant,
     stats: QdiscStats,
+    drops: u64,
+    lended: u64,
 }
 
 impl Htb {
@@ -124,13 +139,18 @@ impl Htb {
             charged: Instant::ZERO,
             ready: Instant::ZERO,
             stats: QdiscStats::default(),
+            drops: 0,
+            lended: 0,
         }
     }
 
     /// Hands the packet to the class.
+    // linux: net/sched/sch_htb.c htb_enqueue (6.1) - what its discipline drops when it dequeues is no drop of the class.
     #[inline]
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
-        self.child.enqueue(now, p, ctx)
+        let answer = self.child.enqueue(now, p, ctx);
+        self.drops += u64::from(answer != Enqueue::Queued);
+        answer
     }
 
     /// Takes the class's next packet if it may send.
@@ -150,6 +170,7 @@ impl Htb {
         let debt = -self.rate.tokens.min(self.ceil.tokens);
         (self.charged, self.ready) = (now, now + Duration::from_nanos(debt.max(0) as u64));
         self.stats.sent(hot);
+        self.lended += 1;
         self.stats.overlimits += u64::from(self.ceil.tokens < 0);
         Some(p)
     }
@@ -174,6 +195,12 @@ impl Htb {
     // linux: net/sched/sch_api.c qdisc_tree_reduce_backlog (6.1).
     pub fn stats(&self) -> QdiscStats {
         QdiscStats { drops: self.child.stats().drops, ..self.stats }
+    }
+
+    /// Counters of its class's own.
+    pub fn xstats(&self) -> HtbStats {
+        let Self { drops, lended, rate, ceil, .. } = self;
+        HtbStats { drops: *drops, lended: *lended, tokens: rate.tokens, ctokens: ceil.tokens }
     }
 
     /// The discipline of the class.

@@ -146,6 +146,12 @@ pub enum Xstats {
     Cake(cake::CakeStats),
     /// Those of fq_codel.
     FqCodel(fq_codel::FqCodelStats),
+    /// Those of pie.
+    Pie(pie::PieStats),
+    /// Those of fq.
+    Fq(fq::FqStats),
+    /// Those of htb's class.
+    Htb(htb::HtbStats),
 }
 
 /// A queueing discipline.
@@ -321,6 +327,9 @@ impl Qdisc {
             Self::Codel(q) => Xstats::Codel(q.xstats()),
             Self::Cake(q) => Xstats::Cake(q.xstats()),
             Self::FqCodel(q) => Xstats::FqCodel(q.xstats()),
+            Self::Pie(q) => Xstats::Pie(q.xstats()),
+            Self::Fq(q) => Xstats::Fq(q.xstats()),
+            Self::Htb(q) => Xstats::Htb(q.xstats()),
             _ => Xstats::None,
         }
     }

@@ -40,7 +40,7 @@ pub struct PieStats {
     /// The delay as it was last found.
     pub delay: Duration,
     /// Drain rate in bytes a second, if it is measured.
-    pub avg_dq_rate: u64,
+    pub avg_dq_rate: Option<u64>,
     /// Packets that were queued.
     pub packets_in: u64,
     /// Packets that the law dropped and those that found the queue full.
@@ -168,7 +168,7 @@ impl Pie {
         PieStats {
             prob: self.state.prob() << 8,
             delay: self.state.qdelay(),
-            avg_dq_rate: self.state.drain_rate(),
+            avg_dq_rate: self.params.pie.dq_rate_estimator.then(|| self.state.drain_rate()),
             ..self.stats
         }
     }

@@ -4,7 +4,8 @@
 //! Nobody pays for the latter who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
 
 use super::ids::{Addr, ChannelId, DevId, FlowId, PeerId, WireId};
-use super::packet::{Kind, Packet, Packets, Pkt};
+use super::kind::Kind;
+use super::packet::{Packet, Packets, Pkt};
 use super::qos::Ac;
 use super::tcp::TcpHeader;
 use super::time::{Duration, Instant};

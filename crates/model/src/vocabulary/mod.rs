@@ -3,6 +3,7 @@
 mod fate;
 mod frames;
 mod ids;
+mod kind;
 mod list;
 mod packet;
 mod qos;
@@ -17,8 +18,9 @@ pub use frames::{
     AnswerView, ContentView, FrameView, GuardView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
+pub use kind::Kind;
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
-pub use packet::{Kind, NewPacket, Packet, Packets, Pkt, TTL, linear_truesize};
+pub use packet::{NewPacket, Packet, Packets, Pkt, TTL, linear_truesize};
 pub use qos::Ac;
 pub use rng::{Seed, Stream};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};

@@ -8,6 +8,7 @@ use core::num::NonZeroU32;
 
 use super::fate::{Fate, PacketAccount, Reason};
 use super::ids::{Addr, FlowId, PeerId, SockId};
+use super::kind::Kind;
 use super::tcp::TcpHeader;
 use super::time::Instant;
 
@@ -35,36 +36,6 @@ impl Pkt {
 
 /// Hops that a packet may make when it is new.
 pub const TTL: u8 = 64;
-
-/// What a packet carries.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[repr(u8)]
-pub enum Kind {
-    /// A UDP datagram.
-    Udp,
-    /// ICMP echo request.
-    EchoRequest,
-    /// ICMP echo reply.
-    EchoReply,
-    /// A UDP datagram that a server at its destination sends back.
-    UdpRequest,
-    /// That datagram on its way back.
-    UdpReply,
-    /// A TCP segment, or several that travel as one packet.
-    Tcp,
-}
-
-impl Kind {
-    /// What the destination answers it with, if it does.
-    #[inline]
-    pub const fn reply(self) -> Option<Self> {
-        match self {
-            Self::EchoRequest => Some(Self::EchoReply),
-            Self::UdpRequest => Some(Self::UdpReply),
-            Self::Udp | Self::EchoReply | Self::UdpReply | Self::Tcp => None,
-        }
-    }
-}
 
 /// The hot part of a packet: all that queues and drivers look at.
 #[derive(Clone, Debug)]

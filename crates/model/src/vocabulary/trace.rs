@@ -5,7 +5,8 @@
 use super::fate::{Fate, Reason};
 use super::frames::{FrameView, PpduTry};
 use super::ids::{FlowId, PlaceId};
-use super::packet::{Kind, Packets, Pkt};
+use super::kind::Kind;
+use super::packet::{Packets, Pkt};
 use super::time::{Duration, Instant};
 
 /// One thing that happened.
@@ -32,6 +33,13 @@ pub enum Trace {
         forth: bool,
         /// How many bytes.
         bytes: u32,
+    },
+    /// A page is there as a whole.
+    Loaded {
+        /// Its flow.
+        flow: FlowId,
+        /// Time since its load began.
+        took: Duration,
     },
     /// A packet was dropped.
     Dropped {

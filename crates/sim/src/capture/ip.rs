@@ -33,6 +33,11 @@ pub fn ports(flow: FlowId) -> [u16; 2] {
     PORTS.map(|first| first + (flow.0 % PORT_RANGE) as u16)
 }
 
+/// The port that a flow connects from when it connects again: that of the first time, and `n` further.
+pub fn later_port(first: u16, n: u32) -> u16 {
+    PORTS[0] + ((u32::from(first - PORTS[0]) + n) % PORT_RANGE) as u16
+}
+
 /// Headers of each segment that a packet stands for, in bytes.
 pub fn segment_headers(p: &Headers) -> usize {
     let payload = p.tcp.map_or(0, |header| header.payload);
@@ -49,7 +54,7 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], connect
     let total = total_length(p);
     let ports = ports(p.flow);
     match p.kind {
-        Kind::Udp | Kind::UdpRequest | Kind::UdpReply => {
+        Kind::Udp | Kind::UdpRequest | Kind::UdpReply | Kind::Voip | Kind::Query | Kind::Answer => {
             header(out, p, addresses, total, 17);
             udp(out, p, addresses, ports);
         }
@@ -91,7 +96,7 @@ fn pseudo_sum(addresses: [Ipv4Addr; 2], protocol: u8, length: usize) -> u64 {
 }
 
 fn udp(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], mut ports: [u16; 2]) {
-    if p.kind == Kind::UdpReply {
+    if matches!(p.kind, Kind::UdpReply | Kind::Answer) {
         ports.reverse();
     }
     let length = p.len as usize - IPV4;

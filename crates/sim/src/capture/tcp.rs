@@ -20,6 +20,8 @@ struct End {
     listens: bool,
     /// Shift of the windows that it is offered.
     scale: u8,
+    /// Zero for the first connection of its flow; others have a number that tells their ports apart.
+    number: u32,
 }
 
 /// The connections that were seen to begin. Every frame of a world is shown, so no other's segments are.
@@ -27,6 +29,8 @@ struct End {
 pub struct Connections {
     /// By socket.
     ends: Vec<Option<End>>,
+    /// By flow: the socket that connected first.
+    first: Vec<Option<usize>>,
 }
 
 impl Connections {
@@ -40,7 +44,15 @@ impl Connections {
             self.ends.resize(to + 1, None);
         }
         let scale = header.syn.window_scale.unwrap_or(0);
-        self.ends[to] = Some(End { listens: !header.flags.has(TcpFlags::ACK), scale });
+        let listens = !header.flags.has(TcpFlags::ACK);
+        // The sockets of a connection are neighbours in number, the one that connects before the one that listens.
+        let opens = to - usize::from(listens);
+        let flow = p.flow.index();
+        if self.first.len() <= flow {
+            self.first.resize(flow + 1, None);
+        }
+        let number = if *self.first[flow].get_or_insert(opens) == opens { 0 } else { opens as u32 };
+        self.ends[to] = Some(End { listens, scale, number });
     }
 
     /// How the segments for a socket are written.
@@ -68,8 +80,9 @@ impl Segment {
     /// the end that connects and of the one that listens.
     // spec: rfc9293 3.1.
     pub fn new(p: &Headers, header: &TcpHeader, connections: &Connections, ports: [u16; 2]) -> Self {
-        let End { listens, scale } = connections.end(header);
-        let [from, to] = if listens { ports } else { [ports[1], ports[0]] };
+        let End { listens, scale, number } = connections.end(header);
+        let opens = super::ip::later_port(ports[0], number);
+        let [from, to] = if listens { [opens, ports[1]] } else { [ports[1], opens] };
         let syn = header.flags.has(TcpFlags::SYN);
         let ack = if header.flags.has(TcpFlags::ACK) { p.ack } else { 0 };
         // spec: rfc7323 2.2 - the window of a SYN is not scaled.

@@ -15,6 +15,7 @@ impl TraceHash {
                 (pack(1, flow.0, kind as u64), u64::from(seq) << 32 | u64::from(len))
             }
             Trace::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
+            Trace::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
             Trace::Dropped { flow, seq, reason, place } => {
                 (pack(2, flow.0, reason as u64), u64::from(seq) << 32 | u64::from(place.0))
             }

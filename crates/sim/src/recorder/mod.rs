@@ -1,5 +1,6 @@
 //! What was seen: per flow and per station, from the trace alone, and a hash of the whole trace.
 
+mod exchanges;
 mod hash;
 mod occupancy;
 mod rc_stats;
@@ -7,14 +8,19 @@ mod series;
 mod series_report;
 mod sockets;
 mod summary;
+mod voip;
 mod xstats;
 
+pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
 pub use rc_stats::RateSummary;
-pub use series::{PingSample, STEP, Series};
+pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
-pub use summary::{AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, summarise};
+pub use summary::{
+    AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, WebSummary, summarise,
+};
+pub use voip::{VoipRecord, VoipSummary};
 pub use xstats::named;
 
 use core::ops::Range;
@@ -53,6 +59,10 @@ pub struct FlowRecord {
     pub bytes: u64,
     /// Round-trip times of pings by [`Protocol`], in ns, in the order of their replies.
     pub rtts: [Vec<u64>; 2],
+    /// How long each load took, in ns, if it is a page's client.
+    pub loads: Vec<u64>,
+    /// What became of its packets, if it is a call; apart, as other flows are many and have none.
+    pub voip: Box<VoipRecord>,
 }
 
 /// What was seen of a station in the time that is measured.
@@ -79,6 +89,8 @@ pub struct Recorder {
     pub links: Vec<Vec<(usize, Direction)>>,
     /// What happened step by step, if that is wanted.
     pub series: Option<Series>,
+    /// Every exchange of a stretch, if that is wanted.
+    pub exchanges: Option<Exchanges>,
     hash: TraceHash,
 }
 
@@ -91,7 +103,7 @@ impl Recorder {
         links: Vec<Vec<(usize, Direction)>>,
     ) -> Self {
         let stations = vec![StationRecord::default(); stations];
-        Self { measured, flows, stations, links, series: None, hash: TraceHash::default() }
+        Self { measured, flows, stations, links, series: None, exchanges: None, hash: TraceHash::default() }
     }
 
     /// The hash of all that was traced so far.
@@ -100,6 +112,9 @@ impl Recorder {
     }
 
     fn ppdu(&mut self, now: Instant, t: &PpduTry) {
+        if let Some(exchanges) = &mut self.exchanges {
+            exchanges.push(now, t);
+        }
         if !matches!(t.kind, PpduKind::Single | PpduKind::Aggregate) {
             return;
         }
@@ -129,16 +144,21 @@ impl Sink for Recorder {
         match what {
             Trace::Ppdu(t) => self.ppdu(now, t),
             _ if !self.measured.contains(&now) => {}
-            Trace::Delivered { flow, kind, len, delay, .. } => {
+            Trace::Delivered { flow, kind, seq, len, delay } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
                     Kind::Udp => record.bytes += u64::from(len - HEADERS),
                     Kind::EchoReply => record.rtts[Protocol::Icmp as usize].push(delay.nanos()),
                     Kind::UdpReply => record.rtts[Protocol::Udp as usize].push(delay.nanos()),
-                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp => {}
+                    Kind::Voip => {
+                        record.bytes += u64::from(len - HEADERS);
+                        record.voip.arrived(*seq, *delay);
+                    }
+                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Query | Kind::Answer => {}
                 }
             }
             Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
+            Trace::Loaded { flow, took } => self.flows[flow.index()].loads.push(took.nanos()),
             Trace::Dropped { .. } => {}
         }
     }
@@ -247,6 +267,8 @@ mod tests {
             qdiscs: BTreeMap::new(),
             rc_stats: BTreeMap::new(),
             tcp: Vec::new(),
+            flows: &[],
+            under_way: Vec::new(),
         };
         let s = summarise((7, 3), &filled(), Duration::from_secs(1), &stations, &places, end);
         assert_eq!((s.seed, s.run), (7, 3));

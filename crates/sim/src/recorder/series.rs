@@ -22,13 +22,13 @@ pub(super) struct Cell {
     pub(super) mpdus: [u32; 2],
 }
 
-/// A ping's reply.
+/// A ping's reply, a packet of a call, or a page that was loaded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PingSample {
+pub struct Sample {
     /// When it came.
     pub at: Instant,
-    /// Time since the request was sent.
-    pub rtt: Duration,
+    /// Time since the request, or the packet itself, was sent, or since the load began.
+    pub delay: Duration,
     /// Its sequence number.
     pub seq: u32,
 }
@@ -54,7 +54,7 @@ pub struct Series {
     /// By step, station and category.
     pub(super) cells: Vec<Cell>,
     /// By flow.
-    pub(super) pings: Vec<Vec<PingSample>>,
+    pub(super) samples: Vec<Vec<Sample>>,
     /// What waits at the end of each step.
     pub(super) occupancy: Occupancy,
     /// In order of step, place and reason.
@@ -73,7 +73,7 @@ impl Series {
             step: 0,
             bytes: vec![0; steps * flows],
             cells: vec![Cell::default(); steps * stations * Ac::ALL.len()],
-            pings: vec![Vec::new(); flows],
+            samples: vec![Vec::new(); flows],
             occupancy: Occupancy::new(steps, interfaces),
             drops: Vec::new(),
             dropping: vec![[0; Reason::COUNT]; places],
@@ -87,20 +87,31 @@ impl Series {
             Trace::Delivered { flow, kind: Kind::Udp, len, .. } => {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
             }
+            Trace::Delivered { flow, kind: Kind::Voip, len, seq, delay } => {
+                self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
+                self.sample(flow, Sample { at: now, delay, seq });
+            }
             Trace::Delivered { flow, kind: Kind::EchoReply | Kind::UdpReply, seq, delay, .. } => {
-                self.ping(flow, PingSample { at: now, rtt: delay, seq });
+                self.sample(flow, Sample { at: now, delay, seq });
             }
             Trace::Read { flow, bytes, .. } => {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(bytes);
             }
-            Trace::Delivered { kind: Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp, .. }
+            Trace::Loaded { flow, took } => {
+                let seq = self.samples[flow.index()].len() as u32;
+                self.sample(flow, Sample { at: now, delay: took, seq });
+            }
+            Trace::Delivered {
+                kind: Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Query | Kind::Answer,
+                ..
+            }
             | Trace::Ppdu(_) => {}
             Trace::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,
         }
     }
 
-    fn ping(&mut self, flow: FlowId, sample: PingSample) {
-        self.pings[flow.index()].push(sample);
+    fn sample(&mut self, flow: FlowId, sample: Sample) {
+        self.samples[flow.index()].push(sample);
     }
 
     /// Takes note of one try of a PPDU to or from a station.

@@ -58,6 +58,12 @@ struct FlowSeries {
     /// Ping: time of the reply and round-trip time in ns, and sequence number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pings: Option<Vec<(u64, u64, u32)>>,
+    /// Call: time of arrival and one-way delay in ns, and sequence number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    voip: Option<Vec<(u64, u64, u32)>>,
+    /// Page: when it was there, how long it took in ns, and its number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loads: Option<Vec<(u64, u64, u32)>>,
 }
 
 /// A station's data frames in one access category; categories never used are left out.
@@ -119,11 +125,13 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
         let (kind, carries_data) = match flow.kind {
             FlowKind::Udp { .. } => ("udp", true),
             FlowKind::Tcp { .. } => ("tcp", true),
+            FlowKind::Voip => ("voip", true),
+            FlowKind::Web { .. } => ("web", true),
             FlowKind::Ping { .. } => ("ping", false),
             FlowKind::UdpPing { .. } => ("udp_ping", false),
         };
         let bytes = || series.bytes.iter().skip(id).step_by(recorder.flows.len()).copied().collect();
-        let pings = || series.pings[id].iter().map(|p| (p.at.nanos(), p.rtt.nanos(), p.seq)).collect();
+        let samples = || series.samples[id].iter().map(|s| (s.at.nanos(), s.delay.nanos(), s.seq)).collect();
         FlowSeries {
             name: format!("{}.{}", flow.name, scenario.endpoint_name(to)),
             flent: flow.series.clone(),
@@ -135,7 +143,9 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
             dscp: flow.tos >> 2,
             ac: Ac::of_tid(flow.tos >> 5).name(),
             bytes: carries_data.then(bytes),
-            pings: (!carries_data).then(pings),
+            pings: (!carries_data).then(samples),
+            voip: (kind == "voip").then(samples),
+            loads: (kind == "web").then(samples),
         }
     };
     all.enumerate().map(one).collect()

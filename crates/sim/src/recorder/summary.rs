@@ -8,7 +8,7 @@ use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::{Direction, Protocol, RateSummary, Recorder, SocketSeries};
+use super::{Direction, Protocol, RateSummary, Recorder, SocketSeries, VoipSummary};
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
 #[derive(Clone, Debug, Serialize)]
@@ -25,6 +25,18 @@ pub struct RunSummary {
     pub jain_airtime: Option<f64>,
     /// By station.
     pub stations: BTreeMap<String, StationSummary>,
+    /// Mean opinion score, the mean over the calls.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mos: Option<f64>,
+    /// By call.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub voip: BTreeMap<String, VoipSummary>,
+    /// Mean time in s that a page took to load, the mean over the clients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page_load_s: Option<f64>,
+    /// By client of a page.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub web: BTreeMap<String, WebSummary>,
     /// By TCP flow.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, FlowSummary>,
@@ -43,6 +55,37 @@ pub struct RunSummary {
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// What became of all packets of the whole run.
     pub packets: PacketSummary,
+}
+
+/// The summary of one client of a page.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct WebSummary {
+    /// Loads that ended after the warm-up.
+    pub loads: usize,
+    /// How long they took in s: mean, median, 95th percentile.
+    pub mean_s: Option<f64>,
+    /// See there.
+    pub median_s: Option<f64>,
+    /// See there.
+    pub p95_s: Option<f64>,
+    /// How long the one has taken that was under way at the end.
+    pub unfinished_s: Option<f64>,
+}
+
+impl WebSummary {
+    fn new(loads: &[u64], unfinished: Option<Duration>) -> Self {
+        let mut sorted = loads.to_vec();
+        sorted.sort_unstable();
+        let at = |q: f64| quantile(&sorted, q).map(|ns| ns / 1e9);
+        let mean = (!loads.is_empty()).then(|| loads.iter().sum::<u64>() as f64 / loads.len() as f64 / 1e9);
+        Self {
+            loads: loads.len(),
+            mean_s: mean,
+            median_s: at(0.5),
+            p95_s: at(0.95),
+            unfinished_s: unfinished.map(Duration::secs_f64),
+        }
+    }
 }
 
 /// The summary of one TCP flow.
@@ -154,6 +197,10 @@ pub struct AtEnd<'a> {
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
     /// TCP's senders: name of the flow, flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
+    /// Names of all flows, in their order.
+    pub flows: &'a [String],
+    /// Clients of pages, and for how long each has been at a load that is not done.
+    pub under_way: Vec<(FlowId, Option<Duration>)>,
 }
 
 /// Makes the summary of a run of which so much was `measured`.
@@ -165,7 +212,7 @@ pub fn summarise(
     places: &[String],
     end: AtEnd<'_>,
 ) -> RunSummary {
-    let AtEnd { packets: (account, inside), air, qdiscs, rc_stats, tcp } = end;
+    let AtEnd { packets: (account, inside), air, qdiscs, rc_stats, tcp, flows: names, under_way } = end;
     let seconds = measured.secs_f64();
     let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
     let used: Vec<f64> =
@@ -215,6 +262,17 @@ pub fn summarise(
     let flows = tcp.iter().map(|(name, id, info, _)| (name.clone(), flow(*id, info))).collect();
     let sockets = tcp.into_iter().filter(|(.., series)| !series.is_empty());
     let sockets = sockets.map(|(name, .., series)| (name, series)).collect();
+    let calls =
+        names.iter().zip(&recorder.flows).filter_map(|(name, f)| Some((name.clone(), f.voip.summary()?)));
+    let voip: BTreeMap<String, VoipSummary> = calls.collect();
+    let scores = voip.values().map(|call| call.mos);
+    let mos = (!voip.is_empty()).then(|| scores.sum::<f64>() / voip.len() as f64);
+    let page = |(flow, under_way): (FlowId, Option<Duration>)| {
+        (names[flow.index()].clone(), WebSummary::new(&recorder.flows[flow.index()].loads, under_way))
+    };
+    let web: BTreeMap<String, WebSummary> = under_way.into_iter().map(page).collect();
+    let means: Vec<f64> = web.values().filter_map(|client| client.mean_s).collect();
+    let page_load_s = (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64);
     let dropped = account.dropped.iter().enumerate().flat_map(|(place, by_reason)| {
         let counts = Reason::ALL.iter().zip(by_reason).filter(|&(_, &n)| n > 0);
         counts.map(move |(reason, &packets)| Drop {
@@ -232,6 +290,10 @@ pub fn summarise(
         trace_hash: format!("{:016x}", recorder.trace_hash()),
         goodput_total_mbps: mbps(recorder.flows.iter().map(|f| f.bytes).sum()),
         jain_airtime: jain(&used),
+        mos,
+        voip,
+        page_load_s,
+        web,
         stations: stations.iter().enumerate().map(|(i, name)| (name.clone(), station(i))).collect(),
         flows,
         sockets,

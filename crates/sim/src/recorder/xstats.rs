@@ -4,7 +4,10 @@ use serde_json::{Map, Value, json};
 use stillair_model::qdisc::Xstats;
 use stillair_model::qdisc::cake::{CakeStats, CakeTinStats, Span};
 use stillair_model::qdisc::codel::CodelQdiscStats;
+use stillair_model::qdisc::fq::FqStats;
 use stillair_model::qdisc::fq_codel::FqCodelStats;
+use stillair_model::qdisc::htb::HtbStats;
+use stillair_model::qdisc::pie::PieStats;
 use stillair_model::vocabulary::{Duration, Instant, Rate};
 
 /// The counters by name at `now`. Times are in microseconds as tc has them, rates in bits per second; tins stand by their names,
@@ -15,6 +18,9 @@ pub fn named(own: &Xstats, now: Instant) -> Map<String, Value> {
         Xstats::Codel(stats) => codel(stats, now),
         Xstats::FqCodel(stats) => fq_codel(stats),
         Xstats::Cake(stats) => cake(stats),
+        Xstats::Pie(stats) => pie(stats),
+        Xstats::Fq(stats) => fq(stats, now),
+        Xstats::Htb(stats) => htb(stats),
     };
     let Value::Object(map) = value else { unreachable!("each writes an object") };
     map
@@ -24,17 +30,60 @@ fn us(time: Duration) -> u64 {
     time.nanos() / 1000
 }
 
-// linux: iproute2 tc/q_codel.c codel_print_xstats (6.1) - the next drop is told from now on.
+// linux: iproute2 tc/q_codel.c codel_print_xstats (6.1) - the next drop is told from now on, and may be overdue.
 fn codel(s: &CodelQdiscStats, now: Instant) -> Value {
     json!({
         "count": s.count,
         "lastcount": s.lastcount,
         "ldelay_us": us(s.ldelay),
-        "drop_next_us": s.drop_next.map(|at| us(at.saturating_since(now))),
+        "drop_next_us": s.drop_next.map(|at| from_now(at, now) / 1000),
         "maxpacket": s.maxpacket,
         "ecn_mark": s.ecn_mark,
         "drop_overlimit": s.drop_overlimit,
     })
+}
+
+/// How far off a time is, in nanoseconds; below zero if it has passed.
+fn from_now(at: Instant, now: Instant) -> i64 {
+    at.saturating_since(now).nanos() as i64 - now.saturating_since(at).nanos() as i64
+}
+
+// linux: iproute2 tc/q_pie.c pie_print_xstats (6.1).
+fn pie(s: &PieStats) -> Value {
+    json!({
+        "prob": s.prob as f64 / u64::MAX as f64,
+        "delay_us": us(s.delay),
+        "avg_dq_rate": s.avg_dq_rate,
+        "pkts_in": s.packets_in,
+        "overlimit": s.overlimit,
+        "dropped": s.dropped,
+        "maxq": s.maxq,
+        "ecn_mark": s.ecn_mark,
+    })
+}
+
+// linux: iproute2 tc/q_fq.c fq_print_xstats (6.1).
+fn fq(s: &FqStats, now: Instant) -> Value {
+    json!({
+        "flows": s.flows,
+        "inactive": s.inactive,
+        "throttled_flows": s.throttled_flows,
+        "next_packet_delay_ns": s.next_look.map(|at| from_now(at, now)),
+        "gc": s.gc,
+        "highprio": s.highprio,
+        "throttled": s.throttled,
+        "latency_ns": s.latency.nanos(),
+        "ce_mark": s.ce_mark,
+        "flows_plimit": s.flows_plimit,
+        "pkts_too_long": s.pkts_too_long,
+        "horizon_drops": s.horizon_drops,
+        "horizon_caps": s.horizon_caps,
+    })
+}
+
+// linux: iproute2 tc/q_htb.c htb_print_xstats, net/sched/sch_htb.c htb_dump_class_stats (6.1) - tokens are told in units of 64 ns.
+fn htb(s: &HtbStats) -> Value {
+    json!({ "class_drops": s.drops, "lended": s.lended, "tokens": s.tokens >> 6, "ctokens": s.ctokens >> 6 })
 }
 
 // linux: iproute2 tc/q_fq_codel.c fq_codel_print_xstats (6.1).

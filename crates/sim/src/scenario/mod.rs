@@ -22,6 +22,7 @@ mod units;
 
 use std::net::Ipv4Addr;
 
+use stillair_model::app::Page;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::air::edca::EdcaParams;
@@ -72,6 +73,17 @@ pub struct Record {
     pub ss: Option<Duration>,
     /// Time between samples of what waits in each layer of each interface; none means no samples.
     pub queues: Option<Duration>,
+    /// Part of the run in which every exchange on the air is recorded.
+    pub air: Option<Stretch>,
+}
+
+/// A part of a run, given as times since its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// When it begins.
+    pub from: Duration,
+    /// When it is over.
+    pub until: Duration,
 }
 
 impl Scenario {
@@ -158,6 +170,8 @@ pub struct Interface {
     pub tso: bool,
     /// Segments that come in together are merged (GRO).
     pub gro: bool,
+    /// Packets that its queues may hold where their discipline does not say.
+    pub txqueuelen: u32,
     /// Queueing discipline: the one given, or the default of device and scheme.
     pub qdisc: QdiscSpec,
     /// What it is connected to.
@@ -374,6 +388,15 @@ pub enum FlowKind {
         congestion_control: &'static str,
         /// Bytes that it sends before it closes; none means as many as it can.
         bytes: Option<u64>,
+    },
+    /// A telephone call in one direction.
+    Voip,
+    /// A client that loads a page over and over; the flow's receiver serves it.
+    Web {
+        /// The page.
+        page: Page,
+        /// Least time from the beginning of a load to that of the next.
+        interval: Duration,
     },
     /// UDP datagrams that a server at the receiver sends back.
     UdpPing {

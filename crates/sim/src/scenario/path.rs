@@ -1,4 +1,4 @@
-//! The path between a station and its access point: rates and losses.
+//! The path between a station and its access point: rates, and what is lost.
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::phy::RetryChain;

@@ -63,6 +63,7 @@ impl Scenario {
             "record": {
                 "ss_ns": self.record.ss.map(Duration::nanos),
                 "queues_ns": self.record.queues.map(Duration::nanos),
+                "air_ns": self.record.air.map(|air| [air.from.nanos(), air.until.nanos()]),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
             "test": self.test.as_ref().map(|t| self.test(t)),
@@ -80,6 +81,7 @@ impl Scenario {
             "address": interface.address.to_string(),
             "tso": interface.tso,
             "gro": interface.gro,
+            "txqueuelen": interface.txqueuelen,
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
         })
@@ -148,6 +150,17 @@ impl Scenario {
                 "congestion_control": congestion_control,
                 "bytes": bytes,
             }),
+            FlowKind::Web { page, interval } => json!({
+                "kind": "web",
+                "page": {
+                    "request_bytes": page.request,
+                    "header_bytes": page.header,
+                    "list_bytes": page.list,
+                    "objects_bytes": page.objects,
+                },
+                "interval_ns": interval.nanos(),
+            }),
+            FlowKind::Voip => json!({ "kind": "voip" }),
             FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
             FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };
@@ -180,6 +193,8 @@ fn profile(p: &Profile) -> Value {
         "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,
+        "bbr_pacing_margin_percent": p.bbr.pacing_margin_percent,
+        "bbr_extra_acked": p.bbr.extra_acked_gain > 0,
         "tcp": tcp(&p.tcp),
     })
 }

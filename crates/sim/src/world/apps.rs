@@ -1,10 +1,11 @@
 //! Applications and their sockets.
 
-use stillair_model::app::{Ping, UdpSource};
+use stillair_model::app::{Ping, UdpSource, Voip};
 use stillair_model::vocabulary::{NewPacket, Sink, SockId};
 
 use super::World;
 use super::sockets::{BulkFlow, Protocol, Socket};
+use super::web::WebFlow;
 use crate::engine::Slot;
 
 /// An application. Of many, each has cache lines of its own.
@@ -19,6 +20,8 @@ pub(super) enum AppKind {
     Udp(UdpSource),
     Ping(Ping),
     Bulk(BulkFlow),
+    Voip(Voip),
+    Web(Box<WebFlow>),
 }
 
 impl<S: Sink> World<S> {
@@ -32,6 +35,14 @@ impl<S: Sink> World<S> {
             AppKind::Ping(ping) => {
                 let request = ping.on_timer(now);
                 self.send_datagram(request);
+            }
+            AppKind::Voip(call) => {
+                let packet = call.on_timer(now);
+                self.send_datagram(packet);
+            }
+            AppKind::Web(flow) => {
+                let action = flow.web.on_timer(now);
+                self.web_action(index, action);
             }
             AppKind::Bulk(flow) => {
                 let sender = flow.sender;
@@ -48,6 +59,8 @@ impl<S: Sink> World<S> {
             AppKind::Udp(source) => source.next_timer(),
             AppKind::Ping(ping) => ping.next_timer(),
             AppKind::Bulk(flow) => flow.bulk.next_timer(),
+            AppKind::Voip(call) => call.next_timer(),
+            AppKind::Web(flow) => flow.web.next_timer(),
         };
         // A burst that was held up may be overdue.
         self.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(self.now)));
@@ -65,10 +78,10 @@ impl<S: Sink> World<S> {
 
     /// Sends a datagram from the node whose address it bears.
     #[inline]
-    fn send_datagram(&mut self, datagram: NewPacket) {
+    pub(super) fn send_datagram(&mut self, datagram: NewPacket) {
         let node = self.interfaces[datagram.src.index()].node;
         let p = self.packets.create(datagram);
-        // Neither pings nor sources of datagrams react to a refusal by their own queue.
+        // Neither pings nor calls nor sources of datagrams react to a refusal by their own queue.
         let _ = self.send(node, p);
     }
 
@@ -90,6 +103,7 @@ impl<S: Sink> World<S> {
                     self.arm_app(app as usize);
                 }
                 Protocol::Tcp => self.tcp_poll(socket),
+                Protocol::Over => {}
             }
         }
         any
@@ -105,8 +119,9 @@ impl<S: Sink> World<S> {
             }
             Protocol::Udp => match &mut self.apps[app as usize].kind {
                 AppKind::Udp(source) => source.uncharge(truesize),
-                AppKind::Ping(_) | AppKind::Bulk(_) => false,
+                AppKind::Ping(_) | AppKind::Bulk(_) | AppKind::Voip(_) | AppKind::Web(_) => false,
             },
+            Protocol::Over => false,
         }
     }
 }

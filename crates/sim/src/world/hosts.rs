@@ -165,7 +165,14 @@ impl<S: Sink> World<S> {
         if hot.kind == Kind::Tcp {
             return self.tcp_segment(p);
         }
-        let Some(kind) = hot.kind.reply() else { return self.ctx().deliver(now, p) };
+        let Some(kind) = hot.kind.reply() else {
+            let (kind, flow) = (hot.kind, hot.flow);
+            self.ctx().deliver(now, p);
+            if kind == Kind::Answer {
+                self.looked_up(flow);
+            }
+            return;
+        };
         // linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; so does a UDP server that was
         // told to mark both ways. Neither blocks on its socket. The reply keeps the time of the request, so that its delay
         // is the round trip.
@@ -173,7 +180,7 @@ impl<S: Sink> World<S> {
             now: hot.t_sent,
             flow: hot.flow,
             flow_hash: hot.flow_hash.rotate_left(16),
-            len: hot.len,
+            len: hot.len + kind.grows(),
             truesize: hot.truesize,
             charge: SockId::NONE,
             seq: hot.seq,

@@ -79,9 +79,10 @@ impl<S> World<S> {
     fn charge_of(&self, socket: usize) -> u64 {
         let Socket { app, protocol, .. } = self.sockets[socket];
         match (protocol, &self.apps[app as usize].kind) {
+            (Protocol::Over, _) => 0,
             (Protocol::Tcp, _) => self.tcps[socket].as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
             (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
-            (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_)) => 0,
+            (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_) | AppKind::Voip(_) | AppKind::Web(_)) => 0,
         }
     }
 

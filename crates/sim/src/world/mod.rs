@@ -13,6 +13,7 @@ mod ledger;
 mod qdiscs;
 mod routing;
 mod sockets;
+mod web;
 mod wiring;
 
 use stillair_model::node::interface::TxQueues;

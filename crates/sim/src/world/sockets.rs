@@ -33,6 +33,8 @@ pub(super) enum Protocol {
     Udp,
     /// TCP.
     Tcp,
+    /// TCP once; the connection is over and nothing of it is left.
+    Over,
 }
 
 /// A bulk transfer with the sockets at its two ends.
@@ -60,7 +62,7 @@ pub struct TcpSocket<'a> {
 }
 
 /// The way out of a node for what a socket sends.
-struct Way<'a, S> {
+pub(super) struct Way<'a, S> {
     world: &'a mut World<S>,
     node: NodeId,
 }
@@ -82,7 +84,11 @@ impl<S: Sink> Outlet for Way<'_, S> {
 
 impl<S: Sink> World<S> {
     /// Lets a socket's machine act on the world; none if the socket speaks no TCP.
-    fn with_tcp<R>(&mut self, sock: SockId, act: impl FnOnce(&mut Tcp, &mut Way<'_, S>) -> R) -> Option<R> {
+    pub(super) fn with_tcp<R>(
+        &mut self,
+        sock: SockId,
+        act: impl FnOnce(&mut Tcp, &mut Way<'_, S>) -> R,
+    ) -> Option<R> {
         let Socket { node, protocol: Protocol::Tcp, .. } = self.sockets[sock.index()] else { return None };
         let mut tcp = self.tcps[sock.index()].take().expect("a socket is not entered twice");
         let result = act(&mut tcp, &mut Way { world: self, node });
@@ -135,7 +141,11 @@ impl<S: Sink> World<S> {
     fn serve(&mut self, sock: SockId) {
         let now = self.now;
         let app = self.sockets[sock.index()].app as usize;
-        let AppKind::Bulk(flow) = &mut self.apps[app].kind else { return };
+        let flow = match &mut self.apps[app].kind {
+            AppKind::Bulk(flow) => flow,
+            AppKind::Web(_) => return self.serve_web(app, sock),
+            _ => return,
+        };
         let (id, wants, waits) =
             (flow.flow, if sock == flow.sender { flow.bulk.wants() } else { 0 }, flow.waits);
         let done = self.with_tcp(sock, |tcp, out| {
@@ -182,11 +192,12 @@ impl<S: Sink> World<S> {
         self.tcp_sockets().filter(|s| s.opens).map(move |s| (s.flow, s.tcp.info(now)))
     }
 
-    /// All TCP sockets, in the order of the flows, each end that connects before the one that listens.
+    /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one that listens.
+    /// Those of pages come and go.
     pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         let bulk = self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Bulk(flow) => Some(flow),
-            AppKind::Udp(_) | AppKind::Ping(_) => None,
+            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Web(_) => None,
         });
         let ends = bulk.flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
         ends.filter_map(|(flow, sock, opens)| {
@@ -197,7 +208,7 @@ impl<S: Sink> World<S> {
 
     /// Sees to it that a socket's timer fires in time. One that was armed for an earlier instant stays: most deadlines are
     /// put off long before they come, and asking again when it fires is cheaper than arming anew each time.
-    fn arm_socket(&mut self, sock: SockId) {
+    pub(super) fn arm_socket(&mut self, sock: SockId) {
         if let Some(tcp) = &self.tcps[sock.index()]
             && let Some(at) = tcp.next_timer()
         {

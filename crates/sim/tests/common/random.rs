@@ -380,7 +380,9 @@ impl Case {
                 1 => ("udp", a, "server".to_owned()),
                 2 => ("ping", "server".to_owned(), a),
                 3 => ("ping", a, "server".to_owned()),
+                4 if t.payload % 2 == 0 => ("voip", "server".to_owned(), a),
                 4 => ("udp_ping", a, "server".to_owned()),
+                5 if t.payload % 3 == 0 => ("web", a, "server".to_owned()),
                 5 => ("tcp", "server".to_owned(), a),
                 6 => ("tcp", a, "server".to_owned()),
                 7 if count > 1 => ("tcp", a, by((t.station + 1) % count)),
@@ -397,6 +399,13 @@ impl Case {
                 if t.gap > 0 {
                     line(format!("bytes = {}\n", t.kbps * t.payload));
                 }
+                continue;
+            }
+            if kind == "web" {
+                let objects = format!("objects = [{}, 20000, {{ count = 3, size = 500 }}]", t.payload);
+                line(format!("page = {{ list = 90, {objects} }}\ninterval = \"{} ms\"\n", 5 + t.burst));
+            }
+            if matches!(kind, "voip" | "web") {
                 continue;
             }
             line(format!("payload = {}\n", t.payload));

@@ -4,7 +4,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stillair.papers.artefacts import airtime, headline, latency, sparse, table1, throughput, tsq
+from stillair.papers.artefacts import (
+    airtime,
+    headline,
+    latency,
+    one_ms,
+    sparse,
+    table1,
+    table2,
+    throughput,
+    tsq,
+    tsq_wifi,
+    web,
+)
 from stillair.papers.measure import Measurer
 
 if TYPE_CHECKING:
@@ -28,8 +40,13 @@ ARTEFACTS = {
     "latency-all": Artefact(latency.all_text, latency.all_picture),
     "latency": Artefact(latency.text, latency.picture),
     "throughput": Artefact(throughput.text, throughput.picture),
+    "voip": Artefact(table2.text, table2.picture),
+    "web": Artefact(web.text, web.picture),
     "headline": Artefact(headline.text, headline.picture),
     "tsq-ping": Artefact(tsq.ping_text, tsq.ping_picture),
     "tsq-candles": Artefact(tsq.candles_text, tsq.candles_picture),
+    "tsq-wifi": Artefact(tsq_wifi.text, tsq_wifi.picture),
+    "goodput-ping": Artefact(one_ms.points_text, one_ms.points_picture),
+    "ping-candles": Artefact(one_ms.candles_text, one_ms.candles_picture),
     "tsq-time": Artefact(tsq.time_text, tsq.time_picture),
 }

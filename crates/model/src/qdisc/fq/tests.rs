@@ -74,6 +74,23 @@ fn the_timer_comes_with_its_slack_and_whoever_asks_before_is_served() {
     assert_eq!(q.next(at(0)), Wake::At(at(510)));
     assert_eq!((q.next(at(505)), q.next(at(510))), (Wake::At(at(510)), Wake::Now));
     assert_eq!(drain(&mut q, &mut b, at(500)), [0, 1]);
+    assert_eq!((q.xstats().latency, q.xstats().next_look), (Duration::ZERO, None));
+}
+
+#[test]
+fn how_late_throttled_flows_come_back_is_averaged() {
+    let (mut q, mut b) = (Fq::new(FqParams::default(), PlaceId(1)), Bench::new());
+    // Two flows at once count once, by the earlier of them: 80 us / 8, then 7/8 of that and 16 us / 8.
+    for (seq, (due, comes, latency)) in [(500, 580, 10_000), (1000, 1016, 10_750)].into_iter().enumerate() {
+        for flow in 0..2 {
+            let p = stamped(&mut b, flow, seq as u32, due + 10 * u64::from(flow));
+            let _ = q.enqueue(at(due - 100), p, &mut b.ctx());
+        }
+        assert_eq!(drain(&mut q, &mut b, at(due - 100)), []);
+        assert_eq!(q.xstats().next_look, Some(at(due + 10)));
+        assert_eq!(drain(&mut q, &mut b, at(comes)).len(), 2);
+        assert_eq!(q.xstats().latency, Duration::from_nanos(latency));
+    }
 }
 
 #[test]

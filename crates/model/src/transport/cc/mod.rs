@@ -12,6 +12,8 @@ pub mod hystart;
 pub mod illinois;
 pub mod nv;
 pub mod reno;
+#[cfg(test)]
+mod response;
 pub mod scalable;
 #[cfg(test)]
 mod testing;

@@ -1,8 +1,10 @@
 //! A connection for the tests of controllers.
 
+mod lossy;
 mod path;
 mod sender;
 
+pub(crate) use lossy::Lossy;
 pub(crate) use path::Path;
 
 use crate::vocabulary::Seed;

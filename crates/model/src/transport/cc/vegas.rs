@@ -222,6 +222,15 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_takes_half() {
+        for (cwnd, threshold) in [(1, 2), (2, 2), (5, 2), (50, 25), (51, 25)] {
+            let mut sk = sock();
+            sk.snd_cwnd = cwnd;
+            assert_eq!(Vegas::default().ssthresh(&mut sk), threshold, "{cwnd}");
+        }
+    }
+
+    #[test]
     fn keeps_a_few_segments_queued() {
         let path = Path { rate: 50_000_000, rtt_us: 20_000, limit: 100, delayed: true };
         let run = |seconds| path.run(Cc::by_name("vegas").unwrap(), 2, seconds, |_, _| ());

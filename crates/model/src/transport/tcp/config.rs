@@ -153,6 +153,10 @@ pub struct TcpConfig {
     /// on, and stable kernels of that time); before, within half of the round trip.
     // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1).
     pub defers_for_a_ms: bool,
+    /// A round in which the window was full once counts as limited by it to its end, even if nothing could be sent then (6.1 on);
+    /// before, what was sent last with more in flight decides.
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1).
+    pub cwnd_limited_is_kept: bool,
     /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
     pub wmem: [u32; 3],
     /// `net.ipv4.tcp_rmem`: the same for the receive buffer.
@@ -223,6 +227,7 @@ impl Default for TcpConfig {
             push_acks_full: true,
             timeouts_in_us: true,
             defers_for_a_ms: true,
+            cwnd_limited_is_kept: true,
             wmem: [4096, 16_384, 4_194_304],
             rmem: [4096, 131_072, 6_291_456],
             adv_win_scale: 1,

@@ -61,15 +61,15 @@ impl RxTid {
         ctx: &mut Ctx<'_, S>,
     ) {
         for (n, mpdu) in ppdu.mpdus.iter_mut().enumerate() {
-            if let Some(judge) = judge.as_mut().filter(|_| got.readable >> n & 1 == 1) {
+            let (whole, readable) = (got.whole >> n & 1 == 1, got.readable >> n & 1 == 1);
+            if let Some(judge) = &mut judge
+                && readable
+            {
                 judge.smoothed.update(judge.rate);
             }
-            if got.whole >> n & 1 == 0 {
-                if got.readable >> n & 1 == 0 {
-                    continue;
-                }
-                self.broken += 1;
-                if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
+            if !whole {
+                self.broken += u64::from(readable);
+                if let (true, Some(judge), Some(reorder)) = (readable, &judge, &mut self.session) {
                     // A frame that was received before is not looked at again.
                     let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.get(p).kind == Kind::Tcp);
                     reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);

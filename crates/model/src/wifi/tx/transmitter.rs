@@ -61,7 +61,7 @@ pub struct Peer {
     pub expected: Rate,
     /// Frames and bytes that an aggregate to it may have at most, whatever the rates.
     pub most: (u32, u32),
-    /// The hardware's least length counts the delimiter (see [`AggregateLimits::with_delimiter_counted`]).
+    /// The hardware's least length of a subframe counts the delimiter.
     pub delimiter_counted: bool,
     /// What is lost on the way to it and back.
     pub errors: PathErrors,
@@ -90,10 +90,9 @@ impl Peer {
     pub fn choose(&mut self, txop: impl Fn(Ac) -> Duration) {
         self.chain = self.rate.chain();
         let (frames, bytes) = self.most;
-        let counted = self.delimiter_counted;
         self.limits = Ac::ALL.map(|ac| {
             let limits = AggregateLimits::of(&self.chain, txop(ac), frames, bytes);
-            if counted { limits.with_delimiter_counted() } else { limits }
+            if self.delimiter_counted { limits.with_delimiter_counted() } else { limits }
         });
         let first = self.chain.entries()[0].rate;
         let unless_learnt = || expected_throughput(first, self.limits[Ac::Be.index()]);

@@ -48,12 +48,26 @@ fn places() -> Vec<Place> {
     out.push(udp_ping);
     for (path, title, table) in [
         ("flow.1", "Flow of kind tcp", "{ kind = \"tcp\", from = \"server\", to = \"slow\" }"),
+        ("flow.1", "Flow of kind voip", "{ kind = \"voip\", from = \"server\", to = \"slow\" }"),
+        (
+            "flow.1",
+            "Flow of kind web",
+            "{ kind = \"web\", from = \"slow\", to = \"server\", page = \"small\" }",
+        ),
         ("node.server.tcp", "TCP of a node", "{}"),
         ("record", "Record", "{}"),
     ] {
         let mut new = place(path, title);
         new.sets.push((path.to_owned(), table.to_owned()));
         out.push(new);
+    }
+    let web = |page: &str| format!("{{ kind = \"web\", from = \"slow\", to = \"server\", page = {page} }}");
+    for (path, title, page) in [
+        ("flow.1.page", "Page", "{ list = 1, objects = [1] }"),
+        ("flow.1.page.objects.0", "Objects of a page", "{ list = 1, objects = [{ count = 1, size = 1 }] }"),
+    ] {
+        let sets = vec![("flow.1".to_owned(), web(page))];
+        out.push(Place { sets, ..place(path, title) });
     }
     let entry = "{ rate = \"ht20-mcs0-sgi\" }";
     let mut chain = place(&format!("{STATION}.retry_chain.0"), "Entry of a retry chain");

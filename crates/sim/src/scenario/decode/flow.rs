@@ -8,7 +8,7 @@ use super::super::document::{Value, join};
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{Flow, FlowKind, Gap, InterfaceRef, Node, profile, units};
-use super::Names;
+use super::{Names, page};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
 const MAX_PAYLOAD: u32 = 1472;
@@ -139,13 +139,38 @@ static TCP: Shape = Shape {
     ],
 };
 
+static VOIP: Shape = Shape {
+    title: "Flow of kind voip",
+    about: "A telephone call in one direction: 172 bytes of G.711 over RTP every 20 ms.",
+    groups: &[&[Key::tag("kind", "voip")], COMMON],
+};
+
+static WEB: Shape = Shape {
+    title: "Flow of kind web",
+    about: "A browser at `from` that loads a page from `to` over and over: it looks the name up, fetches a list, then what \
+            is in it over four connections.",
+    groups: &[
+        &[Key::tag("kind", "web")],
+        COMMON,
+        &[
+            Key::need("page", page::FORM, "the page"),
+            Key::or(
+                "interval",
+                Form::Times { least: "1 ms", most: None, why: "each load has sockets of its own" },
+                "200 ms",
+                "least time from the beginning of a load to that of the next, which begins at once where one takes longer",
+            ),
+        ],
+    ],
+};
+
 fn controllers() -> Vec<String> {
     NAMES.iter().map(|&name| name.to_owned()).collect()
 }
 
 /// What `[[flow]]` may be.
 pub(super) const FORM: Form =
-    Form::List(&Form::Kinds { shapes: &[&UDP, &PING, &UDP_PING, &TCP], bare: false });
+    Form::List(&Form::Kinds { shapes: &[&UDP, &PING, &UDP_PING, &TCP, &VOIP, &WEB], bare: false });
 
 /// Reads the `[[flow]]` tables of a run of length `end`.
 pub(super) fn all(
@@ -220,6 +245,11 @@ fn one(
             let congestion_control = section.or_by("congestion_control", default, profile::controller)?;
             FlowKind::Tcp { congestion_control, bytes: section.find::<u32>("bytes")?.map(u64::from) }
         }
+        "voip" => FlowKind::Voip,
+        "web" => FlowKind::Web {
+            page: page::read(&section.need("page", "the name of a page, or a table with list and objects")?)?,
+            interval: section.or("interval", Duration::from_millis(200))?,
+        },
         _ => {
             let (interval, payload) = ping(&mut section, UDP_PING_PAYLOAD)?;
             FlowKind::UdpPing { interval, payload }

@@ -145,7 +145,7 @@ pub(super) fn read<'a>(
     let tso = section.or("tso", device.link.is_some())?;
     let gro = section.or("gro", device.link == Some(link::Kind::Ethernet))?;
     section.finish()?;
-    Ok(Interface { name: name.to_owned(), address, tso, gro, qdisc, medium })
+    Ok(Interface { name: name.to_owned(), address, tso, gro, txqueuelen, qdisc, medium })
 }
 
 fn wifi<'a>(

@@ -7,6 +7,7 @@ mod interface;
 mod link;
 mod losses;
 mod node;
+mod page;
 mod qdisc;
 mod rate;
 mod retries;
@@ -23,7 +24,7 @@ use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::reader::{Field, Section};
-use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, sweep};
+use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, Stretch, sweep, units};
 use flent::Times;
 
 /// The whole file.
@@ -77,6 +78,16 @@ static RECORD: Shape = Shape {
             "time between samples of what waits in each layer of each interface: in its sockets, its discipline, the \
              driver, the hardware, on the wire",
         ),
+        Key::open(
+            "air",
+            Form::Written {
+                words: "two times such as `10 s..10.2 s`",
+                pattern: r"^[0-9.]+ ?[a-z]+ ?\.\. ?[0-9.]+ ?[a-z]+$",
+                examples: &["0 s..1 s", "10 s..10.2 s"],
+            },
+            "no exchange",
+            "part of the run in which every exchange on the air is recorded, for `--plot airtime-timeline`",
+        ),
     ]],
 };
 
@@ -129,6 +140,17 @@ struct Names<'a> {
     link_kinds: Vec<link::Kind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
     node_by_name: BTreeMap<&'a str, usize>,
+}
+
+/// Two times, the second after the first.
+fn stretch(field: &Field<'_>) -> Result<Stretch, Fault> {
+    let expected = "two times such as \"10 s..10.2 s\", the second after the first";
+    let ends = field.text(expected)?.split_once("..");
+    let read = |text: &str| units::duration(text.trim()).ok();
+    match ends.and_then(|(from, until)| Some(Stretch { from: read(from)?, until: read(until)? })) {
+        Some(stretch) if stretch.from < stretch.until => Ok(stretch),
+        _ => Err(field.wrong(expected)),
+    }
 }
 
 /// Where the name in `field` stands among `known`.
@@ -253,8 +275,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let record = root.or_by("record", Record::default(), |field| {
         let mut section = field.section("a table")?;
         let (ss, queues) = (section.find("ss")?, section.find("queues")?);
+        let air = section.get("air").map(|field| stretch(&field)).transpose()?;
         section.finish()?;
-        Ok(Record { ss, queues })
+        Ok(Record { ss, queues, air })
     })?;
     root.get("sweep");
     root.finish()?;

@@ -6,6 +6,7 @@ pub(super) use tcp::controller;
 
 use std::sync::LazyLock;
 
+use stillair_model::transport::cc::bbr::BbrParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 
 use super::contract::{Form, Key, Shape};
@@ -42,6 +43,8 @@ pub struct Profile {
     pub tcp: TcpConfig,
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
     pub wifi_pacing_shift: u8,
+    /// What differs between kernels of BBR.
+    pub bbr: BbrParams,
     /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
     pub congestion_control: &'static str,
 }
@@ -194,7 +197,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
     let number = "a whole number";
     let truesize_scatter_gather = root.need("truesize_scatter_gather", number)?.value()?;
-    let (tcp, wifi_pacing_shift) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
+    let (tcp, wifi_pacing_shift, bbr) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
     let profile = Profile {
         name,
         txqueuelen: root.need("txqueuelen", number)?.value()?,
@@ -211,6 +214,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         minstrel_ht_probes_by_need: root.need("minstrel_ht_probes_by_need", "true or false")?.value()?,
         tcp,
         wifi_pacing_shift,
+        bbr,
         congestion_control: "cubic",
     };
     root.finish()?;
@@ -227,6 +231,11 @@ mod tests {
             let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
             let per_band = !matches!(name, "linux-4.4" | "linux-4.6" | "linux-4.14");
             assert_eq!(profile.pfifo_fast_limit_per_band, per_band, "{name}");
+            // Both came with 4.20 and 5.1.
+            assert_eq!(
+                (profile.bbr.pacing_margin_percent == 1, profile.bbr.extra_acked_gain > 0),
+                (per_band, per_band)
+            );
             assert_eq!(profile.minstrel_ht_probes_by_need, name.starts_with("linux-6"), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.

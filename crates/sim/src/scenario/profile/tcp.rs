@@ -1,7 +1,7 @@
 //! TCP's part of a kernel: the `[tcp]` table of its data file, the settings that `sysctl` knows, and the node's `tcp`
 //! table for what it does not.
 
-use stillair_model::transport::cc;
+use stillair_model::transport::cc::{self, bbr::BbrParams};
 use stillair_model::transport::tcp::config::{
     Exception, LimitOutput, LossDetection, PacingBase, SmallQueues, TcpConfig,
 };
@@ -70,15 +70,22 @@ pub(super) static FILE: Shape = Shape {
             "a TSO packet waits to become larger only for an acknowledgement that is due within 1 ms",
         ),
         Key::need("tso_rtt_log", Form::Integer(0, 31), "tcp_tso_rtt_log"),
+        Key::need(
+            "cwnd_limited_is_kept",
+            Form::Boolean,
+            "a round in which the window was full once counts as limited by it to its end",
+        ),
         Key::need("wifi_pacing_shift", Form::Integer(0, 31), "sk_pacing_shift of sockets over Wi-Fi"),
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
         Key::need("comp_sack_nr", Form::Integer(0, 255), "tcp_comp_sack_nr"),
         Key::need("comp_sack_slack", Form::Time, "tcp_comp_sack_slack_ns"),
+        Key::need("bbr_pacing_margin_percent", Form::Integer(0, 99), "how far BBR paces below the bandwidth"),
+        Key::need("bbr_extra_acked", Form::Boolean, "BBR has room for aggregated acknowledgements"),
     ]],
 };
 
 /// Reads the `[tcp]` table of a kernel's data file.
-pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), Fault> {
+pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, BbrParams), Fault> {
     let mut t = field.section("a table")?;
     let n = "a value";
     let config = TcpConfig {
@@ -122,6 +129,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), 
         push_acks_full: t.need("push_acks_full", n)?.value()?,
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
+        cwnd_limited_is_kept: t.need("cwnd_limited_is_kept", n)?.value()?,
         wmem: [4096, 16_384, 4_194_304],
         rmem: [4096, t.need("rmem_default", n)?.value()?, 6_291_456],
         adv_win_scale: 1,
@@ -135,8 +143,15 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8), 
         comp_sack_slack: t.need("comp_sack_slack", n)?.value()?,
     };
     let wifi_pacing_shift = t.need("wifi_pacing_shift", n)?.value()?;
+    let usual = BbrParams::default();
+    let extra_acked: bool = t.need("bbr_extra_acked", n)?.value()?;
+    let bbr = BbrParams {
+        pacing_margin_percent: t.need("bbr_pacing_margin_percent", n)?.value()?,
+        extra_acked_gain: if extra_acked { usual.extra_acked_gain } else { 0 },
+        ..usual
+    };
     t.finish()?;
-    Ok((config, wifi_pacing_shift))
+    Ok((config, wifi_pacing_shift, bbr))
 }
 
 /// Least, initial and largest size of a buffer.
@@ -340,6 +355,12 @@ pub(super) static NODE: Shape = Shape {
             "1 ms, or what the Wi-Fi driver asks for",
             "data of how long at the pacing rate a socket may have below it (1 ms: 1/1024 s, as the kernel counts)",
         ),
+        Key::open(
+            "tsq_bytes",
+            Form::Bytes(4096, 1 << 30),
+            "by the pacing rate",
+            "bytes of memory that a socket may have below it whatever its rate, as a patched kernel has it; not with `tsq_period`",
+        ),
         Key::or(
             "pacing_base",
             Form::Choice(&["srtt", "base_rtt"]),
@@ -367,6 +388,14 @@ pub(super) fn node(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault
     let mut section = field.section("a table")?;
     let t = &mut profile.tcp;
     t.small_queues.off = section.or_by("tsq", false, |f| f.choice(&[("off", true), ("on", false)]))?;
+    if let Some(field) = section.get("tsq_bytes") {
+        // paper: towards-1ms sec. IV - BTSQ: a constant number of bytes.
+        if section.has("tsq_period") {
+            return Err(field.wrong("it without tsq_period"));
+        }
+        t.limit_output_bytes = field.value()?;
+        t.small_queues.cap = LimitOutput::Fixed;
+    }
     if let Some(period) = section.get("tsq_period") {
         let expected = "a whole number of ms from 1 to 64, such as \"2 ms\"";
         let wrong = || period.wrong(expected);

@@ -1,15 +1,18 @@
 //! Applications and sockets at the ends of the flows.
 
 use stillair_model::app::{
-    Bulk, BulkParams, Endpoint, Gap, Ping, UdpSource, UdpSourceParams, linear_truesize,
+    Bulk, BulkParams, Endpoint, Gap, Ping, UdpSource, UdpSourceParams, Voip, WORKERS, Web, WebParams,
+    linear_truesize,
 };
 use stillair_model::transport::cc::Cc;
+use stillair_model::transport::cc::bbr::Bbr;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
 
 use super::super::apps::{App, AppKind};
 use super::super::sockets::{BulkFlow, Protocol, Socket};
+use super::super::web::{End, WebFlow};
 use super::Plan;
 use crate::recorder::FlowRecord;
 use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind};
@@ -76,7 +79,7 @@ impl Plan<'_> {
                         let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
                         for (at, endpoint, own, peer) in ends {
                             let random = seed.stream(&format!("{name}.{}", self.name(at)));
-                            let cc = Cc::by_name(congestion_control).expect("the reader knows it");
+                            let cc = self.controller(at, congestion_control);
                             let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
                             if own == receiver {
                                 tcp.listen();
@@ -88,6 +91,26 @@ impl Plan<'_> {
                         let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes });
                         AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver, waits: false })
                     }
+                    FlowKind::Web { page, interval } => {
+                        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
+                        let ends = [(flow.from, endpoint), (to, back)].map(|(at, endpoint)| End {
+                            config: self.tcp(at),
+                            congestion_control: self.scenario.nodes[at.node].profile.congestion_control,
+                            endpoint,
+                            node: NodeId::from_index(at.node),
+                        });
+                        let params = WebParams { start, stop, interval: *interval };
+                        AppKind::Web(Box::new(WebFlow {
+                            web: Web::new(page.clone(), params),
+                            flow: id,
+                            ends,
+                            random: seed.stream(&name),
+                            queries: 0,
+                            connections: [None; WORKERS],
+                            closed: Vec::new(),
+                        }))
+                    }
+                    FlowKind::Voip => AppKind::Voip(Voip::new(endpoint, start, stop)),
                     FlowKind::Ping { interval, payload } => {
                         AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
                     }
@@ -99,6 +122,27 @@ impl Plan<'_> {
             }
         }
         ends
+    }
+
+    /// A congestion control as the kernel of an interface has it.
+    fn controller(&self, at: InterfaceRef, name: &str) -> Cc {
+        match Cc::by_name(name).expect("the reader knows it") {
+            Cc::Bbr(_) => Cc::Bbr(Bbr::new(self.scenario.nodes[at.node].profile.bbr)),
+            other => other,
+        }
+    }
+
+    /// Most sockets that the loads of all pages can take: one load after the other, no closer than their interval.
+    pub(super) fn pages(&self) -> usize {
+        let of = |flow: &scenario::Flow| match &flow.kind {
+            FlowKind::Web { interval, .. } => {
+                let end = flow.stop.unwrap_or(self.scenario.duration).min(self.scenario.duration);
+                let loads = end.nanos().saturating_sub(flow.start.nanos()) / interval.nanos() + 1;
+                flow.to.len() * loads as usize * WebFlow::SOCKETS
+            }
+            _ => 0,
+        };
+        self.scenario.flows.iter().map(of).sum()
     }
 
     /// What a socket at an interface is given by its kernel and its device.

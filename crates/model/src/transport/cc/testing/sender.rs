@@ -183,6 +183,7 @@ impl Sender {
             }
         }
         sk.snd_una = sk.snd_una.wrapping_add(pkts_acked * MSS);
+        self.cc.in_ack_event(sk, false);
         if let Some(rtt) = first_rtt {
             let rtt = rtt as u32;
             sk.min_rtt_us = sk.min_rtt_us.min(rtt);

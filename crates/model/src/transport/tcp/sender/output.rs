@@ -141,7 +141,7 @@ impl Sender {
             }
         }
         cwnd_limited |= self.sk.in_flight() >= self.sk.snd_cwnd;
-        if sent > 0 || cwnd_limited {
+        if sent > 0 || (cwnd_limited && self.cfg.cwnd_limited_is_kept) {
             self.validate_cwnd(cwnd_limited);
         }
         if sent > 0 {

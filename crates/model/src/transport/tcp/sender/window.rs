@@ -34,14 +34,13 @@ impl Sender {
 
     /// After sending: was the window the limit?
     // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1) - a round that was limited once stays so; one that was not keeps the
-    // most that was in flight.
+    // most that was in flight. Before 6.1 (recalled) the most that was in flight decides either way.
     pub(super) fn validate_cwnd(&mut self, limited: bool) {
         let sk = &mut self.sk;
         let usage = &mut self.usage;
-        if !before(sk.snd_una, usage.seq)
-            || limited
-            || (!usage.limited && sk.packets_out > sk.max_packets_out)
-        {
+        let more = sk.packets_out > sk.max_packets_out;
+        let decides = if self.cfg.cwnd_limited_is_kept { limited || (!usage.limited && more) } else { more };
+        if !before(sk.snd_una, usage.seq) || decides {
             usage.limited = limited;
             sk.max_packets_out = sk.packets_out;
             usage.seq = sk.snd_nxt;
@@ -110,5 +109,35 @@ impl Sender {
         self.sk.snd_cwnd = cwnd.max(restart);
         self.usage.stamp = self.sk.jiffies;
         self.usage.used = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::established;
+
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, and as it was before).
+    #[test]
+    fn a_full_window_is_remembered_for_the_round_since_6_1() {
+        // In flight, and whether the window was full; then whether it counts as the limit, since 6.1 and before.
+        let table = [
+            (8, false, false, false),
+            (10, true, true, true),
+            (12, false, true, false), // more in flight, and not limited
+            (11, true, true, false),  // less in flight does not tell
+            (13, true, true, true),
+        ];
+        for kept in [true, false] {
+            let mut s = established();
+            s.cfg.cwnd_limited_is_kept = kept;
+            (s.sk.snd_cwnd, s.sk.snd_ssthresh) = (20, 10);
+            // Nothing is acknowledged: it is one round.
+            s.sk.snd_nxt = s.sk.snd_una.wrapping_add(20_000);
+            for (row, (packets_out, full, since, before)) in table.into_iter().enumerate() {
+                s.sk.packets_out = packets_out;
+                s.validate_cwnd(full);
+                assert_eq!(s.is_cwnd_limited(), if kept { since } else { before }, "row {row}, {kept}");
+            }
+        }
     }
 }

@@ -1,0 +1,225 @@
+//! A browser that loads one page over and over: a name is looked up, a list is fetched, then what stands in it over several
+//! connections.
+//!
+//! The state of the client alone: who holds its sockets tells it what came, and does what it says.
+
+use crate::vocabulary::{Duration, Instant};
+
+/// Connections that a client has at most at a time.
+pub const WORKERS: usize = 4;
+
+/// Bytes of a question for the address of a host with a name of 15 letters.
+// spec: rfc1035 4.1 - a header of 12 bytes, the name as labels with its end, type and class.
+pub const QUERY_PAYLOAD: u32 = 12 + 17 + 4;
+
+/// How long an answer to a lookup is waited for before it is asked again.
+// linux: resolv.conf(5) - a resolver waits 5 s.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What a page consists of, in bytes on the stream.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// A request.
+    pub request: u32,
+    /// The head of an answer.
+    pub header: u32,
+    /// The list of the page's objects.
+    pub list: u32,
+    /// The objects, in the order of the list.
+    pub objects: Vec<u32>,
+}
+
+/// When a page is loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct WebParams {
+    /// When the first load begins.
+    pub start: Instant,
+    /// No load begins from then on.
+    pub stop: Instant,
+    /// Least time from one beginning to the next.
+    pub interval: Duration,
+}
+
+/// What the client wants done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WebAction {
+    /// The name is to be looked up.
+    LookUp,
+    /// A worker is to connect and then ask for so many bytes of answer.
+    Connect(usize, u32),
+    /// A worker's connection is open and idle: it is to ask for so many bytes of answer.
+    Ask(usize, u32),
+    /// The page is there: all connections are to be closed. So long it took.
+    Done(Duration),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Nothing is under way; the next load begins then.
+    Idle(Instant),
+    /// The answer to a lookup is waited for until then.
+    LooksUp(Instant),
+    /// The list is on its way.
+    Lists,
+    /// The objects are, and so many are not there yet.
+    Loads(usize),
+}
+
+/// The client.
+#[derive(Debug)]
+pub struct Web {
+    page: Page,
+    params: WebParams,
+    state: State,
+    began: Instant,
+    /// Objects asked for so far.
+    asked: usize,
+}
+
+impl Web {
+    /// A client that has not begun.
+    ///
+    /// Panics on a page without objects.
+    pub fn new(page: Page, params: WebParams) -> Self {
+        assert!(!page.objects.is_empty(), "a page has objects");
+        Self { page, state: State::Idle(params.start), params, began: params.start, asked: 0 }
+    }
+
+    /// The page that it loads.
+    pub fn page(&self) -> &Page {
+        &self.page
+    }
+
+    /// When [`Web::on_timer`] is to be called.
+    pub fn next_timer(&self) -> Option<Instant> {
+        match self.state {
+            State::Idle(at) => (at < self.params.stop).then_some(at),
+            State::LooksUp(until) => Some(until),
+            State::Lists | State::Loads(_) => None,
+        }
+    }
+
+    /// A load begins, or a lookup was not answered.
+    pub fn on_timer(&mut self, now: Instant) -> WebAction {
+        if let State::Idle(_) = self.state {
+            self.began = now;
+        }
+        self.state = State::LooksUp(now + LOOKUP_TIMEOUT);
+        WebAction::LookUp
+    }
+
+    /// An answer to a lookup has come. One that was asked for again may come twice.
+    pub fn looked_up(&mut self) -> Option<WebAction> {
+        let State::LooksUp(_) = self.state else { return None };
+        self.state = State::Lists;
+        Some(WebAction::Connect(0, self.page.header + self.page.list))
+    }
+
+    /// A worker has all that it asked for; `act` is told what to do, in order.
+    // deviation: curl looks the name up for each handle; here once a load, as the others find it in the cache.
+    pub fn answered(&mut self, now: Instant, worker: usize, mut act: impl FnMut(WebAction)) {
+        match self.state {
+            State::Lists => {
+                debug_assert_eq!(worker, 0);
+                self.state = State::Loads(self.page.objects.len());
+                self.asked = 0;
+                act(WebAction::Ask(0, self.next_object().expect("a page has objects")));
+                for worker in 1..WORKERS {
+                    if let Some(bytes) = self.next_object() {
+                        act(WebAction::Connect(worker, bytes));
+                    }
+                }
+            }
+            State::Loads(1) => {
+                self.state = State::Idle(now.max(self.began + self.params.interval));
+                act(WebAction::Done(now - self.began));
+            }
+            State::Loads(left) => {
+                self.state = State::Loads(left - 1);
+                if let Some(bytes) = self.next_object() {
+                    act(WebAction::Ask(worker, bytes));
+                }
+            }
+            State::Idle(_) | State::LooksUp(_) => {}
+        }
+    }
+
+    /// Bytes of the answer with the next object, if one is left to be asked for.
+    fn next_object(&mut self) -> Option<u32> {
+        let bytes = self.page.objects.get(self.asked)?;
+        self.asked += 1;
+        Some(self.page.header + bytes)
+    }
+
+    /// Since when a load has been under way, if one is.
+    pub fn under_way(&self) -> Option<Instant> {
+        (!matches!(self.state, State::Idle(_))).then_some(self.began)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    fn client(objects: &[u32]) -> Web {
+        let page = Page { request: 100, header: 10, list: 50, objects: objects.to_vec() };
+        let params = WebParams { start: ms(5), stop: ms(900), interval: Duration::from_millis(200) };
+        Web::new(page, params)
+    }
+
+    fn answered(web: &mut Web, at: u64, worker: usize) -> Vec<WebAction> {
+        let mut said = Vec::new();
+        web.answered(ms(at), worker, |action| said.push(action));
+        said
+    }
+
+    #[test]
+    fn a_name_a_list_and_objects_in_order() {
+        use WebAction::{Ask, Connect, Done, LookUp};
+        let mut web = client(&[1, 2, 3, 4, 5, 6]);
+        assert_eq!((web.next_timer(), web.under_way()), (Some(ms(5)), None));
+        assert_eq!(web.on_timer(ms(5)), LookUp);
+        assert_eq!(web.looked_up(), Some(Connect(0, 60)));
+        // The answer to a second question changes nothing.
+        assert_eq!((web.looked_up(), web.next_timer(), web.under_way()), (None, None, Some(ms(5))));
+        assert_eq!(answered(&mut web, 30, 0), [Ask(0, 11), Connect(1, 12), Connect(2, 13), Connect(3, 14)]);
+        // Whoever is idle takes the next.
+        assert_eq!(answered(&mut web, 40, 2), [Ask(2, 15)]);
+        assert_eq!(answered(&mut web, 41, 0), [Ask(0, 16)]);
+        assert_eq!([1, 3, 0].map(|worker| answered(&mut web, 42, worker)), [[], [], []]);
+        assert_eq!(answered(&mut web, 65, 2), [Done(Duration::from_millis(60))]);
+        // Not before an interval after the last beginning.
+        assert_eq!(web.next_timer(), Some(ms(205)));
+    }
+
+    #[test]
+    fn fewer_objects_than_workers_and_a_slow_load() {
+        let mut web = client(&[7, 8]);
+        web.on_timer(ms(5));
+        web.looked_up();
+        assert_eq!(answered(&mut web, 400, 0), [WebAction::Ask(0, 17), WebAction::Connect(1, 18)]);
+        assert_eq!(answered(&mut web, 410, 1), []);
+        assert_eq!(answered(&mut web, 600, 0), [WebAction::Done(Duration::from_millis(595))]);
+        // The interval is over: at once. What is answered now belongs to nothing.
+        assert_eq!((web.next_timer(), answered(&mut web, 601, 1)), (Some(ms(600)), Vec::new()));
+        web.on_timer(ms(600));
+        web.looked_up();
+        answered(&mut web, 700, 0);
+        answered(&mut web, 800, 0);
+        answered(&mut web, 1_000, 1);
+        assert_eq!(web.next_timer(), None, "nothing begins after the stop");
+    }
+
+    #[test]
+    fn a_lookup_that_is_lost_is_asked_again() {
+        let mut web = client(&[7]);
+        web.on_timer(ms(5));
+        assert_eq!(web.next_timer(), Some(ms(5_005)));
+        assert_eq!(web.on_timer(ms(5_005)), WebAction::LookUp);
+        assert_eq!((web.under_way(), web.next_timer()), (Some(ms(5)), Some(ms(10_005))));
+    }
+}

@@ -1,0 +1,48 @@
+//! What packets carry, and what answers them.
+
+/// What a packet carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Kind {
+    /// A UDP datagram.
+    Udp,
+    /// ICMP echo request.
+    EchoRequest,
+    /// ICMP echo reply.
+    EchoReply,
+    /// A UDP datagram that a server at its destination sends back.
+    UdpRequest,
+    /// That datagram on its way back.
+    UdpReply,
+    /// A TCP segment, or several that travel as one packet.
+    Tcp,
+    /// A packet of a telephone call.
+    Voip,
+    /// A question to a name server, which its destination answers.
+    Query,
+    /// That answer.
+    Answer,
+}
+
+impl Kind {
+    /// What the destination answers it with, if it does.
+    #[inline]
+    pub const fn reply(self) -> Option<Self> {
+        match self {
+            Self::EchoRequest => Some(Self::EchoReply),
+            Self::UdpRequest => Some(Self::UdpReply),
+            Self::Query => Some(Self::Answer),
+            Self::Udp | Self::EchoReply | Self::UdpReply | Self::Tcp | Self::Voip | Self::Answer => None,
+        }
+    }
+
+    /// Bytes by which a reply of this kind is longer than what it replies to.
+    // spec: rfc1035 4.1.3 - an address record is a pointer to the name, type, class, time to live, length and 4 bytes.
+    #[inline]
+    pub const fn grows(self) -> u32 {
+        match self {
+            Self::Answer => 2 + 2 + 2 + 4 + 2 + 4,
+            _ => 0,
+        }
+    }
+}

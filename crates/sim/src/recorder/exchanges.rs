@@ -1,0 +1,117 @@
+//! Every exchange on the air in a stretch of a run, for a picture of it.
+
+use serde::Serialize;
+use stillair_model::vocabulary::{DevId, Instant, PeerId, PpduKind, PpduTry};
+
+use crate::scenario::Stretch;
+
+/// The exchanges that began in a stretch of a run.
+#[derive(Debug)]
+pub struct Exchanges {
+    from: Instant,
+    until: Instant,
+    /// Each try with the instant at which the exchange was over.
+    tries: Vec<(Instant, PpduTry)>,
+}
+
+/// The Wi-Fi interfaces of a world, by the numbers of their devices.
+#[derive(Debug)]
+pub struct AirNames {
+    /// Their names, such as `ap.wlan0`.
+    pub interfaces: Vec<String>,
+    /// Which of them are access points.
+    pub access_points: Vec<bool>,
+    /// The devices that each exchanges frames with, by their numbers as its peers.
+    pub peers: Vec<Vec<DevId>>,
+}
+
+/// The same as front ends read it: columns of equal length, in the order in which exchanges ended.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExchangesReport {
+    from_ns: u64,
+    until_ns: u64,
+    /// Names of the Wi-Fi interfaces, which the columns `from` and `to` count.
+    interfaces: Vec<String>,
+    /// Which of them are access points.
+    access_points: Vec<bool>,
+    start_ns: Vec<u64>,
+    /// Duration of the PPDU alone.
+    airtime_ns: Vec<u64>,
+    /// Its acknowledgement is over, or where none came the time in which it could have begun.
+    end_ns: Vec<u64>,
+    from: Vec<usize>,
+    /// None of a beacon.
+    to: Vec<Option<usize>>,
+    ac: Vec<&'static str>,
+    kind: Vec<&'static str>,
+    frames: Vec<u16>,
+    received: Vec<u16>,
+    /// Number of the try, from 0.
+    attempt: Vec<u8>,
+    collided: Vec<bool>,
+    acknowledged: Vec<bool>,
+}
+
+impl Exchanges {
+    /// Nothing yet.
+    pub fn new(stretch: Stretch) -> Self {
+        let at = |since| Instant::ZERO + since;
+        Self { from: at(stretch.from), until: at(stretch.until), tries: Vec::new() }
+    }
+
+    /// Takes note of a try whose exchange is over.
+    pub fn push(&mut self, now: Instant, t: &PpduTry) {
+        if (self.from..self.until).contains(&t.start) {
+            self.tries.push((now, *t));
+        }
+    }
+
+    /// With the names of a world.
+    pub fn report(&self, names: AirNames) -> ExchangesReport {
+        let AirNames { interfaces, access_points, peers } = names;
+        let mut r = ExchangesReport {
+            from_ns: self.from.nanos(),
+            until_ns: self.until.nanos(),
+            interfaces,
+            access_points,
+            start_ns: Vec::new(),
+            airtime_ns: Vec::new(),
+            end_ns: Vec::new(),
+            from: Vec::new(),
+            to: Vec::new(),
+            ac: Vec::new(),
+            kind: Vec::new(),
+            frames: Vec::new(),
+            received: Vec::new(),
+            attempt: Vec::new(),
+            collided: Vec::new(),
+            acknowledged: Vec::new(),
+        };
+        let peer = |dev: DevId, peer: PeerId| peers[dev.index()][peer.index()].index();
+        for (end, t) in &self.tries {
+            r.start_ns.push(t.start.nanos());
+            r.airtime_ns.push(t.airtime.nanos());
+            r.end_ns.push(end.nanos());
+            r.from.push(t.dev.index());
+            r.to.push((t.kind != PpduKind::Beacon).then(|| peer(t.dev, t.peer)));
+            r.ac.push(t.ac.name());
+            r.kind.push(kind(t.kind));
+            r.frames.push(t.mpdus);
+            r.received.push(t.received);
+            r.attempt.push(t.attempt);
+            r.collided.push(t.collided);
+            r.acknowledged.push(t.acknowledged);
+        }
+        r
+    }
+}
+
+const fn kind(kind: PpduKind) -> &'static str {
+    match kind {
+        PpduKind::Single => "single",
+        PpduKind::Aggregate => "aggregate",
+        PpduKind::Bar => "bar",
+        PpduKind::Management => "management",
+        PpduKind::Beacon => "beacon",
+    }
+}

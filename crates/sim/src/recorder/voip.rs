@@ -1,0 +1,104 @@
+//! What became of a telephone call: delay, jitter, loss, and how good it sounded.
+
+use serde::Serialize;
+use stillair_model::metrics::emodel;
+use stillair_model::vocabulary::Duration;
+
+/// What was seen of a call after the warm-up.
+#[derive(Clone, Debug, Default)]
+pub struct VoipRecord {
+    packets: u64,
+    /// Packets that were sent between the first and the last that came, and did not come.
+    lost: u64,
+    delay: Duration,
+    /// Sum of the differences of successive delays, and how many.
+    jitter: (Duration, u64),
+    /// The highest number so far, and the delay of the packet that came last.
+    last: Option<(u32, Duration)>,
+}
+
+/// The summary of a call.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct VoipSummary {
+    /// Packets that came.
+    pub packets: u64,
+    /// Packets that did not, counted by the gaps between those that came.
+    pub lost: u64,
+    /// The part of the packets that was lost, 0 to 1.
+    pub loss: f64,
+    /// Mean one-way delay in ms.
+    pub delay_ms: f64,
+    /// Mean difference of the delays of successive packets in ms.
+    pub jitter_ms: f64,
+    /// Mean opinion score by the E-model.
+    pub mos: f64,
+}
+
+impl VoipRecord {
+    /// A packet has come.
+    pub fn arrived(&mut self, seq: u32, delay: Duration) {
+        // A copy that a network made is nothing new.
+        if self.last.is_some_and(|(last, _)| seq == last) {
+            return;
+        }
+        self.packets += 1;
+        self.delay += delay;
+        if let Some((last, before)) = self.last {
+            self.jitter.0 += delay.max(before) - delay.min(before);
+            self.jitter.1 += 1;
+            if seq > last {
+                self.lost += u64::from(seq - last - 1);
+            } else {
+                // It was counted as lost when the one behind it came.
+                self.lost = self.lost.saturating_sub(1);
+            }
+        }
+        self.last = Some((self.last.map_or(seq, |(last, _)| last.max(seq)), delay));
+    }
+
+    /// What there is to say of the call; none if nothing came.
+    ///
+    /// For the score its delay is taken as the mean delay and twice the mean jitter, which is what a buffer for jitter
+    /// would add.
+    // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its tool.
+    pub fn summary(&self) -> Option<VoipSummary> {
+        let mean = |sum: Duration, n: u64| sum.micros_f64() / 1e3 / n.max(1) as f64;
+        let (delay_ms, jitter_ms) = (mean(self.delay, self.packets), mean(self.jitter.0, self.jitter.1));
+        let loss = self.lost as f64 / (self.packets + self.lost).max(1) as f64;
+        let mos = emodel::mos(delay_ms + 2.0 * jitter_ms, loss);
+        let Self { packets, lost, .. } = *self;
+        (packets > 0).then_some(VoipSummary { packets, lost, loss, delay_ms, jitter_ms, mos })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(packets: &[(u32, u64)]) -> Option<VoipSummary> {
+        let mut record = VoipRecord::default();
+        packets.iter().for_each(|&(seq, ms)| record.arrived(seq, Duration::from_millis(ms)));
+        record.summary()
+    }
+
+    #[test]
+    fn delay_jitter_and_loss() {
+        for (packets, lost, delay, jitter) in [
+            (&[(7, 10)][..], 0, 10.0, 0.0),
+            (&[(7, 10), (8, 14), (9, 12)], 0, 12.0, 3.0),
+            // What was sent before the first that came is nothing to this call.
+            (&[(7, 10), (10, 10)], 2, 10.0, 0.0),
+            (&[(7, 10), (7, 30), (8, 10)], 0, 10.0, 0.0),
+            // One that came late was not lost.
+            (&[(7, 10), (10, 10), (8, 50), (11, 10)], 1, 20.0, 80.0 / 3.0),
+        ] {
+            let s = call(packets).expect("a call");
+            let copies = packets.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
+            let n = (packets.len() - copies) as f64;
+            assert_eq!((s.packets, s.lost, s.loss), (n as u64, lost, lost as f64 / (n + lost as f64)));
+            assert!((s.delay_ms - delay).abs() < 1e-9 && (s.jitter_ms - jitter).abs() < 1e-9, "{s:?}");
+            assert_eq!(s.mos, emodel::mos(delay + 2.0 * jitter, s.loss));
+        }
+        assert_eq!(call(&[]), None);
+    }
+}

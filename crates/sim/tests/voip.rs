@@ -1,0 +1,67 @@
+//! Calls: what a network does to one, and what it says of it.
+
+mod common;
+
+use common::{cell, flow, parse, run, station};
+use stillair_sim::recorder::RunSummary;
+
+const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
+
+/// A call of 10 s over a cable of 100 Mbit/s and 3 ms, with a queue of this kind before it.
+fn wired(qdisc: &str, more: &str) -> RunSummary {
+    let host = |name: &str, n: u8, qdisc: &str| {
+        format!(
+            "[node.{name}]\nprofile = \"linux-4.4\"\n\
+             interface.eth0 = {{ link = \"lan\", address = \"10.0.0.{n}\"{qdisc} }}\n"
+        )
+    };
+    let text = format!(
+        "name = \"call\"\nduration = \"10 s\"\n[link.lan]\nrate = \"100 Mbit/s\"\ndelay = \"3 ms\"\n{}{}{}",
+        host("a", 1, qdisc),
+        host("b", 2, ""),
+        flow("voip", "a", "b", more)
+    );
+    run(&parse(&text, &[]), 0)
+}
+
+#[test]
+fn alone_on_a_cable() {
+    let s = wired("", "");
+    let call = &s.voip["voip-0.b"];
+    assert_eq!((call.packets, call.lost, call.jitter_ms), (500, 0, 0.0));
+    // 200 bytes and what Ethernet adds to them, 38: 19 us, and the cable.
+    assert!((call.delay_ms - 3.019).abs() < 0.001, "{}", call.delay_ms);
+    assert_eq!(s.mos, Some(call.mos));
+    // 172 bytes every 20 ms; the last packet is on its way at the end if it is sent within 3 ms of it.
+    assert!((s.goodput_total_mbps - 0.0688).abs() < 1e-9, "{}", s.goodput_total_mbps);
+}
+
+#[test]
+fn what_a_network_does_to_it_shows() {
+    let netem = |options: &str| format!(", qdisc = {{ kind = \"netem\", limit = 9000, {options} }}");
+    let late = &wired(&netem("delay = \"200 ms\""), "").voip["voip-0.b"];
+    assert!((late.delay_ms - 203.019).abs() < 0.001 && late.lost == 0);
+    assert!((late.mos - 4.21).abs() < 0.01, "{}", late.mos);
+    let lossy = &wired(&netem("loss = 0.1"), "").voip["voip-0.b"];
+    assert!((0.06..0.14).contains(&lossy.loss) && lossy.mos < 2.0, "{lossy:?}");
+    // Up to 8 ms more or less, evenly: successive delays differ by a third of the width.
+    let shaky = &wired(&netem("delay = \"20 ms\", jitter = \"8 ms\""), "").voip["voip-0.b"];
+    assert!((shaky.jitter_ms - 16.0 / 3.0).abs() < 0.6 && shaky.lost == 0, "{shaky:?}");
+    // Of one packet there is no jitter.
+    let short = &wired("", "stop = \"10 us\"").voip["voip-0.b"];
+    assert_eq!((short.packets, short.jitter_ms), (1, 0.0));
+}
+
+#[test]
+fn the_warm_up_is_left_out() {
+    let text = cell("3 s", CHANNEL, "scheme = \"fifo\"")
+        + &station("s", 0, "rate = \"ht20-mcs7-lgi\"")
+        + &flow("voip", "ap", "s", "mark = \"CS6\"");
+    let all = run(&parse(&text, &[]), 0);
+    let text = text.replacen("duration", "warm_up = \"1 s\"\nduration", 1);
+    let part = run(&parse(&text, &[]), 0);
+    assert_eq!((all.voip["voip-0.s"].packets, part.voip["voip-0.s"].packets), (150, 100));
+    assert!(part.voip["voip-0.s"].delay_ms < 1.0 && part.mos.is_some_and(|mos| mos > 4.39));
+    let none = run(&parse(&text.replacen("\"voip\"", "\"udp_ping\"", 1), &[]), 0);
+    assert_eq!((none.mos, none.voip.len()), (None, 0));
+}

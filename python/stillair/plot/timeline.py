@@ -1,0 +1,137 @@
+"""The air as it was used: a lane for each station, each PPDU a box, its acknowledgement behind it."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch, Rectangle
+
+from stillair import exchanges
+from stillair._native import InputError
+from stillair.exchanges import Exchange, Exchanges
+from stillair.plot.data import Titled
+from stillair.plot.style import colour
+
+# More boxes than this no picture can show.
+_MOST = 5000
+# A box shows its number of frames if it is this part of the width.
+_LABELLED = 0.018
+_HEIGHT = 0.7
+_ACK, _BEACON, _CONTROL, _COLLIDED = "#222222", "#8a8a8a", "#bdbdbd", "#d00000"
+
+
+def airtime_timeline(figure: Figure, results: Sequence[Titled], window: tuple[int, int] | None = None) -> None:
+    """Lanes of the first run of each result: what was on the air, and below it when there was nothing."""
+    all_lanes = [(title, _within(result.runs[0], window)) for title, result in results]
+    heights = [1.0 + 0.55 * (len(_lanes(found)) + 1) for _, found in all_lanes]
+    figure.set_size_inches(11.0, sum(heights) + 0.4)
+    grid = figure.subplots(len(all_lanes), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for axes, (title, found) in zip(grid, all_lanes, strict=True):
+        _draw(axes, found)
+        if len(all_lanes) > 1:
+            axes.set_title(title, loc="left")
+    grid[-1].set_xlabel("time (ms)")
+    legend = [
+        Patch(facecolor=colour(0), label="to a station"),
+        Patch(facecolor=colour(0), alpha=0.45, label="from a station"),
+        Patch(facecolor=_ACK, label="ACK, Block Ack"),
+        Patch(facecolor=_CONTROL, label="management, request"),
+        Patch(facecolor=_BEACON, label="beacon"),
+        Patch(facecolor="white", edgecolor=_COLLIDED, hatch="////", label="collision"),
+    ]
+    figure.legend(handles=legend, loc="outside upper center", ncols=len(legend), fontsize=8)
+
+
+def _within(run: exchanges.Run, window: tuple[int, int] | None) -> Exchanges:
+    found = exchanges.of_run(run)
+    if found is None:
+        raise InputError(
+            "airtime-timeline: nothing to draw: no exchange was recorded; ask for them with"
+            " --set record.air='10 s..10.1 s'"
+        )
+    begin, end = window or (found.from_ns, found.until_ns)
+    kept = [e for e in found.all if e.end_ns > begin and e.start_ns < end]
+    if len(kept) > _MOST:
+        raise InputError(
+            f"airtime-timeline: {len(kept)} exchanges in {(end - begin) / 1e6:g} ms, {_MOST} at most can be drawn;"
+            " choose a shorter --window"
+        )
+    return found._replace(from_ns=begin, until_ns=end, all=kept)
+
+
+def _lanes(found: Exchanges) -> list[str]:
+    """From top to bottom: access points, then stations, as far as there is anything in them."""
+    used = {_lane(found, exchange) for exchange in found.all}
+    return [name for name in (*found.access_points, *found.stations) if name in used]
+
+
+def _lane(found: Exchanges, exchange: Exchange) -> str:
+    """Whose the exchange is: the station's, or the access point's if it is for all."""
+    return exchange.receiver if exchange.sender in found.access_points and exchange.receiver else exchange.sender
+
+
+def _draw(axes: Axes, found: Exchanges) -> None:
+    lanes = _lanes(found)
+    width = found.until_ns - found.from_ns
+    for exchange in found.all:
+        name = _lane(found, exchange)
+        row = len(lanes) - lanes.index(name)
+        _boxes(axes, exchange, row, _fill(found, exchange))
+        # The lowest lane is the air as a whole: what is white in it was idle, or a station counting down.
+        _boxes(axes, exchange, 0, ("#6f7b87", 1.0))
+        if exchange.airtime_ns > _LABELLED * width and exchange.kind in ("single", "aggregate"):
+            axes.text(
+                (exchange.start_ns + exchange.airtime_ns / 2) / 1e6, row, _label(exchange), ha="center", va="center",
+                fontsize=7, clip_on=True, color="black" if exchange.collided or exchange.sender == name else "white",
+            )  # fmt: skip
+    axes.set_xlim(found.from_ns / 1e6, found.until_ns / 1e6)
+    axes.set_ylim(-0.6, len(lanes) + 0.6)
+    axes.set_yticks(range(len(lanes) + 1), ["air", *lanes[::-1]])
+    axes.grid(visible=False, axis="y")
+
+
+def _fill(found: Exchanges, exchange: Exchange) -> tuple[str, float]:
+    """Colour and opacity of a PPDU's box."""
+    if exchange.kind == "beacon":
+        return _BEACON, 1.0
+    if exchange.kind in ("bar", "management"):
+        return _CONTROL, 1.0
+    up = exchange.sender not in found.access_points
+    station = exchange.sender if up else exchange.receiver
+    return colour(found.stations.index(station) if station in found.stations else 0), 0.45 if up else 1.0
+
+
+def _label(exchange: Exchange) -> str:
+    """Frames, those that came whole before all if some did not, and the try if it is not the first."""
+    some = f"{exchange.received}/" if exchange.received != exchange.frames else ""
+    again = f" r{exchange.attempt}" if exchange.attempt else ""
+    return f"{some}{exchange.frames}{again}"
+
+
+def _boxes(axes: Axes, exchange: Exchange, row: int, fill: tuple[str, float]) -> None:
+    start, length = exchange.start_ns / 1e6, exchange.airtime_ns / 1e6
+    shade, opacity = fill
+    box = Rectangle((start, row - _HEIGHT / 2), length, _HEIGHT, facecolor=shade, alpha=opacity, linewidth=0)
+    axes.add_patch(box)
+    if exchange.collided:
+        axes.add_patch(
+            Rectangle(
+                (start, row - _HEIGHT / 2),
+                length,
+                _HEIGHT,
+                fill=False,
+                edgecolor=_COLLIDED,
+                hatch="////",
+                linewidth=0.6,
+            )
+        )
+    elif exchange.attempt:
+        axes.add_patch(
+            Rectangle((start, row - _HEIGHT / 2), length, _HEIGHT, fill=False, edgecolor="black", linewidth=0.9)
+        )
+    answer = exchange.answer_ns()
+    if answer:
+        begin, end = answer
+        axes.add_patch(
+            Rectangle((begin / 1e6, row - _HEIGHT / 2), (end - begin) / 1e6, _HEIGHT, facecolor=_ACK, linewidth=0)
+        )

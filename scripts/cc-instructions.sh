@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Instructions per acknowledgement in each congestion control, by the difference of two lengths, so that what a start costs is not
+# in it.
+# usage: cc-instructions.sh PROGRAM
+set -euo pipefail
+program=$1
+short=100000 long=200000
+. "$(dirname "$0")/count-instructions.sh"
+
+printf '%-12s%9s\n' instructions "per ACK"
+"$program" --list | while read -r name; do
+  few=$($count "$program" --once "$name" $short)
+  many=$($count "$program" --once "$name" $long)
+  printf '%-12s%9d\n' "$name" $(((many - few) / (long - short)))
+done
