@@ -15,6 +15,7 @@ mod error;
 mod path;
 mod profile;
 mod reader;
+mod record;
 mod resolved;
 mod sweep;
 mod topology;
@@ -38,6 +39,7 @@ use error::Fault;
 pub use error::ScenarioError;
 pub use path::{Errors, Rates, SnrSteps, Station};
 pub use profile::Profile;
+pub use record::{Record, Stretch};
 
 /// A whole experiment: who is there, how they are connected and what they send.
 #[derive(Clone, PartialEq, Debug)]
@@ -64,26 +66,6 @@ pub struct Scenario {
     pub test: Option<FlentTest>,
     /// What is recorded beyond the summary.
     pub record: Record,
-}
-
-/// What is recorded beyond the summary.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Record {
-    /// Time between samples of every TCP sender's state, as `ss -tim` shows it; none means no samples.
-    pub ss: Option<Duration>,
-    /// Time between samples of what waits in each layer of each interface; none means no samples.
-    pub queues: Option<Duration>,
-    /// Part of the run in which every exchange on the air is recorded.
-    pub air: Option<Stretch>,
-}
-
-/// A part of a run, given as times since its beginning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stretch {
-    /// When it begins.
-    pub from: Duration,
-    /// When it is over.
-    pub until: Duration,
 }
 
 impl Scenario {

@@ -1,0 +1,23 @@
+//! What a scenario asks to be recorded.
+
+use stillair_model::vocabulary::Duration;
+
+/// What is recorded beyond the summary.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Record {
+    /// Time between samples of every TCP sender's state, as `ss -tim` shows it; none means no samples.
+    pub ss: Option<Duration>,
+    /// Time between samples of what waits in each layer of each interface; none means no samples.
+    pub queues: Option<Duration>,
+    /// Part of the run in which every exchange on the air is recorded.
+    pub air: Option<Stretch>,
+}
+
+/// A part of a run, given as times since its beginning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stretch {
+    /// When it begins.
+    pub from: Duration,
+    /// When it is over.
+    pub until: Duration,
+}
