@@ -1,3 +1,4 @@
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -6,6 +7,12 @@ import pytest
 
 from stillair import Result, _native, bundled
 from stillair.__main__ import status
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interruptible() -> None:
+    """What is begun in the background of a shell ignores interrupts, and tests of them would wait for ever."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def one_run(number: int, shift: float = 0.0) -> dict[str, Any]:
