@@ -43,7 +43,9 @@ class Report:
         return Measurer(entry.experiment, plan(entry.experiment.paper), own)
 
     def drawn(self, entry: Entry) -> bool:
-        """Whether there are runs to draw this experiment's artefact from."""
+        """Whether there are runs to draw this experiment's artefact from, or it needs none."""
+        if entry.plan.worked is not None:
+            return True
         ran = [campaign for campaign, outcome in self.outcomes.items() if outcome.results is not None]
         return bool(entry.plan.draws) and any(campaign in ran for campaign in entry.plan.campaigns)
 
