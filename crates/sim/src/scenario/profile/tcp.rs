@@ -5,8 +5,8 @@ use stillair_model::transport::cc::cubic::CubicParams;
 use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
 use stillair_model::transport::cc::{self, CcParams};
 use stillair_model::transport::tcp::config::{
-    EarlyRetransmit, Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, SmallQueues,
-    TcpConfig, TlpRules,
+    EarlyRetransmit, Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, RcvbufRules,
+    SmallQueues, TcpConfig, TlpRules,
 };
 use stillair_model::vocabulary::Duration;
 
@@ -33,6 +33,7 @@ const PRR: [(&str, PrrRules); 4] = [
 ];
 const TLP: [(&str, TlpRules); 3] =
     [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
+const RCVBUF: [(&str, RcvbufRules); 2] = [("4.15", RcvbufRules::Linux4_15), ("6.16", RcvbufRules::Linux6_16)];
 pub(super) const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
@@ -124,6 +125,11 @@ pub(super) static FILE: Shape = Shape {
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
         Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
         Key::need(
+            "rcvbuf",
+            Form::Choice(&["4.15", "6.16"]),
+            "the kernel in which the receive buffer's growth got the rules that it has here",
+        ),
+        Key::need(
             "scaling_ratio",
             Form::Integer(0, 255),
             "window for 256 bytes of memory at first; 0: by tcp_adv_win_scale",
@@ -158,6 +164,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         prr: t.need("prr", n)?.choice(&PRR)?,
         tail_loss_probe: true,
         tlp: t.need("tlp", n)?.choice(&TLP)?,
+        rcvbuf: t.need("rcvbuf", n)?.choice(&RCVBUF)?,
         early_retransmit: if t.need("early_retransmit", n)?.value()? {
             EarlyRetransmit::Delayed
         } else {
