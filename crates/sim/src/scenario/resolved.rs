@@ -245,6 +245,7 @@ fn tcp(t: &TcpConfig) -> Value {
         "prr": format!("{:?}", t.prr),
         "tail_loss_probe": t.tail_loss_probe,
         "tlp": format!("{:?}", t.tlp),
+        "early_retransmit": format!("{:?}", t.early_retransmit),
         "scaling_ratio": t.scaling_ratio,
         "pacing_base": format!("{:?}", t.pacing_base),
         "pacing_shift": t.pacing_shift,

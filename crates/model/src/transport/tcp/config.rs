@@ -67,8 +67,7 @@ pub enum PacingBase {
 pub enum LossDetection {
     /// RACK with a reordering window, and tail-loss probes (4.18 on by default).
     RackTlp,
-    /// Three duplicate acknowledgements or SACKed segments above (RFC 6675), with tail-loss probes and early retransmit
-    /// where `tcp_early_retrans` says so.
+    /// Three duplicate acknowledgements or SACKed segments above (RFC 6675).
     DupAck,
     /// The most forward SACK (FACK), as kernels before 4.11 by default (`net.ipv4.tcp_fack`; gone in 4.15).
     Fack,
@@ -85,6 +84,20 @@ pub enum RackBeside {
     /// It finds losses at any time, after a reordering window of 1 ms at least (4.11 to 4.17).
     // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (4.14).
     Always,
+}
+
+/// What kernels before 4.11 do with too few packets out for three duplicates (`net.ipv4.tcp_early_retrans`).
+// linux: net/ipv4/tcp_input.c tcp_time_to_recover (4.4); gone with commit bec41a11dd3d (4.11).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EarlyRetransmit {
+    /// The kernel has no such rule.
+    Gone,
+    /// It is switched off (0, 4).
+    Off,
+    /// One duplicate less than there are packets makes a loss (1).
+    AtOnce,
+    /// The same if nothing comes within a quarter of the round-trip time (2, 3).
+    Delayed,
 }
 
 /// How many segments proportional rate reduction sends once the flight is below the threshold.
@@ -145,6 +158,8 @@ pub struct TcpConfig {
     pub tail_loss_probe: bool,
     /// When they are sent.
     pub tlp: TlpRules,
+    /// Early retransmit.
+    pub early_retransmit: EarlyRetransmit,
     /// `net.ipv4.tcp_reordering`.
     pub reordering: u32,
     /// `net.ipv4.tcp_max_reordering`.
@@ -267,6 +282,7 @@ impl Default for TcpConfig {
             prr: PrrRules::Linux5_19,
             tail_loss_probe: true,
             tlp: TlpRules::Linux4_16,
+            early_retransmit: EarlyRetransmit::Gone,
             reordering: 3,
             max_reordering: 300,
             min_rtt_wlen: 300,

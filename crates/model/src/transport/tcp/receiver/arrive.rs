@@ -142,6 +142,7 @@ impl Receiver {
         } else if !before(seq, self.rcv_nxt.wrapping_add(self.window())) {
             self.out_of_window();
         } else {
+            self.out_of_order += u32::from(segs);
             self.out_of_order(Range { start: seq, end, truesize }, header.payload, ecn);
         }
     }

@@ -66,6 +66,8 @@ pub struct Receiver {
     last_answer: Option<Instant>,
     bytes_received: u64,
     acks_sent: u32,
+    /// Segments that came out of order (`rcv_ooopack`).
+    out_of_order: u32,
 }
 
 /// What both ends agreed on.
@@ -130,6 +132,7 @@ impl Receiver {
             last_answer: None,
             bytes_received: 0,
             acks_sent: 0,
+            out_of_order: 0,
         }
     }
 
@@ -307,11 +310,24 @@ impl Receiver {
     }
 
     /// What `ss` shows of this half.
-    pub fn info(&self, into: &mut TcpInfo) {
+    // linux: net/ipv4/tcp.c tcp_get_info (6.1).
+    pub fn info(&self, now: Instant, into: &mut TcpInfo) {
         into.bytes_received = self.bytes_received;
         into.rcv_space = self.space.rcv_space();
         into.rmem_alloc = self.space.rmem_alloc;
         into.rcvbuf = self.space.rcvbuf;
+        into.rcv_ssthresh = self.space.rcv_ssthresh;
+        into.rcv_rtt_us = self.space.rtt_us() >> 3;
+        into.rcv_ooopack = self.out_of_order;
+        into.ecnseen = self.ecn.seen;
+        into.advmss = self.config.advmss;
+        into.rcvmss = self.acks.rcv_mss;
+        (into.ato_us, into.lastrcv_ms) = self.acks.times(now);
+    }
+
+    /// Shift of the windows that it offers.
+    pub fn scale(&self) -> u8 {
+        self.space.scale
     }
 
     /// Segments without data that took an acknowledgement along.
