@@ -106,13 +106,6 @@ pub enum QuicFrame {
     },
     /// Asks for an acknowledgement.
     Ping,
-    /// From now on, the sender of acknowledgements is to follow this (the ack-frequency extension).
-    AckFrequency {
-        /// Packets that may come without an acknowledgement.
-        threshold: u32,
-        /// Longest delay of an acknowledgement.
-        max_delay: Duration,
-    },
     /// The connection is over.
     Close,
 }
