@@ -183,8 +183,7 @@ fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<Legacy, F
         if (can == Legacy::A) == (channel.band == Band::Ghz5) {
             Ok(can)
         } else {
-            Err(field
-                .wrong("a standard of the band: 802.11a at 5 GHz, 802.11b or 802.11g at 2.4 GHz"))
+            Err(field.wrong("a standard of the band: 802.11a at 5 GHz, 802.11b or 802.11g at 2.4 GHz"))
         }
     })?;
     section.finish()?;
