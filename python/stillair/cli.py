@@ -206,7 +206,7 @@ def paper(
 ) -> None:
     """List the papers' experiments, or run those whose name begins so and judge their claims; `all` is every one."""
     if name is None:
-        nothing = report.Report(registry.entries(), {})
+        nothing = report.Report(registry.entries(), {}, asked=False)
         print(report.as_json(nothing.rows()) if as_json else report.listing().rstrip())
         return
     wanted = registry.find(name)
