@@ -8,7 +8,7 @@ use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
-use stillair_model::wifi::config::{DriverConfig, Scheduler};
+use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler};
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{Band, RateTry, Width};
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
@@ -438,10 +438,12 @@ fn driver(config: &DriverConfig) -> Value {
         Scheduler::RoundRobin => ("round_robin", None),
         Scheduler::Airtime(a) => ("airtime", Some(a)),
         Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
-        Scheduler::Mac80211(a, _) => ("mac80211", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::VirtualTime) => ("mac80211_virtual_time", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::RoundsWithPending) => ("mac80211_with_pending", Some(a)),
     };
     let aql = match scheduler {
-        Scheduler::Mac80211(_, Some(aql)) => json!({
+        Scheduler::Mac80211(_, Some(aql), _) => json!({
             "low_ns": aql.low.nanos(),
             "high_ns": aql.high.nanos(),
             "threshold_ns": aql.threshold.nanos(),
