@@ -17,6 +17,7 @@ from stillair.papers.artefacts import (
     tsq,
     tsq_wifi,
     web,
+    worked,
 )
 from stillair.papers.measure import Measurer
 
@@ -52,5 +53,7 @@ ARTEFACTS = {
     "tsq-wifi": Artefact(tsq_wifi.text, tsq_wifi.picture),
     "goodput-ping": Artefact(one_ms.points_text, one_ms.points_picture),
     "ping-candles": Artefact(one_ms.candles_text, one_ms.candles_picture),
+    "worked-example": Artefact(worked.text, worked.picture),
+    "retry-out-index": Artefact(worked.index_text, worked.index_picture),
     "tsq-time": Artefact(tsq.time_text, tsq.time_picture),
 }
