@@ -35,6 +35,8 @@ class Measurer:
     plan: Plan
     outcomes: Mapping[str, Outcome]
     """Outcomes by the name of their campaign."""
+    asked: bool = True
+    """Somebody asked for this experiment."""
 
     @property
     def own(self) -> ExperimentPlan:
@@ -46,7 +48,7 @@ class Measurer:
         if self.own.needs:
             return [Cell(lacks=f"needs {self.own.needs}")]
         # Not even the paper's own formula is judged of an experiment that nobody asked for.
-        if not self.outcomes and self.own.worked is None:
+        if not self.asked or (not self.outcomes and self.own.worked is None):
             return [Cell(lacks=_NOT_ASKED)]
         if self.own.marks:
             return scatter.cells(claim, self.experiment, scatter.marks(self.own, self.outcomes, scatter.AIRS[0]))

@@ -161,7 +161,12 @@ impl Sink for Recorder {
                         record.bytes += u64::from(len - HEADERS);
                         record.voip.arrived(*seq, *delay);
                     }
-                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Query | Kind::Answer => {}
+                    Kind::EchoRequest
+                    | Kind::UdpRequest
+                    | Kind::Tcp
+                    | Kind::Quic
+                    | Kind::Query
+                    | Kind::Answer => {}
                 }
             }
             Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),

@@ -300,7 +300,7 @@ mod tests {
         }
     }
 
-    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, small queues (least packets, cap,
+    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, early retransmit, small queues (least packets, cap,
     /// exception, whether they hold retransmissions, byte limit), HyStart's rounds, BBR's margin and room for aggregation.
     // linux: net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cubic.c, tcp_bbr.c; the data files cite function and version.
     #[test]
@@ -309,12 +309,13 @@ mod tests {
             let (t, q) = (&p.tcp, &p.tcp.small_queues);
             let (round, bbr) = (p.cc.cubic.hystart.rules.round, &p.cc.bbr);
             format!(
-                "{}: {:?} {:?} {:?} {:?} | {} {:?} {:?} {} {} | {round:?} | {} {}",
+                "{}: {:?} {:?} {:?} {:?} {:?} | {} {:?} {:?} {} {} | {round:?} | {} {}",
                 p.name,
                 t.loss,
                 t.rack_beside,
                 t.prr,
                 t.tlp,
+                t.early_retransmit,
                 q.min_packets,
                 q.cap,
                 q.exception,
@@ -325,19 +326,19 @@ mod tests {
             )
         });
         let want = "\
-linux-3.13: Fack No Linux3_2 Linux3_10 | 0 AtLeast Never false 131072 | CongAvoid | 0 0
-linux-3.19: Fack No Linux3_2 Linux3_10 | 2 AtMost Never false 131072 | CongAvoid | 0 0
-linux-4.4: Fack InRecovery Linux4_3 Linux3_10 | 2 AtMost Never false 262144 | CongAvoid | 0 0
-linux-4.6: Fack InRecovery Linux4_3 Linux3_10 | 2 AtMost Never false 262144 | CongAvoid | 0 0
-linux-4.14: DupAck Always Linux4_3 Linux4_13 | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
-linux-4.19: RackTlp No Linux4_3 Linux4_16 | 2 AtMost EmptyRtxQueue true 262144 | CongAvoid | 0 0
-linux-5.10: RackTlp No Linux4_3 Linux4_16 | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
-linux-5.15: RackTlp No Linux5_11 Linux4_16 | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
-linux-6.1: RackTlp No Linux5_19 Linux4_16 | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
-linux-6.6: RackTlp No Linux5_19 Linux4_16 | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
-linux-6.18: RackTlp No Linux5_19 Linux4_16 | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256
-windows-10: RackTlp No Linux4_3 Linux4_16 | 0 AtLeast Never false 131072 | CongAvoid | 0 0
-macos-10.11: DupAck No Linux3_2 Linux3_10 | 0 AtLeast Never false 131072 | CongAvoid | 0 0";
+linux-3.13: Fack No Linux3_2 Linux3_10 Delayed | 0 AtLeast Never false 131072 | CongAvoid | 0 0
+linux-3.19: Fack No Linux3_2 Linux3_10 Delayed | 2 AtMost Never false 131072 | CongAvoid | 0 0
+linux-4.4: Fack InRecovery Linux4_3 Linux3_10 Delayed | 2 AtMost Never false 262144 | CongAvoid | 0 0
+linux-4.6: Fack InRecovery Linux4_3 Linux3_10 Delayed | 2 AtMost Never false 262144 | CongAvoid | 0 0
+linux-4.14: DupAck Always Linux4_3 Linux4_13 Gone | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
+linux-4.19: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMost EmptyRtxQueue true 262144 | CongAvoid | 0 0
+linux-5.10: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
+linux-5.15: RackTlp No Linux5_11 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
+linux-6.1: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
+linux-6.6: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
+linux-6.18: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256
+windows-10: RackTlp No Linux4_3 Linux4_16 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0
+macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0";
         assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
     }
 

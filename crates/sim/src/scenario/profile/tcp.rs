@@ -5,7 +5,8 @@ use stillair_model::transport::cc::cubic::CubicParams;
 use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
 use stillair_model::transport::cc::{self, CcParams};
 use stillair_model::transport::tcp::config::{
-    Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, SmallQueues, TcpConfig, TlpRules,
+    EarlyRetransmit, Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, RcvbufRules,
+    SmallQueues, TcpConfig, TlpRules,
 };
 use stillair_model::vocabulary::Duration;
 
@@ -32,6 +33,7 @@ const PRR: [(&str, PrrRules); 4] = [
 ];
 const TLP: [(&str, TlpRules); 3] =
     [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
+const RCVBUF: [(&str, RcvbufRules); 2] = [("4.15", RcvbufRules::Linux4_15), ("6.16", RcvbufRules::Linux6_16)];
 pub(super) const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
@@ -78,6 +80,7 @@ pub(super) static FILE: Shape = Shape {
             "the same of proportional rate reduction",
         ),
         Key::need("tlp", Form::Choice(&["3.10", "4.13", "4.16"]), "the same of tail-loss probes"),
+        Key::need("early_retransmit", Form::Boolean, "few packets out need fewer duplicates"),
         Key::or("init_cwnd", Form::Integer(1, 1000), "10", "initial window in segments"),
         Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout"),
         Key::or("timestamps", Form::Boolean, "true", "time stamps"),
@@ -126,6 +129,11 @@ pub(super) static FILE: Shape = Shape {
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
         Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
         Key::need(
+            "rcvbuf",
+            Form::Choice(&["4.15", "6.16"]),
+            "the kernel in which the receive buffer's growth got the rules that it has here",
+        ),
+        Key::need(
             "scaling_ratio",
             Form::Integer(0, 255),
             "window for 256 bytes of memory at first; 0: by tcp_adv_win_scale",
@@ -160,6 +168,12 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         prr: t.need("prr", n)?.choice(&PRR)?,
         tail_loss_probe: true,
         tlp: t.need("tlp", n)?.choice(&TLP)?,
+        rcvbuf: t.need("rcvbuf", n)?.choice(&RCVBUF)?,
+        early_retransmit: if t.need("early_retransmit", n)?.value()? {
+            EarlyRetransmit::Delayed
+        } else {
+            EarlyRetransmit::Gone
+        },
         reordering: 3,
         max_reordering: 300,
         min_rtt_wlen: 300,
@@ -307,7 +321,12 @@ pub(super) const SETTINGS: &[Key] = &[
         "1 before 4.11, 0 since",
         "counting goes by the most forward SACK; without effect since 4.15",
     ),
-    Key::open("net.ipv4.tcp_early_retrans", Form::Integer(0, 4), "3", "tail-loss probes: 3 or 4 on, 0 off"),
+    Key::open(
+        "net.ipv4.tcp_early_retrans",
+        Form::Integer(0, 4),
+        "3",
+        "tail-loss probes: 3 or 4 on, 0 to 2 off; before 4.11 also early retransmit: 1 at once, 2 or 3 after a wait, 0 or 4 off",
+    ),
     Key::open("net.ipv4.tcp_reordering", Form::Integer(1, 300), "3", "initial reordering in segments"),
     Key::open(
         "net.ipv4.tcp_max_reordering",
@@ -420,7 +439,18 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "net.ipv4.tcp_min_rtt_wlen" => t.min_rtt_wlen = setting.value()?,
         "net.ipv4.tcp_window_scaling" => t.window_scaling = flag()?,
         "net.core.rmem_max" => t.core_rmem_max = setting.value()?,
-        "net.ipv4.tcp_early_retrans" => t.tail_loss_probe = setting.value::<u8>()? >= 3,
+        // linux: net/ipv4/tcp_input.c tcp_pause_early_retransmit, net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
+        "net.ipv4.tcp_early_retrans" => {
+            let mode: u8 = setting.value()?;
+            t.tail_loss_probe = mode >= 3;
+            if t.early_retransmit != EarlyRetransmit::Gone {
+                t.early_retransmit = match mode {
+                    0 | 4 => EarlyRetransmit::Off,
+                    1 => EarlyRetransmit::AtOnce,
+                    _ => EarlyRetransmit::Delayed,
+                };
+            }
+        }
         "net.ipv4.tcp_reordering" => t.reordering = setting.value()?,
         "net.ipv4.tcp_frto" => t.frto = flag()?,
         "net.ipv4.tcp_slow_start_after_idle" => t.slow_start_after_idle = flag()?,
