@@ -59,7 +59,7 @@ pub struct PpduTry {
 }
 
 /// A rate as a stable number: `wifi::phy::PhyRate` gives it and reads it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RateCode(pub u16);
 
 /// What a packet's headers are made of.

@@ -132,7 +132,8 @@ impl WifiDev {
         let mut woken = Woken::default();
         match header.content {
             Content::Data { .. } => {
-                if self.tx.peers[header.peer.index()].rate.learns() && self.tx.learn(now, &ppdu, hw.radio) {
+                let learns = self.tx.peers[header.peer.index()].rate.learns() && self.is_reported(&ppdu);
+                if learns && self.tx.learn(now, &ppdu, hw.radio) {
                     self.expect(now, header.peer);
                 }
                 woken = self.data_status(now, &mut ppdu, hw, ctx);
@@ -163,6 +164,25 @@ impl WifiDev {
         }
     }
 
+    /// Tries of earlier PPDUs with which a frame of this one is given up if it fails.
+    fn limit(&self, ppdu: &Ppdu) -> u8 {
+        // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
+        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
+        let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
+        by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit))
+    }
+
+    /// Whether rate control is told of a data PPDU: one of a session must end a frame, by an acknowledgement or because it was
+    /// tried too often. Of those that fail as a whole it hears nothing as long as their frames are tried again.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the status goes up with the first frame that is done.
+    fn is_reported(&self, ppdu: &Ppdu) -> bool {
+        let limit = self.limit(ppdu);
+        let header = ppdu.header;
+        !header.in_session
+            || ppdu.acked & ppdu.all() != 0
+            || ppdu.mpdus.iter().any(|mpdu| mpdu.tries >= limit)
+    }
+
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the
     // count is compared before those of this PPDU are added; frames outside a session are not sent again by software.
     fn data_status<S: Sink>(
@@ -176,10 +196,7 @@ impl WifiDev {
         let tid = TidIndex::new(header.peer, header.tid);
         let mut woken = Woken::default();
         let mut gave_up = None;
-        // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
-        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
-        let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
-        let limit = by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit));
+        let limit = self.limit(ppdu);
         for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
             let acked = ppdu.acked >> n & 1 == 1;
             if !acked && header.in_session {

@@ -2,6 +2,7 @@
 
 mod exchanges;
 mod hash;
+mod losses;
 mod occupancy;
 mod rc_stats;
 mod series;
@@ -12,6 +13,7 @@ mod voip;
 mod xstats;
 
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
+pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
 pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
@@ -281,6 +283,7 @@ mod tests {
             air: vec![("wifi".to_owned(), &air)],
             qdiscs: BTreeMap::new(),
             rc_stats: BTreeMap::new(),
+            losses: BTreeMap::new(),
             tcp: Vec::new(),
             flows: &[],
             under_way: Vec::new(),

@@ -8,7 +8,7 @@ use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::{Direction, Protocol, RateSummary, Recorder, SocketSeries, VoipSummary};
+use super::{Direction, Losses, Protocol, RateSummary, Recorder, SocketSeries, VoipSummary};
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
 #[derive(Clone, Debug, Serialize)]
@@ -53,6 +53,9 @@ pub struct RunSummary {
     /// What rate control knows at the end, by link: `ap.wlan0 to fast1.wlan0`. Links with fixed rates are not there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
+    /// What was lost on the air over the whole run, by link. Links on which nothing was lost are not there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub losses: BTreeMap<String, Losses>,
     /// What became of all packets of the whole run.
     pub packets: PacketSummary,
 }
@@ -199,6 +202,8 @@ pub struct AtEnd<'a> {
     pub qdiscs: BTreeMap<String, QdiscSummary>,
     /// What rate control knows, by link.
     pub rc_stats: BTreeMap<String, Vec<RateSummary>>,
+    /// What was lost, by link.
+    pub losses: BTreeMap<String, Losses>,
     /// TCP's senders: name of the flow, flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
     /// Names of all flows, in their order.
@@ -216,7 +221,8 @@ pub fn summarise(
     places: &[String],
     end: AtEnd<'_>,
 ) -> RunSummary {
-    let AtEnd { packets: (account, inside), air, qdiscs, rc_stats, tcp, flows: names, under_way } = end;
+    let AtEnd { packets: (account, inside), air, qdiscs, rc_stats, losses, tcp, flows: names, under_way } =
+        end;
     let seconds = measured.secs_f64();
     let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
     let used: Vec<f64> =
@@ -309,6 +315,7 @@ pub fn summarise(
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),
         qdiscs,
         rc_stats,
+        losses,
         packets: PacketSummary {
             created: account.created,
             delivered: account.delivered,

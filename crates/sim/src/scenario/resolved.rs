@@ -10,15 +10,17 @@ use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
-use stillair_model::wifi::phy::errors::Snr;
-use stillair_model::wifi::phy::{Band, RateTry, Width};
+use stillair_model::wifi::phy::{Band, Width};
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use super::{
-    EdcaOverride, Errors, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Rates, Role, Scenario,
-    Scheme, Wifi,
+    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
 };
+
+mod path;
+
+use path::{errors, rates};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -91,7 +93,7 @@ impl Scenario {
 
     fn wifi(&self, wifi: &Wifi) -> Value {
         let scheme = Scheme::ALL.iter().find(|(_, s)| *s == wifi.scheme).map(|(name, _)| *name);
-        let role = match wifi.role {
+        let role = match &wifi.role {
             Role::Ap => json!({ "kind": "ap" }),
             Role::Station(station) => {
                 let mut keys = json!({
@@ -427,34 +429,4 @@ fn edca(ac: Ac, e: &EdcaOverride) -> Value {
         "cw_max": e.cw_max,
         "txop_ns": e.txop.map(|d| d.nanos()),
     })
-}
-
-/// How a path's rates are chosen, under the key that says so.
-fn rates(rates: &Rates) -> (&'static str, Value) {
-    match rates {
-        Rates::Fixed(chain) => {
-            let entry = |e: &RateTry| json!({ "rate": e.rate.to_string(), "tries": e.tries, "rts": e.rts });
-            ("retry_chain", chain.entries().iter().map(entry).collect())
-        }
-        Rates::MinstrelHt(can) => {
-            let width = if can.width == Width::Mhz40 { "40 MHz" } else { "20 MHz" };
-            let can = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
-            ("minstrel_ht", can)
-        }
-    }
-}
-
-/// What is lost on a path.
-fn errors(errors: &Errors, keys: &mut Value) {
-    match errors {
-        Errors::Given { unheard, frame, answer } => {
-            keys["unheard_rate"] = json!(unheard);
-            keys["error_rate"] = json!(frame);
-            keys["ack_error_rate"] = json!(answer);
-        }
-        Errors::Noise(steps) => {
-            let step = |(at, Snr(mdb)): (Duration, Snr)| json!({ "at_ns": at.nanos(), "snr_mdb": mdb });
-            keys["snr"] = steps.iter().map(step).collect();
-        }
-    }
 }
