@@ -204,15 +204,15 @@ fn mistakes_about_radios() {
         ),
         (
             [(radio, "wlan1"), ("seed", "1")],
-            "found \"wlan1\", expected a station's interface with a radio of its own",
+            "found \"wlan1\", expected a station's interface, or an access point's of its node, with a radio of its own",
         ),
         (
             [(radio, "ap.wlan0"), ("seed", "1")],
-            "found \"ap.wlan0\", expected a station's interface with a radio of its own",
+            "found \"ap.wlan0\", expected a station's interface, or an access point's of its node, with a radio of its own",
         ),
         (
             [(radio, "ap.eth0"), ("seed", "1")],
-            "found \"ap.eth0\", expected a station's interface with a radio of its own",
+            "found \"ap.eth0\", expected a station's interface, or an access point's of its node, with a radio of its own",
         ),
         (
             [("node.fast1.interface.wlan1.scheme", "{ kind = \"fifo\", hw_singles = 3 }"), ("seed", "1")],

@@ -145,10 +145,14 @@ pub struct StationSummary {
     pub mean_aggregate: Option<f64>,
     /// Frames per data PPDU sent by it.
     pub mean_aggregate_up: Option<f64>,
+    /// Mean data rate of the A-MPDUs sent by it, each try counted, in Mbit/s.
+    pub mean_rate_up_mbps: Option<f64>,
     /// Median round-trip time of ICMP pings, in ms.
     pub ping_median_ms: Option<f64>,
     /// 95th percentile of it.
     pub ping_p95_ms: Option<f64>,
+    /// Mean round-trip time of ICMP pings, in ms.
+    pub ping_mean_ms: Option<f64>,
     /// Median round-trip time of UDP pings, in ms.
     pub udp_ping_median_ms: Option<f64>,
     /// 95th percentile of it.
@@ -235,21 +239,25 @@ pub fn summarise(
             let all = flows().flat_map(|f| f.rtts[protocol as usize].iter().copied());
             let mut rtts: Vec<u64> = all.collect();
             rtts.sort_unstable();
-            [0.5, 0.95].map(|q| quantile(&rtts, q).map(|ns| ns / 1e6))
+            let mean = (!rtts.is_empty()).then(|| rtts.iter().sum::<u64>() as f64 / rtts.len() as f64);
+            [quantile(&rtts, 0.5), quantile(&rtts, 0.95), mean].map(|ns| ns.map(|ns| ns / 1e6))
         };
-        let [ping_median_ms, ping_p95_ms] = rtts(Protocol::Icmp);
-        let [udp_ping_median_ms, udp_ping_p95_ms] = rtts(Protocol::Udp);
+        let [ping_median_ms, ping_p95_ms, ping_mean_ms] = rtts(Protocol::Icmp);
+        let [udp_ping_median_ms, udp_ping_p95_ms, _] = rtts(Protocol::Udp);
         let mean = |d: Direction| {
             let (frames, ppdus) = (record.mpdus[d as usize], record.ppdus[d as usize]);
             (ppdus > 0).then(|| frames as f64 / ppdus as f64)
         };
+        let (tries, rates) = record.tries[Direction::Up as usize];
         StationSummary {
             goodput_mbps: mbps(flows().map(|f| f.bytes).sum()),
             airtime_share: (total > 0.0).then(|| used[i] / total),
             mean_aggregate: mean(Direction::Down).or(mean(Direction::Up)),
             mean_aggregate_up: mean(Direction::Up),
+            mean_rate_up_mbps: (tries > 0).then(|| rates as f64 / tries as f64 / 1e6),
             ping_median_ms,
             ping_p95_ms,
+            ping_mean_ms,
             udp_ping_median_ms,
             udp_ping_p95_ms,
             airtime_tx_us: record.airtime[Direction::Down as usize].micros_f64(),

@@ -1,12 +1,13 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod tcp;
+
 use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
-use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::Band;
@@ -198,7 +199,7 @@ fn profile(p: &Profile) -> Value {
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,
         "congestion_controls": controllers(&p.cc),
-        "tcp": tcp(&p.tcp),
+        "tcp": tcp::tcp(&p.tcp),
     })
 }
 
@@ -230,60 +231,6 @@ fn controllers(p: &CcParams) -> Value {
         "tcp_vegas.alpha": p.vegas.alpha,
         "tcp_vegas.beta": p.vegas.beta,
         "tcp_vegas.gamma": p.vegas.gamma,
-    })
-}
-
-fn tcp(t: &TcpConfig) -> Value {
-    let queues = &t.small_queues;
-    json!({
-        "hz": t.hz,
-        "advmss": t.advmss,
-        "initcwnd": t.init_cwnd,
-        "rto_min_ns": t.rto_min.nanos(),
-        "loss": format!("{:?}", t.loss),
-        "rack_beside": format!("{:?}", t.rack_beside),
-        "rack_static_window": t.rack_static_window,
-        "rack_no_dupthresh": t.rack_no_dupthresh,
-        "prr": format!("{:?}", t.prr),
-        "tail_loss_probe": t.tail_loss_probe,
-        "tlp": format!("{:?}", t.tlp),
-        "scaling_ratio": t.scaling_ratio,
-        "pacing_base": format!("{:?}", t.pacing_base),
-        "pacing_shift": t.pacing_shift,
-        "small_queues": {
-            "off": queues.off,
-            "min_packets": queues.min_packets,
-            "by_rate": queues.by_rate,
-            "rate_multiple": queues.rate_multiple,
-            "cap": format!("{:?}", queues.cap),
-            "exception": format!("{:?}", queues.exception),
-            "retransmissions": queues.retransmissions,
-        },
-        "net.ipv4.tcp_limit_output_bytes": t.limit_output_bytes,
-        "net.ipv4.tcp_pacing_ss_ratio": t.pacing_ss_ratio,
-        "net.ipv4.tcp_pacing_ca_ratio": t.pacing_ca_ratio,
-        "net.ipv4.tcp_min_tso_segs": t.min_tso_segs,
-        "net.ipv4.tcp_tso_rtt_log": t.tso_rtt_log,
-        "net.ipv4.tcp_tso_win_divisor": t.tso_win_divisor,
-        "net.ipv4.tcp_notsent_lowat": t.notsent_lowat,
-        "net.ipv4.tcp_ecn": t.ecn,
-        "net.ipv4.tcp_sack": t.sack,
-        "net.ipv4.tcp_dsack": t.dsack,
-        "net.ipv4.tcp_timestamps": t.timestamps,
-        "net.ipv4.tcp_reordering": t.reordering,
-        "net.ipv4.tcp_max_reordering": t.max_reordering,
-        "net.ipv4.tcp_min_rtt_wlen": t.min_rtt_wlen,
-        "net.ipv4.tcp_window_scaling": t.window_scaling,
-        "net.core.rmem_max": t.core_rmem_max,
-        "net.ipv4.tcp_frto": t.frto,
-        "net.ipv4.tcp_slow_start_after_idle": t.slow_start_after_idle,
-        "net.ipv4.tcp_wmem": t.wmem,
-        "net.ipv4.tcp_rmem": t.rmem,
-        "net.ipv4.tcp_adv_win_scale": t.adv_win_scale,
-        "net.ipv4.tcp_moderate_rcvbuf": t.moderate_rcvbuf,
-        "net.ipv4.tcp_comp_sack_nr": t.comp_sack_nr,
-        "net.ipv4.tcp_comp_sack_delay_ns": t.comp_sack_delay.nanos(),
-        "net.ipv4.tcp_comp_sack_slack_ns": t.comp_sack_slack.nanos(),
     })
 }
 

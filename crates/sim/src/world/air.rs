@@ -9,7 +9,7 @@ use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
-use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::reception::Got;
 use stillair_model::wifi::phy::frame;
 use stillair_model::wifi::phy::ppdu_duration;
@@ -95,6 +95,13 @@ impl Channel {
         Protection::of(ppdu, self.protection).collided(self.timing, airtime(self.timing, ppdu))
     }
 
+    /// How long everybody waits after a collision of so many radios: those that listened as after a frame that they did not
+    /// understand, and if there are none, the senders for the answer.
+    fn after_collision(&self, sent: usize) -> Duration {
+        let listened = sent * QUEUES < self.functions.len();
+        if listened { self.timing.eifs_extra() } else { self.timing.unanswered() }
+    }
+
     /// The PPDU that a function contends for.
     fn ppdu<'a>(&self, FunctionId(f): FunctionId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
         let (radio, queue) = self.functions[usize::from(f)];
@@ -128,7 +135,7 @@ impl<S: Sink> World<S> {
             longest = longest.max(protection.collided(timing, took));
             alone = protection.duration(timing) + took + response(timing, ppdu);
         }
-        if sent > 1 { longest + timing.eifs_extra() } else { alone }
+        if sent > 1 { longest + channel.after_collision(sent) } else { alone }
     }
 
     pub(super) fn exchange_ended(&mut self, index: usize) {
@@ -231,13 +238,13 @@ impl<S: Sink> World<S> {
         }
         let limit = self.radios[radio].txop(ppdu.header.ac);
         self.tx_status(ppdu);
-        if acknowledged && limit > Duration::ZERO {
+        if acknowledged && more && limit > Duration::ZERO {
             self.go_on(index, winner, txop_until.unwrap_or(begun + limit));
         }
     }
 
     /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if it ends in
-    /// time.
+    /// time. It was in the hardware before the last one was acknowledged: software does not make one within SIFS.
     // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
     fn go_on(&mut self, index: usize, winner: FunctionId, until: Instant) {
         let now = self.now;
@@ -256,12 +263,13 @@ impl<S: Sink> World<S> {
     }
 
     /// Several PPDUs overlapped: none is understood.
-    // deviation: everybody waits EIFS after a collision; its senders would wait for their own timeout, which is about
-    // 10 us less, but then not all would count the same slots.
+    // deviation: where others listen, everybody waits EIFS after a collision; its senders would wait for their own timeout,
+    // which is 31 us less (274 us where 1 Mbit/s is the lowest basic rate), but then not all would count the same slots.
     fn collision(&mut self, index: usize, winners: &[FunctionId], start: Instant) {
         let now = self.now;
         let timing = self.channels[index].timing;
-        self.channels[index].account.book(AirUse::Collision, now - timing.eifs_extra());
+        let after = self.channels[index].after_collision(winners.len());
+        self.channels[index].account.book(AirUse::Collision, now - after);
         self.channels[index].account.book(AirUse::Contention, now);
         let mut failed = Vec::new();
         for &winner in winners {
@@ -458,6 +466,7 @@ fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fat
         kind: content.kind(),
         start,
         airtime,
+        rate: ppdu.rate().rate(),
         mpdus: ppdu.mpdus.len() as u16,
         // A beacon has no receiver.
         received: if beacon { 0 } else { fate.whole.count_ones() as u16 },

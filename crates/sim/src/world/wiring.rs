@@ -315,7 +315,9 @@ impl<'a> Plan<'a> {
         let (mut radios, mut wlans) = (Vec::new(), Vec::new());
         for n in 0..self.interfaces_of_devs.len() {
             let (at, id) = (self.interfaces_of_devs[n], DevId::from_index(n));
-            let (wifi, edca, name) = (self.wifi_of(at), self.edca(at), self.name(at));
+            let (wifi, name) = (self.wifi_of(at), self.name(at));
+            // What the radio contends with is that of the interface whose radio it is.
+            let edca = self.edca(wifi.radio.unwrap_or(at));
             if wifi.radio.is_none() {
                 debug_assert_eq!(self.radios[n].index(), radios.len());
                 let functions = self.functions(&mut channels[wifi.channel], radios.len(), &edca, &name, seed);

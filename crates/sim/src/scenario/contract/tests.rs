@@ -251,8 +251,7 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Channel", "lowest_rate") => Some(band_of(value)),
         // Each rate once.
         ("Error rate by rate", "rates") => {
-            let listed =
-                |mcs: u8| value.starts_with(&format!("ht20-mcs{mcs}-")) || value == format!("mcs{mcs}");
+            let listed = |mcs: u8| value.contains(&format!("-mcs{mcs}-")) || value == format!("mcs{mcs}");
             (!(0..8).any(listed)).then(Vec::new)
         }
         // The first entry of a chain is the rate itself.

@@ -124,9 +124,11 @@ fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
             Medium::Wired { .. } => None,
         };
         let Some((own, of)) = wifi(*at).and_then(|own| Some((own, own.radio?))) else { continue };
-        let is_station = |other: &&Wifi| matches!(other.role, Role::Station(_)) && other.radio.is_none();
-        let Some(other) = wifi(of).filter(is_station) else {
-            return Err(field.wrong("a station's interface with a radio of its own"));
+        // An access point may only lend its radio to a station of its own node, which passes packets on with it.
+        let lends = |other: &&Wifi| other.radio.is_none() && (other.role != Role::Ap || of.node == at.node);
+        let Some(other) = wifi(of).filter(lends) else {
+            return Err(field
+                .wrong("a station's interface, or an access point's of its node, with a radio of its own"));
         };
         if other.channel != own.channel {
             return Err(field.found(
