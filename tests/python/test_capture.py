@@ -209,7 +209,7 @@ def test_sequence_numbers_count_up_and_repeats_are_flagged(seen: Seen) -> None:
         if frame["wlan.fc.type_subtype"] == DATA:
             known = numbers[frame["wlan.ta"], frame["wlan.ra"], frame["wlan.qos.tid"]]
             again = int(int(frame["wlan.seq"]) in known)
-            # A try whose RTS was not answered counts as one, although the frame itself was not sent.
+            # What the driver sends once more has the bit, even if nothing but RTS was on the air before.
             assert frame["wlan.fc.retry"] == str(again) or (seen.case == "rts" and not again), frame
             known.add(int(frame["wlan.seq"]))
     for known in numbers.values():

@@ -1,0 +1,68 @@
+"""Frames of VHT and HE as Wireshark reads them: rate, streams, width and guard interval, and the data rate it reckons."""
+
+from pathlib import Path
+
+import pytest
+from tshark import fields
+
+from stillair.capture import write_capture
+from stillair.scenario import Scenario
+
+TEXT = """
+name = "wide"
+duration = "50 ms"
+
+[channel.wifi]
+band = "5 GHz"
+width = "160 MHz"
+
+[node.ap]
+profile = "linux-4.6"
+interface.wlan0 = {{ channel = "wifi", role = "ap", scheme = "airtime", address = "10.0.1.1" }}
+
+[node.s]
+profile = "linux-4.4"
+interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.1.11", rate = "{rate}" }}
+
+[[flow]]
+kind = "udp"
+from = "ap"
+to = "s"
+rate = "50 Mbit/s"
+burst = 8
+"""
+DATA = "0x0028"
+WIDE = ["radiotap.vht.mcs.0", "radiotap.vht.nss.0", "radiotap.vht.bw", "radiotap.vht.gi"]
+HE = ["data_3.data_mcs", "data_6.nsts", "data_5.data_bw_ru_allocation", "data_5.gi"]
+HE_FIELDS = [f"radiotap.he.{name}" for name in HE]
+
+# Wireshark's codes of widths are radiotap's; the rate is the one that it works out by itself, in Mbit/s.
+CASES = [
+    ("vht20-mcs8-nss1-sgi", WIDE, ["8", "1", "0", "1"], 86.7),
+    ("vht40-mcs9-nss2-lgi", WIDE, ["9", "2", "1", "0"], 360.0),
+    ("vht80-mcs9-nss2-sgi", WIDE, ["9", "2", "4", "1"], 866.7),
+    ("vht160-mcs7-nss4-sgi", WIDE, ["7", "4", "11", "1"], 2600.0),
+    ("he20-mcs0-nss1-gi3.2", HE_FIELDS, [0, 1, 0, 2], 7.3),
+    ("he80-mcs11-nss2-gi0.8", HE_FIELDS, [11, 2, 2, 0], 1201.0),
+    ("he160-mcs9-nss4-gi1.6", HE_FIELDS, [9, 4, 3, 1], 3629.6),
+]
+
+
+def number(text: str) -> int:
+    return int(text, 0) if text not in ("True", "False") else int(text == "True")
+
+
+@pytest.mark.parametrize(("rate", "names", "want", "mbps"), CASES, ids=[case[0] for case in CASES])
+def test_wireshark_reads_the_rate(
+    rate: str, names: list[str], want: list[str | int], mbps: float, tmp_path: Path
+) -> None:
+    path = tmp_path / "wide.pcapng"
+    write_capture(Scenario(TEXT.format(rate=rate)), (), None, 0, path, ["all"], snaplen=0)
+    asked = [*names, "wlan_radio.data_rate", "radiotap.ampdu.reference", "_ws.malformed"]
+    frames = fields(path, asked, f"wlan.fc.type_subtype == {DATA}")
+    assert len(frames) > 50
+    for frame in frames:
+        assert [number(frame[name]) for name in names] == [int(value) for value in want], frame
+        assert float(frame["wlan_radio.data_rate"]) == pytest.approx(mbps, rel=2e-3)
+        assert not frame["_ws.malformed"]
+    assert any(frame["radiotap.ampdu.reference"] for frame in frames)
