@@ -1,5 +1,6 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod path;
 mod tcp;
 
 use serde_json::{Value, json};
@@ -17,8 +18,6 @@ use stillair_model::wire::WireParams;
 use super::{
     EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
 };
-
-mod path;
 
 use path::{errors, rates};
 

@@ -102,13 +102,13 @@ static AIRTIME_AS_PRINTED: Shape = Shape {
 };
 
 /// Kernels since which mac80211 has served stations by other rules.
-const SINCE: [&str; 3] = ["5.1", "5.14", "6.0"];
+const SINCE: [&str; 3] = ["linux-5.1", "linux-5.14", "linux-6.0"];
 
 const MAC80211_PIECES: &[Key] = &[
     Key::or(
         "since",
         Form::Choice(&SINCE),
-        "5.1",
+        "linux-5.1",
         "kernel whose rules it has: deficit rounds, virtual time, or rounds in which what is below the queues counts",
     ),
     Key::or(
