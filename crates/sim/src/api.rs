@@ -222,7 +222,8 @@ fn close<S: Sink>(
     let under_way = world.loads_under_way().map(since).collect();
     let packets = world.packet_account();
     let rc_stats = rc_stats(scenario, world);
-    let end = AtEnd { packets, air, qdiscs, rc_stats, tcp: tcp.collect(), flows: &names, under_way };
+    let quic = (world.quic_ends().collect(), end);
+    let end = AtEnd { packets, air, qdiscs, rc_stats, tcp: tcp.collect(), quic, flows: &names, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 

@@ -1,6 +1,6 @@
 //! The accounts that must close: packets, charges and air.
 
-use stillair_model::vocabulary::{Instant, PacketAccount};
+use stillair_model::vocabulary::{Instant, PacketAccount, SockId};
 use stillair_model::wifi::air::account::AirAccount;
 
 use super::World;
@@ -82,7 +82,8 @@ impl<S> World<S> {
             (Protocol::Over, _) => 0,
             (Protocol::Tcp, _) => self.tcps[socket].as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
             (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
-            (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_) | AppKind::Voip(_) | AppKind::Web(_)) => 0,
+            (Protocol::Quic, AppKind::Quic(quic)) => quic.charged(SockId::from_index(socket)),
+            (Protocol::Udp | Protocol::Quic, _) => 0,
         }
     }
 
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
     use crate::scenario;
     use crate::world::{World, wire};
-    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed, SockId};
+    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed};
     use stillair_model::wifi::air::account::AirUse;
 
     const END: Instant = Instant::from_nanos(200_000_000);
