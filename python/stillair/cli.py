@@ -274,6 +274,7 @@ def export(
     csv: Annotated[bool, typer.Option("--csv", help="A tidy table.")] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="The table as Parquet.")] = False,
     pcap: Annotated[bool, typer.Option("--pcap", help="Captures that Wireshark opens, one a run.")] = False,
+    qlog: Annotated[bool, typer.Option("--qlog", help="Logs of QUIC that qvis opens, one a run and flow.")] = False,
     target: Annotated[
         Path | None, typer.Option("-o", metavar="FILE", help="File to write; a folder if there are several.")
     ] = None,
@@ -293,7 +294,7 @@ def export(
     """Write a result in another program's format."""
     from stillair import export as exports  # noqa: PLC0415 - not needed for other commands
 
-    chosen = [kind for kind, wanted in zip(exports.FORMATS, (flent, csv, parquet, pcap), strict=True) if wanted]
+    chosen = [kind for kind, wanted in zip(exports.FORMATS, (flent, csv, parquet, pcap, qlog), strict=True) if wanted]
     if len(chosen) != 1:
         raise InputError(f"export: say which format, one of {', '.join(f'--{kind}' for kind in exports.FORMATS)}")
     begun = exports.EPOCH if begun is None else begun.replace(tzinfo=UTC)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
-from stillair import flent, tidy
+from stillair import flent, qlog, tidy
 from stillair import folder as folders
 from stillair._native import InputError
 from stillair.capture import SNAPLEN, write_capture
@@ -13,7 +13,7 @@ from stillair.scenario import Scenario
 
 __all__ = ["EPOCH", "FORMATS", "SNAPLEN", "export"]
 
-FORMATS = ("flent", "csv", "parquet", "pcap")
+FORMATS = ("flent", "csv", "parquet", "pcap", "qlog")
 
 
 def export(
@@ -27,8 +27,8 @@ def export(
 ) -> list[Path]:
     """Writes a result folder as `kind` and gives the files written.
 
-    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder. `title`
-    and `begun` are for Flent, `snaplen` is for pcap.
+    Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder; so with
+    qlog of several flows. `title` and `begun` are for Flent, `snaplen` is for pcap.
     """
     result = Result.load(folder)
     numbers = [found["run"] for found in result.runs] if run is None else [run]
@@ -40,6 +40,8 @@ def export(
         else:
             tidy.write_parquet(path, runs, result.described())
         return [path]
+    if kind == "qlog":
+        return _qlogs(folder, result, target, numbers)
     single = len(numbers) == 1 and not (target and target.is_dir())
     if not single and target is not None and not target.is_dir():
         raise InputError(f"{target}: {len(numbers)} files are to be written: give a folder that exists, or --run N")
@@ -58,5 +60,26 @@ def export(
             # A run is repeated for its capture: it is the same to the last packet.
             scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
             write_capture(scenario, overrides, measured.summary["seed"], number, path, snaplen=snaplen)
+        written.append(path)
+    return written
+
+
+def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]) -> list[Path]:
+    """A qlog of each flow over QUIC in each run."""
+    name = folder.resolve().name
+    flows = [
+        (number, flow, found)
+        for number in numbers
+        for flow, found in sorted(result.measured(number).summary.get("quic", {}).items())
+    ]
+    if not flows:
+        raise InputError(f"{folder}: no flow over QUIC")
+    if len(flows) > 1 and target is not None and not target.is_dir():
+        raise InputError(f"{target}: {len(flows)} files are to be written: give a folder that exists")
+    written = []
+    for number, flow, found in flows:
+        plain = f"{name}-run-{number}-{flow}.sqlog"
+        path = target if target and not target.is_dir() else (target or Path()) / plain
+        qlog.write(path, flow, found, f"{name}, run {number}")
         written.append(path)
     return written

@@ -223,8 +223,9 @@ fn close<S: Sink>(
     let packets = world.packet_account();
     let rc_stats = rc_stats(scenario, world);
     let losses = losses(scenario, world);
+    let quic = (world.quic_ends().collect(), end);
     let tcp = tcp.collect();
-    let end = AtEnd { packets, air, qdiscs, rc_stats, losses, tcp, flows: &names, under_way };
+    let end = AtEnd { packets, air, qdiscs, rc_stats, losses, tcp, quic, flows: &names, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 

@@ -27,5 +27,5 @@ pub use quic::{AckFrame, Datagram, QuicFrame, QuicPacket};
 pub use rng::{Seed, Stream};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};
 pub use time::{Duration, Instant};
-pub use trace::{Ctx, NoSink, Sink, Tee, Trace};
+pub use trace::{Ctx, NoSink, QuicTrace, Sink, Tee, Trace};
 pub use units::{Bytes, Rate};

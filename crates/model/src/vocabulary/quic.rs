@@ -18,6 +18,8 @@ pub struct Datagram {
     /// The stack that it is for: the demultiplexing of addresses and connection identifiers, done once for a connection.
     /// The host sets it.
     pub to: Option<SockId>,
+    /// Which of the connections that the stack's host has had, one after the other; the host sets it.
+    pub connection: u32,
     /// The model's packet; of a real stack's datagram, empty.
     pub packet: QuicPacket,
     /// The bytes, if a real stack made them; of the model's datagram, empty.
@@ -27,7 +29,7 @@ pub struct Datagram {
 impl Datagram {
     /// Makes it empty, but keeps its memory.
     pub fn clear(&mut self) {
-        (self.len, self.ecn, self.to) = (0, 0, None);
+        (self.len, self.ecn, self.to, self.connection) = (0, 0, None, 0);
         self.packet.clear();
         self.bytes.clear();
     }

@@ -4,7 +4,7 @@
 
 use super::fate::{Fate, Reason};
 use super::frames::{FrameView, PpduTry};
-use super::ids::{FlowId, PlaceId};
+use super::ids::{Addr, FlowId, PlaceId};
 use super::kind::Kind;
 use super::packet::{Packets, Pkt};
 use super::time::{Duration, Instant};
@@ -41,6 +41,13 @@ pub enum Trace {
         /// Time since its load began.
         took: Duration,
     },
+    /// Something happened to a QUIC connection.
+    Quic {
+        /// Its flow.
+        flow: FlowId,
+        /// What.
+        what: QuicTrace,
+    },
     /// A packet was dropped.
     Dropped {
         /// Its flow.
@@ -54,6 +61,49 @@ pub enum Trace {
     },
     /// One try of a PPDU ended, with its acknowledgement or without.
     Ppdu(PpduTry),
+}
+
+/// What happens to a QUIC connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum QuicTrace {
+    /// A datagram was handed to the device of the host that made it: where a capture there sees it.
+    Sent {
+        /// Address of that host.
+        src: Addr,
+        /// Its packet number, or zero if the stack does not tell.
+        number: u64,
+        /// Bytes of UDP payload.
+        len: u32,
+    },
+    /// A datagram came to a host.
+    Received {
+        /// Address of the host that made it.
+        src: Addr,
+        /// Its packet number, or zero if the stack does not tell.
+        number: u64,
+        /// Bytes of UDP payload.
+        len: u32,
+    },
+    /// The end that sends the data has dealt with a datagram.
+    Window {
+        /// Congestion window in bytes.
+        cwnd: u64,
+        /// Bytes in flight, as far as the stack tells.
+        in_flight: u64,
+        /// Smoothed round-trip time; zero before the first sample.
+        srtt: Duration,
+        /// Slow start has not been left, as far as the stack tells.
+        slow_start: bool,
+    },
+    /// A packet was declared lost, if the stack tells.
+    Lost {
+        /// Its number.
+        number: u64,
+    },
+    /// Data may be sent.
+    Established,
+    /// All that was asked for is there.
+    Done,
 }
 
 /// A reader of the trace.

@@ -1,6 +1,6 @@
 //! A hash over the whole trace: equal hashes mean that the same things happened at the same times.
 
-use stillair_model::vocabulary::{Instant, Trace};
+use stillair_model::vocabulary::{Instant, QuicTrace, Trace};
 
 /// The running hash: each word is mixed in by multiplication and rotation, fast enough to be on for every run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,6 +15,7 @@ impl TraceHash {
                 (pack(1, flow.0, kind as u64), u64::from(seq) << 32 | u64::from(len))
             }
             Trace::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
+            Trace::Quic { flow, what } => quic(flow.0, what),
             Trace::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
             Trace::Dropped { flow, seq, reason, place } => {
                 (pack(2, flow.0, reason as u64), u64::from(seq) << 32 | u64::from(place.0))
@@ -42,6 +43,24 @@ impl TraceHash {
     pub const fn finish(self) -> u64 {
         self.0 ^ self.0 >> 32
     }
+}
+
+/// Of what happens to a QUIC connection.
+#[inline]
+fn quic(flow: u32, what: QuicTrace) -> (u64, u64) {
+    let (kind, high) = match what {
+        QuicTrace::Sent { src, number, len } => (0, u64::from(src.0) << 48 ^ number << 16 ^ u64::from(len)),
+        QuicTrace::Received { src, number, len } => {
+            (1, u64::from(src.0) << 48 ^ number << 16 ^ u64::from(len))
+        }
+        QuicTrace::Window { cwnd, in_flight, srtt, slow_start } => {
+            (2 + u64::from(slow_start), cwnd << 32 ^ in_flight ^ srtt.nanos() << 16)
+        }
+        QuicTrace::Lost { number } => (4, number),
+        QuicTrace::Established => (5, 0),
+        QuicTrace::Done => (6, 0),
+    };
+    (pack(6, flow, kind), high)
 }
 
 #[inline]

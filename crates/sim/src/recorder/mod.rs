@@ -4,6 +4,7 @@ mod exchanges;
 mod hash;
 mod losses;
 mod occupancy;
+mod quic;
 mod rc_stats;
 mod series;
 mod series_report;
@@ -15,6 +16,7 @@ mod xstats;
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
+pub use quic::{QuicRecord, QuicSummary, QuicTraces};
 pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};
@@ -61,6 +63,8 @@ pub struct FlowRecord {
     pub bytes: u64,
     /// Round-trip times of pings by [`Protocol`], in ns, in the order of their replies.
     pub rtts: [Vec<u64>; 2],
+    /// What was seen of its connection, if it goes over QUIC, in the whole run.
+    pub quic: Option<Box<QuicRecord>>,
     /// How long each load took, in ns, if it is a page's client.
     pub loads: Vec<u64>,
     /// What became of its packets, if it is a call; apart, as other flows are many and have none.
@@ -152,6 +156,11 @@ impl Sink for Recorder {
         }
         match what {
             Trace::Ppdu(t) => self.ppdu(now, t),
+            Trace::Quic { flow, what } => {
+                if let Some(quic) = &mut self.flows[flow.index()].quic {
+                    quic.event(now, *what);
+                }
+            }
             _ if !self.measured.contains(&now) => {}
             Trace::Delivered { flow, kind, seq, len, delay } => {
                 let record = &mut self.flows[flow.index()];
@@ -285,6 +294,7 @@ mod tests {
             rc_stats: BTreeMap::new(),
             losses: BTreeMap::new(),
             tcp: Vec::new(),
+            quic: (Vec::new(), ms(2000)),
             flows: &[],
             under_way: Vec::new(),
         };

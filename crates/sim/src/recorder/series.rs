@@ -106,6 +106,7 @@ impl Series {
                     Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Quic | Kind::Query | Kind::Answer,
                 ..
             }
+            | Trace::Quic { .. }
             | Trace::Ppdu(_) => {}
             Trace::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,
         }

@@ -127,6 +127,7 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
             FlowKind::Tcp { .. } => ("tcp", true),
             FlowKind::Voip => ("voip", true),
             FlowKind::Web { .. } => ("web", true),
+            FlowKind::Quic(_) => ("quic", true),
             FlowKind::Ping { .. } => ("ping", false),
             FlowKind::UdpPing { .. } => ("udp_ping", false),
         };

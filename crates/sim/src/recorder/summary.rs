@@ -4,11 +4,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use stillair_model::metrics::{jain, quantile};
+use stillair_model::transport::quic::Snapshot;
 use stillair_model::transport::tcp::info::TcpInfo;
-use stillair_model::vocabulary::{Duration, FlowId, PacketAccount, Reason};
+use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::{Direction, Losses, Protocol, RateSummary, Recorder, SocketSeries, VoipSummary};
+use super::{Direction, Losses, Protocol, QuicSummary, RateSummary, Recorder, SocketSeries, VoipSummary};
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
 #[derive(Clone, Debug, Serialize)]
@@ -37,6 +38,9 @@ pub struct RunSummary {
     /// By client of a page.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub web: BTreeMap<String, WebSummary>,
+    /// By flow over QUIC.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub quic: BTreeMap<String, QuicSummary>,
     /// By TCP flow.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, FlowSummary>,
@@ -206,10 +210,25 @@ pub struct AtEnd<'a> {
     pub losses: BTreeMap<String, Losses>,
     /// TCP's senders: name of the flow, flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
+    /// Both ends of each flow over QUIC at the end of the run, and that end.
+    pub quic: (Vec<(FlowId, [Option<Snapshot>; 2])>, Instant),
     /// Names of all flows, in their order.
     pub flows: &'a [String],
     /// Clients of pages, and for how long each has been at a load that is not done.
     pub under_way: Vec<(FlowId, Option<Duration>)>,
+}
+
+fn quic_summaries(
+    recorder: &Recorder,
+    names: &[String],
+    (ends, end): (Vec<(FlowId, [Option<Snapshot>; 2])>, Instant),
+) -> BTreeMap<String, QuicSummary> {
+    let one = |(flow, ends): (FlowId, _)| {
+        let record = &recorder.flows[flow.index()];
+        let seen = record.quic.as_ref()?;
+        Some((names[flow.index()].clone(), seen.summary(end, ends, record.bytes)))
+    };
+    ends.into_iter().filter_map(one).collect()
 }
 
 /// Makes the summary of a run of which so much was `measured`.
@@ -221,8 +240,18 @@ pub fn summarise(
     places: &[String],
     end: AtEnd<'_>,
 ) -> RunSummary {
-    let AtEnd { packets: (account, inside), air, qdiscs, rc_stats, losses, tcp, flows: names, under_way } =
-        end;
+    let AtEnd {
+        packets: (account, inside),
+        air,
+        qdiscs,
+        rc_stats,
+        losses,
+        tcp,
+        quic,
+        flows: names,
+        under_way,
+    } = end;
+    let quic = quic_summaries(recorder, names, quic);
     let seconds = measured.secs_f64();
     let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
     let used: Vec<f64> =
@@ -308,6 +337,7 @@ pub fn summarise(
         voip,
         page_load_s,
         web,
+        quic,
         stations: stations.iter().enumerate().map(|(i, name)| (name.clone(), station(i))).collect(),
         flows,
         sockets,

@@ -14,6 +14,7 @@ mod document;
 mod error;
 mod path;
 mod profile;
+mod quic;
 mod reader;
 mod record;
 mod resolved;
@@ -39,6 +40,7 @@ use error::Fault;
 pub use error::ScenarioError;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::Profile;
+pub use quic::{QuicFlow, QuicLoad};
 pub use record::{Record, Stretch};
 
 /// A whole experiment: who is there, how they are connected and what they send.
@@ -382,6 +384,8 @@ pub enum FlowKind {
         /// Least time from the beginning of a load to that of the next.
         interval: Duration,
     },
+    /// A transfer or a page over QUIC.
+    Quic(Box<QuicFlow>),
     /// UDP datagrams that a server at the receiver sends back.
     UdpPing {
         /// Time between requests.

@@ -9,6 +9,8 @@ pub struct Record {
     pub ss: Option<Duration>,
     /// Time between samples of what waits in each layer of each interface; none means no samples.
     pub queues: Option<Duration>,
+    /// Every datagram of QUIC connections, and their windows.
+    pub quic: bool,
     /// Part of the run in which every exchange on the air is recorded.
     pub air: Option<Stretch>,
 }

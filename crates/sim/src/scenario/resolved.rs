@@ -1,6 +1,7 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
 mod path;
+mod quic;
 mod tcp;
 
 use serde_json::{Value, json};
@@ -66,6 +67,7 @@ impl Scenario {
             "record": {
                 "ss_ns": self.record.ss.map(Duration::nanos),
                 "queues_ns": self.record.queues.map(Duration::nanos),
+                "quic": self.record.quic,
                 "air_ns": self.record.air.map(|air| [air.from.nanos(), air.until.nanos()]),
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
@@ -156,15 +158,11 @@ impl Scenario {
             }),
             FlowKind::Web { page, interval } => json!({
                 "kind": "web",
-                "page": {
-                    "request_bytes": page.request,
-                    "header_bytes": page.header,
-                    "list_bytes": page.list,
-                    "objects_bytes": page.objects,
-                },
+                "page": quic::page(page),
                 "interval_ns": interval.nanos(),
             }),
             FlowKind::Voip => json!({ "kind": "voip" }),
+            FlowKind::Quic(flow) => quic::flow(flow),
             FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
             FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),
         };

@@ -4,6 +4,7 @@ use stillair_model::app::{Ping, UdpSource, Voip};
 use stillair_model::vocabulary::{NewPacket, Sink, SockId};
 
 use super::World;
+use super::quic::QuicApp;
 use super::sockets::{BulkFlow, Protocol, Socket};
 use super::web::WebFlow;
 use crate::engine::Slot;
@@ -22,6 +23,7 @@ pub(super) enum AppKind {
     Bulk(BulkFlow),
     Voip(Voip),
     Web(Box<WebFlow>),
+    Quic(Box<QuicApp>),
 }
 
 impl<S: Sink> World<S> {
@@ -44,6 +46,13 @@ impl<S: Sink> World<S> {
                 let action = flow.web.on_timer(now);
                 self.web_action(index, action);
             }
+            AppKind::Quic(quic) => {
+                if quic.load.on_timer(now) {
+                    self.quic_connect(index);
+                } else {
+                    self.quic_close(index);
+                }
+            }
             AppKind::Bulk(flow) => {
                 let sender = flow.sender;
                 if let Some(action) = flow.bulk.on_timer() {
@@ -61,6 +70,7 @@ impl<S: Sink> World<S> {
             AppKind::Bulk(flow) => flow.bulk.next_timer(),
             AppKind::Voip(call) => call.next_timer(),
             AppKind::Web(flow) => flow.web.next_timer(),
+            AppKind::Quic(quic) => quic.load.next_timer(),
         };
         // A burst that was held up may be overdue.
         self.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(self.now)));
@@ -103,6 +113,7 @@ impl<S: Sink> World<S> {
                     self.arm_app(app as usize);
                 }
                 Protocol::Tcp => self.tcp_poll(socket),
+                Protocol::Quic => self.serve_quic(app as usize, socket),
                 Protocol::Over => {}
             }
         }
@@ -117,9 +128,17 @@ impl<S: Sink> World<S> {
             Protocol::Tcp => {
                 self.tcps[socket.index()].as_mut().is_some_and(|tcp| tcp.sender.uncharge(truesize))
             }
+            Protocol::Quic => match &mut self.apps[app as usize].kind {
+                AppKind::Quic(quic) => quic.uncharge(socket, truesize),
+                _ => false,
+            },
             Protocol::Udp => match &mut self.apps[app as usize].kind {
                 AppKind::Udp(source) => source.uncharge(truesize),
-                AppKind::Ping(_) | AppKind::Bulk(_) | AppKind::Voip(_) | AppKind::Web(_) => false,
+                AppKind::Ping(_)
+                | AppKind::Bulk(_)
+                | AppKind::Voip(_)
+                | AppKind::Web(_)
+                | AppKind::Quic(_) => false,
             },
             Protocol::Over => false,
         }

@@ -6,8 +6,8 @@ use stillair_model::node::routes::Route;
 use stillair_model::node::{gro, gso};
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, PktList, Reason, Sink,
-    SockId, WireId,
+    Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, PktList, QuicTrace,
+    Reason, Sink, SockId, TTL, Trace, WireId,
 };
 use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::tx::transmitter::Hardware;
@@ -35,6 +35,7 @@ impl<S: Sink> Port<S> for WirePort<'_> {
         if S::FRAMES {
             ctx.trace.frame(now, &FrameView::Sent(self.id, Headers::of(ctx.packets, p)));
         }
+        show_quic(now, p, ctx);
         self.wire.push(now, p, ctx);
     }
 }
@@ -50,7 +51,21 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
         false
     }
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        show_quic(now, p, ctx);
         self.0.push(now, p, &mut self.1, ctx);
+    }
+}
+
+/// Reports a QUIC datagram as it is handed to the first device on its way, where a capture at its maker sees it.
+// linux: net/core/dev.c dev_hard_start_xmit (4.4) - taps are below the queueing discipline.
+#[inline]
+fn show_quic<S: Sink>(now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+    let hot = ctx.packets.get(p);
+    if hot.kind == Kind::Quic && hot.ttl == TTL {
+        let (flow, src) = (hot.flow, hot.src);
+        let datagram = ctx.packets.quic(p);
+        let what = QuicTrace::Sent { src, number: datagram.packet.number, len: datagram.len };
+        ctx.trace.event(now, &Trace::Quic { flow, what });
     }
 }
 
@@ -177,8 +192,10 @@ impl<S: Sink> World<S> {
     fn local(&mut self, node: NodeId, p: Pkt) {
         let now = self.now;
         let hot = self.packets.get(p);
-        if hot.kind == Kind::Tcp {
-            return self.tcp_segment(p);
+        match hot.kind {
+            Kind::Tcp => return self.tcp_segment(p),
+            Kind::Quic => return self.quic_datagram(p),
+            _ => {}
         }
         let Some(kind) = hot.kind.reply() else {
             let (kind, flow) = (hot.kind, hot.flow);

@@ -1,6 +1,6 @@
 //! The accounts that must close: packets, charges and air.
 
-use stillair_model::vocabulary::{IfId, Instant, PacketAccount};
+use stillair_model::vocabulary::{IfId, Instant, PacketAccount, SockId};
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::rx::RxTid;
 use stillair_model::wifi::tx::transmitter::TIDS;
@@ -85,7 +85,8 @@ impl<S> World<S> {
             (Protocol::Over, _) => 0,
             (Protocol::Tcp, _) => self.tcps[socket].as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
             (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
-            (Protocol::Udp, AppKind::Ping(_) | AppKind::Bulk(_) | AppKind::Voip(_) | AppKind::Web(_)) => 0,
+            (Protocol::Quic, AppKind::Quic(quic)) => quic.charged(SockId::from_index(socket)),
+            (Protocol::Udp | Protocol::Quic, _) => 0,
         }
     }
 
@@ -123,7 +124,7 @@ mod tests {
     use super::*;
     use crate::scenario;
     use crate::world::{World, wire};
-    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed, SockId};
+    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed};
     use stillair_model::wifi::air::account::AirUse;
 
     const END: Instant = Instant::from_nanos(200_000_000);

@@ -11,6 +11,7 @@ mod hosts;
 mod layout;
 mod ledger;
 mod qdiscs;
+mod quic;
 mod routing;
 mod sockets;
 mod web;
@@ -20,8 +21,8 @@ use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt, PlaceId, Sink,
-    SockId, Stream, WireId,
+    Ac, ChannelId, Ctx, Datagram, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt, PlaceId,
+    Sink, SockId, Stream, WireId,
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
@@ -213,6 +214,8 @@ pub struct World<S> {
     /// Transmit queues that used up their quota and have their turn again when all else is done.
     softirq: Vec<(IfId, Ac)>,
     dirty: Dirty,
+    /// Records of QUIC datagrams, kept to be used again.
+    spare: Vec<Datagram>,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
     /// Data frames of the PPDU that is being shown to a reader that wants frames.
@@ -263,7 +266,7 @@ impl<S: Sink> World<S> {
         } else if slot < s.sockets {
             self.app_timer((slot - s.apps) as usize);
         } else {
-            self.tcp_timer(SockId(slot - s.sockets));
+            self.socket_timer(SockId(slot - s.sockets));
         }
     }
 

@@ -33,6 +33,8 @@ pub(super) enum Protocol {
     Udp,
     /// TCP.
     Tcp,
+    /// QUIC: the application keeps its stack.
+    Quic,
     /// TCP once; the connection is over and nothing of it is left.
     Over,
 }
@@ -113,7 +115,14 @@ impl<S: Sink> World<S> {
     }
 
     /// A socket's timer.
-    pub(super) fn tcp_timer(&mut self, sock: SockId) {
+    pub(super) fn socket_timer(&mut self, sock: SockId) {
+        match self.sockets[sock.index()].protocol {
+            Protocol::Quic => self.quic_timer(sock),
+            Protocol::Tcp | Protocol::Udp | Protocol::Over => self.tcp_timer(sock),
+        }
+    }
+
+    fn tcp_timer(&mut self, sock: SockId) {
         let now = self.now;
         self.with_tcp(sock, |tcp, out| {
             // The timer may have been put off since it was armed.
@@ -197,7 +206,9 @@ impl<S: Sink> World<S> {
     pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
         let bulk = self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Bulk(flow) => Some(flow),
-            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Web(_) => None,
+            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Web(_) | AppKind::Quic(_) => {
+                None
+            }
         });
         let ends = bulk.flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
         ends.filter_map(|(flow, sock, opens)| {

@@ -279,6 +279,7 @@ impl<S: Sink> World<S> {
     pub fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
         self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Web(flow) => Some((flow.flow, flow.web.under_way())),
+            AppKind::Quic(quic) => Some((quic.flow, quic.load.page_under_way()?)),
             _ => None,
         })
     }

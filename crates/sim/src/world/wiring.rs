@@ -107,6 +107,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         tcps,
         writable: Vec::new(),
         softirq: Vec::new(),
+        spare: Vec::new(),
         dirty: Dirty::default(),
         batches: Vec::new(),
         mpdus: Vec::new(),

@@ -125,7 +125,7 @@ impl Sink for Watcher {
                 self.read[flow.index()] += if forth { u64::from(bytes) } else { 0 };
             }
             Trace::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
-            Trace::Loaded { .. } => {}
+            Trace::Loaded { .. } | Trace::Quic { .. } => {}
             Trace::Ppdu(t) => match t.kind {
                 PpduKind::Single | PpduKind::Aggregate => {
                     self.tries += 1;

@@ -14,6 +14,7 @@ mod connection;
 pub mod cubic;
 pub mod flow_control;
 pub mod handshake;
+pub mod host;
 pub mod hystart;
 pub mod loss;
 pub mod pacer;
@@ -32,6 +33,7 @@ pub mod window;
 
 pub use config::QuicConfig;
 pub use connection::{Quic, Role};
+pub use host::{Engine, HostCost};
 pub use presets::Preset;
 pub use stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};
 

@@ -54,6 +54,7 @@ fn places() -> Vec<Place> {
             "Flow of kind web",
             "{ kind = \"web\", from = \"slow\", to = \"server\", page = \"small\" }",
         ),
+        ("flow.1", "Flow of kind quic", "{ kind = \"quic\", from = \"server\", to = \"slow\" }"),
         ("node.server.tcp", "TCP of a node", "{}"),
         ("record", "Record", "{}"),
     ] {

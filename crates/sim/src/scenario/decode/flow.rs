@@ -8,7 +8,7 @@ use super::super::document::{Value, join};
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{Flow, FlowKind, Gap, InterfaceRef, Node, profile, units};
-use super::{Names, page};
+use super::{Names, page, quic};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
 const MAX_PAYLOAD: u32 = 1472;
@@ -21,7 +21,7 @@ pub(super) const PING_PAYLOAD: u32 = 56;
 // deviation: netperf's UDP_RR, which Flent takes where irtt is missing, sends 1 byte and not at a steady interval; a
 // payload of 1 byte is that size.
 pub(super) const UDP_PING_PAYLOAD: u32 = 60;
-const COMMON: &[Key] = &[
+pub(super) const COMMON: &[Key] = &[
     Key::open("name", Form::Text, "kind and number, such as `udp-0`", "a name of its own, for results"),
     Key::need("from", Form::Name("end"), "who sends"),
     Key::need(
@@ -169,8 +169,10 @@ fn controllers() -> Vec<String> {
 }
 
 /// What `[[flow]]` may be.
-pub(super) const FORM: Form =
-    Form::List(&Form::Kinds { shapes: &[&UDP, &PING, &UDP_PING, &TCP, &VOIP, &WEB], bare: false });
+pub(super) const FORM: Form = Form::List(&Form::Kinds {
+    shapes: &[&UDP, &PING, &UDP_PING, &TCP, &VOIP, &WEB, &quic::SHAPE],
+    bare: false,
+});
 
 /// Reads the `[[flow]]` tables of a run of length `end`.
 pub(super) fn all(
@@ -249,6 +251,7 @@ fn one(
             FlowKind::Tcp { congestion_control, bytes: section.find::<u32>("bytes")?.map(u64::from) }
         }
         "voip" => FlowKind::Voip,
+        "quic" => FlowKind::Quic(Box::new(quic::read(&mut section)?)),
         "web" => FlowKind::Web {
             page: page::read(&section.need("page", "the name of a page, or a table with list and objects")?)?,
             interval: section.or("interval", Duration::from_millis(200))?,

@@ -9,6 +9,7 @@ mod losses;
 mod node;
 mod page;
 mod qdisc;
+mod quic;
 mod rate;
 mod retries;
 mod scheme;
@@ -77,6 +78,12 @@ static RECORD: Shape = Shape {
             "no samples",
             "time between samples of what waits in each layer of each interface: in its sockets, its discipline, the \
              driver, the hardware, on the wire",
+        ),
+        Key::or(
+            "quic",
+            Form::Boolean,
+            "false",
+            "every datagram of QUIC connections as a capture at its sender sees it, and the window with each acknowledgement",
         ),
         Key::open(
             "air",
@@ -279,9 +286,10 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let record = root.or_by("record", Record::default(), |field| {
         let mut section = field.section("a table")?;
         let (ss, queues) = (section.find("ss")?, section.find("queues")?);
+        let quic = section.or("quic", false)?;
         let air = section.get("air").map(|field| stretch(&field)).transpose()?;
         section.finish()?;
-        Ok(Record { ss, queues, air })
+        Ok(Record { ss, queues, quic, air })
     })?;
     root.get("sweep");
     root.finish()?;

@@ -8,9 +8,20 @@ use super::super::error::{Fault, Origin, suggest};
 use super::super::reader::{Field, Section};
 
 /// Pages that are shipped, as the files that they stand in.
-const FILES: [(&str, &str); 2] = [
+const FILES: [(&str, &str); 13] = [
     ("small", include_str!("../../../pages/small.toml")),
     ("large", include_str!("../../../pages/large.toml")),
+    ("google", include_str!("../../../pages/google.toml")),
+    ("live", include_str!("../../../pages/live.toml")),
+    ("twitter", include_str!("../../../pages/twitter.toml")),
+    ("wikipedia", include_str!("../../../pages/wikipedia.toml")),
+    ("reddit", include_str!("../../../pages/reddit.toml")),
+    ("yahoo", include_str!("../../../pages/yahoo.toml")),
+    ("ebay", include_str!("../../../pages/ebay.toml")),
+    ("instagram", include_str!("../../../pages/instagram.toml")),
+    ("youtube", include_str!("../../../pages/youtube.toml")),
+    ("facebook", include_str!("../../../pages/facebook.toml")),
+    ("amazon", include_str!("../../../pages/amazon.toml")),
 ];
 
 /// Bytes that a client of curl's library asks with: a line with the address, one with the host, one with what it takes.
@@ -25,7 +36,11 @@ const SIZE: &Form = &BYTES;
 
 /// What `page` may be.
 pub(super) const FORM: Form = Form::Either(&[
-    Form::Listed { title: "page", words: "a page that is shipped: `small`, `large`", names },
+    Form::Listed {
+        title: "page",
+        words: "a page that is shipped: `small`, `large`, or one of 2018 such as `google`",
+        names,
+    },
     Form::Table(&PAGE),
 ]);
 
@@ -104,6 +119,30 @@ fn table(mut section: Section<'_>) -> Result<Page, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // paper: bquic table II - objects, and kB of all with their heads.
+    #[test]
+    fn the_sites_of_the_other_paper() {
+        for (name, objects, kb) in [
+            ("google", 12, 56),
+            ("live", 8, 262),
+            ("twitter", 16, 421),
+            ("wikipedia", 25, 441),
+            ("reddit", 39, 470),
+            ("yahoo", 86, 839),
+            ("ebay", 28, 985),
+            ("instagram", 37, 1409),
+            ("youtube", 149, 2911),
+            ("facebook", 134, 3560),
+            ("amazon", 64, 3723),
+        ] {
+            let (_, text) = FILES.iter().find(|(known, _)| *known == name).expect("a page that is shipped");
+            let page = shipped(text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
+            let count = page.objects.len() as u32 + 1;
+            let sum = page.list + page.objects.iter().sum::<u32>() + count * page.header;
+            assert_eq!((count, sum), (objects, kb * 1000), "{name}");
+        }
+    }
 
     // paper: ending-the-anomaly sec. 4.2.2 - 56 KB in three requests, 3 MB in 110.
     #[test]

@@ -5,16 +5,18 @@ use stillair_model::app::{
     linear_truesize,
 };
 use stillair_model::transport::cc::Cc;
+use stillair_model::transport::quic::Role;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
 
 use super::super::apps::{App, AppKind};
+use super::super::quic::{End as QuicEnd, Job, Load, QuicApp};
 use super::super::sockets::{BulkFlow, Protocol, Socket};
 use super::super::web::{End, WebFlow};
 use super::Plan;
-use crate::recorder::FlowRecord;
-use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind};
+use crate::recorder::{FlowRecord, QuicRecord};
+use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicLoad};
 
 /// What is at the ends of the flows, in their order.
 #[derive(Default)]
@@ -43,7 +45,9 @@ impl Plan<'_> {
                     tos: flow.tos,
                 };
                 let station = [to, flow.from].into_iter().find_map(|at| self.station_at(at));
-                records.push(FlowRecord { station, ..FlowRecord::default() });
+                let quic = matches!(flow.kind, FlowKind::Quic(_))
+                    .then(|| Box::new(QuicRecord::new(endpoint.src, self.scenario.record.quic)));
+                records.push(FlowRecord { station, quic, ..FlowRecord::default() });
                 let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
                 let start = Instant::ZERO + flow.start + Duration::from_nanos(late as u64);
                 let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
@@ -109,6 +113,34 @@ impl Plan<'_> {
                             connections: [None; WORKERS],
                             closed: Vec::new(),
                         }))
+                    }
+                    FlowKind::Quic(spec) => {
+                        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
+                        let ends = [(flow.from, endpoint), (to, back)];
+                        let (job, client) = match &spec.load {
+                            QuicLoad::Transfer { bytes, streams, request } => {
+                                let (bytes, streams, request) = (*bytes, *streams, *request);
+                                (Job::Transfer { bytes, streams, request }, usize::from(request.is_some()))
+                            }
+                            QuicLoad::Page { page, interval } => {
+                                (Job::Page { page: page.clone(), interval: *interval }, 1)
+                            }
+                        };
+                        let mut number = 0;
+                        let ends = ends.map(|(at, endpoint)| {
+                            let (sock, node) =
+                                (SockId::from_index(sockets.len()), NodeId::from_index(at.node));
+                            sockets.push(Socket { app: apps.len() as u32, node, protocol: Protocol::Quic });
+                            tcps.push(None);
+                            let role = if number == client { Role::Client } else { Role::Server };
+                            let cost = spec.costs[number];
+                            number += 1;
+                            let sndbuf = self.scenario.nodes[at.node].profile.wmem_default.into();
+                            QuicEnd::new(sock, node, endpoint, role, cost, sndbuf)
+                        });
+                        let load = Load::new(job, start, stop);
+                        let (flow, config) = (id, spec.config);
+                        AppKind::Quic(Box::new(QuicApp { flow, config, ends, load, connection: 0 }))
                     }
                     FlowKind::Voip => AppKind::Voip(Voip::new(endpoint, start, stop)),
                     FlowKind::Ping { interval, payload } => {

@@ -1,0 +1,115 @@
+//! What a stack's host adds: the work that datagrams cost it, how coarse its timers are, and which stack it is.
+
+use crate::vocabulary::{Datagram, Duration, Instant};
+
+use super::connection::Quic;
+use super::stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};
+
+/// The work that QUIC costs a host whose process does one thing after the other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HostCost {
+    /// Time for each datagram sent.
+    pub send: Duration,
+    /// Time for each datagram received.
+    pub receive: Duration,
+    /// Timers come after a whole number of these, one at least; zero: in time.
+    // spec: tools/epoll_server/epoll_server.cc (Chromium 62) - waits are whole milliseconds, at least one.
+    pub timer_grain: Duration,
+}
+
+impl HostCost {
+    /// When a timer comes that is set now for `at`.
+    pub fn fires(&self, now: Instant, at: Instant) -> Instant {
+        if self.timer_grain == Duration::ZERO {
+            return at.max(now);
+        }
+        now + self.timer_grain * at.saturating_since(now).div_ceil(self.timer_grain).max(1)
+    }
+}
+
+/// The stack of one end: the model without a pointer to be followed, or one that a user brings.
+#[derive(Debug)]
+pub enum Engine {
+    /// The model.
+    Model(Box<Quic>),
+    /// Any other.
+    Other(Box<dyn Stack>),
+}
+
+macro_rules! each {
+    ($self:expr, $stack:ident => $do:expr) => {
+        match $self {
+            Engine::Model($stack) => $do,
+            Engine::Other($stack) => $do,
+        }
+    };
+}
+
+impl Stack for Engine {
+    fn connect(&mut self, now: Instant) {
+        each!(self, s => s.connect(now));
+    }
+    #[inline]
+    fn on_datagram(&mut self, now: Instant, datagram: &mut Datagram) {
+        each!(self, s => s.on_datagram(now, datagram));
+    }
+    #[inline]
+    fn on_timer(&mut self, now: Instant) {
+        each!(self, s => s.on_timer(now));
+    }
+    #[inline]
+    fn poll_transmit(&mut self, now: Instant, out: &mut Datagram) -> bool {
+        each!(self, s => s.poll_transmit(now, out))
+    }
+    #[inline]
+    fn next_timer(&self) -> Option<Instant> {
+        each!(self, s => s.next_timer())
+    }
+    fn connection(&self) -> Connection {
+        each!(self, s => s.connection())
+    }
+    fn open(&mut self) -> Option<StreamId> {
+        each!(self, s => s.open())
+    }
+    fn write(&mut self, now: Instant, stream: StreamId, bytes: u64) -> u64 {
+        each!(self, s => s.write(now, stream, bytes))
+    }
+    fn finish(&mut self, now: Instant, stream: StreamId) {
+        each!(self, s => s.finish(now, stream));
+    }
+    #[inline]
+    fn next_readable(&mut self) -> Option<StreamId> {
+        each!(self, s => s.next_readable())
+    }
+    #[inline]
+    fn read(&mut self, now: Instant, stream: StreamId) -> Read {
+        each!(self, s => s.read(now, stream))
+    }
+    fn close(&mut self, now: Instant) {
+        each!(self, s => s.close(now));
+    }
+    fn snapshot(&self, now: Instant) -> Snapshot {
+        each!(self, s => s.snapshot(now))
+    }
+    fn poll_event(&mut self) -> Option<StackEvent> {
+        each!(self, s => s.poll_event())
+    }
+    fn last_sent(&self) -> Option<u64> {
+        each!(self, s => s.last_sent())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_come_after_whole_milliseconds() {
+        let us = |n| Instant::ZERO + Duration::from_micros(n);
+        let cost = HostCost { timer_grain: Duration::from_millis(1), ..HostCost::default() };
+        let seen = [10_000, 10_001, 11_000, 11_001, 9_000].map(|at| cost.fires(us(10_000), us(at)));
+        assert_eq!(seen, [11_000, 11_000, 11_000, 12_000, 11_000].map(us));
+        let exact = HostCost::default();
+        assert_eq!([9_000, 10_001].map(|at| exact.fires(us(10_000), us(at))), [10_000, 10_001].map(us));
+    }
+}

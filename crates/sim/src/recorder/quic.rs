@@ -1,0 +1,300 @@
+//! What was seen of a QUIC connection: when it was there and when it was done, what a capture at the sender would show, and
+//! the sender's window.
+
+use serde::Serialize;
+use stillair_model::transport::quic::Snapshot;
+use stillair_model::vocabulary::{Addr, Duration, Instant, QuicTrace};
+
+/// Width of the bins of gaps between datagrams.
+const GAP_BIN: Duration = Duration::from_micros(10);
+/// Bins; the last one holds all longer gaps.
+const GAP_BINS: usize = 201;
+/// Gaps below this are counted apart.
+// paper: bquic sec. IV-C.3.
+const SHORT_GAP: Duration = Duration::from_micros(100);
+/// Interval of the throughput.
+// paper: bquic sec. IV-C.4.
+const STEP: Duration = Duration::from_millis(50);
+
+/// What was seen of a connection.
+#[derive(Clone, Debug)]
+pub struct QuicRecord {
+    /// Address of the end that sends the data.
+    sender: Addr,
+    connected: Option<Instant>,
+    done: Option<Instant>,
+    /// Datagrams and bytes of UDP payload of the data's direction: sent and received since the connection was there.
+    sent: [u64; 2],
+    received: [u64; 2],
+    /// Datagrams of the other direction that came back.
+    back: u64,
+    last_sent: Option<Instant>,
+    gaps: Vec<u32>,
+    short: u64,
+    /// Bytes received by step since the connection was there.
+    steps: Vec<u64>,
+    /// When slow start was left first, and the window then.
+    exit: Option<(Instant, u64)>,
+    slow_start: bool,
+    lost: u64,
+    /// Everything, if that is wanted.
+    traces: Option<Box<QuicTraces>>,
+}
+
+/// Columns of what a connection did: times in s from the beginning of the run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct QuicTraces {
+    /// Datagrams of the data's direction as the sender's capture shows them: time, packet number, UDP payload in bytes.
+    sent_t_s: Vec<f64>,
+    sent_number: Vec<u64>,
+    sent_bytes: Vec<u32>,
+    /// Datagrams that came back to the sender.
+    back_t_s: Vec<f64>,
+    back_number: Vec<u64>,
+    back_bytes: Vec<u32>,
+    /// Packets declared lost.
+    lost_t_s: Vec<f64>,
+    lost_number: Vec<u64>,
+    /// The sender's state after each datagram that it has dealt with.
+    t_s: Vec<f64>,
+    cwnd_bytes: Vec<u64>,
+    in_flight_bytes: Vec<u64>,
+    srtt_ms: Vec<f64>,
+    slow_start: Vec<bool>,
+}
+
+impl QuicRecord {
+    /// Nothing seen yet; `traces` if everything is to be kept.
+    pub fn new(sender: Addr, traces: bool) -> Self {
+        Self {
+            sender,
+            connected: None,
+            done: None,
+            sent: [0; 2],
+            received: [0; 2],
+            back: 0,
+            last_sent: None,
+            gaps: vec![0; GAP_BINS],
+            short: 0,
+            steps: Vec::new(),
+            exit: None,
+            slow_start: true,
+            lost: 0,
+            traces: traces.then(Box::default),
+        }
+    }
+
+    /// Takes note of an event.
+    pub fn event(&mut self, now: Instant, what: QuicTrace) {
+        match what {
+            QuicTrace::Sent { src, number, len } if src == self.sender => self.sent(now, number, len),
+            QuicTrace::Sent { .. } => {}
+            QuicTrace::Received { src, len, .. } if src == self.sender => self.received(now, len),
+            QuicTrace::Received { number, len, .. } => {
+                self.back += 1;
+                if let Some(t) = &mut self.traces {
+                    t.back_t_s.push(now.secs_f64());
+                    t.back_number.push(number);
+                    t.back_bytes.push(len);
+                }
+            }
+            QuicTrace::Window { cwnd, in_flight, srtt, slow_start } => {
+                if self.slow_start && !slow_start {
+                    self.exit.get_or_insert((now, cwnd));
+                }
+                self.slow_start = slow_start;
+                if let Some(t) = &mut self.traces {
+                    t.t_s.push(now.secs_f64());
+                    t.cwnd_bytes.push(cwnd);
+                    t.in_flight_bytes.push(in_flight);
+                    t.srtt_ms.push(srtt.micros_f64() / 1e3);
+                    t.slow_start.push(slow_start);
+                }
+            }
+            QuicTrace::Lost { number } => {
+                self.lost += 1;
+                if let Some(t) = &mut self.traces {
+                    t.lost_t_s.push(now.secs_f64());
+                    t.lost_number.push(number);
+                }
+            }
+            QuicTrace::Established => {
+                self.connected.get_or_insert(now);
+            }
+            QuicTrace::Done => {
+                self.done.get_or_insert(now);
+            }
+        }
+    }
+
+    fn sent(&mut self, now: Instant, number: u64, len: u32) {
+        if let Some(t) = &mut self.traces {
+            t.sent_t_s.push(now.secs_f64());
+            t.sent_number.push(number);
+            t.sent_bytes.push(len);
+        }
+        if self.connected.is_none() || self.done.is_some() {
+            return;
+        }
+        self.sent[0] += 1;
+        self.sent[1] += u64::from(len);
+        if let Some(last) = self.last_sent.replace(now) {
+            let gap = now - last;
+            self.short += u64::from(gap < SHORT_GAP);
+            self.gaps[((gap / GAP_BIN) as usize).min(GAP_BINS - 1)] += 1;
+        }
+    }
+
+    fn received(&mut self, now: Instant, len: u32) {
+        let Some(since) = self.connected.filter(|_| self.done.is_none()) else { return };
+        self.received[0] += 1;
+        self.received[1] += u64::from(len);
+        let step = ((now - since) / STEP) as usize;
+        if self.steps.len() <= step {
+            self.steps.resize(step + 1, 0);
+        }
+        self.steps[step] += u64::from(len);
+    }
+
+    /// The summary, with the state of both ends at the `end` of the run, the sender of the data first.
+    pub fn summary(&self, end: Instant, ends: [Option<Snapshot>; 2], stream_bytes: u64) -> QuicSummary {
+        let time = self.connected.map(|since| self.done.unwrap_or(end).saturating_since(since));
+        let seconds = time.map(Duration::secs_f64).filter(|s| *s > 0.0);
+        let mbps = |bytes: u64| seconds.map(|s| bytes as f64 * 8.0 / 1e6 / s);
+        let gaps: u64 = self.gaps.iter().map(|&n| u64::from(n)).sum();
+        // The last step is not a whole one.
+        let whole = &self.steps[..self.steps.len().saturating_sub(1)];
+        let rates: Vec<f64> = whole.iter().map(|&b| b as f64 * 8.0 / 1e6 / STEP.secs_f64()).collect();
+        let n = rates.len() as f64;
+        let mean = (n > 0.0).then(|| rates.iter().sum::<f64>() / n);
+        let sd = mean
+            .filter(|_| n > 1.0)
+            .map(|m| (rates.iter().map(|r| (r - m) * (r - m)).sum::<f64>() / (n - 1.0)).sqrt());
+        let since = |at: Instant| self.connected.map(|c| at.saturating_since(c).secs_f64());
+        let [sender, receiver] = ends;
+        QuicSummary {
+            done: self.done.is_some(),
+            established_s: self.connected.map(Instant::secs_f64),
+            transfer_s: time.map(Duration::secs_f64),
+            throughput_mbps: mbps(self.received[1]),
+            goodput_mbps: mbps(stream_bytes),
+            datagrams: self.sent[0],
+            datagrams_received: self.received[0],
+            datagrams_back: self.back,
+            loss_percent: (self.sent[0] > 0).then(|| {
+                100.0 * (self.sent[0].saturating_sub(self.received[0])) as f64 / self.sent[0] as f64
+            }),
+            declared_lost: self.lost,
+            spurious: sender.and_then(|s| s.spurious),
+            timeouts: sender.map(|s| s.timeouts),
+            acks_sent: receiver.and_then(|s| s.acks_sent),
+            min_rtt_ms: sender.and_then(|s| s.min_rtt).map(|d| d.micros_f64() / 1e3),
+            srtt_ms: sender.and_then(|s| s.srtt).map(|d| d.micros_f64() / 1e3),
+            slow_start_exit_s: self.exit.and_then(|(at, _)| since(at)),
+            slow_start_exit_cwnd_bytes: self.exit.map(|(_, cwnd)| cwnd),
+            cwnd_bytes: sender.map(|s| s.cwnd),
+            gaps_below_100us_percent: (gaps > 0).then(|| 100.0 * self.short as f64 / gaps as f64),
+            gaps: self.gaps.clone(),
+            throughput_50ms_mbps: rates,
+            throughput_50ms_mean_mbps: mean,
+            throughput_50ms_sd_mbps: sd,
+            traces: self.traces.clone(),
+        }
+    }
+}
+
+/// The summary of one flow over QUIC. What is of one connection is of the first, where there are more.
+#[derive(Clone, Debug, Serialize)]
+pub struct QuicSummary {
+    /// All that was asked for came before the end of the run.
+    pub done: bool,
+    /// When data could be sent, from the beginning of the run.
+    pub established_s: Option<f64>,
+    /// From then to the end of the transfer, or of the run.
+    pub transfer_s: Option<f64>,
+    /// UDP payload that the receiver got in that time.
+    pub throughput_mbps: Option<f64>,
+    /// Bytes of streams that it read, over the same time.
+    pub goodput_mbps: Option<f64>,
+    /// Datagrams of the data's direction that the sender sent in that time, and that the receiver got.
+    pub datagrams: u64,
+    /// See there.
+    pub datagrams_received: u64,
+    /// Datagrams that came back to the sender, over the whole run.
+    pub datagrams_back: u64,
+    /// What is missing of those sent.
+    pub loss_percent: Option<f64>,
+    /// Packets that the sender declared lost.
+    pub declared_lost: u64,
+    /// Of these, acknowledged after all.
+    pub spurious: Option<u64>,
+    /// Timeouts of the sender.
+    pub timeouts: Option<u64>,
+    /// Acknowledgement frames of the receiver.
+    pub acks_sent: Option<u64>,
+    /// Least round-trip time of the sender.
+    pub min_rtt_ms: Option<f64>,
+    /// Its smoothed round-trip time at the end.
+    pub srtt_ms: Option<f64>,
+    /// When slow start was left, since data could be sent.
+    pub slow_start_exit_s: Option<f64>,
+    /// The window then.
+    pub slow_start_exit_cwnd_bytes: Option<u64>,
+    /// The window at the end.
+    pub cwnd_bytes: Option<u64>,
+    /// Share of the gaps between datagrams at the sender's capture that are below 100 us.
+    pub gaps_below_100us_percent: Option<f64>,
+    /// These gaps by 10 us; the last number is of all from 2 ms on.
+    pub gaps: Vec<u32>,
+    /// UDP payload that the receiver got, by whole steps of 50 ms since data could be sent.
+    pub throughput_50ms_mbps: Vec<f64>,
+    /// Mean of these.
+    pub throughput_50ms_mean_mbps: Option<f64>,
+    /// Their standard deviation.
+    pub throughput_50ms_sd_mbps: Option<f64>,
+    /// Everything, if the scenario asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub traces: Option<Box<QuicTraces>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_and_throughput_of_the_transfer_alone() {
+        let ms = |n| Instant::ZERO + Duration::from_millis(n);
+        let us = |n| Instant::ZERO + Duration::from_micros(n);
+        let (server, client) = (Addr(1), Addr(2));
+        let mut r = QuicRecord::new(server, false);
+        let sent = |src, number| QuicTrace::Sent { src, number, len: 1_000 };
+        let got = |src, number| QuicTrace::Received { src, number, len: 1_000 };
+        // The handshake does not count.
+        r.event(ms(1), sent(server, 1));
+        r.event(ms(2), got(server, 1));
+        r.event(ms(10), QuicTrace::Established);
+        for (at, number) in [(10_500, 2), (10_599, 3), (10_700, 4), (13_000, 5)] {
+            r.event(us(at), sent(server, number));
+        }
+        r.event(ms(11), sent(client, 9));
+        r.event(ms(12), got(client, 9));
+        for (at, number) in [(20, 2), (70, 3), (70, 4)] {
+            r.event(ms(at), got(server, number));
+        }
+        r.event(ms(40), QuicTrace::Window { cwnd: 7, in_flight: 1, srtt: Duration::ZERO, slow_start: false });
+        r.event(ms(130), QuicTrace::Done);
+        r.event(ms(140), sent(server, 6));
+        let s = r.summary(ms(500), [None; 2], 3_000);
+        assert_eq!((s.done, s.established_s, s.transfer_s), (true, Some(0.01), Some(0.12)));
+        assert_eq!((s.throughput_mbps, s.goodput_mbps), (Some(0.2), Some(0.2)));
+        assert_eq!(
+            (s.datagrams, s.datagrams_received, s.datagrams_back, s.loss_percent),
+            (4, 3, 1, Some(25.0))
+        );
+        assert_eq!((s.gaps[9], s.gaps[10], s.gaps[200]), (1, 1, 1));
+        assert!((s.gaps_below_100us_percent.expect("gaps") - 100.0 / 3.0).abs() < 1e-9);
+        assert_eq!((s.slow_start_exit_s, s.slow_start_exit_cwnd_bytes), (Some(0.03), Some(7)));
+        // Two steps, of which the second has not ended.
+        assert_eq!(s.throughput_50ms_mbps, [0.16]);
+    }
+}

@@ -1,0 +1,225 @@
+//! Flows over QUIC: a preset, and every part of it that the scenario sets.
+
+use stillair_model::transport::quic::ack_policy::{AckParams, Decimation};
+use stillair_model::transport::quic::handshake::HandshakeParams;
+use stillair_model::transport::quic::pacer::PacerParams;
+use stillair_model::transport::quic::window::Growth;
+use stillair_model::transport::quic::{HostCost, Preset, QuicConfig};
+use stillair_model::vocabulary::Duration;
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::error::Fault;
+use super::super::quic::{QuicFlow, QuicLoad};
+use super::super::reader::Section;
+use super::{flow, page};
+
+const PRESETS: [&str; 7] = [
+    "chromium39",
+    "chromium39-strict",
+    "bquic39",
+    "bquic39-ack",
+    "bquic39-nopace",
+    "chromium-now",
+    "rfc9002",
+];
+const GROWTHS: [(&str, Growth); 3] =
+    [("cubic", Growth::Cubic), ("reno", Growth::Reno), ("rfc9002", Growth::Rfc9002)];
+const HANDSHAKES: [(&str, HandshakeParams); 2] =
+    [("gquic", HandshakeParams::GQUIC), ("tls", HandshakeParams::TLS)];
+
+const BY_PRESET: &str = "by `preset`";
+
+const LOAD: &[Key] = &[
+    Key::open("bytes", Form::Bytes(1, u32::MAX), "no limit", "bytes that are sent to each receiver"),
+    Key::or("streams", Form::Integer(1, 1_000), "1", "streams that share them"),
+    Key::or("request", Form::Bytes(1, 1 << 20), "100 B", "what the client asks with, on each stream"),
+    Key::or(
+        "client",
+        Form::Choice(&["receiver", "sender"]),
+        "receiver",
+        "which end opens the connection: the receiver asks for the data, the sender is not asked",
+    ),
+    Key::open(
+        "page",
+        page::FORM,
+        "no page",
+        "a page that `to` loads from `from`, over a new connection each time: its list, then all objects at once, each on a \
+         stream; instead of `bytes`",
+    ),
+    Key::or(
+        "interval",
+        Form::Times { least: "1 ms", most: None, why: "a load has a connection of its own" },
+        "200 ms",
+        "least time from the beginning of a page's load to that of the next, which begins at once where one takes longer",
+    ),
+];
+
+const PARTS: &[Key] = &[
+    Key::or(
+        "preset",
+        Form::Choice(&PRESETS),
+        "chromium39",
+        "what both ends are like; each part may be set by itself",
+    ),
+    Key::open("packet", Form::Bytes(600, 1_452), BY_PRESET, "UDP payload of a full packet"),
+    Key::open("ack_every", Form::Integer(1, 1_000), BY_PRESET, "packets that one acknowledgement is for"),
+    Key::open("ack_max_delay", Form::Time, BY_PRESET, "longest delay of an acknowledgement"),
+    Key::open("ack_decimation", Form::Boolean, BY_PRESET, "fewer acknowledgements after the beginning"),
+    Key::open("ack_count", Form::Integer(1, 1_000), BY_PRESET, "packets that one is for then"),
+    Key::open("ack_gate", Form::Integer(0, 1_000_000), BY_PRESET, "packet number after which that is so"),
+    Key::open(
+        "ack_fraction",
+        Form::Fraction,
+        BY_PRESET,
+        "longest delay then, as a part of the least round-trip time that the receiver has measured",
+    ),
+    Key::open("ack_min_delay", Form::Time, BY_PRESET, "but at least this"),
+    Key::open("pacing", Form::Boolean, BY_PRESET, "packets are spread over the round trip"),
+    Key::open(
+        "pacing_burst",
+        Form::Integer(0, 1_000),
+        BY_PRESET,
+        "packets without pacing at the beginning and after a pause",
+    ),
+    Key::open("pacing_horizon", Form::Time, BY_PRESET, "a packet that is due within this is sent at once"),
+    Key::open(
+        "pacing_gain_slow_start",
+        Form::Integer(50, 1_000),
+        BY_PRESET,
+        "pacing rate in slow start, in percent of the window per round trip",
+    ),
+    Key::open("pacing_gain", Form::Integer(50, 1_000), BY_PRESET, "the same outside slow start"),
+    Key::open("pacing_lumpy", Form::Integer(1, 100), BY_PRESET, "packets that are sent together"),
+    Key::open(
+        "congestion_control",
+        Form::Choice(&["cubic", "reno", "rfc9002"]),
+        BY_PRESET,
+        "how the window grows: Cubic in bytes, Reno by packets, or the RFC's NewReno",
+    ),
+    Key::open("connections", Form::Integer(1, 10), BY_PRESET, "connections that the sender behaves as"),
+    Key::open("initial_window", Form::Bytes(1_200, 1 << 24), BY_PRESET, "first congestion window"),
+    Key::open("max_window", Form::Bytes(1_200, 1 << 30), BY_PRESET, "greatest congestion window"),
+    Key::open("hystart", Form::Boolean, BY_PRESET, "slow start ends when delay grows"),
+    Key::open("prr", Form::Boolean, BY_PRESET, "proportional rate reduction while losses are repaired"),
+    Key::open(
+        "stream_window",
+        Form::Bytes(1 << 14, 1 << 28),
+        BY_PRESET,
+        "what a client lets be sent on a stream at first",
+    ),
+    Key::open("connection_window", Form::Bytes(1 << 14, 1 << 28), BY_PRESET, "and on the connection"),
+    Key::open("handshake", Form::Choice(&["gquic", "tls"]), BY_PRESET, "two round trips, or one"),
+    Key::or("certificates", Form::Bytes(1, 1 << 16), "4096 B", "the server's part of the handshake"),
+];
+
+const COSTS: &[Key] = &[
+    Key::or("send_cost", Form::Time, "0 s", "the sender's work for each datagram that it sends"),
+    Key::or("receive_cost", Form::Time, "0 s", "and for each that it gets"),
+    Key::or("timer_grain", Form::Time, "0 s", "its timers come after whole multiples of this, one at least"),
+    Key::or("peer_send_cost", Form::Time, "0 s", "the same of the receiver"),
+    Key::or("peer_receive_cost", Form::Time, "0 s", "the same of the receiver"),
+    Key::or("peer_timer_grain", Form::Time, "0 s", "the same of the receiver"),
+];
+
+pub(super) static SHAPE: Shape = Shape {
+    title: "Flow of kind quic",
+    about: "A transfer, or a page, over QUIC.",
+    groups: &[&[Key::tag("kind", "quic")], flow::COMMON, LOAD, PARTS, COSTS],
+};
+
+/// Reads what is QUIC's own.
+pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
+    let preset = section.or_by("preset", Preset::Chromium39, |field| field.choice(&Preset::ALL))?;
+    let config = config(section, preset.config())?;
+    let load = load(section)?;
+    let costs = [
+        ["send_cost", "receive_cost", "timer_grain"],
+        ["peer_send_cost", "peer_receive_cost", "peer_timer_grain"],
+    ];
+    let mut cost = |[send, receive, grain]: [&str; 3]| -> Result<HostCost, Fault> {
+        Ok(HostCost {
+            send: section.or(send, Duration::ZERO)?,
+            receive: section.or(receive, Duration::ZERO)?,
+            timer_grain: section.or(grain, Duration::ZERO)?,
+        })
+    };
+    let costs = [cost(costs[0])?, cost(costs[1])?];
+    Ok(QuicFlow { preset, config, load, costs })
+}
+
+fn load(section: &mut Section<'_>) -> Result<QuicLoad, Fault> {
+    let bytes = section.get("bytes");
+    let (streams, request) = (section.or("streams", 1)?, section.or("request", 100)?);
+    let asked =
+        section.or_by("client", true, |field| field.choice(&[("receiver", true), ("sender", false)]))?;
+    let interval = section.or("interval", Duration::from_millis(200))?;
+    if let Some(field) = section.get("page") {
+        if let Some(bytes) = bytes {
+            return Err(bytes.found("bytes beside a page", "one of the two"));
+        }
+        return Ok(QuicLoad::Page { page: page::read(&field)?, interval });
+    }
+    let bytes = bytes.map(|field| field.value::<u32>()).transpose()?.map(u64::from);
+    Ok(QuicLoad::Transfer { bytes, streams, request: asked.then_some(request) })
+}
+
+fn config(section: &mut Section<'_>, base: QuicConfig) -> Result<QuicConfig, Fault> {
+    let mut c = base;
+    c.packet = section.or("packet", c.packet)?;
+    c.ack = ack(section, c.ack)?;
+    c.pacing = pacing(section, c.pacing)?;
+    let w = &mut c.window;
+    w.growth = section.or_by("congestion_control", w.growth, |field| field.choice(&GROWTHS))?;
+    w.connections = section.or("connections", w.connections)?;
+    w.initial = section.or("initial_window", w.initial as u32)?.into();
+    w.most = section.or("max_window", w.most as u32)?.into();
+    w.hystart = section.or("hystart", w.hystart)?;
+    w.prr = section.or("prr", w.prr)?;
+    let f = &mut c.client_flow;
+    f.stream = section.or("stream_window", f.stream as u32)?.into();
+    f.connection = section.or("connection_window", f.connection as u32)?.into();
+    f.stream_most = f.stream_most.max(f.stream);
+    f.connection_most = f.connection_most.max(f.connection);
+    c.handshake = section.or_by("handshake", c.handshake, |field| field.choice(&HANDSHAKES))?;
+    c.handshake.messages[1] = section.or("certificates", c.handshake.messages[1])?;
+    Ok(c)
+}
+
+fn ack(section: &mut Section<'_>, base: AckParams) -> Result<AckParams, Fault> {
+    let every = section.or("ack_every", base.every)?;
+    let max_delay = section.or("ack_max_delay", base.max_delay)?;
+    let on = section.or("ack_decimation", base.decimation.is_some())?;
+    let standard = AckParams::ACK_DECIMATION.decimation;
+    let Some(d) = base.decimation.or(standard) else { unreachable!("decimation has its standard values") };
+    let decimation = Decimation {
+        gate: section.or("ack_gate", d.gate as u32)?.into(),
+        count: section.or("ack_count", d.count)?,
+        fraction: section.find::<f64>("ack_fraction")?.map_or(d.fraction, |part| (part * 1e3).round() as u32),
+        least: section.or("ack_min_delay", d.least)?,
+    };
+    Ok(AckParams { every, max_delay, decimation: on.then_some(decimation), ..base })
+}
+
+fn pacing(section: &mut Section<'_>, base: Option<PacerParams>) -> Result<Option<PacerParams>, Fault> {
+    let on = section.or("pacing", base.is_some())?;
+    let p = base.unwrap_or(PacerParams::CHROMIUM);
+    let pacer = PacerParams {
+        burst: section.or("pacing_burst", p.burst)?,
+        horizon: section.or("pacing_horizon", p.horizon)?,
+        gain_slow_start: section.or("pacing_gain_slow_start", p.gain_slow_start)?,
+        gain: section.or("pacing_gain", p.gain)?,
+        lumpy: section.or("pacing_lumpy", p.lumpy)?,
+    };
+    Ok(on.then_some(pacer))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_go_by_the_models_names() {
+        assert_eq!(PRESETS, Preset::ALL.map(|(name, _)| name));
+        assert_eq!(GROWTHS.map(|(name, _)| name), ["cubic", "reno", "rfc9002"]);
+    }
+}

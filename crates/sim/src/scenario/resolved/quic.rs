@@ -1,0 +1,92 @@
+//! Pages and flows over QUIC in the resolved scenario.
+
+use serde_json::{Value, json};
+use stillair_model::app::Page;
+use stillair_model::transport::quic::{HostCost, QuicConfig};
+
+use super::super::{QuicFlow, QuicLoad};
+
+pub(super) fn page(page: &Page) -> Value {
+    json!({
+        "request_bytes": page.request,
+        "header_bytes": page.header,
+        "list_bytes": page.list,
+        "objects_bytes": page.objects,
+    })
+}
+
+pub(super) fn flow(flow: &QuicFlow) -> Value {
+    let load = match &flow.load {
+        QuicLoad::Transfer { bytes, streams, request } => {
+            json!({ "bytes": bytes, "streams": streams, "request_bytes": request })
+        }
+        QuicLoad::Page { page: of, interval } => json!({ "page": page(of), "interval_ns": interval.nanos() }),
+    };
+    let [sender, receiver] = flow.costs.map(cost);
+    json!({
+        "kind": "quic",
+        "preset": flow.preset.name(),
+        "load": load,
+        "sender": sender,
+        "receiver": receiver,
+        "parts": parts(&flow.config),
+    })
+}
+
+fn cost(cost: HostCost) -> Value {
+    json!({
+        "send_cost_ns": cost.send.nanos(),
+        "receive_cost_ns": cost.receive.nanos(),
+        "timer_grain_ns": cost.timer_grain.nanos(),
+    })
+}
+
+fn parts(c: &QuicConfig) -> Value {
+    json!({
+        "packet_bytes": c.packet,
+        "ack": {
+            "every": c.ack.every,
+            "max_delay_ns": c.ack.max_delay.nanos(),
+            "after_gap": c.ack.after_gap,
+            "decimation": c.ack.decimation.map(|d| json!({
+                "gate": d.gate,
+                "count": d.count,
+                "fraction_thousandths": d.fraction,
+                "min_delay_ns": d.least.nanos(),
+            })),
+            "refresh_after": c.refresh,
+        },
+        "pacing": c.pacing.map(|p| json!({
+            "burst": p.burst,
+            "horizon_ns": p.horizon.nanos(),
+            "gain_slow_start_percent": p.gain_slow_start,
+            "gain_percent": p.gain,
+            "lumpy": p.lumpy,
+        })),
+        "window": {
+            "growth": format!("{:?}", c.window.growth),
+            "connections": c.window.connections,
+            "mss_bytes": c.window.mss,
+            "initial_bytes": c.window.initial,
+            "least_bytes": c.window.least,
+            "most_bytes": c.window.most,
+            "hystart": c.window.hystart,
+            "prr": c.window.prr,
+        },
+        "loss": {
+            "packets": c.loss.packets,
+            "eighths_of_rtt": c.loss.eighths,
+            "least_ns": c.loss.least.nanos(),
+            "by_time_always": c.loss.time,
+        },
+        "tail_loss_probes": c.timers.probes,
+        "initial_rtt_ns": c.initial_rtt.nanos(),
+        "client_windows_bytes": [c.client_flow.stream, c.client_flow.connection],
+        "server_windows_bytes": [c.server_flow.stream, c.server_flow.connection],
+        "handshake": {
+            "messages_bytes": c.handshake.messages,
+            "client_ready_at": c.handshake.client_ready,
+            "amplification": c.handshake.amplification,
+        },
+    })
+}
