@@ -1,12 +1,12 @@
-"""Frames of VHT and HE as Wireshark reads them: rate, streams, width and guard interval, and the data rate it reckons."""
+"""Frames of VHT and HE as Wireshark reads them: rate, streams, width, guard interval, and the data rate it reckons."""
 
 from pathlib import Path
 
 import pytest
-from tshark import fields
 
 from stillair.capture import write_capture
 from stillair.scenario import Scenario
+from tshark import fields
 
 TEXT = """
 name = "wide"
