@@ -11,7 +11,7 @@ use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler};
-use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
@@ -28,7 +28,7 @@ impl Scenario {
             json!({
                 "name": c.name,
                 "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0 },
-                "width_mhz": match c.width { Width::Mhz20 => 20, Width::Mhz40 => 40 },
+                "width_mhz": c.width.megahertz(),
                 "lowest_rate": c.lowest_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),
                 "protection": c.protection.map(|rate| rate.to_string()),
