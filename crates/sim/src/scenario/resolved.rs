@@ -20,7 +20,7 @@ use super::{
 
 mod path;
 
-use path::{errors, rates};
+use path::{errors, rates, traced};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -104,6 +104,9 @@ impl Scenario {
                 let (key, value) = rates(&station.rates);
                 keys[key] = value;
                 errors(&station.errors, &mut keys);
+                if let Some(trace) = &wifi.trace {
+                    keys["trace"] = traced(trace);
+                }
                 keys
             }
         };

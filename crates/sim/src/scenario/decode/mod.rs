@@ -13,6 +13,7 @@ mod rate;
 mod retries;
 mod scheme;
 mod station;
+mod trace;
 mod wiring;
 
 use std::collections::BTreeMap;
