@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for scenarios that break the reader or the world, for a given time each.
+# Looks for scenarios that break the reader or the world, and for traces that break theirs, for a given time each.
 # Usage: fuzz.sh PROGRAM SECONDS [SEED]      SEED, where to begin, is taken from the clock unless given
 set -eu
 
@@ -10,9 +10,10 @@ seed=${3:-$(date +%s)000}
 # One batch that does not end is a failure too: it hangs.
 patience=300
 
-for kind in reader world; do
+for kind in reader traces world; do
   case $kind in
     reader) batch=2000; files=$(find scenarios crates/sim/tests/scenario/good.toml -name '*.toml' | LC_ALL=C sort) ;;
+    traces) batch=2000; files=$(find crates/sim/tests/traces -type f | LC_ALL=C sort) ;;
     world) batch=20; files= ;;
   esac
   next=$seed

@@ -1,5 +1,5 @@
 //! Looks for scenarios that break the reader or the world: `fuzz reader SEED CASES FILE...` damages the bytes of scenario
-//! files, `fuzz world SEED CASES` makes small networks at random.
+//! files, `fuzz traces SEED CASES FILE...` those of traces, `fuzz world SEED CASES` makes small networks at random.
 //!
 //! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by `fuzz world SEED 1`. How long to
 //! go on is for the caller to say (scripts/fuzz.sh): nothing here reads a clock.
@@ -18,6 +18,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use stillair_model::vocabulary::{Duration, Instant, Seed};
 use stillair_sim::scenario::{self, Scenario};
+use stillair_sim::trace_file::{self, Format};
 use stillair_sim::world;
 
 /// Attempts to make a failing case smaller.
@@ -205,6 +206,31 @@ fn refused(e: &scenario::ScenarioError, lines: u32) -> Result<(), String> {
     }
 }
 
+/// Reads a text as a trace of each format; what is read is in order of time, and what is refused names a line of the text.
+fn trace(text: &str) -> Result<(), String> {
+    let lines = text.lines().count().max(1) as u32;
+    for format in [Format::Rates, Format::Mahimahi, Format::Theaterq] {
+        match trace_file::read(format, text) {
+            Ok(read) => {
+                let ordered = read.steps.is_sorted_by(|a, b| a.at < b.at);
+                let shares = read.steps.iter().all(|step| (0.0..=1.0).contains(&step.loss));
+                let begins = read.steps.first().is_some_and(|step| step.at == Duration::ZERO);
+                let over = read.steps.last().zip(read.length).is_none_or(|(step, length)| length > step.at);
+                if !(ordered && shares && begins && over) {
+                    return Err(format!("{format:?}: no trace: {read:?}"));
+                }
+            }
+            Err(bad) => {
+                let said = bad.to_string();
+                if said.chars().any(char::is_control) || !(1..=lines).contains(&bad.line) {
+                    return Err(format!("{format:?}: {said:?}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// A scenario that was read can be resolved, wired and run; a thousandth of a second is enough to begin.
 fn moment(scenario: &Scenario) -> Result<(), String> {
     drop(scenario.resolved());
@@ -215,16 +241,17 @@ fn moment(scenario: &Scenario) -> Result<(), String> {
 }
 
 fn run(arguments: &[String]) -> Result<Result<(), String>, String> {
-    let usage = || "usage: fuzz reader SEED CASES FILE... | fuzz world SEED CASES".to_owned();
+    let usage = || "usage: fuzz reader|traces SEED CASES FILE... | fuzz world SEED CASES".to_owned();
     let [kind, seed, cases, files @ ..] = arguments else { return Err(usage()) };
     let (Ok(seed), Ok(cases)) = (seed.parse(), cases.parse()) else { return Err(usage()) };
     match (kind.as_str(), files) {
-        ("reader", [_, ..]) => {
+        (kind @ ("reader" | "traces"), [_, ..]) => {
             let read_file = |file: &String| fs::read_to_string(file).map_err(|e| format!("{file}: {e}"));
             let texts: Vec<String> = files.iter().map(read_file).collect::<Result<_, _>>()?;
             let strategy =
                 (prop::sample::select(texts), damage()).prop_map(|(text, all)| damaged(&text, &all));
-            Ok(search(("reader", seed, cases), &strategy, |text| read(text), String::clone))
+            let check = if kind == "reader" { read } else { trace };
+            Ok(search((kind, seed, cases), &strategy, |text| check(text), String::clone))
         }
         ("world", []) => {
             let strategy = (random::case(), 0_u64..4);

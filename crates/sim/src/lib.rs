@@ -6,4 +6,5 @@ pub mod capture;
 pub mod engine;
 pub mod recorder;
 pub mod scenario;
+pub mod trace_file;
 pub mod world;

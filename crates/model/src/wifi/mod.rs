@@ -15,4 +15,5 @@ pub mod rx;
 pub mod seq_window;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod timeline;
 pub mod tx;

@@ -20,6 +20,7 @@ mod record;
 mod resolved;
 mod sweep;
 mod topology;
+mod trace;
 mod units;
 
 use std::net::Ipv4Addr;
@@ -42,6 +43,7 @@ pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::Profile;
 pub use quic::{QuicFlow, QuicLoad};
 pub use record::{Record, Stretch};
+pub use trace::Trace;
 
 /// A whole experiment: who is there, how they are connected and what they send.
 #[derive(Clone, PartialEq, Debug)]
@@ -207,6 +209,8 @@ pub struct Wifi {
     pub retry_limit_by_rate: bool,
     /// Pseudo retry-out of what an access point receives.
     pub retry_out: Option<RetryOutParams>,
+    /// What a station's path did over time, as a file has it; it takes the place of its rates and errors.
+    pub trace: Option<Trace>,
     /// PPDUs of more bytes begin with RTS and CTS.
     pub rts_threshold: u32,
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
@@ -417,7 +421,12 @@ pub enum Gap {
 /// "fifo")`. It acts as an edit of the file would, in the order given and before `like` is resolved. Text
 /// that is no TOML value is a string. Elements of lists are numbered: `flow.0.rate`.
 pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-    tree(text, overrides).and_then(|tree| decoded(&tree)).map_err(|fault| fault.in_file(file))
+    let read = |tree: Table| {
+        let mut scenario = decoded(&tree)?;
+        trace::load(&mut scenario, &tree, file)?;
+        Ok(scenario)
+    };
+    tree(text, overrides).and_then(read).map_err(|fault: Fault| fault.in_file(file))
 }
 
 /// The tree of `text` with overrides put in.

@@ -20,7 +20,7 @@ use super::{
     EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
 };
 
-use path::{errors, rates};
+use path::{errors, rates, traced};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -105,6 +105,9 @@ impl Scenario {
                 let (key, value) = rates(&station.rates);
                 keys[key] = value;
                 errors(&station.errors, &mut keys);
+                if let Some(trace) = &wifi.trace {
+                    keys["trace"] = traced(trace);
+                }
                 keys
             }
         };

@@ -30,7 +30,7 @@ use stillair_model::wifi::air::radio::Radio;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::timing::Timing;
-use stillair_model::wifi::rate::StatsRow;
+use stillair_model::wifi::rate::{RateControl, StatsRow};
 use stillair_model::wifi::tx::transmitter::Hardware;
 use stillair_model::wire::Wire;
 
@@ -294,7 +294,8 @@ impl<S: Sink> World<S> {
     /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a row for each rate.
     pub fn rate_stats(&self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> {
         let links = self.wlans.iter().flat_map(|w| w.dev.tx.peers.iter().map(move |p| (w.interface, p)));
-        let learning = links.filter(|(_, peer)| peer.rate.learns());
+        let learning =
+            links.filter(|(_, peer)| !matches!(peer.rate, RateControl::Fixed(_) | RateControl::Traced(_)));
         learning.map(|(from, peer)| (from, self.wlans[peer.remote.0.index()].interface, peer.rate.rows()))
     }
 

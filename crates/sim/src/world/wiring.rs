@@ -384,7 +384,7 @@ impl<'a> Plan<'a> {
     }
 
     fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, seed: Seed) -> Peer {
-        let (_, path) = self.path(at, peer);
+        let (station, path) = self.path(at, peer);
         // A station's only peer is its first.
         let back = self.numbers[self.dev(at).index()];
         let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, &path.rates, seed));
@@ -394,6 +394,9 @@ impl<'a> Plan<'a> {
         }
         path_to.choose(|ac| edca.get(ac).txop);
         path_to.errors = paths::errors(&path.errors);
+        if let Some(trace) = &self.wifi_of(station).trace {
+            paths::follow(&mut path_to, trace, |ac| edca.get(ac).txop);
+        }
         path_to.weight = path.airtime_weight;
         path_to
     }

@@ -5,6 +5,7 @@ use crate::wifi::air::given::FrameErrors;
 use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::phy::PhyRate;
 use crate::wifi::phy::errors::{ErrorTable, Snr};
+use crate::wifi::timeline::Timeline;
 
 /// Errors of the path to a neighbour.
 #[derive(Clone, Debug)]
@@ -22,6 +23,8 @@ pub enum PathErrors {
     },
     /// Noise, the same in both directions.
     Noise(Box<Noise>),
+    /// Chances that a data frame is broken, as a trace says; with 1 nothing is heard.
+    Traced(Box<Timeline<f64>>),
 }
 
 /// A signal-to-noise ratio that changes at given times.
@@ -90,6 +93,17 @@ impl PathErrors {
                 Got { whole, readable: all }
             }
             Self::Noise(noise) => noise.table(now).receive(ppdu, stream),
+            Self::Traced(chances) => {
+                let error = *chances.now(now);
+                if !matches!(ppdu.header.content, Content::Data { .. }) {
+                    return Got { whole: all, readable: all };
+                }
+                if error >= 1.0 {
+                    return Got::NOTHING;
+                }
+                let whole = (0..frames).fold(0, |bits, n| bits | u64::from(!stream.chance(error)) << n);
+                Got { whole, readable: all }
+            }
         }
     }
 
@@ -98,6 +112,7 @@ impl PathErrors {
     pub fn answer(&mut self, now: Instant, rate: PhyRate, bytes: u32, stream: &mut Stream) -> bool {
         match self {
             Self::Given { answer, .. } => !stream.chance(*answer),
+            Self::Traced(_) => true,
             Self::Noise(noise) => {
                 let table = noise.table(now);
                 !stream.chance(table.unheard(rate)) && !stream.chance(table.broken(rate, bytes))

@@ -8,6 +8,7 @@ pub mod table;
 
 use crate::vocabulary::{Instant, Rate};
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
+use crate::wifi::timeline::Timeline;
 use minstrel::Minstrel;
 use minstrel_ht::MinstrelHt;
 use stats::RateStats;
@@ -21,6 +22,9 @@ pub enum RateControl {
     MinstrelHt(Box<MinstrelHt>),
     /// Minstrel, without HT.
     Minstrel(Box<Minstrel>),
+    /// The chains that a trace says.
+    // deviation: a chain is looked for when a data PPDU is done with, as rate control's is, so one may still go at the old rate.
+    Traced(Box<Timeline<RetryChain>>),
 }
 
 /// What a frame shall find out.
@@ -71,6 +75,7 @@ impl RateControl {
             Self::Fixed(chain) => *chain,
             Self::MinstrelHt(m) => m.chain(),
             Self::Minstrel(m) => m.chain(),
+            Self::Traced(chains) => *chains.last(),
         }
     }
 
@@ -78,7 +83,7 @@ impl RateControl {
     #[inline]
     pub fn probe(&mut self, now: Instant) -> Option<Probe> {
         match self {
-            Self::Fixed(_) => None,
+            Self::Fixed(_) | Self::Traced(_) => None,
             // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_rate (4.4) - a single try.
             Self::MinstrelHt(m) => m.probe(now).map(|rate| Probe { rate, tries: 1, second: false }),
             Self::Minstrel(m) => m.probe(),
@@ -97,13 +102,17 @@ impl RateControl {
             Self::Fixed(_) => false,
             Self::MinstrelHt(m) => m.sent(now, sent),
             Self::Minstrel(m) => m.sent(now, sent),
+            Self::Traced(chains) => {
+                let before = *chains.last();
+                *chains.now(now) != before
+            }
         }
     }
 
     /// Throughput that it expects; none if that follows from the chain alone.
     pub fn expected(&self) -> Option<Rate> {
         match self {
-            Self::Fixed(_) => None,
+            Self::Fixed(_) | Self::Traced(_) => None,
             Self::MinstrelHt(m) => Some(m.expected()),
             Self::Minstrel(m) => Some(m.expected()),
         }
@@ -112,7 +121,7 @@ impl RateControl {
     /// What `rc_stats` shows; nothing of a fixed rate.
     pub fn rows(&self) -> Vec<StatsRow> {
         match self {
-            Self::Fixed(_) => Vec::new(),
+            Self::Fixed(_) | Self::Traced(_) => Vec::new(),
             Self::MinstrelHt(m) => m.rows(),
             Self::Minstrel(m) => m.rows(),
         }

@@ -96,9 +96,14 @@ fn places() -> Vec<Place> {
     let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";
     change.sets.push((format!("{STATION}.snr"), ratios.to_owned()));
     out.push(change);
-    for (above, key) in
-        [(AP, "scheme"), (AP, "retry_out"), (AP, "qdisc"), (STATION, "qdisc"), (WIRED, "qdisc")]
-    {
+    for (above, key) in [
+        (AP, "scheme"),
+        (AP, "retry_out"),
+        (AP, "qdisc"),
+        (STATION, "qdisc"),
+        (STATION, "trace"),
+        (WIRED, "qdisc"),
+    ] {
         let table = out.iter().find(|p| p.path == above).expect("placed above").shape;
         for shape in table.key(key).expect("a key with kinds").form.shapes() {
             let path = format!("{above}.{key}");
@@ -113,6 +118,9 @@ fn places() -> Vec<Place> {
             let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
             let rate = match shape.kind() {
                 "index" => ", index = 1",
+                "rates" => ", file = \"tests/traces/walk.csv\"",
+                "mahimahi" => ", file = \"tests/traces/cell.mahimahi\"",
+                "theaterq" => ", file = \"tests/traces/path.theaterq\"",
                 "htb" => ", rate = \"10 Mbit/s\"",
                 "tbf" => ", rate = \"10 Mbit/s\", burst = 5000, child = \"pfifo\"",
                 _ => "",
@@ -288,6 +296,8 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         // Tests of as many flows as are asked for.
         ("Test", "name") if value.contains("_n") => Some(set(".streams", "3")),
         ("Test", "streams") => Some(set(".name", "tcp_nup")),
+        // A file that is there.
+        ("Trace of rates" | "Trace of mahimahi" | "Trace of TheaterQ", "file") => None,
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),

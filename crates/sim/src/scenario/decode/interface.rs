@@ -10,7 +10,7 @@ use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
-use super::{Names, edca, link, losses, rate, refer, retries, scheme, station};
+use super::{Names, edca, link, losses, rate, refer, retries, scheme, station, trace};
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -97,6 +97,7 @@ static STATION: Shape = Shape {
         station::KEYS,
         rate::KEYS,
         losses::KEYS,
+        trace::KEYS,
         &[Key::or("scheme", scheme::FORM, "fifo", "how it queues and schedules")],
     ],
 };
@@ -160,14 +161,16 @@ fn wifi<'a>(
     }
     let channel = refer(&section.need("channel", "the name of a channel")?, &context.names.channels)?;
     let is_ap = section.need("role", "\"ap\" or \"station\"")?.choice(&[("ap", true), ("station", false)])?;
-    let mut radio = None;
+    let (mut radio, mut traced) = (None, None);
     section.narrow(if is_ap { &AP } else { &STATION });
     let (role, scheme) = if is_ap {
         (Role::Ap, scheme::read(&section.need("scheme", &scheme::names())?)?)
     } else {
         let ap = section.need("ap", "its access point's interface, such as \"ap.wlan0\"")?;
-        let role =
-            Role::Station(station::read(section, context.names.interface(&ap)?, &context.channels[channel])?);
+        let on = &context.channels[channel];
+        let station = station::read(section, context.names.interface(&ap)?, on)?;
+        traced = trace::read(section, &station, on.width)?;
+        let role = Role::Station(station);
         wiring.stations.push((at, ap));
         if let Some(field) = section.get("radio") {
             radio = Some(context.names.interface_from(at.node, &field)?);
@@ -202,6 +205,7 @@ fn wifi<'a>(
         retry_limit: limit,
         retry_limit_by_rate: limit_by_rate,
         retry_out,
+        trace: traced,
         rts_threshold,
         radio,
     };

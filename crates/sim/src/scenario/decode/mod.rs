@@ -14,6 +14,7 @@ mod rate;
 mod retries;
 mod scheme;
 mod station;
+mod trace;
 mod wiring;
 
 use std::collections::BTreeMap;

@@ -7,7 +7,7 @@ use super::super::error::Fault;
 use super::super::reader::Section;
 
 /// Tries of an MPDU by the driver.
-// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (4.4) - 30; older trees have 10.
+// linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_MAX_SW_RETRIES (3.11, 4.4) - 30; trees before about 3.7 have 10.
 const RETRY_LIMIT: u8 = 30;
 
 /// The same by the firmware behind ath9k_htc.

@@ -3,11 +3,20 @@
 use serde_json::{Value, json};
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;
-use stillair_model::wifi::phy::RateTry;
 use stillair_model::wifi::phy::errors::Snr;
+use stillair_model::wifi::phy::{RateTry, RetryChain};
 use stillair_model::wifi::rate::minstrel::Legacy;
 
-use super::super::{Errors, GivenErrors, Rates};
+use super::super::{Errors, GivenErrors, Rates, Trace};
+
+/// What a file says of a path.
+pub(super) fn traced(trace: &Trace) -> Value {
+    let step = |(at, chain, loss): &(Duration, RetryChain, f64)| {
+        json!([at.nanos(), chain.entries()[0].rate.to_string(), loss])
+    };
+    let steps: Vec<Value> = trace.steps.iter().map(step).collect();
+    json!({ "file": trace.file, "repeat_ns": trace.length.map(Duration::nanos), "at_ns_rate_loss": steps })
+}
 
 /// How a path's rates are chosen, under the key that says so.
 pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {

@@ -1,14 +1,16 @@
 //! What a path between two devices is made of: how its rates are chosen, and what is lost on it.
 
-use stillair_model::vocabulary::{Instant, Seed};
+use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::given::{FrameErrors, RateErrors};
 use stillair_model::wifi::air::reception::{Noise, PathErrors};
 use stillair_model::wifi::rate::RateControl;
 use stillair_model::wifi::rate::minstrel::Minstrel;
 use stillair_model::wifi::rate::minstrel_ht::{MinstrelHt, Version};
+use stillair_model::wifi::timeline::Timeline;
+use stillair_model::wifi::tx::transmitter::Peer;
 
 use super::Plan;
-use crate::scenario::{self, GivenErrors, InterfaceRef, Rates};
+use crate::scenario::{self, GivenErrors, InterfaceRef, Rates, Trace};
 
 impl Plan<'_> {
     /// What chooses the rates of frames from one device to another: each end by its own kernel.
@@ -51,4 +53,18 @@ pub(super) fn errors(of: &scenario::Errors) -> PathErrors {
             PathErrors::Noise(Box::new(Noise::new(&steps).expect("a path has a ratio from the start on")))
         }
     }
+}
+
+/// Puts a trace in the place of a neighbour's rates and errors. `txop` is as for [`Peer::choose`].
+pub(super) fn follow(peer: &mut Peer, trace: &Trace, txop: impl Fn(Ac) -> Duration) {
+    let chains = trace.steps.iter().map(|&(at, chain, _)| (at, chain)).collect();
+    peer.rate = RateControl::Traced(Box::new(timeline(chains, trace.length)));
+    let losses = trace.steps.iter().map(|&(at, _, loss)| (at, loss)).collect();
+    peer.errors = PathErrors::Traced(Box::new(timeline(losses, trace.length)));
+    peer.choose(txop);
+}
+
+/// What a trace says, which was checked when it was read.
+fn timeline<T>(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Timeline<T> {
+    Timeline::new(steps, length).expect("a trace begins at 0 and is in order")
 }

@@ -1,0 +1,98 @@
+//! What holds from one time to the next, as a trace says.
+
+use crate::vocabulary::{Duration, Instant};
+
+/// Values in order of time. Time does not go back, so looking is no search.
+#[derive(Clone, Debug)]
+pub struct Timeline<T> {
+    steps: Vec<(Duration, T)>,
+    /// After this it begins anew; none if the last value holds for good.
+    length: Option<Duration>,
+    /// Which of them holds.
+    at: usize,
+    /// When the present round began.
+    began: Instant,
+}
+
+impl<T> Timeline<T> {
+    /// The values, each from its time on, the first at 0; after `length`, if given, they begin anew. None if there is no
+    /// first, they are not in order, or `length` is not after the last.
+    pub fn new(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Option<Self> {
+        let first = steps.first()?.0;
+        let last = steps.last()?.0;
+        let ordered = steps.is_sorted_by(|(a, _), (b, _)| a < b);
+        let fits = first == Duration::ZERO && ordered && length.is_none_or(|length| length > last);
+        fits.then_some(Self { steps, length, at: 0, began: Instant::ZERO })
+    }
+
+    /// When the next value holds, if there is one.
+    fn next(&self) -> Option<Instant> {
+        match self.steps.get(self.at + 1) {
+            Some(&(at, _)) => Some(self.began + at),
+            None => self.length.map(|length| self.began + length),
+        }
+    }
+
+    /// The value that holds now.
+    #[inline]
+    pub fn now(&mut self, now: Instant) -> &T {
+        while let Some(next) = self.next()
+            && next <= now
+        {
+            self.at += 1;
+            if self.at == self.steps.len() {
+                (self.at, self.began) = (0, next);
+            }
+        }
+        &self.steps[self.at].1
+    }
+
+    /// The value that held when it was last looked at.
+    #[inline]
+    pub fn last(&self) -> &T {
+        &self.steps[self.at].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    #[test]
+    fn values_follow_each_other_and_begin_anew() {
+        let steps = vec![(ms(0), 'a'), (ms(10), 'b'), (ms(15), 'c')];
+        // time in ms; what holds for good, and begins anew after 20 ms
+        let table = [
+            (0, 'a', 'a'),
+            (9, 'a', 'a'),
+            (10, 'b', 'b'),
+            (15, 'c', 'c'),
+            (19, 'c', 'c'),
+            (20, 'c', 'a'),
+            (31, 'c', 'b'),
+            (55, 'c', 'c'),
+            (60, 'c', 'a'),
+            (1_000_015, 'c', 'c'),
+        ];
+        let mut good = Timeline::new(steps.clone(), None).unwrap();
+        let mut anew = Timeline::new(steps, Some(ms(20))).unwrap();
+        for (at, held, again) in table {
+            let now = Instant::ZERO + ms(at);
+            assert_eq!((*good.now(now), *anew.now(now)), (held, again), "{at} ms");
+            assert_eq!((*good.last(), *anew.last()), (held, again), "{at} ms");
+        }
+    }
+
+    #[test]
+    fn what_is_no_timeline() {
+        let steps = |times: &[u64]| times.iter().map(|&n| (ms(n), n)).collect::<Vec<_>>();
+        for (times, length) in [(&[][..], None), (&[1], None), (&[0, 5, 5], None), (&[0, 5], Some(5))] {
+            assert!(Timeline::new(steps(times), length.map(ms)).is_none(), "{times:?} {length:?}");
+        }
+        assert!(Timeline::new(steps(&[0]), Some(ms(1))).is_some());
+    }
+}

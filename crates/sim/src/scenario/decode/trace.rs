@@ -1,0 +1,95 @@
+//! A station's trace: the file of rate and loss over time.
+
+use stillair_model::wifi::phy::{PhyRate, Width};
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::error::Fault;
+use super::super::reader::Section;
+use super::super::{Rates, Station, Trace};
+use crate::trace_file::Format;
+
+static RATES: Shape = Shape {
+    title: "Trace of rates",
+    about: "Lines of time in s, rate (`mcs3` takes width and guard interval from `rate`) and share of broken data frames: `0.5, mcs3, 0.1`. \
+            The first is at 0 s, the last holds for good; `t_s,rate,error_rate` may stand above them.",
+    groups: &[&[
+        Key::tag("kind", "rates"),
+        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+    ]],
+};
+
+static MAHIMAHI: Shape = Shape {
+    title: "Trace of mahimahi",
+    about: "Lines of times in ms at which 1504 bytes may leave. In each tenth of a second the rate is the fastest HT rate with the width, guard \
+            interval and at most the streams of `rate` that carries no more; where nothing may leave, nothing is heard.",
+    groups: &[&[
+        Key::tag("kind", "mahimahi"),
+        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+        Key::or(
+            "repeat",
+            Form::Boolean,
+            "true",
+            "it begins anew when it is over, as in mahimahi; or its end holds for good",
+        ),
+    ]],
+};
+
+static THEATERQ: Shape = Shape {
+    title: "Trace of TheaterQ",
+    about: "Lines of how long, latency, rate, loss and limit, or of nine fields. Of these, rate and loss count: the rate becomes an HT rate as \
+            with mahimahi, the loss is the share of broken data frames.",
+    groups: &[&[
+        Key::tag("kind", "theaterq"),
+        Key::need("file", Form::Text, "the file, from the scenario's folder"),
+        Key::or(
+            "repeat",
+            Form::Boolean,
+            "false",
+            "it begins anew when it is over (`cont LOOP`); or its end holds for good (`cont HOLD`)",
+        ),
+    ]],
+};
+
+const KINDS: [(&str, Format); 3] =
+    [("rates", Format::Rates), ("mahimahi", Format::Mahimahi), ("theaterq", Format::Theaterq)];
+
+const TRACES: Form = Form::Kinds { shapes: &[&RATES, &MAHIMAHI, &THEATERQ], bare: false };
+
+/// Keys of a station's interface.
+pub(super) const KEYS: &[Key] = &[Key::open(
+    "trace",
+    TRACES,
+    "none",
+    "a file of rate and loss over time, both ways, in place of `error_rate` and the others of its kind; beside a fixed HT `rate`. A rate \
+     that changes is taken for the PPDU after the one that is under way",
+)];
+
+/// Chances of loss that a trace has itself.
+const LOSSES: [&str; 5] = ["snr", "distance", "error_rate", "ack_error_rate", "unheard_rate"];
+
+pub(super) fn read(
+    section: &mut Section<'_>,
+    station: &Station,
+    width: Width,
+) -> Result<Option<Trace>, Fault> {
+    let Some(field) = section.get("trace") else { return Ok(None) };
+    if let Some(key) = LOSSES.into_iter().find(|key| section.has(key)) {
+        return Err(field.found(format!("a trace beside {key}"), "one of them"));
+    }
+    let base = match &station.rates {
+        Rates::Fixed(chain) if matches!(chain.entries(), [one] if matches!(one.rate, PhyRate::Ht(_))) => {
+            chain.entries()[0]
+        }
+        _ => return Err(field.found("a trace", "a fixed HT rate beside it, and no retry chain of several")),
+    };
+    let (kind, mut table) = field.kind_table("a table with kind and file")?;
+    let format = KINDS.iter().find(|(name, _)| *name == kind).expect("every kind has a format").1;
+    let file = table.need("file", "the name of a file")?.text("the name of a file")?.to_owned();
+    let repeat = match format {
+        Format::Rates => false,
+        Format::Mahimahi => table.or("repeat", true)?,
+        Format::Theaterq => table.or("repeat", false)?,
+    };
+    table.finish()?;
+    Ok(Some(Trace { file, format, repeat, base, width, steps: Vec::new(), length: None }))
+}

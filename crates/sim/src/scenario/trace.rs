@@ -1,0 +1,179 @@
+//! A station's path as a file has recorded it: rate and loss over time.
+
+use std::fs;
+use std::path::Path;
+
+use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
+
+use super::document::Table;
+use super::error::Fault;
+use super::units::phy_rate;
+use super::{Medium, Scenario};
+use crate::trace_file::{self, BadLine, Carries, Format, Step, Steps};
+
+/// Bytes of the largest file that is read.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// A trace of a station's path.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Trace {
+    /// The file as the scenario names it.
+    pub file: String,
+    /// Its format.
+    pub format: Format,
+    /// It begins anew when it is over, where its format says when that is.
+    pub repeat: bool,
+    /// The rate of which other rates take width, guard interval and streams, and how often each is tried.
+    pub base: RateTry,
+    /// Widest channel.
+    pub width: Width,
+    /// From when on which rates, and what share of data frames is lost; nothing before the file is read.
+    pub steps: Vec<(Duration, RetryChain, f64)>,
+    /// When it begins anew.
+    pub length: Option<Duration>,
+}
+
+/// Reads the files of a scenario's traces. Names are relative to the folder of `file`, the scenario's.
+pub(super) fn load(scenario: &mut Scenario, tree: &Table, file: &str) -> Result<(), Fault> {
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    for node in &mut scenario.nodes {
+        for interface in &mut node.interfaces {
+            let Medium::Wifi(wifi) = &mut interface.medium else { continue };
+            let Some(trace) = &mut wifi.trace else { continue };
+            let keys = ["node", &node.name, "interface", &interface.name, "trace", "file"];
+            let wrong = |found: String, expected: String| {
+                Fault::new(tree.origin_of(&keys), keys.join("."), found, expected)
+            };
+            let text = text(&folder.join(&trace.file)).map_err(|why| {
+                wrong(format!("{:?}, {why}", trace.file), format!("a file of up to {MOST_BYTES} bytes"))
+            })?;
+            fill(trace, &text).map_err(|bad| {
+                wrong(format!("{} in line {} of {:?}", bad.found, bad.line, trace.file), bad.expected)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// A file's text, or why there is none.
+fn text(path: &Path) -> Result<String, String> {
+    let known = fs::metadata(path).map_err(|_| "which cannot be read".to_owned())?;
+    // A device or a pipe may never end.
+    if !known.is_file() || known.len() > MOST_BYTES {
+        return Err("which is no file or too large".to_owned());
+    }
+    fs::read_to_string(path).map_err(|_| "which is no text".to_owned())
+}
+
+/// Puts what a file says into a trace.
+fn fill(trace: &mut Trace, text: &str) -> Result<(), BadLine> {
+    let Steps { steps, length } = trace_file::read(trace.format, text)?;
+    for step in &steps {
+        let rate = rate(step, trace)?;
+        let chain =
+            RetryChain::new(&[RateTry { rate, ..trace.base }]).expect("one entry with tries is a chain");
+        trace.steps.push((step.at, chain, step.loss));
+    }
+    trace.length = length.filter(|_| trace.repeat);
+    Ok(())
+}
+
+/// The rate of a step: the one it names, or the fastest that does not carry more than it says.
+// deviation: a link that carries less than the slowest rate is as fast as that, unless it carries nothing.
+fn rate(step: &Step, trace: &Trace) -> Result<PhyRate, BadLine> {
+    match &step.carries {
+        Carries::Named(name) => {
+            let bad = |expected: String| BadLine { line: step.line, found: format!("{name:?}"), expected };
+            let rate = phy_rate(name, Some(trace.base.rate)).map_err(bad)?;
+            match rate {
+                PhyRate::Ht(ht) if ht.width <= trace.width => Ok(rate),
+                _ => Err(bad("an HT rate no wider than its channel".to_owned())),
+            }
+        }
+        Carries::Capacity(capacity) => Ok(fastest(*capacity, trace.base.rate)),
+    }
+}
+
+/// The fastest rate of the width, guard interval and streams of `base` that is not above `capacity`, or the slowest.
+fn fastest(capacity: Rate, base: PhyRate) -> PhyRate {
+    let PhyRate::Ht(own) = base else { return base };
+    let streams = own.mcs / 8;
+    let all = (0..8 * (streams + 1)).map(|mcs| PhyRate::Ht(HtRate { mcs, ..own }));
+    let fits = all.clone().filter(|rate| rate.rate().bps() <= capacity.bps());
+    fits.max_by_key(|rate| rate.rate().bps())
+        .or_else(|| all.min_by_key(|rate| rate.rate().bps()))
+        .unwrap_or(base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trace(format: Format) -> Trace {
+        let base = RateTry::new(PhyRate::parse("ht20-mcs15-sgi").unwrap(), 4);
+        let (file, steps) = ("x".to_owned(), Vec::new());
+        Trace { file, format, repeat: true, base, width: Width::Mhz20, steps, length: None }
+    }
+
+    #[test]
+    fn a_capacity_is_the_fastest_rate_below_it() {
+        let base = |name| PhyRate::parse(name).unwrap();
+        // Mbit/s times ten, what the width and streams come from, the rate
+        let table = [
+            (0, "ht20-mcs7-lgi", "ht20-mcs0-lgi"),
+            (64, "ht20-mcs7-lgi", "ht20-mcs0-lgi"),
+            (65, "ht20-mcs7-lgi", "ht20-mcs0-lgi"),
+            (389, "ht20-mcs7-lgi", "ht20-mcs3-lgi"),
+            (1000, "ht20-mcs7-lgi", "ht20-mcs7-lgi"),
+            (1000, "ht20-mcs8-lgi", "ht20-mcs12-lgi"),
+            (9999, "ht40-mcs15-sgi", "ht40-mcs15-sgi"),
+        ];
+        for (tenths, from, rate) in table {
+            assert_eq!(fastest(Rate::from_bps(tenths * 100_000), base(from)), base(rate), "{tenths} {from}");
+        }
+    }
+
+    #[test]
+    fn a_file_becomes_rates_and_losses() {
+        let mut own = trace(Format::Rates);
+        fill(&mut own, "0,mcs3,0.1\n2,ht20-mcs0-lgi,1\n").unwrap();
+        let shown: Vec<_> = own
+            .steps
+            .iter()
+            .map(|(at, chain, loss)| {
+                (
+                    at.nanos() / 1_000_000_000,
+                    chain.entries()[0].rate.to_string(),
+                    chain.entries()[0].tries,
+                    *loss,
+                )
+            })
+            .collect();
+        assert_eq!(shown, [(0, "ht20-mcs3-sgi".to_owned(), 4, 0.1), (2, "ht20-mcs0-lgi".to_owned(), 4, 1.0)]);
+        assert_eq!(own.length, None);
+        let mut own = trace(Format::Mahimahi);
+        fill(&mut own, "50\n100\n").unwrap();
+        assert_eq!((own.steps.len(), own.length), (1, Some(Duration::from_millis(100))));
+        let mut once = Trace { repeat: false, ..trace(Format::Mahimahi) };
+        fill(&mut once, "50\n100\n").unwrap();
+        assert_eq!(once.length, None);
+    }
+
+    #[test]
+    fn rates_that_a_line_may_not_name() {
+        for name in ["ht40-mcs3-lgi", "ofdm-6", "cck-11"] {
+            let bad = fill(&mut trace(Format::Rates), &format!("0,mcs3,0\n1,{name},0\n")).unwrap_err();
+            assert_eq!(
+                (bad.line, bad.expected.as_str()),
+                (2, "an HT rate no wider than its channel"),
+                "{name}"
+            );
+        }
+        let bad = fill(&mut trace(Format::Rates), "0,mcs99,0\n").unwrap_err();
+        assert_eq!(
+            bad.to_string(),
+            "line 1: found \"mcs99\", expected an HT rate such as \"ht20-mcs15-sgi\" or \"mcs15\" (mcs 0 to 31)"
+        );
+    }
+}

@@ -1,0 +1,49 @@
+//! Mahimahi's traces: a line for each packet that may leave, with its time in ms.
+// mahimahi: mm-link(1) - each line is an opportunity to deliver 1504 bytes at that ms; the trace begins anew after its last one.
+
+use stillair_model::vocabulary::{Duration, Rate};
+
+use super::{BadLine, Carries, Line, Step, Steps};
+
+/// Bits that one line lets through.
+const BITS: u64 = 1504 * 8;
+
+/// How long opportunities are counted together: a rate is what was delivered in this time.
+// deviation: mahimahi delivers each at its ms; a rate over a tenth of a second keeps what outlasts a few aggregates.
+const WINDOW_MS: u64 = 100;
+
+/// An hour: longer traces are refused.
+const MOST_MS: u64 = 3_600_000;
+
+pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, BadLine> {
+    let (mut counts, mut first, mut before) = (Vec::<(u64, u32)>::new(), 0, 0);
+    for line in lines {
+        let ms = line.whole(line.text, MOST_MS, "a time in whole ms, at most 3600000")?;
+        if ms < before {
+            return Err(
+                line.wrong(line.text, format!("a time that is not before that of line {first}: {before}"))
+            );
+        }
+        (first, before) = (line.number, ms);
+        // What leaves at the end of a window is the last of it.
+        let window = usize::try_from(ms.saturating_sub(1) / WINDOW_MS).expect("an hour has 36000");
+        while counts.len() <= window {
+            counts.push((0, line.number));
+        }
+        counts[window].0 += 1;
+    }
+    if !counts.is_empty() && before == 0 {
+        let line = Line { text: "0", number: first };
+        return Err(line.wrong("0", "a last time after 0, when the trace begins anew"));
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    for (n, &(packets, line)) in (0..).zip(&counts) {
+        let (from, to) = (n * WINDOW_MS, ((n + 1) * WINDOW_MS).min(before));
+        let carries = Carries::Capacity(Rate::from_bps(packets * BITS * 1000 / (to - from)));
+        let loss = if packets == 0 { 1.0 } else { 0.0 };
+        if steps.last().is_none_or(|last| last.carries != carries) {
+            steps.push(Step { at: Duration::from_millis(from), carries, loss, line });
+        }
+    }
+    Ok(Steps { steps, length: Some(Duration::from_millis(before)) })
+}

@@ -1,0 +1,73 @@
+//! TheaterQ's traces: lines of how long they hold, latency, rate, loss and queue limit.
+// theaterq: README.md, Trace File Format (cs7org/TheaterQ) - five fields, or nine in the extended format: us, ns, [ns,] bit/s, loss and
+// limit, [probability and delay of duplicates, route]; losses are scaled to 32 bits. Lines that begin with no digit are ignored there.
+
+use stillair_model::vocabulary::{Duration, Rate};
+
+use super::{BadLine, Carries, Line, MOST_STEPS, Step, Steps};
+
+/// Names of the fields of both formats, each with the most it may be.
+const SIMPLE: [(&str, u64); 5] =
+    [("KEEP", MOST_KEEP), ("LATENCY", u64::MAX), ("RATE", MOST_RATE), ("LOSS", SCALE), ("LIMIT", SCALE)];
+const EXTENDED: [(&str, u64); 9] = [
+    ("KEEP", MOST_KEEP),
+    ("LATENCY", u64::MAX),
+    ("JITTER", u64::MAX),
+    ("RATE", MOST_RATE),
+    ("LOSS", SCALE),
+    ("LIMIT", SCALE),
+    ("DUP_PROB", SCALE),
+    ("DUP_DELAY", u64::MAX),
+    ("ROUTE_ID", SCALE),
+];
+
+/// A loss of everything.
+const SCALE: u64 = u32::MAX as u64;
+/// Microseconds of a day.
+const MOST_KEEP: u64 = 86_400_000_000;
+/// A Tbit/s.
+const MOST_RATE: u64 = 1_000_000_000_000;
+
+pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, BadLine> {
+    let (mut steps, mut at, mut fields) = (Vec::new(), Duration::ZERO, 0);
+    for line in
+        lines.filter(|line| line.text.starts_with(|c: char| c.is_ascii_digit() || c == ',' || c == '-'))
+    {
+        let found: Vec<&str> = line.text.split(',').map(str::trim).collect();
+        let names: &[(&str, u64)] = match found.len() {
+            5 => &SIMPLE,
+            9 => &EXTENDED,
+            n => {
+                return Err(
+                    line.wrong(line.text, format!("5 fields, or 9 in the extended format; these are {n}"))
+                );
+            }
+        };
+        if fields != 0 && fields != found.len() {
+            return Err(line.wrong(line.text, format!("{fields} fields, as in the lines before")));
+        }
+        fields = found.len();
+        let (mut keep, mut rate, mut loss) = (0, 0, 0);
+        for (field, &(name, most)) in found.into_iter().zip(names) {
+            let value = line.whole(field, most, &format!("{name}, a whole number up to {most}"))?;
+            match name {
+                "KEEP" if value == 0 => return Err(line.wrong(field, "KEEP, a time in us above 0")),
+                "KEEP" => keep = value,
+                "RATE" => rate = value,
+                "LOSS" => loss = value,
+                // What is no part of a rate or a loss: a station's path has its own.
+                _ => {}
+            }
+        }
+        if steps.len() == MOST_STEPS {
+            return Err(line.too_many());
+        }
+        let loss = if rate == 0 { 1.0 } else { loss as f64 / SCALE as f64 };
+        steps.push(Step { at, carries: Carries::Capacity(Rate::from_bps(rate)), loss, line: line.number });
+        at += Duration::from_micros(keep);
+        if at > Duration::from_micros(MOST_KEEP) {
+            return Err(line.wrong(line.text, "a trace of a day at most"));
+        }
+    }
+    Ok(Steps { steps, length: Some(at) })
+}
