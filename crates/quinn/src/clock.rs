@@ -1,0 +1,64 @@
+//! Virtual time as the library wants it: an instant of the standard library, made of a fixed base and an offset.
+
+#![allow(
+    clippy::disallowed_types,
+    clippy::disallowed_methods,
+    reason = "quinn takes the standard library's instants, and an instant can be made only by reading the clock: it is read \
+              once, and nothing but differences to that reading is ever looked at"
+)]
+
+use std::sync::OnceLock;
+
+use stillair_model::vocabulary::Instant;
+
+/// What the library calls an instant.
+pub use std::time::Instant as StdInstant;
+
+/// The standard library's span.
+pub use std::time::Duration as StdDuration;
+
+/// Virtual time zero, the same for all stacks of a process. A day after the reading, so that whatever span a stack takes
+/// off its time leaves an instant that the platform can express.
+fn base() -> StdInstant {
+    static BASE: OnceLock<StdInstant> = OnceLock::new();
+    *BASE.get_or_init(|| StdInstant::now() + StdDuration::from_secs(86_400))
+}
+
+/// Virtual time in the library's terms.
+#[inline]
+pub fn to_std(at: Instant) -> StdInstant {
+    base() + StdDuration::from_nanos(at.nanos())
+}
+
+/// The library's time as virtual time.
+#[inline]
+pub fn from_std(at: StdInstant) -> Instant {
+    Instant::from_nanos(at.saturating_duration_since(base()).as_nanos() as u64)
+}
+
+/// A span in the library's terms.
+pub fn span(d: stillair_model::vocabulary::Duration) -> StdDuration {
+    StdDuration::from_nanos(d.nanos())
+}
+
+/// The library's span as one of ours.
+pub fn from_span(d: StdDuration) -> stillair_model::vocabulary::Duration {
+    stillair_model::vocabulary::Duration::from_nanos(d.as_nanos() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_back_to_the_nanosecond() {
+        for ns in [0, 1, 999_999_999, 1_000_000_001, 86_400_000_000_007] {
+            assert_eq!(from_std(to_std(Instant::from_nanos(ns))).nanos(), ns);
+        }
+        assert_eq!(from_std(to_std(Instant::ZERO) - StdDuration::from_nanos(1)), Instant::ZERO);
+        assert_eq!(
+            from_span(span(stillair_model::vocabulary::Duration::from_micros(333_000))).nanos(),
+            333_000_000
+        );
+    }
+}

@@ -1,0 +1,164 @@
+//! What an end is like: the settings that a scenario may set, and the parts that they become.
+
+use std::fmt;
+use std::sync::Arc;
+
+use quinn_proto::congestion::{BbrConfig, CubicConfig, NewRenoConfig};
+use quinn_proto::crypto::{ClientConfig, ServerConfig};
+use quinn_proto::{AckFrequencyConfig, MtuDiscoveryConfig, TransportConfig, VarInt};
+use stillair_model::transport::quic::window::WindowParams;
+use stillair_model::vocabulary::Duration;
+
+use crate::chromium::Chromium;
+use crate::clock::span;
+use crate::gate::Factory;
+use crate::sim_null::SimNull;
+
+/// A congestion control.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Congestion {
+    /// CUBIC, quinn's default.
+    Cubic,
+    /// NewReno of RFC 9002.
+    NewReno,
+    /// BBR, of which quinn uses the window and not the pacing rate.
+    Bbr,
+    /// The model's window behind quinn's interface, such as Chromium's.
+    Model(WindowParams),
+}
+
+/// How often the peer is asked to acknowledge (draft-ietf-quic-ack-frequency).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AckFrequency {
+    /// Packets that one acknowledgement is for.
+    pub every: u32,
+    /// Longest delay of an acknowledgement; none means the peer's own. From 1 ms to the greater of the round-trip time and
+    /// 25 ms.
+    pub max_delay: Option<Duration>,
+    /// Packets out of order that are acknowledged at once: 1 means any, 0 means none.
+    pub reordering: u32,
+}
+
+/// What one end is like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Settings {
+    /// Its congestion control.
+    pub congestion: Congestion,
+    /// Initial window in bytes; none means what its control has by itself.
+    pub initial_window: Option<u64>,
+    /// Packets are spread over the round trip.
+    pub pacing: bool,
+    /// What it asks its peer for as the sender of data.
+    pub ack_frequency: Option<AckFrequency>,
+    /// Bytes of UDP payload at the beginning.
+    pub first_mtu: u16,
+    /// Bytes of UDP payload that it looks for by probes; the same as the first means no probes.
+    pub mtu: u16,
+    /// What it lets be sent on a stream ahead of the reader; none means quinn's own.
+    pub stream_window: Option<u32>,
+    /// What it lets be sent on the connection; none means no limit, quinn's own.
+    pub connection_window: Option<u32>,
+    /// Sizes of the handshake without encryption.
+    pub handshake: SimNull,
+}
+
+impl Settings {
+    /// quinn as it comes.
+    pub const QUINN: Self = Self {
+        congestion: Congestion::Cubic,
+        initial_window: None,
+        pacing: true,
+        ack_frequency: None,
+        first_mtu: 1_200,
+        mtu: 1_452,
+        stream_window: None,
+        connection_window: None,
+        handshake: SimNull::TLS,
+    };
+
+    /// The parts that these settings stand for.
+    pub fn parts(&self) -> Parts {
+        let mut transport = TransportConfig::default();
+        transport.initial_mtu(self.first_mtu).min_mtu(self.first_mtu.min(1_200));
+        let discovery = (self.mtu > self.first_mtu).then(|| {
+            let mut discovery = MtuDiscoveryConfig::default();
+            discovery.upper_bound(self.mtu);
+            discovery
+        });
+        transport.mtu_discovery_config(discovery);
+        if let Some(ask) = self.ack_frequency {
+            let mut config = AckFrequencyConfig::default();
+            // spec: draft-ietf-quic-ack-frequency 4 - the threshold is how many may go without: one less than an
+            // acknowledgement is for.
+            config.ack_eliciting_threshold(VarInt::from_u32(ask.every.saturating_sub(1)));
+            config
+                .reordering_threshold(VarInt::from_u32(ask.reordering))
+                .max_ack_delay(ask.max_delay.map(span));
+            transport.ack_frequency_config(Some(config));
+        }
+        if let Some(window) = self.stream_window {
+            transport.stream_receive_window(VarInt::from_u32(window));
+        }
+        if let Some(window) = self.connection_window {
+            transport.receive_window(VarInt::from_u32(window));
+        }
+        let null = Arc::new(self.handshake);
+        Parts {
+            transport,
+            controller: self.controller(),
+            pacing: self.pacing,
+            client: null.clone(),
+            server: null,
+            server_name: "server",
+        }
+    }
+
+    fn controller(&self) -> Factory {
+        macro_rules! with_window {
+            ($config:expr) => {{
+                let mut config = $config;
+                if let Some(window) = self.initial_window {
+                    config.initial_window(window);
+                }
+                Arc::new(config)
+            }};
+        }
+        match self.congestion {
+            Congestion::Cubic => with_window!(CubicConfig::default()),
+            Congestion::NewReno => with_window!(NewRenoConfig::default()),
+            Congestion::Bbr => with_window!(BbrConfig::default()),
+            Congestion::Model(params) => {
+                let initial = self.initial_window.unwrap_or(params.initial);
+                Arc::new(Chromium(WindowParams { initial, ..params }))
+            }
+        }
+    }
+}
+
+/// What an end is made of, in quinn's own types: for those who bring a configuration or a controller of their own.
+pub struct Parts {
+    /// quinn's configuration of a connection. Its factory of controllers is not used, and its clocks and seeds are not set
+    /// here.
+    pub transport: TransportConfig,
+    /// What makes the congestion controller.
+    pub controller: Factory,
+    /// Packets are spread over the round trip by quinn's pacer.
+    pub pacing: bool,
+    /// Cryptography of a client.
+    pub client: Arc<dyn ClientConfig>,
+    /// Cryptography of a server.
+    pub server: Arc<dyn ServerConfig>,
+    /// The name that a client asks for.
+    pub server_name: &'static str,
+}
+
+impl fmt::Debug for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { transport, pacing, server_name, .. } = self;
+        f.debug_struct("Parts")
+            .field("transport", transport)
+            .field("pacing", pacing)
+            .field("server_name", server_name)
+            .finish_non_exhaustive()
+    }
+}

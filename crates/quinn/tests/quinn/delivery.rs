@@ -1,0 +1,47 @@
+//! What streams deliver, and that it is the same each time.
+
+use proptest::prelude::*;
+use stillair_quinn::Settings;
+
+use super::bench::{Fifo, download};
+use super::{ends, plain};
+
+#[test]
+fn the_same_seed_makes_the_same_bytes_at_the_same_times() {
+    let run = |seed| {
+        let lossy = Fifo { loss: 0.01, ..Fifo::PLAIN };
+        let seen = download(&mut ends(Settings::QUINN, seed), 1_000_000, 3, [lossy; 2], 5);
+        assert!(seen.drops > 0);
+        seen.hash
+    };
+    assert_eq!(run(1), run(1));
+    assert_ne!(run(1), run(2));
+}
+
+/// One run pinned: what changes it changes every result that has quinn in it.
+#[test]
+fn a_trace_stays_as_it_is() {
+    assert_eq!(plain(Settings::QUINN).hash, 11421470747385972248);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Every byte once and in order, whatever the path loses or doubles. That the bytes read are those written the stack
+    /// checks itself wherever debug assertions are on, as they are in tests.
+    #[test]
+    fn streams_deliver_all_bytes_once(
+        seed in 0_u64..1_000_000,
+        loss in 0.0..0.15,
+        duplication in 0.0..0.15,
+        streams in 1_u64..6,
+        bytes in 1_u64..200_000,
+        pacing: bool,
+    ) {
+        let path = Fifo { loss, duplication, ..Fifo::PLAIN };
+        let settings = Settings { pacing, ..Settings::QUINN };
+        let seen = download(&mut ends(settings, seed), bytes, streams, [path; 2], seed);
+        prop_assert_eq!(seen.ends, streams);
+        prop_assert_eq!(seen.read.into_values().collect::<Vec<_>>(), vec![bytes; streams as usize]);
+    }
+}

@@ -1,0 +1,24 @@
+//! quinn in virtual time, over a FIFO and without a world.
+
+mod bench;
+mod cross_check;
+mod delivery;
+mod gate;
+mod table;
+
+use stillair_model::transport::quic::Role;
+use stillair_model::vocabulary::Seed;
+use stillair_quinn::{QuinnStack, Settings};
+
+use bench::{Fifo, Seen, download};
+
+/// Both ends with the same settings.
+fn ends(settings: Settings, seed: u64) -> [QuinnStack; 2] {
+    [(Role::Client, "client"), (Role::Server, "server")]
+        .map(|(role, name)| QuinnStack::new(role, settings.parts(), &mut Seed { seed, run: 0 }.stream(name)))
+}
+
+/// 10 MB over the plain path.
+fn plain(settings: Settings) -> Seen {
+    download(&mut ends(settings, 1), 10_000_000, 1, [Fifo::PLAIN; 2], 1)
+}
