@@ -155,10 +155,10 @@ def test_without_something_to_draw_with_the_page_has_the_text(tmp_path: Path, mo
 
 
 def test_what_cannot_run_yet_says_so_and_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
-    assert status(["paper", "retry-out/fig6b"]) == 0
+    assert status(["paper", "bquic/fig3-cwnd"]) == 0
     captured = capsys.readouterr()
-    assert "1 claim: 0 held, 0 missed, 1 not-run, 0 not-judged" in captured.out
-    assert "retry-f6b-all" in captured.out
+    assert "2 claims: 0 held, 0 missed, 2 not-run, 0 not-judged" in captured.out
+    assert "bquic-f3-exit" in captured.out
     assert captured.err == ""
 
 

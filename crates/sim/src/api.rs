@@ -18,8 +18,8 @@ use stillair_model::vocabulary::{Duration, IfId, Instant, Seed, Sink};
 use stillair_model::wifi::rate::StatsRow;
 
 use crate::recorder::{
-    self, AirNames, AtEnd, Exchanges, ExchangesReport, Occupancy, OccupancyReport, QdiscSummary, RateSummary,
-    Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+    self, AirNames, AtEnd, Exchanges, ExchangesReport, Losses, Occupancy, OccupancyReport, QdiscSummary,
+    RateSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
 };
 use crate::scenario::{self, InterfaceRef, Scenario};
 use crate::world::{self, DevLayout, QdiscCounters, Wired, World};
@@ -223,21 +223,37 @@ fn close<S: Sink>(
     let packets = world.packet_account();
     let rc_stats = rc_stats(scenario, world);
     let quic = (world.quic_ends().collect(), end);
-    let end = AtEnd { packets, air, qdiscs, rc_stats, tcp: tcp.collect(), quic, flows: &names, under_way };
+    let losses = losses(scenario, world);
+    let tcp = tcp.collect();
+    let end = AtEnd { packets, air, qdiscs, rc_stats, losses, tcp, quic, flows: &names, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 
 /// What rate control knows of each link.
 fn rc_stats<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Vec<RateSummary>> {
-    let nodes = scenario.nodes.iter().enumerate();
-    let all = nodes
-        .flat_map(|(node, n)| (0..n.interfaces.len()).map(move |interface| InterfaceRef { node, interface }));
-    let names: Vec<String> = all.map(|at| scenario.interface_name(at)).collect();
+    let names = interface_names(scenario);
     let one = |(from, to, rows): (IfId, IfId, Vec<StatsRow>)| {
         let rows = rows.into_iter().map(RateSummary::from).collect();
         (format!("{} to {}", names[from.index()], names[to.index()]), rows)
     };
     world.rate_stats().map(one).collect()
+}
+
+/// What was lost on each link that lost anything.
+fn losses<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Losses> {
+    let names = interface_names(scenario);
+    let lossy = world.losses().filter(|(.., losses)| *losses != Losses::default());
+    lossy
+        .map(|(from, to, losses)| (format!("{} to {}", names[from.index()], names[to.index()]), losses))
+        .collect()
+}
+
+/// Names of all interfaces, by their ids.
+fn interface_names(scenario: &Scenario) -> Vec<String> {
+    let nodes = scenario.nodes.iter().enumerate();
+    let all = nodes
+        .flat_map(|(node, n)| (0..n.interfaces.len()).map(move |interface| InterfaceRef { node, interface }));
+    all.map(|at| scenario.interface_name(at)).collect()
 }
 
 /// The counters of all queueing disciplines, by name.

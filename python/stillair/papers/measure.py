@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stillair.papers import formulas, judge, samples, table1_model, worked
+from stillair.papers import formulas, judge, samples, scatter, table1_model, worked
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
 from stillair.papers.judge import Cell
@@ -50,6 +50,8 @@ class Measurer:
         # Not even the paper's own formula is judged of an experiment that nobody asked for.
         if not self.asked or (not self.outcomes and self.own.worked is None):
             return [Cell(lacks=_NOT_ASKED)]
+        if self.own.marks:
+            return scatter.cells(claim, self.experiment, scatter.marks(self.own, self.outcomes, scatter.AIRS[0]))
         said = {key: value for key, value in claim.configuration.items() if key not in _COMPARING}
         reads = (self.own.reads or {}).get(claim.id)
         if reads is None:

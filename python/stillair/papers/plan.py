@@ -106,6 +106,8 @@ class ExperimentPlan:
     needs: str = ""
     worked: Mapping[str, Any] | None = None
     """It is a worked example: events for the receiver by itself, the inventory's or these `ampdus`; no runs."""
+    marks: bool = False
+    """Its claims are about marks over the data rate that each run had (`scatter.py`), not about cells."""
     lacks: tuple[Lack, ...] = ()
     where: Where | None = None
     """Words that hold for every claim which does not say otherwise: what the experiment as a whole is about."""
@@ -217,9 +219,11 @@ def _experiment(
     median: Where | None = None,
     needs: str = "",
     worked: Mapping[str, Any] | None = None,
+    marks: bool = False,
     lacks: Sequence[Any] = (),
     where: Where | None = None,
     reads: Mapping[str, Sequence[Where]] | None = None,
 ) -> ExperimentPlan:
     served = tuple(known[name] for name in campaigns)
-    return ExperimentPlan(served, draws, median, needs, worked, tuple(Lack(**entry) for entry in lacks), where, reads)
+    lacking = tuple(Lack(**entry) for entry in lacks)
+    return ExperimentPlan(served, draws, median, needs, worked, marks, lacking, where, reads)

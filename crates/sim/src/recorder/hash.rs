@@ -50,7 +50,7 @@ impl TraceHash {
 fn quic(flow: u32, what: QuicTrace) -> (u64, u64) {
     let (kind, high) = match what {
         QuicTrace::Sent { src, number, len } => (0, u64::from(src.0) << 48 ^ number << 16 ^ u64::from(len)),
-        QuicTrace::Received { src, number, len } => {
+        QuicTrace::Received { src, number, len, .. } => {
             (1, u64::from(src.0) << 48 ^ number << 16 ^ u64::from(len))
         }
         QuicTrace::Window { cwnd, in_flight, srtt, slow_start } => {
@@ -72,7 +72,7 @@ fn pack(tag: u64, id: u32, small: u64) -> u64 {
 mod tests {
     use super::*;
     use stillair_model::vocabulary::{
-        Ac, ChannelId, DevId, Duration, FlowId, Kind, PeerId, PlaceId, PpduKind, PpduTry, Reason,
+        Ac, ChannelId, DevId, Duration, FlowId, Kind, PeerId, PlaceId, PpduKind, PpduTry, Rate, Reason,
     };
 
     fn delivered(flow: u32, kind: Kind, seq: u32, len: u32) -> Trace {
@@ -92,6 +92,7 @@ mod tests {
             kind: PpduKind::Single,
             start: Instant::ZERO,
             airtime: Duration::from_micros(100),
+            rate: Rate::from_bps(6_500_000),
             mpdus: 1,
             received: 1,
             attempt: 0,

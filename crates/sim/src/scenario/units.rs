@@ -3,7 +3,7 @@
 //! Each reader answers `Err` with what would have been right.
 
 use stillair_model::vocabulary::{Duration, Rate};
-use stillair_model::wifi::phy::{Gi, HtRate, OfdmRate, PhyRate, Width};
+use stillair_model::wifi::phy::{Gi, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
 /// What would have been right.
 pub(super) type Expected = String;
@@ -113,7 +113,9 @@ pub(super) fn phy_rates(in_chain: bool) -> Vec<String> {
     });
     let ofdm = OfdmRate::ALL.into_iter().map(|rate| PhyRate::Ofdm(rate).to_string());
     let dsss = PhyRate::all_dsss().map(|rate| rate.to_string());
-    short.chain(ht).chain(ofdm).chain(dsss).collect()
+    let vht = VhtRate::all().map(|rate| PhyRate::Vht(rate).to_string());
+    let he = HeRate::all().map(|rate| PhyRate::He(rate).to_string());
+    short.chain(ht).chain(ofdm).chain(dsss).chain(vht).chain(he).collect()
 }
 
 /// Names of the rates without HT.
@@ -190,9 +192,22 @@ pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Exp
             let all = OfdmRate::ALL.map(|r| format!("\"{}\"", PhyRate::Ofdm(r)));
             return format!("an OFDM rate: one of {}", all.join(", "));
         }
+        if text.starts_with("vht") || text.starts_with("he") {
+            return "a rate such as \"vht80-mcs9-nss2-sgi\" (mcs 0 to 9, where the standard has it) or \"he80-mcs11-nss2-gi0.8\"".to_owned();
+        }
         let short = if matches!(base, Some(PhyRate::Ht(_))) { " or \"mcs15\"" } else { "" };
         format!("an HT rate such as \"ht20-mcs15-sgi\"{short} (mcs 0 to {})", HtRate::MAX_MCS)
     })
+}
+
+/// The rates that a name stands for: `mcs14` is that of 802.11n at every width and guard interval, a full name itself.
+pub(super) fn phy_rates_named(text: &str) -> Result<Vec<PhyRate>, Expected> {
+    if !text.starts_with("mcs") {
+        return phy_rate(text, None).map(|rate| vec![rate]);
+    }
+    let both = |width| [Gi::Long, Gi::Short].map(|gi| PhyRate::Ht(HtRate { mcs: 0, width, gi }));
+    let like = [Width::Mhz20, Width::Mhz40].into_iter().flat_map(both);
+    like.map(|like| phy_rate(text, Some(like))).collect()
 }
 
 #[cfg(test)]

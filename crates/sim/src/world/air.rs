@@ -203,6 +203,10 @@ impl<S: Sink> World<S> {
         let answer = control_rate(ppdu.rate());
         let bytes = if asks_for_block_ack(&ppdu) { frame::BLOCK_ACK } else { frame::ACK };
         let acknowledged = whole != 0 && peer.errors.answer(start, answer, bytes, &mut wlan.errors);
+        if !acknowledged && matches!(ppdu.header.content, Content::Data { .. }) {
+            peer.unheard += u64::from(got == Got::NOTHING);
+            peer.answers_lost += u64::from(whole != 0);
+        }
 
         channel.account.book(use_of(ppdu.header.content), start + took);
         // Without any whole frame there is no answer: everybody waits as after a frame that nobody understood.
@@ -462,6 +466,7 @@ fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fat
         kind: content.kind(),
         start,
         airtime,
+        rate: ppdu.rate().rate(),
         mpdus: ppdu.mpdus.len() as u16,
         // A beacon has no receiver.
         received: if beacon { 0 } else { fate.whole.count_ones() as u16 },

@@ -10,12 +10,9 @@ use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
-use stillair_model::wifi::air::reception::{Noise, PathErrors};
 use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::rate::RateControl;
-use stillair_model::wifi::rate::minstrel_ht::{MinstrelHt, Version};
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 use stillair_model::wire::Wire;
 
@@ -24,9 +21,10 @@ use super::routing::{Edge, Network, Tables};
 use super::{Beacons, Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, Recorder};
-use crate::scenario::{self, InterfaceRef, Medium as Kind, Rates, Role, Scenario, Wifi};
+use crate::scenario::{self, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
 
 mod flows;
+mod paths;
 
 use flows::Ends;
 
@@ -217,7 +215,7 @@ impl<'a> Plan<'a> {
         let mut peers = vec![Vec::new(); self.interfaces_of_devs.len()];
         let mut numbers = vec![PeerId(0); peers.len()];
         for (dev, &at) in self.interfaces_of_devs.iter().enumerate() {
-            if let Role::Station(station) = self.wifi_of(at).role {
+            if let Role::Station(station) = &self.wifi_of(at).role {
                 let ap = &mut peers[self.dev(station.ap).index()];
                 numbers[dev] = PeerId::from_index(ap.len());
                 ap.push(at);
@@ -273,9 +271,9 @@ impl<'a> Plan<'a> {
     }
 
     /// The station's side of the path between a device and one of its peers.
-    fn path(&self, at: InterfaceRef, peer: InterfaceRef) -> (InterfaceRef, scenario::Station) {
+    fn path(&self, at: InterfaceRef, peer: InterfaceRef) -> (InterfaceRef, &scenario::Station) {
         for i in [at, peer] {
-            if let Role::Station(station) = self.wifi_of(i).role {
+            if let Role::Station(station) = &self.wifi_of(i).role {
                 return (i, station);
             }
         }
@@ -389,28 +387,15 @@ impl<'a> Plan<'a> {
         let (_, path) = self.path(at, peer);
         // A station's only peer is its first.
         let back = self.numbers[self.dev(at).index()];
-        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, path.rates, seed));
+        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, &path.rates, seed));
         if let DriverConfig::Htc(htc) = self.wifi_of(at).driver {
             path_to.most.0 = htc.max_frames;
             path_to.delimiter_counted = true;
         }
         path_to.choose(|ac| edca.get(ac).txop);
-        path_to.errors = errors(&path.errors);
+        path_to.errors = paths::errors(&path.errors);
         path_to.weight = path.airtime_weight;
         path_to
-    }
-
-    /// What chooses the rates of frames from one device to another: each end by its own kernel.
-    fn rate_control(&self, at: InterfaceRef, peer: InterfaceRef, rates: Rates, seed: Seed) -> RateControl {
-        match rates {
-            Rates::Fixed(chain) => RateControl::Fixed(chain),
-            Rates::MinstrelHt(can) => {
-                let by_need = self.scenario.nodes[at.node].profile.minstrel_ht_probes_by_need;
-                let version = if by_need { Version::From512 } else { Version::Before512 };
-                let mut stream = seed.stream(&format!("{}.rate.{}", self.name(at), self.name(peer)));
-                RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream)))
-            }
-        }
     }
 
     fn interfaces(&mut self, seed: Seed, bound: Vec<Option<Routes>>) -> Vec<Interface> {
@@ -497,16 +482,5 @@ impl<'a> Plan<'a> {
             (index, if station == at { Direction::Up } else { Direction::Down })
         };
         self.peers[dev].iter().map(link).collect()
-    }
-}
-
-/// The losses of a path, of which each direction has its own draws.
-fn errors(of: &scenario::Errors) -> PathErrors {
-    match of {
-        &scenario::Errors::Given { unheard, frame, answer } => PathErrors::Given { unheard, frame, answer },
-        scenario::Errors::Noise(steps) => {
-            let steps: Vec<_> = steps.iter().map(|(at, snr)| (Instant::ZERO + at, snr)).collect();
-            PathErrors::Noise(Box::new(Noise::new(&steps).expect("a path has a ratio from the start on")))
-        }
     }
 }

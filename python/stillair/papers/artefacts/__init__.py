@@ -9,6 +9,7 @@ from stillair.papers.artefacts import (
     headline,
     latency,
     one_ms,
+    retry_out,
     sparse,
     table1,
     table2,
@@ -55,5 +56,7 @@ ARTEFACTS = {
     "ping-candles": Artefact(one_ms.candles_text, one_ms.candles_picture),
     "worked-example": Artefact(worked.text, worked.picture),
     "retry-out-index": Artefact(worked.index_text, worked.index_picture),
+    "rate-marks": Artefact(retry_out.text, retry_out.picture),
+    "rate-region": Artefact(retry_out.region_text, retry_out.region_picture),
     "tsq-time": Artefact(tsq.time_text, tsq.time_picture),
 }

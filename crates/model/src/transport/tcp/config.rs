@@ -100,6 +100,17 @@ pub enum EarlyRetransmit {
     Delayed,
 }
 
+/// How the receive buffer is made to fit what is read in a round trip (dynamic right-sizing).
+// linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1), tcp_rcvbuf_grow (6.18).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RcvbufRules {
+    /// Twice that and 16 segments, more while it grows; every echo of a time stamp is a sample of the round trip (to 6.15).
+    Linux4_15,
+    /// Twice that, more while it grows, and room for what came out of order, as soon as it comes; what is not read yet does
+    /// not count; only echoes while all is read make the round trip longer (6.16 on).
+    Linux6_16,
+}
+
 /// How many segments proportional rate reduction sends once the flight is below the threshold.
 // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (4.4, 5.10, 6.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -247,6 +258,8 @@ pub struct TcpConfig {
     pub core_rmem_max: u32,
     /// `net.ipv4.tcp_moderate_rcvbuf`.
     pub moderate_rcvbuf: bool,
+    /// How it does.
+    pub rcvbuf: RcvbufRules,
     /// `net.ipv4.tcp_notsent_lowat`.
     pub notsent_lowat: u32,
     /// Least retransmission timeout (`rto_min`): 200 ms.
@@ -326,6 +339,7 @@ impl Default for TcpConfig {
             scaling_ratio: 0,
             core_rmem_max: 212_992,
             moderate_rcvbuf: true,
+            rcvbuf: RcvbufRules::Linux4_15,
             notsent_lowat: u32::MAX,
             rto_min: Duration::from_millis(200),
             delack_min: Duration::from_millis(40),

@@ -4,6 +4,7 @@
 pub mod account;
 mod contenders;
 pub mod edca;
+pub mod given;
 pub mod medium;
 pub mod ppdu;
 pub mod protection;

@@ -5,6 +5,7 @@ use crate::vocabulary::{
 };
 use crate::wifi::phy::frame;
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
+use crate::wifi::rate::Probe;
 use crate::wifi::seq_window::Seq;
 
 /// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
@@ -19,8 +20,8 @@ pub struct Mpdu {
     pub len: u16,
     /// Hardware tries so far.
     pub tries: u8,
-    /// The rate that it shall probe: it is sent alone then, and first at that rate.
-    pub probe: Option<PhyRate>,
+    /// What it shall find out: it is sent alone then, with that rate in its chain.
+    pub probe: Option<Probe>,
     /// Whose memory is charged once the packet has gone up at the receiver.
     pub charge: SockId,
     /// How much.
@@ -205,12 +206,14 @@ impl Ppdu {
     }
 
     /// Puts its data frames, as a capture sees this try of them, into `views`; bit n of `whole` says that frame n came whole.
+    // spec: ieee80211-2016 9.2.4.1.6 - the Retry bit is that of a frame that was on the air before; a failed RTS alone makes none.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_set_retry (4.11) - frames that the driver sends once more have it in any case.
     pub fn view(&self, whole: u64, packets: &Packets, views: &mut Vec<MpduView>) {
         views.clear();
         views.extend(self.mpdus.iter().enumerate().map(|(n, mpdu)| MpduView {
             seq: mpdu.seq.get(),
             len: mpdu.len,
-            retry: self.tries > 0 || mpdu.tries > 0,
+            retry: self.airtime > Duration::ZERO || mpdu.tries > 0,
             whole: whole >> n & 1 == 1,
             packet: mpdu.pkt.map(|p| Headers::of(packets, p)),
         }));

@@ -45,8 +45,8 @@ impl Group {
         match (self.width, self.gi) {
             (Width::Mhz20, Gi::Long) => "HT20/LGI",
             (Width::Mhz20, Gi::Short) => "HT20/SGI",
-            (Width::Mhz40, Gi::Long) => "HT40/LGI",
-            (Width::Mhz40, Gi::Short) => "HT40/SGI",
+            (_, Gi::Long) => "HT40/LGI",
+            (_, Gi::Short) => "HT40/SGI",
         }
     }
 }
@@ -59,6 +59,11 @@ pub fn groups(can: HtCapabilities) -> Vec<Group> {
     allowed
         .flat_map(|(width, gi)| (1..=can.streams).map(move |streams| Group { streams, width, gi }))
         .collect()
+}
+
+/// All rates of a link, group by group.
+pub fn rates(can: HtCapabilities) -> impl Iterator<Item = HtRate> {
+    groups(can).into_iter().flat_map(|group| (0..GROUP_RATES as u8).map(move |n| group.rate(n)))
 }
 
 /// Length of the packet that rates are compared by, in bits.

@@ -68,6 +68,11 @@ pub struct Peer {
     pub delimiter_counted: bool,
     /// What is lost on the way to it and back.
     pub errors: PathErrors,
+    /// Data PPDUs to it of which nothing was heard, and answers of its to data PPDUs that were lost: by noise, not in
+    /// collisions.
+    pub unheard: u64,
+    /// See there.
+    pub answers_lost: u64,
 }
 
 impl Peer {
@@ -81,10 +86,12 @@ impl Peer {
             chain,
             limits,
             expected: Rate::from_bps(0),
-            most: (MAX_FRAMES, PEER_MAX),
+            most: AggregateLimits::most(chain.entries()[0].rate),
             delimiter_counted: false,
             errors: PathErrors::NONE,
             weight: AIRTIME_WEIGHT,
+            unheard: 0,
+            answers_lost: 0,
         };
         new.choose(|_| Duration::ZERO);
         new
@@ -161,10 +168,10 @@ impl Transmitter {
         Self { dev, peers: Vec::new(), tids: Vec::new(), lowest, rts_threshold: u32::MAX }
     }
 
-    /// Adds a neighbour; its frames are aggregated if its whole chain is HT, except voice.
+    /// Adds a neighbour; its frames are aggregated if its whole chain is HT, VHT or HE, except voice.
     pub fn add_peer(&mut self, peer: Peer) -> PeerId {
         let id = PeerId::from_index(self.peers.len());
-        let ht = peer.chain.entries().iter().all(|e| matches!(e.rate, PhyRate::Ht(_)));
+        let ht = peer.chain.entries().iter().all(|e| e.rate.aggregates());
         for tid in 0..TIDS as u8 {
             // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check (4.4) - no session for voice.
             let session = if ht && Ac::of_tid(tid) != Ac::Vo { Session::Closed } else { Session::Never };
@@ -182,7 +189,7 @@ impl Transmitter {
             tries: &used[..n],
             frames: ppdu.mpdus.len() as u32,
             acked: (ppdu.acked & ppdu.all()).count_ones(),
-            probe: ppdu.mpdus.first().is_some_and(|m| m.probe.is_some()),
+            probe: ppdu.mpdus.first().and_then(|m| m.probe),
         };
         let changed = peer.rate.sent(now, sent);
         if changed {

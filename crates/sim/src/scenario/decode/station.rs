@@ -28,10 +28,11 @@ pub(super) const KEYS: &[Key] = &[
 ];
 
 pub(super) fn read(section: &mut Section<'_>, ap: InterfaceRef, channel: &Channel) -> Result<Station, Fault> {
+    let rates = rate::read(section, channel)?;
     Ok(Station {
         ap,
-        rates: rate::read(section, channel)?,
-        errors: losses::read(section, channel.path_loss)?,
+        errors: losses::read(section, channel.path_loss, &rates)?,
+        rates,
         airtime_weight: section.or("airtime_weight", AIRTIME_WEIGHT)?,
     })
 }

@@ -213,7 +213,8 @@ impl Receiver {
             return 0;
         }
         self.copied = self.copied.wrapping_add(read as u32);
-        self.space.adjust(micros(now), self.copied);
+        let unread = distance(self.copied, self.rcv_nxt);
+        self.space.adjust(micros(now), self.copied, unread, self.ofo.beyond(self.rcv_nxt));
         self.free_read();
         self.acks.read(distance(self.rcv_wup, self.rcv_nxt), self.space.rmem_alloc == 0);
         if !self.acks.send && !self.fin_taken {
