@@ -70,8 +70,10 @@ def _sent(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
 
 
 def _received(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
-    """Datagrams that came back. Of their acknowledgements the newest packet is known: all up to it that were sent and not
-    declared lost count as acknowledged."""
+    """Datagrams that came back, with their acknowledgements.
+
+    Of these the newest packet is known: all up to it that were not declared lost count as acknowledged.
+    """
     lost = set(traces["lost_number"])
     known = 0
     rows = zip(traces["back_t_s"], traces["back_number"], traces["back_bytes"], traces["back_acked"], strict=True)

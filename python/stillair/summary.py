@@ -22,7 +22,8 @@ NOT_MEASURED = "-"
 def summary(result: Result) -> str:
     """What a person wants to know about the runs."""
     over = result.over_runs()
-    parts = [_head(result), _stations(over), _totals(over), _calls(over), _pages(over), _drops(over), _air(over)]
+    traffic = [_calls(over), _pages(over), _transfers(over)]
+    parts = [_head(result), _stations(over), _totals(over), *traffic, _drops(over), _air(over)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -81,6 +82,24 @@ def _calls(over: Mapping[str, Any]) -> str:
     calls = (over.get("voip") or {}).items()
     rows = [[name, *(figure(call.get(key), scale, digits) for key, _, scale, digits in _CALLS)] for name, call in calls]
     return table(["call", *(heading for _, heading, _, _ in _CALLS)], rows) if rows else ""
+
+
+_TRANSFERS = (
+    ("throughput_mbps", "UDP payload Mbit/s", 1, 2),
+    ("transfer_s", "transfer s", 1, 3),
+    ("srtt_ms", "srtt ms", 1, 1),
+    ("loss_percent", "loss %", 1, 3),
+    ("acks_sent", "ACKs", 1, 0),
+    ("gaps_below_100us_percent", "gaps < 100 us %", 1, 1),
+)
+
+
+def _transfers(over: Mapping[str, Any]) -> str:
+    flows = (over.get("quic") or {}).items()
+    rows = [
+        [name, *(figure(flow.get(key), scale, digits) for key, _, scale, digits in _TRANSFERS)] for name, flow in flows
+    ]
+    return table(["QUIC", *(heading for _, heading, _, _ in _TRANSFERS)], rows) if rows else ""
 
 
 _PAGES = (

@@ -31,9 +31,9 @@ def of_run(
     step, in all and by direction. `lead_mbps` is by how much the downloads carry more, `gap_mbps` how far the
     directions are apart.
 
-    `quic.` and a key of the summary of flows over QUIC: of their mean. `quic.gaps` is the histogram of the times between
+    `quic.` and a key of the summary of flows over QUIC: of their mean. `quic.gaps` is the histogram of times between
     datagrams at the sender's capture, with the statistics `mode1` and `mode2`, its two highest peaks in us in rising
-    order, and `cv`, its coefficient of variation. `quic.acks_20ms`: datagrams that come back to the sender in 20 ms.
+    order, and `cv`, its coefficient of variation. `quic.acks_20ms`: datagrams that come back in 20 ms.
 
     Statistics: `mean`, and `p10` and the like, of all samples alike; of the flows' mean over time `cycles`, how often
     it was cut, and `dips_s`, the mean time between short dips.

@@ -83,6 +83,8 @@ pub enum QuicTrace {
         number: u64,
         /// Bytes of UDP payload.
         len: u32,
+        /// The newest packet that it acknowledges, or zero if it does not or the stack does not tell.
+        acked: u64,
     },
     /// The end that sends the data has dealt with a datagram.
     Window {

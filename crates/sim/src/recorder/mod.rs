@@ -16,7 +16,7 @@ mod xstats;
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
-pub use quic::{QuicRecord, QuicSummary, QuicTraces};
+pub use quic::{QuicEnds, QuicRecord, QuicSummary, QuicTraces};
 pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use stillair_model::transport::quic::Snapshot;
-use stillair_model::vocabulary::{Addr, Duration, Instant, QuicTrace};
+use stillair_model::vocabulary::{Addr, Duration, FlowId, Instant, QuicTrace};
 
 /// Width of the bins of gaps between datagrams.
 const GAP_BIN: Duration = Duration::from_micros(10);
@@ -15,6 +15,9 @@ const SHORT_GAP: Duration = Duration::from_micros(100);
 /// Interval of the throughput.
 // paper: bquic sec. IV-C.4.
 const STEP: Duration = Duration::from_millis(50);
+
+/// State of both ends of a flow's connection, the sender of the data first.
+pub type QuicEnds = (FlowId, [Option<Snapshot>; 2]);
 
 /// What was seen of a connection.
 #[derive(Clone, Debug)]
@@ -29,6 +32,8 @@ pub struct QuicRecord {
     /// Datagrams of the other direction that came back.
     back: u64,
     last_sent: Option<Instant>,
+    /// The newest packet that counts, if the stack tells.
+    newest: u64,
     gaps: Vec<u32>,
     short: u64,
     /// Bytes received by step since the connection was there.
@@ -52,6 +57,8 @@ pub struct QuicTraces {
     back_t_s: Vec<f64>,
     back_number: Vec<u64>,
     back_bytes: Vec<u32>,
+    /// The newest packet that each acknowledges, or 0.
+    back_acked: Vec<u64>,
     /// Packets declared lost.
     lost_t_s: Vec<f64>,
     lost_number: Vec<u64>,
@@ -74,6 +81,7 @@ impl QuicRecord {
             received: [0; 2],
             back: 0,
             last_sent: None,
+            newest: 0,
             gaps: vec![0; GAP_BINS],
             short: 0,
             steps: Vec::new(),
@@ -89,13 +97,16 @@ impl QuicRecord {
         match what {
             QuicTrace::Sent { src, number, len } if src == self.sender => self.sent(now, number, len),
             QuicTrace::Sent { .. } => {}
-            QuicTrace::Received { src, len, .. } if src == self.sender => self.received(now, len),
-            QuicTrace::Received { number, len, .. } => {
+            QuicTrace::Received { src, number, len, .. } if src == self.sender => {
+                self.received(now, number, len);
+            }
+            QuicTrace::Received { number, len, acked, .. } => {
                 self.back += 1;
                 if let Some(t) = &mut self.traces {
                     t.back_t_s.push(now.secs_f64());
                     t.back_number.push(number);
                     t.back_bytes.push(len);
+                    t.back_acked.push(acked);
                 }
             }
             QuicTrace::Window { cwnd, in_flight, srtt, slow_start } => {
@@ -137,6 +148,7 @@ impl QuicRecord {
             return;
         }
         self.sent[0] += 1;
+        self.newest = number;
         self.sent[1] += u64::from(len);
         if let Some(last) = self.last_sent.replace(now) {
             let gap = now - last;
@@ -145,8 +157,13 @@ impl QuicRecord {
         }
     }
 
-    fn received(&mut self, now: Instant, len: u32) {
-        let Some(since) = self.connected.filter(|_| self.done.is_none()) else { return };
+    fn received(&mut self, now: Instant, number: u64, len: u32) {
+        let Some(since) = self.connected else { return };
+        if self.done.is_some() {
+            // What was on its way at the end is not lost.
+            self.received[0] += u64::from(number <= self.newest);
+            return;
+        }
         self.received[0] += 1;
         self.received[1] += u64::from(len);
         let step = ((now - since) / STEP) as usize;
@@ -268,7 +285,7 @@ mod tests {
         let (server, client) = (Addr(1), Addr(2));
         let mut r = QuicRecord::new(server, false);
         let sent = |src, number| QuicTrace::Sent { src, number, len: 1_000 };
-        let got = |src, number| QuicTrace::Received { src, number, len: 1_000 };
+        let got = |src, number| QuicTrace::Received { src, number, len: 1_000, acked: 0 };
         // The handshake does not count.
         r.event(ms(1), sent(server, 1));
         r.event(ms(2), got(server, 1));
@@ -284,12 +301,15 @@ mod tests {
         r.event(ms(40), QuicTrace::Window { cwnd: 7, in_flight: 1, srtt: Duration::ZERO, slow_start: false });
         r.event(ms(130), QuicTrace::Done);
         r.event(ms(140), sent(server, 6));
+        // One that was on its way at the end, and one that was sent after it.
+        r.event(ms(141), got(server, 5));
+        r.event(ms(142), got(server, 6));
         let s = r.summary(ms(500), [None; 2], 3_000);
         assert_eq!((s.done, s.established_s, s.transfer_s), (true, Some(0.01), Some(0.12)));
         assert_eq!((s.throughput_mbps, s.goodput_mbps), (Some(0.2), Some(0.2)));
         assert_eq!(
             (s.datagrams, s.datagrams_received, s.datagrams_back, s.loss_percent),
-            (4, 3, 1, Some(25.0))
+            (4, 4, 1, Some(0.0))
         );
         assert_eq!((s.gaps[9], s.gaps[10], s.gaps[200]), (1, 1, 1));
         assert!((s.gaps_below_100us_percent.expect("gaps") - 100.0 / 3.0).abs() < 1e-9);

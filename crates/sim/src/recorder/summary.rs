@@ -4,12 +4,13 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use stillair_model::metrics::{jain, quantile};
-use stillair_model::transport::quic::Snapshot;
 use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
-use super::{Direction, Losses, Protocol, QuicSummary, RateSummary, Recorder, SocketSeries, VoipSummary};
+use super::{
+    Direction, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder, SocketSeries, VoipSummary,
+};
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
 #[derive(Clone, Debug, Serialize)]
@@ -211,7 +212,7 @@ pub struct AtEnd<'a> {
     /// TCP's senders: name of the flow, flow, state, samples.
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
     /// Both ends of each flow over QUIC at the end of the run, and that end.
-    pub quic: (Vec<(FlowId, [Option<Snapshot>; 2])>, Instant),
+    pub quic: (Vec<QuicEnds>, Instant),
     /// Names of all flows, in their order.
     pub flows: &'a [String],
     /// Clients of pages, and for how long each has been at a load that is not done.
@@ -221,9 +222,9 @@ pub struct AtEnd<'a> {
 fn quic_summaries(
     recorder: &Recorder,
     names: &[String],
-    (ends, end): (Vec<(FlowId, [Option<Snapshot>; 2])>, Instant),
+    (ends, end): (Vec<QuicEnds>, Instant),
 ) -> BTreeMap<String, QuicSummary> {
-    let one = |(flow, ends): (FlowId, _)| {
+    let one = |(flow, ends): QuicEnds| {
         let record = &recorder.flows[flow.index()];
         let seen = record.quic.as_ref()?;
         Some((names[flow.index()].clone(), seen.summary(end, ends, record.bytes)))

@@ -16,6 +16,7 @@ use stillair_model::vocabulary::{
 use super::World;
 use super::apps::AppKind;
 use crate::engine::Slot;
+use crate::recorder::QuicEnds;
 pub(super) use load::{Job, Load};
 
 /// One end of a connection with its host.
@@ -135,6 +136,7 @@ impl<S: Sink> World<S> {
         let sock = datagram.to.expect("its maker has said whom it is for");
         let app = self.sockets[sock.index()].app as usize;
         let (number, len) = (datagram.packet.number, datagram.len);
+        let acked = datagram.packet.ranges.first().map_or(0, |&(_, end)| end - 1);
         let quic = self.quic(app);
         let flow = quic.flow;
         if datagram.connection == quic.connection {
@@ -143,7 +145,7 @@ impl<S: Sink> World<S> {
         } else {
             self.spare.push(datagram);
         }
-        self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::Received { src, number, len } });
+        self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::Received { src, number, len, acked } });
         self.serve_quic(app, sock);
     }
 
@@ -294,9 +296,7 @@ impl<S: Sink> World<S> {
     }
 
     /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
-    pub fn quic_ends(
-        &self,
-    ) -> impl Iterator<Item = (FlowId, [Option<stillair_model::transport::quic::Snapshot>; 2])> {
+    pub fn quic_ends(&self) -> impl Iterator<Item = QuicEnds> {
         let now = self.now;
         self.apps.iter().filter_map(move |app| match &app.kind {
             AppKind::Quic(quic) => {

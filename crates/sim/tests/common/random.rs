@@ -15,6 +15,7 @@ const SCHEMES: [&str; 7] =
 const HTC: usize = 5;
 
 /// Congestion controls of TCP.
+const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
 
 /// Links between server and access points: most are one of the first two.
@@ -402,6 +403,7 @@ impl Case {
                 4 if t.payload % 2 == 0 => ("voip", "server".to_owned(), a),
                 4 => ("udp_ping", a, "server".to_owned()),
                 5 if t.payload % 3 == 0 => ("web", a, "server".to_owned()),
+                5 if t.payload % 3 == 1 => ("quic", "server".to_owned(), a),
                 5 => ("tcp", "server".to_owned(), a),
                 6 => ("tcp", a, "server".to_owned()),
                 7 if count > 1 => ("tcp", a, by((t.station + 1) % count)),
@@ -418,6 +420,16 @@ impl Case {
                 if t.gap > 0 {
                     line(format!("bytes = {}\n", t.kbps * t.payload));
                 }
+                continue;
+            }
+            if kind == "quic" {
+                let preset = PRESETS[t.burst as usize % PRESETS.len()];
+                let load = match t.gap {
+                    0 => String::new(),
+                    1 => format!("bytes = {}\nstreams = 3\nclient = \"sender\"\n", t.kbps * t.payload),
+                    _ => "page = { list = 90, objects = [700, 20000] }\ninterval = \"20 ms\"\n".to_owned(),
+                };
+                line(format!("preset = \"{preset}\"\nsend_cost = \"{} us\"\n{load}", t.burst));
                 continue;
             }
             if kind == "web" {

@@ -1,0 +1,85 @@
+"""qlog of flows over QUIC, and what the paper on them asks of a run."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stillair import InputError, bundled, qlog
+from stillair.export import export
+from stillair.keeper import Keeper
+from stillair.papers import quic
+from stillair.scenario import Overrides
+
+LAB = bundled.scenario("bquic-lab")
+SHORT = [("duration", "2 s"), ("flow.0.bytes", "300 kB"), ("record.quic", "true")]
+
+
+def keep(path: Path, overrides: Overrides) -> None:
+    """A result folder of one run."""
+    keeper = Keeper(path, LAB, overrides, 1)
+    LAB.run(1, overrides=overrides, series=True, keep=keeper.keep)
+    keeper.finish()
+
+
+def records(path: Path) -> list[dict[str, Any]]:
+    """A JSON text sequence, each record after its separator."""
+    parts = path.read_text(encoding="utf-8").split("\x1e")
+    assert parts[0] == ""
+    return [json.loads(part) for part in parts[1:]]
+
+
+def test_a_transfer_as_qlog(tmp_path: Path) -> None:
+    result = tmp_path / "lab"
+    keep(result, SHORT)
+    (path,) = export("qlog", result, tmp_path, None, None)
+    header, *events = records(path)
+    assert (header["qlog_version"], header["qlog_format"]) == ("0.3", "JSON-SEQ")
+    times = [event["time"] for event in events]
+    assert times == sorted(times)
+    sent = [e["data"]["header"]["packet_number"] for e in events if e["name"] == "transport:packet_sent"]
+    assert sent == list(range(1, len(sent) + 1))
+    assert len(sent) > 300_000 / 1350
+    ranges = [
+        bounds
+        for e in events
+        if e["name"] == "transport:packet_received"
+        for frame in e["data"]["frames"]
+        for bounds in frame["acked_ranges"]
+    ]
+    # Each packet is acknowledged once, in order.
+    assert ranges[0][0] == 1
+    assert all(low <= high for low, high in ranges)
+    assert all(before[1] < after[0] for before, after in pairwise(ranges))
+    windows = [e["data"]["congestion_window"] for e in events if e["name"] == "recovery:metrics_updated"]
+    assert windows[0] == 32 * 1460
+    assert max(windows) > windows[0]
+
+
+def test_without_a_record_there_is_no_qlog(tmp_path: Path) -> None:
+    result = tmp_path / "lab"
+    keep(result, SHORT[:-1])
+    with pytest.raises(InputError, match=r"\[record\] quic = true"):
+        export("qlog", result, tmp_path, None, None)
+
+
+def test_ranges() -> None:
+    assert qlog.ranges([1, 2, 3, 5, 8, 9]) == [[1, 3], [5, 5], [8, 9]]
+
+
+def test_peaks_of_gaps() -> None:
+    gaps = [0] * 200
+    gaps[9], gaps[10], gaps[48], gaps[120] = 40, 30, 60, 1
+    assert quic.peaks(gaps) == [485.0, 95.0]
+    run = {"quic": {"a": {"gaps": [*gaps, 7], "datagrams_back": 100, "transfer_s": 2.0, "loss_percent": 0.5}}}
+    assert quic.of_run(run, "gaps", "mode1") == 95.0
+    assert quic.of_run(run, "gaps", "mode2") == 485.0
+    assert quic.of_run(run, "acks_20ms", "mean") == 1.0
+    assert quic.of_run(run, "loss_percent", "mean") == 0.5
+    assert quic.of_run(run, "srtt_ms", "mean") is None
+    # Two gaps of equal number: half their difference over their mean.
+    even = [0] * 200
+    even[0], even[2] = 5, 5
+    assert quic.variation(even) == pytest.approx(10 / 15)
