@@ -37,6 +37,11 @@ pub enum Errors {
     Noise(SnrSteps),
 }
 
+impl Errors {
+    /// Nothing is lost.
+    pub const NONE: Self = Self::Given { unheard: 0.0, frame: 0.0, answer: 0.0 };
+}
+
 /// A signal-to-noise ratio from the start of the run on, and the times at which it changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SnrSteps {

@@ -166,8 +166,12 @@ fn wifi<'a>(
         (Role::Ap, scheme::read(&section.need("scheme", &scheme::names())?)?)
     } else {
         let ap = section.need("ap", "its access point's interface, such as \"ap.wlan0\"")?;
-        let role =
-            Role::Station(station::read(section, context.names.interface(&ap)?, &context.channels[channel])?);
+        let (station, lossy) =
+            station::read(section, context.names.interface(&ap)?, &context.channels[channel])?;
+        if !lossy {
+            wiring.silent.push(at);
+        }
+        let role = Role::Station(station);
         wiring.stations.push((at, ap));
         if let Some(field) = section.get("radio") {
             radio = Some(context.names.interface_from(at.node, &field)?);

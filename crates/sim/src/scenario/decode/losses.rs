@@ -16,7 +16,7 @@ const RATIO: Form = Form::Written {
     pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dB$",
     examples: &["25 dB", "-3.5 dB"],
 };
-const LEVEL: Form = Form::Written {
+pub(super) const LEVEL: Form = Form::Written {
     words: "a level such as `16 dBm`",
     pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dBm$",
     examples: &["16 dBm", "-94.5 dBm"],
@@ -104,7 +104,8 @@ pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLos
     })
 }
 
-pub(super) fn read(section: &mut Section<'_>, loss: PathLoss) -> Result<Errors, Fault> {
+/// The losses of a path; none if the scenario says nothing of them.
+pub(super) fn read(section: &mut Section<'_>, loss: PathLoss) -> Result<Option<Errors>, Fault> {
     let [snr, distance] = ["snr", "distance"].map(|key| section.get(key));
     let given = ["error_rate", "ack_error_rate", "unheard_rate"].map(|key| section.get(key));
     let ratio = match (snr, distance) {
@@ -116,11 +117,15 @@ pub(super) fn read(section: &mut Section<'_>, loss: PathLoss) -> Result<Errors, 
     if let Some(steps) = ratio {
         return match given.iter().flatten().next() {
             Some(field) => Err(field.found("a chance of loss beside a ratio or a distance", "one of them")),
-            None => Ok(Errors::Noise(steps)),
+            None => Ok(Some(Errors::Noise(steps))),
         };
     }
+    if given.iter().all(Option::is_none) {
+        return Ok(None);
+    }
     let chance = |field: &Option<Field<'_>>| field.as_ref().map_or(Ok(0.0), Field::value);
-    Ok(Errors::Given { frame: chance(&given[0])?, answer: chance(&given[1])?, unheard: chance(&given[2])? })
+    let [frame, answer, unheard] = [chance(&given[0])?, chance(&given[1])?, chance(&given[2])?];
+    Ok(Some(Errors::Given { frame, answer, unheard }))
 }
 
 fn steps(field: &Field<'_>) -> Result<SnrSteps, Fault> {
