@@ -10,7 +10,9 @@ __all__ = [
     "capture",
     "capture_points",
     "reference",
+    "replay",
     "resolve",
+    "retry_out_index",
     "run",
     "run_variants",
     "schema",
@@ -45,6 +47,8 @@ def run_variants(
     finished: Callable[[int], object],
     done: Callable[[int, str], object],
 ) -> None: ...
+def replay(events: str) -> str: ...
+def retry_out_index(smoothed_bps: int) -> int | None: ...
 def schema() -> str: ...
 def reference() -> str: ...
 def capture(

@@ -148,11 +148,7 @@ def ss(
     ] = None,
     set_: Set = None,
 ) -> None:
-    """Print the TCP sockets of a run at one instant, as 'ss -tinm' prints them.
-
-    Left out: ts, sack, ecn, wscale, ato, pmtu, rcvmss, advmss, lastsnd, lastrcv, lastack, busy, rwnd_limited,
-    sndbuf_limited and bbr's own (bw, mrtt, pacing_gain, cwnd_gain).
-    """
+    """Print the TCP sockets of a run at one instant, as 'ss -tinm' of iproute2 6.1 prints them."""
     scenario = Scenario(file)
     print(_native.ss(scenario.text, scenario.file, _overrides(set_), seed, run_, at).rstrip())
 
@@ -210,7 +206,7 @@ def paper(
 ) -> None:
     """List the papers' experiments, or run those whose name begins so and judge their claims; `all` is every one."""
     if name is None:
-        nothing = report.Report(registry.entries(), {})
+        nothing = report.Report(registry.entries(), {}, asked=False)
         print(report.as_json(nothing.rows()) if as_json else report.listing().rstrip())
         return
     wanted = registry.find(name)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from stillair import flent_apps, flent_test, output
 from stillair._native import InputError, __version__
 from stillair.series import Flow, Series
+from stillair.statistics import jain
 from stillair.tidy import Measured
 
 DATA_VERSION = 4
@@ -221,7 +222,7 @@ def _over_flows(what: str, names: Sequence[str], results: dict[str, Values]) -> 
     totals = [[value or 0.0 for value in step] for step in zip(*(results[name] for name in names), strict=True)]
     results[f"{what} avg"] = [math.fsum(step) / len(step) for step in totals]
     results[f"{what} sum"] = [math.fsum(step) for step in totals]
-    results[f"{what} fairness"] = [_jain(step) for step in totals]
+    results[f"{what} fairness"] = [jain(step) for step in totals]
 
 
 def _pings(
@@ -307,7 +308,7 @@ def _wifi(
         found.setdefault(ap, (interface, []))[1].append(address)
     for ap, (_, addresses) in found.items():
         totals = zip(*(results[f"wifi_stats_{ap}::airtime_total::{address}"] for address in addresses), strict=True)
-        results[f"wifi_stats_{ap}::airtime_fairness"] = [_jain([us or 0.0 for us in step]) for step in totals]
+        results[f"wifi_stats_{ap}::airtime_fairness"] = [jain([us or 0.0 for us in step]) for step in totals]
     return found
 
 
@@ -411,8 +412,3 @@ def _sum(steps: int, columns: Sequence[Sequence[int]]) -> list[int]:
 
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
-
-
-def _jain(values: Sequence[float]) -> float | None:
-    squares = len(values) * math.fsum(value * value for value in values)
-    return math.fsum(values) ** 2 / squares if squares else None

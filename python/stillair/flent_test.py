@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from stillair.series import Flow, Series, Test
+from stillair.statistics import jain
 
 Values = list[float | None]
 
@@ -94,7 +95,7 @@ def made(results: dict[str, Values]) -> dict[str, Values]:
         found[f"{begin} avg"] = _each(parts, _mean)
         found[f"{begin} sum"] = _each(parts, math.fsum)
         if any(name.startswith(f"{begin}::") for name in results):
-            found[f"{begin} fairness"] = _each(parts, _jain)
+            found[f"{begin} fairness"] = _each(parts, jain)
     sums = [values for name, values in found.items() if name.endswith(" sum")]
     if len(sums) > 1:
         found["TCP totals"] = _each(sums, math.fsum)
@@ -111,8 +112,3 @@ def _each(parts: Iterable[Values], of: Callable[[list[float]], float | None]) ->
 
 def _mean(values: list[float]) -> float:
     return math.fsum(values) / len(values)
-
-
-def _jain(values: list[float]) -> float | None:
-    squares = len(values) * math.fsum(value * value for value in values)
-    return math.fsum(values) ** 2 / squares if squares else None

@@ -29,6 +29,12 @@ def interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     return Interval(mean, mean - half, mean + half)
 
 
+def jain(values: Sequence[float]) -> float | None:
+    """Jain's index of fairness: 1 if all have the same, 1/n if one has all; none of nothing."""
+    squares = len(values) * math.fsum(value * value for value in values)
+    return math.fsum(values) ** 2 / squares if squares else None
+
+
 def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
     """Median of independent runs with its confidence interval by order statistics, which assumes no distribution.
 

@@ -168,13 +168,20 @@ def test_ss_prints_both_ends_of_what_is_connected(folder: Path, capsys: pytest.C
     assert lines[3].split()[3:] == ["10.0.0.2:57344", "10.0.0.1:49152"]
     last = {name: values[-1] for name, values in Result.load(folder).runs[0]["sockets"]["long.b"].items()}
     details = lines[2]
-    memory = re.search(r"skmem:\(r0,rb(\d+),t(\d+),tb(\d+),f0,w(\d+),o0,bl0,d0\) cubic rto:", details)
+    memory = re.search(
+        r"skmem:\(r0,rb(\d+),t(\d+),tb(\d+),f0,w(\d+),o0,bl0,d0\) ts sack cubic wscale:7,7 rto:", details
+    )
     assert memory is not None
     assert [int(n) for n in memory.groups()[1:]] == [last[name] for name in ("wmem_alloc", "sndbuf", "wmem_queued")]
     shown = dict(word.split(":", 1) for word in details.split() if ":" in word)
     assert shown["cwnd"] == str(last["cwnd"])
     assert shown["unacked"] == str(last["unacked"])
     assert shown["rtt"] == f"{last['srtt_ms']:g}/{last['rttvar_ms']:g}"
+    assert (shown["pmtu"], shown["advmss"]) == ("1500", "1448")
+    # It had data to send all the time, from the end of the handshake on.
+    assert int(shown["busy"].removesuffix("ms")) == 3000 - 4
+    # The SYN counts as a byte.
+    assert int(shown["bytes_acked"]) % 1448 == 1
     # What is sent and not acknowledged, and what is not sent.
     assert int(lines[1].split()[2]) == last["unacked"] * 1448 + last["notsent"]
     # While both run, and a run of another number.
@@ -182,3 +189,22 @@ def test_ss_prints_both_ends_of_what_is_connected(folder: Path, capsys: pytest.C
     assert len(capsys.readouterr().out.splitlines()) == 1 + 2 * 4
     assert status(["ss", file, "--at", "4 s"]) == 2
     assert capsys.readouterr().err == 'stillair: at: found "4 s", but the run is shorter\n'
+
+
+@pytest.mark.parametrize(
+    ("sets", "shows"),
+    [
+        (
+            ["node.b.sysctl={'net.ipv4.tcp_rmem'=[4096,8192,16384]}", "flow.0.congestion_control=bbr"],
+            r"bbr:\(bw:\d+bps,mrtt:4\.\d+,pacing_gain:[\d.]+,cwnd_gain:2\) .* rwnd_limited:\d+ms\(\d+\.\d%\) ",
+        ),
+        (["node.a.sysctl={'net.ipv4.tcp_wmem'=[4096,8192,16384]}"], r" sndbuf_limited:\d+ms\(\d+\.\d%\) "),
+        (["node.a.sysctl={'net.ipv4.tcp_ecn'=1}"], r" ts sack ecn "),
+    ],
+)
+def test_ss_tells_what_limits_a_sender(
+    sets: list[str], shows: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(folder / "scenario.toml")
+    assert status(["ss", file, "--at", "1 s", *(word for key in sets for word in ("--set", key))]) == 0
+    assert re.search(shows, capsys.readouterr().out.splitlines()[2])

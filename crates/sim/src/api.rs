@@ -1,9 +1,11 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
 mod capture;
+mod receiver;
 mod ss;
 
 pub use capture::{CaptureRequest, capture, capture_points};
+pub use receiver::{replay, retry_out_index};
 pub use ss::{SsRequest, ss};
 
 use std::collections::BTreeMap;
@@ -16,8 +18,8 @@ use stillair_model::vocabulary::{Duration, IfId, Instant, Seed, Sink};
 use stillair_model::wifi::rate::StatsRow;
 
 use crate::recorder::{
-    self, AirNames, AtEnd, Exchanges, ExchangesReport, Occupancy, OccupancyReport, QdiscSummary, RateSummary,
-    Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+    self, AirNames, AtEnd, Exchanges, ExchangesReport, Losses, Occupancy, OccupancyReport, QdiscSummary,
+    RateSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
 };
 use crate::scenario::{self, InterfaceRef, Scenario};
 use crate::world::{self, DevLayout, QdiscCounters, Wired, World};
@@ -220,21 +222,37 @@ fn close<S: Sink>(
     let under_way = world.loads_under_way().map(since).collect();
     let packets = world.packet_account();
     let rc_stats = rc_stats(scenario, world);
-    let end = AtEnd { packets, air, qdiscs, rc_stats, tcp: tcp.collect(), flows: &names, under_way };
+    let losses = losses(scenario, world);
+    let tcp = tcp.collect();
+    let end = AtEnd { packets, air, qdiscs, rc_stats, losses, tcp, flows: &names, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 
 /// What rate control knows of each link.
 fn rc_stats<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Vec<RateSummary>> {
-    let nodes = scenario.nodes.iter().enumerate();
-    let all = nodes
-        .flat_map(|(node, n)| (0..n.interfaces.len()).map(move |interface| InterfaceRef { node, interface }));
-    let names: Vec<String> = all.map(|at| scenario.interface_name(at)).collect();
+    let names = interface_names(scenario);
     let one = |(from, to, rows): (IfId, IfId, Vec<StatsRow>)| {
         let rows = rows.into_iter().map(RateSummary::from).collect();
         (format!("{} to {}", names[from.index()], names[to.index()]), rows)
     };
     world.rate_stats().map(one).collect()
+}
+
+/// What was lost on each link that lost anything.
+fn losses<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Losses> {
+    let names = interface_names(scenario);
+    let lossy = world.losses().filter(|(.., losses)| *losses != Losses::default());
+    lossy
+        .map(|(from, to, losses)| (format!("{} to {}", names[from.index()], names[to.index()]), losses))
+        .collect()
+}
+
+/// Names of all interfaces, by their ids.
+fn interface_names(scenario: &Scenario) -> Vec<String> {
+    let nodes = scenario.nodes.iter().enumerate();
+    let all = nodes
+        .flat_map(|(node, n)| (0..n.interfaces.len()).map(move |interface| InterfaceRef { node, interface }));
+    all.map(|at| scenario.interface_name(at)).collect()
 }
 
 /// The counters of all queueing disciplines, by name.

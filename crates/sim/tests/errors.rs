@@ -4,6 +4,7 @@ mod common;
 
 use common::{Watcher, cell, flow, of, parse, run, run_to, station, watched};
 use stillair_model::vocabulary::{Duration, Reason};
+use stillair_sim::recorder::Losses;
 use stillair_sim::world::World;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"";
@@ -60,6 +61,66 @@ fn lost_acknowledgements_lose_no_packet() {
         assert!(account.delivered > 500, "{scheme} {mark}: {account:?}");
         assert_eq!(account.created, account.delivered, "{scheme} {mark}: {account:?}");
         assert!(world.duplicates() > 100, "{scheme} {mark}: {} duplicates", world.duplicates());
+    }
+}
+
+/// One station with a flow from the access point, and the losses of the link to it.
+fn losses(path: &str) -> Losses {
+    let udp = "rate = \"20 Mbit/s\"\nburst = 4";
+    let text = cell("2 s", CHANNEL, "scheme = \"airtime\"")
+        + &station("bad", 0, path)
+        + &flow("udp", "ap", "bad", udp);
+    run(&parse(&text, &[]), 0).losses.get("ap.wlan0 to bad.wlan0").copied().unwrap_or_default()
+}
+
+#[test]
+fn each_kind_of_loss_is_counted_apart() {
+    let fixed = "rate = \"ht20-mcs7-lgi\"";
+    assert_eq!(losses(fixed), Losses::default());
+    let broken = losses(&format!("{fixed}, error_rate = 0.2"));
+    assert!(broken.mpdus_broken > 500, "{broken:?}");
+    assert_eq!(broken, Losses { mpdus_broken: broken.mpdus_broken, ..Losses::default() });
+    let unheard = losses(&format!("{fixed}, unheard_rate = 0.2"));
+    assert!(unheard.ppdus_unheard > 50, "{unheard:?}");
+    assert_eq!(unheard, Losses { ppdus_unheard: unheard.ppdus_unheard, ..Losses::default() });
+    // A PPDU whose Block Ack is lost goes out again, and all that is in it comes twice.
+    let answers = losses(&format!("{fixed}, ack_error_rate = 0.2"));
+    assert!(answers.answers_lost > 50 && answers.mpdus_twice >= answers.answers_lost, "{answers:?}");
+    assert_eq!((answers.mpdus_broken, answers.ppdus_unheard), (0, 0), "{answers:?}");
+}
+
+#[test]
+fn errors_by_rate_follow_the_chain() {
+    // The first rate never works, the second always: each PPDU is tried as often as the chain says at the first, and all of
+    // its frames are broken there.
+    let chain = "rate = \"ht20-mcs7-lgi\", retry_chain = [{ rate = \"mcs7\", tries = 2 }, { rate = \"mcs4\", tries = 1 }]";
+    let table = "error_rate = [{ rates = \"mcs7\", chance = 1 }, { rates = [\"mcs4\"], chance = 0 }]";
+    let text = cell("1 s", CHANNEL, "scheme = \"airtime\"")
+        + &station("s", 0, &format!("{chain}, {table}"))
+        + &flow("udp", "ap", "s", "rate = \"10 Mbit/s\"\nburst = 4\nstop = \"500 ms\"");
+    let report = run(&parse(&text, &[]), 0);
+    let lost = report.losses["ap.wlan0 to s.wlan0"];
+    assert_eq!(report.packets.dropped, 0);
+    assert!(report.packets.delivered > 400, "{:?}", report.packets);
+    assert_eq!(lost, Losses { mpdus_broken: 2 * report.packets.delivered, ..Losses::default() });
+}
+
+#[test]
+fn longer_frames_are_broken_more_often() {
+    let lost = |payload: u32, table: &str| {
+        let text = cell("2 s", CHANNEL, "scheme = \"airtime\"")
+            + &station("s", 0, &format!("rate = \"ht20-mcs7-lgi\", error_rate = [{table}]"))
+            + &flow("udp", "ap", "s", &format!("rate = \"5 Mbit/s\"\npayload = {payload}"));
+        let report = run(&parse(&text, &[]), 0);
+        let lost = report.losses["ap.wlan0 to s.wlan0"].mpdus_broken;
+        1000 * lost / (lost + report.packets.delivered)
+    };
+    // A full frame of 1,538 bytes has the chance of 30 %; one of 800 bytes that of 1 - 0.7^(800/1538), 169 in a thousand.
+    let scaled = "{ rates = \"mcs7\", chance = 0.3, bytes = 1538 }";
+    let plain = "{ rates = \"mcs7\", chance = 0.3 }";
+    let all = [lost(1472, scaled), lost(734, scaled), lost(1472, plain), lost(734, plain)];
+    for (permille, want) in all.into_iter().zip([300, 169, 300, 300]) {
+        assert!(permille.abs_diff(want) < 25, "{all:?}");
     }
 }
 

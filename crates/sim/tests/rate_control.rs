@@ -78,6 +78,25 @@ fn by_noise_it_comes_near_the_best_fixed_rate() {
 }
 
 #[test]
+fn with_given_errors_it_finds_the_rate_that_carries_most() {
+    // Two streams do not work at all, and of one only MCS 0 to 4: what a table by noise would never say.
+    let rates = |mcs: std::ops::Range<u32>| mcs.map(|n| format!("\"mcs{n}\"")).collect::<Vec<_>>().join(", ");
+    let table = format!(
+        "error_rate = [{{ rates = [{}], chance = 0.02, bytes = 1538 }}, {{ rates = [{}], chance = 1 }}]",
+        rates(0..5),
+        rates(5..16)
+    );
+    for kernel in ["linux-4.6", "linux-6.18"] {
+        let text = flooded(&format!("rate = \"minstrel_ht\", {table}"), 4)
+            .replace("profile = \"linux-4.6\"", &format!("profile = \"{kernel}\""));
+        let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
+        let rows = &summary.rc_stats["ap.wlan0 to s.wlan0"];
+        let best: Vec<_> = rows.iter().filter(|r| r.best.contains('A')).map(|r| &r.rate[..]).collect();
+        assert_eq!(best, ["ht20-mcs4-sgi"], "{kernel}");
+    }
+}
+
+#[test]
 fn a_probe_goes_alone() {
     let text = flooded("rate = \"minstrel_ht\"", 4);
     let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Seen::default()).world;
@@ -86,4 +105,48 @@ fn a_probe_goes_alone() {
     // With a queue that never empties nothing but a probe is sent alone, beside the first frames.
     assert!((20..200).contains(&seen.alone), "{} alone, {} aggregates", seen.alone, seen.aggregates);
     assert!(seen.frames / seen.aggregates >= 21, "{} frames in {}", seen.frames, seen.aggregates);
+}
+
+#[test]
+fn rate_control_hears_of_ppdus_that_end_a_frame() {
+    // Nothing ever arrives. As long as all frames are tried again, rate control is told nothing; where some are given up, it
+    // learns of those PPDUs.
+    let attempts = |limit: u32| {
+        let text = flooded("rate = \"minstrel_ht\", error_rate = 1.0", 1)
+            .replace("scheme = \"airtime\"", &format!("scheme = \"airtime\", retry_limit = {limit}"));
+        let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
+        let tries: u64 = summary.rc_stats["ap.wlan0 to s.wlan0"].iter().map(|r| r.attempts + r.att).sum();
+        let broken = summary.losses["ap.wlan0 to s.wlan0"].mpdus_broken;
+        assert!(broken > 300, "{broken}");
+        tries
+    };
+    assert_eq!(attempts(255), 0, "no frame ends on the air");
+    assert!(attempts(30) > 100);
+}
+
+#[test]
+fn stations_without_ht_have_minstrel() {
+    // 802.11a at 5 GHz: the best fixed rate, and the relaxation of CoDel by what is expected.
+    for (snr, best) in [(30, "ofdm-54"), (15, "ofdm-24")] {
+        let text = flooded(&format!("rate = \"minstrel\", snr = \"{snr} dB\""), 4);
+        let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
+        let rows = &summary.rc_stats["ap.wlan0 to s.wlan0"];
+        let found: Vec<_> = rows.iter().filter(|r| r.best.contains('A')).map(|r| &r.rate[..]).collect();
+        assert_eq!((found, rows.len()), (vec![best], 8));
+        let fixed = goodput(&format!("rate = \"{best}\", snr = \"{snr} dB\""), 2);
+        assert!(summary.goodput_total_mbps > 0.85 * fixed, "{} of {fixed}", summary.goodput_total_mbps);
+    }
+    // 802.11b and g at 2.4 GHz: the presence of b asks for protection.
+    let low = |path: &str| {
+        flooded(path, 3).replace("band = \"5 GHz\"", "band = \"2.4 GHz\"").replace("ofdm-6", "dsss-1")
+    };
+    let text = low("rate = { kind = \"minstrel\", standard = \"802.11b\" }");
+    let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
+    let rows = &summary.rc_stats["ap.wlan0 to s.wlan0"];
+    assert_eq!(rows.iter().map(|r| r.mode).collect::<Vec<_>>(), ["CCK"; 4]);
+    assert!(rows[3].best.contains('A'), "{rows:?}");
+    let scenario = parse(&low("rate = \"minstrel\""), &[]);
+    let summary = run_once(&scenario, Seed { seed: 1, run: 0 }).expect("accounts close");
+    assert_eq!(summary.rc_stats["s.wlan0 to ap.wlan0"].len(), 12);
+    assert!(scenario.channels[0].protection.is_none() && parse(&text, &[]).channels[0].protection.is_some());
 }

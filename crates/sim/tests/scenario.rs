@@ -9,8 +9,8 @@ use stillair_model::wifi::config::{DriverConfig, Scheduler};
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
 use stillair_model::wire::{EthernetParams, WireParams};
 use stillair_sim::scenario::{
-    self, EdcaOverride, Errors, FlowKind, Gap, InterfaceRef, Medium, Rates, Role, Scenario, ScenarioError,
-    Scheme, Station, Wifi,
+    self, EdcaOverride, Errors, FlowKind, Gap, GivenErrors, InterfaceRef, Medium, Rates, Role, Scenario,
+    ScenarioError, Scheme, Station, Wifi,
 };
 
 const GOOD: &str = include_str!("scenario/good.toml");
@@ -152,7 +152,7 @@ fn overrides_act_as_edits() {
     assert_eq!((s.nodes[0].profile.wmem_default, s.nodes[2].profile.wmem_default), (1 << 20, 212_992));
     assert!(matches!(s.nodes[0].interfaces[0].qdisc.config, QdiscConfig::FqCodel(p)
         if p.codel.target == Duration::from_millis(20) && !p.codel.ecn && p.flows == 1024));
-    let given = Errors::Given { unheard: 0.0, frame: 0.0, answer: 0.25 };
+    let given = Errors::Given { unheard: 0.0, frame: GivenErrors::Same(0.0), answer: 0.25 };
     assert_eq!(station(&s, "slow").errors, given);
 }
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stillair.papers import formulas, judge, samples, table1_model
+from stillair.papers import formulas, judge, samples, scatter, table1_model, worked
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
 from stillair.papers.judge import Cell
@@ -35,6 +35,8 @@ class Measurer:
     plan: Plan
     outcomes: Mapping[str, Outcome]
     """Outcomes by the name of their campaign."""
+    asked: bool = True
+    """Somebody asked for this experiment."""
 
     @property
     def own(self) -> ExperimentPlan:
@@ -46,8 +48,10 @@ class Measurer:
         if self.own.needs:
             return [Cell(lacks=f"needs {self.own.needs}")]
         # Not even the paper's own formula is judged of an experiment that nobody asked for.
-        if not self.outcomes:
+        if not self.asked or (not self.outcomes and self.own.worked is None):
             return [Cell(lacks=_NOT_ASKED)]
+        if self.own.marks:
+            return scatter.cells(claim, self.experiment, scatter.marks(self.own, self.outcomes, scatter.AIRS[0]))
         said = {key: value for key, value in claim.configuration.items() if key not in _COMPARING}
         reads = (self.own.reads or {}).get(claim.id)
         if reads is None:
@@ -105,6 +109,8 @@ class Measurer:
         return Cell(label, self._quantity(where, claim.metric))
 
     def _order(self, claim: Claim, label: str, where: Where) -> Cell:
+        if self.own.worked is not None:
+            return self._delivered(claim, label)
         axis = claim.configuration["axis"]
         series = {name: self._member(where, axis, name, claim.metric) for name in judge.members(claim.ordering)}
         gaps = []
@@ -112,6 +118,14 @@ class Measurer:
             below, above = _paired(series[low], series[high])
             gaps.append(interval([b - a for a, b in zip(below, above, strict=True)]))
         return Cell(label, ranked={name: interval(_found(runs)) for name, runs in series.items()}, gaps=tuple(gaps))
+
+    def _delivered(self, claim: Claim, label: str) -> Cell:
+        """The order of a worked example: the place at which each frame went up."""
+        up = [str(mpdu) for mpdu in worked.delivery(self.experiment, self.own.worked or {})]
+        members = judge.members(claim.ordering)
+        # Other frames than these are no order of theirs: equal places stand in none.
+        places = {mpdu: float(up.index(mpdu) + 1) if sorted(up) == sorted(members) else 0.0 for mpdu in members}
+        return Cell(label, ranked={mpdu: Interval(place, place, place) for mpdu, place in places.items()})
 
     def _member(self, where: Where, axis: str, name: str, metric: str) -> list[float | None]:
         """A member of an order, run by run: of several cells, the least."""
@@ -141,15 +155,22 @@ class Measurer:
             return _per_cent_more(_ratio(after, before))
         if metric.ratio_of:
             return _ratio(*self._ends(where, metric, metric.ratio_of))
-        if metric.formula:
-            value = formulas.FORMULAS[metric.formula]()
-            return Interval(value, value, value)
-        if metric.model:
-            value = metric.scale * table1_model.value(self.experiment, where["scheme"], where["station"], metric.model)
+        value = self._worked_out(where, metric)
+        if value is not None:
             return Interval(value, value, value)
         found = _found(self._runs(where, name))
         as_median = self.own.median is not None and matches(self.own.median, where)
         return median_interval(found) if as_median else interval(found)
+
+    def _worked_out(self, where: Where, metric: Metric) -> float | None:
+        """A number that no run gives: by a formula, by a paper's model, or in a worked example."""
+        if metric.formula:
+            return formulas.FORMULAS[metric.formula]()
+        if metric.worked:
+            return worked.value(metric.worked, self.experiment, self.own.worked or {}, where)
+        if metric.model:
+            return metric.scale * table1_model.value(self.experiment, where["scheme"], where["station"], metric.model)
+        return None
 
     def _runs(self, where: Where, name: str) -> list[float | None]:
         """A metric run by run: of a station, a class of them, a sum of some (`fast1 + fast2`), or the whole."""

@@ -2,7 +2,7 @@
 
 A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the inventory
 refers to it. Cells that differ in several settings are written as `axes`: one cell for each combination. An experiment
-names the campaigns that serve it, or what it needs before it can be run.
+names the campaigns that serve it, says that it is a worked example, or what it needs before it can be run.
 """
 
 import tomllib
@@ -67,6 +67,8 @@ class Metric:
     """The same, less what it is with `to`."""
     formula: str = ""
     """It is not measured but worked out (`formulas.py`)."""
+    worked: str = ""
+    """It is found in a worked example (`worked.py`)."""
     word: str = ""
     """A word whose value says which metric this is, by `of`: `direction` for what goes up or down."""
     of: Mapping[str, str] | None = None
@@ -102,6 +104,10 @@ class ExperimentPlan:
     median: Where | None = None
     """Cells whose number is the median over the runs and not the mean, because the paper's is."""
     needs: str = ""
+    worked: Mapping[str, Any] | None = None
+    """It is a worked example: events for the receiver by itself, the inventory's or these `ampdus`; no runs."""
+    marks: bool = False
+    """Its claims are about marks over the data rate that each run had (`scatter.py`), not about cells."""
     lacks: tuple[Lack, ...] = ()
     where: Where | None = None
     """Words that hold for every claim which does not say otherwise: what the experiment as a whole is about."""
@@ -212,9 +218,12 @@ def _experiment(
     draws: str = "",
     median: Where | None = None,
     needs: str = "",
+    worked: Mapping[str, Any] | None = None,
+    marks: bool = False,
     lacks: Sequence[Any] = (),
     where: Where | None = None,
     reads: Mapping[str, Sequence[Where]] | None = None,
 ) -> ExperimentPlan:
     served = tuple(known[name] for name in campaigns)
-    return ExperimentPlan(served, draws, median, needs, tuple(Lack(**entry) for entry in lacks), where, reads)
+    lacking = tuple(Lack(**entry) for entry in lacks)
+    return ExperimentPlan(served, draws, median, needs, worked, marks, lacking, where, reads)

@@ -20,6 +20,8 @@ class Entry:
         """In a few words, for the list of experiments."""
         if self.plan.needs:
             return f"needs {self.plan.needs}"
+        if self.plan.worked is not None:
+            return "yes"
         if not self.plan.campaigns:
             return "nothing to run"
         unready = [own for own in self.plan.campaigns if campaign.prepare(own)]

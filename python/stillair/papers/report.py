@@ -36,14 +36,18 @@ class Report:
     outcomes: Mapping[Campaign, Outcome]
     extra: Sequence[tuple[str, str]] = ()
     """Overrides of the user in every cell: with any, the runs are not the paper's experiments."""
+    asked: bool = True
+    """Somebody asked for these experiments; else they are only listed, and not even worked examples are judged."""
 
     def measurer(self, entry: Entry) -> Measurer:
         """What finds the numbers of an experiment in these runs."""
         own = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign in entry.plan.campaigns}
-        return Measurer(entry.experiment, plan(entry.experiment.paper), own)
+        return Measurer(entry.experiment, plan(entry.experiment.paper), own, self.asked)
 
     def drawn(self, entry: Entry) -> bool:
-        """Whether there are runs to draw this experiment's artefact from."""
+        """Whether there are runs to draw this experiment's artefact from, or it needs none."""
+        if entry.plan.worked is not None:
+            return True
         ran = [campaign for campaign, outcome in self.outcomes.items() if outcome.results is not None]
         return bool(entry.plan.draws) and any(campaign in ran for campaign in entry.plan.campaigns)
 
@@ -58,7 +62,7 @@ class Report:
 
     def of_paper(self, paper: str) -> "Report":
         """The part about one paper."""
-        return Report([e for e in self.entries if e.experiment.paper == paper], self.outcomes, self.extra)
+        return Report([e for e in self.entries if e.experiment.paper == paper], self.outcomes, self.extra, self.asked)
 
     def papers(self) -> list[str]:
         """The papers it is about."""

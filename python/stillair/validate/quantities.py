@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from stillair.sawtooth import sawtooth
-from stillair.statistics import percentile
+from stillair.statistics import jain, percentile
 from stillair.validate import tc
 from stillair.validate.kernel_file import KernelFile
 from stillair.validate.outcome import Outcome, Socket
@@ -76,12 +76,6 @@ def of_model(ran: Outcome, file: KernelFile) -> Measured:
 def mean(values: Sequence[float]) -> float:
     """The arithmetic mean."""
     return sum(values) / len(values)
-
-
-def jain(values: Sequence[float]) -> float | None:
-    """Jain's index of fairness; none of nothing."""
-    squares = sum(value * value for value in values)
-    return sum(values) ** 2 / (len(values) * squares) if squares else None
 
 
 def _dropped(file: KernelFile, trees: Trees) -> float | None:

@@ -9,6 +9,7 @@ use super::packet::{Packet, Packets, Pkt};
 use super::qos::Ac;
 use super::tcp::TcpHeader;
 use super::time::{Duration, Instant};
+use super::units::Rate;
 
 /// What a PPDU carried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,6 +44,8 @@ pub struct PpduTry {
     pub start: Instant,
     /// Time of the PPDU alone, without gaps and acknowledgement.
     pub airtime: Duration,
+    /// Data rate of this try.
+    pub rate: Rate,
     /// Frames in it.
     pub mpdus: u16,
     /// Frames that reached the receiver whole.
@@ -56,7 +59,7 @@ pub struct PpduTry {
 }
 
 /// A rate as a stable number: `wifi::phy::PhyRate` gives it and reads it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RateCode(pub u16);
 
 /// What a packet's headers are made of.

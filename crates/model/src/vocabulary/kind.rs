@@ -16,6 +16,8 @@ pub enum Kind {
     UdpReply,
     /// A TCP segment, or several that travel as one packet.
     Tcp,
+    /// A UDP datagram of a QUIC connection.
+    Quic,
     /// A packet of a telephone call.
     Voip,
     /// A question to a name server, which its destination answers.
@@ -32,7 +34,13 @@ impl Kind {
             Self::EchoRequest => Some(Self::EchoReply),
             Self::UdpRequest => Some(Self::UdpReply),
             Self::Query => Some(Self::Answer),
-            Self::Udp | Self::EchoReply | Self::UdpReply | Self::Tcp | Self::Voip | Self::Answer => None,
+            Self::Udp
+            | Self::EchoReply
+            | Self::UdpReply
+            | Self::Tcp
+            | Self::Quic
+            | Self::Voip
+            | Self::Answer => None,
         }
     }
 

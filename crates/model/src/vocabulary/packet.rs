@@ -9,6 +9,7 @@ use core::num::NonZeroU32;
 use super::fate::{Fate, PacketAccount, Reason};
 use super::ids::{Addr, FlowId, PeerId, SockId};
 use super::kind::Kind;
+use super::quic::Datagram;
 use super::tcp::TcpHeader;
 use super::time::Instant;
 
@@ -145,6 +146,8 @@ pub struct Packets {
     links: Vec<Option<Pkt>>,
     /// By slot: the TCP header, as far as there were TCP segments.
     tcp: Vec<TcpHeader>,
+    /// By slot: the QUIC datagram, as far as there were any.
+    quic: Vec<Datagram>,
     free: Vec<u32>,
     account: PacketAccount,
     uncharged: Vec<(SockId, u32)>,
@@ -203,6 +206,18 @@ impl Packets {
         pkt
     }
 
+    /// Makes a packet for a QUIC datagram, as [`Packets::create`] does. The datagram goes into the packet, and an empty one
+    /// comes back in its place, with memory to be used again.
+    pub fn create_quic(&mut self, p: NewPacket, datagram: &mut Datagram) -> Pkt {
+        let pkt = self.create(p);
+        if self.quic.len() <= pkt.slot() {
+            self.quic.resize_with(self.slots.len(), Datagram::default);
+        }
+        core::mem::swap(&mut self.quic[pkt.slot()], datagram);
+        datagram.clear();
+        pkt
+    }
+
     /// Makes a packet that is like another, charged to nobody and in no list; the caller owns it.
     pub fn duplicate(&mut self, p: Pkt) -> Pkt {
         let like = self.get(p).clone();
@@ -214,6 +229,10 @@ impl Packets {
             Kind::Tcp => {
                 let header = *self.tcp(p);
                 self.create_tcp(new, like.segs, like.ack, &header)
+            }
+            Kind::Quic => {
+                let mut datagram = self.quic(p).clone();
+                self.create_quic(new, &mut datagram)
             }
             _ => self.create(new),
         };
@@ -235,6 +254,20 @@ impl Packets {
     pub fn tcp(&self, p: Pkt) -> &TcpHeader {
         debug_assert!(self.get(p).kind == Kind::Tcp, "a TCP segment");
         &self.tcp[p.slot()]
+    }
+
+    /// The datagram of a QUIC packet. Panics on a handle whose packet was freed.
+    #[inline]
+    pub fn quic(&self, p: Pkt) -> &Datagram {
+        debug_assert!(self.get(p).kind == Kind::Quic, "a QUIC datagram");
+        &self.quic[p.slot()]
+    }
+
+    /// Takes the datagram out of a QUIC packet that has reached its host, and leaves the record given in its place.
+    #[inline]
+    pub fn take_quic(&mut self, p: Pkt, datagram: &mut Datagram) {
+        debug_assert!(self.get(p).kind == Kind::Quic, "a QUIC datagram");
+        core::mem::swap(&mut self.quic[p.slot()], datagram);
     }
 
     /// The header of a TCP segment, to be changed.
@@ -403,6 +436,24 @@ mod tests {
         assert_eq!((ps.charge(p), ps.charge(copy), ps.live()), (SockId(3), SockId::NONE, 2));
         ps.free(copy, Fate::Merged);
         assert_eq!((ps.pop_uncharged(), ps.account().merged), (None, 1));
+    }
+
+    #[test]
+    fn a_datagram_travels_in_its_packet_and_its_memory_is_used_again() {
+        let mut ps = Packets::new();
+        let new = NewPacket { kind: Kind::Quic, ..packet(SockId::NONE) };
+        let mut datagram = Datagram { len: 1350, ecn: 2, bytes: vec![7; 1350], ..Datagram::default() };
+        let p = ps.create_quic(new, &mut datagram);
+        assert_eq!((datagram.len, datagram.bytes.len()), (0, 0));
+        let copy = ps.duplicate(p);
+        let mut taken = Datagram { bytes: Vec::with_capacity(2000), ..Datagram::default() };
+        ps.take_quic(p, &mut taken);
+        assert_eq!((taken.len, taken.ecn, taken.bytes.len(), ps.quic(copy).len), (1350, 2, 1350, 1350));
+        ps.free(p, Fate::Delivered);
+        // The next packet in that place hands back what was left there.
+        taken.clear();
+        ps.create_quic(new, &mut taken);
+        assert_eq!(taken.bytes.capacity(), 2000);
     }
 
     #[test]

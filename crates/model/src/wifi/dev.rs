@@ -52,7 +52,11 @@ impl WifiDev {
             deadlines,
         };
         for n in 0..dev.tx.peers.len() {
-            dev.expect(Instant::ZERO, PeerId::from_index(n));
+            let peer = PeerId::from_index(n);
+            dev.expect(Instant::ZERO, peer);
+            if let Driver::Fq(fq) = &mut dev.driver {
+                fq.weigh(peer, dev.tx.peers[n].weight);
+            }
         }
         dev
     }
@@ -132,7 +136,8 @@ impl WifiDev {
         let mut woken = Woken::default();
         match header.content {
             Content::Data { .. } => {
-                if self.tx.peers[header.peer.index()].rate.learns() && self.tx.learn(now, &ppdu, hw.radio) {
+                let learns = self.tx.peers[header.peer.index()].rate.learns() && self.is_reported(&ppdu);
+                if learns && self.tx.learn(now, &ppdu, hw.radio) {
                     self.expect(now, header.peer);
                 }
                 woken = self.data_status(now, &mut ppdu, hw, ctx);
@@ -163,6 +168,25 @@ impl WifiDev {
         }
     }
 
+    /// Tries of earlier PPDUs with which a frame of this one is given up if it fails.
+    fn limit(&self, ppdu: &Ppdu) -> u8 {
+        // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
+        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
+        let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
+        by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit))
+    }
+
+    /// Whether rate control is told of a data PPDU: one of a session must end a frame, by an acknowledgement or because it was
+    /// tried too often. Of those that fail as a whole it hears nothing as long as their frames are tried again.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the status goes up with the first frame that is done.
+    fn is_reported(&self, ppdu: &Ppdu) -> bool {
+        let limit = self.limit(ppdu);
+        let header = ppdu.header;
+        !header.in_session
+            || ppdu.acked & ppdu.all() != 0
+            || ppdu.mpdus.iter().any(|mpdu| mpdu.tries >= limit)
+    }
+
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the
     // count is compared before those of this PPDU are added; frames outside a session are not sent again by software.
     fn data_status<S: Sink>(
@@ -176,10 +200,7 @@ impl WifiDev {
         let tid = TidIndex::new(header.peer, header.tid);
         let mut woken = Woken::default();
         let mut gave_up = None;
-        // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
-        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
-        let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
-        let limit = by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit));
+        let limit = self.limit(ppdu);
         for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
             let acked = ppdu.acked >> n & 1 == 1;
             if !acked && header.in_session {
@@ -203,9 +224,9 @@ impl WifiDev {
         {
             self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
         }
-        self.driver.charge_tx(tid, ppdu.airtime);
+        self.driver.charge_tx(now, tid, ppdu.airtime);
         if self.tx.tids[tid.index()].has_waiting() {
-            self.driver.schedule(tid);
+            self.driver.schedule(now, tid);
         }
         woken
     }
@@ -257,7 +278,7 @@ impl WifiDev {
                 self.note(tid.index());
                 // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
                 if got.whole != 0 {
-                    self.driver.charge_rx(tid, airtime);
+                    self.driver.charge_rx(now, tid, airtime);
                 }
             }
             Content::Bar { start } => {
@@ -278,7 +299,7 @@ impl WifiDev {
             Content::AddbaResponse => {
                 if matches!(self.tx.tids[tid.index()].session, Session::Asked(_)) {
                     self.tx.tids[tid.index()].open();
-                    self.driver.schedule(tid);
+                    self.driver.schedule(now, tid);
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
                 }
             }
@@ -318,7 +339,7 @@ impl WifiDev {
                     let tid = TidIndex((part - rx.len()) as u32);
                     tx.tids[tid.index()].session = Session::Closed;
                     self.closed[tid.peer().index()] |= 1 << tid.tid();
-                    self.driver.schedule(tid);
+                    self.driver.schedule(now, tid);
                     self.driver.fill(now, tid.ac(), tx, hw, ctx);
                 }
             }

@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use std::net::Ipv4Addr;
 
-use stillair_model::transport::tcp::{info::TcpInfo, socket::State};
+use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::State};
 use stillair_model::vocabulary::{Instant, Seed};
 
 use super::{ApiError, read, wired};
@@ -70,7 +70,7 @@ fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &[Ipv4Addr]
     let state = s.tcp.state().name();
     // Writing to a text does not fail.
     let _ = writeln!(out, "{state:<11} {received:<7} {sent:<8} {local:>21} {peer:>21}");
-    let _ = writeln!(out, "\t {} {}{}", skmem(&info), s.tcp.congestion_control(), details(&info));
+    let _ = writeln!(out, "\t {}{}", skmem(&info), details(&info, s.tcp.congestion_control()));
 }
 
 /// `ss -m`.
@@ -81,19 +81,31 @@ fn skmem(i: &TcpInfo) -> String {
 }
 
 /// `ss -ti`: what is zero or unknown is left out where `ss` leaves it out.
-// linux: misc/ss.c tcp_stats_print (iproute2 6.1) - names, order and when they are shown.
-fn details(i: &TcpInfo) -> String {
+// linux: misc/ss.c tcp_stats_print (iproute2 6.1) - names, order and when they are shown; rates in bits, without units of a
+// thousand as with `-n`.
+fn details(i: &TcpInfo, congestion_control: &str) -> String {
     const INFINITE: u32 = i32::MAX as u32;
-    let mut out = format!(" rto:{}", ms(i.rto_us));
+    let mut out = String::new();
     let mut add = |shown: bool, text: String| {
         if shown {
             out.push(' ');
             out.push_str(&text);
         }
     };
+    add(i.timestamps, "ts".to_owned());
+    add(i.sack, "sack".to_owned());
+    add(i.ecn, "ecn".to_owned());
+    add(i.ecnseen, "ecnseen".to_owned());
+    add(true, congestion_control.to_owned());
+    add(i.wscale.is_some(), i.wscale.map_or(String::new(), |(peer, own)| format!("wscale:{peer},{own}")));
+    add(true, format!("rto:{}", ms(i.rto_us)));
     add(i.backoff > 0, format!("backoff:{}", i.backoff));
     add(i.rtt_us > 0, format!("rtt:{}/{}", ms(i.rtt_us), ms(i.rttvar_us)));
+    add(i.ato_us > 0, format!("ato:{}", ms(i.ato_us)));
     add(i.mss > 0, format!("mss:{}", i.mss));
+    add(i.pmtu > 0, format!("pmtu:{}", i.pmtu));
+    add(i.rcvmss > 0, format!("rcvmss:{}", i.rcvmss));
+    add(i.advmss > 0, format!("advmss:{}", i.advmss));
     add(true, format!("cwnd:{}", i.cwnd));
     add(i.ssthresh < INFINITE, format!("ssthresh:{}", i.ssthresh));
     add(i.bytes_sent > 0, format!("bytes_sent:{}", i.bytes_sent));
@@ -103,27 +115,64 @@ fn details(i: &TcpInfo) -> String {
     add(i.segs_out > 0, format!("segs_out:{}", i.segs_out));
     add(i.segs_in > 0, format!("segs_in:{}", i.segs_in));
     add(i.data_segs_out > 0, format!("data_segs_out:{}", i.data_segs_out));
+    add(i.data_segs_in > 0, format!("data_segs_in:{}", i.data_segs_in));
+    add(i.bbr.is_some(), i.bbr.as_ref().map_or(String::new(), bbr));
     let rtt = u64::from(i.rtt_us).max(1);
     let bits = u64::from(i.cwnd) * u64::from(i.mss) * 8;
     add(i.rtt_us > 0 && bits > 0, format!("send {}bps", bits * 1_000_000 / rtt));
+    add(i.lastsnd_ms > 0, format!("lastsnd:{}", i.lastsnd_ms));
+    add(i.lastrcv_ms > 0, format!("lastrcv:{}", i.lastrcv_ms));
+    add(i.lastack_ms > 0, format!("lastack:{}", i.lastack_ms));
     add(i.pacing_rate > 0, format!("pacing_rate {}bps", i.pacing_rate.saturating_mul(8)));
     add(i.delivery_rate > 0, format!("delivery_rate {}bps", i.delivery_rate * 8));
     add(i.delivered > 0, format!("delivered:{}", i.delivered));
+    add(i.delivered_ce > 0, format!("delivered_ce:{}", i.delivered_ce));
     add(i.app_limited, "app_limited".to_owned());
+    add(i.busy_us > 0, format!("busy:{}ms", i.busy_us / 1_000));
+    add(i.rwnd_limited_us > 0, share("rwnd_limited", i.rwnd_limited_us, i.busy_us));
+    add(i.sndbuf_limited_us > 0, share("sndbuf_limited", i.sndbuf_limited_us, i.busy_us));
     add(i.unacked > 0, format!("unacked:{}", i.unacked));
     add(i.retrans > 0 || i.retrans_total > 0, format!("retrans:{}/{}", i.retrans, i.retrans_total));
     add(i.lost > 0, format!("lost:{}", i.lost));
     add(i.sacked > 0, format!("sacked:{}", i.sacked));
     add(i.dsack_dups > 0, format!("dsack_dups:{}", i.dsack_dups));
     add(i.reordering != 3, format!("reordering:{}", i.reordering));
+    add(i.reord_seen > 0, format!("reord_seen:{}", i.reord_seen));
+    add(i.rcv_rtt_us > 0, format!("rcv_rtt:{}", ms(i.rcv_rtt_us)));
     add(i.rcv_space > 0, format!("rcv_space:{}", i.rcv_space));
+    add(i.rcv_ssthresh > 0, format!("rcv_ssthresh:{}", i.rcv_ssthresh));
     add(i.notsent > 0, format!("notsent:{}", i.notsent));
     add(i.minrtt_us != u32::MAX, format!("minrtt:{}", ms(i.minrtt_us)));
+    add(i.rcv_ooopack > 0, format!("rcv_ooopack:{}", i.rcv_ooopack));
     add(i.snd_wnd > 0, format!("snd_wnd:{}", i.snd_wnd));
     out
 }
 
-/// Microseconds as milliseconds, in the fewest digits.
+/// What `bbr` shows of itself.
+fn bbr(b: &BbrInfo) -> String {
+    let gain = |g: u32| six_digits(f64::from(g) / 256.0);
+    let mrtt = if b.mrtt_us == u32::MAX { 0 } else { b.mrtt_us };
+    format!(
+        "bbr:(bw:{}bps,mrtt:{},pacing_gain:{},cwnd_gain:{})",
+        b.bw * 8,
+        ms(mrtt),
+        gain(b.pacing_gain),
+        gain(b.cwnd_gain)
+    )
+}
+
+/// A time in ms, and its share of the time with data.
+fn share(name: &str, us: u64, busy_us: u64) -> String {
+    format!("{name}:{}ms({:.1}%)", us / 1_000, 100.0 * us as f64 / busy_us as f64)
+}
+
+/// Microseconds as milliseconds.
 fn ms(us: u32) -> f64 {
-    f64::from(us) / 1e3
+    six_digits(f64::from(us) / 1e3)
+}
+
+/// Rounded to six significant digits, as `%g` prints.
+fn six_digits(x: f64) -> f64 {
+    // What was formatted as a number is one.
+    format!("{x:.5e}").parse().unwrap_or(x)
 }

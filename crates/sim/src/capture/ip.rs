@@ -54,7 +54,13 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], connect
     let total = total_length(p);
     let ports = ports(p.flow);
     match p.kind {
-        Kind::Udp | Kind::UdpRequest | Kind::UdpReply | Kind::Voip | Kind::Query | Kind::Answer => {
+        Kind::Udp
+        | Kind::UdpRequest
+        | Kind::UdpReply
+        | Kind::Quic
+        | Kind::Voip
+        | Kind::Query
+        | Kind::Answer => {
             header(out, p, addresses, total, 17);
             udp(out, p, addresses, ports);
         }

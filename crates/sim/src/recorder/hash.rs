@@ -53,7 +53,7 @@ fn pack(tag: u64, id: u32, small: u64) -> u64 {
 mod tests {
     use super::*;
     use stillair_model::vocabulary::{
-        Ac, ChannelId, DevId, Duration, FlowId, Kind, PeerId, PlaceId, PpduKind, PpduTry, Reason,
+        Ac, ChannelId, DevId, Duration, FlowId, Kind, PeerId, PlaceId, PpduKind, PpduTry, Rate, Reason,
     };
 
     fn delivered(flow: u32, kind: Kind, seq: u32, len: u32) -> Trace {
@@ -73,6 +73,7 @@ mod tests {
             kind: PpduKind::Single,
             start: Instant::ZERO,
             airtime: Duration::from_micros(100),
+            rate: Rate::from_bps(6_500_000),
             mpdus: 1,
             received: 1,
             attempt: 0,

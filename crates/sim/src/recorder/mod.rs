@@ -2,6 +2,7 @@
 
 mod exchanges;
 mod hash;
+mod losses;
 mod occupancy;
 mod rc_stats;
 mod series;
@@ -12,6 +13,7 @@ mod voip;
 mod xstats;
 
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
+pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
 pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
@@ -74,6 +76,8 @@ pub struct StationRecord {
     pub ppdus: [u64; 2],
     /// Frames in them.
     pub mpdus: [u64; 2],
+    /// Tries of A-MPDUs to it and by it, and the sum of their data rates in bit/s.
+    pub tries: [(u64, u64); 2],
 }
 
 /// The recorder of a run.
@@ -127,6 +131,11 @@ impl Recorder {
         }
         let record = &mut self.stations[station];
         record.airtime[direction as usize] += t.airtime;
+        if t.kind == PpduKind::Aggregate {
+            let (tries, rates) = &mut record.tries[direction as usize];
+            *tries += 1;
+            *rates += t.rate.bps();
+        }
         if t.attempt == 0 {
             record.ppdus[direction as usize] += 1;
             record.mpdus[direction as usize] += u64::from(t.mpdus);
@@ -154,7 +163,12 @@ impl Sink for Recorder {
                         record.bytes += u64::from(len - HEADERS);
                         record.voip.arrived(*seq, *delay);
                     }
-                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Query | Kind::Answer => {}
+                    Kind::EchoRequest
+                    | Kind::UdpRequest
+                    | Kind::Tcp
+                    | Kind::Quic
+                    | Kind::Query
+                    | Kind::Answer => {}
                 }
             }
             Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
@@ -170,7 +184,7 @@ mod tests {
 
     use super::*;
     use stillair_model::metrics::jain;
-    use stillair_model::vocabulary::{Ac, ChannelId, DevId, FlowId, PacketAccount, PeerId, Reason};
+    use stillair_model::vocabulary::{Ac, ChannelId, DevId, FlowId, PacketAccount, PeerId, Rate, Reason};
     use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
     fn ms(n: u64) -> Instant {
@@ -199,6 +213,7 @@ mod tests {
             kind,
             start: ms(at),
             airtime: Duration::from_micros(500),
+            rate: Rate::from_mbps(u64::from(mpdus)),
             mpdus,
             received: mpdus,
             attempt,
@@ -246,6 +261,8 @@ mod tests {
         let station = |s: &StationRecord| (s.airtime.map(|d| d.nanos() / 1000), s.ppdus, s.mpdus);
         assert_eq!(station(&r.stations[0]), ([1500, 0], [2, 0], [9, 0]));
         assert_eq!(station(&r.stations[1]), ([0, 500], [0, 1], [0, 1]));
+        // Rates of A-MPDUs alone, every try: two at 8 Mbit/s.
+        assert_eq!((r.stations[0].tries, r.stations[1].tries), ([(2, 16_000_000), (0, 0)], [(0, 0); 2]));
         assert_ne!(r.trace_hash(), recorder().trace_hash());
     }
 
@@ -266,6 +283,7 @@ mod tests {
             air: vec![("wifi".to_owned(), &air)],
             qdiscs: BTreeMap::new(),
             rc_stats: BTreeMap::new(),
+            losses: BTreeMap::new(),
             tcp: Vec::new(),
             flows: &[],
             under_way: Vec::new(),
@@ -280,6 +298,7 @@ mod tests {
         let b = &s.stations["b"];
         assert_eq!((b.goodput_mbps, b.airtime_share, b.mean_aggregate), (0.0, Some(0.25), Some(1.0)));
         assert_eq!((b.mean_aggregate_up, b.ping_median_ms, b.airtime_rx_us), (Some(1.0), Some(6.0), 500.0));
+        assert_eq!((b.ping_mean_ms, a.ping_mean_ms, a.mean_rate_up_mbps), (Some(6.0), None, None));
         assert_eq!((b.udp_ping_median_ms, b.udp_ping_p95_ms), (Some(9.0), Some(9.0)));
         let drops: Vec<_> = s.drops.iter().map(|d| (d.place.as_str(), d.reason, d.packets)).collect();
         assert_eq!(drops, [("y", "codel", 3), ("y", "retry_limit", 4)]);

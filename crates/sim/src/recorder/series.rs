@@ -102,7 +102,8 @@ impl Series {
                 self.sample(flow, Sample { at: now, delay: took, seq });
             }
             Trace::Delivered {
-                kind: Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Query | Kind::Answer,
+                kind:
+                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Quic | Kind::Query | Kind::Answer,
                 ..
             }
             | Trace::Ppdu(_) => {}

@@ -39,7 +39,7 @@ use document::Table;
 use error::Fault;
 pub use error::ScenarioError;
 pub use hearing::Audible;
-pub use path::{Errors, Rates, SnrSteps, Station};
+pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::Profile;
 pub use record::{Record, Stretch};
 
@@ -223,7 +223,7 @@ pub struct Wifi {
 }
 
 /// Part that a Wi-Fi device plays.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Role {
     /// Access point.
@@ -235,9 +235,8 @@ pub enum Role {
 impl Role {
     /// Whether this is a station without OFDM.
     pub fn is_old(&self) -> bool {
-        let dsss = |rate| matches!(rate, PhyRate::Dsss(..));
-        matches!(self, Self::Station(Station { rates: Rates::Fixed(chain), .. })
-            if chain.entries().iter().all(|e| dsss(e.rate)))
+        let Self::Station(station) = self else { return false };
+        station.rates.all().iter().all(|rate| matches!(rate, PhyRate::Dsss(..)))
     }
 }
 

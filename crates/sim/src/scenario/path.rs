@@ -1,14 +1,16 @@
 //! The path between a station and its access point: rates, and what is lost.
 
 use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::phy::RetryChain;
+use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
-use stillair_model::wifi::rate::table::HtCapabilities;
+use stillair_model::wifi::phy::{PhyRate, RetryChain};
+use stillair_model::wifi::rate::minstrel::Legacy;
+use stillair_model::wifi::rate::table::{HtCapabilities, rates};
 
 use super::InterfaceRef;
 
 /// A station and its path to its access point; the path is the same in both directions.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Station {
     /// Its access point's interface.
     pub ap: InterfaceRef,
@@ -21,15 +23,15 @@ pub struct Station {
 }
 
 /// What is lost on a path, the same in both directions.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
 pub enum Errors {
-    /// Chances, whatever the rate.
+    /// Chances.
     Given {
         /// That nothing of a data PPDU is heard.
         unheard: f64,
         /// That an MPDU is broken.
-        frame: f64,
+        frame: GivenErrors,
         /// That an ACK or Block Ack is lost.
         answer: f64,
     },
@@ -39,7 +41,16 @@ pub enum Errors {
 
 impl Errors {
     /// Nothing is lost.
-    pub const NONE: Self = Self::Given { unheard: 0.0, frame: 0.0, answer: 0.0 };
+    pub const NONE: Self = Self::Given { unheard: 0.0, frame: GivenErrors::Same(0.0), answer: 0.0 };
+}
+
+/// Chances that an MPDU is broken.
+#[derive(Clone, PartialEq, Debug)]
+pub enum GivenErrors {
+    /// The same whatever the rate.
+    Same(f64),
+    /// By rate; all that the path may use are there.
+    ByRate(Vec<RateError>),
 }
 
 /// A signal-to-noise ratio from the start of the run on, and the times at which it changes.
@@ -81,4 +92,17 @@ pub enum Rates {
     Fixed(RetryChain),
     /// Minstrel-HT, between devices that can do this.
     MinstrelHt(HtCapabilities),
+    /// Minstrel, between devices without HT.
+    Minstrel(Legacy),
+}
+
+impl Rates {
+    /// Every rate that data may be sent at.
+    pub fn all(&self) -> Vec<PhyRate> {
+        match self {
+            Self::Fixed(chain) => chain.entries().iter().map(|entry| entry.rate).collect(),
+            Self::MinstrelHt(can) => rates(*can).map(PhyRate::Ht).collect(),
+            Self::Minstrel(can) => can.rates().collect(),
+        }
+    }
 }

@@ -1,23 +1,25 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod path;
+mod tcp;
+
 use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
-use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
-use stillair_model::wifi::config::{DriverConfig, Scheduler};
-use stillair_model::wifi::phy::errors::Snr;
-use stillair_model::wifi::phy::{Band, RateTry, Width};
+use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler};
+use stillair_model::wifi::phy::{Band, Width};
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use super::{
-    EdcaOverride, Errors, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Rates, Role, Scenario,
-    Scheme, Wifi,
+    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
 };
+
+use path::{errors, rates};
 
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
@@ -94,7 +96,7 @@ impl Scenario {
 
     fn wifi(&self, wifi: &Wifi) -> Value {
         let scheme = Scheme::ALL.iter().find(|(_, s)| *s == wifi.scheme).map(|(name, _)| *name);
-        let role = match wifi.role {
+        let role = match &wifi.role {
             Role::Ap => json!({ "kind": "ap" }),
             Role::Station(station) => {
                 let mut keys = json!({
@@ -200,7 +202,7 @@ fn profile(p: &Profile) -> Value {
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,
         "congestion_controls": controllers(&p.cc),
-        "tcp": tcp(&p.tcp),
+        "tcp": tcp::tcp(&p.tcp),
     })
 }
 
@@ -232,60 +234,6 @@ fn controllers(p: &CcParams) -> Value {
         "tcp_vegas.alpha": p.vegas.alpha,
         "tcp_vegas.beta": p.vegas.beta,
         "tcp_vegas.gamma": p.vegas.gamma,
-    })
-}
-
-fn tcp(t: &TcpConfig) -> Value {
-    let queues = &t.small_queues;
-    json!({
-        "hz": t.hz,
-        "advmss": t.advmss,
-        "initcwnd": t.init_cwnd,
-        "rto_min_ns": t.rto_min.nanos(),
-        "loss": format!("{:?}", t.loss),
-        "rack_beside": format!("{:?}", t.rack_beside),
-        "rack_static_window": t.rack_static_window,
-        "rack_no_dupthresh": t.rack_no_dupthresh,
-        "prr": format!("{:?}", t.prr),
-        "tail_loss_probe": t.tail_loss_probe,
-        "tlp": format!("{:?}", t.tlp),
-        "scaling_ratio": t.scaling_ratio,
-        "pacing_base": format!("{:?}", t.pacing_base),
-        "pacing_shift": t.pacing_shift,
-        "small_queues": {
-            "off": queues.off,
-            "min_packets": queues.min_packets,
-            "by_rate": queues.by_rate,
-            "rate_multiple": queues.rate_multiple,
-            "cap": format!("{:?}", queues.cap),
-            "exception": format!("{:?}", queues.exception),
-            "retransmissions": queues.retransmissions,
-        },
-        "net.ipv4.tcp_limit_output_bytes": t.limit_output_bytes,
-        "net.ipv4.tcp_pacing_ss_ratio": t.pacing_ss_ratio,
-        "net.ipv4.tcp_pacing_ca_ratio": t.pacing_ca_ratio,
-        "net.ipv4.tcp_min_tso_segs": t.min_tso_segs,
-        "net.ipv4.tcp_tso_rtt_log": t.tso_rtt_log,
-        "net.ipv4.tcp_tso_win_divisor": t.tso_win_divisor,
-        "net.ipv4.tcp_notsent_lowat": t.notsent_lowat,
-        "net.ipv4.tcp_ecn": t.ecn,
-        "net.ipv4.tcp_sack": t.sack,
-        "net.ipv4.tcp_dsack": t.dsack,
-        "net.ipv4.tcp_timestamps": t.timestamps,
-        "net.ipv4.tcp_reordering": t.reordering,
-        "net.ipv4.tcp_max_reordering": t.max_reordering,
-        "net.ipv4.tcp_min_rtt_wlen": t.min_rtt_wlen,
-        "net.ipv4.tcp_window_scaling": t.window_scaling,
-        "net.core.rmem_max": t.core_rmem_max,
-        "net.ipv4.tcp_frto": t.frto,
-        "net.ipv4.tcp_slow_start_after_idle": t.slow_start_after_idle,
-        "net.ipv4.tcp_wmem": t.wmem,
-        "net.ipv4.tcp_rmem": t.rmem,
-        "net.ipv4.tcp_adv_win_scale": t.adv_win_scale,
-        "net.ipv4.tcp_moderate_rcvbuf": t.moderate_rcvbuf,
-        "net.ipv4.tcp_comp_sack_nr": t.comp_sack_nr,
-        "net.ipv4.tcp_comp_sack_delay_ns": t.comp_sack_delay.nanos(),
-        "net.ipv4.tcp_comp_sack_slack_ns": t.comp_sack_slack.nanos(),
     })
 }
 
@@ -442,10 +390,12 @@ fn driver(config: &DriverConfig) -> Value {
         Scheduler::RoundRobin => ("round_robin", None),
         Scheduler::Airtime(a) => ("airtime", Some(a)),
         Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
-        Scheduler::Mac80211(a, _) => ("mac80211", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::VirtualTime) => ("mac80211_virtual_time", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::RoundsWithPending) => ("mac80211_with_pending", Some(a)),
     };
     let aql = match scheduler {
-        Scheduler::Mac80211(_, Some(aql)) => json!({
+        Scheduler::Mac80211(_, Some(aql), _) => json!({
             "low_ns": aql.low.nanos(),
             "high_ns": aql.high.nanos(),
             "threshold_ns": aql.threshold.nanos(),
@@ -484,34 +434,4 @@ fn edca(ac: Ac, e: &EdcaOverride) -> Value {
         "cw_max": e.cw_max,
         "txop_ns": e.txop.map(|d| d.nanos()),
     })
-}
-
-/// How a path's rates are chosen, under the key that says so.
-fn rates(rates: &Rates) -> (&'static str, Value) {
-    match rates {
-        Rates::Fixed(chain) => {
-            let entry = |e: &RateTry| json!({ "rate": e.rate.to_string(), "tries": e.tries, "rts": e.rts });
-            ("retry_chain", chain.entries().iter().map(entry).collect())
-        }
-        Rates::MinstrelHt(can) => {
-            let width = if can.width == Width::Mhz40 { "40 MHz" } else { "20 MHz" };
-            let can = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
-            ("minstrel_ht", can)
-        }
-    }
-}
-
-/// What is lost on a path.
-fn errors(errors: &Errors, keys: &mut Value) {
-    match errors {
-        Errors::Given { unheard, frame, answer } => {
-            keys["unheard_rate"] = json!(unheard);
-            keys["error_rate"] = json!(frame);
-            keys["ack_error_rate"] = json!(answer);
-        }
-        Errors::Noise(steps) => {
-            let step = |(at, Snr(mdb)): (Duration, Snr)| json!({ "at_ns": at.nanos(), "snr_mdb": mdb });
-            keys["snr"] = steps.iter().map(step).collect();
-        }
-    }
 }

@@ -66,7 +66,7 @@ fn neighbours(scenario: &Scenario) -> Vec<Vec<usize>> {
     for (n, node) in scenario.nodes.iter().enumerate() {
         for interface in &node.interfaces {
             if let Medium::Wifi(wifi) = &interface.medium
-                && let Role::Station(station) = wifi.role
+                && let Role::Station(station) = &wifi.role
             {
                 join(n, station.ap.node);
             }

@@ -195,6 +195,16 @@ pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Exp
     })
 }
 
+/// The rates that a name stands for: `mcs14` is that of 802.11n at every width and guard interval, a full name itself.
+pub(super) fn phy_rates_named(text: &str) -> Result<Vec<PhyRate>, Expected> {
+    if !text.starts_with("mcs") {
+        return phy_rate(text, None).map(|rate| vec![rate]);
+    }
+    let both = |width| [Gi::Long, Gi::Short].map(|gi| PhyRate::Ht(HtRate { mcs: 0, width, gi }));
+    let like = [Width::Mhz20, Width::Mhz40].into_iter().flat_map(both);
+    like.map(|like| phy_rate(text, Some(like))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

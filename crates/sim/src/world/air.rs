@@ -6,7 +6,7 @@ use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
-use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::reception::Got;
 use stillair_model::wifi::phy::frame;
 use stillair_model::wifi::phy::ppdu_duration;
@@ -131,6 +131,13 @@ impl Channel {
         Protection::of(ppdu, self.protection).collided(self.timing, airtime(self.timing, ppdu))
     }
 
+    /// How long everybody waits after a collision of so many radios: those that listened as after a frame that they did not
+    /// understand, and if there are none, the senders for the answer.
+    fn after_collision(&self, sent: usize) -> Duration {
+        let listened = sent * QUEUES < self.functions.len();
+        if listened { self.timing.eifs_extra() } else { self.timing.unanswered() }
+    }
+
     /// The PPDU that a function contends for.
     fn ppdu<'a>(&self, FunctionId(f): FunctionId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
         let (radio, queue) = self.functions[usize::from(f)];
@@ -167,7 +174,7 @@ impl<S: Sink> World<S> {
             longest = longest.max(protection.collided(timing, took));
             alone = protection.duration(timing) + took + response(timing, ppdu);
         }
-        if sent > 1 { longest + timing.eifs_extra() } else { alone }
+        if sent > 1 { longest + channel.after_collision(sent) } else { alone }
     }
 
     pub(super) fn exchange_ended(&mut self, index: usize) {
@@ -258,11 +265,18 @@ impl<S: Sink> World<S> {
     pub(super) fn conclude(&mut self, at: At, mut ppdu: Box<Ppdu>, got: Got, fate: Fate) {
         let At { index, radio, queue, start, took, .. } = at;
         self.report(index, &ppdu, start, took, fate);
+        let more = self.radios[radio].queued(queue) > 0;
         if ppdu.header.content == Content::Beacon {
             self.back_off(at, Outcome::Finished);
             return self.radios[radio].recycle(ppdu);
         }
-        let remote = self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()].remote;
+        let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
+        let remote = peer.remote;
+        let lost = !fate.acknowledged && !fate.collided && fate.sent;
+        if lost && matches!(ppdu.header.content, Content::Data { .. }) {
+            peer.unheard += u64::from(got == Got::NOTHING);
+            peer.answers_lost += u64::from(got.whole != 0);
+        }
         ppdu.tried(if fate.sent { took } else { Duration::ZERO });
         let again = !fate.acknowledged && ppdu.next_try();
         if again {
@@ -279,7 +293,7 @@ impl<S: Sink> World<S> {
         }
         let limit = self.radios[radio].txop(ppdu.header.ac);
         self.tx_status(ppdu);
-        if fate.acknowledged && limit > Duration::ZERO {
+        if fate.acknowledged && more && limit > Duration::ZERO {
             self.go_on(at, at.txop_until.unwrap_or(at.txop_from + limit));
         }
     }
@@ -295,7 +309,7 @@ impl<S: Sink> World<S> {
     }
 
     /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if it ends in
-    /// time.
+    /// time. It was in the hardware before the last one was acknowledged: software does not make one within SIFS.
     // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
     fn go_on(&mut self, at: At, until: Instant) {
         let now = self.now;
@@ -317,12 +331,13 @@ impl<S: Sink> World<S> {
     }
 
     /// Several PPDUs overlapped: none is understood.
-    // deviation: everybody waits EIFS after a collision; its senders would wait for their own timeout, which is about
-    // 10 us less, but then not all would count the same slots.
+    // deviation: where others listen, everybody waits EIFS after a collision; its senders would wait for their own timeout,
+    // which is 31 us less (274 us where 1 Mbit/s is the lowest basic rate), but then not all would count the same slots.
     fn collision(&mut self, index: usize, winners: &[FunctionId], start: Instant) {
         let now = self.now;
         let timing = self.channels[index].timing;
-        self.channels[index].account.book(AirUse::Collision, now - timing.eifs_extra());
+        let after = self.channels[index].after_collision(winners.len());
+        self.channels[index].account.book(AirUse::Collision, now - after);
         self.channels[index].account.book(AirUse::Contention, now);
         let mut failed = Vec::new();
         for &winner in winners {

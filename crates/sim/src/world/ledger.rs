@@ -1,11 +1,14 @@
 //! The accounts that must close: packets, charges and air.
 
-use stillair_model::vocabulary::{Instant, PacketAccount};
+use stillair_model::vocabulary::{IfId, Instant, PacketAccount};
 use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::rx::RxTid;
+use stillair_model::wifi::tx::transmitter::TIDS;
 
 use super::World;
 use super::apps::AppKind;
 use super::sockets::{Protocol, Socket};
+use crate::recorder::Losses;
 
 impl<S> World<S> {
     /// Books the air up to `end` and checks all accounts; the message says which does not close.
@@ -89,6 +92,24 @@ impl<S> World<S> {
     /// Frames that receivers got again because the acknowledgement had been lost.
     pub fn duplicates(&self) -> u64 {
         self.wlans.iter().map(|w| w.dev.duplicates()).sum()
+    }
+
+    /// What was lost on each link, and came twice: from which interface, to which.
+    pub fn losses(&self) -> impl Iterator<Item = (IfId, IfId, Losses)> {
+        let links = self.wlans.iter().flat_map(|w| w.dev.tx.peers.iter().map(move |p| (w.interface, p)));
+        links.map(|(from, peer)| {
+            let (dev, back) = peer.remote;
+            let receiver = &self.wlans[dev.index()];
+            let of =
+                |count: fn(&RxTid) -> u64| (0..TIDS as u8).map(|tid| count(receiver.dev.rx(back, tid))).sum();
+            let losses = Losses {
+                mpdus_broken: of(|rx| rx.broken),
+                ppdus_unheard: peer.unheard,
+                answers_lost: peer.answers_lost,
+                mpdus_twice: of(|rx| rx.duplicates),
+            };
+            (from, receiver.interface, losses)
+        })
     }
 
     /// The account of each channel's air, by name.

@@ -98,6 +98,7 @@ fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fat
         kind: content.kind(),
         start,
         airtime,
+        rate: ppdu.rate().rate(),
         mpdus: ppdu.mpdus.len() as u16,
         // A beacon has no receiver.
         received: if beacon { 0 } else { fate.whole.count_ones() as u16 },

@@ -16,6 +16,7 @@ use crate::recorder::{Direction, Recorder};
 use crate::scenario::{self, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
 
 mod flows;
+mod paths;
 mod wifi;
 
 use flows::Ends;
@@ -202,7 +203,7 @@ impl<'a> Plan<'a> {
         let mut peers = vec![Vec::new(); self.interfaces_of_devs.len()];
         let mut numbers = vec![PeerId(0); peers.len()];
         for (dev, &at) in self.interfaces_of_devs.iter().enumerate() {
-            if let Role::Station(station) = self.wifi_of(at).role {
+            if let Role::Station(station) = &self.wifi_of(at).role {
                 let ap = &mut peers[self.dev(station.ap).index()];
                 numbers[dev] = PeerId::from_index(ap.len());
                 ap.push(at);
@@ -258,9 +259,9 @@ impl<'a> Plan<'a> {
     }
 
     /// The station's side of the path between a device and one of its peers.
-    fn path(&self, at: InterfaceRef, peer: InterfaceRef) -> (InterfaceRef, scenario::Station) {
+    fn path(&self, at: InterfaceRef, peer: InterfaceRef) -> (InterfaceRef, &scenario::Station) {
         for i in [at, peer] {
-            if let Role::Station(station) = self.wifi_of(i).role {
+            if let Role::Station(station) = &self.wifi_of(i).role {
                 return (i, station);
             }
         }

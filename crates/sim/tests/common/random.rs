@@ -357,13 +357,23 @@ impl Case {
                     s.tries > 2
                 ),
             };
+            // The same for all rates, or for each a chance of its own.
+            let error = f64::from(s.errors) / 100.0;
+            let chances = if s.txqueuelen % 3 == 0 {
+                let ht = (0..32).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
+                let legacy = rates[..2].join("\", \"");
+                format!(
+                    "[{{ rates = [{ht}], chance = {error}, bytes = 1538 }}, {{ rates = [\"{legacy}\"], chance = {error} }}]"
+                )
+            } else {
+                error.to_string()
+            };
             let losses = match s.snr {
                 Some((first, later)) => {
                     format!("snr = [\"{first} dB\", {{ at = \"50 ms\", snr = \"{later} dB\" }}]")
                 }
                 None => format!(
-                    "error_rate = {}, ack_error_rate = {}, unheard_rate = {}",
-                    f64::from(s.errors) / 100.0,
+                    "error_rate = {chances}, ack_error_rate = {}, unheard_rate = {}",
                     f64::from(s.ack_errors) / 100.0,
                     f64::from(s.ack_errors) / 200.0
                 ),

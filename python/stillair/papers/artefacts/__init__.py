@@ -9,13 +9,16 @@ from stillair.papers.artefacts import (
     headline,
     latency,
     one_ms,
+    retry_out,
     sparse,
     table1,
     table2,
+    thirty,
     throughput,
     tsq,
     tsq_wifi,
     web,
+    worked,
 )
 from stillair.papers.measure import Measurer
 
@@ -40,6 +43,9 @@ ARTEFACTS = {
     "latency-all": Artefact(latency.all_text, latency.all_picture),
     "latency": Artefact(latency.text, latency.picture),
     "throughput": Artefact(throughput.text, throughput.picture),
+    "thirty-airtime": Artefact(thirty.airtime_text, thirty.airtime_picture),
+    "thirty-throughput": Artefact(thirty.throughput_text, thirty.throughput_picture),
+    "thirty-latency": Artefact(thirty.latency_text, thirty.latency_picture),
     "voip": Artefact(table2.text, table2.picture),
     "web": Artefact(web.text, web.picture),
     "headline": Artefact(headline.text, headline.picture),
@@ -48,5 +54,9 @@ ARTEFACTS = {
     "tsq-wifi": Artefact(tsq_wifi.text, tsq_wifi.picture),
     "goodput-ping": Artefact(one_ms.points_text, one_ms.points_picture),
     "ping-candles": Artefact(one_ms.candles_text, one_ms.candles_picture),
+    "worked-example": Artefact(worked.text, worked.picture),
+    "retry-out-index": Artefact(worked.index_text, worked.index_picture),
+    "rate-marks": Artefact(retry_out.text, retry_out.picture),
+    "rate-region": Artefact(retry_out.region_text, retry_out.region_picture),
     "tsq-time": Artefact(tsq.time_text, tsq.time_picture),
 }

@@ -121,9 +121,7 @@ impl Curve {
             self.tcp_cwnd = at.cwnd;
             (self.k, self.origin) = match self.last_max_cwnd.checked_sub(at.cwnd) {
                 // spec: rfc9438 4.2 - K = cbrt((Wmax - cwnd) / C).
-                Some(below @ 1..) => {
-                    (cube_root((1 << CUBE_SHIFT) / scale * u64::from(below)), self.last_max_cwnd)
-                }
+                Some(below @ 1..) => (time_to_rise(scale, 1, u64::from(below)), self.last_max_cwnd),
                 _ => (0, at.cwnd),
             };
             at.jiffies
@@ -131,9 +129,8 @@ impl Curve {
         let ticks = (at.jiffies.wrapping_sub(start) as i32).max(0) as u64 + u64::from(at.delay_min);
         let t = (ticks << HZ_SHIFT) / u64::from(at.hz);
         let k = u64::from(self.k);
-        let offset = t.abs_diff(k).min(MAX_OFFSET);
         // spec: rfc9438 4.2 - W(t) = C (t - K)^3 + Wmax.
-        let delta = ((scale * offset * offset * offset) >> CUBE_SHIFT) as u32;
+        let delta = height(scale, t.abs_diff(k)) as u32;
         let target =
             if t < k { self.origin.saturating_sub(delta) } else { self.origin.saturating_add(delta) };
         let cnt = if target > at.cwnd { at.cwnd / (target - at.cwnd) } else { 100 * at.cwnd };
@@ -184,6 +181,17 @@ impl Curve {
     fn is_young(&self, jiffies: u32, ticks: u32) -> bool {
         self.epoch_start.is_some_and(|start| (jiffies.wrapping_sub(start) as i32) < ticks as i32)
     }
+}
+
+/// How far the cubic is from where it is flat, in segments, so long before or after (in 2^-10 s); `scale` is C times 1024.
+pub fn height(scale: u64, offset: u64) -> u64 {
+    let offset = offset.min(MAX_OFFSET);
+    (scale * offset * offset * offset) >> CUBE_SHIFT
+}
+
+/// How long before its flat part the cubic is `below` units lower, in 2^-10 s, where a segment is so many units.
+pub fn time_to_rise(scale: u64, units: u64, below: u64) -> u32 {
+    cube_root((1 << CUBE_SHIFT) / scale / units * below)
 }
 
 /// The largest integer whose cube is at most `a`, digit by digit.

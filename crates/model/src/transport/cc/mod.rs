@@ -5,6 +5,7 @@
 //! [`CcSock`], under the names that `ss` and the kernel use. Arithmetic is integer wherever Linux's is.
 
 pub mod bbr;
+pub mod compound;
 pub mod cubic;
 pub mod highspeed;
 pub mod hybla;
@@ -306,6 +307,8 @@ macro_rules! family {
 family! {
     /// BBR, version 1.
     "bbr" => Bbr(bbr::Bbr)[bbr],
+    /// Compound TCP, by loss and delay, of Windows.
+    "compound" => Compound(compound::Compound),
     /// CUBIC (RFC 9438), Linux's default.
     "cubic" => Cubic(cubic::Cubic)[cubic],
     /// HighSpeed TCP (RFC 3649).

@@ -20,6 +20,7 @@ fn window(name: &str, rtt_ms: u64, one_in: u32) -> f64 {
 /// Rates in units of 100 kbit/s, for a loss in 100, 1,000, 10,000 and 100,000 segments at 10 ms, then at 100 ms.
 const RATES: &[(&str, [u64; 8])] = &[
     ("bbr", [9889, 9990, 9999, 9556, 9705, 9990, 9949, 9696]),
+    ("compound", [127, 688, 4545, 9428, 13, 69, 455, 2914]),
     ("cubic", [107, 405, 1379, 4453, 13, 55, 261, 1252]),
     ("highspeed", [127, 667, 3452, 10000, 13, 67, 346, 2177]),
     ("hybla", [125, 408, 1254, 4462, 40, 159, 517, 1477]),
@@ -59,7 +60,13 @@ fn windows_follow_the_closed_forms() {
     let scalable = |n: u32| f64::from(n) / ((8.0_f64 / 7.0).ln() / 1.01_f64.ln());
     // paper: hybla (Caini and Firrincieli 2004) - as Reno at 25 ms: four times its window at 100 ms.
     // paper: illinois (Liu, Basar and Srikant 2006) - ten segments and an eighth while there is no delay.
+    // paper: compound (Tan, Song, Zhang and Sridharan 2006) - w = 0.255 / p^0.8 while there is no delay.
+    let compound = |n: u32| 0.255 * f64::from(n).powf(0.8);
     let cells = [
+        ("compound", 10, 1_000, compound(1_000), 0.1),
+        ("compound", 10, 10_000, compound(10_000), 0.05),
+        ("compound", 100, 10_000, compound(10_000), 0.05),
+        ("compound", 100, 100_000, compound(100_000), 0.05),
         ("reno", 10, 1_000, reno(1_000), 0.05),
         ("reno", 10, 10_000, reno(10_000), 0.05),
         ("reno", 10, 100_000, reno(100_000), 0.05),

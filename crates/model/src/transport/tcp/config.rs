@@ -67,8 +67,7 @@ pub enum PacingBase {
 pub enum LossDetection {
     /// RACK with a reordering window, and tail-loss probes (4.18 on by default).
     RackTlp,
-    /// Three duplicate acknowledgements or SACKed segments above (RFC 6675), with tail-loss probes and early retransmit
-    /// where `tcp_early_retrans` says so.
+    /// Three duplicate acknowledgements or SACKed segments above (RFC 6675).
     DupAck,
     /// The most forward SACK (FACK), as kernels before 4.11 by default (`net.ipv4.tcp_fack`; gone in 4.15).
     Fack,
@@ -85,6 +84,31 @@ pub enum RackBeside {
     /// It finds losses at any time, after a reordering window of 1 ms at least (4.11 to 4.17).
     // linux: net/ipv4/tcp_recovery.c tcp_rack_detect_loss (4.14).
     Always,
+}
+
+/// What kernels before 4.11 do with too few packets out for three duplicates (`net.ipv4.tcp_early_retrans`).
+// linux: net/ipv4/tcp_input.c tcp_time_to_recover (4.4); gone with commit bec41a11dd3d (4.11).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EarlyRetransmit {
+    /// The kernel has no such rule.
+    Gone,
+    /// It is switched off (0, 4).
+    Off,
+    /// One duplicate less than there are packets makes a loss (1).
+    AtOnce,
+    /// The same if nothing comes within a quarter of the round-trip time (2, 3).
+    Delayed,
+}
+
+/// How the receive buffer is made to fit what is read in a round trip (dynamic right-sizing).
+// linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1), tcp_rcvbuf_grow (6.18).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RcvbufRules {
+    /// Twice that and 16 segments, more while it grows; every echo of a time stamp is a sample of the round trip (to 6.15).
+    Linux4_15,
+    /// Twice that, more while it grows, and room for what came out of order, as soon as it comes; what is not read yet does
+    /// not count; only echoes while all is read make the round trip longer (6.16 on).
+    Linux6_16,
 }
 
 /// How many segments proportional rate reduction sends once the flight is below the threshold.
@@ -145,6 +169,8 @@ pub struct TcpConfig {
     pub tail_loss_probe: bool,
     /// When they are sent.
     pub tlp: TlpRules,
+    /// Early retransmit.
+    pub early_retransmit: EarlyRetransmit,
     /// `net.ipv4.tcp_reordering`.
     pub reordering: u32,
     /// `net.ipv4.tcp_max_reordering`.
@@ -232,6 +258,8 @@ pub struct TcpConfig {
     pub core_rmem_max: u32,
     /// `net.ipv4.tcp_moderate_rcvbuf`.
     pub moderate_rcvbuf: bool,
+    /// How it does.
+    pub rcvbuf: RcvbufRules,
     /// `net.ipv4.tcp_notsent_lowat`.
     pub notsent_lowat: u32,
     /// Least retransmission timeout (`rto_min`): 200 ms.
@@ -267,6 +295,7 @@ impl Default for TcpConfig {
             prr: PrrRules::Linux5_19,
             tail_loss_probe: true,
             tlp: TlpRules::Linux4_16,
+            early_retransmit: EarlyRetransmit::Gone,
             reordering: 3,
             max_reordering: 300,
             min_rtt_wlen: 300,
@@ -310,6 +339,7 @@ impl Default for TcpConfig {
             scaling_ratio: 0,
             core_rmem_max: 212_992,
             moderate_rcvbuf: true,
+            rcvbuf: RcvbufRules::Linux4_15,
             notsent_lowat: u32::MAX,
             rto_min: Duration::from_millis(200),
             delack_min: Duration::from_millis(40),

@@ -79,4 +79,62 @@ pub struct TcpInfo {
     pub tlp_probes: u32,
     /// Times that the retransmission timer fired.
     pub timeouts: u32,
+    /// Both ends agreed on time stamps (`ts`).
+    pub timestamps: bool,
+    /// Both ends agreed on selective acknowledgements.
+    pub sack: bool,
+    /// Both ends agreed on explicit congestion notification.
+    pub ecn: bool,
+    /// A packet that could be marked has come.
+    pub ecnseen: bool,
+    /// Shifts of the windows that the peer offers and that it is offered, if both ends scale them.
+    pub wscale: Option<(u8, u8)>,
+    /// Time that a delayed acknowledgement waits, in us; 0: none was delayed yet.
+    pub ato_us: u32,
+    /// MTU of the path in bytes.
+    pub pmtu: u32,
+    /// Size of the segments that come, in bytes of data.
+    pub rcvmss: u32,
+    /// Segment size that the peer was told, less the options of each segment.
+    pub advmss: u32,
+    /// Segments with data received so far.
+    pub data_segs_in: u32,
+    /// Since data was sent last, in ms.
+    pub lastsnd_ms: u32,
+    /// Since data came last, in ms.
+    pub lastrcv_ms: u32,
+    /// Since an acknowledgement came last, in ms.
+    pub lastack_ms: u32,
+    /// Segments delivered so far that an acknowledgement said to be marked.
+    pub delivered_ce: u32,
+    /// Time with data to send or to be acknowledged, in us.
+    pub busy_us: u64,
+    /// Of it, held by the receiver's window.
+    pub rwnd_limited_us: u64,
+    /// Of it, held by the send buffer.
+    pub sndbuf_limited_us: u64,
+    /// Times that packets were seen to arrive late.
+    pub reord_seen: u32,
+    /// Round-trip time as the receiver sees it, in us; 0: unknown.
+    pub rcv_rtt_us: u32,
+    /// Most that the receive window is at present, in bytes.
+    pub rcv_ssthresh: u32,
+    /// Packets that came out of order.
+    pub rcv_ooopack: u32,
+    /// What `bbr` shows of itself.
+    pub bbr: Option<BbrInfo>,
+}
+
+/// What `ss` shows of `bbr`.
+// linux: net/ipv4/tcp_bbr.c bbr_get_info (6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BbrInfo {
+    /// Bandwidth it goes by, in bytes a second.
+    pub bw: u64,
+    /// Minimum round-trip time in us.
+    pub mrtt_us: u32,
+    /// Gain of pacing in 1/256.
+    pub pacing_gain: u32,
+    /// Gain of the window in 1/256.
+    pub cwnd_gain: u32,
 }

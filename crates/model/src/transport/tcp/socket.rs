@@ -14,6 +14,9 @@ use crate::vocabulary::{Addr, Instant, SockId, Stream, TcpFlags, TcpHeader};
 use handshake::Handshake;
 use port::{Face, Port};
 
+/// Bytes of an IPv4 and a TCP header without options.
+const IP_AND_TCP_HEADER: u32 = 40;
+
 /// States of a connection.
 // spec: rfc9293 3.3.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +81,7 @@ pub struct Tcp {
     /// A close that came before the handshake was over.
     closing: bool,
     segs_in: u32,
+    data_segs_in: u32,
 }
 
 impl Tcp {
@@ -102,6 +106,7 @@ impl Tcp {
             window: 0,
             closing: false,
             segs_in: 0,
+            data_segs_in: 0,
         }
     }
 
@@ -162,6 +167,9 @@ impl Tcp {
         out: &mut impl Outlet,
     ) {
         self.segs_in += u32::from(segs);
+        if header.payload > 0 {
+            self.data_segs_in += u32::from(segs);
+        }
         match self.state {
             State::Closed => return,
             State::Listen | State::SynSent => return self.on_handshake(now, seq, ack, header, out),
@@ -360,9 +368,16 @@ impl Tcp {
 
     /// What `ss -tinm` shows.
     pub fn info(&self, now: Instant) -> TcpInfo {
-        let mut info = TcpInfo { segs_in: self.segs_in, ..TcpInfo::default() };
+        let mut info = TcpInfo {
+            segs_in: self.segs_in,
+            data_segs_in: self.data_segs_in,
+            pmtu: u32::from(self.config.advmss) + IP_AND_TCP_HEADER,
+            ..TcpInfo::default()
+        };
         self.sender.info(now, &mut info);
-        self.receiver.info(&mut info);
+        self.receiver.info(now, &mut info);
+        let scales = self.handshake.peer_scale().filter(|_| self.config.window_scaling);
+        info.wscale = scales.map(|peer| (peer, self.receiver.scale()));
         info.segs_out += self.handshake.sent() + self.receiver.acks_sent();
         info
     }

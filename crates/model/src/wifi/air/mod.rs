@@ -5,6 +5,7 @@ pub mod account;
 pub mod audibility;
 mod contenders;
 pub mod edca;
+pub mod given;
 pub mod medium;
 pub mod overlap;
 pub mod ppdu;

@@ -5,6 +5,7 @@ use crate::vocabulary::{
 };
 use crate::wifi::phy::frame;
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
+use crate::wifi::rate::Probe;
 use crate::wifi::seq_window::Seq;
 
 /// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
@@ -19,8 +20,8 @@ pub struct Mpdu {
     pub len: u16,
     /// Hardware tries so far.
     pub tries: u8,
-    /// The rate that it shall probe: it is sent alone then, and first at that rate.
-    pub probe: Option<PhyRate>,
+    /// What it shall find out: it is sent alone then, with that rate in its chain.
+    pub probe: Option<Probe>,
     /// Whose memory is charged once the packet has gone up at the receiver.
     pub charge: SockId,
     /// How much.

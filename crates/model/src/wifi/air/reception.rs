@@ -1,6 +1,7 @@
 //! What of a PPDU reaches its receiver, and whether the answer comes back.
 
 use crate::vocabulary::{Instant, Stream};
+use crate::wifi::air::given::FrameErrors;
 use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::phy::PhyRate;
 use crate::wifi::phy::errors::{ErrorTable, Snr};
@@ -8,14 +9,14 @@ use crate::wifi::phy::errors::{ErrorTable, Snr};
 /// Errors of the path to a neighbour.
 #[derive(Clone, Debug)]
 pub enum PathErrors {
-    /// Chances that do not ask for rate or length.
+    /// Chances that are given.
     // deviation: a given chance is that of data frames - management frames and Block Ack requests go at the lowest basic rate
     // and come through; only their acknowledgements may be lost.
     Given {
         /// That nothing of a data PPDU is heard.
         unheard: f64,
         /// That a frame is broken.
-        frame: f64,
+        frame: FrameErrors,
         /// That an answer is lost.
         answer: f64,
     },
@@ -65,7 +66,7 @@ impl Noise {
 
 impl PathErrors {
     /// A path on which nothing is lost.
-    pub const NONE: Self = Self::Given { unheard: 0.0, frame: 0.0, answer: 0.0 };
+    pub const NONE: Self = Self::Given { unheard: 0.0, frame: FrameErrors::Same(0.0), answer: 0.0 };
 
     /// Draws what of a PPDU's next try comes.
     #[inline]
@@ -80,8 +81,12 @@ impl PathErrors {
                 if stream.chance(*unheard) {
                     return Got::NOTHING;
                 }
-                let error = *frame;
-                let whole = (0..frames).fold(0, |bits, n| bits | u64::from(!stream.chance(error)) << n);
+                let whole = match frame {
+                    &mut FrameErrors::Same(error) => {
+                        (0..frames).fold(0, |bits, n| bits | u64::from(!stream.chance(error)) << n)
+                    }
+                    FrameErrors::ByRate(table) => table.whole(ppdu, stream),
+                };
                 Got { whole, readable: all }
             }
             Self::Noise(noise) => noise.table(now).receive(ppdu, stream),
@@ -156,7 +161,7 @@ mod tests {
         let mut none = PathErrors::NONE;
         assert_eq!(thousand(&mut none), (0, 32_000, 32_000));
         let (unheard, readable, whole) =
-            thousand(&mut PathErrors::Given { unheard: 0.5, frame: 0.25, answer: 0.0 });
+            thousand(&mut PathErrors::Given { unheard: 0.5, frame: FrameErrors::Same(0.25), answer: 0.0 });
         assert!((450..550).contains(&unheard), "{unheard}");
         assert_eq!(readable, 32 * (1_000 - unheard));
         assert!((0.74..0.76).contains(&(f64::from(whole) / f64::from(readable))), "{whole} of {readable}");

@@ -69,6 +69,15 @@ impl Timing {
         self.sifs + self.ack_duration(self.lowest)
     }
 
+    /// How long a sender waits for an answer that does not come, beyond the SIFS that its next AIFS begins with.
+    // spec: ieee80211-2016 10.3.2.9 and 10.22.2.4 d - ACKTimeout is SIFS, a slot and the time until a reception is known to have
+    // begun; AIFSN slots follow it, with no other SIFS.
+    // spec: ieee80211-2016 table 17-21 - aRxPHYStartDelay, 20 us: preamble and SIGNAL of the OFDM frame that would answer.
+    #[inline]
+    pub fn unanswered(self) -> Duration {
+        self.slot + Duration::from_micros(20)
+    }
+
     /// Duration of an ACK at a control rate (see [`control_rate`]).
     #[inline]
     pub fn ack_duration(self, rate: PhyRate) -> Duration {
@@ -140,8 +149,12 @@ mod tests {
         );
         assert_eq!([low.aifs(1), low.aifs(2), low.aifs(3), low.aifs(7)], [us(19), us(28), us(37), us(73)]);
         assert_eq!([high.eifs_extra(), low.eifs_extra()], [us(60), us(60)]);
+        assert_eq!([high.unanswered(), low.unanswered()], [us(29), us(29)]);
         let old = low.with(PhyRate::parse("dsss-1").unwrap(), LONG_SLOT);
-        assert_eq!([old.slot, old.eifs_extra(), old.aifs(2)], [us(20), us(314), us(50)]);
+        assert_eq!(
+            [old.slot, old.eifs_extra(), old.unanswered(), old.aifs(2)],
+            [us(20), us(314), us(40), us(50)]
+        );
     }
 
     #[test]

@@ -160,7 +160,7 @@ impl MinstrelHt {
     // acknowledged belongs to the last rate.
     pub fn sent(&mut self, now: Instant, sent: Sent<'_>) -> bool {
         self.total += u64::from(sent.frames);
-        self.probes += if sent.probe { u64::from(sent.frames) } else { 0 };
+        self.probes += if sent.probe.is_some() { u64::from(sent.frames) } else { 0 };
         self.ppdus += 1;
         self.frames += u64::from(sent.frames);
         if let Sampler::Count(sampler) = &mut self.sampler {

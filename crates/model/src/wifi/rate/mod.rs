@@ -1,5 +1,6 @@
 //! Rate control: which rates a link is sent at.
 
+pub mod minstrel;
 pub mod minstrel_ht;
 mod order;
 pub mod stats;
@@ -7,6 +8,7 @@ pub mod table;
 
 use crate::vocabulary::{Instant, Rate};
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
+use minstrel::Minstrel;
 use minstrel_ht::MinstrelHt;
 use stats::RateStats;
 
@@ -17,6 +19,19 @@ pub enum RateControl {
     Fixed(RetryChain),
     /// Minstrel-HT.
     MinstrelHt(Box<MinstrelHt>),
+    /// Minstrel, without HT.
+    Minstrel(Box<Minstrel>),
+}
+
+/// What a frame shall find out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Probe {
+    /// About this rate.
+    pub rate: PhyRate,
+    /// Tries at it.
+    pub tries: u8,
+    /// It stands in the second place of the chain: it is tried only if the best rate fails.
+    pub second: bool,
 }
 
 /// What became of a data PPDU, for rate control.
@@ -28,8 +43,8 @@ pub struct Sent<'a> {
     pub frames: u32,
     /// Frames acknowledged.
     pub acked: u32,
-    /// It was a probe.
-    pub probe: bool,
+    /// What it was to find out.
+    pub probe: Option<Probe>,
 }
 
 /// One rate, as `rc_stats` shows it.
@@ -55,15 +70,18 @@ impl RateControl {
         match self {
             Self::Fixed(chain) => *chain,
             Self::MinstrelHt(m) => m.chain(),
+            Self::Minstrel(m) => m.chain(),
         }
     }
 
-    /// A data frame is about to get its number: the rate that it shall probe, if any.
+    /// A data frame is about to get its number: what it shall find out, if anything.
     #[inline]
-    pub fn probe(&mut self, now: Instant) -> Option<PhyRate> {
+    pub fn probe(&mut self, now: Instant) -> Option<Probe> {
         match self {
             Self::Fixed(_) => None,
-            Self::MinstrelHt(m) => m.probe(now),
+            // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_rate (4.4) - a single try.
+            Self::MinstrelHt(m) => m.probe(now).map(|rate| Probe { rate, tries: 1, second: false }),
+            Self::Minstrel(m) => m.probe(),
         }
     }
 
@@ -78,6 +96,7 @@ impl RateControl {
         match self {
             Self::Fixed(_) => false,
             Self::MinstrelHt(m) => m.sent(now, sent),
+            Self::Minstrel(m) => m.sent(now, sent),
         }
     }
 
@@ -86,6 +105,7 @@ impl RateControl {
         match self {
             Self::Fixed(_) => None,
             Self::MinstrelHt(m) => Some(m.expected()),
+            Self::Minstrel(m) => Some(m.expected()),
         }
     }
 
@@ -94,15 +114,19 @@ impl RateControl {
         match self {
             Self::Fixed(_) => Vec::new(),
             Self::MinstrelHt(m) => m.rows(),
+            Self::Minstrel(m) => m.rows(),
         }
     }
 }
 
-/// The chain of a probe: its rate once, and then what the chain has after the best rate.
-// linux: net/mac80211/rate.c rate_control_fill_sta_table (4.4) - the probe takes the place of the first entry.
-pub fn probe_chain(probe: PhyRate, chain: &RetryChain) -> RetryChain {
-    let mut entries = [RateTry::new(probe, 1); RetryChain::MAX];
-    let rest = chain.entries().get(1..).unwrap_or(&[]);
-    entries[1..=rest.len()].copy_from_slice(rest);
-    RetryChain::new(&entries[..=rest.len()]).expect("one to four entries with tries")
+/// The chain of a probe: its rate in its place, and what the chain has in the others.
+// linux: net/mac80211/rate.c rate_control_fill_sta_table (4.4).
+pub fn probe_chain(probe: Probe, chain: &RetryChain) -> RetryChain {
+    let entry = RateTry::new(probe.rate, probe.tries);
+    let mut entries = [entry; RetryChain::MAX];
+    let n = chain.entries().len();
+    entries[..n].copy_from_slice(chain.entries());
+    let at = usize::from(probe.second);
+    entries[at] = entry;
+    RetryChain::new(&entries[..n.max(at + 1)]).expect("one to four entries with tries")
 }

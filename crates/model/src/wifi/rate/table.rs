@@ -61,6 +61,11 @@ pub fn groups(can: HtCapabilities) -> Vec<Group> {
         .collect()
 }
 
+/// All rates of a link, group by group.
+pub fn rates(can: HtCapabilities) -> impl Iterator<Item = HtRate> {
+    groups(can).into_iter().flat_map(|group| (0..GROUP_RATES as u8).map(move |n| group.rate(n)))
+}
+
 /// Length of the packet that rates are compared by, in bits.
 // linux: net/mac80211/rc80211_minstrel_ht.c AVG_PKT_SIZE (4.4) - 1200 bytes.
 pub const PACKET_BITS: u64 = 1200 * 8;

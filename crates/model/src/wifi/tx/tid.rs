@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
+use crate::wifi::phy::RetryChain;
 use crate::wifi::phy::frame::data_mpdu;
-use crate::wifi::phy::{PhyRate, RetryChain};
-use crate::wifi::rate::{RateControl, probe_chain};
+use crate::wifi::rate::{Probe, RateControl, probe_chain};
 use crate::wifi::seq_window::{Position, Seq, SeqWindow};
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
@@ -182,7 +182,7 @@ impl TxTid {
             [] => return false,
             [alone] => {
                 ppdu.bytes = u32::from(alone.len);
-                probe_first(alone.probe, &mut ppdu.chain);
+                with_probe(alone.probe, &mut ppdu.chain);
                 ppdu.header.content = Content::Data { aggregate: false };
             }
             _ => ppdu.bytes = subframes.psdu_bytes(),
@@ -200,7 +200,7 @@ impl TxTid {
     ) -> bool {
         let Some(mpdu) = self.take(&mut link, ctx, &mut pull) else { return false };
         ppdu.bytes = u32::from(mpdu.len);
-        probe_first(mpdu.probe, &mut ppdu.chain);
+        with_probe(mpdu.probe, &mut ppdu.chain);
         ppdu.mpdus.push(mpdu);
         true
     }
@@ -252,9 +252,10 @@ impl TxTid {
     }
 
     /// A frame of a session failed and waits to be sent again.
-    // deviation: it probes no more - what ath9k does with the mark of a probe that failed is not known.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_lookup_rate (4.11) - the marks of a frame that is to be
+    // sent again stay: a probe of which no try arrived probes again, alone.
     pub fn again(&mut self, mpdu: Mpdu) {
-        self.waiting.push_back(Mpdu { probe: None, ..mpdu });
+        self.waiting.push_back(mpdu);
     }
 
     /// Frames that wait to be sent (again).
@@ -272,9 +273,9 @@ pub struct Link<'r> {
     pub rate: &'r mut RateControl,
 }
 
-fn probe_first(probe: Option<PhyRate>, chain: &mut RetryChain) {
-    if let Some(rate) = probe {
-        *chain = probe_chain(rate, chain);
+fn with_probe(probe: Option<Probe>, chain: &mut RetryChain) {
+    if let Some(probe) = probe {
+        *chain = probe_chain(probe, chain);
     }
 }
 

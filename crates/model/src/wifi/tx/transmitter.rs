@@ -68,6 +68,11 @@ pub struct Peer {
     pub delimiter_counted: bool,
     /// What is lost on the way to it and back.
     pub errors: PathErrors,
+    /// Data PPDUs to it of which nothing was heard, and answers of its to data PPDUs that were lost: by noise, not in
+    /// collisions.
+    pub unheard: u64,
+    /// See there.
+    pub answers_lost: u64,
 }
 
 impl Peer {
@@ -85,6 +90,8 @@ impl Peer {
             delimiter_counted: false,
             errors: PathErrors::NONE,
             weight: AIRTIME_WEIGHT,
+            unheard: 0,
+            answers_lost: 0,
         };
         new.choose(|_| Duration::ZERO);
         new
@@ -182,7 +189,7 @@ impl Transmitter {
             tries: &used[..n],
             frames: ppdu.mpdus.len() as u32,
             acked: (ppdu.acked & ppdu.all()).count_ones(),
-            probe: ppdu.mpdus.first().is_some_and(|m| m.probe.is_some()),
+            probe: ppdu.mpdus.first().and_then(|m| m.probe),
         };
         let changed = peer.rate.sent(now, sent);
         if changed {

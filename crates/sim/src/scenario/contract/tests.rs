@@ -77,6 +77,20 @@ fn places() -> Vec<Place> {
     control.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
     control.sets.push((control.path.clone(), "{ kind = \"minstrel_ht\" }".to_owned()));
     out.push(control);
+    // A retry chain may be of its own rate alone: that is all that must be in the table.
+    let mut legacy = place(&format!("{STATION}.rate"), "Rate control minstrel");
+    legacy.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
+    legacy.sets.push((legacy.path.clone(), "{ kind = \"minstrel\" }".to_owned()));
+    out.push(legacy);
+    let mut by_rate = place(&format!("{STATION}.error_rate.0"), "Error rate by rate");
+    by_rate.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
+    by_rate.sets.push((format!("{STATION}.rate"), "{ kind = \"minstrel_ht\", streams = 1 }".to_owned()));
+    let all = (0..8).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
+    let other = format!("{{ rates = [{all}], chance = 0.1 }}");
+    by_rate
+        .sets
+        .push((format!("{STATION}.error_rate"), format!("[{{ rates = \"mcs31\", chance = 0.5 }}, {other}]")));
+    out.push(by_rate);
     let mut change = place(&format!("{STATION}.snr.1"), "Change of a ratio");
     let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";
     change.sets.push((format!("{STATION}.snr"), ratios.to_owned()));
@@ -168,6 +182,9 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
             let (good, bad): (Vec<_>, Vec<_>) = forms.iter().map(probes).unzip();
             let mut bad: Vec<String> = bad.concat();
             bad.extend(texts(&["nonsense", "-1", "true"]));
+            // What one form refuses another may allow.
+            let good_of_all = good.concat();
+            bad.retain(|value| !good_of_all.contains(value));
             (good.concat(), bad)
         }
         Form::List(_)
@@ -211,7 +228,11 @@ fn band_of(rate: &str) -> Sets {
 fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
     let set = |path: &str, value: &str| vec![(format!("{}{path}", place.path), value.to_owned())];
     match (place.shape.title, key.name) {
-        ("Station's interface", "rate") if value == "minstrel_ht" => Some(set(".retry_chain", "[]")),
+        ("Station's interface", "rate") if value.starts_with("minstrel") => Some(set(".retry_chain", "[]")),
+        ("Rate control minstrel", "standard") => Some(match value {
+            "802.11a" => Vec::new(),
+            _ => vec![("channel.wifi.band".to_owned(), "2.4 GHz".to_owned())],
+        }),
         ("Rate control minstrel_ht", "width") => {
             Some(vec![("channel.wifi.width".to_owned(), "40 MHz".to_owned())])
         }
@@ -222,6 +243,11 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             Some(sets)
         }
         ("Channel", "lowest_rate") => Some(band_of(value)),
+        // Each rate once.
+        ("Error rate by rate", "rates") => {
+            let listed = |mcs: u8| value.contains(&format!("-mcs{mcs}-")) || value == format!("mcs{mcs}");
+            (!(0..8).any(listed)).then(Vec::new)
+        }
         // The first entry of a chain is the rate itself.
         ("Entry of a retry chain", "rate") => (value == "mcs0").then(Vec::new),
         ("Channel", "width") | ("Access point's interface" | "Station's interface", "channel") => {

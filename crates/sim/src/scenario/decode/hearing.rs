@@ -104,7 +104,7 @@ fn group(
             return Err(member.wrong("a node or an interface on this channel"));
         }
     }
-    let associated = |(at, wifi): (InterfaceRef, &Wifi)| match wifi.role {
+    let associated = |(at, wifi): (InterfaceRef, &Wifi)| match &wifi.role {
         Role::Station(station) => {
             let ap = on(station.ap, channel, nodes)?;
             (group.contains(&wifi.radio.unwrap_or(at)) && group.contains(&ap)).then_some((at, station.ap))

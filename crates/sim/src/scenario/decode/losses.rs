@@ -1,6 +1,7 @@
 //! What is lost on a station's path: given chances, a signal-to-noise ratio, or a distance.
 
 use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::path_loss::PathLoss;
@@ -9,7 +10,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{Errors, SnrSteps, units};
+use super::super::{Errors, GivenErrors, Rates, SnrSteps, units};
 
 const RATIO: Form = Form::Written {
     words: "a ratio such as `25 dB`",
@@ -38,6 +39,34 @@ static STEP: Shape = Shape {
 const RATIOS: Form = Form::Either(&[RATIO, Form::List(&STEP_OR_FIRST)]);
 static STEP_OR_FIRST: Form = Form::Either(&[RATIO, Form::Table(&STEP)]);
 
+const OF_RATE: Form = Form::Listed {
+    title: "rate-with-errors",
+    words: "a rate; `mcs14` is that of 802.11n at any width and guard interval",
+    names: || units::phy_rates(true),
+};
+
+static ONE_RATE: Form = OF_RATE;
+const OF_RATES: Form = Form::Either(&[OF_RATE, Form::List(&ONE_RATE)]);
+
+static BY_RATE: Shape = Shape {
+    title: "Error rate by rate",
+    about: "The chance that a data MPDU is broken at some rates. Every rate that the station may use must be in the list once.",
+    groups: &[&[
+        Key::need("rates", OF_RATES, "the rates"),
+        Key::need("chance", Form::Fraction, "the chance"),
+        Key::open(
+            "bytes",
+            Form::Bytes(1, 65_535),
+            "it is that of frames of any length",
+            "length of the MPDUs that it is the chance of, from MAC header to FCS (a full packet is 1538): errors fall on each byte \
+             alike, so that longer frames are broken more often",
+        ),
+    ]],
+};
+
+static LISTED: Form = Form::Table(&BY_RATE);
+const CHANCES: Form = Form::Either(&[Form::Fraction, Form::List(&LISTED)]);
+
 /// Keys of a station's interface.
 pub(super) const KEYS: &[Key] = &[
     Key::open(
@@ -55,9 +84,9 @@ pub(super) const KEYS: &[Key] = &[
     ),
     Key::open(
         "error_rate",
-        Form::Fraction,
+        CHANCES,
         "0.0 without `snr` and `distance`",
-        "chance that a data MPDU is broken, whatever the rate",
+        "chance that a data MPDU is broken: the same for all rates, or by rate",
     ),
     Key::open(
         "ack_error_rate",
@@ -105,7 +134,11 @@ pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLos
 }
 
 /// The losses of a path; none if the scenario says nothing of them.
-pub(super) fn read(section: &mut Section<'_>, loss: PathLoss) -> Result<Option<Errors>, Fault> {
+pub(super) fn read(
+    section: &mut Section<'_>,
+    loss: PathLoss,
+    rates: &Rates,
+) -> Result<Option<Errors>, Fault> {
     let [snr, distance] = ["snr", "distance"].map(|key| section.get(key));
     let given = ["error_rate", "ack_error_rate", "unheard_rate"].map(|key| section.get(key));
     let ratio = match (snr, distance) {
@@ -124,8 +157,37 @@ pub(super) fn read(section: &mut Section<'_>, loss: PathLoss) -> Result<Option<E
         return Ok(None);
     }
     let chance = |field: &Option<Field<'_>>| field.as_ref().map_or(Ok(0.0), Field::value);
-    let [frame, answer, unheard] = [chance(&given[0])?, chance(&given[1])?, chance(&given[2])?];
-    Ok(Some(Errors::Given { frame, answer, unheard }))
+    let frame = match &given[0] {
+        Some(field) if field.is_list() => GivenErrors::ByRate(by_rate(field, rates)?),
+        field => GivenErrors::Same(chance(field)?),
+    };
+    Ok(Some(Errors::Given { frame, answer: chance(&given[1])?, unheard: chance(&given[2])? }))
+}
+
+/// Chances by rate, in the order of the list.
+fn by_rate(field: &Field<'_>, rates: &Rates) -> Result<Vec<RateError>, Fault> {
+    let mut all: Vec<RateError> = Vec::new();
+    for entry in field.list() {
+        let mut section = entry.section("a table with rates and chance")?;
+        let names = section.need("rates", "a rate such as \"mcs7\", or a list of them")?;
+        let chance = section.need("chance", "a fraction from 0 to 1")?.value()?;
+        let bytes = section.find("bytes")?;
+        section.finish()?;
+        for name in names.list() {
+            for rate in name.unit(units::phy_rates_named)? {
+                if all.iter().any(|held| held.rate == rate) {
+                    return Err(name.found(format!("`{rate}` a second time"), "one chance for each rate"));
+                }
+                all.push(RateError { rate, chance, bytes });
+            }
+        }
+    }
+    match rates.all().into_iter().find(|rate| all.iter().all(|held| held.rate != *rate)) {
+        Some(rate) => {
+            Err(field.found(format!("no chance for `{rate}`"), "one for each rate that may be used"))
+        }
+        None => Ok(all),
+    }
 }
 
 fn steps(field: &Field<'_>) -> Result<SnrSteps, Fault> {

@@ -95,7 +95,9 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
             Medium::Wifi(wifi) => Some(wifi),
             Medium::Wired { .. } => None,
         };
-        let Some((own, Role::Station(path))) = wifi(*station).map(|wifi| (wifi, wifi.role)) else { continue };
+        let Some((own, Role::Station(path))) = wifi(*station).map(|wifi| (wifi, &wifi.role)) else {
+            continue;
+        };
         let Some(ap) = wifi(path.ap).filter(|ap| ap.role == Role::Ap) else {
             return Err(field.wrong("an interface with role = \"ap\""));
         };

@@ -69,7 +69,7 @@ pub(super) fn losses(nodes: &mut [Node], silent: &[InterfaceRef], channels: &[Ch
     for at in silent {
         let own = nodes[at.node].position;
         let Medium::Wifi(wifi) = &nodes[at.node].interfaces[at.interface].medium else { continue };
-        let (Role::Station(station), channel) = (wifi.role, &channels[wifi.channel]) else { continue };
+        let (Role::Station(station), channel) = (&wifi.role, &channels[wifi.channel]) else { continue };
         let Some((from, to)) = own.zip(nodes[station.ap.node].position) else { continue };
         let snr = channel.path_loss.snr(distance(from, to));
         if let Medium::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium

@@ -3,6 +3,7 @@
 use stillair_model::wifi::phy::{
     Band, DsssRate, HtRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width,
 };
+use stillair_model::wifi::rate::minstrel::Legacy;
 use stillair_model::wifi::rate::table::HtCapabilities;
 
 use super::super::contract::{Form, Key, Shape};
@@ -28,7 +29,22 @@ static MINSTREL_HT: Shape = Shape {
     ]],
 };
 
-const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT], bare: true };
+static MINSTREL: Shape = Shape {
+    title: "Rate control minstrel",
+    about: "Minstrel, the rate control of Linux for stations without HT, as it was until it became a part of Minstrel-HT (5.12).",
+    groups: &[&[
+        Key::tag("kind", "minstrel"),
+        Key::open(
+            "standard",
+            Form::Choice(&STANDARDS),
+            "`802.11a` at 5 GHz, `802.11g` at 2.4 GHz",
+            "what both ends can do: OFDM, DSSS and CCK, or both of them",
+        ),
+    ]],
+};
+const STANDARDS: [&str; 3] = ["802.11a", "802.11b", "802.11g"];
+
+const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT, &MINSTREL], bare: true };
 
 const FIXED: Form = Form::Listed {
     title: "rate",
@@ -105,7 +121,7 @@ pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, F
 
 pub(super) fn read(section: &mut Section<'_>, channel: &Channel) -> Result<Rates, Fault> {
     let field = section.need("rate", "a rate such as \"ht20-mcs15-sgi\"")?;
-    if let Some(control) = control(&field, channel.width)? {
+    if let Some(control) = control(&field, channel)? {
         // An empty list undoes one that was inherited.
         if let Some(chain) = section.get("retry_chain").filter(|chain| !chain.list().is_empty()) {
             return Err(chain.found("a retry chain beside rate control", "one of them"));
@@ -119,26 +135,59 @@ pub(super) fn read(section: &mut Section<'_>, channel: &Channel) -> Result<Rates
 }
 
 /// The rate control that a value names, unless it is a rate.
-fn control(field: &Field<'_>, channel: Width) -> Result<Option<Rates>, Fault> {
-    let named = |text: &String| field.kinds().contains(&text.as_str());
-    let mut can = HtCapabilities { streams: 2, width: channel, short_gi: true };
-    match &field.item.value {
+fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault> {
+    let kinds = field.kinds();
+    let named = |text: &String| kinds.iter().find(|kind| *kind == text);
+    let (kind, section) = match &field.item.value {
         Value::Table(_) => {
-            let (_, mut section) = field.kind_table("a table with kind")?;
-            can.streams = section.or("streams", can.streams)?;
-            if let Some(field) = section.get("width") {
-                can.width = field.choice(&[(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)])?;
-                if can.width > channel {
-                    return Err(field.wrong(suggest("", &[WIDTHS[0]])));
-                }
-            }
-            can.short_gi = section.or("short_gi", can.short_gi)?;
-            section.finish()?;
+            let (kind, section) = field.kind_table("a table with kind")?;
+            (kind, Some(section))
         }
-        Value::String(text) if named(text) => {}
+        Value::String(text) => match named(text) {
+            Some(kind) => (*kind, None),
+            None => return Ok(None),
+        },
         _ => return Ok(None),
+    };
+    match kind {
+        "minstrel" => minstrel(section, channel).map(Rates::Minstrel),
+        _ => minstrel_ht(section, channel.width).map(Rates::MinstrelHt),
     }
-    Ok(Some(Rates::MinstrelHt(can)))
+    .map(Some)
+}
+
+fn minstrel_ht(section: Option<Section<'_>>, channel: Width) -> Result<HtCapabilities, Fault> {
+    let mut can = HtCapabilities { streams: 2, width: channel, short_gi: true };
+    let Some(mut section) = section else { return Ok(can) };
+    can.streams = section.or("streams", can.streams)?;
+    if let Some(field) = section.get("width") {
+        can.width = field.choice(&[(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)])?;
+        if can.width > channel {
+            return Err(field.wrong(suggest("", &[WIDTHS[0]])));
+        }
+    }
+    can.short_gi = section.or("short_gi", can.short_gi)?;
+    section.finish()?;
+    Ok(can)
+}
+
+fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<Legacy, Fault> {
+    let by_band = match channel.band {
+        Band::Ghz2 => Legacy::G,
+        Band::Ghz5 => Legacy::A,
+    };
+    let Some(mut section) = section else { return Ok(by_band) };
+    let all = [Legacy::A, Legacy::B, Legacy::G];
+    let can = section.or_by("standard", by_band, |field| {
+        let can = field.choice(&[0, 1, 2].map(|n: usize| (STANDARDS[n], all[n])))?;
+        if (can == Legacy::A) == (channel.band == Band::Ghz5) {
+            Ok(can)
+        } else {
+            Err(field.wrong("a standard of the band: 802.11a at 5 GHz, 802.11b or 802.11g at 2.4 GHz"))
+        }
+    })?;
+    section.finish()?;
+    Ok(can)
 }
 
 fn chain(field: &Field<'_>, rate: PhyRate, channel: &Channel) -> Result<RetryChain, Fault> {

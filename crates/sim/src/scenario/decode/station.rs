@@ -34,7 +34,8 @@ pub(super) fn read(
     channel: &Channel,
 ) -> Result<(Station, bool), Fault> {
     let rates = rate::read(section, channel)?;
-    let errors = losses::read(section, channel.path_loss)?;
+    let errors = losses::read(section, channel.path_loss, &rates)?;
     let airtime_weight = section.or("airtime_weight", AIRTIME_WEIGHT)?;
-    Ok((Station { ap, rates, errors: errors.unwrap_or(Errors::NONE), airtime_weight }, errors.is_some()))
+    let lossy = errors.is_some();
+    Ok((Station { ap, rates, errors: errors.unwrap_or(Errors::NONE), airtime_weight }, lossy))
 }

@@ -21,8 +21,8 @@ use super::reader::{Field, Section, flatten};
 pub struct Profile {
     /// Name, such as `linux-4.4`.
     pub name: &'static str,
-    /// The two numbers in it.
-    pub version: (u16, u16),
+    /// The two numbers of a Linux kernel; none of another system.
+    pub version: Option<(u16, u16)>,
     /// Packets in an Ethernet-like device's queue (`txqueuelen`).
     pub txqueuelen: u32,
     /// pfifo_fast's limit holds for each band.
@@ -57,7 +57,7 @@ macro_rules! data_files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*] };
 }
 
-const FILES: [(&str, &str); 11] = data_files![
+const FILES: [(&str, &str); 13] = data_files![
     "linux-3.13",
     "linux-3.19",
     "linux-4.4",
@@ -68,7 +68,9 @@ const FILES: [(&str, &str); 11] = data_files![
     "linux-5.15",
     "linux-6.1",
     "linux-6.6",
-    "linux-6.18"
+    "linux-6.18",
+    "windows-10",
+    "macos-10.11"
 ];
 
 /// The kernels, read once: a scenario may have thousands of nodes.
@@ -93,7 +95,11 @@ const MAX_BUFFER: u32 = 1 << 30;
 pub(super) const KEYS: &[Key] = &[
     Key::need(
         "profile",
-        Form::Listed { title: "kernel", words: "a kernel: `linux-3.13` to `linux-6.18`", names },
+        Form::Listed {
+            title: "kernel",
+            words: "a kernel: `linux-3.13` to `linux-6.18`, `windows-10` or `macos-10.11`",
+            names,
+        },
         "the kernel that it runs",
     ),
     Key::open("sysctl", Form::Settings(SETTINGS), "the kernel's", "settings of the kernel by their name"),
@@ -162,6 +168,12 @@ static FILE: Shape = Shape {
             Form::Boolean,
             "Minstrel-HT as since 5.12: other probes and averages",
         ),
+        Key::or(
+            "congestion_control",
+            Form::Listed { title: "congestion_control", words: "a congestion control", names: tcp::names },
+            "\"cubic\"",
+            "congestion control of flows that name none",
+        ),
         Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
     ]],
 };
@@ -225,7 +237,7 @@ fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), F
     Ok(())
 }
 
-/// The numbers in a profile's name.
+/// The numbers in the name of a Linux kernel's profile.
 fn version(name: &str) -> Option<(u16, u16)> {
     let (major, minor) = name.strip_prefix("linux-")?.split_once('.')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
@@ -237,9 +249,13 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let number = "a whole number";
     let truesize_scatter_gather = root.need("truesize_scatter_gather", number)?.value()?;
     let (tcp, wifi_pacing_shift, cc) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
+    let congestion_control = match root.get("congestion_control") {
+        Some(field) => controller(&field, None)?,
+        None => "cubic",
+    };
     let profile = Profile {
         name,
-        version: version(name).expect("a profile is named after its kernel"),
+        version: version(name),
         txqueuelen: root.need("txqueuelen", number)?.value()?,
         pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.value()?,
         fq_codel_memory_limit: root.need("fq_codel_memory_limit", number)?.value()?,
@@ -254,7 +270,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         minstrel_ht_probes_by_need: root.need("minstrel_ht_probes_by_need", "true or false")?.value()?,
         tcp,
         wifi_pacing_shift,
-        congestion_control: "cubic",
+        congestion_control,
         cc,
     };
     root.finish()?;
@@ -269,20 +285,22 @@ mod tests {
     fn all_profiles_load_and_differ_where_kernels_do() {
         for (name, text) in FILES {
             let profile = load(name, text).unwrap_or_else(|fault| panic!("{}", fault.in_file(name)));
-            assert_eq!(profile.pfifo_fast_limit_per_band, profile.version >= (4, 16), "{name}");
+            assert_eq!(profile.version.is_some(), name.starts_with("linux-"), "{name}");
+            let since = |version| profile.version.is_some_and(|own| own >= version);
+            assert_eq!(profile.pfifo_fast_limit_per_band, since((4, 16)), "{name}");
             assert_eq!(
                 (profile.cc.bbr.pacing_margin_percent == 1, profile.cc.bbr.extra_acked_gain > 0),
-                (profile.version >= (4, 20), profile.version >= (5, 1)),
+                (since((4, 20)), since((5, 1))),
                 "{name}"
             );
-            assert_eq!(profile.minstrel_ht_probes_by_need, profile.version >= (5, 12), "{name}");
+            assert_eq!(profile.minstrel_ht_probes_by_need, since((5, 12)), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");
         }
     }
 
-    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, small queues (least packets, cap,
+    /// What TCP does by default, kernel by kernel: loss detection, reduction, probes, early retransmit, small queues (least packets, cap,
     /// exception, whether they hold retransmissions, byte limit), HyStart's rounds, BBR's margin and room for aggregation.
     // linux: net/ipv4/tcp_input.c, tcp_output.c, tcp_recovery.c, tcp_cubic.c, tcp_bbr.c; the data files cite function and version.
     #[test]
@@ -291,12 +309,13 @@ mod tests {
             let (t, q) = (&p.tcp, &p.tcp.small_queues);
             let (round, bbr) = (p.cc.cubic.hystart.rules.round, &p.cc.bbr);
             format!(
-                "{}: {:?} {:?} {:?} {:?} | {} {:?} {:?} {} {} | {round:?} | {} {}",
+                "{}: {:?} {:?} {:?} {:?} {:?} | {} {:?} {:?} {} {} | {round:?} | {} {}",
                 p.name,
                 t.loss,
                 t.rack_beside,
                 t.prr,
                 t.tlp,
+                t.early_retransmit,
                 q.min_packets,
                 q.cap,
                 q.exception,
@@ -307,18 +326,32 @@ mod tests {
             )
         });
         let want = "\
-linux-3.13: Fack No Linux3_2 Linux3_10 | 0 AtLeast Never false 131072 | CongAvoid | 0 0
-linux-3.19: Fack No Linux3_2 Linux3_10 | 2 AtMost Never false 131072 | CongAvoid | 0 0
-linux-4.4: Fack InRecovery Linux4_3 Linux3_10 | 2 AtMost Never false 262144 | CongAvoid | 0 0
-linux-4.6: Fack InRecovery Linux4_3 Linux3_10 | 2 AtMost Never false 262144 | CongAvoid | 0 0
-linux-4.14: DupAck Always Linux4_3 Linux4_13 | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
-linux-4.19: RackTlp No Linux4_3 Linux4_16 | 2 AtMost EmptyRtxQueue true 262144 | CongAvoid | 0 0
-linux-5.10: RackTlp No Linux4_3 Linux4_16 | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
-linux-5.15: RackTlp No Linux5_11 Linux4_16 | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
-linux-6.1: RackTlp No Linux5_19 Linux4_16 | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
-linux-6.6: RackTlp No Linux5_19 Linux4_16 | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
-linux-6.18: RackTlp No Linux5_19 Linux4_16 | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256";
+linux-3.13: Fack No Linux3_2 Linux3_10 Delayed | 0 AtLeast Never false 131072 | CongAvoid | 0 0
+linux-3.19: Fack No Linux3_2 Linux3_10 Delayed | 2 AtMost Never false 131072 | CongAvoid | 0 0
+linux-4.4: Fack InRecovery Linux4_3 Linux3_10 Delayed | 2 AtMost Never false 262144 | CongAvoid | 0 0
+linux-4.6: Fack InRecovery Linux4_3 Linux3_10 Delayed | 2 AtMost Never false 262144 | CongAvoid | 0 0
+linux-4.14: DupAck Always Linux4_3 Linux4_13 Gone | 2 AtMost FirstOfWriteQueue true 262144 | CongAvoid | 0 0
+linux-4.19: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMost EmptyRtxQueue true 262144 | CongAvoid | 0 0
+linux-5.10: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
+linux-5.15: RackTlp No Linux5_11 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
+linux-6.1: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
+linux-6.6: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
+linux-6.18: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256
+windows-10: RackTlp No Linux4_3 Linux4_16 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0
+macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0";
         assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
+    }
+
+    #[test]
+    fn other_systems_are_linux_but_for_what_their_files_say() {
+        let own = |name: &str| {
+            let p = PROFILES.iter().find(|p| p.name == name).expect("a profile");
+            let (t, rto) = (&p.tcp, p.tcp.rto_min.nanos() / 1_000_000);
+            (p.congestion_control, t.small_queues.off, t.timestamps, t.init_cwnd, rto)
+        };
+        assert_eq!(own("linux-3.13"), ("cubic", false, true, 10, 200));
+        assert_eq!(own("windows-10"), ("compound", true, false, 10, 300));
+        assert_eq!(own("macos-10.11"), ("cubic", true, true, 3, 200));
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub(super) static SHAPE: Shape = Shape {
         Key::open(
             "tsq",
             Form::Choice(&["off", "on"]),
-            "on",
+            "the kernel's: on in Linux",
             "TCP small queues: `off` takes every limit away, as a patched kernel does",
         ),
         Key::open(
@@ -78,13 +78,18 @@ pub(super) static SHAPE: Shape = Shape {
             "srtt",
             "round-trip time that the pacing rate is computed from: the smoothed one, as Linux does, or the flow's minimum",
         ),
-        Key::or(
+        Key::open(
             "initcwnd",
             Form::Integer(1, 1000),
-            "10",
+            "the kernel's: 10 in Linux",
             "initial window in segments (`ip route ... initcwnd`)",
         ),
-        Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout (`ip route ... rto_min`)"),
+        Key::open(
+            "rto_min",
+            Form::Period,
+            "the kernel's: 200 ms in Linux",
+            "least retransmission timeout (`ip route ... rto_min`)",
+        ),
         Key::open(
             "hz",
             Form::Integer(100, 1000),
@@ -98,7 +103,8 @@ pub(super) static SHAPE: Shape = Shape {
 pub(super) fn read(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault> {
     let mut section = field.section("a table")?;
     let t = &mut profile.tcp;
-    t.small_queues.off = section.or_by("tsq", false, |f| f.choice(&[("off", true), ("on", false)]))?;
+    t.small_queues.off =
+        section.or_by("tsq", t.small_queues.off, |f| f.choice(&[("off", true), ("on", false)]))?;
     if let Some(field) = section.get("tsq_bytes") {
         // paper: towards-1ms sec. IV - BTSQ: a constant number of bytes.
         if section.has("tsq_period") {

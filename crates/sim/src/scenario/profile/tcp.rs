@@ -5,7 +5,8 @@ use stillair_model::transport::cc::cubic::CubicParams;
 use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
 use stillair_model::transport::cc::{self, CcParams};
 use stillair_model::transport::tcp::config::{
-    Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, SmallQueues, TcpConfig, TlpRules,
+    EarlyRetransmit, Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, RcvbufRules,
+    SmallQueues, TcpConfig, TlpRules,
 };
 use stillair_model::vocabulary::Duration;
 
@@ -32,6 +33,7 @@ const PRR: [(&str, PrrRules); 4] = [
 ];
 const TLP: [(&str, TlpRules); 3] =
     [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
+const RCVBUF: [(&str, RcvbufRules); 2] = [("4.15", RcvbufRules::Linux4_15), ("6.16", RcvbufRules::Linux6_16)];
 pub(super) const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
@@ -78,6 +80,11 @@ pub(super) static FILE: Shape = Shape {
             "the same of proportional rate reduction",
         ),
         Key::need("tlp", Form::Choice(&["3.10", "4.13", "4.16"]), "the same of tail-loss probes"),
+        Key::need("early_retransmit", Form::Boolean, "few packets out need fewer duplicates"),
+        Key::or("init_cwnd", Form::Integer(1, 1000), "10", "initial window in segments"),
+        Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout"),
+        Key::or("timestamps", Form::Boolean, "true", "time stamps"),
+        Key::or("small_queues", Form::Boolean, "true", "there are small queues"),
         Key::need("small_queues_min_packets", Form::Integer(0, 8), "least limit in packets"),
         Key::need("small_queues_by_rate", Form::Boolean, "the pacing rate's term is used"),
         Key::need(
@@ -122,6 +129,11 @@ pub(super) static FILE: Shape = Shape {
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
         Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
         Key::need(
+            "rcvbuf",
+            Form::Choice(&["4.15", "6.16"]),
+            "the kernel in which the receive buffer's growth got the rules that it has here",
+        ),
+        Key::need(
             "scaling_ratio",
             Form::Integer(0, 255),
             "window for 256 bytes of memory at first; 0: by tcp_adv_win_scale",
@@ -145,7 +157,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
     let config = TcpConfig {
         hz: t.need("hz", n)?.value()?,
         advmss: MTU - HEADERS,
-        timestamps: true,
+        timestamps: t.or("timestamps", true)?,
         sack: true,
         dsack: true,
         ecn: 2,
@@ -156,20 +168,26 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         prr: t.need("prr", n)?.choice(&PRR)?,
         tail_loss_probe: true,
         tlp: t.need("tlp", n)?.choice(&TLP)?,
+        rcvbuf: t.need("rcvbuf", n)?.choice(&RCVBUF)?,
+        early_retransmit: if t.need("early_retransmit", n)?.value()? {
+            EarlyRetransmit::Delayed
+        } else {
+            EarlyRetransmit::Gone
+        },
         reordering: 3,
         max_reordering: 300,
         min_rtt_wlen: 300,
         window_scaling: true,
         slow_start_after_idle: true,
         frto: true,
-        init_cwnd: 10,
+        init_cwnd: t.or("init_cwnd", 10)?,
         pacing_ss_ratio: 200,
         pacing_ca_ratio: 120,
         pacing_base: PacingBase::Srtt,
         pacing_shift: 10,
         fq: false,
         small_queues: SmallQueues {
-            off: false,
+            off: !t.or("small_queues", true)?,
             min_packets: t.need("small_queues_min_packets", n)?.value()?,
             by_rate: t.need("small_queues_by_rate", n)?.value()?,
             rate_multiple: 1,
@@ -200,7 +218,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         core_rmem_max: 212_992,
         moderate_rcvbuf: true,
         notsent_lowat: u32::MAX,
-        rto_min: Duration::from_millis(200),
+        rto_min: t.or("rto_min", Duration::from_millis(200))?,
         delack_min: Duration::from_millis(40),
         delack_max: Duration::from_millis(200),
         comp_sack_delay: Duration::from_millis(1),
@@ -303,7 +321,12 @@ pub(super) const SETTINGS: &[Key] = &[
         "1 before 4.11, 0 since",
         "counting goes by the most forward SACK; without effect since 4.15",
     ),
-    Key::open("net.ipv4.tcp_early_retrans", Form::Integer(0, 4), "3", "tail-loss probes: 3 or 4 on, 0 off"),
+    Key::open(
+        "net.ipv4.tcp_early_retrans",
+        Form::Integer(0, 4),
+        "3",
+        "tail-loss probes: 3 or 4 on, 0 to 2 off; before 4.11 also early retransmit: 1 at once, 2 or 3 after a wait, 0 or 4 off",
+    ),
     Key::open("net.ipv4.tcp_reordering", Form::Integer(1, 300), "3", "initial reordering in segments"),
     Key::open(
         "net.ipv4.tcp_max_reordering",
@@ -370,7 +393,7 @@ pub(super) const SETTINGS: &[Key] = &[
     ),
 ];
 
-fn names() -> Vec<String> {
+pub(super) fn names() -> Vec<String> {
     cc::NAMES.iter().map(|&name| name.to_owned()).collect()
 }
 
@@ -406,7 +429,7 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
             t.rack_static_window = bits & 2 != 0;
             t.rack_no_dupthresh = bits & 4 != 0;
         }
-        "net.ipv4.tcp_fack" if profile.version < FACK_GONE => {
+        "net.ipv4.tcp_fack" if profile.version.is_some_and(|own| own < FACK_GONE) => {
             t.loss = if flag()? { LossDetection::Fack } else { LossDetection::DupAck };
         }
         "net.ipv4.tcp_fack" => {
@@ -416,7 +439,18 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "net.ipv4.tcp_min_rtt_wlen" => t.min_rtt_wlen = setting.value()?,
         "net.ipv4.tcp_window_scaling" => t.window_scaling = flag()?,
         "net.core.rmem_max" => t.core_rmem_max = setting.value()?,
-        "net.ipv4.tcp_early_retrans" => t.tail_loss_probe = setting.value::<u8>()? >= 3,
+        // linux: net/ipv4/tcp_input.c tcp_pause_early_retransmit, net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
+        "net.ipv4.tcp_early_retrans" => {
+            let mode: u8 = setting.value()?;
+            t.tail_loss_probe = mode >= 3;
+            if t.early_retransmit != EarlyRetransmit::Gone {
+                t.early_retransmit = match mode {
+                    0 | 4 => EarlyRetransmit::Off,
+                    1 => EarlyRetransmit::AtOnce,
+                    _ => EarlyRetransmit::Delayed,
+                };
+            }
+        }
         "net.ipv4.tcp_reordering" => t.reordering = setting.value()?,
         "net.ipv4.tcp_frto" => t.frto = flag()?,
         "net.ipv4.tcp_slow_start_after_idle" => t.slow_start_after_idle = flag()?,
@@ -432,11 +466,16 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     Ok(true)
 }
 
-/// The name of a congestion control that the kernel `version` has, as the model has it.
-pub(in super::super) fn controller(field: &Field<'_>, version: (u16, u16)) -> Result<&'static str, Fault> {
+/// The name of a congestion control that the kernel `version` has, as the model has it; a system other than Linux has any.
+pub(in super::super) fn controller(
+    field: &Field<'_>,
+    version: Option<(u16, u16)>,
+) -> Result<&'static str, Fault> {
     let names: Vec<(&str, &'static str)> = cc::NAMES.iter().map(|&name| (name, name)).collect();
     let name = field.choice(&names)?;
-    if let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since) {
+    if let Some(version) = version
+        && let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since)
+    {
         let found = format!("{name:?} on Linux {}.{}", version.0, version.1);
         let expected = format!("a congestion control that it has: {name} came with {}.{}", since.0, since.1);
         return Err(field.found(found, expected));

@@ -6,19 +6,16 @@ use stillair_model::wifi::air::audibility::Audibility;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
-use stillair_model::wifi::air::reception::{Noise, PathErrors};
 use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::rate::RateControl;
-use stillair_model::wifi::rate::minstrel_ht::{MinstrelHt, Version};
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 
 use super::super::hidden::Hidden;
 use super::super::{Beacons, Channel, Wlan};
-use super::Plan;
-use crate::scenario::{self, InterfaceRef, Rates, Role};
+use super::{Plan, paths};
+use crate::scenario::{self, InterfaceRef, Role};
 
 /// A beacon goes before all categories.
 // linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
@@ -134,39 +131,15 @@ impl Plan<'_> {
         let (_, path) = self.path(at, peer);
         // A station's only peer is its first.
         let back = self.numbers[self.dev(at).index()];
-        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, path.rates, seed));
+        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, &path.rates, seed));
         if let DriverConfig::Htc(htc) = self.wifi_of(at).driver {
             path_to.most.0 = htc.max_frames;
             path_to.delimiter_counted = true;
         }
         path_to.choose(|ac| edca.get(ac).txop);
-        path_to.errors = errors(&path.errors);
+        path_to.errors = paths::errors(&path.errors);
         path_to.weight = path.airtime_weight;
         path_to
-    }
-
-    /// What chooses the rates of frames from one device to another: each end by its own kernel.
-    fn rate_control(&self, at: InterfaceRef, peer: InterfaceRef, rates: Rates, seed: Seed) -> RateControl {
-        match rates {
-            Rates::Fixed(chain) => RateControl::Fixed(chain),
-            Rates::MinstrelHt(can) => {
-                let by_need = self.scenario.nodes[at.node].profile.minstrel_ht_probes_by_need;
-                let version = if by_need { Version::From512 } else { Version::Before512 };
-                let mut stream = seed.stream(&format!("{}.rate.{}", self.name(at), self.name(peer)));
-                RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream)))
-            }
-        }
-    }
-}
-
-/// The losses of a path, of which each direction has its own draws.
-fn errors(of: &scenario::Errors) -> PathErrors {
-    match of {
-        &scenario::Errors::Given { unheard, frame, answer } => PathErrors::Given { unheard, frame, answer },
-        scenario::Errors::Noise(steps) => {
-            let steps: Vec<_> = steps.iter().map(|(at, snr)| (Instant::ZERO + at, snr)).collect();
-            PathErrors::Noise(Box::new(Noise::new(&steps).expect("a path has a ratio from the start on")))
-        }
     }
 }
 

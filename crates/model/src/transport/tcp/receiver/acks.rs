@@ -107,6 +107,12 @@ impl Acks {
         self.last_arrival = self.ticks.at(now);
     }
 
+    /// How long a delayed acknowledgement waits, in us, and how long ago data came, in ms.
+    pub fn times(&self, now: Instant) -> (u32, u32) {
+        let micros = |ticks: u32| (u64::from(ticks) * 1_000_000 / u64::from(2 * self.half_second)) as u32;
+        (micros(self.ato), micros(self.ticks.at(now).wrapping_sub(self.last_arrival)) / 1_000)
+    }
+
     /// Something was received that is to be acknowledged.
     #[inline]
     pub fn schedule(&mut self) {

@@ -118,7 +118,8 @@ impl Receiver {
     pub fn on_data(&mut self, now: Instant, seq: u32, header: &TcpHeader, segs: u16, truesize: u32, ecn: u8) {
         let end = end_of(seq, header);
         if self.config.timestamps {
-            self.space.measure_ts(millis(now), header.ts_ecr, header.payload, self.acks.rcv_mss);
+            let unread = distance(self.copied, self.rcv_nxt);
+            self.space.measure_ts(millis(now), header.ts_ecr, header.payload, self.acks.rcv_mss, unread);
         }
         if header.flags.has(TcpFlags::CWR) {
             self.ecn.demand_cwr = false;
@@ -142,6 +143,7 @@ impl Receiver {
         } else if !before(seq, self.rcv_nxt.wrapping_add(self.window())) {
             self.out_of_window();
         } else {
+            self.out_of_order += u32::from(segs);
             self.out_of_order(Range { start: seq, end, truesize }, header.payload, ecn);
         }
     }
@@ -275,6 +277,7 @@ impl Receiver {
                 self.grow(bytes, range.truesize);
             }
             self.space.rmem_alloc += range.truesize;
+            self.space.out_of_order(self.ofo.beyond(self.rcv_nxt));
         }
     }
 

@@ -66,6 +66,8 @@ pub struct Receiver {
     last_answer: Option<Instant>,
     bytes_received: u64,
     acks_sent: u32,
+    /// Segments that came out of order (`rcv_ooopack`).
+    out_of_order: u32,
 }
 
 /// What both ends agreed on.
@@ -130,6 +132,7 @@ impl Receiver {
             last_answer: None,
             bytes_received: 0,
             acks_sent: 0,
+            out_of_order: 0,
         }
     }
 
@@ -210,7 +213,8 @@ impl Receiver {
             return 0;
         }
         self.copied = self.copied.wrapping_add(read as u32);
-        self.space.adjust(micros(now), self.copied);
+        let unread = distance(self.copied, self.rcv_nxt);
+        self.space.adjust(micros(now), self.copied, unread, self.ofo.beyond(self.rcv_nxt));
         self.free_read();
         self.acks.read(distance(self.rcv_wup, self.rcv_nxt), self.space.rmem_alloc == 0);
         if !self.acks.send && !self.fin_taken {
@@ -307,11 +311,24 @@ impl Receiver {
     }
 
     /// What `ss` shows of this half.
-    pub fn info(&self, into: &mut TcpInfo) {
+    // linux: net/ipv4/tcp.c tcp_get_info (6.1).
+    pub fn info(&self, now: Instant, into: &mut TcpInfo) {
         into.bytes_received = self.bytes_received;
         into.rcv_space = self.space.rcv_space();
         into.rmem_alloc = self.space.rmem_alloc;
         into.rcvbuf = self.space.rcvbuf;
+        into.rcv_ssthresh = self.space.rcv_ssthresh;
+        into.rcv_rtt_us = self.space.rtt_us() >> 3;
+        into.rcv_ooopack = self.out_of_order;
+        into.ecnseen = self.ecn.seen;
+        into.advmss = self.config.advmss;
+        into.rcvmss = self.acks.rcv_mss;
+        (into.ato_us, into.lastrcv_ms) = self.acks.times(now);
+    }
+
+    /// Shift of the windows that it offers.
+    pub fn scale(&self) -> u8 {
+        self.space.scale
     }
 
     /// Segments without data that took an acknowledgement along.

@@ -1,6 +1,6 @@
 //! What came out of order: ranges of sequence numbers with the memory they hold.
 
-use crate::transport::tcp::seq::{after, before};
+use crate::transport::tcp::seq::{after, before, distance};
 
 use super::sack::Sacks;
 
@@ -24,6 +24,12 @@ pub struct OutOfOrder {
 }
 
 impl OutOfOrder {
+    /// Bytes from `rcv_nxt` to the end of what came furthest; 0 if nothing is out of order.
+    #[inline]
+    pub fn beyond(&self, rcv_nxt: u32) -> u32 {
+        self.ranges.last().map_or(0, |last| distance(rcv_nxt, last.end))
+    }
+
     /// Whether nothing is out of order.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Receive memory, the window made of it, and the autotuning of both.
 
-use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::config::{RcvbufRules, TcpConfig};
 use crate::transport::tcp::seq::{before, distance};
 
 /// Segments of the initial window that autotuning starts from.
@@ -57,6 +57,7 @@ pub struct Space {
     /// Largest segment of data, options taken off.
     advmss: u32,
     moderate: bool,
+    rules: RcvbufRules,
     max_header: u32,
     per_segment: u32,
     rtt: RcvRtt,
@@ -78,6 +79,7 @@ impl Space {
             core_rmem_max: config.core_rmem_max,
             advmss: u32::from(config.advmss),
             moderate: config.moderate_rcvbuf,
+            rules: config.rcvbuf,
             max_header: config.max_header,
             per_segment: 0,
             rtt: RcvRtt::default(),
@@ -268,12 +270,16 @@ impl Space {
         self.last.bytes
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1) - smoothed with time stamps, the minimum without.
-    fn rtt_sample(&mut self, sample_us: u32, of_window: bool) {
-        let old = self.rtt.rtt_us;
+    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1, 6.18) - smoothed with time stamps, the minimum without; from 6.16 on
+    // a smaller one counts at once, and a larger one only if the application has read everything.
+    fn rtt_sample(&mut self, sample_us: u32, of_window: bool, unread: u32) {
+        let (old, new) = (self.rtt.rtt_us, sample_us << 3);
+        let late = self.rules == RcvbufRules::Linux6_16;
         self.rtt.rtt_us = match old {
-            0 => sample_us << 3,
-            _ if of_window => old.min(sample_us << 3),
+            0 => new,
+            _ if of_window => old.min(new),
+            _ if late && new < old => new,
+            _ if late && unread > 0 => old,
             _ => old - (old >> 3) + sample_us,
         };
     }
@@ -286,51 +292,147 @@ impl Space {
             if before(rcv_nxt, self.rtt.seq) {
                 return;
             }
-            self.rtt_sample((now_us - self.rtt.begun_us).max(1) as u32, true);
+            self.rtt_sample((now_us - self.rtt.begun_us).max(1) as u32, true, 0);
         }
         (self.rtt.seq, self.rtt.begun_us) = (rcv_nxt.wrapping_add(rcv_wnd), now_us);
     }
 
-    /// Times a round trip by the echo of a time stamp, in ms; once for each value, and only with full segments.
+    /// Times a round trip by the echo of a time stamp, in ms; once for each value, and only with full segments. `unread` bytes
+    /// wait for the application.
     // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure_ts (6.1).
     #[inline]
-    pub fn measure_ts(&mut self, now_ms: u32, tsecr: u32, bytes: u32, rcv_mss: u32) {
+    pub fn measure_ts(&mut self, now_ms: u32, tsecr: u32, bytes: u32, rcv_mss: u32, unread: u32) {
         if tsecr == self.rtt.last_tsecr {
             return;
         }
         self.rtt.last_tsecr = tsecr;
         if bytes >= rcv_mss {
-            self.rtt_sample(now_ms.wrapping_sub(tsecr).max(1).saturating_mul(1000), false);
+            self.rtt_sample(now_ms.wrapping_sub(tsecr).max(1).saturating_mul(1000), false, unread);
         }
     }
 
-    /// The application has read up to `copied`: once in a round trip, the buffer is made to hold twice what was read in
-    /// it, and more while that grows.
-    // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1).
+    /// The application has read up to `copied` and left `unread` bytes: once in a round trip, the buffer is made to hold
+    /// twice what was read in it, and more while that grows. `beyond` bytes reach past a hole.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1, 6.18).
     #[inline]
-    pub fn adjust(&mut self, now_us: u64, copied: u32) {
+    pub fn adjust(&mut self, now_us: u64, copied: u32, unread: u32, beyond: u32) {
         if self.rtt.rtt_us == 0 || now_us - self.last.begun_us < u64::from(self.rtt.rtt_us >> 3) {
             return;
         }
-        let bytes = distance(self.last.seq, copied);
+        let read = distance(self.last.seq, copied);
+        let bytes = match self.rules {
+            RcvbufRules::Linux4_15 => read,
+            RcvbufRules::Linux6_16 => read.saturating_sub(unread),
+        };
         if bytes > self.last.bytes {
-            if self.moderate {
-                let base = (u64::from(bytes) << 1) + 16 * u64::from(self.advmss);
-                let growth = base * u64::from(bytes - self.last.bytes) / u64::from(self.last.bytes.max(1));
-                let window = base + (growth << 1);
-                // linux: include/net/tcp.h tcp_space_from_win (6.6).
-                let wanted = match self.ratio {
-                    0 => window / u64::from(self.advmss) * u64::from(self.per_segment),
-                    ratio => (window << 8) / u64::from(ratio),
-                };
-                let rcvbuf = wanted.min(u64::from(self.rmem[2])) as u32;
-                if rcvbuf > self.rcvbuf {
-                    self.rcvbuf = rcvbuf;
-                    self.window_clamp = self.window_of(rcvbuf);
-                }
-            }
-            self.last.bytes = bytes;
+            self.expand(bytes, beyond);
         }
         (self.last.seq, self.last.begun_us) = (copied, now_us);
+    }
+
+    /// Data came out of order and reaches `beyond` bytes past the first hole.
+    // linux: net/ipv4/tcp_input.c tcp_data_queue_ofo (6.18).
+    pub fn out_of_order(&mut self, beyond: u32) {
+        if self.rules == RcvbufRules::Linux6_16 {
+            self.expand(self.last.bytes, beyond);
+        }
+    }
+
+    /// `bytes` were read in a round trip: the buffer grows to what that needs.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1), tcp_rcvbuf_grow (6.18).
+    fn expand(&mut self, bytes: u32, beyond: u32) {
+        let before = core::mem::replace(&mut self.last.bytes, bytes);
+        if !self.moderate {
+            return;
+        }
+        let mut base = u64::from(bytes) << 1;
+        if self.rules == RcvbufRules::Linux4_15 {
+            base += 16 * u64::from(self.advmss);
+        }
+        let growth = base * u64::from(bytes - before) / u64::from(before.max(1));
+        let mut window = base + (growth << 1);
+        if self.rules == RcvbufRules::Linux6_16 {
+            window += u64::from(beyond);
+        }
+        // linux: include/net/tcp.h tcp_space_from_win (6.6).
+        let wanted = match self.ratio {
+            0 => window / u64::from(self.advmss) * u64::from(self.per_segment),
+            ratio => (window << 8) / u64::from(ratio),
+        };
+        let rcvbuf = wanted.min(u64::from(self.rmem[2])) as u32;
+        if rcvbuf > self.rcvbuf {
+            self.rcvbuf = rcvbuf;
+            self.window_clamp = self.window_of(rcvbuf);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ADVMSS: u32 = 1_448;
+
+    /// A connection whose window is half of its memory, at a round trip of 10 ms.
+    fn space(rules: RcvbufRules) -> Space {
+        let config = TcpConfig {
+            rcvbuf: rules,
+            scaling_ratio: 128,
+            rmem: [4_096, 131_072, 1 << 25],
+            ..TcpConfig::default()
+        };
+        let mut space = Space::new(&config);
+        space.open(ADVMSS);
+        space.established(0, 0, ADVMSS, 65_536);
+        space.rtt_sample(10_000, false, 0);
+        space
+    }
+
+    #[test]
+    fn growth_by_kernel() {
+        use RcvbufRules::{Linux4_15, Linux6_16};
+        // rules; bytes read in the first and the second round trip, left unread, past a hole; buffer
+        let table = [
+            (Linux4_15, 100_000, 100_000, 0, 0, 5_718_524),
+            (Linux6_16, 100_000, 100_000, 0, 0, 5_124_860),
+            // What is unread is not counted, so nothing has grown.
+            (Linux4_15, 14_480, 20_000, 15_000, 0, 222_656),
+            (Linux6_16, 14_480, 20_000, 15_000, 0, 131_072),
+            (Linux4_15, 14_480, 20_000, 0, 300_000, 222_656),
+            (Linux6_16, 14_480, 20_000, 0, 300_000, 740_992),
+        ];
+        for (rules, first, second, unread, beyond, rcvbuf) in table {
+            let mut s = space(rules);
+            s.adjust(10_000, first, 0, 0);
+            s.adjust(20_000, first + second, unread, beyond);
+            assert_eq!(s.rcvbuf, rcvbuf, "{rules:?} {first} {second} {unread} {beyond}");
+        }
+    }
+
+    #[test]
+    fn room_for_what_is_out_of_order_comes_with_it() {
+        for (rules, rcvbuf) in [(RcvbufRules::Linux4_15, 131_072), (RcvbufRules::Linux6_16, 657_920)] {
+            let mut s = space(rules);
+            s.out_of_order(300_000);
+            assert_eq!(s.rcvbuf, rcvbuf, "{rules:?}");
+        }
+    }
+
+    #[test]
+    fn round_trips_by_kernel() {
+        use RcvbufRules::{Linux4_15, Linux6_16};
+        // rules, sample after one of 10 ms, unread bytes; eighths of a us
+        let table = [
+            (Linux4_15, 2_000, 0, 72_000),
+            (Linux6_16, 2_000, 0, 16_000),
+            (Linux4_15, 18_000, 1, 88_000),
+            (Linux6_16, 18_000, 1, 80_000),
+            (Linux6_16, 18_000, 0, 88_000),
+        ];
+        for (rules, sample, unread, want) in table {
+            let mut s = space(rules);
+            s.rtt_sample(sample, false, unread);
+            assert_eq!(s.rtt_us(), want, "{rules:?} {sample} {unread}");
+        }
     }
 }

@@ -222,7 +222,7 @@ fn fin_counts_one_number_and_no_byte() {
     assert!(bench.receiver.fin_received());
     assert_eq!((bench.receiver.rcv_nxt(), bench.receiver.readable()), (22 * MSS + 1, 0));
     let mut info = TcpInfo::default();
-    bench.receiver.info(&mut info);
+    bench.receiver.info(Instant::ZERO, &mut info);
     assert_eq!((info.bytes_received, info.rmem_alloc), (u64::from(22 * MSS), 0));
 }
 

@@ -1,7 +1,9 @@
 //! An acknowledgement: what it takes off the queue, what it measures, what it sets going.
 
 use super::Sender;
+use super::chrono::Limit;
 use super::queue::{EVER_RETRANS, LOST, RETRANS, SACKED};
+use super::timer::Due;
 use crate::transport::cc::{AckSample, CaState, Controller, RateSample};
 use crate::transport::tcp::AckIn;
 use crate::transport::tcp::seq::{after, before, distance};
@@ -121,6 +123,11 @@ impl Sender {
         if after(a.ack, self.sk.snd_nxt) {
             return;
         }
+        self.last_ack = self.sk.jiffies;
+        // linux: net/ipv4/tcp_input.c tcp_ack (4.4, recalled) - it is decided anew.
+        if self.timer.what() == Some(Due::EarlyRetransmit) {
+            self.rearm_rto();
+        }
         if after(a.ack, a.prior_una) {
             a.set(UNA_ADVANCED);
             self.rec.retransmits = 0;
@@ -157,7 +164,8 @@ impl Sender {
             let dupacks = self.duplicates(a);
             self.alert(a, dupacks);
         }
-        if a.has(SET_XMIT_TIMER) && !self.schedule_loss_probe(true) {
+        let early = self.timer.what() == Some(Due::EarlyRetransmit);
+        if a.has(SET_XMIT_TIMER) && !early && !self.schedule_loss_probe(true) {
             self.rearm_rto();
         }
         let delivered = self.sk.delivered.wrapping_sub(prior_delivered);
@@ -264,8 +272,10 @@ impl Sender {
         if self.rexmit_hint.is_some_and(|hint| before(hint, self.sk.snd_una)) {
             self.rexmit_hint = None;
         }
-        if self.rtx.head().is_some_and(|skb| skb.is(SACKED)) {
-            a.set(SACK_RENEGING);
+        match self.rtx.head() {
+            Some(head) if head.is(SACKED) => a.set(SACK_RENEGING),
+            Some(_) => {}
+            None => self.chrono.stop(Limit::Busy, self.unsent.is_empty(), self.sk.jiffies),
         }
 
         let (mut seq_rtt, mut ca_rtt) = (None, None);

@@ -11,6 +11,8 @@
 //! are autocorking and the probe for path MTU - none of them acts on a bulk transfer.
 
 mod ack;
+mod chrono;
+mod early;
 mod loss;
 mod output;
 mod pacing;
@@ -37,12 +39,13 @@ mod testing;
 mod tests;
 
 use super::config::TcpConfig;
-use super::info::TcpInfo;
+use super::info::{BbrInfo, TcpInfo};
 use super::seq::before;
 use super::ticks::Ticks;
 use super::{Emit, PeerOptions};
 use crate::transport::cc::{CaState, Cc, CcSock, Controller};
 use crate::vocabulary::{Duration, Instant, MAX_SACK_BLOCKS, Stream};
+use chrono::{Chrono, Limit};
 use queue::{RtxQueue, Unsent};
 use rack::Rack;
 use rate::Delivery;
@@ -82,6 +85,8 @@ struct Counters {
     dsack_dups: u32,
     tlp_probes: u32,
     timeouts: u32,
+    /// Times that packets were seen to arrive late (`reord_seen`).
+    reord_seen: u32,
 }
 
 /// Explicit congestion notification, the sender's part.
@@ -144,6 +149,9 @@ pub struct Sender {
     rexmit_hint: Option<u32>,
     closing: bool,
     count: Counters,
+    chrono: Chrono,
+    /// Tick at which the last acknowledgement came.
+    last_ack: u32,
 }
 
 impl Sender {
@@ -226,6 +234,8 @@ impl Sender {
             rexmit_hint: None,
             closing: false,
             count: Counters::default(),
+            chrono: Chrono::default(),
+            last_ack: 0,
             cfg: *config,
         }
     }
@@ -276,10 +286,17 @@ impl Sender {
         sk.delivered_mstamp = sk.now_us;
         sk.app_limited = u32::MAX;
         sk.lsndtime = sk.jiffies;
+        self.last_ack = sk.jiffies;
         self.usage = Usage::starting(sk.snd_una, sk.jiffies);
         self.delivery.first_tx_mstamp = sk.now_us;
         self.cc.init(&mut self.sk);
         self.expand_sndbuf();
+    }
+
+    /// The SYN counts as a byte that was acknowledged at the end that opened the connection.
+    // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the other end's half begins after its own; measured.
+    pub fn count_syn(&mut self) {
+        self.count.bytes_acked += 1;
     }
 
     /// Takes the clock over.
@@ -329,6 +346,7 @@ impl Sender {
         }
         self.closing = true;
         if self.unsent.is_empty() {
+            self.chrono.start(Limit::Busy, self.sk.jiffies);
             self.unsent.append(0);
             self.buf.wmem_queued += self.truesize(0);
         }
@@ -355,8 +373,8 @@ impl Sender {
         }
     }
 
-    /// Whatever is due: retransmission timeout, tail-loss probe, the end of RACK's reordering window, a pacing gap, a probe of a
-    /// closed window.
+    /// Whatever is due: retransmission timeout, early retransmit, tail-loss probe, the end of RACK's reordering window, a pacing
+    /// gap, a probe of a closed window.
     pub fn on_timer(&mut self, now: Instant, out: &mut impl Emit) {
         self.touch(now);
         if self.pace_at.is_some_and(|at| at <= now) {
@@ -367,6 +385,7 @@ impl Sender {
             match due {
                 timer::Due::Reordering => self.reordering_timeout(out),
                 timer::Due::LossProbe => self.send_loss_probe(out),
+                timer::Due::EarlyRetransmit => self.early_retransmit(out),
                 timer::Due::Retransmit => {
                     self.timer.clear();
                     self.retransmission_timeout(out);
@@ -386,8 +405,10 @@ impl Sender {
 
     /// Fills in what `ss` shows of a sender.
     // linux: net/ipv4/tcp.c tcp_get_info (6.1).
-    pub fn info(&self, _now: Instant, into: &mut TcpInfo) {
+    pub fn info(&self, now: Instant, into: &mut TcpInfo) {
         let sk = &self.sk;
+        let tick = self.ticks.at(now);
+        let ms_since = |then: u32| (self.ticks_to_us(tick.wrapping_sub(then)) / 1_000) as u32;
         into.ca_state = sk.ca_state;
         into.cwnd = sk.snd_cwnd;
         into.ssthresh = sk.snd_ssthresh;
@@ -420,5 +441,19 @@ impl Sender {
         into.dsack_dups = self.count.dsack_dups;
         into.tlp_probes = self.count.tlp_probes;
         into.timeouts = self.count.timeouts;
+        into.sack = self.sack;
+        into.timestamps = self.timestamps;
+        into.ecn = self.ecn.ok;
+        into.delivered_ce = sk.delivered_ce;
+        into.reord_seen = self.count.reord_seen;
+        into.lastsnd_ms = ms_since(sk.lsndtime);
+        into.lastack_ms = ms_since(self.last_ack);
+        let [busy, rwnd, sndbuf] = self.chrono.totals(tick).map(|ticks| self.ticks_to_us(ticks));
+        (into.busy_us, into.rwnd_limited_us, into.sndbuf_limited_us) = (busy, rwnd, sndbuf);
+        if let Cc::Bbr(bbr) = &self.cc {
+            let (pacing_gain, cwnd_gain) = bbr.gains();
+            into.bbr =
+                Some(BbrInfo { bw: bbr.bandwidth(sk), mrtt_us: bbr.min_rtt_us(), pacing_gain, cwnd_gain });
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What may leave now: retransmissions, then new data, each packet past the same questions in the same order.
 
+use super::chrono::Limit;
 use super::queue::{EVER_RETRANS, FIN, Head, LOST, PUSH, RETRANS, SACKED, Skb};
 use super::recovery::Rexmit;
 use super::timer::Due;
@@ -87,6 +88,7 @@ impl Sender {
         let max_segs = self.tso_segs();
         let mut sent = 0;
         let mut cwnd_limited = false;
+        let mut window_limited = false;
         while let Some(mut head) = self.unsent.head() {
             if self.pacing_blocks() {
                 break;
@@ -99,6 +101,7 @@ impl Sender {
                 quota => quota,
             };
             if !self.window_allows(head.len) {
+                window_limited = true;
                 break;
             }
             let mut limit = mss;
@@ -115,7 +118,11 @@ impl Sender {
                             cwnd_limited = true;
                             break;
                         }
-                        Defer::Window | Defer::Data => break,
+                        Defer::Window => {
+                            window_limited = true;
+                            break;
+                        }
+                        Defer::Data => break,
                     }
                 }
                 limit = self.split_point(head, quota.min(max_segs), nagle_off);
@@ -139,6 +146,11 @@ impl Sender {
             if amount != Amount::All {
                 break;
             }
+        }
+        if window_limited {
+            self.chrono.start(Limit::Window, self.sk.jiffies);
+        } else {
+            self.stop_chrono(Limit::Window);
         }
         cwnd_limited |= self.sk.in_flight() >= self.sk.snd_cwnd;
         if sent > 0 || (cwnd_limited && self.cfg.cwnd_limited_is_kept) {
@@ -201,7 +213,7 @@ impl Sender {
         self.sk.snd_nxt = skb.end;
         self.sk.unsent -= skb.len();
         self.sk.packets_out += u32::from(skb.segs);
-        if idle || self.timer.what() == Some(Due::LossProbe) {
+        if idle || matches!(self.timer.what(), Some(Due::LossProbe | Due::EarlyRetransmit)) {
             self.rearm_rto();
         }
         if self.cfg.space_on_send {

@@ -92,13 +92,13 @@ impl Sender {
     // linux: net/ipv4/tcp_input.c tcp_time_to_recover (6.1) - a loss is known; without RACK also if more than `reordering` segments
     // arrived above a hole.
     // linux: net/ipv4/tcp_input.c tcp_dupack_heuristics (4.4) - FACK counts all segments up to the highest.
-    fn time_to_recover(&self) -> bool {
+    fn time_to_recover(&mut self, ece: bool) -> bool {
         let by_count = match self.cfg.loss {
             LossDetection::RackTlp => 0,
             LossDetection::Fack if self.sack => self.forward(),
             LossDetection::Fack | LossDetection::DupAck => self.sk.sacked_out + 1,
         };
-        self.sk.lost_out > 0 || by_count > self.reordering
+        self.sk.lost_out > 0 || by_count > self.reordering || self.recovers_early(ece)
     }
 
     /// Looks for losses: by RACK, where the kernel has it, or without SACK by duplicates.
@@ -133,7 +133,7 @@ impl Sender {
     /// Without RACK: marks packets with more than `reordering` segments SACKed (FACK: of any kind) above them.
     // linux: net/ipv4/tcp_input.c tcp_update_scoreboard, tcp_mark_head_lost (6.1, 4.4).
     // spec: rfc6675 4 IsLost.
-    fn update_scoreboard(&mut self, first: bool) {
+    pub(super) fn update_scoreboard(&mut self, first: bool) {
         if !self.sack {
             return;
         }
@@ -233,7 +233,7 @@ impl Sender {
                 }
                 self.identify_losses(a);
                 if self.sk.ca_state != CaState::Recovery {
-                    if !self.time_to_recover() {
+                    if !self.time_to_recover(a.has(ECE)) {
                         return;
                     }
                     self.enter_recovery(a.has(ECE));
@@ -255,7 +255,7 @@ impl Sender {
                     self.try_undo_dsack();
                 }
                 self.identify_losses(a);
-                if !self.time_to_recover() {
+                if !self.time_to_recover(a.has(ECE)) {
                     self.try_to_open(a);
                     return;
                 }
@@ -337,6 +337,7 @@ impl Sender {
             sk.sacked_out = sk.packets_out - holes;
             self.reordering = (sk.packets_out + acked).min(self.cfg.max_reordering);
             self.reord_seen = true;
+            self.count.reord_seen += 1;
         }
     }
 

@@ -260,5 +260,6 @@ impl Sender {
             self.reordering = gap.div_ceil(mss).min(self.cfg.max_reordering);
         }
         self.reord_seen = true;
+        self.count.reord_seen += 1;
     }
 }

@@ -1,5 +1,6 @@
 //! The send buffer: what the application may write, counted in memory and not in data.
 
+use super::chrono::Limit;
 use super::output::Amount;
 use super::{Emit, Sender};
 use crate::transport::cc::Controller;
@@ -84,6 +85,9 @@ impl Sender {
             let n = left.min(u64::from(room)) as u32;
             match tail {
                 None => {
+                    if self.unsent.is_empty() {
+                        self.chrono.start(Limit::Busy, self.sk.jiffies);
+                    }
                     self.restart_after_idle();
                     self.buf.wmem_queued += self.truesize(n);
                     self.unsent.append(n);
@@ -159,6 +163,7 @@ impl Sender {
         let lowat = u64::from(self.sk.unsent) << 1 < u64::from(self.cfg.notsent_lowat);
         if free > 0 && free >= i64::from(self.buf.wmem_queued >> 1) && lowat {
             (self.buf.nospace, self.buf.wake) = (false, true);
+            self.stop_chrono(Limit::Buffer);
         }
     }
 

@@ -17,6 +17,8 @@ pub(super) enum Due {
     Retransmit,
     /// Tail-loss probe.
     LossProbe,
+    /// End of the wait before an early retransmit.
+    EarlyRetransmit,
     /// End of RACK's reordering window.
     Reordering,
     /// Probe of a closed window.
@@ -45,6 +47,10 @@ impl RetransTimer {
     #[inline]
     pub fn fires(&self) -> Option<Instant> {
         self.what.map(|_| self.fires)
+    }
+    /// It is set for a tick after `tick`.
+    pub fn expires_after(&self, tick: u32) -> bool {
+        self.what.is_some() && self.expires > tick
     }
     pub fn due(&self, now: Instant) -> Option<Due> {
         self.what.filter(|_| self.fires <= now)
@@ -110,7 +116,9 @@ impl Sender {
             return;
         }
         let ticks = match self.timer.what {
-            Some(Due::Reordering | Due::LossProbe) => self.us_to_ticks(self.rto_delta_us().max(1) as u32),
+            Some(Due::Reordering | Due::LossProbe | Due::EarlyRetransmit) => {
+                self.us_to_ticks(self.rto_delta_us().max(1) as u32)
+            }
             _ => self.rtt.rto,
         };
         self.arm_paced(Due::Retransmit, ticks);

@@ -1,6 +1,7 @@
 //! Whether the window is what limits the sender; a window that is not used is not kept.
 
 use super::Sender;
+use super::chrono::Limit;
 use crate::transport::cc::{CaState, CcEvent, Controller};
 use crate::transport::tcp::seq::before;
 
@@ -57,6 +58,15 @@ impl Sender {
         {
             self.shrink_unused_cwnd();
         }
+        if self.unsent.is_empty() && self.buf.nospace && !self.closing {
+            self.chrono.start(Limit::Buffer, self.sk.jiffies);
+        }
+    }
+
+    /// A limit no longer acts.
+    #[inline]
+    pub(super) fn stop_chrono(&mut self, limit: Limit) {
+        self.chrono.stop(limit, self.rtx.is_empty() && self.unsent.is_empty(), self.sk.jiffies);
     }
 
     // linux: net/ipv4/tcp_output.c tcp_cwnd_application_limited (6.1) - half-way towards what was used, unless the send buffer is

@@ -64,6 +64,11 @@ impl Handshake {
         self.due
     }
 
+    /// Shift of the windows that the other end offers, if it scales them.
+    pub fn peer_scale(&self) -> Option<u8> {
+        self.offer.and_then(|offer| offer.window_scale)
+    }
+
     /// SYNs sent so far.
     pub fn sent(&self) -> u32 {
         u32::from(self.tries)
@@ -260,5 +265,8 @@ impl Tcp {
         self.window = header.window;
         self.receiver.established(now, hs.irs.wrapping_add(1), &peer);
         self.sender.established(now, hs.iss.wrapping_add(1), &peer, header.window, rtt);
+        if !passive {
+            self.sender.count_syn();
+        }
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::vocabulary::Seed;
 use crate::wifi::phy::{RateTry, Width};
-use crate::wifi::rate::probe_chain;
+use crate::wifi::rate::{Probe, probe_chain};
 
 const VERSIONS: [Version; 2] = [Version::Before512, Version::From512];
 
@@ -10,7 +10,7 @@ struct Bench {
     control: MinstrelHt,
     now: Instant,
     /// The probe that ended the last aggregate.
-    held: Option<PhyRate>,
+    held: Option<Probe>,
     stream: Stream,
 }
 
@@ -25,17 +25,19 @@ impl Bench {
     fn send(&mut self, millis: u64, most: u32, works: impl Fn(HtRate) -> f64) {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
-            let (mut frames, mut probe) = (1, self.held.take().or_else(|| self.control.probe(self.now)));
+            let look = |control: &mut MinstrelHt, now| {
+                control.probe(now).map(|rate| Probe { rate, tries: 1, second: false })
+            };
+            let (mut frames, probe) = (1, self.held.take().or_else(|| look(&mut self.control, self.now)));
             while probe.is_none() && frames < most {
-                self.held = self.control.probe(self.now);
+                self.held = look(&mut self.control, self.now);
                 if self.held.is_some() {
                     break;
                 }
                 frames += 1;
             }
             let chain = self.control.chain();
-            let chain = probe.take().map_or(chain, |rate| probe_chain(rate, &chain));
-            let probes = chain.entries()[0].tries == 1;
+            let chain = probe.map_or(chain, |probe| probe_chain(probe, &chain));
             self.now += Duration::from_micros(if frames > 1 { 4_000 } else { 300 });
             let (mut used, mut acked) = (Vec::new(), 0);
             'chain: for entry in chain.entries() {
@@ -49,7 +51,7 @@ impl Bench {
                     }
                 }
             }
-            self.control.sent(self.now, Sent { tries: &used, frames, acked, probe: probes });
+            self.control.sent(self.now, Sent { tries: &used, frames, acked, probe });
         }
     }
 

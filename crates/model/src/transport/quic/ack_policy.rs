@@ -1,0 +1,224 @@
+//! When a receiver acknowledges: every so many packets, or with decimation up to ten once a connection has got going.
+// spec: quic_connection.cc MaybeQueueAck, quic_constants.h (Chromium 62) - the rules of gQUIC 39.
+// paper: bquic sec. II-B.1 - TCP_ACKING and ACK_DECIMATION.
+
+use crate::vocabulary::{Duration, Instant};
+
+/// When acknowledgements are sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AckParams {
+    /// Packets that ask for an acknowledgement until one is sent.
+    pub every: u32,
+    /// Longest delay of an acknowledgement.
+    pub max_delay: Duration,
+    /// Fewer acknowledgements after the beginning, if that is on.
+    pub decimation: Option<Decimation>,
+    /// Packets after a new gap that are acknowledged at once, each.
+    pub after_gap: u64,
+}
+
+/// Acknowledgement decimation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decimation {
+    /// It holds for packets with numbers above this.
+    pub gate: u64,
+    /// Packets that ask for an acknowledgement until one is sent.
+    pub count: u32,
+    /// An acknowledgement is delayed by the least round-trip time, in thousandths of it, at most.
+    pub fraction: u32,
+    /// It is delayed by this at least, unless a packet more makes it due.
+    pub least: Duration,
+}
+
+impl AckParams {
+    /// As Chromium's default was (TCP_ACKING).
+    pub const TCP_ACKING: Self =
+        Self { every: 2, max_delay: Duration::from_millis(25), decimation: None, after_gap: 4 };
+    /// As the connection option ACKD made it (ACK_DECIMATION).
+    pub const ACK_DECIMATION: Self = Self {
+        decimation: Some(Decimation { gate: 100, count: 10, fraction: 250, least: Duration::ZERO }),
+        ..Self::TCP_ACKING
+    };
+}
+
+/// What came in, as far as acknowledgements depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Arrival {
+    /// Its packet number.
+    pub number: u64,
+    /// It asks for an acknowledgement.
+    pub eliciting: bool,
+    /// It had been missed: later ones came before.
+    pub was_missing: bool,
+    /// Packets in a row up to the newest one, if something before them is missing.
+    pub since_gap: Option<u64>,
+}
+
+/// The state of a receiver's acknowledgements.
+#[derive(Clone, Debug)]
+pub struct AckPolicy {
+    params: AckParams,
+    /// Packets that asked for an acknowledgement since the last one.
+    waiting: u32,
+    queued: bool,
+    alarm: Option<Instant>,
+}
+
+impl AckPolicy {
+    /// Nothing to acknowledge yet.
+    pub fn new(params: AckParams) -> Self {
+        Self { params, waiting: 0, queued: false, alarm: None }
+    }
+
+    /// A packet has come in. `min_rtt` is the receiver's own least round-trip time; zero before it has measured one.
+    // spec: quic_connection.cc MaybeQueueAck (Chromium 62) - the gate is a packet number, not a count; no sample of the
+    // round-trip time makes a delay of zero.
+    pub fn on_packet(&mut self, now: Instant, packet: Arrival, min_rtt: Duration) {
+        if packet.was_missing {
+            self.queued = true;
+        }
+        if packet.eliciting && !self.queued {
+            self.waiting += 1;
+            let (count, delay) = match self.params.decimation {
+                Some(d) if packet.number > d.gate => {
+                    let part = Duration::from_nanos(min_rtt.nanos() / 1000 * u64::from(d.fraction));
+                    (d.count, part.max(d.least).min(self.params.max_delay))
+                }
+                _ => (self.params.every, self.params.max_delay),
+            };
+            if self.waiting >= count {
+                self.queued = true;
+            } else if self.alarm.is_none() {
+                self.alarm = Some(now + delay);
+            }
+            // spec: quic_received_packet_manager.cc HasNewMissingPackets (Chromium 62) - so many packets after a gap, so that
+            // the sender sees its loss even if an acknowledgement is lost too.
+            if packet.since_gap.is_some_and(|n| n <= self.params.after_gap) {
+                self.queued = true;
+            }
+        }
+        if self.queued {
+            self.alarm = None;
+        }
+    }
+
+    /// The alarm may have come.
+    pub fn on_timer(&mut self, now: Instant) {
+        if self.alarm.is_some_and(|at| at <= now) {
+            (self.alarm, self.queued) = (None, true);
+        }
+    }
+
+    /// When an acknowledgement is due that waits for more packets.
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.alarm
+    }
+
+    /// An acknowledgement is to be sent now, on its own if need be.
+    pub fn is_due(&self) -> bool {
+        self.queued
+    }
+
+    /// An acknowledgement may go along with data.
+    // spec: quic_connection.cc ScopedPacketBundler (Chromium 62) - data takes a delayed acknowledgement along.
+    pub fn may_go_along(&self) -> bool {
+        self.queued || self.alarm.is_some()
+    }
+
+    /// One was sent.
+    pub fn sent(&mut self) {
+        (self.waiting, self.queued, self.alarm) = (0, false, None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn us(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_micros(n)
+    }
+
+    /// Acknowledgements sent for `n` packets that come every `gap` us from `first` on, and how many of them the alarm sent.
+    fn acks(params: AckParams, rtt_ms: u64, first: u64, n: u64, gap: u64) -> (u32, u32) {
+        let (mut policy, mut all, mut by_alarm) = (AckPolicy::new(params), 0, 0);
+        for i in 0..n {
+            let now = us(i * gap);
+            if policy.next_timer().is_some_and(|at| at <= now) {
+                policy.on_timer(now);
+                by_alarm += 1;
+                all += 1;
+                policy.sent();
+            }
+            let packet = Arrival { number: first + i, eliciting: true, was_missing: false, since_gap: None };
+            policy.on_packet(now, packet, Duration::from_millis(rtt_ms));
+            if policy.is_due() {
+                all += 1;
+                policy.sent();
+            }
+        }
+        (all, by_alarm)
+    }
+
+    /// At a round-trip time of 8 ms the alarm is at 2 ms: it comes before the tenth packet up to 54 Mbit/s.
+    #[test]
+    fn the_alarm_wins_at_low_rates() {
+        let decimate = AckParams::ACK_DECIMATION;
+        for (gap, all, by_alarm) in [
+            (10, 100, 0),    // a burst
+            (220, 100, 0),   // 49 Mbit/s: the tenth packet comes after 1.98 ms
+            (270, 124, 124), // 40 Mbit/s: one in eight packets
+            (1_000, 499, 499),
+            (2_100, 999, 999), // 5 Mbit/s: each
+        ] {
+            assert_eq!(acks(decimate, 8, 1_000, 1_000, gap), (all, by_alarm), "{gap} us");
+        }
+        assert_eq!(acks(AckParams::TCP_ACKING, 8, 1_000, 1_000, 10), (500, 0));
+        // 25 ms between packets: the alarm of each comes when the next does.
+        assert_eq!(acks(AckParams::TCP_ACKING, 8, 1, 100, 25_000), (99, 99));
+    }
+
+    /// Up to packet 100 every second one is acknowledged; the gate is the number, whatever came before.
+    #[test]
+    fn the_gate_is_a_packet_number() {
+        let decimate = AckParams::ACK_DECIMATION;
+        assert_eq!(acks(decimate, 100, 1, 100, 10), (50, 0));
+        assert_eq!(acks(decimate, 100, 1, 200, 10), (60, 0));
+        assert_eq!(acks(decimate, 100, 101, 100, 10), (10, 0));
+    }
+
+    #[test]
+    fn gaps_and_what_fills_them_are_acknowledged_at_once() {
+        let mut policy = AckPolicy::new(AckParams::ACK_DECIMATION);
+        let packet = Arrival { number: 300, eliciting: true, was_missing: false, since_gap: None };
+        let mut due = |packet: Arrival| {
+            policy.on_packet(us(0), packet, Duration::from_millis(8));
+            let due = policy.is_due();
+            if due {
+                policy.sent();
+            }
+            due
+        };
+        assert!(!due(packet));
+        let after = [1, 2, 3, 4, 5].map(|n| due(Arrival { since_gap: Some(n), ..packet }));
+        assert_eq!(after, [true, true, true, true, false]);
+        assert!(due(Arrival { was_missing: true, ..packet }));
+        // Acknowledgements are not acknowledged, not even after a gap.
+        assert!(!due(Arrival { eliciting: false, since_gap: Some(1), ..packet }));
+    }
+
+    /// Without a sample of the round-trip time the alarm is due at once; with a floor it is not.
+    #[test]
+    fn no_sample_is_no_delay() {
+        let packet = Arrival { number: 101, eliciting: true, was_missing: false, since_gap: None };
+        let deadline = |params: AckParams, min_rtt: u64| {
+            let mut policy = AckPolicy::new(params);
+            policy.on_packet(us(7), packet, Duration::from_millis(min_rtt));
+            policy.next_timer()
+        };
+        let mut params = AckParams::ACK_DECIMATION;
+        assert_eq!([0, 8, 200].map(|rtt| deadline(params, rtt)), [7, 2_007, 25_007].map(|at| Some(us(at))));
+        params.decimation = params.decimation.map(|d| Decimation { least: Duration::from_millis(1), ..d });
+        assert_eq!([0, 8].map(|rtt| deadline(params, rtt)), [1_007, 2_007].map(|at| Some(us(at))));
+    }
+}

@@ -1,0 +1,342 @@
+//! One end of a modelled connection: the parts put together.
+//!
+//! `receive` takes datagrams apart, `transmit` puts them together; this file holds what both share, the timer, and the
+//! [`Stack`] that the world sees.
+
+mod receive;
+mod transmit;
+
+use std::collections::VecDeque;
+
+use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame};
+
+use super::ack_policy::AckPolicy;
+use super::config::QuicConfig;
+use super::handshake::Handshake;
+use super::loss::Loss;
+use super::pacer::{Pace, Pacer};
+use super::received::Received;
+use super::rtt::Rtt;
+use super::sent::SentPackets;
+use super::stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};
+use super::streams::Streams;
+use super::timers::{Alarm, Timers};
+use super::window::{Counted, Window};
+
+/// Which end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The end that opens it.
+    Client,
+    /// The other.
+    Server,
+}
+
+/// One end of a connection of the model.
+#[derive(Debug)]
+pub struct Quic {
+    config: QuicConfig,
+    handshake: Handshake,
+    streams: Streams,
+    // As a sender.
+    rtt: Rtt,
+    sent: SentPackets,
+    window: Window,
+    pacer: Option<Pacer>,
+    loss: Loss,
+    timers: Timers,
+    /// Packets that may be sent whatever window and pacer say: a probe, or after a timeout.
+    forced: u32,
+    /// The first packet that was sent after a retransmission timeout.
+    after_timeout: u64,
+    /// The newest packet that was acknowledged.
+    newly: u64,
+    // As a receiver.
+    received: Received,
+    largest_time: Instant,
+    acks: AckPolicy,
+    /// Packets in a row without anything to be acknowledged.
+    bare: u32,
+    bytes_received: u64,
+    bytes_sent: u64,
+    /// Frames that are to be sent beside those of streams and handshake.
+    control: VecDeque<QuicFrame>,
+    closing: bool,
+    closed: bool,
+    counts: Counts,
+    /// What happened, for those who want to know.
+    tells: bool,
+    events: VecDeque<StackEvent>,
+    // Memory that is used again and again.
+    lost: Vec<u64>,
+    landed: Vec<Counted>,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    sent: u64,
+    lost: u64,
+    spurious: u64,
+    acks_sent: u64,
+    acks_received: u64,
+    timeouts: u64,
+}
+
+impl Quic {
+    /// One end of a connection that has not begun. If it `tells`, losses and the end of slow start are kept until they are
+    /// asked for ([`Stack::poll_event`]).
+    pub fn new(config: QuicConfig, role: Role, tells: bool) -> Self {
+        let client = role == Role::Client;
+        let flows = [config.client_flow, config.server_flow];
+        let [own, peer] = if client { flows } else { [flows[1], flows[0]] };
+        Self {
+            config,
+            handshake: Handshake::new(config.handshake, client),
+            streams: Streams::new(own, peer),
+            rtt: Rtt::new(config.initial_rtt),
+            sent: SentPackets::default(),
+            window: Window::new(config.window),
+            pacer: config.pacing.map(Pacer::new),
+            loss: Loss::new(config.loss),
+            timers: Timers::new(config.timers),
+            forced: 0,
+            after_timeout: 0,
+            newly: 0,
+            received: Received::default(),
+            largest_time: Instant::ZERO,
+            acks: AckPolicy::new(config.ack),
+            bare: 0,
+            bytes_received: 0,
+            bytes_sent: 0,
+            control: VecDeque::new(),
+            closing: false,
+            closed: false,
+            counts: Counts::default(),
+            tells,
+            events: VecDeque::new(),
+            lost: Vec::new(),
+            landed: Vec::new(),
+        }
+    }
+
+    fn tell(&mut self, event: StackEvent) {
+        if self.tells {
+            self.events.push_back(event);
+        }
+    }
+
+    /// What the pacer looks at.
+    fn pace(&self) -> Pace {
+        Pace {
+            cwnd: self.window.cwnd(),
+            srtt: self.rtt.smoothed_or_initial(),
+            slow_start: self.window.in_slow_start(),
+            recovery: self.window.in_recovery(),
+            in_flight: self.sent.in_flight(),
+        }
+    }
+
+    /// Looks for losses; what was lost is to be sent again.
+    fn detect_losses(&mut self, now: Instant) {
+        self.lost.clear();
+        self.loss.detect(&self.sent, now, &self.rtt, self.newly, &mut self.lost);
+        self.counts.lost += self.lost.len() as u64;
+        for i in 0..self.lost.len() {
+            let number = self.lost[i];
+            self.sent.send_again(number);
+            self.tell(StackEvent::Lost { number });
+        }
+    }
+
+    /// Tells window and pacer what was acknowledged and lost; so much was in flight before.
+    fn congestion_event(&mut self, now: Instant, in_flight: u64, rtt_updated: bool) {
+        if !self.lost.is_empty()
+            && let Some(pacer) = &mut self.pacer
+        {
+            pacer.on_lost();
+        }
+        if rtt_updated {
+            self.window.on_rtt(&self.rtt);
+        }
+        let persistent = self.is_persistent();
+        for &number in &self.lost {
+            let bytes = self.sent.land(number).map_or(0, u64::from);
+            self.window.on_lost(Counted { number, bytes }, in_flight);
+        }
+        if persistent {
+            self.window.on_persistent_congestion();
+        }
+        for &packet in &self.landed {
+            self.window.on_acked(packet, in_flight, self.rtt.min, now);
+        }
+        if self.window.took_exit() {
+            self.tell(StackEvent::SlowStartExit);
+        }
+    }
+
+    /// Whether all that was sent over a long time is lost, by RFC 9002.
+    // deviation: the packets must be lost by one acknowledgement, and in a row.
+    fn is_persistent(&self) -> bool {
+        if self.config.timers.probes.is_some() || self.rtt.smoothed == Duration::ZERO {
+            return false;
+        }
+        let (Some(&first), Some(&last)) = (self.lost.first(), self.lost.last()) else { return false };
+        let time = |number| self.sent.get(number).map_or(Instant::ZERO, |sent| sent.time);
+        last - first + 1 == self.lost.len() as u64
+            && time(last).saturating_since(time(first)) > self.timers.persistent(&self.rtt)
+    }
+
+    fn fire(&mut self, now: Instant, alarm: Alarm) {
+        self.timers.fired(alarm);
+        match alarm {
+            Alarm::Loss => {
+                let in_flight = self.sent.in_flight();
+                self.detect_losses(now);
+                self.landed.clear();
+                self.congestion_event(now, in_flight, false);
+            }
+            Alarm::Handshake => {
+                self.again(usize::MAX, |sent| sent.crypto);
+                self.forced = self.forced.max(1);
+            }
+            Alarm::Probe => {
+                self.counts.timeouts += u64::from(self.config.timers.probes.is_none());
+                self.forced = 1;
+                if !self.has_content() {
+                    self.again(1, |_| true);
+                }
+            }
+            // spec: quic_sent_packet_manager.cc RetransmitRtoPackets (Chromium 62) - two packets; the window falls when the
+            // next acknowledgement shows that the timeout was right.
+            Alarm::Timeout => {
+                self.counts.timeouts += 1;
+                if self.timers.timeouts() == 1 {
+                    self.after_timeout = self.sent.next_number();
+                }
+                self.forced = 2;
+                self.again(2, |_| true);
+            }
+        }
+    }
+
+    /// The oldest packets in flight of a kind, so many at most, are sent again.
+    fn again(&mut self, most: usize, which: impl Fn(&super::sent::Sent) -> bool) {
+        self.lost.clear();
+        let all = self.sent.iter().filter(|(_, s)| s.in_flight && !s.frames.is_empty() && which(s));
+        self.lost.extend(all.take(most).map(|(number, _)| number));
+        for &number in &self.lost {
+            self.sent.send_again(number);
+        }
+        self.lost.clear();
+    }
+}
+
+impl Stack for Quic {
+    fn connect(&mut self, _: Instant) {
+        self.handshake.begin();
+    }
+
+    fn on_datagram(&mut self, now: Instant, datagram: &mut Datagram) {
+        self.receive(now, datagram);
+    }
+
+    fn on_timer(&mut self, now: Instant) {
+        if self.closed {
+            return;
+        }
+        self.acks.on_timer(now);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_timer(now);
+        }
+        if self.forced == 0
+            && let Some((at, alarm)) = self.timers.next(&self.sent, &self.loss, &self.rtt)
+            && at <= now
+        {
+            self.fire(now, alarm);
+        }
+    }
+
+    fn poll_transmit(&mut self, now: Instant, out: &mut Datagram) -> bool {
+        self.transmit(now, out)
+    }
+
+    fn next_timer(&self) -> Option<Instant> {
+        if self.closed {
+            return None;
+        }
+        let repair = match self.forced {
+            0 => self.timers.next(&self.sent, &self.loss, &self.rtt).map(|(at, _)| at),
+            _ => None,
+        };
+        let pacer = self.pacer.as_ref().and_then(Pacer::next_timer);
+        [repair, pacer, self.acks.next_timer()].into_iter().flatten().min()
+    }
+
+    fn connection(&self) -> Connection {
+        match (self.closed || self.closing, self.handshake.is_ready()) {
+            (true, _) => Connection::Closed,
+            (false, true) => Connection::Established,
+            (false, false) => Connection::Handshake,
+        }
+    }
+
+    fn open(&mut self) -> Option<StreamId> {
+        (self.connection() == Connection::Established).then(|| StreamId(self.streams.open().into()))
+    }
+
+    fn write(&mut self, _: Instant, stream: StreamId, bytes: u64) -> u64 {
+        self.streams.write(stream.0 as u32, bytes);
+        bytes
+    }
+
+    fn finish(&mut self, _: Instant, stream: StreamId) {
+        self.streams.finish(stream.0 as u32);
+    }
+
+    fn next_readable(&mut self) -> Option<StreamId> {
+        self.streams.next_readable().map(|id| StreamId(id.into()))
+    }
+
+    fn read(&mut self, now: Instant, stream: StreamId) -> Read {
+        let id = stream.0 as u32;
+        let (read, limits) = self.streams.read(id, now, self.rtt.smoothed);
+        let frames = [(Some(id), limits.stream), (None, limits.connection)];
+        let frames =
+            frames.into_iter().filter_map(|(id, limit)| Some(QuicFrame::Window { id, limit: limit? }));
+        self.control.extend(frames);
+        read
+    }
+
+    fn close(&mut self, _: Instant) {
+        self.closing = true;
+    }
+
+    fn snapshot(&self, _: Instant) -> Snapshot {
+        let measured = |time| (self.rtt.smoothed != Duration::ZERO).then_some(time);
+        Snapshot {
+            cwnd: self.window.cwnd(),
+            ssthresh: self.window.ssthresh(),
+            slow_start: Some(self.window.in_slow_start()),
+            in_flight: Some(self.sent.in_flight()),
+            srtt: measured(self.rtt.smoothed),
+            min_rtt: measured(self.rtt.min),
+            latest_rtt: measured(self.rtt.latest),
+            pacing: self.pacer.as_ref().map(|pacer| pacer.rate(&self.pace())),
+            sent: self.counts.sent,
+            lost: self.counts.lost,
+            spurious: Some(self.counts.spurious),
+            acks_sent: Some(self.counts.acks_sent),
+            acks_received: Some(self.counts.acks_received),
+            timeouts: self.counts.timeouts,
+        }
+    }
+
+    fn poll_event(&mut self) -> Option<StackEvent> {
+        self.events.pop_front()
+    }
+
+    fn last_sent(&self) -> Option<u64> {
+        Some(self.sent.next_number() - 1)
+    }
+}

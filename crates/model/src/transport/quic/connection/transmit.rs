@@ -1,0 +1,177 @@
+//! What goes out: whether anything may, and how a packet is filled.
+// spec: quic_connection.cc OnCanWrite, quic_packet_generator.cc (Chromium 62) - what was lost goes first, then handshake,
+// control frames, streams; a delayed acknowledgement goes along with them, and alone when it is due.
+
+use crate::transport::quic::handshake::Handshake;
+use crate::transport::quic::sizes;
+use crate::vocabulary::{AckFrame, Datagram, Instant, QuicFrame};
+
+use super::Quic;
+
+impl Quic {
+    pub(super) fn transmit(&mut self, now: Instant, out: &mut Datagram) -> bool {
+        if self.closed {
+            return false;
+        }
+        debug_assert!(out.packet.frames.is_empty() && out.packet.ranges.is_empty(), "an empty record");
+        if self.closing {
+            self.closed = true;
+            out.packet.frames.push(QuicFrame::Close);
+            self.finish_packet(now, out, false);
+            return true;
+        }
+        let full = self.has_content() && self.may_send(now);
+        if !full && !self.acks.is_due() {
+            return false;
+        }
+        let packet_is_old = full && self.sent.has_again();
+        if packet_is_old {
+            self.fill_again(now, out);
+        } else {
+            let ack_alone = !full;
+            if ack_alone || self.acks.may_go_along() {
+                self.add_ack(now, out);
+            }
+            if full {
+                self.fill(out);
+            } else if self.config.refresh.is_some_and(|most| self.bare >= most) {
+                // spec: quic_connection.cc SendAck, quic_session.cc OnAckNeedsRetransmittableFrame (Chromium 62).
+                let limit = self.streams.connection_limit();
+                out.packet.frames.push(QuicFrame::Window { id: None, limit });
+            }
+        }
+        let pads = self.handshake.pads_all()
+            || out
+                .packet
+                .frames
+                .iter()
+                .any(|frame| matches!(frame, QuicFrame::Crypto { step, .. } if Handshake::pads(*step)));
+        self.finish_packet(now, out, pads);
+        true
+    }
+
+    /// Whether there is anything to be sent that its receiver has to acknowledge.
+    pub(super) fn has_content(&self) -> bool {
+        self.sent.has_again()
+            || self.handshake.has_data()
+            || !self.control.is_empty()
+            || (self.handshake.is_ready() && self.streams.has_data())
+    }
+
+    /// Whether window and pacer allow a packet.
+    fn may_send(&mut self, now: Instant) -> bool {
+        if let Some(times) = self.handshake.amplification()
+            && self.bytes_sent + u64::from(self.config.packet) > times * self.bytes_received
+        {
+            return false;
+        }
+        if self.forced > 0 {
+            return true;
+        }
+        let in_flight = self.sent.in_flight();
+        let allowed = self.window.can_send(in_flight);
+        match &mut self.pacer {
+            None => allowed,
+            Some(pacer) if !allowed => {
+                pacer.cancel();
+                false
+            }
+            Some(pacer) => pacer.can_send(now, in_flight),
+        }
+    }
+
+    /// Bytes that frames may take in the next packet.
+    fn room(&self) -> u32 {
+        self.config.packet - sizes::around(self.sent.next_number(), self.sent.least())
+    }
+
+    fn add_ack(&mut self, now: Instant, out: &mut Datagram) {
+        let delay = now - self.largest_time;
+        out.packet.ack = Some(AckFrame { delay });
+        out.packet.ranges.extend(self.received.newest_first());
+        // spec: quic_connection.cc (Chromium 62) - the oldest packet that is still of interest goes with an acknowledgement.
+        out.packet.frames.push(QuicFrame::StopWaiting { least: self.sent.least() });
+        self.acks.sent();
+        self.counts.acks_sent += 1;
+    }
+
+    /// Bytes of what a packet holds so far.
+    fn used(out: &Datagram) -> u32 {
+        let frames: u32 = out.packet.frames.iter().map(sizes::frame).sum();
+        frames + sizes::ack(out.packet.ranges.iter().copied())
+    }
+
+    /// A packet with what another one carried that is thought lost, and with an acknowledgement if that fits too.
+    fn fill_again(&mut self, now: Instant, out: &mut Datagram) {
+        let Some((_, frames)) = self.sent.take_again() else { return };
+        let bytes: u32 = frames.iter().map(sizes::frame).sum();
+        let ack =
+            sizes::ack(self.received.newest_first()) + sizes::frame(&QuicFrame::StopWaiting { least: 0 });
+        if self.acks.may_go_along() && bytes + ack <= self.room() {
+            self.add_ack(now, out);
+        }
+        out.packet.frames.extend_from_slice(&frames);
+        self.sent.give_back(frames);
+    }
+
+    /// Fills a packet with what has not been sent before.
+    fn fill(&mut self, out: &mut Datagram) {
+        let room = self.room();
+        let left = |out: &Datagram| room.saturating_sub(Self::used(out));
+        if self.handshake.has_data() {
+            let head = sizes::stream_head(1, u64::from(u16::MAX), true);
+            if let Some(p) = self.handshake.next_part(left(out).saturating_sub(head)) {
+                let (step, offset, len, of) = (p.step, p.offset, p.len, p.of);
+                out.packet.frames.push(QuicFrame::Crypto { step, offset, len, of });
+            }
+            return;
+        }
+        while let Some(frame) = self.control.front()
+            && sizes::frame(frame) <= left(out)
+        {
+            out.packet.frames.push(*frame);
+            self.control.pop_front();
+        }
+        if !self.handshake.is_ready() {
+            return;
+        }
+        loop {
+            let left = left(out);
+            // The last part of a packet needs no length.
+            let fits = |id, offset| left.saturating_sub(sizes::stream_head(id, offset, false));
+            let Some(part) = self.streams.next_part(fits) else { break };
+            let (id, offset, len, fin) = (part.id, part.offset, part.len, part.fin);
+            out.packet.frames.push(QuicFrame::Stream { id, offset, len, fin });
+            if len + sizes::stream_head(id, offset, true) >= left {
+                break;
+            }
+        }
+    }
+
+    /// Gives the packet its number and its length and takes note of it.
+    fn finish_packet(&mut self, now: Instant, out: &mut Datagram, pads: bool) {
+        let number = self.sent.next_number();
+        let around = sizes::around(number, self.sent.least());
+        let bytes =
+            if pads { self.config.packet } else { (around + Self::used(out)).min(self.config.packet) };
+        out.packet.number = number;
+        out.len = bytes;
+        let eliciting = out.packet.is_ack_eliciting();
+        let pace = self.pace();
+        let mut kept = self.sent.frames();
+        kept.extend(out.packet.frames.iter().filter(|frame| frame.is_ack_eliciting()));
+        self.sent.push(now, bytes, kept, eliciting);
+        self.counts.sent += 1;
+        self.bytes_sent += u64::from(bytes);
+        if eliciting {
+            self.bare = 0;
+            self.forced = self.forced.saturating_sub(1);
+            self.window.on_sent(number, u64::from(bytes));
+            if let Some(pacer) = &mut self.pacer {
+                pacer.on_sent(now, u64::from(bytes), &pace);
+            }
+        } else {
+            self.bare += 1;
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Flow control: how much a receiver lets its peer send, and how that window grows.
+// spec: quic_flow_controller.cc (Chromium 62).
+
+use crate::vocabulary::{Duration, Instant};
+
+/// The windows of a receiver in bytes: of a stream and of the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FlowParams {
+    /// Of a stream at first.
+    pub stream: u64,
+    /// Of the connection at first.
+    pub connection: u64,
+    /// Most of a stream.
+    pub stream_most: u64,
+    /// Most of the connection.
+    pub connection_most: u64,
+}
+
+/// What a receiver has allowed of one stream, or of the connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Credit {
+    size: u64,
+    most: u64,
+    limit: u64,
+    consumed: u64,
+    last: Option<Instant>,
+}
+
+impl Credit {
+    /// A window of `size` that may grow to `most`.
+    pub fn new(size: u64, most: u64) -> Self {
+        Self { size, most, limit: size, consumed: 0, last: None }
+    }
+
+    /// The most that the peer may send, from the beginning on.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The window's size.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// So much was read; the new limit, if the peer is to be told. When that is the second time within two round trips, the
+    /// window is doubled.
+    pub fn consume(&mut self, bytes: u64, now: Instant, srtt: Duration) -> Option<u64> {
+        self.consumed += bytes;
+        let left = self.limit - self.consumed;
+        if left >= self.size / 2 {
+            return None;
+        }
+        if let Some(last) = self.last.replace(now)
+            && srtt != Duration::ZERO
+            && now - last < srtt * 2
+        {
+            self.size = (self.size * 2).min(self.most);
+        }
+        self.limit = self.consumed + self.size;
+        Some(self.limit)
+    }
+
+    /// The window is at least so large from now on; the new limit, if it grows.
+    pub fn ensure(&mut self, size: u64) -> Option<u64> {
+        let size = size.min(self.most);
+        if size <= self.size {
+            return None;
+        }
+        self.size = size;
+        self.limit = self.limit.max(self.consumed + size);
+        Some(self.limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_half_the_window_and_twice_as_much_if_that_was_soon() {
+        let ms = |n| Instant::ZERO + Duration::from_millis(n);
+        let mut credit = Credit::new(1_000, 3_000);
+        let mut read = |bytes, at| credit.consume(bytes, ms(at), Duration::from_millis(8));
+        assert_eq!((read(500, 0), read(1, 1)), (None, Some(1_501)));
+        // The next 15 ms later doubles it, and one 16 ms after that does not.
+        assert_eq!(read(501, 16), Some(3_002));
+        assert_eq!(read(1_001, 32), Some(4_003));
+        // Not beyond the most.
+        assert_eq!(read(1_001, 33), Some(6_004));
+        assert_eq!((credit.size(), credit.ensure(5_000), credit.ensure(2_000)), (3_000, None, None));
+    }
+
+    #[test]
+    fn a_connection_follows_its_streams() {
+        let mut credit = Credit::new(1_000, 3_000);
+        assert_eq!((credit.ensure(1_500), credit.limit()), (Some(1_500), 1_500));
+    }
+}

@@ -1,0 +1,183 @@
+//! The handshake: messages that go back and forth, with their sizes.
+
+/// The messages of a handshake.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HandshakeParams {
+    /// Bytes of the messages, the client's first; after the last that is not zero nothing comes. A client's message has
+    /// nothing beside it in its datagram and fills that (padding).
+    pub messages: [u32; 4],
+    /// The client sends data when it has this message, or has sent it.
+    pub client_ready: u8,
+    /// A server sends so many times what it has received, until the client's second message.
+    pub amplification: Option<u64>,
+}
+
+impl HandshakeParams {
+    /// gQUIC to a server that the client has not met: hello, rejection with 4 kB of certificates, hello, answer; the client
+    /// waits for that, two round trips.
+    // paper: bquic fig. 2 (unstated) - two round trips and 4 kB.
+    pub const GQUIC: Self =
+        Self { messages: [1_024, 4_096, 1_024, 256], client_ready: 3, amplification: None };
+    /// TLS 1.3: one round trip, but a server with 4 kB of certificates has to wait for the client's address to be proved.
+    // spec: rfc9000 8.1 - three times what was received.
+    pub const TLS: Self = Self { messages: [280, 4_096, 36, 0], client_ready: 1, amplification: Some(3) };
+}
+
+/// One end of a handshake.
+#[derive(Clone, Debug)]
+pub struct Handshake {
+    params: HandshakeParams,
+    client: bool,
+    /// The next message that this end has to send, and what of it was sent.
+    step: u8,
+    sent: u32,
+    sending: bool,
+    /// The message that is awaited, and what of it has come.
+    awaited: u8,
+    came: Vec<(u32, u32)>,
+    ready: bool,
+}
+
+/// A part of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CryptoPart {
+    /// Which message.
+    pub step: u8,
+    /// Where the part begins.
+    pub offset: u32,
+    /// How long it is.
+    pub len: u32,
+    /// Length of the message.
+    pub of: u32,
+}
+
+impl Handshake {
+    /// Not begun.
+    pub fn new(params: HandshakeParams, client: bool) -> Self {
+        let (step, awaited) = if client { (0, 1) } else { (1, 0) };
+        Self { params, client, step, sent: 0, sending: false, awaited, came: Vec::new(), ready: false }
+    }
+
+    /// The client begins.
+    pub fn begin(&mut self) {
+        self.sending = true;
+    }
+
+    /// Data can be sent.
+    pub fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// Whether a server may send no more than so many times what it has received.
+    pub fn amplification(&self) -> Option<u64> {
+        self.params.amplification.filter(|_| !self.client && self.awaited < 4)
+    }
+
+    /// Whether part of a message is to be sent.
+    pub fn has_data(&self) -> bool {
+        self.sending
+    }
+
+    /// Whether a datagram with this message is filled up.
+    pub fn pads(step: u8) -> bool {
+        step.is_multiple_of(2)
+    }
+
+    /// Whether all datagrams are filled up: those of a client until it has the server's message, so that the server may send
+    /// as much as it has to.
+    // spec: rfc9000 14.1.
+    pub fn pads_all(&self) -> bool {
+        self.client && !self.ready && self.params.amplification.is_some()
+    }
+
+    /// The next part, of so many bytes at most.
+    pub fn next_part(&mut self, room: u32) -> Option<CryptoPart> {
+        if !self.sending || room == 0 {
+            return None;
+        }
+        let of = self.params.messages[usize::from(self.step)];
+        let part = CryptoPart { step: self.step, offset: self.sent, len: room.min(of - self.sent), of };
+        self.sent += part.len;
+        if self.sent == of {
+            self.ready |= self.client && self.step == self.params.client_ready;
+            (self.sending, self.sent, self.step) = (false, 0, self.step + 2);
+        }
+        Some(part)
+    }
+
+    /// A part has come.
+    pub fn on_part(&mut self, part: CryptoPart) {
+        if part.step != self.awaited {
+            return;
+        }
+        let range = (part.offset, part.offset + part.len);
+        if self.came.contains(&range) {
+            return;
+        }
+        // Parts are sent again as they were sent first, so they do not overlap.
+        self.came.push(range);
+        if self.came.iter().map(|(from, end)| end - from).sum::<u32>() < part.of {
+            return;
+        }
+        self.came.clear();
+        self.awaited += 2;
+        let own = self.params.messages.get(usize::from(self.step)).copied().unwrap_or(0);
+        self.sending = own > 0;
+        self.ready |= if self.client { part.step >= self.params.client_ready } else { part.step == 2 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages that pass until both ends are ready, by step; and after how many each end was.
+    fn run(params: HandshakeParams) -> (Vec<u8>, [usize; 2]) {
+        let (mut client, mut server) = (Handshake::new(params, true), Handshake::new(params, false));
+        let (mut steps, mut ready) = (Vec::new(), [0; 2]);
+        client.begin();
+        for _ in 0..20 {
+            let (from, to) =
+                if client.has_data() { (&mut client, &mut server) } else { (&mut server, &mut client) };
+            let Some(part) = from.next_part(1_300) else { break };
+            to.on_part(part);
+            if steps.last() != Some(&part.step) {
+                steps.push(part.step);
+            }
+            for (ready, end) in ready.iter_mut().zip([&client, &server]) {
+                if end.is_ready() && *ready == 0 {
+                    *ready = steps.len();
+                }
+            }
+        }
+        (steps, ready)
+    }
+
+    #[test]
+    fn round_trips() {
+        assert_eq!(run(HandshakeParams::GQUIC), (vec![0, 1, 2, 3], [4, 3]));
+        // A client that has met the server sends data with its second hello.
+        let known = HandshakeParams { client_ready: 2, ..HandshakeParams::GQUIC };
+        assert_eq!(run(known), (vec![0, 1, 2, 3], [3, 3]));
+        assert_eq!(run(HandshakeParams::TLS), (vec![0, 1, 2], [2, 3]));
+    }
+
+    #[test]
+    fn parts_in_any_order_and_twice() {
+        let mut client = Handshake::new(HandshakeParams::GQUIC, true);
+        let part = |offset, len| CryptoPart { step: 1, offset, len, of: 4_096 };
+        for p in [part(3_900, 196), part(1_300, 1_300), part(1_300, 1_300), part(0, 1_300)] {
+            client.on_part(p);
+            assert!(!client.has_data());
+        }
+        client.on_part(part(2_600, 1_300));
+        assert!(client.has_data());
+        // The answer to a later message is not awaited yet.
+        client.on_part(CryptoPart { step: 3, offset: 0, len: 256, of: 256 });
+        assert!(client.is_ready());
+        // A message that came again changes nothing.
+        client.next_part(1_024);
+        client.on_part(part(0, 1_300));
+        assert!(!client.has_data());
+    }
+}

@@ -1,0 +1,131 @@
+//! Loss detection: by packets acknowledged after a lost one, and by time.
+// spec: congestion_control/general_loss_algorithm.cc (Chromium 62); rfc9002 6.1 with `time`.
+
+use crate::vocabulary::{Duration, Instant};
+
+use super::rtt::Rtt;
+use super::sent::SentPackets;
+
+/// How losses are found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LossParams {
+    /// A packet is lost when one so many later was acknowledged.
+    pub packets: u64,
+    /// A packet before an acknowledged one is lost when it was sent so many eighths of a round trip ago.
+    pub eighths: u64,
+    /// And at least so long ago.
+    pub least: Duration,
+    /// The rule by time holds always; otherwise only when the newest packet was acknowledged (early retransmit), and beside it
+    /// the rule that what was sent a smoothed round trip before an acknowledged packet is lost.
+    pub time: bool,
+}
+
+impl LossParams {
+    /// Chromium's: three packets, and early retransmit after 1.25 round trips.
+    pub const CHROMIUM: Self = Self { packets: 3, eighths: 10, least: Duration::from_millis(5), time: false };
+    /// RFC 9002's: three packets, 9/8 of a round trip.
+    pub const RFC9002: Self = Self { packets: 3, eighths: 9, least: Duration::from_millis(1), time: true };
+}
+
+/// Finds losses, and says when to look again.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    params: LossParams,
+    timeout: Option<Instant>,
+}
+
+impl Loss {
+    /// Nothing lost yet.
+    pub fn new(params: LossParams) -> Self {
+        Self { params, timeout: None }
+    }
+
+    /// When packets will be lost by time.
+    pub fn timeout(&self) -> Option<Instant> {
+        self.timeout
+    }
+
+    /// Adds the numbers of packets that are lost now to `lost`, in rising order; `newly` is the newest packet that was just
+    /// acknowledged.
+    pub fn detect(&mut self, sent: &SentPackets, now: Instant, rtt: &Rtt, newly: u64, lost: &mut Vec<u64>) {
+        self.timeout = None;
+        let Some(newest) = sent.get(newly) else { return };
+        let longest = if self.params.time { rtt.smoothed } else { rtt.previous }.max(rtt.latest);
+        let delay = (longest * self.params.eighths / 8).max(self.params.least);
+        let last_acked = newly + 1 == sent.next_number();
+        for (number, packet) in sent.iter().take_while(|(n, _)| *n <= newly) {
+            if !packet.in_flight {
+                continue;
+            }
+            if newly - number >= self.params.packets {
+                lost.push(number);
+            } else if self.params.time || (last_acked && !packet.frames.is_empty()) {
+                let when = packet.time + delay;
+                if now < when {
+                    self.timeout = Some(when);
+                    break;
+                }
+                lost.push(number);
+            } else if packet.time + rtt.smoothed < newest.time {
+                lost.push(number);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::QuicFrame;
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(n)
+    }
+
+    /// Packets sent at the times given, of which `acked` are acknowledged: what is lost at `now`, and when to look again.
+    fn detect(params: LossParams, times: &[u64], acked: &[u64], now: u64) -> (Vec<u64>, Option<u64>) {
+        let mut sent = SentPackets::default();
+        let frame = QuicFrame::Ping;
+        times.iter().for_each(|&t| sent.push(ms(t), 100, vec![frame], true));
+        let mut ranges: Vec<(u64, u64)> = acked.iter().map(|&n| (n, n + 1)).collect();
+        ranges.reverse();
+        sent.acknowledge(&ranges, |_, _| ());
+        let d = Duration::from_millis(8);
+        let rtt = Rtt { latest: d, smoothed: d, previous: d, ..Rtt::default() };
+        let (mut loss, mut lost) = (Loss::new(params), Vec::new());
+        loss.detect(&sent, ms(now), &rtt, *acked.last().expect("one"), &mut lost);
+        (lost, loss.timeout().map(|at| at.nanos() / 1_000_000))
+    }
+
+    #[test]
+    fn three_packets_later() {
+        let c = LossParams::CHROMIUM;
+        assert_eq!(detect(c, &[0; 8], &[3], 8), (vec![], None));
+        assert_eq!(detect(c, &[0; 8], &[4], 8), (vec![1], None));
+        assert_eq!(detect(c, &[0; 8], &[2, 6], 8), (vec![1, 3], None));
+    }
+
+    #[test]
+    fn early_retransmit_when_the_newest_is_acknowledged() {
+        let c = LossParams::CHROMIUM;
+        assert_eq!(detect(c, &[0, 0, 0], &[3], 8), (vec![], Some(10)));
+        assert_eq!(detect(c, &[0, 0, 0], &[3], 10), (vec![1, 2], None));
+        // A packet more has been sent: packets decide.
+        assert_eq!(detect(c, &[0, 0, 0, 0], &[3], 30), (vec![], None));
+    }
+
+    #[test]
+    fn a_round_trip_before_an_acknowledged_one() {
+        let c = LossParams::CHROMIUM;
+        assert_eq!(detect(c, &[0, 8, 9, 9], &[2], 16), (vec![], None));
+        assert_eq!(detect(c, &[0, 9, 9, 9], &[2], 17), (vec![1], None));
+    }
+
+    #[test]
+    fn by_the_rfc_time_counts_always() {
+        let r = LossParams::RFC9002;
+        assert_eq!(detect(r, &[0, 1, 2, 3], &[2], 8), (vec![], Some(9)));
+        assert_eq!(detect(r, &[0, 1, 2, 3], &[2], 9), (vec![1], None));
+        assert_eq!(detect(r, &[0, 1, 2, 3, 4], &[4], 5), (vec![1], Some(10)));
+    }
+}

@@ -1,0 +1,150 @@
+//! Presets: Chromium's QUIC of 2017, the paper's bursty variants of it, Chromium's of today, and QUIC by its RFCs.
+
+use crate::vocabulary::Duration;
+
+use super::MSS;
+use super::ack_policy::{AckParams, Decimation};
+use super::config::QuicConfig;
+use super::flow_control::FlowParams;
+use super::handshake::HandshakeParams;
+use super::loss::LossParams;
+use super::pacer::PacerParams;
+use super::timers::TimerParams;
+use super::window::{Growth, WindowParams};
+
+/// A preset.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Preset {
+    /// gQUIC 39 as Chromium 62 has it.
+    Chromium39,
+    /// The same with a pacer that sends no packet early.
+    Chromium39Strict,
+    /// The paper's BQUIC: acknowledgement decimation, and no pacing.
+    Bquic39,
+    /// Acknowledgement decimation alone.
+    Bquic39Ack,
+    /// No pacing alone.
+    Bquic39Nopace,
+    /// Chromium of today: decimation always, two packets together.
+    ChromiumNow,
+    /// QUIC as RFC 9000 and 9002 describe it.
+    Rfc9002,
+}
+
+const MB: u64 = 1 << 20;
+
+/// gQUIC 39.
+// spec: quic_constants.h, quic_sent_packet_manager.cc, tcp_cubic_sender_base.cc (Chromium 62) - each part names its file.
+const CHROMIUM39: QuicConfig = QuicConfig {
+    packet: 1_350,
+    ack: AckParams::TCP_ACKING,
+    // spec: quic_connection.cc SendAck (Chromium 62) - kMaxConsecutiveNonRetransmittablePackets.
+    refresh: Some(19),
+    pacing: Some(PacerParams::CHROMIUM),
+    window: WindowParams {
+        growth: Growth::Cubic,
+        connections: 2,
+        mss: MSS,
+        initial: 32 * MSS as u64,
+        least: 2 * MSS as u64,
+        most: 2_000 * MSS as u64,
+        hystart: true,
+        prr: true,
+    },
+    loss: LossParams::CHROMIUM,
+    timers: TimerParams { probes: Some(2), max_ack_delay: Duration::from_millis(25) },
+    initial_rtt: Duration::from_millis(100),
+    ack_delay_below_min: true,
+    // spec: chromium/quic_stream_factory.cc, quic_flow_controller.h (Chromium 62).
+    client_flow: FlowParams {
+        stream: 6 * MB,
+        connection: 15 * MB,
+        stream_most: 16 * MB,
+        connection_most: 24 * MB,
+    },
+    // spec: tools/quic/quic_server.cc (Chromium 62).
+    server_flow: FlowParams {
+        stream: MB / 16,
+        connection: MB,
+        stream_most: 16 * MB,
+        connection_most: 24 * MB,
+    },
+    handshake: HandshakeParams::GQUIC,
+};
+
+impl Preset {
+    /// All, under their names.
+    pub const ALL: [(&'static str, Self); 7] = [
+        ("chromium39", Self::Chromium39),
+        ("chromium39-strict", Self::Chromium39Strict),
+        ("bquic39", Self::Bquic39),
+        ("bquic39-ack", Self::Bquic39Ack),
+        ("bquic39-nopace", Self::Bquic39Nopace),
+        ("chromium-now", Self::ChromiumNow),
+        ("rfc9002", Self::Rfc9002),
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, p)| *p == self).map_or("", |(name, _)| name)
+    }
+
+    /// What it stands for.
+    pub const fn config(self) -> QuicConfig {
+        let base = CHROMIUM39;
+        match self {
+            Self::Chromium39 => base,
+            Self::Chromium39Strict => QuicConfig {
+                pacing: Some(PacerParams { horizon: Duration::ZERO, ..PacerParams::CHROMIUM }),
+                ..base
+            },
+            // paper: bquic sec. III-A.
+            Self::Bquic39 => QuicConfig { ack: AckParams::ACK_DECIMATION, pacing: None, ..base },
+            Self::Bquic39Ack => QuicConfig { ack: AckParams::ACK_DECIMATION, ..base },
+            Self::Bquic39Nopace => QuicConfig { pacing: None, ..base },
+            // spec: quic_received_packet_manager.cc, pacing_sender.cc, quic_constants.h (quiche, 2025) - decimation always on,
+            // delayed by 1 ms at least; lumps of two; packets of 1250 bytes.
+            Self::ChromiumNow => QuicConfig {
+                packet: 1_250,
+                ack: AckParams {
+                    decimation: Some(Decimation {
+                        gate: 100,
+                        count: 10,
+                        fraction: 250,
+                        least: Duration::from_millis(1),
+                    }),
+                    ..AckParams::TCP_ACKING
+                },
+                pacing: Some(PacerParams { lumpy: 2, ..PacerParams::CHROMIUM }),
+                handshake: HandshakeParams::TLS,
+                ..base
+            },
+            // spec: rfc9000 13.2 - every second packet, 25 ms, at once when out of order; rfc9002 6, 7.
+            Self::Rfc9002 => QuicConfig {
+                pacing: Some(PacerParams {
+                    horizon: Duration::ZERO,
+                    gain_slow_start: 125,
+                    ..PacerParams::CHROMIUM
+                }),
+                refresh: None,
+                window: WindowParams {
+                    growth: Growth::Rfc9002,
+                    connections: 1,
+                    mss: 1_350,
+                    // spec: rfc9002 7.2 - ten datagrams, 14,720 bytes at most.
+                    initial: 10 * 1_350,
+                    least: 2 * 1_350,
+                    hystart: false,
+                    prr: false,
+                    ..base.window
+                },
+                loss: LossParams::RFC9002,
+                timers: TimerParams { probes: None, max_ack_delay: Duration::from_millis(25) },
+                initial_rtt: Duration::from_millis(333),
+                ack_delay_below_min: false,
+                handshake: HandshakeParams::TLS,
+                ..base
+            },
+        }
+    }
+}

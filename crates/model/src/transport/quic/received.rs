@@ -1,0 +1,145 @@
+//! Packets that a receiver has got, as ranges.
+
+/// Most ranges that an acknowledgement frame names.
+// spec: quic_protocol / quic_framer.cc (Chromium 62) - the number of blocks is one byte.
+pub const MAX_RANGES: usize = 255;
+
+/// What came of a packet number.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Came {
+    /// It is the newest.
+    Newest,
+    /// It had been missed.
+    Missing,
+    /// It had come before, or is so old that nobody asks for it.
+    Before,
+}
+
+/// Packet numbers received, as ranges [first, end) in rising order.
+#[derive(Clone, Debug, Default)]
+pub struct Received {
+    ranges: Vec<(u64, u64)>,
+    /// Numbers below are of no interest.
+    least: u64,
+}
+
+impl Received {
+    /// Takes note of a packet.
+    pub fn insert(&mut self, number: u64) -> Came {
+        if number < self.least {
+            return Came::Before;
+        }
+        match self.ranges.last_mut() {
+            None => {
+                self.ranges.push((number, number + 1));
+                return Came::Newest;
+            }
+            Some(last) if number == last.1 => {
+                last.1 += 1;
+                return Came::Newest;
+            }
+            Some(last) if number > last.1 => {
+                self.ranges.push((number, number + 1));
+                if self.ranges.len() > MAX_RANGES {
+                    self.ranges.remove(0);
+                }
+                return Came::Newest;
+            }
+            Some(_) => {}
+        }
+        let at = self.ranges.partition_point(|r| r.1 <= number);
+        if self.ranges[at].0 <= number {
+            return Came::Before;
+        }
+        let joins_next = self.ranges[at].0 == number + 1;
+        let joins_previous = at > 0 && self.ranges[at - 1].1 == number;
+        match (joins_previous, joins_next) {
+            (true, true) => {
+                self.ranges[at - 1].1 = self.ranges[at].1;
+                self.ranges.remove(at);
+            }
+            (true, false) => self.ranges[at - 1].1 += 1,
+            (false, true) => self.ranges[at].0 = number,
+            (false, false) => {
+                self.ranges.insert(at, (number, number + 1));
+                if self.ranges.len() > MAX_RANGES {
+                    self.ranges.remove(0);
+                }
+            }
+        }
+        Came::Missing
+    }
+
+    /// The sender will not send anything below this again: it is neither missing nor to be acknowledged.
+    pub fn stop_waiting(&mut self, least: u64) {
+        if least <= self.least {
+            return;
+        }
+        self.least = least;
+        self.ranges.retain_mut(|r| {
+            r.0 = r.0.max(least);
+            r.0 < r.1
+        });
+    }
+
+    /// Packets in a row up to the newest, if something that is still of interest is missing before them.
+    pub fn since_gap(&self) -> Option<u64> {
+        let &(first, end) = self.ranges.last()?;
+        let complete = self.ranges.len() == 1 && first <= self.least.max(1);
+        (!complete).then_some(end - first)
+    }
+
+    /// The newest packet.
+    pub fn largest(&self) -> Option<u64> {
+        self.ranges.last().map(|r| r.1 - 1)
+    }
+
+    /// The ranges, the newest first.
+    pub fn newest_first(&self) -> impl ExactSizeIterator<Item = (u64, u64)> {
+        self.ranges.iter().rev().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn gaps_open_and_close() {
+        let mut r = Received::default();
+        let came = [1, 2, 5, 4, 4, 3, 7].map(|n| r.insert(n));
+        use Came::{Before, Missing, Newest};
+        assert_eq!(came, [Newest, Newest, Newest, Missing, Before, Missing, Newest]);
+        assert_eq!(r.newest_first().collect::<Vec<_>>(), [(7, 8), (1, 6)]);
+        assert_eq!((r.since_gap(), r.largest()), (Some(1), Some(7)));
+        r.stop_waiting(7);
+        assert_eq!((r.since_gap(), r.insert(6)), (None, Before));
+    }
+
+    proptest! {
+        /// The same as a set.
+        #[test]
+        fn as_a_set(numbers in prop::collection::vec(1_u64..120, 0..150), least in 1_u64..60) {
+            let (mut r, mut set) = (Received::default(), BTreeSet::new());
+            for (i, &n) in numbers.iter().enumerate() {
+                if i == numbers.len() / 2 {
+                    r.stop_waiting(least);
+                    set.retain(|&n| n >= least);
+                }
+                let old = i >= numbers.len() / 2 && n < least;
+                let came = r.insert(n);
+                prop_assert_eq!(came == Came::Before, old || set.contains(&n));
+                if !old {
+                    set.insert(n);
+                }
+            }
+            let all: Vec<u64> = r.ranges.iter().flat_map(|r| r.0..r.1).collect();
+            prop_assert_eq!(all, set.into_iter().collect::<Vec<_>>());
+            prop_assert!(r.ranges.windows(2).all(|w| w[0].1 < w[1].0));
+        }
+    }
+}

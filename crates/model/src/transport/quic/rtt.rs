@@ -1,0 +1,105 @@
+//! Round-trip times: smoothed, mean deviation, least.
+// spec: congestion_control/rtt_stats.cc (Chromium 62), rfc9002 5.
+
+use crate::vocabulary::Duration;
+
+/// Round-trip times as a sender has measured them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rtt {
+    /// Newest sample, without the delay of the acknowledgement.
+    pub latest: Duration,
+    /// Smoothed; zero before the first sample.
+    pub smoothed: Duration,
+    /// The smoothed one before the newest sample.
+    pub previous: Duration,
+    /// Mean deviation.
+    pub deviation: Duration,
+    /// Least, with the delay of the acknowledgement; zero before the first sample.
+    pub min: Duration,
+    /// What is taken for the smoothed one before the first sample.
+    pub initial: Duration,
+}
+
+impl Rtt {
+    /// Nothing measured yet, by Chromium's initial value.
+    // spec: rtt_stats.cc (Chromium 62) - 100 ms.
+    pub const INITIAL: Self = Self::new(Duration::from_millis(100));
+
+    /// Nothing measured yet.
+    pub const fn new(initial: Duration) -> Self {
+        let zero = Duration::ZERO;
+        Self { latest: zero, smoothed: zero, previous: zero, deviation: zero, min: zero, initial }
+    }
+
+    /// A packet was acknowledged so long after it was sent; its receiver says that it kept the acknowledgement so long.
+    /// `subtract_below_min`: the delay is taken off even if less than the least round-trip time remains.
+    // spec: rtt_stats.cc UpdateRtt (Chromium 62) - the delay is taken off whatever remains; rfc9002 5.3 - only down to
+    // min_rtt.
+    pub fn update(&mut self, sample: Duration, ack_delay: Duration, subtract_below_min: bool) {
+        if sample == Duration::ZERO {
+            return;
+        }
+        if self.min == Duration::ZERO || sample < self.min {
+            self.min = sample;
+        }
+        self.previous = self.smoothed;
+        let floor = if subtract_below_min { Duration::ZERO } else { self.min };
+        let without = sample.saturating_sub(ack_delay);
+        let sample = if sample > ack_delay && without >= floor { without } else { sample };
+        self.latest = sample;
+        if self.smoothed == Duration::ZERO {
+            (self.smoothed, self.deviation) = (sample, sample / 2);
+        } else {
+            let off = self.smoothed.saturating_sub(sample) + sample.saturating_sub(self.smoothed);
+            self.deviation = (self.deviation * 3 + off) / 4;
+            self.smoothed = (self.smoothed * 7 + sample) / 8;
+        }
+    }
+
+    /// The smoothed one, or the initial value.
+    pub fn smoothed_or_initial(&self) -> Duration {
+        if self.smoothed == Duration::ZERO { self.initial } else { self.smoothed }
+    }
+
+    /// A timeout turned out to be wrong: what is newest counts, and deviation is at least that.
+    // spec: rtt_stats.cc ExpireSmoothedMetrics (Chromium 62).
+    pub fn expire(&mut self) {
+        let off = self.smoothed.saturating_sub(self.latest) + self.latest.saturating_sub(self.smoothed);
+        self.deviation = self.deviation.max(off);
+        self.smoothed = self.smoothed.max(self.latest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(n: u64) -> Duration {
+        Duration::from_millis(n)
+    }
+
+    #[test]
+    fn smoothing_and_the_delay_of_acknowledgements() {
+        let mut rtt = Rtt::new(ms(100));
+        assert_eq!(rtt.smoothed_or_initial(), ms(100));
+        rtt.update(ms(16), ms(8), true);
+        // The least one keeps the delay.
+        assert_eq!((rtt.smoothed, rtt.deviation, rtt.min, rtt.latest), (ms(8), ms(4), ms(16), ms(8)));
+        rtt.update(ms(16), Duration::ZERO, true);
+        assert_eq!((rtt.smoothed, rtt.deviation, rtt.previous), (ms(9), ms(5), ms(8)));
+        // A delay longer than the sample is not believed.
+        rtt.update(ms(17), ms(20), true);
+        assert_eq!((rtt.smoothed, rtt.min), (ms(10), ms(16)));
+        rtt.update(Duration::ZERO, Duration::ZERO, true);
+        assert_eq!(rtt.smoothed, ms(10));
+    }
+
+    #[test]
+    fn by_the_rfc_a_delay_is_not_taken_off_below_the_least() {
+        let mut rtt = Rtt::new(ms(333));
+        rtt.update(ms(16), ms(8), false);
+        assert_eq!((rtt.latest, rtt.min), (ms(16), ms(16)));
+        rtt.update(ms(30), ms(8), false);
+        assert_eq!(rtt.latest, ms(22));
+    }
+}

@@ -1,0 +1,355 @@
+//! Packets that a sender has sent and not done with, and those whose content is to be sent again.
+// spec: quic_unacked_packet_map.cc, quic_sent_packet_manager.cc (Chromium 62).
+
+use std::collections::VecDeque;
+
+use crate::vocabulary::{Instant, QuicFrame};
+
+/// A packet that was sent.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// When.
+    pub time: Instant,
+    /// Bytes of its datagram.
+    pub bytes: u32,
+    /// It counts as in flight.
+    pub in_flight: bool,
+    /// It was acknowledged.
+    pub acked: bool,
+    /// It carries part of the handshake.
+    pub crypto: bool,
+    /// It is in the queue of what is sent again.
+    queued: bool,
+    /// What has to be sent again if it is lost; it moves to the packet that does it.
+    pub frames: Vec<QuicFrame>,
+    /// The packet that its content was sent in again.
+    again: Option<u64>,
+}
+
+/// What an acknowledgement has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Acked {
+    /// The newest packet that it acknowledged for the first time.
+    pub largest: Option<u64>,
+    /// Packets acknowledged that had been declared lost.
+    pub spurious: u64,
+}
+
+/// The packets of one sender, by their numbers.
+#[derive(Clone, Debug)]
+pub struct SentPackets {
+    ring: VecDeque<Sent>,
+    /// Number of the first in the ring.
+    first: u64,
+    largest_observed: u64,
+    in_flight: u64,
+    in_flight_packets: u32,
+    with_frames: u32,
+    crypto: u32,
+    last_in_flight: Instant,
+    last_crypto: Instant,
+    /// Packets whose content is to be sent again.
+    queue: VecDeque<u64>,
+    /// Lists of frames that are not used now.
+    pool: Vec<Vec<QuicFrame>>,
+}
+
+impl Default for SentPackets {
+    fn default() -> Self {
+        Self {
+            ring: VecDeque::new(),
+            first: 1,
+            largest_observed: 0,
+            in_flight: 0,
+            in_flight_packets: 0,
+            with_frames: 0,
+            crypto: 0,
+            last_in_flight: Instant::ZERO,
+            last_crypto: Instant::ZERO,
+            queue: VecDeque::new(),
+            pool: Vec::new(),
+        }
+    }
+}
+
+impl SentPackets {
+    /// Number of the next packet.
+    pub fn next_number(&self) -> u64 {
+        self.first + self.ring.len() as u64
+    }
+
+    /// The oldest packet that is not done with.
+    pub fn least(&self) -> u64 {
+        self.first
+    }
+
+    /// Bytes in flight.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Packets in flight.
+    pub fn in_flight_packets(&self) -> u32 {
+        self.in_flight_packets
+    }
+
+    /// Something was sent that is neither acknowledged nor sent again.
+    pub fn has_frames(&self) -> bool {
+        self.with_frames > 0
+    }
+
+    /// Part of the handshake was sent that is neither acknowledged nor sent again.
+    pub fn has_crypto(&self) -> bool {
+        self.crypto > 0
+    }
+
+    /// When the newest packet in flight was sent.
+    pub fn last_in_flight(&self) -> Instant {
+        self.last_in_flight
+    }
+
+    /// When the newest part of the handshake was sent.
+    pub fn last_crypto(&self) -> Instant {
+        self.last_crypto
+    }
+
+    /// A packet by its number, if it is not done with.
+    pub fn get(&self, number: u64) -> Option<&Sent> {
+        self.ring.get(number.checked_sub(self.first)? as usize)
+    }
+
+    /// All from the oldest on, with their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &Sent)> {
+        (self.first..).zip(&self.ring)
+    }
+
+    /// A list for the frames of the next packet, empty.
+    pub fn frames(&mut self) -> Vec<QuicFrame> {
+        self.pool.pop().unwrap_or_default()
+    }
+
+    /// Takes a list back that is not needed any more.
+    pub fn give_back(&mut self, mut frames: Vec<QuicFrame>) {
+        frames.clear();
+        if frames.capacity() > 0 {
+            self.pool.push(frames);
+        }
+    }
+
+    /// The next packet was sent. It counts as in flight if it has frames that its receiver has to acknowledge.
+    pub fn push(&mut self, now: Instant, bytes: u32, frames: Vec<QuicFrame>, eliciting: bool) {
+        let crypto = frames.iter().any(|f| matches!(f, QuicFrame::Crypto { .. }));
+        if eliciting {
+            self.in_flight += u64::from(bytes);
+            self.in_flight_packets += 1;
+            self.last_in_flight = now;
+        }
+        if crypto {
+            self.crypto += 1;
+            self.last_crypto = now;
+        }
+        self.with_frames += u32::from(!frames.is_empty());
+        self.ring.push_back(Sent {
+            time: now,
+            bytes,
+            in_flight: eliciting,
+            acked: false,
+            crypto,
+            queued: false,
+            frames,
+            again: None,
+        });
+    }
+
+    /// The content of the next packet to be sent again, and that packet; it is to be sent now. One whose content has been
+    /// acknowledged meanwhile is passed over.
+    pub fn take_again(&mut self) -> Option<(u64, Vec<QuicFrame>)> {
+        while let Some(number) = self.queue.pop_front() {
+            let next = self.next_number();
+            let Some(sent) = self.at(number) else { continue };
+            sent.queued = false;
+            if sent.frames.is_empty() {
+                continue;
+            }
+            sent.again = Some(next);
+            let frames = core::mem::take(&mut sent.frames);
+            let crypto = core::mem::replace(&mut sent.crypto, false);
+            self.with_frames -= 1;
+            self.crypto -= u32::from(crypto);
+            return Some((number, frames));
+        }
+        None
+    }
+
+    /// Whether anything is to be sent again.
+    pub fn has_again(&self) -> bool {
+        self.queue.iter().any(|&n| self.get(n).is_some_and(|sent| !sent.frames.is_empty()))
+    }
+
+    fn at(&mut self, number: u64) -> Option<&mut Sent> {
+        self.ring.get_mut(number.checked_sub(self.first)? as usize)
+    }
+
+    /// What a packet carried is to be sent again; the packet itself stays in flight.
+    pub fn send_again(&mut self, number: u64) {
+        if let Some(sent) = self.at(number)
+            && !sent.queued
+            && !sent.frames.is_empty()
+        {
+            sent.queued = true;
+            self.queue.push_back(number);
+        }
+    }
+
+    /// The packet is not in flight any more; returns its bytes if it was.
+    pub fn land(&mut self, number: u64) -> Option<u32> {
+        let sent = self.at(number)?;
+        if !core::mem::replace(&mut sent.in_flight, false) {
+            return None;
+        }
+        let bytes = sent.bytes;
+        self.in_flight -= u64::from(bytes);
+        self.in_flight_packets -= 1;
+        Some(bytes)
+    }
+
+    /// An acknowledgement of some ranges, the newest first. `landed` is told of each packet in flight that it acknowledges
+    /// for the first time, in rising order, with its bytes.
+    pub fn acknowledge(&mut self, ranges: &[(u64, u64)], mut landed: impl FnMut(u64, u32)) -> Acked {
+        let mut done = Acked::default();
+        for &(from, end) in ranges.iter().rev() {
+            for number in from.max(self.first)..end.min(self.next_number()) {
+                let sent = &mut self.ring[(number - self.first) as usize];
+                if core::mem::replace(&mut sent.acked, true) {
+                    continue;
+                }
+                done.largest = Some(number);
+                let (counted, again) = (sent.in_flight, sent.again);
+                match self.land(number) {
+                    Some(bytes) => landed(number, bytes),
+                    None => done.spurious += u64::from(counted || again.is_some()),
+                }
+                self.forget_frames(number);
+                // What was sent again in the meantime need not be sent a third time.
+                let mut newer = again;
+                while let Some(number) = newer {
+                    newer = self.get(number).and_then(|sent| sent.again);
+                    self.forget_frames(number);
+                }
+            }
+        }
+        if let Some(&(_, end)) = ranges.first() {
+            self.largest_observed = self.largest_observed.max(end - 1);
+        }
+        done
+    }
+
+    fn forget_frames(&mut self, number: u64) {
+        let Some(sent) = self.at(number) else { return };
+        if sent.frames.is_empty() {
+            return;
+        }
+        let frames = core::mem::take(&mut sent.frames);
+        let crypto = core::mem::replace(&mut sent.crypto, false);
+        self.with_frames -= 1;
+        self.crypto -= u32::from(crypto);
+        self.give_back(frames);
+    }
+
+    /// Forgets the oldest packets of which nothing more can come.
+    // spec: quic_unacked_packet_map.cc IsPacketUseless (Chromium 62) - of no use for the round-trip time, not in flight, and
+    // without anything to send again.
+    pub fn forget_done(&mut self) {
+        while let Some(sent) = self.ring.front() {
+            if self.first > self.largest_observed || sent.in_flight || !sent.frames.is_empty() {
+                break;
+            }
+            self.ring.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// The newest packet that an acknowledgement has named.
+    pub fn largest_observed(&self) -> u64 {
+        self.largest_observed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data(offset: u64) -> Vec<QuicFrame> {
+        vec![QuicFrame::Stream { id: 5, offset, len: 100, fin: false }]
+    }
+
+    /// Ten packets of 100 bytes, 1 to 10.
+    fn ten() -> SentPackets {
+        let mut sent = SentPackets::default();
+        (0..10).for_each(|n| sent.push(Instant::from_nanos(n), 100, data(n * 100), true));
+        sent
+    }
+
+    fn ack(sent: &mut SentPackets, ranges: &[(u64, u64)]) -> (Vec<u64>, Acked) {
+        let mut landed = Vec::new();
+        let done = sent.acknowledge(ranges, |n, _| landed.push(n));
+        sent.forget_done();
+        (landed, done)
+    }
+
+    #[test]
+    fn each_packet_lands_once() {
+        let mut sent = ten();
+        assert_eq!((sent.in_flight(), sent.in_flight_packets(), sent.next_number()), (1_000, 10, 11));
+        let (landed, done) = ack(&mut sent, &[(5, 7), (1, 3)]);
+        assert_eq!((landed, done), (vec![1, 2, 5, 6], Acked { largest: Some(6), spurious: 0 }));
+        assert_eq!((sent.least(), sent.in_flight()), (3, 600));
+        let (landed, done) = ack(&mut sent, &[(5, 8), (1, 3)]);
+        assert_eq!((landed, done.largest), (vec![7], Some(7)));
+        assert_eq!(ack(&mut sent, &[(1, 11)]).0, [3, 4, 8, 9, 10]);
+        assert_eq!((sent.least(), sent.in_flight(), sent.has_frames()), (11, 0, false));
+    }
+
+    #[test]
+    fn what_is_lost_moves_to_another_packet() {
+        let mut sent = ten();
+        ack(&mut sent, &[(2, 5)]);
+        assert_eq!(sent.land(1), Some(100));
+        assert_eq!(sent.land(1), None);
+        sent.send_again(1);
+        sent.send_again(1);
+        assert!(sent.has_again());
+        let (number, frames) = sent.take_again().expect("one");
+        assert_eq!((number, frames.clone(), sent.take_again().is_none()), (1, data(0), true));
+        sent.push(Instant::from_nanos(20), 100, frames, true);
+        // The original was only late: its copy has nothing left to be sent again, but is in flight.
+        let (landed, done) = ack(&mut sent, &[(1, 5)]);
+        assert_eq!((landed, done.spurious, sent.least()), (vec![], 1, 5));
+        sent.send_again(11);
+        assert!(!sent.has_again());
+        assert_eq!(sent.in_flight(), 700);
+    }
+
+    #[test]
+    fn content_that_was_acknowledged_in_time_is_not_sent_again() {
+        let mut sent = ten();
+        ack(&mut sent, &[(2, 5)]);
+        sent.land(1);
+        sent.send_again(1);
+        ack(&mut sent, &[(1, 5)]);
+        assert_eq!((sent.has_again(), sent.take_again()), (false, None));
+    }
+
+    #[test]
+    fn acknowledgements_alone_are_not_in_flight() {
+        let mut sent = SentPackets::default();
+        sent.push(Instant::ZERO, 30, Vec::new(), false);
+        sent.push(Instant::ZERO, 30, vec![QuicFrame::Ping], true);
+        assert_eq!((sent.in_flight(), sent.has_frames()), (30, true));
+        // Kept until a newer one is acknowledged, as its time may still be measured.
+        sent.forget_done();
+        assert_eq!(sent.least(), 1);
+        assert_eq!(ack(&mut sent, &[(2, 3)]).0, [2]);
+        assert_eq!(sent.least(), 3);
+    }
+}

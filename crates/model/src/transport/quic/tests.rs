@@ -1,0 +1,239 @@
+//! Connections at work: two ends and a path between them.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::vocabulary::{Datagram, Duration, Instant, Seed, Stream};
+
+/// A path in one direction: a rate, a delay, a queue that drops at its end, and loss by chance.
+#[derive(Debug)]
+struct Path {
+    rate: u64,
+    delay: Duration,
+    queue: u64,
+    loss: f64,
+    free: Instant,
+    travels: VecDeque<(Instant, Datagram)>,
+    drops: u64,
+}
+
+impl Path {
+    fn new(rate: u64, delay_ms: u64, queue: u64, loss: f64) -> Self {
+        let (free, travels) = (Instant::ZERO, VecDeque::new());
+        Self { rate, delay: Duration::from_millis(delay_ms), queue, loss, free, travels, drops: 0 }
+    }
+
+    fn send(&mut self, now: Instant, datagram: Datagram, random: &mut Stream) {
+        let waits = self.free.saturating_since(now).nanos();
+        if waits * self.rate / 8 / 1_000_000_000 > self.queue || random.chance(self.loss) {
+            self.drops += 1;
+            return;
+        }
+        // Headers of IP and UDP.
+        let bits = u64::from(datagram.len + 28) * 8;
+        self.free = self.free.max(now) + Duration::from_nanos(bits * 1_000_000_000 / self.rate);
+        self.travels.push_back((self.free + self.delay, datagram));
+    }
+}
+
+/// What was seen of a transfer.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Server's data packets: when sent.
+    data: Vec<Instant>,
+    /// Datagrams from the client with nothing to be acknowledged.
+    acks: u64,
+    established: Option<Instant>,
+    done: Option<Instant>,
+    drops: u64,
+    /// When slow start ended by delay, and the window in bytes then.
+    exit: Option<(Instant, u64)>,
+    read: u64,
+}
+
+impl Seen {
+    fn mbps(&self) -> f64 {
+        let time = self.done.expect("done") - self.established.expect("established");
+        self.read as f64 * 8e3 / time.nanos() as f64
+    }
+    /// Shares of the gaps between data packets below so many us, in percent.
+    fn below(&self, us: u64) -> u64 {
+        let gaps = self.data.windows(2).map(|w| (w[1] - w[0]).nanos() / 1_000);
+        100 * gaps.filter(|&gap| gap < us).count() as u64 / (self.data.len() as u64 - 1)
+    }
+}
+
+/// A client asks for so many bytes on each of some streams; each packet costs a server `cost` us.
+fn download(config: QuicConfig, bytes: u64, streams: u64, mut paths: [Path; 2], cost: u64) -> Seen {
+    let mut ends = [Role::Client, Role::Server].map(|role| Quic::new(config, role, true));
+    let mut random = Seed { seed: 1, run: 0 }.stream("path");
+    let (mut seen, mut now, mut left) = (Seen::default(), Instant::ZERO, streams);
+    let mut busy = Instant::ZERO;
+    ends[0].connect(now);
+    for _ in 0..4_000_000 {
+        // The client's applications.
+        if seen.established.is_none() && ends[0].connection() == Connection::Established {
+            seen.established = Some(now);
+            for _ in 0..streams {
+                let id = ends[0].open().expect("established");
+                ends[0].write(now, id, 100);
+                ends[0].finish(now, id);
+            }
+        }
+        while let Some(id) = ends[1].next_readable() {
+            if ends[1].read(now, id).finished {
+                ends[1].write(now, id, bytes);
+                ends[1].finish(now, id);
+            }
+        }
+        while let Some(id) = ends[0].next_readable() {
+            let read = ends[0].read(now, id);
+            seen.read += read.bytes;
+            left -= u64::from(read.finished);
+        }
+        if left == 0 && seen.done.is_none() {
+            seen.done = Some(now);
+            ends[0].close(now);
+        }
+        for (i, end) in ends.iter_mut().enumerate() {
+            let mut out = Datagram::default();
+            while (i == 0 || busy <= now) && end.poll_transmit(now, &mut out) {
+                let data = out
+                    .packet
+                    .frames
+                    .iter()
+                    .any(|f| matches!(f, crate::vocabulary::QuicFrame::Stream { .. }));
+                if i == 1 && data {
+                    seen.data.push(now);
+                }
+                if i == 1 {
+                    busy = now + Duration::from_micros(cost);
+                }
+                assert!(out.len <= config.packet);
+                seen.acks += u64::from(i == 0 && !out.packet.is_ack_eliciting());
+                paths[i].send(now, core::mem::take(&mut out), &mut random);
+            }
+        }
+        while let Some(event) = ends[1].poll_event() {
+            if event == StackEvent::SlowStartExit {
+                seen.exit = Some((now, ends[1].snapshot(now).cwnd));
+            }
+        }
+        if seen.done.is_some() {
+            break;
+        }
+        let timers = ends.iter().filter_map(Stack::next_timer).map(|at| at.max(now));
+        let arrivals = paths.iter().filter_map(|p| p.travels.front().map(|(at, _)| *at));
+        let free = (busy > now).then_some(busy);
+        let Some(next) = timers.chain(arrivals).chain(free).min() else { break };
+        now = next;
+        for (i, path) in paths.iter_mut().enumerate() {
+            while path.travels.front().is_some_and(|(at, _)| *at <= now) {
+                let (_, mut datagram) = path.travels.pop_front().expect("there is one");
+                ends[1 - i].on_datagram(now, &mut datagram);
+            }
+        }
+        for end in &mut ends {
+            if end.next_timer().is_some_and(|at| at <= now) {
+                end.on_timer(now);
+            }
+        }
+    }
+    seen.drops = paths.iter().map(|p| p.drops).sum();
+    seen
+}
+
+/// 50 Mbit/s, 8 ms, 300 kB of queue, for 10 MB.
+fn on_a_fifo(preset: Preset) -> Seen {
+    let paths = [Path::new(50_000_000, 4, 300_000, 0.0), Path::new(50_000_000, 4, 300_000, 0.0)];
+    download(preset.config(), 10_000_000, 1, paths, 0)
+}
+
+#[test]
+fn ten_megabytes_over_a_fifo() {
+    for (name, preset) in Preset::ALL {
+        let seen = on_a_fifo(preset);
+        assert_eq!(seen.read, 10_000_000, "{name}");
+        // 1350 bytes of 1378 on the wire, less heads: 48.1 Mbit/s at most.
+        assert!((44.0..48.2).contains(&seen.mbps()), "{name}: {}", seen.mbps());
+    }
+}
+
+/// Two round trips before the request for gQUIC; for TLS one, and one more as 4 kB are more than three times the first
+/// datagram.
+#[test]
+fn establishment() {
+    let ms = |preset| on_a_fifo(preset).established.expect("established").nanos() / 1_000_000;
+    assert_eq!(ms(Preset::Chromium39), 17);
+    assert_eq!(ms(Preset::Rfc9002), 16);
+}
+
+/// Every second packet against one in ten; at 50 Mbit/s ten packets come in 2.2 ms, and the alarm is at 2 ms.
+#[test]
+fn acknowledgements_by_preset() {
+    let per_ack = |preset| {
+        let seen = on_a_fifo(preset);
+        seen.data.len() as u64 * 10 / seen.acks
+    };
+    assert_eq!(per_ack(Preset::Chromium39) / 2, 10);
+    let decimated = per_ack(Preset::Bquic39);
+    assert!((75..=105).contains(&decimated), "{decimated}");
+}
+
+/// Without losses there are none in slow start: delay ends it in time.
+#[test]
+fn hybrid_slow_start_leaves_before_the_queue_is_full() {
+    for preset in [Preset::Chromium39, Preset::Bquic39] {
+        let seen = on_a_fifo(preset);
+        let (_, cwnd) = seen.exit.expect("left by delay");
+        assert!((60_000..330_000).contains(&cwnd), "{preset:?}: {cwnd}");
+    }
+    let off = QuicConfig {
+        window: window::WindowParams { hystart: false, ..Preset::Chromium39.config().window },
+        ..Preset::Chromium39.config()
+    };
+    let paths = [Path::new(50_000_000, 4, 300_000, 0.0), Path::new(50_000_000, 4, 300_000, 0.0)];
+    let seen = download(off, 10_000_000, 1, paths, 0);
+    assert!(seen.exit.is_none() && seen.drops > 0);
+}
+
+/// With 30 us of work for each packet: a paced sender at 20 Mbit/s sends one packet at a time by the strict preset, several
+/// together by the source's horizon of 1 ms, and bursts without a pacer.
+#[test]
+fn gaps_between_packets() {
+    let below = |preset: Preset| {
+        let paths = [Path::new(20_000_000, 4, 300_000, 0.0), Path::new(20_000_000, 4, 300_000, 0.0)];
+        download(preset.config(), 2_000_000, 1, paths, 30).below(100)
+    };
+    let strict = below(Preset::Chromium39Strict);
+    let source = below(Preset::Chromium39);
+    let burst = below(Preset::Bquic39);
+    assert!(strict < 30 && source > strict + 15 && burst > 70, "{strict} {source} {burst}");
+}
+
+#[test]
+fn the_same_twice() {
+    let [a, b] = [0, 1].map(|_| on_a_fifo(Preset::Chromium39));
+    assert_eq!((a.data, a.done), (b.data, b.done));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Whatever is lost, all streams end with all their bytes.
+    #[test]
+    fn everything_arrives(
+        preset in 0_usize..7,
+        loss in prop::array::uniform2(0.0..0.3_f64),
+        streams in 1_u64..6,
+        bytes in 1_u64..60_000,
+        queue in 3_000_u64..100_000,
+    ) {
+        let paths = [Path::new(5_000_000, 10, 50_000, loss[0]), Path::new(5_000_000, 10, queue, loss[1])];
+        let seen = download(Preset::ALL[preset].1.config(), bytes, streams, paths, 0);
+        prop_assert_eq!(seen.read, bytes * streams);
+        prop_assert!(seen.done.is_some());
+    }
+}

@@ -1,0 +1,333 @@
+//! The congestion window: slow start, its end, growth after it, and what a loss or a timeout leaves.
+// spec: congestion_control/tcp_cubic_sender_base.cc, tcp_cubic_sender_bytes.cc (Chromium 62); rfc9002 7 (`Growth::Rfc9002`).
+
+use crate::vocabulary::{Duration, Instant};
+
+use super::MSS;
+use super::cubic::CubicBytes;
+use super::hystart::HybridSlowStart;
+use super::prr::Prr;
+use super::rtt::Rtt;
+
+/// How the window grows after slow start, and what a loss leaves of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Growth {
+    /// CUBIC in bytes.
+    Cubic,
+    /// Reno as Chromium counts it: by packets.
+    Reno,
+    /// NewReno of RFC 9002: half after a loss, in slow start by the bytes acknowledged.
+    Rfc9002,
+}
+
+/// How the window is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WindowParams {
+    /// How it grows.
+    pub growth: Growth,
+    /// Connections that the sender behaves as.
+    pub connections: u32,
+    /// What the window counts as a packet, in bytes: not the size of packets in Chromium.
+    pub mss: u32,
+    /// Initial window in bytes.
+    pub initial: u64,
+    /// Least window in bytes.
+    pub least: u64,
+    /// Greatest window in bytes.
+    pub most: u64,
+    /// Slow start ends when delay grows.
+    pub hystart: bool,
+    /// Proportional rate reduction during recovery.
+    pub prr: bool,
+}
+
+/// The greatest burst that the window may leave unused and still count as the limit, in bytes.
+const MAX_BURST: u64 = 3 * MSS as u64;
+
+/// What a packet that was acknowledged or lost adds to the window's knowledge.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// Its number.
+    pub number: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// A sender's congestion window.
+#[derive(Clone, Debug)]
+pub struct Window {
+    params: WindowParams,
+    cwnd: u64,
+    ssthresh: u64,
+    cubic: CubicBytes,
+    hystart: HybridSlowStart,
+    prr: Prr,
+    largest_sent: u64,
+    largest_acked: u64,
+    /// The newest packet at the last reduction: losses up to it are part of that.
+    cutback: u64,
+    /// Packets (by Chromium) or bytes (by the RFC) acknowledged since the window grew by Reno's rule.
+    counted: u64,
+    /// Slow start was left by its delay, not yet told.
+    exited: bool,
+}
+
+impl Window {
+    /// A window before the first packet.
+    pub fn new(params: WindowParams) -> Self {
+        Self {
+            params,
+            cwnd: params.initial,
+            ssthresh: u64::MAX,
+            cubic: CubicBytes::new(u64::from(params.connections)),
+            hystart: HybridSlowStart::default(),
+            prr: Prr::default(),
+            largest_sent: 0,
+            largest_acked: 0,
+            cutback: 0,
+            counted: 0,
+            exited: false,
+        }
+    }
+
+    /// Bytes that may be in flight.
+    pub fn cwnd(&self) -> u64 {
+        self.cwnd
+    }
+
+    /// The threshold, if there is one.
+    pub fn ssthresh(&self) -> Option<u64> {
+        (self.ssthresh != u64::MAX).then_some(self.ssthresh)
+    }
+
+    /// The window is below the threshold.
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Losses are being repaired.
+    pub fn in_recovery(&self) -> bool {
+        self.largest_acked <= self.cutback && self.largest_acked != 0
+    }
+
+    /// Whether so much more than is in flight may be sent.
+    pub fn can_send(&self, in_flight: u64) -> bool {
+        if self.params.prr && self.in_recovery() {
+            return self.prr.can_send(self.cwnd, in_flight, self.ssthresh);
+        }
+        self.cwnd > in_flight
+    }
+
+    /// A packet that counts as in flight was sent.
+    pub fn on_sent(&mut self, number: u64, bytes: u64) {
+        if self.in_recovery() {
+            self.prr.on_sent(bytes);
+        }
+        self.largest_sent = number;
+        self.hystart.on_sent(number);
+    }
+
+    /// An acknowledgement gave a sample of the round-trip time.
+    pub fn on_rtt(&mut self, rtt: &Rtt) {
+        let packets = self.cwnd / u64::from(self.params.mss);
+        if self.params.hystart
+            && self.in_slow_start()
+            && self.hystart.should_exit(rtt.latest, rtt.min, packets)
+        {
+            self.ssthresh = self.cwnd;
+            self.exited = true;
+        }
+    }
+
+    /// Whether delay has ended slow start since the last time.
+    pub fn took_exit(&mut self) -> bool {
+        core::mem::take(&mut self.exited)
+    }
+
+    /// A packet was lost, with so much in flight before the acknowledgement that showed it.
+    pub fn on_lost(&mut self, packet: Counted, in_flight: u64) {
+        if packet.number <= self.cutback {
+            return;
+        }
+        self.prr.on_lost(in_flight);
+        let n = u64::from(self.params.connections);
+        let left = match self.params.growth {
+            Growth::Cubic => self.cubic.after_loss(self.cwnd),
+            // spec: tcp_cubic_sender_base.cc RenoBeta - 0.7 for one connection of N.
+            Growth::Reno => self.cwnd * ((n - 1) * 1000 + 700) / n / 1000,
+            Growth::Rfc9002 => self.cwnd / 2,
+        };
+        self.cwnd = left.max(self.params.least);
+        self.ssthresh = self.cwnd;
+        self.cutback = self.largest_sent;
+        self.counted = 0;
+    }
+
+    /// A packet was acknowledged, with so much in flight before.
+    pub fn on_acked(&mut self, packet: Counted, in_flight: u64, min_rtt: Duration, now: Instant) {
+        self.largest_acked = self.largest_acked.max(packet.number);
+        if self.in_recovery() {
+            self.prr.on_acked(packet.bytes);
+            return;
+        }
+        self.grow(packet.bytes, in_flight, min_rtt, now);
+        if self.in_slow_start() {
+            self.hystart.on_acked(packet.number);
+        }
+    }
+
+    fn grow(&mut self, acked: u64, in_flight: u64, min_rtt: Duration, now: Instant) {
+        if !self.is_the_limit(in_flight) {
+            self.cubic.on_application_limited();
+            return;
+        }
+        if self.cwnd >= self.params.most {
+            return;
+        }
+        let mss = u64::from(self.params.mss);
+        let slow_start = self.in_slow_start();
+        let grown = match self.params.growth {
+            Growth::Rfc9002 if slow_start => self.cwnd + acked,
+            _ if slow_start => self.cwnd + mss,
+            Growth::Cubic => self.cubic.after_ack(acked, self.cwnd, min_rtt, now),
+            Growth::Reno => {
+                self.counted += 1;
+                if self.counted * u64::from(self.params.connections) < self.cwnd / mss {
+                    return;
+                }
+                self.counted = 0;
+                self.cwnd + mss
+            }
+            // spec: rfc9002 7.3.3 - one datagram for each window acknowledged.
+            Growth::Rfc9002 => {
+                self.counted += acked;
+                if self.counted < self.cwnd {
+                    return;
+                }
+                self.counted -= self.cwnd;
+                self.cwnd + mss
+            }
+        };
+        self.cwnd = grown.min(self.params.most);
+    }
+
+    /// The window is what limits the sender.
+    fn is_the_limit(&self, in_flight: u64) -> bool {
+        in_flight >= self.cwnd
+            || (self.in_slow_start() && in_flight > self.cwnd / 2)
+            || self.cwnd - in_flight <= MAX_BURST
+    }
+
+    /// A retransmission timeout that was right.
+    pub fn on_timeout(&mut self) {
+        self.cutback = 0;
+        self.hystart.restart();
+        self.cubic.reset();
+        self.counted = 0;
+        self.ssthresh = (self.cwnd / 2).max(self.params.least);
+        self.cwnd = self.params.least;
+    }
+
+    /// Everything over a long time was lost.
+    // spec: rfc9002 7.6.2 - the window falls to its least.
+    pub fn on_persistent_congestion(&mut self) {
+        self.cwnd = self.params.least;
+        self.cutback = self.largest_sent;
+        self.largest_acked = 0;
+        self.counted = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::quic::presets::Preset;
+
+    const M: u64 = MSS as u64;
+
+    fn window(growth: Growth) -> Window {
+        Window::new(WindowParams { growth, ..Preset::Chromium39.config().window })
+    }
+
+    /// Sends and acknowledges windows of packets of 1350 bytes; the window after each round trip in segments.
+    fn rounds(w: &mut Window, n: usize) -> Vec<u64> {
+        let (mut number, mut now) = (w.largest_sent, Instant::from_nanos(1_000_000_000));
+        let mut seen = Vec::new();
+        for _ in 0..n {
+            let packets = w.cwnd() / 1350;
+            (0..packets).for_each(|i| w.on_sent(number + 1 + i, 1350));
+            for i in 0..packets {
+                let acked = Counted { number: number + 1 + i, bytes: 1350 };
+                w.on_acked(acked, w.cwnd(), Duration::from_millis(10), now);
+            }
+            number += packets;
+            now += Duration::from_millis(10);
+            seen.push(w.cwnd() / M);
+        }
+        seen
+    }
+
+    #[test]
+    fn slow_start_adds_a_segment_for_each_packet() {
+        // 32 x 1460 are 34 packets of 1350.
+        assert_eq!(rounds(&mut window(Growth::Cubic), 4), [66, 137, 285, 593]);
+        assert_eq!(rounds(&mut window(Growth::Rfc9002), 3), [63, 126, 252]);
+    }
+
+    #[test]
+    fn a_loss_cuts_once_for_a_flight() {
+        for (growth, left) in [(Growth::Cubic, 85), (Growth::Reno, 85), (Growth::Rfc9002, 50)] {
+            let mut w = window(growth);
+            w.cwnd = 100 * M;
+            (1..=100).for_each(|n| w.on_sent(n, 1350));
+            let now = Instant::from_nanos(5);
+            w.on_acked(Counted { number: 4, bytes: 1350 }, 10, Duration::ZERO, now);
+            w.on_lost(Counted { number: 1, bytes: 1350 }, 100 * M);
+            w.on_lost(Counted { number: 2, bytes: 1350 }, 100 * M);
+            w.on_lost(Counted { number: 100, bytes: 1350 }, 100 * M);
+            assert_eq!((w.cwnd() / M, w.ssthresh(), w.in_recovery()), (left, Some(w.cwnd()), true));
+            assert!(!w.in_slow_start());
+            w.on_sent(101, 1350);
+            w.on_acked(Counted { number: 101, bytes: 1350 }, 10, Duration::ZERO, now);
+            assert!(!w.in_recovery());
+            w.on_lost(Counted { number: 101, bytes: 1350 }, 100 * M);
+            assert!(w.cwnd() < left * M);
+        }
+    }
+
+    #[test]
+    fn renos_growth_and_that_of_the_rfc() {
+        let after = |growth| {
+            let mut w = window(growth);
+            (w.cwnd, w.ssthresh) = (100 * M, 100 * M);
+            rounds(&mut w, 4)
+        };
+        // As two connections; by bytes one segment a round trip.
+        assert_eq!(after(Growth::Reno), [102, 104, 106, 108]);
+        assert_eq!(after(Growth::Rfc9002), [100, 101, 102, 103]);
+    }
+
+    #[test]
+    fn a_window_that_is_not_used_does_not_grow() {
+        let mut w = window(Growth::Cubic);
+        let acked = |n| Counted { number: n, bytes: 1350 };
+        let now = Instant::from_nanos(5);
+        w.on_acked(acked(1), w.cwnd() / 2, Duration::ZERO, now);
+        assert_eq!(w.cwnd(), 32 * M);
+        w.on_acked(acked(2), w.cwnd() / 2 + 1, Duration::ZERO, now);
+        assert_eq!(w.cwnd(), 33 * M);
+    }
+
+    #[test]
+    fn delay_ends_slow_start_without_a_reduction_and_a_timeout_begins_it_anew() {
+        let mut w = window(Growth::Cubic);
+        let ms = Duration::from_millis;
+        let rtt = Rtt { latest: ms(20), min: ms(8), ..Rtt::default() };
+        (0..7).for_each(|_| w.on_rtt(&rtt));
+        assert!(w.in_slow_start());
+        w.on_rtt(&rtt);
+        assert_eq!((w.in_slow_start(), w.cwnd(), w.took_exit(), w.took_exit()), (false, 32 * M, true, false));
+        w.on_timeout();
+        assert_eq!((w.cwnd(), w.ssthresh(), w.in_slow_start()), (2 * M, Some(16 * M), true));
+    }
+}

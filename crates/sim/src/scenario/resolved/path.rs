@@ -1,0 +1,55 @@
+//! The path between a station and its access point: how rates are chosen, and what is lost.
+
+use serde_json::{Value, json};
+use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::air::given::RateError;
+use stillair_model::wifi::phy::errors::Snr;
+use stillair_model::wifi::phy::{RateTry, Width};
+use stillair_model::wifi::rate::minstrel::Legacy;
+
+use super::super::{Errors, GivenErrors, Rates};
+
+/// How a path's rates are chosen, under the key that says so.
+pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {
+    match rates {
+        Rates::Fixed(chain) => {
+            let entry = |e: &RateTry| json!({ "rate": e.rate.to_string(), "tries": e.tries, "rts": e.rts });
+            ("retry_chain", chain.entries().iter().map(entry).collect())
+        }
+        Rates::MinstrelHt(can) => {
+            let width = if can.width == Width::Mhz40 { "40 MHz" } else { "20 MHz" };
+            let can = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
+            ("minstrel_ht", can)
+        }
+        Rates::Minstrel(can) => ("minstrel", json!({ "standard": standard(*can) })),
+    }
+}
+
+fn standard(can: Legacy) -> &'static str {
+    match can {
+        Legacy::A => "802.11a",
+        Legacy::B => "802.11b",
+        Legacy::G => "802.11g",
+    }
+}
+
+/// What is lost on a path.
+pub(super) fn errors(errors: &Errors, keys: &mut Value) {
+    match errors {
+        Errors::Given { unheard, frame, answer } => {
+            keys["unheard_rate"] = json!(unheard);
+            keys["error_rate"] = match frame {
+                GivenErrors::Same(chance) => json!(chance),
+                GivenErrors::ByRate(all) => {
+                    let one = |e: &RateError| json!({ "rate": e.rate.to_string(), "chance": e.chance, "bytes": e.bytes });
+                    all.iter().map(one).collect()
+                }
+            };
+            keys["ack_error_rate"] = json!(answer);
+        }
+        Errors::Noise(steps) => {
+            let step = |(at, Snr(mdb)): (Duration, Snr)| json!({ "at_ns": at.nanos(), "snr_mdb": mdb });
+            keys["snr"] = steps.iter().map(step).collect();
+        }
+    }
+}
