@@ -12,6 +12,7 @@ mod contract;
 mod decode;
 mod document;
 mod error;
+mod hearing;
 mod path;
 mod profile;
 mod quic;
@@ -39,6 +40,7 @@ use stillair_model::wire::WireParams;
 use document::Table;
 use error::Fault;
 pub use error::ScenarioError;
+pub use hearing::Audible;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::Profile;
 pub use quic::{QuicFlow, QuicLoad};
@@ -114,6 +116,12 @@ pub struct Channel {
     pub width: Width,
     /// How loud a signal is at a distance, and how loud the noise.
     pub path_loss: PathLoss,
+    /// Who hears whom.
+    pub audible: Audible,
+    /// Least level in thousandths of a dBm at which nodes with a position sense each other.
+    pub sensed_from: i32,
+    /// And at which they understand each other.
+    pub understood_from: i32,
     /// Lowest basic rate.
     pub lowest_rate: PhyRate,
     /// Slots are of 20 us, because stations without OFDM are there.
@@ -141,6 +149,8 @@ pub struct Node {
     pub profile: Profile,
     /// Packets for others are passed on.
     pub forward: bool,
+    /// Where it stands, in millimetres.
+    pub position: Option<[u64; 2]>,
     /// Network interfaces, at least one.
     pub interfaces: Vec<Interface>,
 }

@@ -39,6 +39,11 @@ pub enum Errors {
     Noise(SnrSteps),
 }
 
+impl Errors {
+    /// Nothing is lost.
+    pub const NONE: Self = Self::Given { unheard: 0.0, frame: GivenErrors::Same(0.0), answer: 0.0 };
+}
+
 /// Chances that an MPDU is broken.
 #[derive(Clone, PartialEq, Debug)]
 pub enum GivenErrors {

@@ -25,6 +25,7 @@ use path::{errors, rates, traced};
 impl Scenario {
     /// The scenario as one JSON object; equal scenarios give equal text.
     pub fn resolved(&self) -> String {
+        let names = |group: &Vec<_>| group.iter().map(|&at| self.interface_name(at)).collect::<Vec<_>>();
         let channels = self.channels.iter().map(|c| {
             json!({
                 "name": c.name,
@@ -37,6 +38,8 @@ impl Scenario {
                 "loss_at_1m_mdb": c.path_loss.at_1m,
                 "loss_per_decade_mdb": c.path_loss.per_decade,
                 "noise_mdbm": c.path_loss.noise,
+                "deaf": c.audible.deaf.iter().map(names).collect::<Vec<_>>(),
+                "faint": c.audible.faint.iter().map(names).collect::<Vec<_>>(),
                 "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
             })
         });
@@ -45,6 +48,7 @@ impl Scenario {
                 "name": n.name,
                 "profile": profile(&n.profile),
                 "forward": n.forward,
+                "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i)).collect::<Vec<_>>(),
             })
         });

@@ -1,12 +1,9 @@
 //! What happens on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement,
 //! whatever the number of stations that listen.
 
-use stillair_model::vocabulary::{
-    Ac, AnswerView, ChannelId, Ctx, DevId, Duration, FrameView, GuardView, Instant, PeerId, PpduTry,
-    PpduView, Sink, Trace,
-};
+use stillair_model::vocabulary::{Ac, ChannelId, Ctx, DevId, Duration, Instant, PeerId, Sink};
 use stillair_model::wifi::air::account::AirUse;
-use stillair_model::wifi::air::medium::{FunctionId, Outcome};
+use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
@@ -16,21 +13,22 @@ use stillair_model::wifi::phy::ppdu_duration;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::tx::transmitter::management_chain;
 
+use super::tries::Fate;
 use super::{Channel, World};
 use crate::engine::Slot;
 
 /// How long a PPDU's next try takes.
-fn airtime(timing: Timing, ppdu: &Ppdu) -> Duration {
+pub(super) fn airtime(timing: Timing, ppdu: &Ppdu) -> Duration {
     ppdu_duration(ppdu.rate(), ppdu.bytes, timing.band)
 }
 
 /// Whether a PPDU is answered by a Block Ack, not by an ACK.
-fn asks_for_block_ack(ppdu: &Ppdu) -> bool {
+pub(super) fn asks_for_block_ack(ppdu: &Ppdu) -> bool {
     matches!(ppdu.header.content, Content::Data { aggregate: true } | Content::Bar { .. })
 }
 
 /// What the air is used for while a PPDU is sent.
-const fn use_of(content: Content) -> AirUse {
+pub(super) const fn use_of(content: Content) -> AirUse {
     match content {
         Content::Data { .. } => AirUse::Data,
         Content::Beacon => AirUse::Beacon,
@@ -39,7 +37,7 @@ const fn use_of(content: Content) -> AirUse {
 }
 
 /// SIFS and the acknowledgement that a PPDU asks for.
-fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
+pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     let rate = control_rate(ppdu.rate());
     match ppdu.header.content {
         Content::Beacon => Duration::ZERO,
@@ -48,7 +46,42 @@ fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     }
 }
 
+/// The exchange that has ended, and where.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    /// Its channel.
+    pub(super) index: usize,
+    pub(super) radio: usize,
+    pub(super) queue: usize,
+    /// When the PPDU began, and how long it took.
+    pub(super) start: Instant,
+    pub(super) took: Duration,
+    /// From when on its sender finds the air idle, if nobody else sends.
+    pub(super) idle_from: Instant,
+    /// When its transmit opportunity began, and when that ends if this was not the first exchange of it.
+    pub(super) txop_from: Instant,
+    pub(super) txop_until: Option<Instant>,
+}
+
 impl Channel {
+    /// The medium as the functions of a radio see it.
+    #[inline]
+    pub(super) fn medium(&mut self, radio: usize) -> &mut Medium {
+        match &mut self.hidden {
+            None => &mut self.medium,
+            Some(hidden) => hidden.views.medium(radio),
+        }
+    }
+
+    /// A radio's exchange is over, and the air is idle from `idle_from` on as far as it knows.
+    #[inline]
+    fn idle(&mut self, now: Instant, radio: usize, idle_from: Instant) {
+        match &mut self.hidden {
+            None => self.medium.idle(now, idle_from),
+            Some(hidden) => hidden.views.release(now, radio, idle_from),
+        }
+    }
+
     /// The radio of a function, and its place among the functions of that radio: beacons come before all categories.
     fn rank(&self, FunctionId(f): FunctionId) -> (usize, usize) {
         let (radio, queue) = self.functions[usize::from(f)];
@@ -69,6 +102,9 @@ impl Channel {
 
     /// Books what has passed at the end of a run, an exchange that is under way included.
     pub(super) fn close(&mut self, end: Instant, radios: &[Radio]) {
+        if let Some(hidden) = &self.hidden {
+            return self.account.book(hidden.using, end);
+        }
         self.account.book(AirUse::Contention, self.quiet_until.min(end));
         let start = self.medium.start().unwrap_or(Instant::NEVER);
         let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
@@ -114,6 +150,9 @@ impl<S: Sink> World<S> {
     pub(super) fn plan(&mut self, index: usize) {
         let channel = &mut self.channels[index];
         channel.dirty = false;
+        if channel.hidden.is_some() {
+            return self.plan_hidden(index);
+        }
         if !channel.medium.has_changed() || channel.medium.has_begun(self.now) {
             return;
         }
@@ -141,6 +180,9 @@ impl<S: Sink> World<S> {
     pub(super) fn exchange_ended(&mut self, index: usize) {
         let channel = &mut self.channels[index];
         self.dirty.channel(channel, ChannelId::from_index(index));
+        if channel.hidden.is_some() {
+            return self.hidden_event(index);
+        }
         let start = channel.medium.start().expect("an exchange has a start");
         channel.book_wait(start);
         let mut winners = core::mem::take(&mut channel.winners);
@@ -179,87 +221,113 @@ impl<S: Sink> World<S> {
         let timing = channel.timing;
         let txop_until = channel.txop_until.take();
         let (radio, queue) = channel.functions[usize::from(winner.0)];
-        let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
+        let ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
         let took = airtime(timing, &ppdu);
         let protection = Protection::of(&ppdu, channel.protection);
         let begun = start;
         let start = start + protection.duration(timing);
         channel.account.book(AirUse::Protection, start);
-        if ppdu.header.content == Content::Beacon {
-            channel.account.book(AirUse::Beacon, start + took);
-            channel.medium.done(now, winner, Outcome::Finished, self.radios[radio].queued(queue) > 0);
-            channel.medium.idle(now, now);
-            let fate = Fate { to: None, whole: 1, collided: false, acknowledged: false, protection };
-            self.report(index, &ppdu, start, took, fate);
-            return self.radios[radio].recycle(ppdu);
-        }
-
-        let sender = ppdu.header.dev.index();
-        let wlan = &mut self.wlans[sender];
-        let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
-        let remote = peer.remote;
-        let got = peer.errors.receive(start, &ppdu, &mut wlan.errors);
-        let Got { whole, .. } = got;
-        let answer = control_rate(ppdu.rate());
-        let bytes = if asks_for_block_ack(&ppdu) { frame::BLOCK_ACK } else { frame::ACK };
-        let acknowledged = whole != 0 && peer.errors.answer(start, answer, bytes, &mut wlan.errors);
-        if !acknowledged && matches!(ppdu.header.content, Content::Data { .. }) {
-            peer.unheard += u64::from(got == Got::NOTHING);
-            peer.answers_lost += u64::from(whole != 0);
-        }
-
         channel.account.book(use_of(ppdu.header.content), start + took);
+        let at = At { index, radio, queue, start, took, idle_from: now, txop_from: begun, txop_until };
+        let sent = Fate { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
+        if ppdu.header.content == Content::Beacon {
+            return self.conclude(at, ppdu, Got::NOTHING, sent);
+        }
+
+        let (got, to) = self.noise(start, &ppdu);
+        let acknowledged = got.whole != 0 && self.answer_comes(start, &ppdu);
+        let channel = &mut self.channels[index];
         // Without any whole frame there is no answer: everybody waits as after a frame that nobody understood.
-        let idle_from = if whole == 0 { now.max(start + took + timing.eifs_extra()) } else { now };
+        let idle_from = if got.whole == 0 { now.max(start + took + timing.eifs_extra()) } else { now };
         // That wait may outlast the run, so it is booked when it is over.
         channel.quiet_until = idle_from;
-        channel.account.book(if whole == 0 { AirUse::Contention } else { AirUse::Ack }, now);
-        let fate = Fate { to: Some(remote.0), whole, collided: false, acknowledged, protection };
-        self.report(index, &ppdu, start, took, fate);
+        channel.account.book(if got.whole == 0 { AirUse::Contention } else { AirUse::Ack }, now);
+        let fate = Fate { to: Some(to.0), whole: got.whole, acknowledged, ..sent };
+        self.conclude(At { idle_from, ..at }, ppdu, got, fate);
+    }
 
-        ppdu.tried(took);
-        let again = !acknowledged && ppdu.next_try();
+    /// Draws what of a PPDU's try comes through the noise, and says who it is for.
+    pub(super) fn noise(&mut self, start: Instant, ppdu: &Ppdu) -> (Got, (DevId, PeerId)) {
+        let wlan = &mut self.wlans[ppdu.header.dev.index()];
+        let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
+        (peer.errors.receive(start, ppdu, &mut wlan.errors), peer.remote)
+    }
+
+    /// Draws whether the answer to it does.
+    pub(super) fn answer_comes(&mut self, start: Instant, ppdu: &Ppdu) -> bool {
+        let wlan = &mut self.wlans[ppdu.header.dev.index()];
+        let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
+        let bytes = if asks_for_block_ack(ppdu) { frame::BLOCK_ACK } else { frame::ACK };
+        peer.errors.answer(start, control_rate(ppdu.rate()), bytes, &mut wlan.errors)
+    }
+
+    /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with the PPDU.
+    pub(super) fn conclude(&mut self, at: At, mut ppdu: Box<Ppdu>, got: Got, fate: Fate) {
+        let At { index, radio, queue, start, took, .. } = at;
+        self.report(index, &ppdu, start, took, fate);
+        let more = self.radios[radio].queued(queue) > 0;
+        if ppdu.header.content == Content::Beacon {
+            self.back_off(at, Outcome::Finished);
+            return self.radios[radio].recycle(ppdu);
+        }
+        let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
+        let remote = peer.remote;
+        let lost = !fate.acknowledged && !fate.collided && fate.sent;
+        if lost && matches!(ppdu.header.content, Content::Data { .. }) {
+            peer.unheard += u64::from(got == Got::NOTHING);
+            peer.answers_lost += u64::from(got.whole != 0);
+        }
+        ppdu.tried(if fate.sent { took } else { Duration::ZERO });
+        let again = !fate.acknowledged && ppdu.next_try();
         if again {
             // The receiver may have got frames although their sender does not know.
             self.hand_over(&mut ppdu, remote, got, took);
             self.radios[radio].put_back(queue, ppdu);
-            let medium = &mut self.channels[index].medium;
-            medium.done(now, winner, Outcome::Failed, true);
-            return medium.idle(now, idle_from);
+            return self.back_off(at, Outcome::Failed);
         }
-        let more = self.radios[radio].queued(queue) > 0;
-        let medium = &mut self.channels[index].medium;
-        medium.done(now, winner, Outcome::Finished, more);
-        medium.idle(now, idle_from);
+        self.back_off(at, Outcome::Finished);
         self.hand_over(&mut ppdu, remote, got, took);
-        if acknowledged {
+        if fate.acknowledged {
             ppdu.acknowledged = true;
             ppdu.acked = ppdu.received;
         }
         let limit = self.radios[radio].txop(ppdu.header.ac);
         self.tx_status(ppdu);
-        if acknowledged && more && limit > Duration::ZERO {
-            self.go_on(index, winner, txop_until.unwrap_or(begun + limit));
+        if fate.acknowledged && more && limit > Duration::ZERO {
+            self.go_on(at, at.txop_until.unwrap_or(at.txop_from + limit));
         }
+    }
+
+    /// A sender's function draws its next back-off, and its air is idle.
+    fn back_off(&mut self, at: At, outcome: Outcome) {
+        let now = self.now;
+        let radio = &self.radios[at.radio];
+        let channel = &mut self.channels[at.index];
+        let medium = channel.medium(radio.number);
+        medium.done(now, radio.functions[at.queue], outcome, radio.queued(at.queue) > 0);
+        channel.idle(now, radio.number, at.idle_from);
     }
 
     /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if it ends in
     /// time. It was in the hardware before the last one was acknowledged: software does not make one within SIFS.
     // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
-    fn go_on(&mut self, index: usize, winner: FunctionId, until: Instant) {
+    fn go_on(&mut self, at: At, until: Instant) {
         let now = self.now;
-        let channel = &mut self.channels[index];
-        let (radio, queue) = channel.functions[usize::from(winner.0)];
+        let channel = &mut self.channels[at.index];
         let begins = now + channel.timing.sifs;
-        let Some(next) = self.radios[radio].head(queue) else { return };
+        let Some(next) = self.radios[at.radio].first(at.queue) else { return };
         let before = Protection::of(next, channel.protection).duration(channel.timing);
         let ends = begins + before + airtime(channel.timing, next) + response(channel.timing, next);
-        if ends <= until {
-            // The winner stays the one of the exchange that has just ended.
-            channel.medium.hold(now, begins);
-            channel.txop_until = Some(until);
-            self.timers.set(Slot(super::Slots::CHANNELS + index as u32), Some(ends));
+        if ends > until {
+            return;
         }
+        if channel.hidden.is_some() {
+            return self.resume(at, begins, until);
+        }
+        // The winner stays the one of the exchange that has just ended.
+        channel.medium.hold(now, begins);
+        channel.txop_until = Some(until);
+        self.timers.set(Slot(super::Slots::CHANNELS + at.index as u32), Some(ends));
     }
 
     /// Several PPDUs overlapped: none is understood.
@@ -280,19 +348,10 @@ impl<S: Sink> World<S> {
             let to = peer.filter(|_| ppdu.header.content != Content::Beacon).map(|p| p.remote.0);
             let protection = Protection::of(&ppdu, self.channels[index].protection);
             // deviation: an RTS that collides is a try of the chain - ath9k's radio counts such tries apart.
-            let fate = Fate { to, whole: 0, collided: true, acknowledged: false, protection };
-            let begins = start + protection.duration(timing);
-            if let Protection::RtsCts(_) = protection {
-                // The PPDU itself was not sent: only a capture sees anything of it.
-                if S::FRAMES {
-                    let tried = tried(index, &ppdu, begins, took, fate);
-                    self.show(&ppdu, tried, fate);
-                }
-                ppdu.tried(Duration::ZERO);
-            } else {
-                self.report(index, &ppdu, begins, took, fate);
-                ppdu.tried(took);
-            }
+            let sent = !matches!(protection, Protection::RtsCts(_));
+            let fate = Fate { to, whole: 0, collided: true, sent, acknowledged: false, protection };
+            self.report(index, &ppdu, start + protection.duration(timing), took, fate);
+            ppdu.tried(if sent { took } else { Duration::ZERO });
             let beacon = ppdu.header.content == Content::Beacon;
             if !beacon && ppdu.next_try() {
                 self.radios[radio].put_back(queue, ppdu);
@@ -359,43 +418,6 @@ impl<S: Sink> World<S> {
         }
     }
 
-    /// Tells the readers of the trace how a try ended, before the receiver takes packets out of it.
-    fn report(&mut self, index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fate) {
-        let what = tried(index, ppdu, start, airtime, fate);
-        self.trace.event(self.now, &Trace::Ppdu(what));
-        if S::FRAMES {
-            self.show(ppdu, what, fate);
-        }
-    }
-
-    /// Puts together what a capture needs of a try.
-    fn show(&mut self, ppdu: &Ppdu, tried: PpduTry, fate: Fate) {
-        let timing = self.channels[tried.channel.index()].timing;
-        let rate = control_rate(ppdu.rate());
-        let answer = AnswerView {
-            start: tried.start + tried.airtime + timing.sifs,
-            airtime: response(timing, ppdu).saturating_sub(timing.sifs),
-            rate: rate.code(),
-            block: asks_for_block_ack(ppdu),
-            frames: ppdu.held(fate.whole),
-            heard: fate.acknowledged,
-        };
-        ppdu.view(fate.whole, &self.packets, &mut self.mpdus);
-        let view = PpduView {
-            tried,
-            to: fate.to,
-            rate: ppdu.rate().code(),
-            bytes: ppdu.bytes,
-            tid: ppdu.header.tid,
-            content: ppdu.header.content.view(),
-            mpdus: &self.mpdus,
-            whole: fate.whole != 0,
-            answer: (fate.whole != 0 && fate.to.is_some()).then_some(answer),
-            guard: guard(timing, tried.start, fate.protection, fate.collided),
-        };
-        self.trace.frame(self.now, &FrameView::Air(&view));
-    }
-
     /// A reorder buffer or a session that is being set up has waited long enough.
     pub(super) fn dev_timer(&mut self, dev: usize) {
         let mut up = self.batches.pop().unwrap_or_default();
@@ -427,51 +449,5 @@ impl<S: Sink> World<S> {
         }
         let next = wlan.beacons.map(|b| now + b.interval);
         self.timers.set(Slot(self.slots.beacons + dev as u32), next);
-    }
-}
-
-/// How a try ended, for the trace.
-#[derive(Clone, Copy)]
-struct Fate {
-    /// The device it was for, if for one alone.
-    to: Option<DevId>,
-    /// Bit n: frame n came whole; bit 0 for a PPDU without data frames.
-    whole: u64,
-    collided: bool,
-    acknowledged: bool,
-    protection: Protection,
-}
-
-/// The frames before a PPDU that starts at `start`, as a capture sees them.
-fn guard(timing: Timing, start: Instant, protection: Protection, collided: bool) -> Option<GuardView> {
-    let (rate, rts) = match protection {
-        Protection::None => return None,
-        Protection::CtsToSelf(rate) => (rate, false),
-        Protection::RtsCts(rate) => (rate, true),
-    };
-    let cts = start - timing.sifs - ppdu_duration(rate, frame::CTS, timing.band);
-    let first = start - protection.duration(timing);
-    Some(GuardView { rate: rate.code(), cts, rts: rts.then_some(first), answered: !(rts && collided) })
-}
-
-/// A try as every reader of the trace sees it.
-fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fate) -> PpduTry {
-    let Header { dev, peer, ac, content, .. } = ppdu.header;
-    let beacon = content == Content::Beacon;
-    PpduTry {
-        channel: ChannelId::from_index(index),
-        dev,
-        peer,
-        ac,
-        kind: content.kind(),
-        start,
-        airtime,
-        rate: ppdu.rate().rate(),
-        mpdus: ppdu.mpdus.len() as u16,
-        // A beacon has no receiver.
-        received: if beacon { 0 } else { fate.whole.count_ones() as u16 },
-        attempt: ppdu.tries,
-        collided: fate.collided,
-        acknowledged: fate.acknowledged,
     }
 }

@@ -7,6 +7,7 @@
 mod air;
 mod apps;
 mod backlog;
+mod hidden;
 mod hosts;
 mod layout;
 mod ledger;
@@ -14,6 +15,7 @@ mod qdiscs;
 mod quic;
 mod routing;
 mod sockets;
+mod tries;
 mod web;
 mod wiring;
 
@@ -36,6 +38,7 @@ use stillair_model::wire::Wire;
 
 use crate::engine::{Slot, Timers};
 use apps::App;
+use hidden::Hidden;
 use sockets::Socket;
 
 pub use layout::{DevLayout, InterfaceLayout, Layout};
@@ -82,6 +85,8 @@ struct Channel {
     protection: Option<PhyRate>,
     medium: Medium,
     account: AirAccount,
+    /// What each radio makes of it, where not everybody hears everybody. Then `medium` and what follows is not used.
+    hidden: Option<Box<Hidden>>,
     /// By function: the radio and its queue.
     functions: Vec<(usize, usize)>,
     /// Who transmits in the exchange whose end the timer is armed for.
@@ -182,7 +187,8 @@ impl Dirty {
         if !core::mem::replace(&mut wlan.dirty, true) {
             self.devs.push(dev.index());
         }
-        (wlan, Hardware { radio, medium: &mut channel.medium })
+        let medium = channel.medium(radio.number);
+        (wlan, Hardware { radio, medium })
     }
 }
 

@@ -6,31 +6,20 @@ use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId, Seed,
     Sink, WireId,
 };
-use stillair_model::wifi::air::account::AirAccount;
-use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
-use stillair_model::wifi::air::medium::{FunctionId, Medium};
-use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
-use stillair_model::wifi::config::DriverConfig;
-use stillair_model::wifi::dev::WifiDev;
-use stillair_model::wifi::driver::Driver;
-use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 use stillair_model::wire::Wire;
 
 use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
 use super::routing::{Edge, Network, Tables};
-use super::{Beacons, Channel, Device, Dirty, Interface, Node, Slots, Wlan, World};
+use super::{Device, Dirty, Interface, Node, Slots, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, Recorder};
 use crate::scenario::{self, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
 
 mod flows;
 mod paths;
+mod wifi;
 
 use flows::Ends;
-
-/// A beacon goes before all categories.
-// linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
-const BEACON: EdcaParams = EdcaParams { aifsn: 1, cw_min: 0, cw_max: 0, txop: Duration::ZERO };
 
 /// Positions of interfaces, devices and stations, as the world numbers them.
 struct Plan<'a> {
@@ -278,127 +267,6 @@ impl<'a> Plan<'a> {
             }
         }
         unreachable!("one end of every path is a station")
-    }
-
-    fn edca(&self, at: InterfaceRef) -> EdcaSet {
-        let wifi = self.wifi_of(at);
-        let mut set = match wifi.role {
-            Role::Ap => EdcaSet::ACCESS_POINT,
-            Role::Station(_) => EdcaSet::STATION,
-        };
-        for ac in Ac::ALL {
-            wifi.edca[ac.index()].apply(set.get_mut(ac));
-            if let DriverConfig::Htc(_) = wifi.driver {
-                // linux: drivers/net/wireless/ath/ath9k/htc_drv_main.c ath9k_htc_conf_tx (4.14) - half of what it is told.
-                set.get_mut(ac).cw_min /= 2;
-            }
-        }
-        set
-    }
-
-    fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Wlan>) {
-        let channel = |c: &scenario::Channel| {
-            let timing = c.timing();
-            Channel {
-                name: c.name.clone(),
-                timing,
-                protection: c.protection,
-                medium: Medium::new(timing.sifs, timing.slot),
-                account: AirAccount::default(),
-                functions: Vec::new(),
-                winners: Vec::new(),
-                dirty: false,
-                quiet_until: Instant::ZERO,
-                txop_until: None,
-            }
-        };
-        let mut channels: Vec<Channel> = self.scenario.channels.iter().map(channel).collect();
-        let (mut radios, mut wlans) = (Vec::new(), Vec::new());
-        for n in 0..self.interfaces_of_devs.len() {
-            let (at, id) = (self.interfaces_of_devs[n], DevId::from_index(n));
-            let (wifi, name) = (self.wifi_of(at), self.name(at));
-            // What the radio contends with is that of the interface whose radio it is.
-            let edca = self.edca(wifi.radio.unwrap_or(at));
-            if wifi.radio.is_none() {
-                debug_assert_eq!(self.radios[n].index(), radios.len());
-                let functions = self.functions(&mut channels[wifi.channel], radios.len(), &edca, &name, seed);
-                let channel = ChannelId::from_index(wifi.channel);
-                radios.push(Radio::new(channel, functions, wifi.hardware, &edca));
-            }
-            let mut tx = Transmitter::new(id);
-            tx.lowest = channels[wifi.channel].timing.lowest;
-            tx.rts_threshold = wifi.rts_threshold;
-            for peer in self.peers[n].clone() {
-                tx.add_peer(self.peer(at, peer, &edca, seed));
-            }
-            let place = self.place(format!("{name} mac"));
-            let salt = seed.stream(&format!("{name}.mac.salt")).bits();
-            let driver = Driver::new(wifi.driver, tx.peers.len(), place, salt);
-            let interval = match wifi.role {
-                Role::Ap => self.scenario.channels[wifi.channel].beacon_interval,
-                Role::Station(_) => None,
-            };
-            // Clocks of access points are not aligned: their beacons would meet at every interval.
-            let mut tsf = seed.stream(&format!("{name}.tsf"));
-            let beacons = interval.map(|interval| Beacons {
-                first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
-                interval,
-            });
-            let mut dev = WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place);
-            if wifi.retry_limit_by_rate {
-                dev = dev.with_limit_by_rate();
-            }
-            if let Some(params) = wifi.retry_out {
-                dev = dev.with_retry_out(params);
-            }
-            wlans.push(Wlan {
-                dev,
-                interface: self.id(at),
-                errors: seed.stream(&format!("{name}.errors")),
-                beacons,
-                dirty: false,
-            });
-        }
-        (channels, radios, wlans)
-    }
-
-    /// Adds a radio's contention functions to its channel.
-    fn functions(
-        &self,
-        channel: &mut Channel,
-        radio: usize,
-        edca: &EdcaSet,
-        name: &str,
-        seed: Seed,
-    ) -> [FunctionId; QUEUES] {
-        let functions = core::array::from_fn(|queue| {
-            let (params, label) = match Ac::ALL.get(queue) {
-                Some(&ac) => (edca.get(ac), ac.name()),
-                None => (BEACON, "beacon"),
-            };
-            channel.functions.push((radio, queue));
-            channel.medium.add(params, seed.stream(&format!("{name}.edca.{label}")))
-        });
-        debug_assert_eq!(functions.len(), BEACON_QUEUE + 1);
-        functions
-    }
-
-    fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, seed: Seed) -> Peer {
-        let (station, path) = self.path(at, peer);
-        // A station's only peer is its first.
-        let back = self.numbers[self.dev(at).index()];
-        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, &path.rates, seed));
-        if let DriverConfig::Htc(htc) = self.wifi_of(at).driver {
-            path_to.most.0 = htc.max_frames;
-            path_to.delimiter_counted = true;
-        }
-        path_to.choose(|ac| edca.get(ac).txop);
-        path_to.errors = paths::errors(&path.errors);
-        if let Some(trace) = &self.wifi_of(station).trace {
-            paths::follow(&mut path_to, trace, |ac| edca.get(ac).txop);
-        }
-        path_to.weight = path.airtime_weight;
-        path_to
     }
 
     fn interfaces(&mut self, seed: Seed, bound: Vec<Option<Routes>>) -> Vec<Interface> {

@@ -137,6 +137,8 @@ pub struct Case {
     beacons: bool,
     /// PPDUs of so many bytes and more begin with RTS and CTS, where it is not 0.
     rts: u32,
+    /// Stations hear each other; or not at all; or so faintly that they do not understand each other.
+    hearing: usize,
     wire: usize,
     qdisc: usize,
     cells: Vec<Cell>,
@@ -208,15 +210,27 @@ fn traffic() -> impl Strategy<Value = Traffic> {
 /// Any small network: one or two cells, up to eight stations and as many flows.
 pub fn case() -> impl Strategy<Value = Case> {
     let rts = prop_oneof![2 => Just(0_u32), 1 => 1_u32..3_000];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), rts, 0..WIRES.len(), 0..QDISCS.len());
+    let hearing = prop_oneof![2 => Just(0_usize), 1 => Just(1), 1 => Just(2)];
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), rts, hearing, 0..WIRES.len(), 0..QDISCS.len());
     let parts = (
         prop::collection::vec(cell(), 1..=2),
         prop::collection::vec(sta(), 1..=8),
         prop::collection::vec(traffic(), 1..=8),
     );
-    (flags, parts).prop_map(|((low_band, wide, beacons, rts, wire, qdisc), (cells, stations, traffic))| {
-        Case { low_band, wide, beacons, rts, wire, qdisc, cells, stations, traffic }
-    })
+    (flags, parts).prop_map(
+        |((low_band, wide, beacons, rts, hearing, wire, qdisc), (cells, stations, traffic))| Case {
+            low_band,
+            wide,
+            beacons,
+            rts,
+            hearing,
+            wire,
+            qdisc,
+            cells,
+            stations,
+            traffic,
+        },
+    )
 }
 
 impl Cell {
@@ -279,22 +293,29 @@ impl Case {
             && !self.stations.iter().flat_map(|s| &s.second).any(|s| few(s.scheme, s.limit))
     }
 
-    /// Whether no path has errors, in either direction.
+    /// Whether no path has errors, in either direction, and nobody is hidden from anybody.
     fn loses_nothing_on_air(&self) -> bool {
         let mut stations = self.stations.iter();
-        stations.all(|s| {
-            s.snr.is_none()
-                && s.errors == 0
-                && s.ack_errors == 0
-                && s.second.as_ref().is_none_or(|t| t.errors == 0)
-        })
+        self.hearing == 0
+            && stations.all(|s| {
+                s.snr.is_none()
+                    && s.errors == 0
+                    && s.ack_errors == 0
+                    && s.second.as_ref().is_none_or(|t| t.errors == 0)
+            })
     }
 
     /// The scenario, in which the MAC has that many flow queues where they are not few; its sources stop after 300 ms.
     pub fn text(&self, flows: u32) -> String {
+        let stations: Vec<String> = (0..self.stations.len()).map(|n| format!("\"sta{n}\"")).collect();
+        let hearing = match (self.hearing, stations.len()) {
+            (0, _) | (_, 1) => String::new(),
+            (1, _) => format!("deaf = [[{}]]\n", stations.join(", ")),
+            _ => format!("faint = [[{}]]\n", stations.join(", ")),
+        };
         let mut t = format!(
             "name = \"random\"\nduration = \"500 ms\"\nwarm_up = \"100 ms\"\n[channel.wifi]\nband = \"{}\"\n\
-             width = \"{}\"\nbeacon_interval = \"{}\"\n[node.server]\nprofile = \"linux-4.14\"\nforward = true\n",
+             width = \"{}\"\nbeacon_interval = \"{}\"\n{hearing}[node.server]\nprofile = \"linux-4.14\"\nforward = true\n",
             if self.low_band { "2.4 GHz" } else { "5 GHz" },
             if self.wide { "40 MHz" } else { "20 MHz" },
             if self.beacons { "20 ms" } else { "off" },

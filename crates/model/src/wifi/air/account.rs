@@ -22,11 +22,13 @@ pub enum AirUse {
     Management,
     /// RTS and CTS, with the gaps behind them.
     Protection,
+    /// Several frames at once where not everybody hears everybody: they may collide at one place and not at another.
+    Overlap,
 }
 
 impl AirUse {
     /// Number of uses.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 9;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Idle,
@@ -37,6 +39,7 @@ impl AirUse {
         Self::Beacon,
         Self::Management,
         Self::Protection,
+        Self::Overlap,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -49,6 +52,7 @@ impl AirUse {
             Self::Beacon => "beacon",
             Self::Management => "management",
             Self::Protection => "protection",
+            Self::Overlap => "overlap",
         }
     }
 }

@@ -5,7 +5,9 @@
 //! a class with a heap, by the boundary at which a back-off ends on the class's own clock, and an exchange touches the
 //! entries of those who transmitted alone.
 
-use super::medium::FunctionId;
+/// Number of a contention function on its medium.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FunctionId(pub u16);
 
 /// Arbitration numbers are 0 to 15.
 pub(super) const CLASSES: usize = 16;

@@ -7,13 +7,10 @@
 //! that has nothing to send counts down without being touched.
 // spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down, nothing.
 
+pub use super::contenders::FunctionId;
 use super::contenders::{CLASSES, Contenders};
 use crate::vocabulary::{Duration, Instant, Stream};
 use crate::wifi::air::edca::EdcaParams;
-
-/// Number of a contention function on its channel.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FunctionId(pub u16);
 
 #[derive(Debug)]
 struct Function {
@@ -203,6 +200,35 @@ impl Medium {
         self.changed = true;
     }
 
+    /// A transmission by none of these functions begins at `now` on an idle medium; it is busy until [`Medium::idle`].
+    /// To be called where not everybody hears the same, and one that starts itself at `now` does so all the same.
+    pub fn interrupt(&mut self, now: Instant) {
+        debug_assert!(self.start.is_none_or(|start| now < start), "who starts is not interrupted");
+        if !self.begun {
+            self.count(now);
+            self.begun = true;
+            self.start = None;
+            self.changed = true;
+        }
+    }
+
+    /// The transmission that was due at `now` begins.
+    pub fn begin(&mut self, now: Instant) {
+        self.begin_if_due(now);
+    }
+
+    /// When one of these functions will start to transmit, if nobody else does before.
+    #[inline]
+    pub fn planned(&self) -> Option<Instant> {
+        self.start.filter(|_| !self.begun)
+    }
+
+    /// Whether some function has something to send.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// When a function transmits whose back-off ends at boundary `expires`.
     #[inline]
     fn start_at(&self, aifsn: u8, expires: u64) -> Instant {
@@ -217,9 +243,17 @@ impl Medium {
             return;
         }
         self.begun = true;
-        let slots = (start - (self.idle_from + self.sifs)) / self.slot;
-        for (aifsn, passed) in self.passed.iter_mut().enumerate() {
-            *passed += (slots + 1).saturating_sub(aifsn as u64);
+        self.count(start);
+    }
+
+    /// Counts the boundaries of this idle period up to `until`, that one included.
+    fn count(&mut self, until: Instant) {
+        let first = self.idle_from + self.sifs;
+        if until >= first {
+            let slots = (until - first) / self.slot;
+            for (aifsn, passed) in self.passed.iter_mut().enumerate() {
+                *passed += (slots + 1).saturating_sub(aifsn as u64);
+            }
         }
     }
 }
@@ -317,5 +351,40 @@ mod tests {
         assert_eq!((m.functions[0].cw, m.functions[1].cw), (1, 1));
         m.idle(us(400), us(460));
         assert!(m.start().unwrap() >= us(460 + 34));
+    }
+
+    #[test]
+    fn another_s_transmission_stops_the_count_in_the_middle_of_a_slot() {
+        // It would start at the seventh boundary, 97: by 42 none has passed, by 52 and by 60 two, by 96 six.
+        for (busy, left) in [(0, 6), (30, 6), (42, 6), (43, 5), (52, 4), (60, 4), (96, 0)] {
+            let mut m = Medium::new(SIFS, SLOT);
+            let f = function(&mut m, 3, 0, "f");
+            m.functions[0].expires = 6;
+            m.request(us(0), f);
+            assert_eq!(m.planned(), Some(us(43 + 6 * 9)));
+            m.interrupt(us(busy));
+            assert_eq!((m.planned(), m.start(), m.is_wanted()), (None, None, true));
+            // A second one while it is busy counts nothing.
+            m.interrupt(us(busy + 100));
+            m.idle(us(1_000), us(1_000));
+            assert_eq!(m.planned(), Some(us(1_000 + 43 + 9 * left)), "busy from {busy}");
+        }
+    }
+
+    #[test]
+    fn an_idle_period_that_is_put_off_counts_from_its_later_start() {
+        let mut m = Medium::new(SIFS, SLOT);
+        let f = function(&mut m, 3, 0, "f");
+        m.functions[0].expires = 2;
+        m.request(us(0), f);
+        m.interrupt(us(10));
+        m.idle(us(100), us(500));
+        assert_eq!(m.planned(), Some(us(500 + 43 + 18)));
+        // A reservation that is given back.
+        m.idle(us(200), us(200));
+        assert_eq!(m.planned(), Some(us(200 + 43 + 18)));
+        m.interrupt(us(210));
+        m.idle(us(300), us(300));
+        assert_eq!(m.planned(), Some(us(300 + 43 + 18)));
     }
 }

@@ -2,11 +2,14 @@
 //! what the air was used for.
 
 pub mod account;
+pub mod audibility;
 mod contenders;
 pub mod edca;
 pub mod given;
 pub mod medium;
+pub mod overlap;
 pub mod ppdu;
 pub mod protection;
 pub mod radio;
 pub mod reception;
+pub mod views;

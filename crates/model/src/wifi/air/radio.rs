@@ -29,6 +29,8 @@ struct HwQueue {
 pub struct Radio {
     /// The channel it is on.
     pub channel: ChannelId,
+    /// Its number among the radios of that channel.
+    pub number: usize,
     /// Its contention functions, one per queue.
     pub functions: [FunctionId; QUEUES],
     depth: HardwareDepth,
@@ -50,7 +52,7 @@ impl Radio {
         edca: &EdcaSet,
     ) -> Self {
         let txop = Ac::ALL.map(|ac| edca.get(ac).txop);
-        Self { channel, functions, depth, txop, queues: Default::default(), spare: Vec::new() }
+        Self { channel, number: 0, functions, depth, txop, queues: Default::default(), spare: Vec::new() }
     }
 
     /// Whether the driver may add a PPDU: frames of a Block Ack session and others have limits of their own.

@@ -168,7 +168,10 @@ fn wifi<'a>(
     } else {
         let ap = section.need("ap", "its access point's interface, such as \"ap.wlan0\"")?;
         let on = &context.channels[channel];
-        let station = station::read(section, context.names.interface(&ap)?, on)?;
+        let (station, lossy) = station::read(section, context.names.interface(&ap)?, on)?;
+        if !lossy {
+            wiring.silent.push(at);
+        }
         traced = trace::read(section, &station, on.width)?;
         let role = Role::Station(station);
         wiring.stations.push((at, ap));

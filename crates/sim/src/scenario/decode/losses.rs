@@ -17,7 +17,7 @@ const RATIO: Form = Form::Written {
     pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dB$",
     examples: &["25 dB", "-3.5 dB"],
 };
-const LEVEL: Form = Form::Written {
+pub(super) const LEVEL: Form = Form::Written {
     words: "a level such as `16 dBm`",
     pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dBm$",
     examples: &["16 dBm", "-94.5 dBm"],
@@ -133,7 +133,12 @@ pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLos
     })
 }
 
-pub(super) fn read(section: &mut Section<'_>, loss: PathLoss, rates: &Rates) -> Result<Errors, Fault> {
+/// The losses of a path; none if the scenario says nothing of them.
+pub(super) fn read(
+    section: &mut Section<'_>,
+    loss: PathLoss,
+    rates: &Rates,
+) -> Result<Option<Errors>, Fault> {
     let [snr, distance] = ["snr", "distance"].map(|key| section.get(key));
     let given = ["error_rate", "ack_error_rate", "unheard_rate"].map(|key| section.get(key));
     let ratio = match (snr, distance) {
@@ -145,15 +150,18 @@ pub(super) fn read(section: &mut Section<'_>, loss: PathLoss, rates: &Rates) -> 
     if let Some(steps) = ratio {
         return match given.iter().flatten().next() {
             Some(field) => Err(field.found("a chance of loss beside a ratio or a distance", "one of them")),
-            None => Ok(Errors::Noise(steps)),
+            None => Ok(Some(Errors::Noise(steps))),
         };
+    }
+    if given.iter().all(Option::is_none) {
+        return Ok(None);
     }
     let chance = |field: &Option<Field<'_>>| field.as_ref().map_or(Ok(0.0), Field::value);
     let frame = match &given[0] {
         Some(field) if field.is_list() => GivenErrors::ByRate(by_rate(field, rates)?),
         field => GivenErrors::Same(chance(field)?),
     };
-    Ok(Errors::Given { frame, answer: chance(&given[1])?, unheard: chance(&given[2])? })
+    Ok(Some(Errors::Given { frame, answer: chance(&given[1])?, unheard: chance(&given[2])? }))
 }
 
 /// Chances by rate, in the order of the list.

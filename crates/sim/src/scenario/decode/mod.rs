@@ -3,11 +3,13 @@
 mod edca;
 mod flent;
 mod flow;
+mod hearing;
 mod interface;
 mod link;
 mod losses;
 mod node;
 mod page;
+mod position;
 mod qdisc;
 mod quic;
 mod rate;
@@ -25,6 +27,7 @@ use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Wid
 use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
+use super::hearing::Audible;
 use super::reader::{Field, Section};
 use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, Stretch, sweep, units};
 use flent::Times;
@@ -142,6 +145,7 @@ static CHANNEL: Shape = Shape {
             ),
         ],
         losses::CHANNEL,
+        hearing::KEYS,
     ],
 };
 
@@ -275,9 +279,14 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
 
     let channels =
         channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
-    let (mut channels, for_old): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
-    let (nodes, wiring) = node::all(&merged, &names, &channels)?;
-    channels.iter_mut().zip(for_old).enumerate().for_each(|(n, (c, given))| with_old(c, n, given, &nodes));
+    let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
+    let (mut nodes, wiring) = node::all(&merged, &names, &channels)?;
+    position::losses(&mut nodes, &wiring.silent, &channels);
+    for (n, (c, (old, audible))) in channels.iter_mut().zip(later).enumerate() {
+        with_old(c, n, old, &nodes);
+        c.audible = audible.resolve(n, &names, &nodes)?;
+        position::audible(c, n, &nodes);
+    }
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
         links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
@@ -330,7 +339,8 @@ fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) 
     channel.protection = given.protection.unwrap_or(old).then_some(rate);
 }
 
-fn channel(name: &str, field: &Field<'_>) -> Result<(Channel, ForOld), Fault> {
+/// A channel, and what of it waits for its interfaces.
+fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, hearing::Given<'a>)), Fault> {
     let mut section = field.section("a table with band and width")?;
     let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
     let widths: [_; WIDTHS.len()] = core::array::from_fn(|n| (WIDTHS[n], Width::ALL[n]));
@@ -348,6 +358,9 @@ fn channel(name: &str, field: &Field<'_>) -> Result<(Channel, ForOld), Fault> {
         long_slot: false,
         protection: None,
         path_loss: losses::path_loss(&mut section, band)?,
+        audible: Audible::default(),
+        sensed_from: hearing::level(&mut section, "sensed_from")?,
+        understood_from: hearing::level(&mut section, "understood_from")?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
         beacon_interval: section.or_by("beacon_interval", Some(Duration::from_micros(102_400)), |field| {
             match &field.item.value {
@@ -357,6 +370,7 @@ fn channel(name: &str, field: &Field<'_>) -> Result<(Channel, ForOld), Fault> {
         })?,
     };
     let for_old = ForOld { long_slot: section.find("long_slot")?, protection: section.find("protection")? };
+    let audible = hearing::Given::read(&mut section);
     section.finish()?;
-    Ok((channel, for_old))
+    Ok((channel, (for_old, audible)))
 }

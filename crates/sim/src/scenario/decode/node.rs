@@ -11,6 +11,7 @@ use super::super::reader::Section;
 use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
+use super::position;
 use super::wiring::Wiring;
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
@@ -25,6 +26,7 @@ pub(super) static SHAPE: Shape = Shape {
         profile::KEYS,
         &[
             Key::or("forward", Form::Boolean, "false", "packets for others are passed on"),
+            position::KEY,
             Key::open(
                 "like",
                 Form::Name("node"),
@@ -66,6 +68,7 @@ fn node<'a>(
     wiring: &mut Wiring<'a>,
 ) -> Result<Node, Fault> {
     let forward = section.or("forward", false)?;
+    let position = position::read(&mut section)?;
     // It has done its work; asking for it puts it among the suggestions.
     section.get("like");
     let field = section.need("interface", "at least one interface")?;
@@ -82,7 +85,7 @@ fn node<'a>(
         return Err(field.found(found, format!("at most {MAX_INTERFACES} in a scenario")));
     }
     section.finish()?;
-    Ok(Node { name: name.to_owned(), profile: context.profile, forward, interfaces })
+    Ok(Node { name: name.to_owned(), profile: context.profile, forward, position, interfaces })
 }
 
 /// Checks each station against its access point, and hands it what the beacons say.

@@ -5,7 +5,7 @@ use stillair_model::wifi::config::AIRTIME_WEIGHT;
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::Section;
-use super::super::{Channel, InterfaceRef, Station};
+use super::super::{Channel, Errors, InterfaceRef, Station};
 use super::{losses, rate};
 
 /// Keys of a station's interface, beside those of its rates and losses.
@@ -27,12 +27,15 @@ pub(super) const KEYS: &[Key] = &[
     ),
 ];
 
-pub(super) fn read(section: &mut Section<'_>, ap: InterfaceRef, channel: &Channel) -> Result<Station, Fault> {
+/// A station, and whether the scenario says something of its losses.
+pub(super) fn read(
+    section: &mut Section<'_>,
+    ap: InterfaceRef,
+    channel: &Channel,
+) -> Result<(Station, bool), Fault> {
     let rates = rate::read(section, channel)?;
-    Ok(Station {
-        ap,
-        errors: losses::read(section, channel.path_loss, &rates)?,
-        rates,
-        airtime_weight: section.or("airtime_weight", AIRTIME_WEIGHT)?,
-    })
+    let errors = losses::read(section, channel.path_loss, &rates)?;
+    let airtime_weight = section.or("airtime_weight", AIRTIME_WEIGHT)?;
+    let lossy = errors.is_some();
+    Ok((Station { ap, rates, errors: errors.unwrap_or(Errors::NONE), airtime_weight }, lossy))
 }

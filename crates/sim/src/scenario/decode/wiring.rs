@@ -15,6 +15,8 @@ pub(super) struct Wiring<'a> {
     pub stations: Vec<(InterfaceRef, Field<'a>)>,
     /// For each device that sends with another's radio its interface, and the field that names the other.
     pub radios: Vec<(InterfaceRef, Field<'a>)>,
+    /// Stations that say nothing of their losses.
+    pub silent: Vec<InterfaceRef>,
     /// For each access point what its beacons say to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
     /// Addresses in use, where each is written, and the path of its interface.

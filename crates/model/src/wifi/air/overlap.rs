@@ -1,0 +1,95 @@
+//! What is left of a PPDU where others were on the air at the same time.
+
+use crate::vocabulary::{Duration, Instant};
+use crate::wifi::air::ppdu::Ppdu;
+use crate::wifi::air::reception::Got;
+use crate::wifi::phy::frame::{DELIMITER, QOS_HEADER};
+use crate::wifi::phy::ppdu_duration_without_extension;
+
+/// What a PPDU from `start` for `took` leaves when others were heard in the stretches `noise`: what they overlap is broken, and
+/// if they overlap its preamble nothing of it is heard.
+// spec: ieee80211-2016 9.7.1 - each frame of an A-MPDU has its own delimiter and check sequence.
+// deviation: a frame's place is that of its bytes in the whole PPDU; the symbol that it shares with the next one, at most 4 us, counts
+// for one of them.
+pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, Instant)]) -> Got {
+    let all = u64::MAX >> (64 - ppdu.mpdus.len().max(1));
+    if noise.is_empty() {
+        return Got { whole: all, readable: all };
+    }
+    // With the symbol that begins with the SERVICE field.
+    let head = ppdu_duration_without_extension(ppdu.rate(), 0).min(took);
+    let hit = |from: Instant, until: Instant| noise.iter().any(|&(a, b)| a < until && from < b);
+    if hit(start, start + head) {
+        return Got::NOTHING;
+    }
+    if ppdu.mpdus.len() <= 1 {
+        return Got { whole: 0, readable: 1 };
+    }
+    let (body, bytes) = ((took - head).nanos(), u64::from(ppdu.bytes).max(1));
+    let at = |byte: u32| start + head + Duration::from_nanos(body * u64::from(byte).min(bytes) / bytes);
+    let mut got = Got::NOTHING;
+    let mut before = 0;
+    for (n, mpdu) in ppdu.mpdus.iter().enumerate() {
+        let end = before + DELIMITER + u32::from(mpdu.len);
+        let readable = !hit(at(before), at(before + DELIMITER + QOS_HEADER));
+        got.readable |= u64::from(readable) << n;
+        got.whole |= u64::from(readable && !hit(at(before), at(end))) << n;
+        before = end.next_multiple_of(DELIMITER);
+    }
+    got
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::Packets;
+    use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
+    use crate::wifi::testing::ppdu;
+
+    fn us(n: u64) -> Instant {
+        Instant::from_nanos(1_000 * n)
+    }
+
+    /// Which of `frames` frames come whole and which can be read, as bits, of a PPDU that begins at 1000 us.
+    fn of(frames: u16, rate: &str, noise: &[(u64, u64)]) -> (u64, u64) {
+        let mut packets = Packets::new();
+        let mut ppdu = ppdu(&mut packets, 0..frames);
+        let rate = PhyRate::parse(rate).unwrap();
+        ppdu.chain = RetryChain::new(&[RateTry::new(rate, 1)]).unwrap();
+        ppdu.bytes = if frames == 1 { 1_538 } else { 1_544 * u32::from(frames) - 2 };
+        let took = ppdu_duration(rate, ppdu.bytes, Band::Ghz5);
+        let noise: Vec<_> = noise.iter().map(|&(a, b)| (us(1_000 + a), us(1_000 + b))).collect();
+        let got = spared(&ppdu, us(1_000), took, &noise);
+        (got.whole, got.readable)
+    }
+
+    #[test]
+    fn what_overlaps_is_broken() {
+        // Frames of 1540 bytes at 65 Mbit/s begin after 40 us of head, one every 190 us.
+        for (noise, whole, readable) in [
+            (&[][..], 0b1111, 0b1111),
+            // Before and after it.
+            (&[(900, 2_000)], 0b1111, 0b1111),
+            (&[(0, 1)], 0, 0),
+            (&[(35, 36)], 0, 0),
+            // In the middle of the second frame, whose header was read; from its first byte on.
+            (&[(300, 310)], 0b1101, 0b1111),
+            (&[(231, 235)], 0b1101, 0b1101),
+            // From the second into the third, which is not found.
+            (&[(300, 430)], 0b1001, 0b1011),
+            // From somewhere in the second to the end.
+            (&[(300, 2_000)], 0b0001, 0b0011),
+            // Two others.
+            (&[(100, 101), (700, 701)], 0b0110, 0b1111),
+        ] {
+            assert_eq!(of(4, "ht20-mcs7-lgi", noise), (whole, readable), "{noise:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_alone_is_read_and_broken() {
+        assert_eq!(of(1, "ofdm-54", &[]), (1, 1));
+        assert_eq!(of(1, "ofdm-54", &[(19, 30)]), (0, 0));
+        assert_eq!(of(1, "ofdm-54", &[(100, 130)]), (0, 1));
+    }
+}

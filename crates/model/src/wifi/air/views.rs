@@ -1,0 +1,249 @@
+//! What each radio makes of a channel on which not everybody hears everybody: one [`Medium`] for each, that is idle when this
+//! radio senses nothing, has nothing of its own under way and nobody has reserved the air from it.
+//!
+//! A frame costs its beginning and its end, each a look at those who hear it. Where everybody hears everybody, one medium for all
+//! says the same with one event for a whole exchange.
+
+use super::audibility::Audibility;
+use super::medium::Medium;
+use crate::vocabulary::{Duration, Instant};
+
+/// Number of a frame on the air.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FrameId(u32);
+
+/// What a frame's duration field tells those whom it is not for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reservation {
+    /// The end of the exchange that it is part of.
+    pub until: Instant,
+    /// Radio that began that exchange.
+    pub by: usize,
+    /// It is the RTS that begins it: if nothing follows, it counts no more.
+    pub by_rts: bool,
+}
+
+impl Reservation {
+    const NONE: Self = Self { until: Instant::ZERO, by: usize::MAX, by_rts: false };
+}
+
+/// What one radio makes of the channel.
+#[derive(Debug)]
+struct View {
+    medium: Medium,
+    /// Frames on the air that it senses.
+    sensed: u32,
+    /// It has an exchange under way that it began.
+    engaged: bool,
+    /// It sends a frame.
+    sending: bool,
+    /// The frame that it receives.
+    following: Option<FrameId>,
+    /// Where others have overlapped with that frame, and since when one does.
+    noise: Vec<(Instant, Instant)>,
+    noisy_from: Option<Instant>,
+    /// Until when it waits after a frame that it did not understand.
+    quiet_until: Instant,
+    reserved: Reservation,
+}
+
+impl View {
+    fn new(medium: Medium) -> Self {
+        Self {
+            medium,
+            sensed: 0,
+            engaged: false,
+            sending: false,
+            following: None,
+            noise: Vec::new(),
+            noisy_from: None,
+            quiet_until: Instant::ZERO,
+            reserved: Reservation::NONE,
+        }
+    }
+
+    #[inline]
+    fn is_free(&self) -> bool {
+        self.sensed == 0 && !self.engaged && !self.sending
+    }
+
+    /// Starts the wait for its next transmission anew, if the air is free.
+    fn settle(&mut self, now: Instant) {
+        if self.is_free() {
+            self.medium.idle(now, now.max(self.quiet_until).max(self.reserved.until));
+        }
+    }
+
+    fn end_noise(&mut self, now: Instant) {
+        if let Some(from) = self.noisy_from.take().filter(|from| *from < now) {
+            self.noise.push((from, now));
+        }
+    }
+}
+
+/// What all radios of a channel make of it, each by its number.
+#[derive(Debug)]
+pub struct Views {
+    views: Vec<View>,
+    hearing: Audibility,
+    /// By how much a radio waits longer after a frame that it did not understand.
+    eifs_extra: Duration,
+    frames: u32,
+    on_air: u32,
+}
+
+impl Views {
+    /// A channel that has been idle since the start of the run; `media` are those of its radios, with their functions.
+    pub fn new(media: Vec<Medium>, hearing: Audibility, eifs_extra: Duration) -> Self {
+        debug_assert_eq!(media.len(), hearing.radios());
+        Self { views: media.into_iter().map(View::new).collect(), hearing, eifs_extra, frames: 0, on_air: 0 }
+    }
+
+    /// The medium as a radio's functions see it.
+    #[inline]
+    pub fn medium(&mut self, radio: usize) -> &mut Medium {
+        &mut self.views[radio].medium
+    }
+
+    /// The same for all radios, only to look at.
+    #[inline]
+    pub fn media(&self) -> impl Iterator<Item = &Medium> {
+        self.views.iter().map(|v| &v.medium)
+    }
+
+    /// Frames on the air.
+    pub fn on_air(&self) -> u32 {
+        self.on_air
+    }
+
+    /// The transmission begins that a radio's functions have planned for `now`; all that begin now are told before any frame.
+    pub fn engage(&mut self, now: Instant, radio: usize) {
+        let view = &mut self.views[radio];
+        view.engaged = true;
+        view.medium.begin(now);
+    }
+
+    /// A radio goes on at `start` within its transmit opportunity.
+    pub fn hold(&mut self, now: Instant, radio: usize, start: Instant) {
+        let view = &mut self.views[radio];
+        view.engaged = true;
+        view.medium.hold(now, start);
+    }
+
+    /// A radio's exchange is over; it waits from `idle_from` on at the earliest.
+    pub fn release(&mut self, now: Instant, radio: usize, idle_from: Instant) {
+        let view = &mut self.views[radio];
+        view.engaged = false;
+        view.quiet_until = view.quiet_until.max(idle_from);
+        view.settle(now);
+    }
+
+    /// A radio begins to send a frame.
+    // deviation: who waits senses it at once - a radio takes up to 4 us (CCA), in which others may begin too; only those of the
+    // very same instant collide here, as on a channel where everybody hears everybody.
+    pub fn begin(&mut self, now: Instant, from: usize) -> FrameId {
+        let id = FrameId(self.frames);
+        self.frames = self.frames.wrapping_add(1);
+        self.on_air += 1;
+        let Self { views, hearing, .. } = self;
+        let own = &mut views[from];
+        if own.is_free() {
+            own.medium.interrupt(now);
+        }
+        own.sending = true;
+        // A radio that sends receives nothing.
+        own.following = None;
+        for &(to, clearly) in hearing.listeners(from) {
+            let view = &mut views[usize::from(to)];
+            if view.is_free() {
+                view.medium.interrupt(now);
+            }
+            view.sensed += 1;
+            // deviation: no capture - who begins to receive a frame stays with it, however loud another is.
+            if view.sensed == 1 && clearly && !view.sending {
+                view.following = Some(id);
+                view.noisy_from = None;
+                view.noise.clear();
+            } else if view.following.is_some() {
+                view.noisy_from.get_or_insert(now);
+            }
+        }
+        id
+    }
+
+    /// Where others overlapped with a frame that is about to end, as the radio at `at` heard it; none if it did not receive it.
+    pub fn received(&mut self, now: Instant, frame: FrameId, at: usize) -> Option<&[(Instant, Instant)]> {
+        let view = &mut self.views[at];
+        if view.following != Some(frame) {
+            return None;
+        }
+        view.end_noise(now);
+        Some(&view.noise)
+    }
+
+    /// A frame is over. `to` is who it was for and whether that understood it; others who understood it keep silent as it says.
+    pub fn end(
+        &mut self,
+        now: Instant,
+        frame: FrameId,
+        from: usize,
+        to: Option<(usize, bool)>,
+        reservation: Option<Reservation>,
+    ) {
+        self.on_air -= 1;
+        let Self { views, hearing, eifs_extra, .. } = self;
+        views[from].sending = false;
+        views[from].settle(now);
+        for &(other, _) in hearing.listeners(from) {
+            let other = usize::from(other);
+            let view = &mut views[other];
+            view.sensed -= 1;
+            let received = view.following == Some(frame);
+            if view.sensed <= 1 {
+                view.end_noise(now);
+            }
+            let understood = match to {
+                Some((to, understood)) if to == other => understood,
+                _ => {
+                    let understood = received && view.noise.is_empty() && view.noisy_from.is_none();
+                    if let Some(new) = reservation.filter(|r| understood && r.by != other) {
+                        // spec: ieee80211-2016 10.3.2.4 - the later end counts.
+                        if new.until >= view.reserved.until {
+                            view.reserved = new;
+                        }
+                    }
+                    understood
+                }
+            };
+            if received {
+                view.following = None;
+                view.noisy_from = None;
+            }
+            // spec: ieee80211-2016 10.3.2.3.7 - EIFS after a frame that was not understood, until one is.
+            view.quiet_until = if understood { now } else { now + *eifs_extra };
+            view.settle(now);
+        }
+    }
+
+    /// Whether nobody has reserved the air from a radio.
+    // spec: ieee80211-2016 10.3.2.7 - an RTS is answered only then.
+    pub fn may_answer_rts(&self, now: Instant, radio: usize) -> bool {
+        self.views[radio].reserved.until <= now
+    }
+
+    /// Nothing has followed an RTS: those who heard no more of the exchange than that need not wait for it.
+    // spec: ieee80211-2016 10.3.2.4 - a reservation by an RTS may be reset if nothing is received within two SIFS, a CTS and two slots.
+    pub fn give_back(&mut self, now: Instant, by: usize) {
+        for &(other, _) in self.hearing.listeners(by) {
+            let view = &mut self.views[usize::from(other)];
+            let Reservation { until, by: owner, by_rts } = view.reserved;
+            if owner == by && by_rts && until > now && view.sensed == 0 {
+                view.reserved = Reservation::NONE;
+                view.settle(now);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

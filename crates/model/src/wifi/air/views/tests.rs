@@ -1,0 +1,147 @@
+use super::*;
+use crate::vocabulary::Seed;
+use crate::wifi::air::audibility::Hearing;
+use crate::wifi::air::edca::EdcaParams;
+use crate::wifi::air::medium::FunctionId;
+
+const SIFS: Duration = Duration::from_micros(16);
+const SLOT: Duration = Duration::from_micros(9);
+const EIFS: Duration = Duration::from_micros(60);
+const F: FunctionId = FunctionId(0);
+
+fn us(us: u64) -> Instant {
+    Instant::from_nanos(us * 1_000)
+}
+
+/// Radios that each have one function, which wants to send as soon as the air has been idle for 151 us.
+fn views(radios: usize, hearing: impl Fn(usize, usize) -> Hearing) -> Views {
+    let medium = |radio: usize| {
+        let mut medium = Medium::new(SIFS, SLOT);
+        let params = EdcaParams { aifsn: 15, cw_min: 0, cw_max: 0, txop: Duration::ZERO };
+        medium.add(params, Seed { seed: 1, run: 0 }.stream(&radio.to_string()));
+        medium
+    };
+    let media = (0..radios).map(medium).collect();
+    let mut views = Views::new(media, Audibility::new(radios, hearing), EIFS);
+    (0..radios).for_each(|radio| views.medium(radio).request(us(0), F));
+    views
+}
+
+/// A row: each hears its neighbours.
+fn row(from: usize, to: usize) -> Hearing {
+    if from.abs_diff(to) == 1 { Hearing::Clear } else { Hearing::Nothing }
+}
+
+/// When each would start, in us.
+fn planned(views: &Views) -> Vec<Option<u64>> {
+    views.media().map(|m| m.planned().map(|at| at.nanos() / 1_000)).collect()
+}
+
+#[test]
+fn who_hears_waits_and_who_does_not_goes_on() {
+    let mut v = views(4, row);
+    assert_eq!(planned(&v), [Some(151); 4]);
+    // The first answers somebody; the second hears it.
+    let frame = v.begin(us(100), 0);
+    assert_eq!(planned(&v), [None, None, Some(151), Some(151)]);
+    assert_eq!(v.received(us(140), frame, 1), Some(&[][..]));
+    assert_eq!(v.received(us(140), frame, 2), None);
+    v.end(us(140), frame, 0, None, None);
+    assert_eq!((planned(&v), v.on_air()), (vec![Some(291), Some(291), Some(151), Some(151)], 0));
+    // The last two begin, in one instant; the third waits for an answer that does not come.
+    (2..4).for_each(|radio| v.engage(us(151), radio));
+    let frame = v.begin(us(151), 2);
+    assert_eq!(planned(&v), [Some(291), None, None, None]);
+    v.end(us(170), frame, 2, None, None);
+    v.release(us(180), 2, us(230));
+    assert_eq!(planned(&v), [Some(291), Some(321), Some(381), None]);
+}
+
+#[test]
+fn hidden_stations_meet_at_the_one_between_them() {
+    // The frame of the first is received until the third begins at 100 us, and the third's not at all.
+    let mut v = views(3, row);
+    let first = v.begin(us(20), 0);
+    let third = v.begin(us(100), 2);
+    v.end(us(150), third, 2, None, None);
+    assert_eq!(v.received(us(200), first, 1), Some(&[(us(100), us(150))][..]));
+    v.end(us(200), first, 0, Some((1, false)), None);
+    // The one between waits EIFS, the others nothing that they did not hear.
+    assert_eq!(planned(&v), [Some(351), Some(200 + 60 + 151), Some(301)]);
+}
+
+#[test]
+fn an_overlap_that_outlasts_a_frame_ends_with_it() {
+    let mut v = views(3, row);
+    let first = v.begin(us(20), 0);
+    let third = v.begin(us(100), 2);
+    assert_eq!(v.received(us(200), first, 1), Some(&[(us(100), us(200))][..]));
+    v.end(us(200), first, 0, Some((1, false)), None);
+    assert_eq!(planned(&v)[1], None, "it still senses the other");
+    assert_eq!(v.received(us(300), third, 1), None, "whose beginning it missed");
+    v.end(us(300), third, 2, Some((1, false)), None);
+    assert_eq!(planned(&v)[1], Some(300 + 60 + 151));
+}
+
+#[test]
+fn frames_of_one_instant_destroy_each_other() {
+    let mut v = views(3, row);
+    let (first, third) = (v.begin(us(20), 0), v.begin(us(20), 2));
+    assert_eq!(v.received(us(100), third, 1), None);
+    v.end(us(100), third, 2, None, None);
+    assert_eq!(v.received(us(100), first, 1), Some(&[(us(20), us(100))][..]));
+    // One after the other does not.
+    v.end(us(100), first, 0, None, None);
+    let next = v.begin(us(100), 2);
+    assert_eq!(v.received(us(130), next, 1), Some(&[][..]));
+}
+
+#[test]
+fn who_sends_receives_nothing_of_what_began_meanwhile() {
+    let mut v = views(2, |_, _| Hearing::Clear);
+    (0..2).for_each(|radio| v.engage(us(43), radio));
+    let (a, b) = (v.begin(us(43), 0), v.begin(us(43), 1));
+    assert_eq!(v.received(us(90), a, 1), None);
+    assert_eq!(v.received(us(90), b, 0), None);
+    v.end(us(90), a, 0, Some((1, false)), None);
+    v.end(us(120), b, 1, Some((0, false)), None);
+    (0..2).for_each(|radio| v.release(us(150), radio, us(150)));
+    // Both wait EIFS after the last frame that they sensed.
+    assert_eq!(planned(&v), [Some(120 + 60 + 151), Some(90 + 60 + 151)]);
+}
+
+#[test]
+fn a_faint_frame_is_sensed_and_not_understood() {
+    let mut v = views(2, |_, _| Hearing::Faint);
+    let frame = v.begin(us(20), 0);
+    assert_eq!(v.received(us(100), frame, 1), None);
+    let until = Reservation { until: us(900), by: 0, by_rts: false };
+    v.end(us(100), frame, 0, None, Some(until));
+    assert_eq!(planned(&v)[1], Some(100 + 60 + 151));
+}
+
+#[test]
+fn reservations_are_kept_and_given_back() {
+    let rts = |by_rts| Some(Reservation { until: us(900), by: 0, by_rts });
+    for (by_rts, after) in [(true, 200 + 151), (false, 1_051)] {
+        let mut v = views(3, row);
+        let frame = v.begin(us(20), 0);
+        v.end(us(50), frame, 0, None, rts(by_rts));
+        assert_eq!(planned(&v), [Some(201), Some(1_051), Some(151)]);
+        assert!(!v.may_answer_rts(us(899), 1) && v.may_answer_rts(us(900), 1) && v.may_answer_rts(us(60), 2));
+        v.give_back(us(200), 0);
+        assert_eq!(planned(&v)[1], Some(after));
+    }
+}
+
+#[test]
+fn a_frame_understood_ends_the_wait_after_one_that_was_not() {
+    let mut v = views(3, row);
+    let (first, third) = (v.begin(us(20), 0), v.begin(us(30), 2));
+    v.end(us(100), first, 0, None, None);
+    v.end(us(100), third, 2, None, None);
+    assert_eq!(planned(&v)[1], Some(100 + 60 + 151));
+    let next = v.begin(us(110), 2);
+    v.end(us(130), next, 2, None, None);
+    assert_eq!(planned(&v)[1], Some(130 + 151));
+}

@@ -1,0 +1,137 @@
+//! Who does not hear whom on a channel.
+
+use super::super::contract::{Form, Key};
+use super::super::document::Value;
+use super::super::error::Fault;
+use super::super::hearing::Audible;
+use super::super::reader::{Field, Section};
+use super::super::{InterfaceRef, Medium, Node, Role, Wifi, units};
+use super::{Names, losses};
+
+static GROUP: Form = Form::List(&Form::Name("end"));
+
+/// Keys of a channel.
+pub(super) const KEYS: &[Key] = &[
+    Key::open(
+        "deaf",
+        Form::List(&GROUP),
+        "everybody hears everybody",
+        "lists of nodes or interfaces of which none hears any other: hidden stations",
+    ),
+    Key::open(
+        "faint",
+        Form::List(&GROUP),
+        "everybody understands everybody",
+        "lists of nodes or interfaces that sense each other and understand nothing",
+    ),
+    Key::or(
+        "sensed_from",
+        losses::LEVEL,
+        "-82 dBm",
+        "least level at which a transmission is sensed, of nodes with a `position`",
+    ),
+    Key::or(
+        "understood_from",
+        losses::LEVEL,
+        "-82 dBm",
+        "least level at which a preamble is understood, of nodes with a `position`",
+    ),
+];
+
+/// A level from which on others are heard.
+// spec: ieee80211-2016 17.3.10.6 - a preamble of -82 dBm or more in 20 MHz makes the medium busy.
+// deviation: most radios hear quieter ones; which is a matter of the device.
+pub(super) fn level(section: &mut Section<'_>, key: &'static str) -> Result<i32, Fault> {
+    section.or_by(key, -82_000, |field| field.unit(units::level))
+}
+
+/// What a channel says, until its interfaces are known.
+pub(super) struct Given<'a> {
+    deaf: Option<Field<'a>>,
+    faint: Option<Field<'a>>,
+}
+
+impl<'a> Given<'a> {
+    pub(super) fn read(section: &mut Section<'a>) -> Self {
+        Self { deaf: section.get("deaf"), faint: section.get("faint") }
+    }
+
+    /// The interfaces meant on a channel. A station and its access point must understand each other.
+    pub(super) fn resolve(
+        &self,
+        channel: usize,
+        names: &Names<'_>,
+        nodes: &[Node],
+    ) -> Result<Audible, Fault> {
+        let groups = |field: &Option<Field<'_>>| {
+            let list = field.as_ref().map_or(Ok(Vec::new()), lists)?;
+            list.iter().map(|field| group(field, channel, names, nodes)).collect::<Result<Vec<_>, Fault>>()
+        };
+        Ok(Audible { deaf: groups(&self.deaf)?, faint: groups(&self.faint)? })
+    }
+}
+
+const EXPECTED: &str = "a list of lists of at least two, such as [[\"a\", \"b\"]]";
+
+fn lists<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, Fault> {
+    if field.is_list() { Ok(field.list()) } else { Err(field.wrong(EXPECTED)) }
+}
+
+fn group(
+    field: &Field<'_>,
+    channel: usize,
+    names: &Names<'_>,
+    nodes: &[Node],
+) -> Result<Vec<InterfaceRef>, Fault> {
+    let members = lists(field)?;
+    if members.len() < 2 {
+        return Err(field.wrong(EXPECTED));
+    }
+    let mut group = Vec::new();
+    for member in &members {
+        let before = group.len();
+        match &member.item.value {
+            Value::String(name) if name.contains('.') => {
+                group.extend(on(names.interface(member)?, channel, nodes))
+            }
+            _ => {
+                let node = names.node(member)?;
+                let all = (0..nodes[node].interfaces.len()).map(|interface| InterfaceRef { node, interface });
+                group.extend(all.filter_map(|at| on(at, channel, nodes)));
+            }
+        }
+        if group.len() == before {
+            return Err(member.wrong("a node or an interface on this channel"));
+        }
+    }
+    let associated = |(at, wifi): (InterfaceRef, &Wifi)| match &wifi.role {
+        Role::Station(station) => {
+            let ap = on(station.ap, channel, nodes)?;
+            (group.contains(&wifi.radio.unwrap_or(at)) && group.contains(&ap)).then_some((at, station.ap))
+        }
+        Role::Ap => None,
+    };
+    if let Some((station, ap)) = wifis(nodes).find_map(associated) {
+        let name = |at: InterfaceRef| &nodes[at.node].name;
+        let found = format!("{:?} and its access point {:?}", name(station), name(ap));
+        return Err(field.found(found, "those that exchange no frames"));
+    }
+    Ok(group)
+}
+
+fn wifis(nodes: &[Node]) -> impl Iterator<Item = (InterfaceRef, &Wifi)> {
+    nodes.iter().enumerate().flat_map(|(node, n)| {
+        n.interfaces.iter().enumerate().filter_map(move |(interface, i)| match &i.medium {
+            Medium::Wifi(wifi) => Some((InterfaceRef { node, interface }, wifi)),
+            Medium::Wired { .. } => None,
+        })
+    })
+}
+
+/// The interface whose radio an interface on a channel sends with.
+fn on(at: InterfaceRef, channel: usize, nodes: &[Node]) -> Option<InterfaceRef> {
+    match &nodes[at.node].interfaces[at.interface].medium {
+        Medium::Wifi(wifi) if wifi.channel == channel => Some(wifi.radio.unwrap_or(at)),
+        _ => None,
+    }
+}

@@ -1,0 +1,160 @@
+//! Channels, radios and the devices that send with them.
+
+use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, Seed};
+use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::air::audibility::Audibility;
+use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
+use stillair_model::wifi::air::medium::{FunctionId, Medium};
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
+use stillair_model::wifi::air::views::Views;
+use stillair_model::wifi::config::DriverConfig;
+use stillair_model::wifi::dev::WifiDev;
+use stillair_model::wifi::driver::Driver;
+use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
+
+use super::super::hidden::Hidden;
+use super::super::{Beacons, Channel, Wlan};
+use super::{Plan, paths};
+use crate::scenario::{self, InterfaceRef, Role};
+
+/// A beacon goes before all categories.
+// linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
+const BEACON: EdcaParams = EdcaParams { aifsn: 1, cw_min: 0, cw_max: 0, txop: Duration::ZERO };
+
+impl Plan<'_> {
+    fn edca(&self, at: InterfaceRef) -> EdcaSet {
+        let wifi = self.wifi_of(at);
+        let mut set = match wifi.role {
+            Role::Ap => EdcaSet::ACCESS_POINT,
+            Role::Station(_) => EdcaSet::STATION,
+        };
+        for ac in Ac::ALL {
+            wifi.edca[ac.index()].apply(set.get_mut(ac));
+            if let DriverConfig::Htc(_) = wifi.driver {
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_main.c ath9k_htc_conf_tx (4.14) - half of what it is told.
+                set.get_mut(ac).cw_min /= 2;
+            }
+        }
+        set
+    }
+
+    pub(super) fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Wlan>) {
+        let channel = |c: &scenario::Channel| {
+            let timing = c.timing();
+            Channel {
+                name: c.name.clone(),
+                timing,
+                protection: c.protection,
+                medium: Medium::new(timing.sifs, timing.slot),
+                account: AirAccount::default(),
+                hidden: None,
+                functions: Vec::new(),
+                winners: Vec::new(),
+                dirty: false,
+                quiet_until: Instant::ZERO,
+                txop_until: None,
+            }
+        };
+        let mut channels: Vec<Channel> = self.scenario.channels.iter().map(channel).collect();
+        let (mut radios, mut wlans) = (Vec::new(), Vec::new());
+        // By channel: its radios, and a medium for each where not everybody hears everybody.
+        let mut on: Vec<Vec<(InterfaceRef, usize)>> = vec![Vec::new(); channels.len()];
+        let mut media: Vec<Vec<Medium>> = channels.iter().map(|_| Vec::new()).collect();
+        for n in 0..self.interfaces_of_devs.len() {
+            let (at, id) = (self.interfaces_of_devs[n], DevId::from_index(n));
+            let (wifi, name) = (self.wifi_of(at), self.name(at));
+            // What the radio contends with is that of the interface whose radio it is.
+            let edca = self.edca(wifi.radio.unwrap_or(at));
+            if wifi.radio.is_none() {
+                debug_assert_eq!(self.radios[n].index(), radios.len());
+                let (index, channel) = (wifi.channel, &mut channels[wifi.channel]);
+                let functions = if self.scenario.channels[index].audible.is_full() {
+                    channel.functions.extend((0..QUEUES).map(|queue| (radios.len(), queue)));
+                    functions(&mut channel.medium, &edca, &name, seed)
+                } else {
+                    let mut medium = Medium::new(channel.timing.sifs, channel.timing.slot);
+                    let functions = functions(&mut medium, &edca, &name, seed);
+                    media[index].push(medium);
+                    functions
+                };
+                let mut radio = Radio::new(ChannelId::from_index(index), functions, wifi.hardware, &edca);
+                radio.number = on[index].len();
+                on[index].push((at, radios.len()));
+                radios.push(radio);
+            }
+            let mut tx = Transmitter::new(id);
+            tx.lowest = channels[wifi.channel].timing.lowest;
+            tx.rts_threshold = wifi.rts_threshold;
+            for peer in self.peers[n].clone() {
+                tx.add_peer(self.peer(at, peer, &edca, seed));
+            }
+            let place = self.place(format!("{name} mac"));
+            let salt = seed.stream(&format!("{name}.mac.salt")).bits();
+            let driver = Driver::new(wifi.driver, tx.peers.len(), place, salt);
+            let interval = match wifi.role {
+                Role::Ap => self.scenario.channels[wifi.channel].beacon_interval,
+                Role::Station(_) => None,
+            };
+            // Clocks of access points are not aligned: their beacons would meet at every interval.
+            let mut tsf = seed.stream(&format!("{name}.tsf"));
+            let beacons = interval.map(|interval| Beacons {
+                first: Instant::ZERO + tsf.between(Duration::ZERO, interval),
+                interval,
+            });
+            let mut dev = WifiDev::new(self.radios[n], tx, driver, wifi.retry_limit, place);
+            if wifi.retry_limit_by_rate {
+                dev = dev.with_limit_by_rate();
+            }
+            if let Some(params) = wifi.retry_out {
+                dev = dev.with_retry_out(params);
+            }
+            wlans.push(Wlan {
+                dev,
+                interface: self.id(at),
+                errors: seed.stream(&format!("{name}.errors")),
+                beacons,
+                dirty: false,
+            });
+        }
+        for (index, media) in media.into_iter().enumerate().filter(|(_, media)| !media.is_empty()) {
+            let audible = &self.scenario.channels[index].audible;
+            let hearing = |from: usize, to: usize| audible.between(on[index][from].0, on[index][to].0);
+            let hearing = Audibility::new(media.len(), hearing);
+            let views = Views::new(media, hearing, channels[index].timing.eifs_extra());
+            let radios = on[index].iter().map(|&(_, radio)| radio).collect();
+            channels[index].hidden = Some(Box::new(Hidden::new(views, radios)));
+        }
+        (channels, radios, wlans)
+    }
+
+    fn peer(&self, at: InterfaceRef, peer: InterfaceRef, edca: &EdcaSet, seed: Seed) -> Peer {
+        let (station, path) = self.path(at, peer);
+        // A station's only peer is its first.
+        let back = self.numbers[self.dev(at).index()];
+        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, &path.rates, seed));
+        if let DriverConfig::Htc(htc) = self.wifi_of(at).driver {
+            path_to.most.0 = htc.max_frames;
+            path_to.delimiter_counted = true;
+        }
+        path_to.choose(|ac| edca.get(ac).txop);
+        path_to.errors = paths::errors(&path.errors);
+        if let Some(trace) = &self.wifi_of(station).trace {
+            paths::follow(&mut path_to, trace, |ac| edca.get(ac).txop);
+        }
+        path_to.weight = path.airtime_weight;
+        path_to
+    }
+}
+
+/// Adds a radio's contention functions to its medium.
+fn functions(medium: &mut Medium, edca: &EdcaSet, name: &str, seed: Seed) -> [FunctionId; QUEUES] {
+    let functions = core::array::from_fn(|queue| {
+        let (params, label) = match Ac::ALL.get(queue) {
+            Some(&ac) => (edca.get(ac), ac.name()),
+            None => (BEACON, "beacon"),
+        };
+        medium.add(params, seed.stream(&format!("{name}.edca.{label}")))
+    });
+    debug_assert_eq!(functions.len(), BEACON_QUEUE + 1);
+    functions
+}

@@ -1,0 +1,200 @@
+//! Channels on which not everybody hears everybody.
+
+mod common;
+
+use common::{cell, flow, parse, run_to, station, watched};
+use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::phy::timing::{Timing, control_rate};
+use stillair_model::wifi::phy::{Band, PhyRate, ppdu_duration};
+use stillair_sim::world::World;
+
+const QUIET: &str =
+    "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-6\"";
+
+/// Stations that upload without end to one access point, and what more there is on the channel.
+fn upload(stations: usize, channel: &str, path: &str) -> String {
+    let mut text = cell("4 s", &format!("{QUIET}\n{channel}"), "scheme = \"fifo\"");
+    (0..stations).for_each(|i| text += &station(&format!("s{i}"), i, path));
+    for i in 0..stations {
+        text += &flow("udp", &format!("s{i}"), "ap", "rate = \"100 Mbit/s\"\nburst = 8");
+    }
+    text
+}
+
+fn run(text: &str, run: u64) -> World<common::Watcher> {
+    let mut world = watched(&parse(text, &[]), run).world;
+    run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
+    world
+}
+
+#[test]
+fn frame_by_frame_as_by_exchanges() {
+    // Two more stations that never send do not hear each other: nothing is different, but the channel is worked out frame by frame.
+    let bystanders = station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\"");
+    for (n, path, same) in [
+        (1, "rate = \"ht20-mcs7-lgi\"", true),
+        (2, "rate = \"ofdm-54\"", true),
+        (3, "rate = \"ofdm-24\", rts_threshold = 0", true),
+        // Of aggregates that collide the shorter one's sender learns of it before the longer is over.
+        (3, "rate = \"ht20-mcs7-lgi\"", false),
+        // Others keep silent only for the answer that a frame lost to noise announced, and not for EIFS.
+        (2, "rate = \"ht20-mcs7-lgi\", error_rate = 0.2, ack_error_rate = 0.1, unheard_rate = 0.1", false),
+    ] {
+        let whole = run(&(upload(n, "", path) + &bystanders), 0);
+        let by_frames = run(&(upload(n, "deaf = [[\"x\", \"y\"]]", path) + &bystanders), 0);
+        let seen = |w: &World<common::Watcher>| {
+            (w.trace.delivered.clone(), w.trace.tries, w.trace.collided, w.trace.recorder.trace_hash())
+        };
+        let total = |w: &World<common::Watcher>| w.trace.delivered.iter().sum::<u64>() as f64;
+        if same {
+            assert_eq!(seen(&by_frames), seen(&whole), "{n} {path}");
+        } else {
+            let ratio = total(&by_frames) / total(&whole);
+            assert!((ratio - 1.0).abs() < 0.02, "{n} {path}: {ratio}");
+        }
+    }
+}
+
+/// A cell of an access point and one station, to which it sends without end in single frames; its back-off is always drawn from
+/// `window` slots. `to` is the station, so that two access points may send to one that hears both.
+fn sender(n: usize, rate: &str, window: u32, rts: bool) -> String {
+    let rts = if rts { ", rts_threshold = 0" } else { "" };
+    let window = format!("tx_queue_data2_cwmin = {window}, tx_queue_data2_cwmax = {window}");
+    let tries = format!("{{ rate = \"{rate}\", tries = 15 }}");
+    format!(
+        r#"
+[node.ap{n}]
+profile = "linux-4.6"
+interface.wlan0 = {{ channel = "wifi", role = "ap", scheme = "fifo", address = "10.0.{n}.1", {window}{rts} }}
+[node.s{n}]
+profile = "linux-4.4"
+interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap{n}.wlan0", address = "10.0.{n}.2", rate = "{rate}", retry_chain = [{tries}, {tries}, {tries}, {tries}] }}
+"#
+    ) + &flow("udp", &format!("ap{n}"), &format!("s{n}"), "rate = \"60 Mbit/s\"\npayload = 1472\nburst = 8")
+}
+
+/// What a run of `seconds` with these cells delivers by flow, and its tries of data frames.
+fn senders(seconds: u64, deaf: &str, cells: &[String]) -> (Vec<u64>, u64) {
+    let text = format!(
+        "name = \"cells\"\nduration = \"{seconds} s\"\n[channel.wifi]\n{QUIET}\ndeaf = {deaf}\n{}",
+        cells.concat()
+    );
+    let mut world = watched(&parse(&text, &[]), 0).world;
+    run_to(&mut world, Duration::from_secs(seconds)).expect("accounts close");
+    (world.trace.delivered.clone(), world.trace.tries)
+}
+
+const MPDU: u32 = 1538;
+
+fn us(d: Duration) -> f64 {
+    d.nanos() as f64 / 1e3
+}
+
+/// Time in us of a data frame, and from its end to the beginning of the back-off after it.
+fn parts(rate: &str) -> (f64, f64) {
+    let (rate, t) = (PhyRate::parse(rate).unwrap(), Timing::of(Band::Ghz5));
+    let data = us(ppdu_duration(rate, MPDU, Band::Ghz5));
+    (data, us(t.sifs) + us(t.ack_duration(control_rate(rate))) + us(t.aifs(3)))
+}
+
+#[test]
+fn a_receiver_between_two_that_do_not_hear_each_other() {
+    // The second sender is heard by the first one's receiver and by nobody else of the first cell, and hears nothing of it but the ACKs:
+    // each frame of the first is lost that it overlaps. At 6 Mbit/s an ACK is as long as EIFS leaves for it, so that the first
+    // begins at times that do not depend on the second. Then renewal theory has the chance that a frame of length T meets the second
+    // in a gap and that this lasts for another T: the mean of what the gap is longer than T, by the mean of gap and frame
+    // (Cox, Renewal Theory, 1962; hidden stations: Garetto, Salonidis and Knightly, IEEE/ACM ToN 16(4), 2008).
+    let deaf = "[[\"ap0\", \"ap1\"], [\"ap0\", \"s1\"], [\"s0\", \"s1\"]]";
+    for (window, other) in [(1023, "ofdm-6"), (1023, "ofdm-9"), (511, "ofdm-9"), (511, "ofdm-12")] {
+        let (data, after) = parts("ofdm-6");
+        let (its, gap) = parts(other);
+        let slots = f64::from(window) + 1.0;
+        let gaps: Vec<f64> = (0..=window).map(|k| gap + 9.0 * f64::from(k)).collect();
+        let longer: f64 = gaps.iter().map(|gap| (gap - data).max(0.0)).sum::<f64>() / slots;
+        let chance = longer / (its + gaps.iter().sum::<f64>() / slots);
+        let cycle = data + after + 9.0 * f64::from(window) / 2.0;
+        let seconds = 40;
+        let cells = [sender(0, "ofdm-6", window, false), sender(1, other, window, false)];
+        let (delivered, _) = senders(seconds, deaf, &cells);
+        let expected = chance * seconds as f64 * 1e6 / cycle;
+        let got = delivered[0] as f64;
+        assert!((got / expected - 1.0).abs() < 0.05, "{window} {other}: {got}, expected {expected}");
+        // The second stands still in each ACK that it hears, and an AIFS and half a slot after it.
+        let still = got * (44.0 + 43.0 + 4.5);
+        let alone = (seconds as f64 * 1e6 - still) / (its + gap + 9.0 * f64::from(window) / 2.0);
+        assert!((delivered[1] as f64 / alone - 1.0).abs() < 0.02, "{window} {other}: {delivered:?}, {alone}");
+    }
+}
+
+#[test]
+fn the_flow_in_the_middle_of_three() {
+    // Senders in a row, each of which hears its neighbours, with receivers that hear only their own. Frames of neighbours exclude each
+    // other and all others do not: the share of the time in which a set of them is on the air is proportional to the ratio of
+    // frame to back-off to the power of its size (Boorstyn, Kershenbaum, Maglaris and Sahin, IEEE Trans. Comm. 35(3), 1987;
+    // Liew, Kai, Leung and Wong, IEEE Trans. Mobile Computing 9(9), 2010).
+    let deaf = "[[\"ap0\", \"ap2\"], [\"s0\", \"s1\", \"s2\"], [\"s0\", \"ap1\", \"s2\"], [\"s0\", \"ap2\"], [\"s1\", \"ap0\"], [\"s1\", \"ap2\"], [\"s2\", \"ap0\"]]";
+    for (window, rate) in [(127, "ofdm-6"), (255, "ofdm-12"), (511, "ofdm-6")] {
+        let (data, after) = parts(rate);
+        let ratio = (data + after) / (9.0 * f64::from(window) / 2.0);
+        let all = 1.0 + 3.0 * ratio + ratio * ratio;
+        let (side, middle) = ((ratio + ratio * ratio) / all, ratio / all);
+        let seconds = 40;
+        let cells = [0, 1, 2].map(|n| sender(n, rate, window, false));
+        let (delivered, tries) = senders(seconds, deaf, &cells);
+        let share = |n: usize| delivered[n] as f64 * (data + after) / (seconds as f64 * 1e6);
+        for (n, expected) in [(0, side), (1, middle), (2, side)] {
+            assert!(
+                (share(n) / expected - 1.0).abs() < 0.1,
+                "{window} {rate} {n}: {}, expected {expected}",
+                share(n)
+            );
+        }
+        // Nobody collides: what is heard by two does not receive.
+        assert!(tries < delivered.iter().sum::<u64>() + 4);
+    }
+}
+
+#[test]
+fn hidden_stations_and_rts() {
+    let total = |channel: &str, path: &str| {
+        run(&upload(2, channel, path), 0).trace.delivered.iter().sum::<u64>() as f64
+    };
+    for (rate, without, with) in [
+        // After three doublings a back-off is at most 127 slots, 1.1 ms, and a frame takes 2: no gap is long enough.
+        ("ofdm-6", 0.0..0.001, 0.8..0.95),
+        ("ofdm-54", 0.2..0.4, 0.8..0.95),
+        // Frames of an aggregate that were over before the other began are received.
+        ("ht20-mcs7-lgi", 0.5..0.8, 0.9..1.0),
+    ] {
+        let part = |rts: &str| {
+            let path = format!("rate = \"{rate}\"{rts}");
+            total("deaf = [[\"s0\", \"s1\"]]", &path) / total("", &path)
+        };
+        let (plain, guarded) = (part(""), part(", rts_threshold = 0"));
+        assert!(without.contains(&plain) && with.contains(&guarded), "{rate}: {plain}, with RTS {guarded}");
+    }
+}
+
+#[test]
+fn positions_say_who_hears_whom() {
+    // 16 dBm and 46.7 dB over the first metre: -82 dBm is 51.3 m away at 30 dB for ten times the distance.
+    let placed = |x: &str| {
+        let places = [("ap", "30 m, 0 m"), ("s0", "0 m, 0 m"), ("s1", x)];
+        let path = "rate = \"ofdm-6\"";
+        let text = upload(2, "", path);
+        let sets = places.map(|(node, place)| (format!("node.{node}.position"), place.to_owned()));
+        let sets: Vec<(&str, &str)> = sets.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+        parse(&text, &sets)
+    };
+    let audible = |x: &str| {
+        let a = &placed(x).channels[0].audible;
+        (a.deaf.len(), a.faint.len())
+    };
+    assert_eq!([audible("51 m, 0 m"), audible("51 m, 8 m")], [(0, 0), (1, 0)]);
+    let far = placed("60 m, 0 m");
+    // 91 dB less over 30 m: 19 dB above the noise, at which 6 Mbit/s comes through; hidden from each other they destroy it all.
+    assert_eq!(far.resolved().matches("18986").count(), 2);
+    let mut world = watched(&far, 0).world;
+    run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
+    assert_eq!(world.trace.delivered, [0, 0]);
+}
