@@ -39,14 +39,9 @@ fn throughput_over_hops_on_a_channel_each() {
 
 #[test]
 fn the_first_and_the_third_hop_do_not_hear_each_other() {
-    // What the second relay sends meets, at the first, what the gateway sends: less than a third comes through, and with RTS more.
-    let third = saturated(&["far.up"], &[("channel.one.deaf", "[]")])[0];
+    // What the second relay sends destroys, at the first, what the gateway sends: still no two hops are served at once, and not more than
+    // a third comes through. The gateway has the losses, which keeps it from filling the relays' queues in vain.
+    let one = saturated(&["relay1.up"], &[])[0];
     let hidden = saturated(&["far.up"], &[])[0];
-    let rts = [
-        ("node.gateway.interface.mesh.rts_threshold", "0"),
-        ("node.relay1.interface.down.rts_threshold", "0"),
-    ];
-    let guarded = saturated(&["far.up"], &rts)[0];
-    assert!(hidden < 0.9 * third && hidden > 0.1 * third, "{hidden} of {third}");
-    assert!(guarded > hidden, "{guarded} {hidden}");
+    assert!((0.2..0.35).contains(&(hidden / one)), "{hidden} of {one}");
 }
