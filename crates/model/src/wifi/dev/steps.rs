@@ -58,7 +58,7 @@ impl Bench {
             }
         }
         let (_, mut hw, mut ctx) = self.rig.parts();
-        self.dev.tx_status(ms(0), ppdu, &mut hw, &mut ctx);
+        let _ = self.dev.tx_status(ms(0), ppdu, &mut hw, &mut ctx);
         let mut short = Vec::new();
         for rate in &rates {
             short.push(rate.trim_start_matches("ht20-mcs").trim_end_matches("-sgi"));
