@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Reason};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{
-    AirtimeParams, AqlParams, DriverConfig, FqParams, HtcParams, LegacyParams, Scheduler,
+    AirtimeParams, AqlParams, DriverConfig, FqParams, HtcParams, LegacyParams, Mac80211Rules, Scheduler,
 };
 
 fn drivers() -> impl Strategy<Value = DriverConfig> {
@@ -21,7 +21,18 @@ fn drivers() -> impl Strategy<Value = DriverConfig> {
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin)),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(airtime))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),
-        Just(DriverConfig::Fq(FqParams::default(), Scheduler::Mac80211(airtime, Some(AqlParams::default())))),
+        (
+            prop::bool::ANY,
+            prop_oneof![
+                Just(Mac80211Rules::Rounds),
+                Just(Mac80211Rules::VirtualTime),
+                Just(Mac80211Rules::RoundsWithPending),
+            ]
+        )
+            .prop_map(move |(limited, rules)| {
+                let aql = limited.then(AqlParams::default);
+                DriverConfig::Fq(FqParams::default(), Scheduler::Mac80211(airtime, aql, rules))
+            }),
     ]
 }
 

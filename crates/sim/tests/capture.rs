@@ -116,6 +116,7 @@ fn check_frame(read: &Read<'_>, at: Instant, rate: PhyRate, whole: bool, len: u3
             assert_eq!((present >> 19 & 1, index), (1, r.mcs));
             assert_eq!(bits & 1 == 1, r.width == Width::Mhz40);
         }
+        PhyRate::Vht(_) | PhyRate::He(_) => unreachable!("these scenarios have no such rates"),
     }
 }
 

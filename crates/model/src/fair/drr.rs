@@ -232,20 +232,21 @@ impl<T> Drr<T> {
     // spec: rfc8290 4.2, and paper: ending-the-anomaly alg2, alg3 - the same loop for bytes and for airtime.
     #[inline]
     pub fn next(&mut self, rounds: &mut Rounds, quantum: i64) -> Option<(Member, bool)> {
-        self.next_by(rounds, |_| quantum)
+        self.next_by(rounds, |_| quantum, |_| 0)
     }
 
-    /// The same where each member has a quantum of its own.
+    /// The same where each member has a quantum of its own, and may have used more than it was charged for: `pending`.
     #[inline]
     pub fn next_by(
         &mut self,
         rounds: &mut Rounds,
         quantum: impl Fn(Member) -> i64,
+        pending: impl Fn(Member) -> i64,
     ) -> Option<(Member, bool)> {
         loop {
             let (m, is_new) = rounds.head()?;
             let deficit = self.account(m);
-            if *deficit > 0 {
+            if *deficit > pending(m) {
                 return Some((m, is_new));
             }
             let more = quantum(m);

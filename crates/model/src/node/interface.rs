@@ -34,9 +34,34 @@ pub struct TxQueue {
 }
 
 impl TxQueue {
-    /// Queues a packet.
+    /// Queues a packet and feeds the device; also says, as [`TxQueue::run`], whether there may be more. What an empty
+    /// discipline lets pass goes straight to the device.
+    // linux: net/core/dev.c __dev_xmit_skb (4.4).
+    // deviation: not while the device's queue is stopped - the kernel then keeps the packet before the discipline, where no other
+    // can go before it.
     #[inline]
-    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+    pub fn send<S: Sink>(
+        &mut self,
+        now: Instant,
+        p: Pkt,
+        port: &mut impl Port<S>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> (Enqueue, bool) {
+        let hot = ctx.packets.get(p);
+        let at_once = self.requeue.is_empty()
+            && !port.is_stopped(Ac::of_tid(hot.tid))
+            && (hot.segs == 1 || port.takes_gso());
+        if at_once && self.qdisc.pass(hot) {
+            port.push(now, p, ctx);
+            return (Enqueue::Queued, false);
+        }
+        let answer = self.qdisc.enqueue(now, p, ctx);
+        (answer, self.run(now, port, ctx))
+    }
+
+    /// Queues a packet.
+    #[cfg(test)]
+    fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         self.qdisc.enqueue(now, p, ctx)
     }
 
@@ -177,6 +202,9 @@ impl TxQueues {
 mod tests {
     use super::*;
     use crate::fair::testing::Bench;
+    use crate::qdisc::Xstats;
+    use crate::qdisc::fifo::FifoParams;
+    use crate::qdisc::fq_codel::FqCodelParams;
     use crate::qdisc::pfifo_fast::PfifoFastParams;
     use crate::vocabulary::Seed;
 
@@ -271,6 +299,53 @@ mod tests {
         }
         let queue = q.iter().next().expect("a discipline");
         assert_eq!((queue.stats().requeues, queue.stats().packets, queue.backlog().0), (3, 1, 2));
+    }
+
+    #[test]
+    fn what_passes_is_a_packet_sent_and_no_flow() {
+        let config = QdiscConfig::FqCodel(FqCodelParams::default());
+        let mut stream = Seed { seed: 1, run: 0 }.stream("test");
+        let mut q = TxQueues::new(&config, Layout::Mq, PlaceId(0), &mut stream);
+        let (mut b, mut device) = (Bench::new(), Device::default());
+        let queue = q.queue_of(Ac::Be).expect("a discipline");
+        // The device stops for one packet: that is the one which its flow comes to know of.
+        for (n, stopped) in [(0, false), (1, false), (2, true), (3, false), (4, false)] {
+            device.stopped = if stopped { vec![Ac::Be] } else { Vec::new() };
+            let p = b.packet(n, 1500);
+            assert_eq!(queue.send(Instant::ZERO, p, &mut device, &mut b.ctx()), (Enqueue::Queued, false));
+        }
+        let Xstats::FqCodel(xstats) = queue.qdisc().xstats() else { panic!("not fq_codel") };
+        assert_eq!((device.got, queue.stats().packets, xstats.new_flow_count), (vec![0, 1, 2, 3, 4], 5, 1));
+    }
+
+    #[test]
+    fn what_passes_a_plain_queue_is_as_if_it_had_been_in_it() {
+        // By turns: a free device, one that is stopped, one that is free again, packets of one segment and of six.
+        let fifo = QdiscConfig::Fifo(FifoParams::Packets(2));
+        for config in [fifo, QdiscConfig::PfifoFast(PfifoFastParams::default())] {
+            let outcome = |passes: bool| {
+                let mut stream = Seed { seed: 1, run: 0 }.stream("test");
+                let mut q = TxQueues::new(&config, Layout::Mq, PlaceId(0), &mut stream);
+                let (mut b, mut device) = (Bench::new(), Device::default());
+                let mut answers = Vec::new();
+                for n in 0..40 {
+                    device.stopped = if n / 5 % 2 == 1 { vec![Ac::Be] } else { Vec::new() };
+                    let p = b.packet(n, 1500);
+                    b.packets.get_mut(p).segs = if n % 3 == 0 { 6 } else { 1 };
+                    let queue = q.queue_of(Ac::Be).expect("a discipline");
+                    let ctx = &mut b.ctx();
+                    answers.push(if passes {
+                        queue.send(Instant::ZERO, p, &mut device, ctx)
+                    } else {
+                        let answer = queue.enqueue(Instant::ZERO, p, ctx);
+                        (answer, queue.run(Instant::ZERO, &mut device, ctx))
+                    });
+                }
+                let queue = q.queue_of(Ac::Be).expect("a discipline");
+                (answers, device.got, queue.backlog(), queue.stats())
+            };
+            assert_eq!(outcome(true), outcome(false));
+        }
     }
 
     #[test]

@@ -98,6 +98,16 @@ impl CodelQdisc {
         Enqueue::Queued
     }
 
+    /// See [`super::Qdisc::pass`].
+    #[inline]
+    pub fn pass(&mut self, p: &Packet) -> bool {
+        let passes = self.params.limit > 0 && self.list.is_empty();
+        if passes {
+            self.sent.sent(p);
+        }
+        passes
+    }
+
     /// Takes the next packet; the law may drop others on the way.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {

@@ -1,7 +1,7 @@
 //! pfifo and bfifo: one queue with a limit in packets or in bytes, and a drop at its tail.
 
 use super::{Enqueue, QdiscStats};
-use crate::vocabulary::{Ctx, Instant, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
+use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
 
 /// Bytes for each packet of `txqueuelen` in bfifo's default limit: the MTU and an Ethernet header.
 // linux: net/sched/sch_fifo.c fifo_init (4.6) - psched_mtu of the device.
@@ -70,6 +70,20 @@ impl Fifo {
         }
         self.list.push(ctx.packets, p);
         Enqueue::Queued
+    }
+
+    /// See [`super::Qdisc::pass`].
+    #[inline]
+    pub fn pass(&mut self, p: &Packet) -> bool {
+        let fits = match self.params {
+            FifoParams::Packets(limit) => limit > 0,
+            FifoParams::Bytes(limit) => skb_len(p) <= limit,
+        };
+        let passes = fits && self.list.is_empty();
+        if passes {
+            self.stats.sent(p);
+        }
+        passes
     }
 
     /// Takes the first packet.

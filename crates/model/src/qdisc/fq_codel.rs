@@ -4,7 +4,7 @@ use super::{Enqueue, QdiscStats};
 use crate::aqm::codel::CodelParams;
 use crate::fair::drr::EmptyNew;
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Sink};
+use crate::vocabulary::{Ctx, Duration, Instant, Packet, Pkt, PlaceId, Sink};
 
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,6 +110,16 @@ impl FqCodel {
             Some(hit) if hit.queue == queue => Enqueue::Congested,
             _ => Enqueue::Queued,
         }
+    }
+
+    /// See [`super::Qdisc::pass`].
+    #[inline]
+    pub fn pass(&mut self, p: &Packet) -> bool {
+        let passes = self.params.limit > 0 && self.queues.total() == 0;
+        if passes {
+            self.sent.sent(p);
+        }
+        passes
     }
 
     /// Takes the next packet of the flow whose turn it is.

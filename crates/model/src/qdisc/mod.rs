@@ -285,6 +285,23 @@ impl Qdisc {
         each!(self, q => q.enqueue(now, p, ctx))
     }
 
+    /// Whether a packet that comes now may leave without having been inside: the discipline holds no other and would have taken
+    /// it. It counts as sent; no flow and no control law knows of it.
+    // linux: net/core/dev.c __dev_xmit_skb, TCQ_F_CAN_BYPASS (4.4) - pfifo, bfifo, pfifo_fast, codel, fq_codel and sfq are passed by.
+    #[inline]
+    pub fn pass(&mut self, p: &Packet) -> bool {
+        match self {
+            Self::Fifo(q) => q.pass(p),
+            Self::PfifoFast(q) => q.pass(p),
+            Self::Codel(q) => q.pass(p),
+            Self::FqCodel(q) => q.pass(p),
+            Self::Sfq(q) => q.pass(p),
+            Self::Cake(_) | Self::Pie(_) | Self::Fq(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) => {
+                false
+            }
+        }
+    }
+
     /// Hands the next packet to the caller, if one may leave now.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {

@@ -1,7 +1,7 @@
 //! pfifo_fast: three strict-priority FIFO bands.
 
 use super::{Enqueue, QdiscStats};
-use crate::vocabulary::{Ctx, Instant, Pkt, PktList, PlaceId, Reason, Sink};
+use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink};
 
 /// Parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +54,16 @@ impl PfifoFast {
         }
         self.bands[band].push(ctx.packets, p);
         Enqueue::Queued
+    }
+
+    /// See [`super::Qdisc::pass`].
+    #[inline]
+    pub fn pass(&mut self, p: &Packet) -> bool {
+        let passes = self.params.limit > 0 && self.bands.iter().all(PktList::is_empty);
+        if passes {
+            self.stats.sent(p);
+        }
+        passes
     }
 
     /// Takes the first packet of the first band that has one.

@@ -14,7 +14,9 @@ use self::deques::{Deque, Pool};
 use super::{Enqueue, QdiscStats};
 use crate::fair::drr::{Drr, Member, Rounds};
 use crate::fair::flow_queues::Salt;
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, Reason, Sink, Stream, skb_len};
+use crate::vocabulary::{
+    Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, Stream, skb_len,
+};
 
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,6 +149,16 @@ impl Sfq {
             return Enqueue::Queued;
         }
         if slot == self.drop_one(now, ctx) { Enqueue::Congested } else { Enqueue::Queued }
+    }
+
+    /// See [`super::Qdisc::pass`].
+    #[inline]
+    pub fn pass(&mut self, p: &Packet) -> bool {
+        let passes = self.packets == 0;
+        if passes {
+            self.stats.sent(p);
+        }
+        passes
     }
 
     /// Takes the next packet of the slot whose turn it is.

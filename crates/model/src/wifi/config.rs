@@ -95,9 +95,26 @@ pub enum Scheduler {
     Airtime(AirtimeParams),
     /// Algorithm 3 as the paper prints it, station by station (scheme `airtime_as_printed`).
     AirtimeAsPrinted(AirtimeParams),
-    /// The scheduler that mac80211 has had since 5.1, but for the virtual time of 5.13 to 5.17 (scheme `mac80211`). Its
-    /// `sparse` says nothing: there is one list, and whoever becomes active stands at its head.
-    Mac80211(AirtimeParams, Option<AqlParams>),
+    /// The scheduler that mac80211 has had since 5.1 (scheme `mac80211`). Its `sparse` says nothing: there is one list.
+    Mac80211(AirtimeParams, Option<AqlParams>, Mac80211Rules),
+}
+
+/// By which kernel's rules mac80211 serves stations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mac80211Rules {
+    /// 5.1 to 5.13: deficit rounds; whoever becomes active stands first, and whoever has no frames is not listed.
+    // linux: net/mac80211/tx.c ieee80211_next_txq (5.1).
+    #[default]
+    Rounds,
+    /// 5.14 to 5.19: virtual time.
+    // linux: net/mac80211/tx.c ieee80211_next_txq (5.15), commit 2433647bc8d9 of June 2021.
+    VirtualTime,
+    /// Since 6.0: deficit rounds again. What is below the queues counts as used where airtime queue limits know it, who
+    /// owes stays listed for 100 ms, and who has not had frames for so long is not charged.
+    // linux: net/mac80211/tx.c ieee80211_sta_deficit, ieee80211_txq_keep_active (6.0), commits 942741dabcb4, 9c1be3cde004,
+    // 8ccc07028cb7 and c77bfab92371 of June 2022.
+    // deviation: without the limit of all of a category (8e4bac067105), which begins at 12 ms: two aggregates are less.
+    RoundsWithPending,
 }
 
 /// Airtime queue limits: how much airtime may wait below the queues of the MAC.

@@ -52,7 +52,11 @@ impl WifiDev {
             deadlines,
         };
         for n in 0..dev.tx.peers.len() {
-            dev.expect(Instant::ZERO, PeerId::from_index(n));
+            let peer = PeerId::from_index(n);
+            dev.expect(Instant::ZERO, peer);
+            if let Driver::Fq(fq) = &mut dev.driver {
+                fq.weigh(peer, dev.tx.peers[n].weight);
+            }
         }
         dev
     }
@@ -220,9 +224,9 @@ impl WifiDev {
         {
             self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
         }
-        self.driver.charge_tx(tid, ppdu.airtime);
+        self.driver.charge_tx(now, tid, ppdu.airtime);
         if self.tx.tids[tid.index()].has_waiting() {
-            self.driver.schedule(tid);
+            self.driver.schedule(now, tid);
         }
         woken
     }
@@ -274,7 +278,7 @@ impl WifiDev {
                 self.note(tid.index());
                 // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
                 if got.whole != 0 {
-                    self.driver.charge_rx(tid, airtime);
+                    self.driver.charge_rx(now, tid, airtime);
                 }
             }
             Content::Bar { start } => {
@@ -295,7 +299,7 @@ impl WifiDev {
             Content::AddbaResponse => {
                 if matches!(self.tx.tids[tid.index()].session, Session::Asked(_)) {
                     self.tx.tids[tid.index()].open();
-                    self.driver.schedule(tid);
+                    self.driver.schedule(now, tid);
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
                 }
             }
@@ -335,7 +339,7 @@ impl WifiDev {
                     let tid = TidIndex((part - rx.len()) as u32);
                     tx.tids[tid.index()].session = Session::Closed;
                     self.closed[tid.peer().index()] |= 1 << tid.tid();
-                    self.driver.schedule(tid);
+                    self.driver.schedule(now, tid);
                     self.driver.fill(now, tid.ac(), tx, hw, ctx);
                 }
             }

@@ -34,7 +34,8 @@ impl Beacon {
     /// All after the time stamp, which is the only part that differs between beacons.
     pub fn after_timestamp(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        let wide = self.width == Width::Mhz40;
+        // deviation: a channel of 80 or 160 MHz has no elements of VHT and HE - for a station with HT it is one of 40 MHz.
+        let wide = self.width >= Width::Mhz40;
         let Tuning { number, .. } = self.tuning;
         out.extend((self.interval.div_ceil(TIME_UNIT) as u16).to_le_bytes());
         // spec: ieee80211-2016 9.4.1.4 - capabilities: an infrastructure network.

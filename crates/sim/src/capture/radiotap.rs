@@ -2,7 +2,9 @@
 // spec: radiotap.org - fields in the order of their bits, each aligned to its size, all little-endian.
 
 use stillair_model::vocabulary::{Duration, Instant};
-use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Preamble, Width, dsss_preamble_nanos};
+use stillair_model::wifi::phy::{
+    Band, Gi, HeGi, HeRate, HtRate, PhyRate, Preamble, VhtRate, Width, dsss_preamble_nanos,
+};
 
 use super::body::Body;
 
@@ -22,6 +24,8 @@ mod present {
     pub const RX_FLAGS: u32 = 1 << 14;
     pub const MCS: u32 = 1 << 19;
     pub const AMPDU: u32 = 1 << 20;
+    pub const VHT: u32 = 1 << 21;
+    pub const HE: u32 = 1 << 23;
 }
 
 const SHORT_PREAMBLE: u8 = 0x02;
@@ -31,6 +35,18 @@ const SHORT_GI: u8 = 0x80;
 
 /// Of the MCS field: width, index, guard interval, format, coding, space-time and extension streams are known.
 const MCS_KNOWN: u8 = 0x7f;
+
+/// Of the VHT field: guard interval and width are known.
+// spec: radiotap.org/fields/VHT.
+const VHT_KNOWN: u16 = 0x0004 | 0x0040;
+const VHT_SHORT_GI: u8 = 0x04;
+/// Codes of the four widths.
+const VHT_WIDTHS: [u8; 4] = [0, 1, 4, 11];
+
+/// Of the HE field: a single user's PPDU of which MCS, coding (LDPC) and width are known; guard interval and training fields.
+// spec: radiotap.org/fields/HE.
+const HE_KNOWN: [u16; 2] = [0x0020 | 0x0080 | 0x4000, 0x0002 | 0x0004];
+const HE_LDPC: u16 = 0x2000;
 
 /// Of the A-MPDU field: whether a frame is the last one is known; it is.
 const LAST_KNOWN: u16 = 0x0004;
@@ -107,7 +123,41 @@ pub fn preamble(rate: PhyRate) -> Duration {
         PhyRate::Ofdm(_) => 20,
         PhyRate::Dsss(_, preamble) => dsss_preamble_nanos(preamble) / 1_000,
         PhyRate::Ht(r) => 32 + 4 * [1, 2, 4, 4][usize::from(r.streams() - 1)],
+        PhyRate::Vht(r) => return Duration::from_nanos(r.preamble_nanos()),
+        PhyRate::He(r) => return Duration::from_nanos(r.preamble_nanos()),
     })
+}
+
+/// The field that only VHT or HE frames have.
+fn wide_field(rate: PhyRate) -> Option<(u32, [u8; 12])> {
+    let mut field = [0; 12];
+    match rate {
+        PhyRate::Vht(VhtRate { mcs, streams, width, gi }) => {
+            field[..2].copy_from_slice(&VHT_KNOWN.to_le_bytes());
+            field[2] = if gi == Gi::Short { VHT_SHORT_GI } else { 0 };
+            field[3] = VHT_WIDTHS[width as usize];
+            field[4] = mcs << 4 | streams;
+            Some((present::VHT, field))
+        }
+        PhyRate::He(HeRate { mcs, streams, width, gi }) => {
+            // Training fields of twice or four times the shortest length; one, two or four of them.
+            let size = if gi == HeGi::Ns3200 { 3 } else { 2 };
+            let count = [0, 1, 2, 2][usize::from(streams - 1)];
+            let words = [
+                HE_KNOWN[0],
+                HE_KNOWN[1],
+                u16::from(mcs) << 8 | HE_LDPC,
+                0,
+                width as u16 | (gi as u16) << 4 | size << 6 | count << 8,
+                u16::from(streams),
+            ];
+            for (bytes, word) in field.chunks_mut(2).zip(words) {
+                bytes.copy_from_slice(&word.to_le_bytes());
+            }
+            Some((present::HE, field))
+        }
+        _ => None,
+    }
 }
 
 /// When the first bit of the PPDU's first MPDU reached the MAC, in microseconds.
@@ -140,18 +190,25 @@ impl Radiotap {
                 mcs = [MCS_KNOWN, wide | short << 2, index];
                 flags |= if short == 1 { SHORT_GI } else { 0 };
             }
+            PhyRate::Vht(_) | PhyRate::He(_) => {}
         }
         if self.bad_fcs {
             flags |= BAD_FCS;
         }
-        let mut head = [0; 40];
-        let mut len = if bits & p::MCS == 0 { 26 } else { 29 };
+        let mut head = [0; 48];
+        let mut len = if bits & p::MCS == 0 { 26 } else { 29_usize };
         if let Some(ampdu) = self.ampdu {
             bits |= p::AMPDU;
             let status = LAST_KNOWN | if ampdu.last { IS_LAST } else { 0 };
-            head[32..36].copy_from_slice(&ampdu.reference.to_le_bytes());
-            head[36..38].copy_from_slice(&status.to_le_bytes());
-            len = 40;
+            let at = len.next_multiple_of(4);
+            head[at..at + 4].copy_from_slice(&ampdu.reference.to_le_bytes());
+            head[at + 4..at + 6].copy_from_slice(&status.to_le_bytes());
+            len = at + 8;
+        }
+        if let Some((bit, field)) = wide_field(self.rate) {
+            bits |= bit;
+            head[len..len + 12].copy_from_slice(&field);
+            len += 12;
         }
         head[2..4].copy_from_slice(&(len as u16).to_le_bytes());
         head[4..8].copy_from_slice(&bits.to_le_bytes());

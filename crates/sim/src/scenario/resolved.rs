@@ -1,5 +1,6 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod path;
 mod tcp;
 
 use serde_json::{Value, json};
@@ -9,16 +10,14 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
-use stillair_model::wifi::config::{DriverConfig, Scheduler};
-use stillair_model::wifi::phy::{Band, Width};
+use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler};
+use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use super::{
     EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
 };
-
-mod path;
 
 use path::{errors, rates, traced};
 
@@ -29,7 +28,7 @@ impl Scenario {
             json!({
                 "name": c.name,
                 "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0 },
-                "width_mhz": match c.width { Width::Mhz20 => 20, Width::Mhz40 => 40 },
+                "width_mhz": c.width.megahertz(),
                 "lowest_rate": c.lowest_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),
                 "protection": c.protection.map(|rate| rate.to_string()),
@@ -390,10 +389,12 @@ fn driver(config: &DriverConfig) -> Value {
         Scheduler::RoundRobin => ("round_robin", None),
         Scheduler::Airtime(a) => ("airtime", Some(a)),
         Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
-        Scheduler::Mac80211(a, _) => ("mac80211", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::VirtualTime) => ("mac80211_virtual_time", Some(a)),
+        Scheduler::Mac80211(a, _, Mac80211Rules::RoundsWithPending) => ("mac80211_with_pending", Some(a)),
     };
     let aql = match scheduler {
-        Scheduler::Mac80211(_, Some(aql)) => json!({
+        Scheduler::Mac80211(_, Some(aql), _) => json!({
             "low_ns": aql.low.nanos(),
             "high_ns": aql.high.nanos(),
             "threshold_ns": aql.threshold.nanos(),

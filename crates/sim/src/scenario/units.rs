@@ -3,7 +3,7 @@
 //! Each reader answers `Err` with what would have been right.
 
 use stillair_model::vocabulary::{Duration, Rate};
-use stillair_model::wifi::phy::{Gi, HtRate, OfdmRate, PhyRate, Width};
+use stillair_model::wifi::phy::{Gi, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
 /// What would have been right.
 pub(super) type Expected = String;
@@ -113,7 +113,9 @@ pub(super) fn phy_rates(in_chain: bool) -> Vec<String> {
     });
     let ofdm = OfdmRate::ALL.into_iter().map(|rate| PhyRate::Ofdm(rate).to_string());
     let dsss = PhyRate::all_dsss().map(|rate| rate.to_string());
-    short.chain(ht).chain(ofdm).chain(dsss).collect()
+    let vht = VhtRate::all().map(|rate| PhyRate::Vht(rate).to_string());
+    let he = HeRate::all().map(|rate| PhyRate::He(rate).to_string());
+    short.chain(ht).chain(ofdm).chain(dsss).chain(vht).chain(he).collect()
 }
 
 /// Names of the rates without HT.
@@ -189,6 +191,9 @@ pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Exp
         if text.starts_with("ofdm") {
             let all = OfdmRate::ALL.map(|r| format!("\"{}\"", PhyRate::Ofdm(r)));
             return format!("an OFDM rate: one of {}", all.join(", "));
+        }
+        if text.starts_with("vht") || text.starts_with("he") {
+            return "a rate such as \"vht80-mcs9-nss2-sgi\" (mcs 0 to 9, where the standard has it) or \"he80-mcs11-nss2-gi0.8\"".to_owned();
         }
         let short = if matches!(base, Some(PhyRate::Ht(_))) { " or \"mcs15\"" } else { "" };
         format!("an HT rate such as \"ht20-mcs15-sgi\"{short} (mcs 0 to {})", HtRate::MAX_MCS)

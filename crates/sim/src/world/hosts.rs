@@ -1,7 +1,7 @@
 //! What nodes do with packets: routing, local delivery, transmit queues, wires.
 
 use stillair_model::node::classify::classify;
-use stillair_model::node::interface::Port;
+use stillair_model::node::interface::{Port, TxQueue};
 use stillair_model::node::routes::Route;
 use stillair_model::node::{gro, gso};
 use stillair_model::qdisc::Enqueue;
@@ -62,6 +62,21 @@ fn push_directly<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &m
         port.push(now, p, ctx);
     } else {
         push_segments(now, p, port, ctx);
+    }
+}
+
+/// Feeds a device from a transmit queue, after a packet has been queued, if there is one.
+#[inline]
+fn feed<S: Sink>(
+    now: Instant,
+    queue: &mut TxQueue,
+    p: Option<Pkt>,
+    port: &mut impl Port<S>,
+    ctx: &mut Ctx<'_, S>,
+) -> (Enqueue, bool) {
+    match p {
+        Some(p) => queue.send(now, p, port, ctx),
+        None => (Enqueue::Queued, queue.run(now, port, ctx)),
     }
 }
 
@@ -196,27 +211,22 @@ impl<S: Sink> World<S> {
 
     /// Queues a packet at an interface and feeds its device. What the device takes directly is not refused.
     fn transmit(&mut self, interface: IfId, ac: Ac, p: Pkt) -> Enqueue {
+        if let Some(answer) = self.feed(interface, ac, Some(p)) {
+            return answer;
+        }
         let now = self.now;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        match self.interfaces[interface.index()].tx.queue_of(ac) {
-            Some(queue) => {
-                let answer = queue.enqueue(now, p, ctx);
-                self.run_queue(interface, ac);
-                return answer;
+        match self.interfaces[interface.index()].device {
+            Device::Wire(id) => {
+                let tso = self.interfaces[interface.index()].tso;
+                let wire = &mut self.wires[id.index()];
+                push_directly(now, p, &mut WirePort { wire, id, tso }, ctx);
+                self.arm_wire(id);
             }
-            None => match self.interfaces[interface.index()].device {
-                Device::Wire(id) => {
-                    let tso = self.interfaces[interface.index()].tso;
-                    let wire = &mut self.wires[id.index()];
-                    push_directly(now, p, &mut WirePort { wire, id, tso }, ctx);
-                    self.arm_wire(id);
-                }
-                Device::Wifi(dev) => {
-                    let (wlan, hw) =
-                        self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-                    push_directly(now, p, &mut WifiPort(&mut wlan.dev, hw), ctx);
-                }
-            },
+            Device::Wifi(dev) => {
+                let (wlan, hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+                push_directly(now, p, &mut WifiPort(&mut wlan.dev, hw), ctx);
+            }
         }
         Enqueue::Queued
     }
@@ -234,24 +244,31 @@ impl<S: Sink> World<S> {
 
     /// Feeds a device from one of its transmit queues.
     pub(super) fn run_queue(&mut self, id: IfId, ac: Ac) {
+        let _ = self.feed(id, ac, None);
+    }
+
+    /// The same after a packet has been queued, if there is one, with the queue's answer; none if there is no queue.
+    #[inline]
+    fn feed(&mut self, id: IfId, ac: Ac, p: Option<Pkt>) -> Option<Enqueue> {
         let now = self.now;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
         let interface = &mut self.interfaces[id.index()];
         let watchdog = interface.watchdog;
-        let Some(queue) = interface.tx.queue_of(ac) else { return };
-        let more = match interface.device {
+        let queue = interface.tx.queue_of(ac)?;
+        let (answer, more) = match interface.device {
             Device::Wire(wire) => {
                 let under = &mut self.wires[wire.index()];
                 let armed = under.is_under_way();
-                let more = queue.run(now, &mut WirePort { wire: under, id: wire, tso: interface.tso }, ctx);
+                let fed =
+                    feed(now, queue, p, &mut WirePort { wire: under, id: wire, tso: interface.tso }, ctx);
                 if !armed {
                     self.arm_wire(wire);
                 }
-                more
+                fed
             }
             Device::Wifi(dev) => {
                 let (wlan, hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-                queue.run(now, &mut WifiPort(&mut wlan.dev, hw), ctx)
+                feed(now, queue, p, &mut WifiPort(&mut wlan.dev, hw), ctx)
             }
         };
         if more {
@@ -260,6 +277,7 @@ impl<S: Sink> World<S> {
         if let Some(first) = watchdog {
             self.arm_watchdog(id, ac, first);
         }
+        Some(answer)
     }
 
     /// After a discipline that holds packets back was asked for some: the timer that asks it again.

@@ -5,9 +5,13 @@ use crate::aqm::codel::CodelParams;
 use crate::fair::drr::{EmptyNew, Member, Rounds};
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Sink};
-use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams, AqlParams, FqParams, Scheduler};
+use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams, AqlParams, FqParams, Mac80211Rules, Scheduler};
 use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
+
+mod virtual_time;
+
+use virtual_time::{ACTIVE, VirtualTime};
 
 /// CoDel's parameters for one station.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,6 +29,10 @@ pub struct Fq {
     queues: FlowQueues,
     rounds: [Rounds; 4],
     stations: Vec<StationCodel>,
+    weights: Vec<u32>,
+    /// When an identifier that stands for a station and category had frames last, where the rules ask for it.
+    active: Vec<Option<Instant>>,
+    clocks: VirtualTime,
 }
 
 /// The identifier that stands for all of a peer's identifiers of one category.
@@ -65,20 +73,34 @@ impl Fq {
             queues,
             rounds: Default::default(),
             stations: vec![StationCodel::default(); peers],
+            weights: vec![AIRTIME_WEIGHT; peers],
+            active: vec![None; peers * TIDS],
+            clocks: VirtualTime::new(peers),
         }
+    }
+
+    /// A station's airtime weight.
+    pub fn weigh(&mut self, peer: PeerId, weight: u32) {
+        self.weights[peer.index()] = weight;
+        self.clocks.weigh(peer, weight);
     }
 
     /// Queues a packet; others are dropped if a limit is exceeded.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.queues.enqueue(now, Tin(tid.0), p, ctx);
         self.queues.trim(now, ctx);
-        self.schedule(tid);
+        self.schedule(now, tid);
     }
 
     /// The identifier has frames: whoever is scheduled for it joins the rounds, unless listed already.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c __ath_tx_queue_tid (4.11) - new only with some deficit left.
     // paper: ending-the-anomaly 3.2 - a station that becomes active is new.
-    pub fn schedule(&mut self, tid: TidIndex) {
+    pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
+        match self.rules() {
+            Some(Mac80211Rules::VirtualTime) => return self.clocks.schedule(now, tid),
+            Some(Mac80211Rules::RoundsWithPending) => self.active[account(tid)] = Some(now),
+            _ => {}
+        }
         let unit = self.unit(tid);
         let to_new = match self.scheduler {
             Scheduler::RoundRobin => false,
@@ -103,6 +125,9 @@ impl Fq {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
+        if self.rules() == Some(Mac80211Rules::VirtualTime) {
+            return self.fill_by_clock(now, ac, tx, hw, ctx);
+        }
         // The first of those that airtime queue limits hold back, since anything was sent.
         let mut held_back = None;
         loop {
@@ -112,12 +137,18 @@ impl Fq {
                 Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) => {
                     self.queues.tins_mut().next(rounds, quantum(&a))
                 }
-                Scheduler::Mac80211(a, _) => {
-                    let weight = |m: Member| i64::from(tx.peers[TidIndex(m.0).peer().index()].weight);
+                Scheduler::Mac80211(a, aql, rules) => {
+                    let weights = &self.weights;
+                    let weight = |m: Member| i64::from(weights[TidIndex(m.0).peer().index()]);
                     let share = |m: Member| quantum(&a) * weight(m) / i64::from(AIRTIME_WEIGHT);
                     // deviation: at least 10 us, as less would only cost rounds.
                     let share = |m: Member| share(m).max(10_000);
-                    self.queues.tins_mut().next_by(rounds, share)
+                    let counted = rules == Mac80211Rules::RoundsWithPending && aql.is_some();
+                    let pending = |m: Member| match counted {
+                        true => below(TidIndex(m.0), tx, hw).0.nanos() as i64,
+                        false => 0,
+                    };
+                    self.queues.tins_mut().next_by(rounds, share, pending)
                 }
             };
             let Some((unit, _)) = head else { break };
@@ -132,7 +163,7 @@ impl Fq {
             };
             // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (5.18) - whoever has too much below
             // the queues goes to the end, and the round is over when nobody else is left.
-            if let Scheduler::Mac80211(_, Some(aql)) = self.scheduler
+            if let Scheduler::Mac80211(_, Some(aql), _) = self.scheduler
                 && !allows(&aql, tid, tx, hw)
             {
                 if held_back == Some(unit) {
@@ -165,17 +196,57 @@ impl Fq {
         }
     }
 
+    /// Serves stations in the order of their clocks, each once, until the hardware is full.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (5.15) - one aggregate for each that mac80211 names.
+    fn fill_by_clock<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let Scheduler::Mac80211(_, aql, _) = self.scheduler else { return };
+        let mut at = None;
+        loop {
+            let may = |tid| aql.is_none_or(|aql| allows(&aql, tid, tx, hw));
+            let Some(tid) = self.clocks.next(ac, &mut at, may) else { break };
+            let unit = Member(tid.0);
+            if self.backlogged(unit, tx).is_some() {
+                let codel = self.codel(tid.peer());
+                let queues = &mut self.queues;
+                let mut pull = |ctx: &mut Ctx<'_, S>| queues.dequeue(now, Tin(tid.0), &codel, ctx);
+                if tx.attempt(now, tid, hw, ctx, &mut pull) == Attempt::Full {
+                    tx.hold_one(now, tid, ctx, pull);
+                    break;
+                }
+            }
+            if self.backlogged(unit, tx).is_none() {
+                self.clocks.leave(now, ac, &mut at);
+            }
+        }
+    }
+
     /// Charges a station for what it was sent, retries included.
-    pub fn charge_tx(&mut self, tid: TidIndex, airtime_used: Duration) {
+    pub fn charge_tx(&mut self, now: Instant, tid: TidIndex, airtime_used: Duration) {
         if airtime(&self.scheduler).is_some_and(|a| a.charge_tx) {
-            self.queues.tins_mut().charge(Member(tid.0), airtime_used.nanos() as i64);
+            self.charge(now, tid, airtime_used);
         }
     }
 
     /// Charges a station for what it sent.
-    pub fn charge_rx(&mut self, tid: TidIndex, airtime_used: Duration) {
+    pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, airtime_used: Duration) {
         if airtime(&self.scheduler).is_some_and(|a| a.charge_rx) {
-            self.queues.tins_mut().charge(Member(tid.0), airtime_used.nanos() as i64);
+            self.charge(now, tid, airtime_used);
+        }
+    }
+
+    fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration) {
+        match self.rules() {
+            Some(Mac80211Rules::VirtualTime) => self.clocks.charge(tid, used),
+            Some(Mac80211Rules::RoundsWithPending)
+                if self.active[account(tid)].is_none_or(|at| now.saturating_since(at) > ACTIVE) => {}
+            _ => self.queues.tins_mut().charge(Member(tid.0), used.nanos() as i64),
         }
     }
 
@@ -208,6 +279,13 @@ impl Fq {
     #[cfg(test)]
     pub(crate) fn is_slow(&self, peer: PeerId) -> bool {
         self.stations[peer.index()].slow
+    }
+
+    fn rules(&self) -> Option<Mac80211Rules> {
+        match self.scheduler {
+            Scheduler::Mac80211(.., rules) => Some(rules),
+            _ => None,
+        }
     }
 
     fn codel(&self, peer: PeerId) -> CodelParams {
@@ -243,13 +321,18 @@ impl Fq {
 fn airtime(scheduler: &Scheduler) -> Option<&AirtimeParams> {
     match scheduler {
         Scheduler::RoundRobin => None,
-        Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) | Scheduler::Mac80211(a, _) => Some(a),
+        Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) | Scheduler::Mac80211(a, ..) => Some(a),
     }
 }
 
-/// Whether airtime queue limits let a station have more below the queues: what its PPDUs there take at their first rate.
+/// Place of a station and category among the identifiers.
+const fn account(tid: TidIndex) -> usize {
+    representative(tid.peer(), tid.ac()).index()
+}
+
+/// Airtime below the queues, of a station in one category and of all: what PPDUs there take at their first rate.
 // deviation: mac80211 reckons each frame by itself at the last rate used; here a PPDU is what it will be on the air.
-fn allows(aql: &AqlParams, tid: TidIndex, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
+fn below(tid: TidIndex, tx: &Transmitter, hw: &Hardware<'_>) -> (Duration, Duration) {
     let (mut own, mut all) = (Duration::ZERO, Duration::ZERO);
     for ppdu in hw.radio.ppdus().filter(|ppdu| ppdu.header.dev == tx.dev) {
         let takes = ppdu_duration_without_extension(ppdu.chain.entries()[0].rate, ppdu.bytes);
@@ -258,6 +341,12 @@ fn allows(aql: &AqlParams, tid: TidIndex, tx: &Transmitter, hw: &Hardware<'_>) -
             own += takes;
         }
     }
+    (own, all)
+}
+
+/// Whether airtime queue limits let a station have more below the queues.
+fn allows(aql: &AqlParams, tid: TidIndex, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
+    let (own, all) = below(tid, tx, hw);
     own < aql.low || (own < aql.high && all < aql.threshold)
 }
 

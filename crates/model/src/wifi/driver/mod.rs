@@ -97,10 +97,10 @@ impl Driver {
     }
 
     /// The identifier has frames to send (again).
-    pub fn schedule(&mut self, tid: TidIndex) {
+    pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         match self {
             Self::Legacy(d) => d.schedule(tid),
-            Self::Fq(d) => d.schedule(tid),
+            Self::Fq(d) => d.schedule(now, tid),
             Self::Htc(d) => d.schedule(tid),
         }
     }
@@ -116,16 +116,16 @@ impl Driver {
     }
 
     /// A PPDU to a station is done with, after all its tries.
-    pub fn charge_tx(&mut self, tid: TidIndex, airtime: Duration) {
+    pub fn charge_tx(&mut self, now: Instant, tid: TidIndex, airtime: Duration) {
         if let Self::Fq(d) = self {
-            d.charge_tx(tid, airtime);
+            d.charge_tx(now, tid, airtime);
         }
     }
 
     /// A station sent something.
-    pub fn charge_rx(&mut self, tid: TidIndex, airtime: Duration) {
+    pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, airtime: Duration) {
         if let Self::Fq(d) = self {
-            d.charge_rx(tid, airtime);
+            d.charge_rx(now, tid, airtime);
         }
     }
 

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
+use crate::wifi::tx::tid::Session;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
 
 /// Whose turn it stays, or not, after the hardware was found full.
@@ -57,6 +58,9 @@ impl Round {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
+        if self.waits_for_room(ac, tx, hw) {
+            return;
+        }
         let mut last = self.turns[ac.index()].back().copied();
         let mut sent = false;
         while let Some(tid) = self.turns[ac.index()].pop_front() {
@@ -88,6 +92,17 @@ impl Round {
                 last = self.turns[ac.index()].back().copied();
             }
         }
+    }
+
+    /// Whether going round would change nothing, for want of room in the hardware or of frames: what most new frames find.
+    #[inline]
+    fn waits_for_room(&self, ac: Ac, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
+        let turns = &self.turns[ac.index()];
+        let Some(&first) = turns.front() else { return true };
+        let t = &tx.tids[first.index()];
+        let stays = self.when_full == WhenFull::KeepsTurn
+            || (turns.len() == 1 && (t.has_waiting() || !self.queues[first.index()].is_empty()));
+        stays && t.may_send() && !hw.radio.room(ac, t.session == Session::Open)
     }
 
     /// Packets in all queues.

@@ -1,13 +1,22 @@
 //! Rates as stable numbers, for those who must not know rates: `0x100 + MCS`, with `0x40` for 40 MHz and `0x80` for the
-//! short guard interval; Mbit/s for OFDM; `0x200 +` place for 802.11b, with `0x80` for the short preamble.
+//! short guard interval; Mbit/s for OFDM; `0x200 +` place for 802.11b, with `0x80` for the short preamble; `0x1000 + MCS` for VHT and
+//! `0x2000 + MCS` for HE, with streams less one from bit 4, the width's place from bit 6 and the guard interval's from bit 8 on.
 
 use super::rate::{DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, Width};
+use super::vht_he::{HeGi, HeRate, VhtRate};
 use crate::vocabulary::RateCode;
 
 const HT: u16 = 0x100;
 const DSSS: u16 = 0x200;
 const WIDE: u16 = 0x40;
 const SHORT: u16 = 0x80;
+const VHT: u16 = 0x1000;
+const HE: u16 = 0x2000;
+
+/// MCS, streams, width and guard interval of VHT and HE.
+const fn packed(mcs: u8, streams: u8, width: Width, gi: u8) -> u16 {
+    mcs as u16 | ((streams - 1) as u16) << 4 | (width as u16) << 6 | (gi as u16) << 8
+}
 
 impl PhyRate {
     /// The number of this rate.
@@ -21,11 +30,28 @@ impl PhyRate {
                 let short = if matches!(r.gi, Gi::Short) { SHORT } else { 0 };
                 HT | wide | short | r.mcs as u16
             }
+            Self::Vht(r) => VHT | packed(r.mcs, r.streams, r.width, matches!(r.gi, Gi::Short) as u8),
+            Self::He(r) => HE | packed(r.mcs, r.streams, r.width, r.gi as u8),
         })
     }
 
     /// The rate of this number; `None` if there is none.
     pub fn of_code(RateCode(code): RateCode) -> Option<Self> {
+        let mcs = (code & 0xf) as u8;
+        let (streams, width) = ((code >> 4 & 3) as u8 + 1, Width::ALL[usize::from(code >> 6 & 3)]);
+        let gi = usize::from(code >> 8 & 0xf);
+        match code & 0xf000 {
+            VHT => {
+                let gi = *[Gi::Long, Gi::Short].get(gi)?;
+                let rate = VhtRate { mcs, streams, width, gi };
+                return (mcs <= VhtRate::MAX_MCS && rate.is_allowed()).then_some(Self::Vht(rate));
+            }
+            HE => {
+                let gi = *HeGi::ALL.get(gi)?;
+                return (mcs <= HeRate::MAX_MCS).then_some(Self::He(HeRate { mcs, streams, width, gi }));
+            }
+            _ => {}
+        }
         if code & !SHORT & !3 == DSSS {
             let rate = DsssRate::ALL[usize::from(code & 3)];
             let preamble = if code & SHORT == 0 { Preamble::Long } else { Preamble::Short };
@@ -49,7 +75,7 @@ mod tests {
     #[test]
     fn each_rate_has_one_number() {
         let codes: Vec<u16> = (0..=u16::MAX).filter(|&n| PhyRate::of_code(RateCode(n)).is_some()).collect();
-        assert_eq!(codes.len(), 8 + 32 * 2 * 2 + 7);
+        assert_eq!(codes.len(), 8 + 32 * 2 * 2 + 7 + VhtRate::all().count() + HeRate::all().count());
         for code in codes {
             assert_eq!(PhyRate::of_code(RateCode(code)).map(PhyRate::code), Some(RateCode(code)));
         }

@@ -9,7 +9,8 @@
 mod code;
 
 use super::frame;
-use super::rate::{DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, Width};
+use super::rate::{DsssRate, OfdmRate, PhyRate, Preamble};
+use super::vht_he::{HeGi, HeRate};
 use code::{Puncturing, decoded};
 use libm::{erfc, exp, log1p, pow, sqrt};
 
@@ -31,11 +32,14 @@ enum Modulation {
     Qpsk,
     Qam16,
     Qam64,
+    Qam256,
+    Qam1024,
 }
 
-/// Modulation and code of the eight kinds of HT rates, and of the eight OFDM rates.
-// spec: ieee80211-2016 tables 17-4 and 19-27.
-const HT: [(Modulation, Puncturing); 8] = [
+/// Modulation and code of the kinds of HT, VHT and HE rates, and of the eight OFDM rates.
+// spec: ieee80211-2016 tables 17-4 and 19-27, ieee80211-2020 21-30, ieee80211ax-2021 27-78.
+const KINDS: usize = 12;
+const HT: [(Modulation, Puncturing); KINDS] = [
     (Modulation::Bpsk, Puncturing::Half),
     (Modulation::Qpsk, Puncturing::Half),
     (Modulation::Qpsk, Puncturing::ThreeQuarters),
@@ -44,6 +48,10 @@ const HT: [(Modulation, Puncturing); 8] = [
     (Modulation::Qam64, Puncturing::TwoThirds),
     (Modulation::Qam64, Puncturing::ThreeQuarters),
     (Modulation::Qam64, Puncturing::FiveSixths),
+    (Modulation::Qam256, Puncturing::ThreeQuarters),
+    (Modulation::Qam256, Puncturing::FiveSixths),
+    (Modulation::Qam1024, Puncturing::ThreeQuarters),
+    (Modulation::Qam1024, Puncturing::FiveSixths),
 ];
 const OFDM: [(Modulation, Puncturing); 8] = [
     (Modulation::Bpsk, Puncturing::Half),
@@ -65,6 +73,8 @@ impl Modulation {
             Self::Qpsk => 0.5 * erfc(sqrt(snr / 2.0)),
             Self::Qam16 => 0.375 * erfc(sqrt(snr / 10.0)),
             Self::Qam64 => 7.0 / 24.0 * erfc(sqrt(snr / 42.0)),
+            Self::Qam256 => 15.0 / 64.0 * erfc(sqrt(snr / 170.0)),
+            Self::Qam1024 => 31.0 / 160.0 * erfc(sqrt(snr / 682.0)),
         }
     }
 }
@@ -77,10 +87,11 @@ fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
             (OFDM[at], snr.ratio())
         }
         PhyRate::Dsss(r, _) => return dsss_bit_error(r, snr.ratio()),
-        // deviation: streams share the power and do not disturb each other; twice the width has twice the noise.
-        PhyRate::Ht(r) => {
-            let noise = if r.width == Width::Mhz40 { 2.0 } else { 1.0 };
-            (HT[usize::from(r.mcs % 8)], snr.ratio() / f64::from(r.streams()) / noise)
+        // deviation: streams share the power and do not disturb each other; twice the width has twice the noise. VHT and HE have the
+        // convolutional code too, not LDPC, which gains a decibel or two.
+        rate => {
+            let noise = f64::from(rate.width().megahertz()) / 20.0;
+            (HT[kind(rate)], snr.ratio() / f64::from(rate.streams()) / noise)
         }
     };
     decoded(modulation.bit_error(snr), puncturing)
@@ -112,16 +123,26 @@ fn dsss_bit_error(rate: DsssRate, snr: f64) -> f64 {
     libm::fmin(symbol * (words / 2.0) / (words - 1.0), 0.5)
 }
 
-/// Rates have numbers here: HT by width and MCS, then OFDM, then 802.11b.
-const HT_RATES: usize = 2 * 32;
-const DSSS: usize = HT_RATES + 8;
+/// Rates have numbers here: those of HT, VHT and HE by modulation and code, streams and width, then OFDM, then 802.11b.
+const WIDE: usize = KINDS * 4 * 4;
+const DSSS: usize = WIDE + 8;
 const RATES: usize = DSSS + 4;
+
+/// Modulation and code of a rate of HT, VHT or HE, as a place in the table.
+fn kind(rate: PhyRate) -> usize {
+    usize::from(match rate {
+        PhyRate::Ht(r) => r.mcs % 8,
+        PhyRate::Vht(r) => r.mcs,
+        PhyRate::He(r) => r.mcs,
+        PhyRate::Ofdm(_) | PhyRate::Dsss(..) => 0,
+    })
+}
 
 fn number(rate: PhyRate) -> usize {
     match rate {
-        PhyRate::Ht(r) => usize::from(r.mcs) + if r.width == Width::Mhz40 { 32 } else { 0 },
-        PhyRate::Ofdm(r) => HT_RATES + r as usize,
+        PhyRate::Ofdm(r) => WIDE + r as usize,
         PhyRate::Dsss(r, _) => DSSS + r as usize,
+        rate => (kind(rate) * 4 + usize::from(rate.streams() - 1)) * 4 + rate.width() as usize,
     }
 }
 
@@ -146,10 +167,9 @@ impl ErrorTable {
     /// The table of a ratio.
     pub fn new(snr: Snr) -> Self {
         let mut per_byte = [0.0; RATES];
-        let ht = [Width::Mhz20, Width::Mhz40]
-            .into_iter()
-            .flat_map(|width| (0..=HtRate::MAX_MCS).map(move |mcs| HtRate { mcs, width, gi: Gi::Long }));
-        let all = ht.map(PhyRate::Ht).chain(OfdmRate::ALL.map(PhyRate::Ofdm));
+        // HE has all of them; a guard interval makes no difference.
+        let wide = HeRate::all().filter(|rate| rate.gi == HeGi::Ns800).map(PhyRate::He);
+        let all = wide.chain(OfdmRate::ALL.map(PhyRate::Ofdm));
         let all = all.chain(DsssRate::ALL.map(|r| PhyRate::Dsss(r, Preamble::Long)));
         for rate in all {
             per_byte[number(rate)] = 8.0 * log1p(-bit_error(rate, snr));
@@ -177,7 +197,8 @@ impl ErrorTable {
         self.unheard[match rate {
             PhyRate::Dsss(..) => 0,
             PhyRate::Ofdm(_) => 1,
-            PhyRate::Ht(_) => 2,
+            // VHT-SIG-A has as many bits as HT-SIG, HE-SIG-A four more.
+            PhyRate::Ht(_) | PhyRate::Vht(_) | PhyRate::He(_) => 2,
         }]
     }
 }
@@ -202,6 +223,10 @@ mod tests {
         assert_eq!(ht, [40, 70, 99, 136, 167, 214, 227, 238]);
         let dsss = PhyRate::all_dsss().take(4).map(|r| ten_per_cent(&r.to_string())).collect::<Vec<_>>();
         assert_eq!(dsss, [-26, 28, 19, 51]);
+        // 256-QAM and 1024-QAM ask for six decibels more each for the same code.
+        let he: Vec<i32> = (6..12).map(|mcs| ten_per_cent(&format!("he20-mcs{mcs}-nss1-gi0.8"))).collect();
+        assert_eq!(he, [227, 238, 285, 298, 344, 357]);
+        assert_eq!(["vht20-mcs7-nss1-sgi", "vht80-mcs7-nss1-lgi"].map(ten_per_cent), [238, 238 + 61]);
         // Twice the streams or twice the width ask for 3.01 dB more, whatever the guard interval.
         let more =
             ["ht20-mcs15-lgi", "ht40-mcs7-lgi", "ht40-mcs7-sgi"].map(|name| ten_per_cent(name) - ht[7]);

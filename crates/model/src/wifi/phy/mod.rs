@@ -10,6 +10,8 @@ mod name;
 pub mod path_loss;
 mod rate;
 pub mod timing;
+mod vht_he;
 
 pub use duration::{dsss_preamble_nanos, ppdu_duration, ppdu_duration_without_extension};
 pub use rate::{Band, DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};
+pub use vht_he::{HeGi, HeRate, VhtRate};

@@ -3,8 +3,10 @@
 use core::fmt;
 
 use super::rate::{DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, Width};
+use super::vht_he::{HeGi, HeRate, VhtRate};
 
-const FORMS: &str = "`ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `ofdm-6` or `dsss-1`";
+const FORMS: &str =
+    "`ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `vht80-mcs9-nss2-sgi`, `he80-mcs11-nss2-gi0.8`, `ofdm-6` or `dsss-1`";
 
 impl PhyRate {
     /// The rate called `name` in full; the error says what was found and what would be right.
@@ -20,6 +22,9 @@ impl PhyRate {
         }
         if let Some(dsss) = Self::all_dsss().find(|r| r.to_string() == name) {
             return Ok(dsss);
+        }
+        if let Some(found) = vht_or_he(name) {
+            return found;
         }
         let (width, rest) = match name.split_once('-') {
             Some(("ht20", rest)) => (Width::Mhz20, rest),
@@ -48,13 +53,78 @@ impl PhyRate {
         if !name.starts_with("mcs") {
             return Self::parse(name);
         }
-        let mcs = parse_mcs(name)?;
+        let number = name.strip_prefix("mcs").and_then(number).and_then(|n| u8::try_from(n).ok());
+        let none = || format!("`{name}` is no MCS of `{self}`");
         match self {
-            Self::Ht(own) => Ok(Self::Ht(HtRate { mcs, ..own })),
+            Self::Ht(own) => parse_mcs(name).map(|mcs| Self::Ht(HtRate { mcs, ..own })),
+            Self::Vht(own) => vht(number, own).ok_or_else(none),
+            Self::He(own) => he(number, own).ok_or_else(none),
             Self::Ofdm(_) | Self::Dsss(..) => Err(format!(
                 "`{name}` has no width or guard interval to take from `{self}`: write it as {FORMS}"
             )),
         }
+    }
+}
+
+/// A VHT or HE rate, if the name begins as one: all parts in this order.
+fn vht_or_he(name: &str) -> Option<Result<PhyRate, String>> {
+    let mut parts = name.split('-');
+    let head = parts.next()?;
+    let digits = head.find(|c: char| c.is_ascii_digit())?;
+    let (format, width) = head.split_at(digits);
+    if !["vht", "he"].contains(&format) {
+        return None;
+    }
+    let mut after = |prefix: &str| parts.next().and_then(|part| part.strip_prefix(prefix)).and_then(number);
+    let (mcs, streams) = (after("mcs"), after("nss"));
+    let gi = parts.next();
+    let rate = || {
+        let width = Width::ALL.into_iter().find(|w| number(width) == Some(w.megahertz()))?;
+        let mcs = u8::try_from(mcs?).ok();
+        let streams = streams.and_then(|n| u8::try_from(n).ok()).filter(|n| (1..=4).contains(n))?;
+        if parts.next().is_some() {
+            return None;
+        }
+        if format == "vht" {
+            let gi = [("lgi", Gi::Long), ("sgi", Gi::Short)].into_iter().find(|(n, _)| Some(*n) == gi)?.1;
+            return vht(mcs, VhtRate { mcs: 0, streams, width, gi });
+        }
+        let gi = HeGi::ALL.into_iter().find(|g| Some(he_gi(*g)) == gi)?;
+        he(mcs, HeRate { mcs: 0, streams, width, gi })
+    };
+    Some({
+        let mut rate = rate;
+        rate().ok_or_else(|| {
+            format!(
+                "no rate `{name}`: `vht80-mcs9-nss2-sgi` and `he80-mcs11-nss2-gi0.8` are such, with 1 to 4 streams, 20 to 160 MHz, an MCS \
+                 up to 9 that the standard has or up to 11, and a guard interval `lgi` or `sgi`, or `gi0.8`, `gi1.6` or `gi3.2`"
+            )
+        })
+    })
+}
+
+/// The rate like `own` with another MCS.
+fn vht(mcs: Option<u8>, own: VhtRate) -> Option<PhyRate> {
+    let rate = VhtRate { mcs: mcs.filter(|&mcs| mcs <= VhtRate::MAX_MCS)?, ..own };
+    rate.is_allowed().then_some(PhyRate::Vht(rate))
+}
+
+fn he(mcs: Option<u8>, own: HeRate) -> Option<PhyRate> {
+    mcs.filter(|&mcs| mcs <= HeRate::MAX_MCS).map(|mcs| PhyRate::He(HeRate { mcs, ..own }))
+}
+
+const fn he_gi(gi: HeGi) -> &'static str {
+    match gi {
+        HeGi::Ns800 => "gi0.8",
+        HeGi::Ns1600 => "gi1.6",
+        HeGi::Ns3200 => "gi3.2",
+    }
+}
+
+const fn gi_name(gi: Gi) -> &'static str {
+    match gi {
+        Gi::Long => "lgi",
+        Gi::Short => "sgi",
     }
 }
 
@@ -74,15 +144,7 @@ fn number(digits: &str) -> Option<u32> {
 
 impl fmt::Display for HtRate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = match self.width {
-            Width::Mhz20 => 20,
-            Width::Mhz40 => 40,
-        };
-        let gi = match self.gi {
-            Gi::Long => "lgi",
-            Gi::Short => "sgi",
-        };
-        write!(f, "ht{width}-mcs{}-{gi}", self.mcs)
+        write!(f, "ht{}-mcs{}-{}", self.width.megahertz(), self.mcs, gi_name(self.gi))
     }
 }
 
@@ -97,6 +159,14 @@ impl fmt::Display for PhyRate {
         match self {
             Self::Ht(r) => r.fmt(f),
             Self::Ofdm(r) => r.fmt(f),
+            Self::Vht(r) => {
+                let width = r.width.megahertz();
+                write!(f, "vht{width}-mcs{}-nss{}-{}", r.mcs, r.streams, gi_name(r.gi))
+            }
+            Self::He(r) => {
+                let width = r.width.megahertz();
+                write!(f, "he{width}-mcs{}-nss{}-{}", r.mcs, r.streams, he_gi(r.gi))
+            }
             Self::Dsss(r, preamble) => {
                 let short = if *preamble == Preamble::Short { "-short" } else { "" };
                 let name = match r {
@@ -124,15 +194,18 @@ mod tests {
             })
         });
         let mut names = Vec::new();
-        for rate in ofdm.chain(ht).chain(PhyRate::all_dsss()) {
+        let vht = VhtRate::all().map(PhyRate::Vht);
+        let he = HeRate::all().map(PhyRate::He);
+        let count = 8 + 32 * 4 + 7 + VhtRate::all().count() + HeRate::all().count();
+        for rate in ofdm.chain(ht).chain(PhyRate::all_dsss()).chain(vht).chain(he) {
             let name = rate.to_string();
             assert_eq!(PhyRate::parse(&name), Ok(rate));
             names.push(name);
         }
-        assert_eq!(names.len(), 8 + 32 * 4 + 7);
+        assert_eq!(names.len(), count);
         names.sort();
         names.dedup();
-        assert_eq!(names.len(), 8 + 32 * 4 + 7);
+        assert_eq!(names.len(), count);
         assert!(names.iter().any(|n| n == "ht20-mcs15-sgi") && names.iter().any(|n| n == "ofdm-6"));
     }
 
@@ -142,6 +215,9 @@ mod tests {
         assert_eq!(own.parse_in_chain("mcs13"), PhyRate::parse("ht40-mcs13-lgi"));
         assert_eq!(own.parse_in_chain("ht20-mcs5-sgi"), PhyRate::parse("ht20-mcs5-sgi"));
         assert_eq!(own.parse_in_chain("ofdm-6"), Ok(PhyRate::Ofdm(OfdmRate::M6)));
+        let vht = PhyRate::parse("vht80-mcs9-nss3-sgi").unwrap();
+        assert_eq!(vht.parse_in_chain("mcs5"), PhyRate::parse("vht80-mcs5-nss3-sgi"));
+        assert!(["mcs6", "mcs10"].map(|name| vht.parse_in_chain(name).is_err()).iter().all(|&e| e));
         assert!(PhyRate::Ofdm(OfdmRate::M6).parse_in_chain("mcs0").unwrap_err().contains("ofdm-6"));
     }
 
@@ -159,6 +235,13 @@ mod tests {
             ("mcs13", "ht20-mcs15-sgi"),
             ("", "ofdm-6"),
             ("dsss-1-short", "dsss-1"),
+            ("vht80-mcs10-nss1-sgi", "vht80-mcs9-nss2-sgi"),
+            ("vht20-mcs9-nss1-sgi", "that the standard has"),
+            ("vht80-mcs9-sgi", "1 to 4 streams"),
+            ("he80-mcs11-nss5-gi0.8", "1 to 4 streams"),
+            ("he80-mcs11-nss2-sgi", "gi3.2"),
+            ("he30-mcs1-nss2-gi0.8", "20 to 160"),
+            ("he80-mcs11-nss2-gi0.8-x", "he80"),
         ] {
             let message = PhyRate::parse(name).unwrap_err();
             assert!(message.contains(hint) && message.contains(&format!("`{name}`")), "{message}");

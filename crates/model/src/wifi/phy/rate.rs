@@ -1,5 +1,6 @@
 //! What a PPDU can be sent with.
 
+use super::vht_he::{HeRate, VhtRate};
 use crate::vocabulary::{Duration, Rate};
 
 /// Frequency band; it decides SIFS, slot and signal extension.
@@ -25,11 +26,26 @@ impl Band {
 
 /// Channel width.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
 pub enum Width {
     /// 20 MHz.
     Mhz20,
     /// 40 MHz.
     Mhz40,
+    /// 80 MHz: VHT and HE.
+    Mhz80,
+    /// 160 MHz: VHT and HE.
+    Mhz160,
+}
+
+impl Width {
+    /// All of them, the narrowest first.
+    pub const ALL: [Self; 4] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160];
+
+    /// In MHz.
+    pub const fn megahertz(self) -> u32 {
+        20 << self as u32
+    }
 }
 
 /// Guard interval.
@@ -46,7 +62,7 @@ pub enum Gi {
 pub struct HtRate {
     /// Modulation and coding scheme, 0 to 31; streams = mcs / 8 + 1.
     pub mcs: u8,
-    /// Channel width.
+    /// Channel width, 20 or 40 MHz.
     pub width: Width,
     /// Guard interval.
     pub gi: Gi,
@@ -106,6 +122,10 @@ pub enum PhyRate {
     Ofdm(OfdmRate),
     /// 802.11b.
     Dsss(DsssRate, Preamble),
+    /// 802.11ac.
+    Vht(VhtRate),
+    /// 802.11ax.
+    He(HeRate),
 }
 
 impl HtRate {
@@ -127,7 +147,7 @@ impl HtRate {
         const HALF_BITS: [u32; 8] = [1, 2, 3, 4, 6, 8, 9, 10];
         let half_subcarriers = match self.width {
             Width::Mhz20 => 26,
-            Width::Mhz40 => 54,
+            _ => 54,
         };
         half_subcarriers * HALF_BITS[(self.mcs % 8) as usize] * self.streams() as u32
     }
@@ -217,6 +237,8 @@ impl PhyRate {
             Self::Ht(r) => r.bits_per_symbol(),
             Self::Ofdm(r) => r.bits_per_symbol(),
             Self::Dsss(r, _) => r.bits_in_2_micros(),
+            Self::Vht(r) => r.bits_per_symbol(),
+            Self::He(r) => r.bits_per_symbol(),
         }
     }
 
@@ -227,6 +249,8 @@ impl PhyRate {
             Self::Ht(r) => r.symbol_nanos(),
             Self::Ofdm(_) => 4_000,
             Self::Dsss(..) => 2_000,
+            Self::Vht(r) => r.symbol_nanos(),
+            Self::He(r) => r.symbol_nanos(),
         }
     }
 
@@ -236,6 +260,8 @@ impl PhyRate {
             Self::Ht(r) => r.rate(),
             Self::Ofdm(r) => r.rate(),
             Self::Dsss(r, _) => r.rate(),
+            Self::Vht(r) => r.rate(),
+            Self::He(r) => r.rate(),
         }
     }
 
@@ -245,7 +271,26 @@ impl PhyRate {
         match self {
             Self::Ht(r) => r.streams(),
             Self::Ofdm(_) | Self::Dsss(..) => 1,
+            Self::Vht(r) => r.streams,
+            Self::He(r) => r.streams,
         }
+    }
+
+    /// Channel width; 802.11b's is within 20 MHz.
+    #[inline]
+    pub const fn width(self) -> Width {
+        match self {
+            Self::Ht(r) => r.width,
+            Self::Ofdm(_) | Self::Dsss(..) => Width::Mhz20,
+            Self::Vht(r) => r.width,
+            Self::He(r) => r.width,
+        }
+    }
+
+    /// Whether frames sent at it may be aggregated: HT and what came after.
+    #[inline]
+    pub const fn aggregates(self) -> bool {
+        !matches!(self, Self::Ofdm(_) | Self::Dsss(..))
     }
 }
 

@@ -117,17 +117,24 @@ pub const fn reference_rate(data: PhyRate) -> PhyRate {
     let rate = match data {
         PhyRate::Dsss(..) => return data,
         PhyRate::Ofdm(r) => r,
-        PhyRate::Ht(r) => match r.mcs % 8 {
-            0 => OfdmRate::M6,
-            1 => OfdmRate::M12,
-            2 => OfdmRate::M18,
-            3 => OfdmRate::M24,
-            4 => OfdmRate::M36,
-            5 => OfdmRate::M48,
-            _ => OfdmRate::M54,
-        },
+        PhyRate::Ht(r) => reference(r.mcs % 8),
+        PhyRate::Vht(r) => reference(r.mcs),
+        PhyRate::He(r) => reference(r.mcs),
     };
     PhyRate::Ofdm(rate)
+}
+
+// spec: ieee80211-2020 10.6.11 table 10-10 - 256-QAM counts as 54 Mbit/s too; ieee80211ax-2021 the same for 1024-QAM.
+const fn reference(mcs: u8) -> OfdmRate {
+    match mcs {
+        0 => OfdmRate::M6,
+        1 => OfdmRate::M12,
+        2 => OfdmRate::M18,
+        3 => OfdmRate::M24,
+        4 => OfdmRate::M36,
+        5 => OfdmRate::M48,
+        _ => OfdmRate::M54,
+    }
 }
 
 #[cfg(test)]
@@ -175,6 +182,14 @@ mod tests {
         assert_eq!(ht, [6, 12, 12, 24, 24, 24, 24, 24]);
         let two: Vec<u64> = (8..16).map(|mcs| of(&format!("ht40-mcs{mcs}-lgi"))).collect();
         assert_eq!(two, ht);
+        let names = [
+            "vht80-mcs0-nss2-sgi",
+            "vht160-mcs2-nss1-lgi",
+            "vht80-mcs9-nss4-lgi",
+            "he80-mcs11-nss1-gi0.8",
+            "he20-mcs1-nss4-gi3.2",
+        ];
+        assert_eq!(names.map(of), [6, 12, 24, 24, 12]);
         let ofdm = OfdmRate::ALL.map(|r| mbps(PhyRate::Ofdm(r)));
         assert_eq!(ofdm, [6, 6, 12, 12, 24, 24, 24, 24]);
         PhyRate::all_dsss().for_each(|rate| assert_eq!(control_rate(rate), rate));

@@ -45,8 +45,8 @@ impl Group {
         match (self.width, self.gi) {
             (Width::Mhz20, Gi::Long) => "HT20/LGI",
             (Width::Mhz20, Gi::Short) => "HT20/SGI",
-            (Width::Mhz40, Gi::Long) => "HT40/LGI",
-            (Width::Mhz40, Gi::Short) => "HT40/SGI",
+            (_, Gi::Long) => "HT40/LGI",
+            (_, Gi::Short) => "HT40/SGI",
         }
     }
 }

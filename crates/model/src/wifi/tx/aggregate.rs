@@ -4,7 +4,7 @@
 
 use crate::vocabulary::Duration;
 use crate::wifi::phy::frame::{DELIMITER, padding};
-use crate::wifi::phy::{Gi, HtRate, PhyRate, RetryChain};
+use crate::wifi::phy::{Gi, HtRate, PhyRate, RetryChain, ppdu_duration_without_extension};
 
 /// Frames ath9k puts in an aggregate at most.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the 64-frame Block Ack window.
@@ -21,6 +21,11 @@ const MAX_DURATION: Duration = Duration::from_micros(4_096);
 /// Most bytes whatever the rate: the multiple of four that fits the 16-bit length of HT.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_max_framelen (4.4).
 const MAX_BYTES: u32 = 65_532;
+
+/// Frames and bytes of an aggregate between radios of VHT or HE: the window of a Block Ack session, and what length fields tell.
+// spec: ieee80211-2020 9.4.2.157.2 - 2^(13 + n) - 1 with n = 7; HE stations may take more.
+// deviation: windows of 64 frames in HE too, which allows 256.
+pub const WIDE_MOST: (u32, u32) = (64, (1 << 20) - 1);
 
 /// MPDUs below this many bytes are followed by delimiters that make up for the rest.
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MINPLEN, ATH_AGGR_GET_NDELIM (4.4) - the MPDU's own delimiter does not
@@ -49,20 +54,32 @@ impl AggregateLimits {
     // in the time; nothing is aggregated if one of them is not HT.
     pub fn of(chain: &RetryChain, txop: Duration, max_frames: u32, peer_max: u32) -> Self {
         let duration = if txop == Duration::ZERO { MAX_DURATION } else { txop.min(MAX_DURATION) };
-        let mut bytes = MAX_BYTES.min(peer_max);
+        let mut bytes = peer_max;
         for entry in chain.entries() {
             match entry.rate {
                 PhyRate::Ht(rate) => bytes = bytes.min(bytes_within(duration, rate)),
+                PhyRate::Vht(_) | PhyRate::He(_) => {
+                    bytes = bytes.min(wide_bytes_within(duration, entry.rate))
+                }
                 PhyRate::Ofdm(_) | PhyRate::Dsss(..) => {
                     return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU };
                 }
             }
         }
-        let dense = match chain.entries()[0].rate {
-            PhyRate::Ht(rate) => dense_mpdu(rate),
-            PhyRate::Ofdm(_) | PhyRate::Dsss(..) => 0,
+        // deviation: radios of VHT and HE are taken to ask for no density and to have no least length.
+        let (dense, least) = match chain.entries()[0].rate {
+            PhyRate::Ht(rate) => (dense_mpdu(rate), MIN_MPDU),
+            _ => (0, 0),
         };
-        Self { frames: max_frames.max(1), bytes, dense, least: MIN_MPDU }
+        Self { frames: max_frames.max(1), bytes, dense, least }
+    }
+
+    /// Frames and bytes at most that the two ends of a link sent at `first` agree on: ath9k's, or those of VHT and HE.
+    pub const fn most(first: PhyRate) -> (u32, u32) {
+        match first {
+            PhyRate::Vht(_) | PhyRate::He(_) => WIDE_MOST,
+            PhyRate::Ht(_) | PhyRate::Ofdm(_) | PhyRate::Dsss(..) => (MAX_FRAMES, PEER_MAX),
+        }
     }
 
     /// The same limits where the hardware's least length counts the delimiter: the firmware of the AR9271.
@@ -112,6 +129,23 @@ fn bytes_within(duration: Duration, rate: HtRate) -> u32 {
     let micros = (duration.nanos() / 1_000).saturating_sub(preamble);
     let bits = symbols_within(micros, rate.gi) * u64::from(rate.bits_per_symbol());
     (bits.saturating_sub(22) / 8).min(u64::from(MAX_BYTES)) as u32
+}
+
+/// The same for VHT and HE: what the standard's duration leaves after the preamble.
+// deviation: 4 ms as ath9k has it - what the firmware of such radios keeps to is not known; the standard allows 5.484 ms.
+fn wide_bytes_within(duration: Duration, rate: PhyRate) -> u32 {
+    let preamble = ppdu_duration_without_extension(rate, 0).nanos() - symbols_of_nothing(rate);
+    let symbols = duration.nanos().saturating_sub(preamble) / rate.symbol_nanos();
+    let bits = symbols * u64::from(rate.bits_per_symbol());
+    (bits.saturating_sub(16 + 6 * 6) / 8).min(u64::from(WIDE_MOST.1)) as u32
+}
+
+/// Length of the data field of a PPDU without data: one symbol, on VHT's grid of 4 us.
+fn symbols_of_nothing(rate: PhyRate) -> u64 {
+    match rate {
+        PhyRate::Vht(_) => 4_000,
+        _ => rate.symbol_nanos(),
+    }
 }
 
 /// Bytes sent in the symbols that the receiver's density asks for.
@@ -240,6 +274,22 @@ mod tests {
         s.add(data_mpdu(52));
         s.add(data_mpdu(52));
         assert_eq!(s.psdu_bytes(), 260 + 94);
+    }
+
+    #[test]
+    fn wide_channels_carry_full_windows() {
+        let bytes = |name: &str| {
+            let (frames, bytes) = AggregateLimits::most(PhyRate::parse(name).unwrap());
+            let limits = AggregateLimits::of(&chain(&[name]), Duration::ZERO, frames, bytes);
+            (limits.bytes(), fill(limits, data_mpdu(1500)).frames())
+        };
+        // 4,096 us less 40: 1,014 symbols of 117 bits less 52.
+        assert_eq!(bytes("vht80-mcs0-nss1-lgi"), (14_823, 9));
+        // 1,125 symbols of 3.6 us after 44 us, of 3,120 bits each.
+        assert_eq!(bytes("vht80-mcs9-nss2-sgi"), (438_743, 64));
+        // 36 us and two training fields of 7.2 us leave 4,045.6 us: 297 symbols of 13.6 us, of 16,333 bits.
+        assert_eq!(bytes("he80-mcs11-nss2-gi0.8"), (606_356, 64));
+        assert_eq!(bytes("he160-mcs11-nss4-gi0.8"), ((1 << 20) - 1, 64));
     }
 
     #[test]

@@ -86,7 +86,7 @@ impl Peer {
             chain,
             limits,
             expected: Rate::from_bps(0),
-            most: (MAX_FRAMES, PEER_MAX),
+            most: AggregateLimits::most(chain.entries()[0].rate),
             delimiter_counted: false,
             errors: PathErrors::NONE,
             weight: AIRTIME_WEIGHT,
@@ -168,10 +168,10 @@ impl Transmitter {
         Self { dev, peers: Vec::new(), tids: Vec::new(), lowest, rts_threshold: u32::MAX }
     }
 
-    /// Adds a neighbour; its frames are aggregated if its whole chain is HT, except voice.
+    /// Adds a neighbour; its frames are aggregated if its whole chain is HT, VHT or HE, except voice.
     pub fn add_peer(&mut self, peer: Peer) -> PeerId {
         let id = PeerId::from_index(self.peers.len());
-        let ht = peer.chain.entries().iter().all(|e| matches!(e.rate, PhyRate::Ht(_)));
+        let ht = peer.chain.entries().iter().all(|e| e.rate.aggregates());
         for tid in 0..TIDS as u8 {
             // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check (4.4) - no session for voice.
             let session = if ht && Ac::of_tid(tid) != Ac::Vo { Session::Closed } else { Session::Never };

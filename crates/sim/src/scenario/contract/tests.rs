@@ -149,7 +149,12 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
     match form {
         Form::Text => (texts(&["some name"]), texts(&["1", "\"\"", "[]"])),
         Form::Written { examples, .. } => (texts(examples), texts(&["nonsense", "1"])),
-        Form::Listed { names, .. } => (names(), texts(&["nonsense", "-1"])),
+        // Of the many rates a few.
+        Form::Listed { names, .. } => {
+            let all = names();
+            let step = if all.len() > 500 { 13 } else { 1 };
+            (all.into_iter().step_by(step).collect(), texts(&["nonsense", "-1"]))
+        }
         Form::Choice(names) => (texts(names), texts(&["nonsense", "1"])),
         Form::Tag(_) => (Vec::new(), texts(&["nonsense", "1"])),
         Form::Boolean => (texts(&["true", "false"]), texts(&["1", "\"true\"", "nonsense"])),
@@ -245,8 +250,9 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             Some(vec![("channel.wifi.width".to_owned(), "40 MHz".to_owned())])
         }
         ("Station's interface", "rate") => {
+            let wide = value.starts_with("vht") || value.starts_with("he");
             let mut sets = set(".retry_chain", &format!("[\"{value}\"]"));
-            sets.push(("channel.wifi.width".to_owned(), "40 MHz".to_owned()));
+            sets.push(("channel.wifi.width".to_owned(), if wide { "160 MHz" } else { "40 MHz" }.to_owned()));
             sets.extend(band_of(value));
             Some(sets)
         }

@@ -93,7 +93,7 @@ static RECORD: Shape = Shape {
 };
 
 const BANDS: [&str; 2] = ["2.4 GHz", "5 GHz"];
-const WIDTHS: [&str; 2] = ["20 MHz", "40 MHz"];
+const WIDTHS: [&str; 4] = ["20 MHz", "40 MHz", "80 MHz", "160 MHz"];
 
 /// 15 to 65,535 time units of 1024 us.
 // hostapd: hostapd/config_file.c beacon_int (2.10) - any other number is refused; the beacon's field has 16 bits.
@@ -109,7 +109,11 @@ static CHANNEL: Shape = Shape {
     groups: &[
         &[
             Key::need("band", Form::Choice(&BANDS), "frequency band"),
-            Key::need("width", Form::Choice(&WIDTHS), "width; stations may use less"),
+            Key::need(
+                "width",
+                Form::Choice(&WIDTHS),
+                "width, above 40 MHz at 5 GHz alone; stations may use less",
+            ),
             rate::LOWEST,
             Key::open(
                 "long_slot",
@@ -321,12 +325,17 @@ fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) 
 fn channel(name: &str, field: &Field<'_>) -> Result<(Channel, ForOld), Fault> {
     let mut section = field.section("a table with band and width")?;
     let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
-    let width = [(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)];
+    let widths: [_; WIDTHS.len()] = core::array::from_fn(|n| (WIDTHS[n], Width::ALL[n]));
     let band = section.need("band", &suggest("", &BANDS))?.choice(&band)?;
+    let field = section.need("width", &suggest("", &WIDTHS))?;
+    let width = field.choice(&widths)?;
+    if band == Band::Ghz2 && width > Width::Mhz40 {
+        return Err(field.wrong("at most 40 MHz at 2.4 GHz"));
+    }
     let channel = Channel {
         name: name.to_owned(),
         band,
-        width: section.need("width", &suggest("", &WIDTHS))?.choice(&width)?,
+        width,
         lowest_rate: rate::lowest(&mut section, band)?,
         long_slot: false,
         protection: None,

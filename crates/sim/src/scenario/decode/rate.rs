@@ -1,8 +1,6 @@
 //! How the rates of a station's path are chosen: a fixed chain or rate control.
 
-use stillair_model::wifi::phy::{
-    Band, DsssRate, HtRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width,
-};
+use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};
 use stillair_model::wifi::rate::minstrel::Legacy;
 use stillair_model::wifi::rate::table::HtCapabilities;
 
@@ -11,7 +9,6 @@ use super::super::document::Value;
 use super::super::error::{Fault, suggest};
 use super::super::reader::{Field, Section};
 use super::super::{Channel, Rates, units};
-use super::WIDTHS;
 
 static MINSTREL_HT: Shape = Shape {
     title: "Rate control minstrel_ht",
@@ -21,13 +18,15 @@ static MINSTREL_HT: Shape = Shape {
         Key::or("streams", Form::Integer(1, 4), "2", "most spatial streams"),
         Key::open(
             "width",
-            Form::Choice(&WIDTHS),
-            "the channel's",
+            Form::Choice(&HT_WIDTHS),
+            "the channel's, at most 40 MHz",
             "widest channel; no wider than the channel",
         ),
         Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
     ]],
 };
+
+const HT_WIDTHS: [&str; 2] = ["20 MHz", "40 MHz"];
 
 static MINSTREL: Shape = Shape {
     title: "Rate control minstrel",
@@ -48,7 +47,7 @@ const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT, &MINSTREL], bare: t
 
 const FIXED: Form = Form::Listed {
     title: "rate",
-    words: "a rate such as `ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `ofdm-24` or `cck-11`",
+    words: "a rate such as `ht20-mcs15-sgi`, `ht40-mcs7-lgi`, `vht80-mcs9-nss2-sgi`, `he80-mcs11-nss2-gi0.8`, `ofdm-24` or `cck-11`",
     names: || units::phy_rates(false),
 };
 
@@ -111,10 +110,8 @@ pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, F
     section.or_by("lowest_rate", by_band, |field| {
         let rate = field.unit(|text| units::phy_rate(text, None))?;
         match (rate, band) {
-            (PhyRate::Ht(_), _) | (PhyRate::Dsss(..), Band::Ghz5) => {
-                Err(field.wrong("a rate without HT that the channel's band has"))
-            }
-            _ => Ok(rate),
+            (PhyRate::Ofdm(_), _) | (PhyRate::Dsss(..), Band::Ghz2) => Ok(rate),
+            _ => Err(field.wrong("a rate without HT that the channel's band has")),
         }
     })
 }
@@ -157,13 +154,13 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
 }
 
 fn minstrel_ht(section: Option<Section<'_>>, channel: Width) -> Result<HtCapabilities, Fault> {
-    let mut can = HtCapabilities { streams: 2, width: channel, short_gi: true };
+    let mut can = HtCapabilities { streams: 2, width: channel.min(Width::Mhz40), short_gi: true };
     let Some(mut section) = section else { return Ok(can) };
     can.streams = section.or("streams", can.streams)?;
     if let Some(field) = section.get("width") {
-        can.width = field.choice(&[(WIDTHS[0], Width::Mhz20), (WIDTHS[1], Width::Mhz40)])?;
+        can.width = field.choice(&[(HT_WIDTHS[0], Width::Mhz20), (HT_WIDTHS[1], Width::Mhz40)])?;
         if can.width > channel {
-            return Err(field.wrong(suggest("", &[WIDTHS[0]])));
+            return Err(field.wrong(suggest("", &[HT_WIDTHS[0]])));
         }
     }
     can.short_gi = section.or("short_gi", can.short_gi)?;
@@ -229,9 +226,10 @@ fn fits(rate: PhyRate, field: &Field<'_>, channel: &Channel) -> Result<(), Fault
         PhyRate::Dsss(..) if channel.band == Band::Ghz5 => {
             Err(field.wrong("a rate that its channel's band has: 802.11b is at 2.4 GHz"))
         }
-        PhyRate::Ht(HtRate { width, .. }) if width > channel.width => {
-            Err(field.wrong("a rate no wider than its channel"))
+        PhyRate::Vht(_) if channel.band == Band::Ghz2 => {
+            Err(field.wrong("a rate that its channel's band has: VHT is at 5 GHz"))
         }
+        rate if rate.width() > channel.width => Err(field.wrong("a rate no wider than its channel")),
         _ => Ok(()),
     }
 }

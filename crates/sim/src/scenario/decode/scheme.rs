@@ -3,7 +3,7 @@
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
     AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
-    Scheduler,
+    Mac80211Rules, Scheduler,
 };
 
 use super::super::Scheme;
@@ -101,7 +101,16 @@ static AIRTIME_AS_PRINTED: Shape = Shape {
     groups: &[&[Key::tag("kind", "airtime_as_printed")], PIECES, QUEUES, HARDWARE],
 };
 
+/// Kernels since which mac80211 has served stations by other rules.
+const SINCE: [&str; 3] = ["linux-5.1", "linux-5.14", "linux-6.0"];
+
 const MAC80211_PIECES: &[Key] = &[
+    Key::or(
+        "since",
+        Form::Choice(&SINCE),
+        "linux-5.1",
+        "kernel whose rules it has: deficit rounds, virtual time, or rounds in which what is below the queues counts",
+    ),
     Key::or(
         "charge_tx",
         Form::Boolean,
@@ -133,8 +142,7 @@ const MAC80211_PIECES: &[Key] = &[
 
 static MAC80211: Shape = Shape {
     title: "Scheme mac80211",
-    about: "The same, stations served by airtime as mac80211 does since 5.1: one list, weights, airtime queue limits. \
-            Without the virtual time of 5.13 to 5.17.",
+    about: "The same, stations served by airtime as mac80211 does since 5.1: one list, weights, airtime queue limits.",
     groups: &[&[Key::tag("kind", "mac80211")], MAC80211_PIECES, QUEUES, HARDWARE],
 };
 
@@ -194,7 +202,8 @@ impl Choice {
                 // linux: net/mac80211/tx.c ieee80211_next_txq (5.1) - microseconds as many as the weight.
                 let quantum = Duration::from_micros(u64::from(AIRTIME_WEIGHT));
                 let airtime = AirtimeParams { quantum, ..AirtimeParams::default() };
-                DriverConfig::Fq(fq, Scheduler::Mac80211(airtime, Some(AqlParams::default())))
+                let aql = Some(AqlParams::default());
+                DriverConfig::Fq(fq, Scheduler::Mac80211(airtime, aql, Mac80211Rules::default()))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
         };
@@ -227,7 +236,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
                     pieces(&mut section, airtime)?
                 }
-                Scheduler::Mac80211(airtime, aql) => mac80211(&mut section, airtime, aql)?,
+                Scheduler::Mac80211(airtime, aql, rules) => mac80211(&mut section, airtime, aql, rules)?,
             }
             queues(&mut section, fq)?;
         }
@@ -251,7 +260,14 @@ fn mac80211(
     section: &mut Section<'_>,
     p: &mut AirtimeParams,
     aql: &mut Option<AqlParams>,
+    rules: &mut Mac80211Rules,
 ) -> Result<(), Fault> {
+    let since = [
+        (SINCE[0], Mac80211Rules::Rounds),
+        (SINCE[1], Mac80211Rules::VirtualTime),
+        (SINCE[2], Mac80211Rules::RoundsWithPending),
+    ];
+    *rules = section.or_by("since", *rules, |field| field.choice(&since))?;
     p.charge_tx = section.or("charge_tx", p.charge_tx)?;
     p.charge_rx = section.or("charge_rx", p.charge_rx)?;
     p.quantum = section.or("quantum", p.quantum)?;

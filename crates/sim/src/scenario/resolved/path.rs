@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
-use stillair_model::wifi::phy::{RateTry, RetryChain, Width};
+use stillair_model::wifi::phy::{RateTry, RetryChain};
 use stillair_model::wifi::rate::minstrel::Legacy;
 
 use super::super::{Errors, GivenErrors, Rates, Trace};
@@ -26,7 +26,7 @@ pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {
             ("retry_chain", chain.entries().iter().map(entry).collect())
         }
         Rates::MinstrelHt(can) => {
-            let width = if can.width == Width::Mhz40 { "40 MHz" } else { "20 MHz" };
+            let width = format!("{} MHz", can.width.megahertz());
             let can = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
             ("minstrel_ht", can)
         }

@@ -21,6 +21,29 @@ fn tries_go_along_the_chain() {
 }
 
 #[test]
+fn the_retry_bit_is_of_frames_that_were_on_the_air() {
+    let mut packets = Packets::new();
+    let mut p = ppdu(&mut packets, 0..2);
+    let mut views = Vec::new();
+    let mut retry = |p: &Ppdu| {
+        p.view(0, &packets, &mut views);
+        views.iter().map(|view| view.retry).collect::<Vec<_>>()
+    };
+    assert_eq!(retry(&p), [false, false]);
+    // Its RTS collided: a try of the chain, but the frames were not sent.
+    p.tried(Duration::ZERO);
+    assert_eq!((p.tries, retry(&p)), (1, vec![false, false]));
+    p.tried(Duration::from_micros(100));
+    assert_eq!(retry(&p), [true, true]);
+    // A frame of an earlier PPDU.
+    let mut next = ppdu(&mut packets, 0..2);
+    next.mpdus[1].tries = 3;
+    let mut views = Vec::new();
+    next.view(0, &packets, &mut views);
+    assert_eq!(views.iter().map(|view| view.retry).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
 fn a_bit_for_each_frame() {
     let mut packets = Packets::new();
     for (frames, want) in [(0, 0), (1, 1), (2, 3), (32, 0xffff_ffff), (63, u64::MAX >> 1), (64, u64::MAX)] {

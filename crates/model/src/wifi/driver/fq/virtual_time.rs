@@ -1,0 +1,173 @@
+//! The airtime scheduler of Linux 5.14 to 5.19: whoever has frames stands in the order of a clock of its own, which goes
+//! on with the airtime that it uses, and may send while that is not ahead of the clock of all.
+
+use crate::vocabulary::{Ac, Duration, Instant, PeerId};
+use crate::wifi::config::AIRTIME_WEIGHT;
+use crate::wifi::tx::transmitter::{TIDS, TidIndex};
+
+/// For so long after it had frames a station counts among those that share the air.
+// linux: net/mac80211/ieee80211_i.h AIRTIME_ACTIVE_DURATION (5.15) - 100 ms.
+pub(super) const ACTIVE: Duration = Duration::from_millis(100);
+
+/// A station's clock is no further behind than this, in nanoseconds, when it has frames again.
+// linux: net/mac80211/ieee80211_i.h AIRTIME_MAX_BEHIND (5.15) - 20 ms.
+const MAX_BEHIND: u64 = 20_000_000;
+
+/// A station in one category.
+#[derive(Clone, Copy, Debug)]
+struct Account {
+    /// Airtime used, as one of the default weight would have, in nanoseconds.
+    clock: u64,
+    /// When it had frames last.
+    active: Option<Instant>,
+    weight: u32,
+}
+
+impl Account {
+    fn is_active(&self, now: Instant) -> bool {
+        self.active.is_some_and(|at| now.saturating_since(at) <= ACTIVE)
+    }
+}
+
+/// A category.
+#[derive(Clone, Debug, Default)]
+struct Order {
+    /// What a station's clock may be at most, in nanoseconds.
+    clock: u64,
+    /// Sum of the weights of active stations, when it was counted last.
+    weight: u64,
+    counted: Instant,
+    /// Identifiers with frames by the clocks of their stations.
+    listed: Vec<TidIndex>,
+}
+
+/// Clocks of all stations, and of the device.
+#[derive(Clone, Debug)]
+pub(super) struct VirtualTime {
+    accounts: Vec<Account>,
+    orders: [Order; 4],
+    is_listed: Vec<bool>,
+}
+
+impl VirtualTime {
+    /// Clocks of so many peers.
+    pub(super) fn new(peers: usize) -> Self {
+        let account = Account { clock: 0, active: None, weight: AIRTIME_WEIGHT };
+        let order = || Order { listed: Vec::with_capacity(peers * 2), ..Order::default() };
+        Self {
+            accounts: vec![account; peers * 4],
+            orders: [order(), order(), order(), order()],
+            is_listed: vec![false; peers * TIDS],
+        }
+    }
+
+    /// A peer's weight, in all categories.
+    pub(super) fn weigh(&mut self, peer: PeerId, weight: u32) {
+        let first = peer.index() * 4;
+        self.accounts[first..first + 4].iter_mut().for_each(|a| a.weight = weight);
+    }
+
+    /// The identifier has frames. A station that had none for long, or is far behind, begins where the device's clock is.
+    // linux: net/mac80211/tx.c ieee80211_schedule_txq (5.15).
+    // deviation: the limit does not wrap around in the first 20 ms.
+    pub(super) fn schedule(&mut self, now: Instant, tid: TidIndex) {
+        let clock = self.orders[tid.ac().index()].clock;
+        let account = &mut self.accounts[place(tid)];
+        let was_active = account.is_active(now);
+        account.active = Some(now);
+        if self.is_listed[tid.index()] {
+            return;
+        }
+        if account.clock < clock && (!was_active || account.clock + MAX_BEHIND < clock) {
+            account.clock = clock;
+        }
+        self.count(now, tid.ac(), !was_active);
+        self.insert(tid);
+    }
+
+    /// The next in a round that has come as far as `at`, of those that `may` have more below the queues. The device's
+    /// clock catches up with the first; others wait until it has come to theirs.
+    // linux: net/mac80211/tx.c ieee80211_next_txq (5.15).
+    pub(super) fn next(
+        &mut self,
+        ac: Ac,
+        at: &mut Option<usize>,
+        may: impl Fn(TidIndex) -> bool,
+    ) -> Option<TidIndex> {
+        let order = &mut self.orders[ac.index()];
+        loop {
+            let tid = *order.listed.get(at.map_or(0, |n| n + 1))?;
+            let clock = self.accounts[place(tid)].clock;
+            if clock > order.clock {
+                if at.is_some() {
+                    return None;
+                }
+                order.clock = clock;
+            }
+            *at = Some(at.map_or(0, |n| n + 1));
+            if may(tid) {
+                return Some(tid);
+            }
+        }
+    }
+
+    /// Whoever the round has come to has no frames left: the round goes on with the one behind it.
+    // linux: net/mac80211/tx.c ieee80211_return_txq, __ieee80211_unschedule_txq (5.15).
+    pub(super) fn leave(&mut self, now: Instant, ac: Ac, at: &mut Option<usize>) {
+        let Some(n) = *at else { return };
+        let tid = self.orders[ac.index()].listed.remove(n);
+        self.is_listed[tid.index()] = false;
+        self.accounts[place(tid)].active = Some(now);
+        *at = n.checked_sub(1);
+    }
+
+    /// A station has used the air: its clock goes on by that, the device's by what is each active station's part of it.
+    // linux: net/mac80211/sta_info.c ieee80211_register_airtime (5.15) - rounded.
+    // deviation: in nanoseconds, and by divisions; mac80211 has microseconds and stored reciprocals.
+    pub(super) fn charge(&mut self, tid: TidIndex, airtime: Duration) {
+        let order = &mut self.orders[tid.ac().index()];
+        let account = &mut self.accounts[place(tid)];
+        let used = airtime.nanos() * u64::from(AIRTIME_WEIGHT);
+        let own = u64::from(account.weight);
+        let all = if order.weight == 0 { own } else { order.weight };
+        order.clock += (used + all / 2) / all;
+        account.clock += (used + own / 2) / own;
+        if self.is_listed[tid.index()] {
+            let n = order.listed.iter().position(|&t| t == tid).expect("it is listed");
+            order.listed.remove(n);
+            self.insert(tid);
+        }
+    }
+
+    /// Of those with equal clocks the last to come stands first.
+    fn insert(&mut self, tid: TidIndex) {
+        let clock = self.accounts[place(tid)].clock;
+        let listed = &mut self.orders[tid.ac().index()].listed;
+        let n = listed.partition_point(|&t| self.accounts[place(t)].clock < clock);
+        listed.insert(n, tid);
+        self.is_listed[tid.index()] = true;
+    }
+
+    /// Counts the weights of active stations: always when somebody has become active, else if that was done of late.
+    // linux: net/mac80211/tx.c ieee80211_update_airtime_weight (5.15).
+    fn count(&mut self, now: Instant, ac: Ac, force: bool) {
+        let order = &mut self.orders[ac.index()];
+        if force || now.saturating_since(order.counted) <= ACTIVE {
+            let of = self.accounts.iter().skip(ac.index()).step_by(4);
+            order.weight = of.filter(|a| a.is_active(now)).map(|a| u64::from(a.weight)).sum();
+            order.counted = now;
+        }
+    }
+
+    /// Stations in their order with their clocks in us, and the device's clock.
+    #[cfg(test)]
+    pub(super) fn state(&self, ac: Ac) -> String {
+        let order = &self.orders[ac.index()];
+        let one = |t: &TidIndex| format!("{}:{} ", t.peer().0, self.accounts[place(*t)].clock / 1000);
+        format!("{}| {}", order.listed.iter().map(one).collect::<String>(), order.clock / 1000)
+    }
+}
+
+const fn place(tid: TidIndex) -> usize {
+    tid.peer().0 as usize * 4 + tid.ac().index()
+}
