@@ -155,6 +155,10 @@ class Measurer:
             return _per_cent_more(_ratio(after, before))
         if metric.ratio_of:
             return _ratio(*self._ends(where, metric, metric.ratio_of))
+        if metric.spread_of:
+            found = interval(_found(self._runs(where, metric.spread_of)))
+            wide = 100 * (found.high - found.low) / found.mean
+            return Interval(wide, wide, wide)
         value = self._worked_out(where, metric)
         if value is not None:
             return Interval(value, value, value)

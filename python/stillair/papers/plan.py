@@ -65,6 +65,8 @@ class Metric:
     """Another metric; this one is what it is with the words `from_` over what it is with `to`."""
     difference_of: str = ""
     """The same, less what it is with `to`."""
+    spread_of: str = ""
+    """Another metric; this one is how wide the confidence interval of its mean is, in per cent of it."""
     formula: str = ""
     """It is not measured but worked out (`formulas.py`)."""
     worked: str = ""

@@ -9,6 +9,7 @@ from stillair.papers.artefacts import (
     headline,
     latency,
     one_ms,
+    quic,
     retry_out,
     sparse,
     table1,
@@ -36,6 +37,7 @@ class Artefact:
 
 # By the name under which a plan says `draws`.
 ARTEFACTS = {
+    "quic": Artefact(quic.text, quic.picture),
     "table1": Artefact(table1.text, table1.picture),
     "shares": Artefact(airtime.shares_text, airtime.shares_picture),
     "jain": Artefact(airtime.jain_text, airtime.jain_picture),
