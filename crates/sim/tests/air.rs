@@ -104,7 +104,7 @@ fn the_account_of_the_air_of_aggregates() {
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
     let accounts = world.air_accounts();
-    let [idle, contention, data, ack, collision, beacon, management, _] = air_permille(accounts[0].1);
+    let [idle, contention, data, ack, collision, beacon, management, ..] = air_permille(accounts[0].1);
     // 32 frames: 31 * 1544 + 1542 = 49,406 bytes, 395,270 bits with service, tail and two streams' rest; 520 bits a symbol
     // are 761 symbols of 3.6 us, 2740 us on the legacy grid; with a preamble of 40 us 2780. Then SIFS and Block Ack 48, AIFS
     // and 7.5 slots 110.5: 2938.5 us in all.
