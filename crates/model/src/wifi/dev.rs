@@ -391,6 +391,4 @@ fn deadline(rx: &[RxTid], tx: &Transmitter, part: usize) -> Option<Instant> {
 }
 
 #[cfg(test)]
-mod steps;
-#[cfg(test)]
 mod tests;
