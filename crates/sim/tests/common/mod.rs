@@ -110,8 +110,8 @@ impl Sink for Watcher {
     fn event(&mut self, now: Instant, what: &Trace) {
         self.recorder.event(now, what);
         match *what {
-            // What TCP delivers twice or out of order its reader never sees.
-            Trace::Delivered { kind: Kind::Tcp, .. } => {}
+            // What TCP or QUIC delivers twice or out of order its reader never sees, and both ends of QUIC number their datagrams.
+            Trace::Delivered { kind: Kind::Tcp | Kind::Quic, .. } => {}
             Trace::Delivered { flow, seq, kind, .. } => {
                 let last = &mut self.last[flow.index()];
                 if self.check_order && seq <= *last && self.disorder.is_none() {
