@@ -12,7 +12,7 @@ import pytest
 
 from stillair import RunError, Scenario, bundled
 from stillair.__main__ import status
-from stillair.papers import report, style
+from stillair.papers import campaign, report, style
 from stillair.papers.claims import experiments
 
 Engine = Callable[..., list[Any]]
@@ -154,7 +154,10 @@ def test_without_something_to_draw_with_the_page_has_the_text(tmp_path: Path, mo
     assert list((tmp_path / "ending-the-anomaly").glob("*.svg")) == []
 
 
-def test_what_cannot_run_yet_says_so_and_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_run_yet_says_so_and_is_no_failure(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(campaign, "prepare", lambda *_: "needs another radio (bquic-lab)")
     assert status(["paper", "bquic/fig3-cwnd"]) == 0
     captured = capsys.readouterr()
     assert "2 claims: 0 held, 0 missed, 2 not-run, 0 not-judged" in captured.out

@@ -11,7 +11,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use common::random;
+use common::{drain, random};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::strategy::ValueTree;
@@ -256,7 +256,7 @@ fn run(arguments: &[String]) -> Result<Result<(), String>, String> {
         ("world", []) => {
             let strategy = (random::case(), 0_u64..4);
             let show = |(case, run): &(random::Case, u64)| format!("{}# run {run}", case.text(random::FLOWS));
-            Ok(search(("world", seed, cases), &strategy, |(case, run)| random::check(case, *run), show))
+            Ok(search(("world", seed, cases), &strategy, |(case, run)| drain::check(case, *run), show))
         }
         _ => Err(usage()),
     }

@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::random::{case, check};
+use common::drain::check;
+use common::random::case;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

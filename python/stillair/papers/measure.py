@@ -156,8 +156,8 @@ class Measurer:
         if metric.ratio_of:
             return _ratio(*self._ends(where, metric, metric.ratio_of))
         if metric.spread_of:
-            found = interval(_found(self._runs(where, metric.spread_of)))
-            wide = 100 * (found.high - found.low) / found.mean
+            spread = interval(_found(self._runs(where, metric.spread_of)))
+            wide = 100 * (spread.high - spread.low) / spread.mean
             return Interval(wide, wide, wide)
         value = self._worked_out(where, metric)
         if value is not None:

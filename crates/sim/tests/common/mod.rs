@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test that includes this file uses a part of it")]
 
+pub mod drain;
 pub mod random;
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, Reason, Seed, Sink, Trace};

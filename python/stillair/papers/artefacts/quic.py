@@ -40,7 +40,7 @@ def _cells(of: Measurer) -> list[tuple[str, dict[str, Interval | None]]]:
 def text(of: Measurer) -> str:
     """A row for each cell."""
     rows = [
-        [name, *(figure(values[key]._asdict() if values[key] else None, 1, digits) for key, _, digits in _SHOWN)]
+        [name, *(figure(found._asdict() if (found := values[key]) else None, 1, digits) for key, _, digits in _SHOWN)]
         for name, values in _cells(of)
     ]
     return table(["", *(heading for _, heading, _ in _SHOWN)], rows)
