@@ -6,8 +6,8 @@ use stillair_model::vocabulary::{Duration, Instant, QuicTrace, Sink, Trace};
 
 use super::World;
 
-/// More than any run sends, for a transfer without an end.
-const ENDLESS: u64 = 1 << 60;
+/// More than any run sends on a stream, for a transfer without an end; a thousand of them can be added up.
+const ENDLESS: u64 = 1 << 50;
 
 /// What is to be sent, and how far it is.
 #[derive(Debug)]
