@@ -96,6 +96,8 @@ pub struct Seen {
     pub ends: u64,
     /// Hash of every datagram: when, from whom, length and bytes.
     pub hash: u64,
+    /// Hash of every datagram's time, sender and length alone.
+    pub shape: u64,
     /// The client's and the server's state at the end.
     pub snapshots: [Snapshot; 2],
 }
@@ -124,6 +126,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
     let (mut now, mut established, mut done) = (Instant::ZERO, None, None);
     let (mut data, mut read, mut finished, mut hash) =
         (Vec::new(), BTreeMap::new(), 0, 0xcbf2_9ce4_8422_2325);
+    let mut shape = hash;
     let mut replies: BTreeMap<StreamId, u64> = BTreeMap::new();
     let mut spare: Vec<Datagram> = Vec::new();
     let mut opened = 0;
@@ -166,6 +169,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
             while end.poll_transmit(now, &mut out) {
                 for part in [now.nanos(), i as u64, u64::from(out.len)] {
                     hash = (hash ^ part).wrapping_mul(0x0000_0100_0000_01b3);
+                    shape = (shape ^ part).wrapping_mul(0x0000_0100_0000_01b3);
                 }
                 for byte in &out.bytes {
                     hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -205,6 +209,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
         read,
         ends: finished,
         hash,
+        shape,
         snapshots: [0, 1].map(|i| ends[i].snapshot(now)),
     }
 }

@@ -5,6 +5,8 @@ mod cross_check;
 mod delivery;
 mod gate;
 mod table;
+#[cfg(feature = "tls")]
+mod tls;
 
 use stillair_model::transport::quic::Role;
 use stillair_model::vocabulary::Seed;
