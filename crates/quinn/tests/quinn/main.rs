@@ -1,9 +1,12 @@
 //! quinn in virtual time, over a FIFO and without a world.
 
 mod bench;
+#[path = "../../examples/own_controller/by_delay.rs"]
+mod by_delay;
 mod cross_check;
 mod delivery;
 mod gate;
+mod own;
 mod table;
 #[cfg(feature = "tls")]
 mod tls;
