@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from stillair.papers import quic, registry, report
-from stillair.papers.artefacts import ARTEFACTS, quic_run
+from stillair.papers.artefacts import ARTEFACTS, quic_run, quic_variants
 from stillair.papers.measure import Measurer
 
 SHORT = [("flow.0.bytes", "3 MB")]
@@ -30,7 +30,7 @@ def window() -> tuple[Measurer, report.Report, Any]:
 @pytest.fixture(scope="module")
 def one_run(window: tuple[Measurer, report.Report, Any]) -> dict[str, Any]:
     """The records that Figures 3 to 6 draw."""
-    return {proto: dict(quic_run.flow(window[0], proto)) for proto in quic_run.TITLES}
+    return {proto: dict(quic_run.flow(window[0], proto)) for proto in quic_variants.TITLES}
 
 
 def picture(name: str, window: tuple[Measurer, report.Report, Any]) -> Any:  # noqa: ANN401
@@ -44,7 +44,7 @@ def test_the_run_that_is_drawn_is_the_first_of_those_that_are_judged(
     window: tuple[Measurer, report.Report, Any],
 ) -> None:
     of = window[0]
-    for proto in quic_run.TITLES:
+    for proto in quic_variants.TITLES:
         (kept,) = of.outcomes["one-run"].results[f"RP5, {proto}"].runs  # type: ignore[index]
         first, second = of.result({"client": "RP5", "proto": proto}).runs
         assert kept["trace_hash"] == first["trace_hash"] != second["trace_hash"]
@@ -55,7 +55,7 @@ def test_figure_3_is_the_window_after_each_acknowledgement(
     window: tuple[Measurer, report.Report, Any], one_run: dict[str, Any]
 ) -> None:
     (axes,) = window[2].axes
-    curves = [line for line in axes.lines if line.get_label() in quic_run.TITLES.values()]
+    curves = [line for line in axes.lines if line.get_label() in quic_variants.TITLES.values()]
     dots = [line for line in axes.lines if line not in curves]
     for line, dot, own in zip(curves, dots, one_run.values(), strict=True):
         traces = own["traces"]
@@ -117,7 +117,7 @@ def test_figure_2_has_the_mean_time_of_each_page_and_its_order_is_judged() -> No
     (axes,) = figure.axes
     sites = of.experiment.setup["sites"]
     assert [label.get_text() for label in axes.get_xticklabels()] == sites
-    for bars, proto in zip([c for c in axes.containers if hasattr(c, "patches")], quic_run.TITLES, strict=True):
+    for bars, proto in zip([c for c in axes.containers if hasattr(c, "patches")], quic_variants.TITLES, strict=True):
         for bar, site in zip(bars.patches, sites, strict=True):
             loads = [run["page_load_s"] for run in of.result({"site": site, "proto": proto}).runs]
             assert bar.get_height() == pytest.approx(1000 * sum(loads) / len(loads))

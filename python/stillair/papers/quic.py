@@ -7,6 +7,8 @@ from typing import Any
 
 # UDP payload of a full packet of gQUIC 39 in bytes.
 PACKET = 1_350
+# Bytes of a transfer.
+TRANSFER = 10_000_000
 # Interval of the throughput in s.
 _STEP_S = 0.05
 # Width of a bin of the gaps in us.
@@ -28,7 +30,7 @@ def _of_flow(flow: Mapping[str, Any], key: str, statistic: str) -> float | None:
         gaps = flow["gaps"][:-1]
         if statistic == "cv":
             return variation(gaps)
-        found = sorted(peaks(gaps)[:2])
+        found = modes(gaps)
         place = {"mode1": 0, "mode2": 1}[statistic]
         return found[place] if place < len(found) else None
     if key == "acks_20ms":
@@ -37,15 +39,15 @@ def _of_flow(flow: Mapping[str, Any], key: str, statistic: str) -> float | None:
     return None if value is None else float(value)
 
 
-def peaks(gaps: Sequence[int]) -> list[float]:
-    """Where the histogram of gaps has its peaks, in us, the highest first."""
+def modes(gaps: Sequence[int]) -> list[float]:
+    """The two highest peaks of the histogram of gaps, in us, in rising order; what has hardly any gaps is none."""
     total = sum(gaps)
     found = [
         (count, (place + 0.5) * _BIN_US)
         for place, count in enumerate(gaps)
-        if count >= _LEAST * total and count == max(gaps[max(0, place - _AROUND) : place + _AROUND + 1]) and count
+        if count and count >= _LEAST * total and count == max(gaps[max(0, place - _AROUND) : place + _AROUND + 1])
     ]
-    return [at for _, at in sorted(found, reverse=True)]
+    return sorted(at for _, at in sorted(found, reverse=True)[:2])
 
 
 def variation(gaps: Sequence[int]) -> float | None:
@@ -105,3 +107,18 @@ def steps(flow: Mapping[str, Any]) -> Points:
     """What the receiver got by steps of 50 ms in Mbit/s, by the end of the step in s since data could be sent."""
     rates = flow["throughput_50ms_mbps"]
     return [_STEP_S * (step + 1) for step in range(len(rates))], list(rates)
+
+
+def goodput(run: Mapping[str, Any]) -> float | None:
+    """What the one transfer of a run carried for its application over its time, in Mbit/s, over QUIC or TCP.
+
+    Of TCP the time is from the last sample of `ss` without an acknowledged byte to the first one with all of them; none
+    if it did not end.
+    """
+    if run.get("quic"):
+        return of_run(run, "goodput_mbps", "mean")
+    (socket,) = (socket for name, socket in run["sockets"].items() if name.startswith("tcp."))
+    samples = list(zip(socket["t_s"], socket["bytes_acked"], strict=True))
+    begun = max((t for t, acked in samples if acked == 0), default=None)
+    ended = min((t for t, acked in samples if acked >= TRANSFER), default=None)
+    return None if begun is None or ended is None else TRANSFER * 8 / 1e6 / (ended - begun)

@@ -5,7 +5,8 @@ from math import nan
 from typing import TYPE_CHECKING
 
 from stillair.papers import samples, style
-from stillair.papers.artefacts.quic_run import COLOURS, TITLES
+from stillair.papers.artefacts import quic_open
+from stillair.papers.artefacts.quic_variants import COLOURS, TITLES
 from stillair.papers.artefacts.schemes import along, spread
 from stillair.papers.measure import Measurer
 from stillair.papers.plan import CellPlan
@@ -29,12 +30,13 @@ _THROUGHPUT = "mean throughput"
 
 
 def text(of: Measurer) -> str:
-    """A row for each cell."""
+    """A row for each cell; then the gain by what the paper leaves open, and other senders over the same paths."""
     rows = [
         [name, *(figure(found._asdict() if (found := values[key]) else None, 1, digits) for key, _, digits in _SHOWN)]
         for name, values in _cells(of)
     ]
-    return table(["", *(heading for _, heading, _ in _SHOWN)], rows)
+    own = table(["", *(heading for _, heading, _ in _SHOWN)], rows)
+    return "\n\n".join(part.rstrip() for part in (own, quic_open.gains(of), quic_open.senders(of)) if part)
 
 
 def picture(of: Measurer) -> "Figure":
@@ -110,9 +112,11 @@ def _printed(of: Measurer, clients: Sequence[str], proto: str) -> list[float]:
 
 
 def _cells(of: Measurer) -> list[tuple[str, dict[str, Interval | None]]]:
-    """All cells that were run, with their quantities over the runs."""
+    """The cells of the experiment itself and of each change alone, with their quantities over the runs."""
     found = []
     for campaign in of.own.campaigns:
+        if campaign.id.startswith(quic_open.CAMPAIGNS):
+            continue
         outcome = of.outcomes.get(campaign.id)
         for name, result in (outcome.results or {}).items() if outcome else ():
             values: dict[str, Interval | None] = {}

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from stillair.papers import style
-from stillair.papers.artefacts.quic_run import COLOURS, TITLES
+from stillair.papers.artefacts import quic_open
+from stillair.papers.artefacts.quic_variants import COLOURS, TITLES
 from stillair.papers.artefacts.schemes import along, named, spread
 from stillair.papers.measure import Measurer
 from stillair.statistics import Interval
@@ -29,7 +30,8 @@ def text(of: Measurer) -> str:
         for site in of.experiment.setup["sites"]
     ]
     heading = ["page", *(f"{title} ms" for title in TITLES.values()), "reduction %"]
-    return table([*heading, *(f"{title} loads a run" for title in TITLES.values())], rows)
+    own = table([*heading, *(f"{title} loads a run" for title in TITLES.values())], rows)
+    return "\n\n".join(part.rstrip() for part in (own, quic_open.pages(of)) if part)
 
 
 def picture(of: Measurer) -> "Figure":

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from stillair.papers import quic, style
+from stillair.papers.artefacts import quic_open
+from stillair.papers.artefacts.quic_variants import COLOURS, TITLES
 from stillair.papers.artefacts.schemes import named
 from stillair.papers.measure import Measurer
 from stillair.table import table
@@ -11,9 +13,6 @@ from stillair.table import table
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-TITLES = {"quic": "QUIC", "bquic": "BQUIC"}
-COLOURS = {"quic": style.BLUE, "bquic": style.ORANGE}
 
 _CAMPAIGN = "one-run"
 # Both are past their slow start there.
@@ -107,7 +106,8 @@ def gaps_text(of: Measurer) -> str:
         "first mode": ("first peak us", 0),
         "second mode": ("second peak us", 0),
     }
-    return _text(of, metrics, f"The picture: {_title(of)}; times between packets as a capture at the sender has them.")
+    own = _text(of, metrics, f"The picture: {_title(of)}; times between packets as a capture at the sender has them.")
+    return f"{own.rstrip()}\n\n{quic_open.gaps(of)}"
 
 
 def gaps_picture(of: Measurer) -> "Figure":
