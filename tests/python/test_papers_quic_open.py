@@ -116,7 +116,7 @@ def test_other_senders_carry_the_same_bytes_over_the_same_path() -> None:
         # As the source has it: what is due within 1 ms leaves together.
         ("bquic-mesh", {}, 65, 80),
         ("bquic-lab", {}, 85, 95),
-        # Not early and with exact timers all gaps are about as long: 0.3 ms on the mesh; in the lab 0.1 ms, a third less.
+        # Not early, with exact timers, all gaps are of a length: 0.3 ms on the mesh; in the lab, 0.1 ms, a third less.
         ("bquic-mesh", {"preset": "chromium39-strict", "timer_grain": "0 ms"}, 0, 1),
         ("bquic-lab", {"preset": "chromium39-strict", "timer_grain": "0 ms"}, 23, 35),
         # The paper's share: with timers of 0.5 ms, or about one gap early; in the lab with timers of 0.1 ms.

@@ -75,7 +75,7 @@ impl Link {
         }
         self.waiting += size;
         self.taken += 1;
-        self.queued = self.queued + self.free.saturating_since(now);
+        self.queued += self.free.saturating_since(now);
         self.free = self.free.max(now) + Duration::from_nanos(size * 8 * 1_000_000_000 / self.fifo.rate);
         self.travels.push_back((self.free, self.free + self.fifo.delay, datagram));
     }
