@@ -302,8 +302,8 @@ impl Stack for QuinnStack {
         self.state = Connection::Closed;
     }
 
-    /// The state as far as quinn tells it: what is in flight counts acknowledgements that are under way; it knows timeouts
-    /// but does not tell them, so they are zero here.
+    /// The state as far as quinn tells it. What is in flight counts acknowledgements that are under way; that slow start has
+    /// not been left is told by controls that have a threshold, once there is one.
     fn snapshot(&self, _: Instant) -> Snapshot {
         let stats = self.stats().unwrap_or_default();
         let connection = self.connection.as_ref().map(|(_, connection)| connection);
@@ -312,8 +312,11 @@ impl Stack for QuinnStack {
         let metrics = connection.map(|c| c.congestion_state().metrics());
         Snapshot {
             cwnd: stats.path.cwnd,
-            ssthresh: metrics.and_then(|m| m.ssthresh).filter(|threshold| *threshold != u64::MAX),
-            slow_start: None,
+            ssthresh: metrics.as_ref().and_then(|m| m.ssthresh).filter(|threshold| *threshold != u64::MAX),
+            slow_start: metrics
+                .as_ref()
+                .and_then(|m| m.ssthresh)
+                .map(|threshold| stats.path.cwnd < threshold),
             in_flight: Some(self.watch.in_flight()),
             srtt: measured.map(|c| from_span(c.rtt())),
             min_rtt: measured.map(|c| from_span(c.min_rtt())),
@@ -324,7 +327,7 @@ impl Stack for QuinnStack {
             spurious: None,
             acks_sent: Some(stats.frame_tx.acks),
             acks_received: Some(stats.frame_rx.acks),
-            timeouts: 0,
+            timeouts: None,
         }
     }
 

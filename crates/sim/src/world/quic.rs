@@ -2,13 +2,12 @@
 //! the socket's send buffer has room; those that come in wait for their turn; timers are as coarse as the host's.
 
 mod load;
+mod stacks;
 
 use std::collections::VecDeque;
 
 use stillair_model::app::{Endpoint, IPV4_HEADER, UDP_HEADER, linear_truesize};
-use stillair_model::transport::quic::{
-    Connection, Engine, HostCost, Quic, QuicConfig, Role, Stack, StackEvent,
-};
+use stillair_model::transport::quic::{Connection, Engine, HostCost, Role, Stack, StackEvent};
 use stillair_model::vocabulary::{
     Datagram, FlowId, Instant, Kind, NewPacket, NodeId, Pkt, QuicTrace, Sink, SockId, Trace,
 };
@@ -18,6 +17,7 @@ use super::apps::AppKind;
 use crate::engine::Slot;
 use crate::recorder::QuicEnds;
 pub(super) use load::{Job, Load};
+pub(super) use stacks::Stacks;
 
 /// One end of a connection with its host.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ impl End {
 #[derive(Debug)]
 pub(super) struct QuicApp {
     pub(super) flow: FlowId,
-    pub(super) config: QuicConfig,
+    pub(super) stacks: Stacks,
     /// The end that sends the data, and the other.
     pub(super) ends: [End; 2],
     pub(super) load: Load,
@@ -104,8 +104,8 @@ impl QuicApp {
     /// Opens a connection: the former one is forgotten on both sides.
     fn connect(&mut self, now: Instant) {
         self.connection += 1;
-        for end in &mut self.ends {
-            let mut stack = Engine::Model(Box::new(Quic::new(self.config, end.role, true)));
+        for (at, end) in self.ends.iter_mut().enumerate() {
+            let mut stack = self.stacks.connect(at, end.role);
             if end.role == Role::Client {
                 stack.connect(now);
             }
