@@ -36,7 +36,9 @@ def text(of: Measurer) -> str:
         for name, values in _cells(of)
     ]
     own = table(["", *(heading for _, heading, _ in _SHOWN)], rows)
-    return "\n\n".join(part.rstrip() for part in (own, quic_open.gains(of), quic_open.senders(of)) if part)
+    return "\n\n".join(
+        part.rstrip() for part in (own, quic_open.gains(of), quic_open.losses(of), quic_open.senders(of)) if part
+    )
 
 
 def picture(of: Measurer) -> "Figure":

@@ -9,6 +9,7 @@ from stillair.papers.measure import Measurer
 from stillair.papers.plan import CellPlan
 from stillair.result import Result
 from stillair.statistics import interval, ratio_interval
+from stillair.summary import NOT_MEASURED
 from stillair.table import table
 
 _OPEN, _SENDERS, _GAPS = "open-", "senders-", "gaps-"
@@ -47,6 +48,25 @@ def gains(of: Measurer) -> str:
     return f"{said}\n\n" + table(["", *clients], rows)
 
 
+def losses(of: Measurer) -> str:
+    """What either variant loses, by what the paper leaves open: a row a setting, a column a client."""
+    found: dict[tuple[str, str], dict[str, float | None]] = {}
+    for cell, result in _ran(of, _OPEN):
+        client, setting = str(cell.where["case"]).split(": ", 1)
+        found.setdefault((setting, client), {})[str(cell.where["proto"])] = _mean(result, "loss_percent")
+    clients = list(dict.fromkeys(client for _, client in found))
+    rows = [
+        [setting, *(_pair(found.get((setting, client), {})) for client in clients)]
+        for setting in dict.fromkeys(setting for setting, _ in found)
+    ]
+    said = "Per cent that QUIC and BQUIC lose, by what the paper leaves open."
+    return f"{said}\n\n" + table(["", *clients], rows) if rows else ""
+
+
+def _pair(values: Mapping[str, float | None]) -> str:
+    return ", ".join(NOT_MEASURED if (v := values[proto]) is None else f"{v:.2f}" for proto in TITLES if values)
+
+
 def senders(of: Measurer) -> str:
     """What other senders carry over the same paths: a row each; nothing if they were not run."""
     found = {(str(c.where["sender"]), str(c.where["client"])): result for c, result in _ran(of, _SENDERS)}
@@ -62,6 +82,25 @@ def senders(of: Measurer) -> str:
     names = dict.fromkeys(sender for sender, _ in every)
     rows = [[name, *(_goodput(every[name, client]) for client in clients)] for name in names]
     return "Mbit/s that the application gets of the same 10 MB by other senders.\n\n" + table(["", *clients], rows)
+
+
+def spreads(of: Measurer) -> str:
+    """How throughput by 50 ms varies, by what the paper leaves open, for the client of the figure."""
+    client = (of.own.where or {})["client"]
+    found: dict[str, dict[str, float | None]] = {}
+    for cell, result in _ran(of, _OPEN):
+        case_of, setting = str(cell.where["case"]).split(": ", 1)
+        if case_of == client:
+            found.setdefault(setting, {})[str(cell.where["proto"])] = _mean(result, "throughput_50ms_sd_mbps")
+    if not found:
+        return ""
+    rows = []
+    for setting, values in found.items():
+        plain, bursty = (values[proto] for proto in TITLES)
+        ratio = f"{bursty / plain:.2f}" if plain and bursty else NOT_MEASURED
+        rows.append([setting, *(NOT_MEASURED if v is None else f"{v:.1f}" for v in (plain, bursty)), ratio])
+    said = "Standard deviation of the throughput by 50 ms in Mbit/s, by what the paper leaves open."
+    return f"{said}\n\n" + table(["", *TITLES.values(), "BQUIC over QUIC"], rows)
 
 
 def pages(of: Measurer) -> str:

@@ -107,7 +107,7 @@ def gaps_text(of: Measurer) -> str:
         "second mode": ("second peak us", 0),
     }
     own = _text(of, metrics, f"The picture: {_title(of)}; times between packets as a capture at the sender has them.")
-    return f"{own.rstrip()}\n\n{quic_open.gaps(of)}"
+    return "\n\n".join(part.rstrip() for part in (own, quic_open.gaps(of)) if part)
 
 
 def gaps_picture(of: Measurer) -> "Figure":
@@ -134,7 +134,8 @@ def gaps_picture(of: Measurer) -> "Figure":
 def rate_text(of: Measurer) -> str:
     """Mean and standard deviation of the throughput over all runs."""
     metrics = {"throughput": ("Mbit/s", 2), "standard deviation of throughput in 50 ms intervals": ("sd in 50 ms", 2)}
-    return _text(of, metrics, f"The picture: {_title(of)}.")
+    own = _text(of, metrics, f"The picture: {_title(of)}.")
+    return "\n\n".join(part.rstrip() for part in (own, quic_open.spreads(of)) if part)
 
 
 def rate_picture(of: Measurer) -> "Figure":
