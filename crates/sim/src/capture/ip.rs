@@ -162,25 +162,15 @@ pub fn ethernet(
 mod tests {
     use super::super::fcs::PayloadRegister;
     use super::*;
-    use stillair_model::vocabulary::Addr;
+    use stillair_model::vocabulary::{NewPacket, Packets};
 
     #[test]
     fn a_udp_reply_goes_back_between_the_same_ports() {
         let addresses = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
         let ports = |kind| {
-            let headers = Headers {
-                flow: FlowId(3),
-                seq: 1,
-                ack: 0,
-                len: 88,
-                segs: 1,
-                src: Addr(0),
-                dst: Addr(1),
-                tos: 0,
-                ttl: 64,
-                kind,
-                tcp: None,
-            };
+            let mut packets = Packets::default();
+            let p = packets.create(NewPacket { flow: FlowId(3), len: 88, kind, ..NewPacket::PLAIN });
+            let headers = Headers::of(&packets, p);
             let mut bytes = Vec::new();
             let mut register = PayloadRegister::default();
             let body = &mut Body::new(&mut bytes, 100, &mut register);
