@@ -104,7 +104,13 @@ def test_ranges() -> None:
 def test_peaks_of_gaps() -> None:
     gaps = [0] * 200
     gaps[9], gaps[10], gaps[48], gaps[120] = 40, 30, 60, 1
-    assert quic.peaks(gaps) == [485.0, 95.0]
+    assert quic.modes(gaps) == [95.0, 485.0]
+    # What is beside a peak is none, and neither is what is hardly there.
+    gaps[48] = 0
+    assert quic.modes(gaps) == [95.0, 1205.0]
+    gaps[9] = 400
+    assert quic.modes(gaps) == [95.0]
+    gaps[9], gaps[48] = 40, 60
     run = {"quic": {"a": {"gaps": [*gaps, 7], "datagrams_back": 100, "transfer_s": 2.0, "loss_percent": 0.5}}}
     assert quic.of_run(run, "gaps", "mode1") == 95.0
     assert quic.of_run(run, "gaps", "mode2") == 485.0

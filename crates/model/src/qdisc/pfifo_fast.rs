@@ -8,7 +8,7 @@ use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sin
 pub struct PfifoFastParams {
     /// Most packets: the device's `txqueuelen`.
     pub limit: u32,
-    /// The limit holds for each band (kernel 4.16 on), not for all together.
+    /// The limit holds for each band (kernel 4.16 on), which is then a ring, and not for all together.
     pub limit_per_band: bool,
 }
 
@@ -25,19 +25,54 @@ const BANDS: usize = 3;
 // linux: net/sched/sch_generic.c prio2band (4.6).
 const PRIO_TO_BAND: [u8; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
 
+/// Slots that a ring gives back together: two cache lines of 64 bytes full of pointers.
+// linux: include/linux/ptr_ring.h __ptr_ring_discard_one, ring set-up (4.12 to 6.18) - one by one if they were over half the ring.
+const BATCH: u32 = 16;
+
+/// The slots of a band's ring that its reader has emptied and not yet given back to its writer.
+#[derive(Debug, Default)]
+struct Ring {
+    /// Where the reader is.
+    head: u32,
+    /// Emptied slots before it that still count as taken.
+    kept: u32,
+}
+
+impl Ring {
+    /// The reader has taken the entry of a slot, of a ring of `size` slots: they are given back in batches, and at the ring's end.
+    fn take(&mut self, size: u32) {
+        self.head += 1;
+        self.kept += 1;
+        let batch = if BATCH > size / 2 { 1 } else { BATCH };
+        if self.kept >= batch || self.head >= size {
+            self.kept = 0;
+        }
+        if self.head >= size {
+            self.head = 0;
+        }
+    }
+}
+
 /// The discipline.
 #[derive(Debug)]
 pub struct PfifoFast {
     params: PfifoFastParams,
     place: PlaceId,
     bands: [PktList; BANDS],
+    rings: [Ring; BANDS],
     stats: QdiscStats,
 }
 
 impl PfifoFast {
     /// Empty bands; drops are booked at `place`.
     pub fn new(params: PfifoFastParams, place: PlaceId) -> Self {
-        Self { params, place, bands: Default::default(), stats: QdiscStats::default() }
+        Self {
+            params,
+            place,
+            bands: Default::default(),
+            rings: Default::default(),
+            stats: QdiscStats::default(),
+        }
     }
 
     /// Appends the packet to its priority's band, or refuses it.
@@ -46,7 +81,11 @@ impl PfifoFast {
     pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
         let prio = ctx.packets.get(p).prio;
         let band = usize::from(PRIO_TO_BAND[usize::from(prio & 15)]);
-        let held = if self.params.limit_per_band { self.bands[band].packets() } else { self.backlog().0 };
+        let held = if self.params.limit_per_band {
+            self.bands[band].packets() + self.rings[band].kept
+        } else {
+            self.backlog().0
+        };
         if held >= self.params.limit {
             self.stats.drops += 1;
             ctx.drop(now, p, Reason::Overlimit, self.place);
@@ -69,8 +108,9 @@ impl PfifoFast {
     /// Takes the first packet of the first band that has one.
     #[inline]
     pub fn dequeue<S: Sink>(&mut self, _now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
-        let band = self.bands.iter_mut().find(|b| !b.is_empty())?;
-        let p = band.pop(ctx.packets)?;
+        let band = self.bands.iter().position(|b| !b.is_empty())?;
+        let p = self.bands[band].pop(ctx.packets)?;
+        self.rings[band].take(self.params.limit);
         self.stats.sent(ctx.packets.get(p));
         Some(p)
     }
@@ -134,5 +174,36 @@ mod tests {
             // Each of the two segments has its Ethernet header.
             assert_eq!(q.stats(), QdiscStats { bytes: 1528, packets: 2, drops, ..Default::default() });
         }
+    }
+    #[test]
+    fn a_ring_gives_its_slots_back_in_batches() {
+        // Packets let in after each packet that is taken from a full band. Of 40 slots the ring's end is met after 16, 32 and 40.
+        let let_in = |limit: u32, limit_per_band: bool| -> Vec<u32> {
+            let mut b = Bench::new();
+            let mut q = PfifoFast::new(PfifoFastParams { limit, limit_per_band }, PlaceId(0));
+            let fill = |b: &mut Bench, q: &mut PfifoFast| {
+                (0..)
+                    .take_while(|_| {
+                        let p = b.packet(0, 1500);
+                        q.enqueue(Instant::ZERO, p, &mut b.ctx()) == Enqueue::Queued
+                    })
+                    .count() as u32
+            };
+            assert_eq!(fill(&mut b, &mut q), limit);
+            (0..limit + 2)
+                .map(|_| {
+                    let p = q.dequeue(Instant::ZERO, &mut b.ctx()).expect("full before");
+                    b.finish(p);
+                    fill(&mut b, &mut q)
+                })
+                .collect()
+        };
+        let batches = let_in(40, true);
+        let when: Vec<_> =
+            batches.iter().enumerate().filter(|(_, n)| **n > 0).map(|(n, many)| (n + 1, *many)).collect();
+        assert_eq!(when, [(16, 16), (32, 16), (40, 8)]);
+        // One by one where a batch would be over half the ring, and before 4.16, when the bands were lists.
+        assert_eq!(let_in(31, true), [1; 33]);
+        assert_eq!(let_in(40, false), [1; 42]);
     }
 }
