@@ -126,6 +126,19 @@ mod with_it {
         assert!(loads[0] >= loads[2], "{loads:?}");
     }
 
+    /// Packets have the same sizes without encryption. Only the server's last packet of the handshake differs by up to 16 bytes:
+    /// TLS takes a transport parameter of random length as it comes, and without it the message has its length all the same.
+    #[cfg(feature = "tls")]
+    #[test]
+    fn with_tls_a_run_is_the_same() {
+        let [null, tls, again] = ["null", "tls", "tls"]
+            .map(|crypto| with(&format!("{{ kind = \"quinn\", crypto = \"{crypto}\" }}")));
+        assert_eq!(tls.trace_hash, again.trace_hash);
+        let [a, b] = [&null, &tls].map(|run| one(run).transfer_s.expect("done"));
+        assert!((a - b).abs() < 1e-5 * a, "{a} and {b}");
+        assert_eq!(one(&null).datagrams, one(&tls).datagrams);
+    }
+
     /// What the record of a connection needs and quinn does not tell is read from its packets.
     #[test]
     fn recording_changes_nothing_and_shows_acknowledgements_and_losses() {
