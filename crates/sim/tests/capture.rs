@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use stillair_model::vocabulary::{
-    AnswerView, ContentView, FrameView, Headers, Instant, MpduView, PpduView, Seed, Sink, SynOptions,
-    TcpFlags, TcpHeader, Tee, Trace,
+    AnswerView, ContentView, FrameView, Headers, Instant, KeptHeaders, MpduView, Packets, PpduView, Seed,
+    Sink, SynOptions, TcpFlags, TcpHeader, Tee, Trace,
 };
 use stillair_model::wifi::phy::frame::{self, data_mpdu};
 use stillair_model::wifi::phy::{PhyRate, Width, ppdu_duration};
@@ -15,15 +16,21 @@ use stillair_sim::{scenario, world};
 
 /// A PPDU as the world showed it, kept.
 struct Shown {
+    /// Without its frames.
     view: PpduView<'static>,
     mpdus: Vec<MpduView>,
+    /// The packet of each frame that had one.
+    packets: Vec<Option<KeptHeaders>>,
 }
+
+/// What the views that are kept refer to.
+static NO_PACKETS: LazyLock<Packets> = LazyLock::new(Packets::default);
 
 /// All that was shown: of the air, and of packets at each of the other points.
 #[derive(Default)]
 struct Kept {
     air: Vec<Shown>,
-    packets: [Vec<(Instant, Headers)>; POINTS.len() - 1],
+    packets: [Vec<(Instant, KeptHeaders)>; POINTS.len() - 1],
 }
 
 /// The points that are captured; the link's first wire goes from the server to the access point.
@@ -39,18 +46,29 @@ impl Sink for Keeper {
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         let mut kept = self.0.borrow_mut();
         match what {
-            FrameView::Wire(_, headers) => kept.packets[0].push((now, *headers)),
-            FrameView::Sent(wire, headers) => kept.packets[1 + wire.index()].push((now, *headers)),
-            FrameView::Received(wire, headers) => kept.packets[2 - wire.index()].push((now, *headers)),
+            FrameView::Wire(_, headers) => kept.packets[0].push((now, headers.keep())),
+            FrameView::Sent(wire, headers) => kept.packets[1 + wire.index()].push((now, headers.keep())),
+            FrameView::Received(wire, headers) => kept.packets[2 - wire.index()].push((now, headers.keep())),
             FrameView::Air(view) => {
                 let PpduView { tried, to, rate, bytes, tid, content, whole, answer, guard, .. } = **view;
-                let view =
-                    PpduView { tried, to, rate, bytes, tid, content, mpdus: &[], whole, answer, guard };
-                kept.air.push(Shown { view, mpdus: Vec::new() });
+                let (mpdus, none) = (view.mpdus.to_vec(), &*NO_PACKETS);
+                let copy = |mpdu: &MpduView| mpdu.packet.map(|p| Headers::of(view.packets, p).keep());
+                let packets = mpdus.iter().map(copy).collect();
+                let view = PpduView {
+                    tried,
+                    to,
+                    rate,
+                    bytes,
+                    tid,
+                    content,
+                    mpdus: &[],
+                    packets: none,
+                    whole,
+                    answer,
+                    guard,
+                };
+                kept.air.push(Shown { view, mpdus, packets });
             }
-        }
-        if let (FrameView::Air(view), Some(last)) = (what, kept.air.last_mut()) {
-            last.mpdus = view.mpdus.to_vec();
         }
     }
 }
@@ -225,7 +243,7 @@ fn check_ppdu(shown: &Shown, frames: &mut impl Iterator<Item = usize>, all: &[Re
     let mut next = || &all[frames.next().expect("a frame for each that was shown")];
     let mut repeats = 0;
     if let ContentView::Data { aggregate } = view.content {
-        for (n, mpdu) in mpdus.iter().enumerate() {
+        for (n, (mpdu, packet)) in mpdus.iter().zip(&shown.packets).enumerate() {
             let read = next();
             check_frame(read, start, rate, mpdu.whole, u32::from(mpdu.len));
             assert_eq!((read.frame[0], u16_at(read.frame, 22) >> 4), (0x88, mpdu.seq));
@@ -234,10 +252,10 @@ fn check_ppdu(shown: &Shown, frames: &mut impl Iterator<Item = usize>, all: &[Re
             if aggregate {
                 assert_eq!(u16_at(read.radiotap, 36) & 8 != 0, n + 1 == mpdus.len());
             }
-            match &mpdu.packet {
+            match packet.as_ref().map(KeptHeaders::get) {
                 Some(p) => {
                     assert_eq!(u32::from(mpdu.len), data_mpdu(p.len));
-                    check_packet(&read.frame[34..], p);
+                    check_packet(&read.frame[34..], &p);
                 }
                 None => repeats += 1,
             }
@@ -333,7 +351,7 @@ fn compare(file: &[u8], keeper: &Keeper) -> usize {
         assert_eq!(wire.len(), packets.len());
         for (read, (at, p)) in wire.iter().zip(packets) {
             assert_eq!((read.at, &read.frame[12..14]), (at.nanos(), &[8, 0][..]));
-            let length = check_packet(&read.frame[14..], p);
+            let length = check_packet(&read.frame[14..], &p.get());
             assert_eq!(read.frame.len(), 14 + length.max(46));
         }
     }
@@ -399,10 +417,10 @@ fn a_host_sees_packets_before_they_are_split_and_all_segments_in_them() {
     compare(&file, &keeper);
     let kept = keeper.0.borrow();
     let data = |n: usize, dst: u32| {
-        let all = kept.packets[n].iter().filter(move |(_, p)| p.dst.index() as u32 == dst);
-        all.filter_map(|(_, p)| p.tcp.filter(|h| h.payload > 0).map(|h| (p.seq, p.segs, h)))
+        let all = kept.packets[n].iter().map(|(_, p)| p.get()).filter(move |p| p.dst.index() as u32 == dst);
+        all.filter_map(|p| p.tcp.filter(|h| h.payload > 0).map(|&h| (p.seq, p.segs, h)))
     };
-    let station = kept.packets[1][0].1.dst.index() as u32;
+    let station = kept.packets[1][0].1.get().dst.index() as u32;
     let (sent, frames) = (data(1, station), data(0, station));
     let most = sent.clone().map(|(_, segs, _)| segs).max();
     assert!(most > Some(5), "{most:?}");
@@ -417,6 +435,6 @@ fn a_host_sees_packets_before_they_are_split_and_all_segments_in_them() {
     let frames: Vec<_> = frames.map(|(seq, _, h)| (seq, h.payload)).collect();
     assert_eq!(frames, sent[..frames.len()]);
     assert!(frames.len() > 200 && frames.len() + 100 > sent.len());
-    let sacked = kept.packets[1].iter().filter(|(_, p)| p.tcp.is_some_and(|h| h.sacks > 1)).count();
+    let sacked = kept.packets[1].iter().filter(|(_, p)| p.get().tcp.is_some_and(|h| h.sacks > 1)).count();
     assert!(sacked > 10, "{sacked} acknowledgements with several SACK blocks");
 }

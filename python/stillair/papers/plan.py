@@ -43,6 +43,8 @@ class Campaign:
     """Its runs keep their series, for metrics that count every reply to a ping."""
     runs: int = 1
     """Repetitions of each cell, where the paper does not state them."""
+    once: bool = False
+    """For a picture of one run: run once, however many repetitions are asked for."""
 
 
 @dataclass(frozen=True)
@@ -181,11 +183,12 @@ def _campaign(
     needs: str = "",
     series: bool = False,
     runs: int = 1,
+    once: bool = False,
 ) -> Campaign:
     cells = [_cell(where or {}, **entry) for entry in cell]
     if axes:
         cells += [_crossed(where or {}, set or {}, values) for values in product(*(_axis(**known[a]) for a in axes))]
-    return Campaign(paper, name, scenario, needs, tuple(cells), series, runs)
+    return Campaign(paper, name, scenario, needs, tuple(cells), series, runs, once)
 
 
 def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str | int, Mapping[str, str]]]:

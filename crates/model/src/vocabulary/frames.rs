@@ -3,7 +3,9 @@
 //!
 //! Nobody pays for the latter who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
 
-use super::ids::{Addr, ChannelId, DevId, FlowId, PeerId, WireId};
+use core::ops::Deref;
+
+use super::ids::{ChannelId, DevId, PeerId, WireId};
 use super::kind::Kind;
 use super::packet::{Packet, Packets, Pkt};
 use super::qos::Ac;
@@ -62,40 +64,47 @@ pub struct PpduTry {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct RateCode(pub u16);
 
-/// What a packet's headers are made of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Headers {
-    /// Its flow.
-    pub flow: FlowId,
-    /// Its number in the flow; of TCP, the sequence number.
-    pub seq: u32,
-    /// Acknowledgement number of TCP.
-    pub ack: u32,
-    /// Bytes from the IP header on, with headers for each segment.
-    pub len: u32,
-    /// Segments it stands for.
-    pub segs: u16,
-    /// Sender's address.
-    pub src: Addr,
-    /// Destination's address.
-    pub dst: Addr,
-    /// The IP header's TOS byte.
-    pub tos: u8,
-    /// Hops it may still make.
-    pub ttl: u8,
-    /// What it carries.
-    pub kind: Kind,
+/// What a packet's headers are made of, where it lies.
+#[derive(Clone, Copy, Debug)]
+pub struct Headers<'a> {
+    packet: &'a Packet,
     /// The rest of a TCP header.
-    pub tcp: Option<TcpHeader>,
+    pub tcp: Option<&'a TcpHeader>,
 }
 
-impl Headers {
+impl<'a> Headers<'a> {
     /// Those of a packet.
-    pub fn of(packets: &Packets, p: Pkt) -> Self {
-        let hot = packets.get(p);
-        let tcp = (hot.kind == Kind::Tcp).then(|| *packets.tcp(p));
-        let &Packet { flow, seq, ack, len, segs, src, dst, tos, ttl, kind, .. } = hot;
-        Self { flow, seq, ack, len, segs, src, dst, tos, ttl, kind, tcp }
+    #[inline]
+    pub fn of(packets: &'a Packets, p: Pkt) -> Self {
+        let packet = packets.get(p);
+        Self { packet, tcp: (packet.kind == Kind::Tcp).then(|| packets.tcp(p)) }
+    }
+
+    /// A copy that outlives the packet.
+    pub fn keep(self) -> KeptHeaders {
+        KeptHeaders { packet: self.packet.clone(), tcp: self.tcp.copied() }
+    }
+}
+
+impl Deref for Headers<'_> {
+    type Target = Packet;
+    #[inline]
+    fn deref(&self) -> &Packet {
+        self.packet
+    }
+}
+
+/// A packet's headers, copied.
+#[derive(Clone, Debug)]
+pub struct KeptHeaders {
+    packet: Packet,
+    tcp: Option<TcpHeader>,
+}
+
+impl KeptHeaders {
+    /// As they were.
+    pub fn get(&self) -> Headers<'_> {
+        Headers { packet: &self.packet, tcp: self.tcp.as_ref() }
     }
 }
 
@@ -111,7 +120,7 @@ pub struct MpduView {
     /// It reached its receiver whole at this try.
     pub whole: bool,
     /// The packet in it; none once the receiver has it, when the frame is sent again after a lost acknowledgement.
-    pub packet: Option<Headers>,
+    pub packet: Option<Pkt>,
 }
 
 /// What a PPDU is for.
@@ -172,6 +181,8 @@ pub struct PpduView<'a> {
     pub content: ContentView,
     /// Its data frames.
     pub mpdus: &'a [MpduView],
+    /// Where their packets are.
+    pub packets: &'a Packets,
     /// The frame of a PPDU without data frames came whole.
     pub whole: bool,
     /// The answer, if there was one.
@@ -199,9 +210,9 @@ pub enum FrameView<'a> {
     /// A try of a PPDU and its answer; reported when the exchange is over.
     Air(&'a PpduView<'a>),
     /// A packet has reached the end of a wire.
-    Wire(WireId, Headers),
+    Wire(WireId, Headers<'a>),
     /// A packet is handed to the device that feeds a wire, before that splits it.
-    Sent(WireId, Headers),
+    Sent(WireId, Headers<'a>),
     /// A packet has come in at the end of a wire, after those that came with it were merged into it.
-    Received(WireId, Headers),
+    Received(WireId, Headers<'a>),
 }

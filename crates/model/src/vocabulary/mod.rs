@@ -16,7 +16,8 @@ mod units;
 
 pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{
-    AnswerView, ContentView, FrameView, GuardView, Headers, MpduView, PpduKind, PpduTry, PpduView, RateCode,
+    AnswerView, ContentView, FrameView, GuardView, Headers, KeptHeaders, MpduView, PpduKind, PpduTry,
+    PpduView, RateCode,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use kind::Kind;

@@ -52,27 +52,51 @@ pub struct Head {
     pub retry: bool,
 }
 
+/// Bytes of a header with three addresses.
+const HEADER: usize = 24;
+/// Bytes of the QoS control field, LLC and SNAP.
+const QOS_AND_LLC: usize = 10;
+
+/// A QoS data frame up to LLC and SNAP.
+#[derive(Clone, Copy, Debug)]
+pub struct QosData(pub [u8; HEADER + QOS_AND_LLC]);
+
+impl QosData {
+    /// What tells the frames of a PPDU apart: sequence number, and whether one was sent before.
+    pub fn mark(&mut self, seq: u16, retry: bool) {
+        self.0[1] = self.0[1] & !RETRY | if retry { RETRY } else { 0 };
+        self.0[22..HEADER].copy_from_slice(&sequence_control(seq));
+    }
+}
+
 impl Head {
-    fn write(&self, out: &mut Body<'_>, kind: u8, direction: u8, third: Mac) {
-        let mut head = [0; 24];
+    fn bytes(&self, kind: u8, direction: u8, third: Mac) -> [u8; HEADER] {
+        let mut head = [0; HEADER];
         head[..2].copy_from_slice(&[kind, direction | if self.retry { RETRY } else { 0 }]);
         head[2..4].copy_from_slice(&duration(self.nav));
         head[4..10].copy_from_slice(&self.to.0);
         head[10..16].copy_from_slice(&self.from.0);
         head[16..22].copy_from_slice(&third.0);
         head[22..].copy_from_slice(&sequence_control(self.seq));
-        out.push(&head);
+        head
     }
 
-    /// Begins a QoS data frame, up to LLC and SNAP; an IPv4 packet follows.
+    fn write(&self, out: &mut Body<'_>, kind: u8, direction: u8, third: Mac) {
+        out.push(&self.bytes(kind, direction, third));
+    }
+
+    /// The beginning of a QoS data frame; an IPv4 packet follows.
     // spec: ieee80211-2016 table 9-26 - addresses by direction. Behind the access point is itself: it routes.
     // spec: ieee80211-2016 9.2.4.5.4 - ack policy 0: normal ACK, or implicit Block Ack request in an A-MPDU.
-    pub fn qos_data(&self, out: &mut Body<'_>, tid: u8) {
+    pub fn qos_data(&self, tid: u8) -> QosData {
         let direction = if self.to == self.bssid { TO_DS } else { FROM_DS };
-        self.write(out, kind::QOS_DATA, direction, self.bssid);
+        let mut head = QosData([0; HEADER + QOS_AND_LLC]);
+        let (three_addresses, rest) = head.0.split_at_mut(HEADER);
+        three_addresses.copy_from_slice(&self.bytes(kind::QOS_DATA, direction, self.bssid));
         // spec: ieee80211-2016 annex P (rfc1042) - LLC with unnumbered information, SNAP with Ethernet's type.
         let [high, low] = ETHERTYPE_IPV4.to_be_bytes();
-        out.push(&[tid, 0, 0xaa, 0xaa, 0x03, 0, 0, 0, high, low]);
+        rest.copy_from_slice(&[tid, 0, 0xaa, 0xaa, 0x03, 0, 0, 0, high, low]);
+        head
     }
 
     /// Begins a beacon; its body follows.

@@ -1,7 +1,7 @@
 //! What a capture must remember from one PPDU to the next, because the trace does not say it: packets that the receiver
 //! already has, the receiver's scoreboard, and the numbers of management frames and A-MPDUs.
 
-use stillair_model::vocabulary::{ContentView, DevId, Headers, PpduView};
+use stillair_model::vocabulary::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
 use stillair_model::wifi::seq_window::Seq;
 
 use crate::world::Layout;
@@ -58,8 +58,8 @@ impl Scoreboard {
 /// One sender's frames of one identifier to one peer.
 #[derive(Debug)]
 struct Link {
-    /// By sequence number modulo the window.
-    packets: [Option<(u16, Headers)>; WINDOW],
+    /// Packets that came while their acknowledgement did not, by sequence number modulo the window.
+    received: [Option<(u16, KeptHeaders)>; WINDOW],
     scoreboard: Scoreboard,
     /// Token of the last ADDBA request; they begin with 1.
     token: u8,
@@ -90,7 +90,6 @@ pub struct Memory {
     /// By device: the next number for a management frame, and that of the last ADDBA frame.
     management: Vec<(u16, u16)>,
     references: u32,
-    packets: Vec<Headers>,
 }
 
 impl Memory {
@@ -102,25 +101,42 @@ impl Memory {
             links: layout.devs.iter().map(links).collect(),
             management: vec![(0, 0); layout.devs.len()],
             references: 0,
-            packets: Vec::new(),
         }
     }
 
     fn link(&mut self, dev: DevId, peer: usize, tid: u8) -> &mut Link {
         let link = &mut self.links[dev.index()][peer * TIDS + usize::from(tid)];
         link.get_or_insert_with(|| {
-            Box::new(Link { packets: [None; WINDOW], scoreboard: Scoreboard::default(), token: 0, opened: 0 })
+            Box::new(Link {
+                received: [const { None }; WINDOW],
+                scoreboard: Scoreboard::default(),
+                token: 0,
+                opened: 0,
+            })
         })
     }
 
-    /// Takes note of a try; gives the numbers for its frames, and the packet of each data frame.
+    /// The packet of a data frame of a try that [`Self::note`] was shown.
     ///
-    /// Panics on a data frame without a packet that was not seen whole before: there is none.
-    pub fn note(&mut self, view: &PpduView<'_>) -> (Numbers, &[Headers]) {
+    /// Panics if the frame has none and none came whole before without being acknowledged: there is no such frame.
+    #[inline]
+    pub fn packet<'a>(&'a self, view: &PpduView<'a>, mpdu: &MpduView) -> Headers<'a> {
+        mpdu.packet.map_or_else(|| self.received(view, mpdu.seq), |p| Headers::of(view.packets, p))
+    }
+
+    fn received(&self, view: &PpduView<'_>, seq: u16) -> Headers<'_> {
+        let links = &self.links[view.tried.dev.index()];
+        let link = links[view.tried.peer.index() * TIDS + usize::from(view.tid)].as_ref();
+        let kept = link.and_then(|link| link.received[usize::from(seq) % WINDOW].as_ref());
+        let (_, headers) =
+            kept.filter(|(n, _)| *n == seq).expect("a frame without its packet was received before");
+        headers.get()
+    }
+
+    /// Takes note of a try; gives the numbers for its frames.
+    pub fn note(&mut self, view: &PpduView<'_>) -> Numbers {
         let (dev, peer) = (view.tried.dev, view.tried.peer.index());
         let mut numbers = Numbers::default();
-        let mut packets = core::mem::take(&mut self.packets);
-        packets.clear();
         match view.content {
             ContentView::Beacon => {
                 let next = &mut self.management[dev.index()].0;
@@ -157,33 +173,20 @@ impl Memory {
                     self.references = self.references.wrapping_add(1);
                     numbers.reference = self.references;
                 }
+                // The receiver takes a packet at once; who sent it sends the frame again if no answer says so.
+                let unheard = !view.answer.is_some_and(|answer| answer.heard);
                 let link = self.link(dev, peer, view.tid);
-                for mpdu in view.mpdus {
-                    let kept = &mut link.packets[usize::from(mpdu.seq) % WINDOW];
-                    if mpdu.whole {
-                        link.scoreboard.receive(Seq::new(mpdu.seq));
+                for mpdu in view.mpdus.iter().filter(|mpdu| mpdu.whole) {
+                    link.scoreboard.receive(Seq::new(mpdu.seq));
+                    if let (Some(p), true) = (mpdu.packet, unheard) {
+                        let kept = Headers::of(view.packets, p).keep();
+                        link.received[usize::from(mpdu.seq) % WINDOW] = Some((mpdu.seq, kept));
                     }
-                    let headers = match mpdu.packet {
-                        Some(headers) => {
-                            if mpdu.whole {
-                                *kept = Some((mpdu.seq, headers));
-                            }
-                            headers
-                        }
-                        None => {
-                            let (_, headers) = kept
-                                .filter(|&(seq, _)| seq == mpdu.seq)
-                                .expect("a frame without its packet was received before");
-                            headers
-                        }
-                    };
-                    packets.push(headers);
                 }
                 numbers.block_ack = link.scoreboard.block_ack();
             }
         }
-        self.packets = packets;
-        (numbers, &self.packets)
+        numbers
     }
 
     /// Number of an ADDBA frame: a new one at its first try.

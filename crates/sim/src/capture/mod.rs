@@ -19,6 +19,7 @@ mod memory;
 mod output;
 mod pattern;
 pub mod pcapng;
+mod ports;
 pub mod radiotap;
 mod scene;
 mod sums;
@@ -39,11 +40,11 @@ use dot11::Head;
 use mac::Mac;
 use memory::{Memory, Numbers};
 use pcapng::Writer;
-use radiotap::{Ampdu, Radiotap};
+use radiotap::Radiotap;
 use scene::Scene;
 use tcp::Connections;
 
-pub use ip::ports;
+pub use ports::ports;
 pub use scene::point_names;
 
 /// What is captured.
@@ -120,13 +121,13 @@ impl<W: Write> Capture<W> {
         self.from <= at && at < self.until
     }
 
-    fn wire(&mut self, now: Instant, point: Option<u32>, wire: WireId, p: &Headers) {
-        self.connections.note(p);
+    fn wire(&mut self, now: Instant, point: Option<u32>, wire: WireId, p: Headers<'_>) {
+        self.connections.note(&p);
         let Some(point) = point else { return };
         if self.wants(now) {
-            let (addresses, macs) = (self.scene.addresses(p), self.scene.ends(wire));
+            let (addresses, macs) = (self.scene.addresses(&p), self.scene.ends(wire));
             let connections = &self.connections;
-            self.writer.frame(now, point, now, |out| ip::ethernet(out, p, addresses, macs, connections));
+            self.writer.frame(now, point, now, |out| ip::ethernet(out, &p, addresses, macs, connections));
         }
     }
 
@@ -134,7 +135,7 @@ impl<W: Write> Capture<W> {
     fn unanswered(&mut self, now: Instant, view: &PpduView<'_>) {
         let points = [self.scene.air(view.tried.channel), self.scene.dev(view.tried.dev)];
         let (connections, numbers) = (&self.connections, Numbers::default());
-        let shot = Shot { scene: &self.scene, connections, view, numbers, packets: &[] };
+        let shot = Shot { scene: &self.scene, memory: &self.memory, connections, view, numbers };
         let writer = &mut self.writer;
         if let Some(guard) = &view.guard {
             points.into_iter().flatten().for_each(|point| shot.guard(writer, now, point, guard));
@@ -149,12 +150,14 @@ impl<W: Write> Capture<W> {
                 self.unanswered(now, view)
             };
         }
-        let (numbers, packets) = self.memory.note(view);
-        packets.iter().for_each(|p| self.connections.note(p));
+        let numbers = self.memory.note(view);
+        let packets = view.mpdus.iter().filter_map(|mpdu| mpdu.packet);
+        packets.for_each(|p| self.connections.note(&Headers::of(view.packets, p)));
         if !wanted {
             return;
         }
-        let shot = Shot { scene: &self.scene, connections: &self.connections, view, numbers, packets };
+        let shot =
+            Shot { scene: &self.scene, memory: &self.memory, connections: &self.connections, view, numbers };
         let sender = view.tried.dev;
         let writer = &mut self.writer;
         if let Some(guard) = &view.guard {
@@ -196,9 +199,9 @@ impl<W: Write> Sink for Capture<W> {
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         match what {
             FrameView::Air(view) => self.air(now, view),
-            FrameView::Wire(wire, p) => self.wire(now, self.scene.wire(*wire), *wire, p),
-            FrameView::Sent(wire, p) => self.wire(now, self.scene.host(*wire, 0), *wire, p),
-            FrameView::Received(wire, p) => self.wire(now, self.scene.host(*wire, 1), *wire, p),
+            FrameView::Wire(wire, p) => self.wire(now, self.scene.wire(*wire), *wire, *p),
+            FrameView::Sent(wire, p) => self.wire(now, self.scene.host(*wire, 0), *wire, *p),
+            FrameView::Received(wire, p) => self.wire(now, self.scene.host(*wire, 1), *wire, *p),
         }
     }
 }
@@ -206,10 +209,10 @@ impl<W: Write> Sink for Capture<W> {
 /// One try of a PPDU with all that its frames are made of.
 struct Shot<'a> {
     scene: &'a Scene,
+    memory: &'a Memory,
     connections: &'a Connections,
     view: &'a PpduView<'a>,
     numbers: Numbers,
-    packets: &'a [Headers],
 }
 
 impl Shot<'_> {
@@ -217,23 +220,25 @@ impl Shot<'_> {
     fn ppdu<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, sent: bool) {
         let view = self.view;
         let start = view.tried.start;
-        let radiotap = |whole: bool, ampdu| {
-            let bad_fcs = !sent && (!whole || view.tried.collided);
-            self.radiotap(start, rate(view.rate), bad_fcs, ampdu)
-        };
+        let bad_fcs = |whole: bool| !sent && (!whole || view.tried.collided);
         let ContentView::Data { aggregate } = view.content else {
-            let radiotap = radiotap(view.whole, None);
-            return writer.frame(now, point, start, |out| framed(out, radiotap, |out| self.lone(out)));
+            let mut radiotap = self.radiotap(start, rate(view.rate), None);
+            radiotap.mark(bad_fcs(view.whole), false);
+            return writer.frame(now, point, start, |out| framed(out, &radiotap, |out| self.lone(out)));
         };
-        for (n, (mpdu, p)) in view.mpdus.iter().zip(self.packets).enumerate() {
-            let last = n + 1 == view.mpdus.len();
-            let ampdu = aggregate.then_some(Ampdu { reference: self.numbers.reference, last });
-            let radiotap = radiotap(mpdu.whole, ampdu);
+        // Frames of a PPDU differ in a few bytes: the rest is made once.
+        let ampdu = aggregate.then_some(self.numbers.reference);
+        let mut radiotap = self.radiotap(start, rate(view.rate), ampdu);
+        let mut head = self.head(0, false).qos_data(view.tid);
+        for (n, mpdu) in view.mpdus.iter().enumerate() {
+            radiotap.mark(bad_fcs(mpdu.whole), n + 1 == view.mpdus.len());
+            head.mark(mpdu.seq, mpdu.retry);
+            let p = self.memory.packet(view, mpdu);
             let data = |out: &mut Body<'_>| {
-                self.head(mpdu.seq, mpdu.retry).qos_data(out, view.tid);
-                ip::packet(out, p, self.scene.addresses(p), self.connections);
+                out.push(&head.0);
+                ip::packet(out, &p, self.scene.addresses(&p), self.connections);
             };
-            writer.frame(now, point, start, |out| framed(out, radiotap, data));
+            writer.frame(now, point, start, |out| framed(out, &radiotap, data));
         }
     }
 
@@ -267,11 +272,12 @@ impl Shot<'_> {
         from: DevId,
         broken: bool,
     ) {
-        let radiotap = self.radiotap(answer.start, rate(answer.rate), broken, None);
+        let mut radiotap = self.radiotap(answer.start, rate(answer.rate), None);
+        radiotap.mark(broken, false);
         let (from, to) = (self.scene.mac(from), self.scene.mac(self.view.tried.dev));
         let (start, bitmap) = self.numbers.block_ack;
         writer.frame(now, point, answer.start, |out| {
-            framed(out, radiotap, |out| match answer.block {
+            framed(out, &radiotap, |out| match answer.block {
                 true => dot11::block_ack(out, [from, to], self.view.tid, start, bitmap),
                 false => dot11::ack(out, to),
             });
@@ -287,10 +293,10 @@ impl Shot<'_> {
         let receiver = view.to.map_or(Mac::BROADCAST, |to| self.scene.mac(to));
         let frame = |writer: &mut Writer<W>, start: Instant, bytes: u32, to: Mac, from: Option<Mac>| {
             let over = start + self.scene.control_duration(view, rate(guard.rate), bytes);
-            let radiotap = self.radiotap(start, rate(guard.rate), false, None);
+            let radiotap = self.radiotap(start, rate(guard.rate), None);
             let nav = end.saturating_since(over);
             writer.frame(now, point, start, |out| {
-                framed(out, radiotap, |out| dot11::guard(out, nav, to, from))
+                framed(out, &radiotap, |out| dot11::guard(out, nav, to, from))
             });
         };
         if let Some(start) = guard.rts {
@@ -301,8 +307,8 @@ impl Shot<'_> {
         }
     }
 
-    fn radiotap(&self, start: Instant, rate: PhyRate, bad_fcs: bool, ampdu: Option<Ampdu>) -> Radiotap {
-        Radiotap { start, rate, tuning: self.scene.tuning(self.view.tried.channel), bad_fcs, ampdu }
+    fn radiotap(&self, start: Instant, rate: PhyRate, ampdu: Option<u32>) -> Radiotap {
+        Radiotap::new(start, rate, self.scene.tuning(self.view.tried.channel), ampdu)
     }
 
     fn head(&self, seq: u16, retry: bool) -> Head {
@@ -319,9 +325,9 @@ fn rate(code: stillair_model::vocabulary::RateCode) -> PhyRate {
 }
 
 /// Radiotap, the frame, and its check sequence.
-fn framed(out: &mut Body<'_>, radiotap: Radiotap, build: impl FnOnce(&mut Body<'_>)) {
-    radiotap.write(out);
+fn framed(out: &mut Body<'_>, radiotap: &Radiotap, build: impl FnOnce(&mut Body<'_>)) {
+    out.push(radiotap.bytes());
     let frame = out.len();
     build(out);
-    out.check(frame, radiotap.bad_fcs);
+    out.check(frame, radiotap.bad_fcs());
 }

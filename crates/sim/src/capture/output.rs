@@ -6,6 +6,11 @@ use std::io::{self, Write};
 /// cache when the kernel copies them. A piece for each frame's payload costs it twice as much.
 const CHUNK: usize = 1 << 18;
 
+/// Bytes in one piece that are written from where they lie, without a copy, from this many on.
+const LARGE: usize = 1 << 16;
+/// A page of the file.
+const PAGE: usize = 1 << 12;
+
 /// A file being written.
 #[derive(Debug)]
 pub struct Output<W> {
@@ -25,6 +30,14 @@ impl<W: Write> Output<W> {
     /// Adds bytes at the end.
     pub fn add(&mut self, mut bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
+        if bytes.len() >= LARGE {
+            let (first, rest) = bytes.split_at(self.chunk.len().wrapping_neg() % PAGE);
+            self.chunk.extend_from_slice(first);
+            self.write();
+            let (pages, rest) = rest.split_at(rest.len() / PAGE * PAGE);
+            self.write_out(pages);
+            bytes = rest;
+        }
         loop {
             let room = CHUNK - self.chunk.len();
             if bytes.len() < room {
@@ -37,10 +50,16 @@ impl<W: Write> Output<W> {
         }
     }
 
-    fn write(&mut self) {
+    fn write_out(&mut self, bytes: &[u8]) {
         if self.failed.is_none() {
-            self.failed = self.out.write_all(&self.chunk).err();
+            self.failed = self.out.write_all(bytes).err();
         }
+    }
+
+    fn write(&mut self) {
+        let chunk = core::mem::take(&mut self.chunk);
+        self.write_out(&chunk);
+        self.chunk = chunk;
         self.chunk.clear();
     }
 

@@ -6,8 +6,6 @@ use stillair_model::wifi::phy::{
     Band, Gi, HeGi, HeRate, HtRate, PhyRate, Preamble, VhtRate, Width, dsss_preamble_nanos,
 };
 
-use super::body::Body;
-
 /// Level of every frame, in dBm: the model has error rates, not levels.
 const SIGNAL: i8 = -50;
 /// Level of noise, in dBm.
@@ -91,28 +89,18 @@ impl Tuning {
     }
 }
 
-/// Part of a frame in an A-MPDU.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Ampdu {
-    /// Number of the A-MPDU, common to its frames.
-    pub reference: u32,
-    /// The frame is its last one.
-    pub last: bool,
-}
+/// Most bytes of a header: all fields that any frame has.
+const MOST: usize = 48;
+/// Where the flags are.
+const FLAGS_AT: usize = 16;
 
-/// What the header says.
+/// The header, ready to be written; frames of one PPDU differ in what [`Self::mark`] sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Radiotap {
-    /// Start of the PPDU's preamble.
-    pub start: Instant,
-    /// Rate.
-    pub rate: PhyRate,
-    /// Channel.
-    pub tuning: Tuning,
-    /// The frame's check sequence is wrong.
-    pub bad_fcs: bool,
-    /// Its part in an A-MPDU, if it is in one.
-    pub ampdu: Option<Ampdu>,
+    bytes: [u8; MOST],
+    len: usize,
+    /// Where the A-MPDU's flags are, if the frame is in one.
+    ampdu: Option<usize>,
 }
 
 /// From the start of a PPDU until the first bit of its first MPDU.
@@ -168,13 +156,13 @@ pub fn tsft(start: Instant, rate: PhyRate) -> u64 {
 }
 
 impl Radiotap {
-    /// Appends the header.
-    pub fn write(&self, out: &mut Body<'_>) {
+    /// That of a frame whose PPDU's preamble began at `start`. `ampdu`: number of the A-MPDU that it is in, common to its frames.
+    pub fn new(start: Instant, speed: PhyRate, tuning: Tuning, ampdu: Option<u32>) -> Self {
         use present as p;
         let mut bits = p::TSFT | p::FLAGS | p::CHANNEL | p::SIGNAL | p::NOISE | p::RX_FLAGS;
         let mut flags = FCS_AT_END;
         let (mut rate, mut mcs) = (0, [0; 3]);
-        match self.rate {
+        match speed {
             PhyRate::Ofdm(r) => {
                 bits |= p::RATE;
                 rate = (2 * r.mbps()) as u8;
@@ -192,37 +180,54 @@ impl Radiotap {
             }
             PhyRate::Vht(_) | PhyRate::He(_) => {}
         }
-        if self.bad_fcs {
-            flags |= BAD_FCS;
-        }
-        let mut head = [0; 48];
+        let mut head = [0; MOST];
         let mut len = if bits & p::MCS == 0 { 26 } else { 29_usize };
-        if let Some(ampdu) = self.ampdu {
+        let mut status_at = None;
+        if let Some(reference) = ampdu {
             bits |= p::AMPDU;
-            let status = LAST_KNOWN | if ampdu.last { IS_LAST } else { 0 };
             let at = len.next_multiple_of(4);
-            head[at..at + 4].copy_from_slice(&ampdu.reference.to_le_bytes());
-            head[at + 4..at + 6].copy_from_slice(&status.to_le_bytes());
+            head[at..at + 4].copy_from_slice(&reference.to_le_bytes());
+            head[at + 4..at + 6].copy_from_slice(&LAST_KNOWN.to_le_bytes());
+            status_at = Some(at + 4);
             len = at + 8;
         }
-        if let Some((bit, field)) = wide_field(self.rate) {
+        if let Some((bit, field)) = wide_field(speed) {
             bits |= bit;
             head[len..len + 12].copy_from_slice(&field);
             len += 12;
         }
         head[2..4].copy_from_slice(&(len as u16).to_le_bytes());
         head[4..8].copy_from_slice(&bits.to_le_bytes());
-        head[8..16].copy_from_slice(&tsft(self.start, self.rate).to_le_bytes());
-        head[16] = flags;
+        head[8..16].copy_from_slice(&tsft(start, speed).to_le_bytes());
+        head[FLAGS_AT] = flags;
         // Without a rate the byte is padding before the channel.
         head[17] = rate;
-        head[18..20].copy_from_slice(&self.tuning.megahertz().to_le_bytes());
-        head[20..22].copy_from_slice(&self.tuning.flags(self.rate).to_le_bytes());
+        head[18..20].copy_from_slice(&tuning.megahertz().to_le_bytes());
+        head[20..22].copy_from_slice(&tuning.flags(speed).to_le_bytes());
         head[22..24].copy_from_slice(&[SIGNAL as u8, NOISE as u8]);
         // 24 and 25: RX flags, none of them set.
         if bits & p::MCS != 0 {
             head[26..29].copy_from_slice(&mcs);
         }
-        out.push(&head[..len]);
+        Self { bytes: head, len, ampdu: status_at }
+    }
+
+    /// Whether the frame's check sequence is wrong, and whether it is the last of its A-MPDU.
+    pub fn mark(&mut self, bad_fcs: bool, last: bool) {
+        self.bytes[FLAGS_AT] = self.bytes[FLAGS_AT] & !BAD_FCS | if bad_fcs { BAD_FCS } else { 0 };
+        if let Some(at) = self.ampdu {
+            let status = LAST_KNOWN | if last { IS_LAST } else { 0 };
+            self.bytes[at..at + 2].copy_from_slice(&status.to_le_bytes());
+        }
+    }
+
+    /// Whether it says that the frame's check sequence is wrong.
+    pub fn bad_fcs(&self) -> bool {
+        self.bytes[FLAGS_AT] & BAD_FCS != 0
+    }
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.len]
     }
 }

@@ -9,7 +9,7 @@ use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{frame, ppdu_duration};
 
 use super::World;
-use super::air::{asks_for_block_ack, response};
+use super::exchange::{asks_for_block_ack, response};
 
 /// How a try ended, for the trace.
 #[derive(Clone, Copy)]
@@ -57,7 +57,7 @@ impl<S: Sink> World<S> {
             frames: ppdu.held(fate.whole),
             heard: fate.acknowledged,
         };
-        ppdu.view(fate.whole, &self.packets, &mut self.mpdus);
+        ppdu.view(fate.whole, &mut self.mpdus);
         let view = PpduView {
             tried,
             to: fate.to,
@@ -66,6 +66,7 @@ impl<S: Sink> World<S> {
             tid: ppdu.header.tid,
             content: ppdu.header.content.view(),
             mpdus: &self.mpdus,
+            packets: &self.packets,
             whole: fate.whole != 0,
             answer: (fate.whole != 0 && fate.to.is_some()).then_some(answer),
             guard: guard(timing, tried.start, fate.protection, fate.sent),

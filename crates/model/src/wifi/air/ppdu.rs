@@ -1,8 +1,6 @@
 //! PPDUs on their way through the hardware, and the frames in them.
 
-use crate::vocabulary::{
-    Ac, ContentView, DevId, Duration, Headers, MpduView, Packets, PeerId, Pkt, PpduKind, SockId,
-};
+use crate::vocabulary::{Ac, ContentView, DevId, Duration, MpduView, PeerId, Pkt, PpduKind, SockId};
 use crate::wifi::phy::frame;
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::Probe;
@@ -208,14 +206,14 @@ impl Ppdu {
     /// Puts its data frames, as a capture sees this try of them, into `views`; bit n of `whole` says that frame n came whole.
     // spec: ieee80211-2016 9.2.4.1.6 - the Retry bit is that of a frame that was on the air before; a failed RTS alone makes none.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_set_retry (4.11) - frames that the driver sends once more have it in any case.
-    pub fn view(&self, whole: u64, packets: &Packets, views: &mut Vec<MpduView>) {
+    pub fn view(&self, whole: u64, views: &mut Vec<MpduView>) {
         views.clear();
         views.extend(self.mpdus.iter().enumerate().map(|(n, mpdu)| MpduView {
             seq: mpdu.seq.get(),
             len: mpdu.len,
             retry: self.airtime > Duration::ZERO || mpdu.tries > 0,
             whole: whole >> n & 1 == 1,
-            packet: mpdu.pkt.map(|p| Headers::of(packets, p)),
+            packet: mpdu.pkt,
         }));
     }
 

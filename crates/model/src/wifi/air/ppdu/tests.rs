@@ -26,7 +26,7 @@ fn the_retry_bit_is_of_frames_that_were_on_the_air() {
     let mut p = ppdu(&mut packets, 0..2);
     let mut views = Vec::new();
     let mut retry = |p: &Ppdu| {
-        p.view(0, &packets, &mut views);
+        p.view(0, &mut views);
         views.iter().map(|view| view.retry).collect::<Vec<_>>()
     };
     assert_eq!(retry(&p), [false, false]);
@@ -39,7 +39,7 @@ fn the_retry_bit_is_of_frames_that_were_on_the_air() {
     let mut next = ppdu(&mut packets, 0..2);
     next.mpdus[1].tries = 3;
     let mut views = Vec::new();
-    next.view(0, &packets, &mut views);
+    next.view(0, &mut views);
     assert_eq!(views.iter().map(|view| view.retry).collect::<Vec<_>>(), [false, true]);
 }
 
