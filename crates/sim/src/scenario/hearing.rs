@@ -13,6 +13,23 @@ pub struct Audible {
     pub faint: Vec<Vec<InterfaceRef>>,
 }
 
+/// What is needed to say which frame comes through others.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CaptureLevels {
+    /// By how much it must be louder than all others together, in thousandths of a decibel.
+    pub threshold: u32,
+    /// By pair of radios, those of a channel in the order of their nodes: how loud they hear each other, in thousandths of a dBm.
+    pub levels: Vec<(InterfaceRef, InterfaceRef, i32)>,
+}
+
+impl CaptureLevels {
+    /// How loud one radio is heard by another; nothing by itself.
+    pub fn between(&self, a: InterfaceRef, b: InterfaceRef) -> i32 {
+        let pair = |&&(x, y, _): &&_| (x, y) == (a, b) || (x, y) == (b, a);
+        self.levels.iter().find(pair).map_or(i32::MIN, |&(_, _, level)| level)
+    }
+}
+
 impl Audible {
     /// Everybody hears everybody.
     pub fn is_full(&self) -> bool {

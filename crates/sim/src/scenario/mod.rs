@@ -41,7 +41,7 @@ use stillair_model::wire::WireParams;
 use document::Table;
 use error::Fault;
 pub use error::ScenarioError;
-pub use hearing::Audible;
+pub use hearing::{Audible, CaptureLevels};
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::Profile;
 pub use quic::{QuicFlow, QuicLoad};
@@ -126,6 +126,8 @@ pub struct Channel {
     pub sensed_from: i32,
     /// And at which they understand each other.
     pub understood_from: i32,
+    /// Frames come through others at the same time that are quieter.
+    pub capture: Option<CaptureLevels>,
     /// Lowest basic rate.
     pub lowest_rate: PhyRate,
     /// Slots are of 20 us, because stations without OFDM are there.
@@ -137,6 +139,11 @@ pub struct Channel {
 }
 
 impl Channel {
+    /// Whether all its radios take part in every exchange in the same way, so that one event is enough for it.
+    pub fn is_one_medium(&self) -> bool {
+        self.audible.is_full() && self.capture.is_none()
+    }
+
     /// Its gaps, slots and lowest rate.
     pub const fn timing(&self) -> Timing {
         let short = Timing::of(self.band);

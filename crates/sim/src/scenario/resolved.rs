@@ -40,6 +40,7 @@ impl Scenario {
                 "noise_mdbm": c.path_loss.noise,
                 "deaf": c.audible.deaf.iter().map(names).collect::<Vec<_>>(),
                 "faint": c.audible.faint.iter().map(names).collect::<Vec<_>>(),
+                "capture_mdb": c.capture.as_ref().map(|capture| capture.threshold),
                 "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
             })
         });

@@ -3,6 +3,7 @@
 
 pub mod account;
 pub mod audibility;
+pub mod capture;
 mod contenders;
 pub mod edca;
 pub mod given;

@@ -5,6 +5,7 @@
 //! says the same with one event for a whole exchange.
 
 use super::audibility::Audibility;
+use super::capture::Capture;
 use super::medium::Medium;
 use crate::vocabulary::{Duration, Instant};
 
@@ -33,6 +34,9 @@ struct View {
     medium: Medium,
     /// Frames on the air that it senses.
     sensed: u32,
+    /// Their power together, and that of the frame that it receives; counted only with capture.
+    loud: u64,
+    level: u64,
     /// It has an exchange under way that it began.
     engaged: bool,
     /// It sends a frame.
@@ -52,6 +56,8 @@ impl View {
         Self {
             medium,
             sensed: 0,
+            loud: 0,
+            level: 0,
             engaged: false,
             sending: false,
             following: None,
@@ -79,6 +85,11 @@ impl View {
             self.noise.push((from, now));
         }
     }
+
+    /// Whether what it receives is not disturbed, although it senses others.
+    fn spares(&self, capture: Option<&Capture>) -> bool {
+        capture.is_some_and(|c| c.survives(self.level, self.loud - self.level))
+    }
 }
 
 /// What all radios of a channel make of it, each by its number.
@@ -86,6 +97,7 @@ impl View {
 pub struct Views {
     views: Vec<View>,
     hearing: Audibility,
+    capture: Option<Box<Capture>>,
     /// By how much a radio waits longer after a frame that it did not understand.
     eifs_extra: Duration,
     frames: u32,
@@ -96,7 +108,21 @@ impl Views {
     /// A channel that has been idle since the start of the run; `media` are those of its radios, with their functions.
     pub fn new(media: Vec<Medium>, hearing: Audibility, eifs_extra: Duration) -> Self {
         debug_assert_eq!(media.len(), hearing.radios());
-        Self { views: media.into_iter().map(View::new).collect(), hearing, eifs_extra, frames: 0, on_air: 0 }
+        Self {
+            views: media.into_iter().map(View::new).collect(),
+            hearing,
+            capture: None,
+            eifs_extra,
+            frames: 0,
+            on_air: 0,
+        }
+    }
+
+    /// The same channel where a frame that is loud enough comes through others.
+    #[must_use]
+    pub fn with_capture(mut self, capture: Capture) -> Self {
+        self.capture = Some(Box::new(capture));
+        self
     }
 
     /// The medium as a radio's functions see it.
@@ -145,7 +171,8 @@ impl Views {
         let id = FrameId(self.frames);
         self.frames = self.frames.wrapping_add(1);
         self.on_air += 1;
-        let Self { views, hearing, .. } = self;
+        let Self { views, hearing, capture, .. } = self;
+        let capture = capture.as_deref();
         let own = &mut views[from];
         if own.is_free() {
             own.medium.interrupt(now);
@@ -158,13 +185,18 @@ impl Views {
             if view.is_free() {
                 view.medium.interrupt(now);
             }
+            let power = capture.map_or(0, |c| c.power(from, usize::from(to)));
+            let captures = view.sensed == 0 || capture.is_some_and(|c| c.survives(power, view.loud));
             view.sensed += 1;
-            // deviation: no capture - who begins to receive a frame stays with it, however loud another is.
-            if view.sensed == 1 && clearly && !view.sending {
+            view.loud += power;
+            // deviation: without capture who begins to receive a frame stays with it, however loud another is; with it a radio turns
+            // to a later frame whenever that is loud enough - some can only until a preamble is over, or not at all.
+            if captures && clearly && !view.sending {
                 view.following = Some(id);
+                view.level = power;
                 view.noisy_from = None;
                 view.noise.clear();
-            } else if view.following.is_some() {
+            } else if view.following.is_some() && !view.spares(capture) {
                 view.noisy_from.get_or_insert(now);
             }
         }
@@ -191,15 +223,17 @@ impl Views {
         reservation: Option<Reservation>,
     ) {
         self.on_air -= 1;
-        let Self { views, hearing, eifs_extra, .. } = self;
+        let Self { views, hearing, capture, eifs_extra, .. } = self;
+        let capture = capture.as_deref();
         views[from].sending = false;
         views[from].settle(now);
         for &(other, _) in hearing.listeners(from) {
             let other = usize::from(other);
             let view = &mut views[other];
             view.sensed -= 1;
+            view.loud -= capture.map_or(0, |c| c.power(from, other));
             let received = view.following == Some(frame);
-            if view.sensed <= 1 {
+            if view.sensed <= 1 || (view.following.is_some() && !received && view.spares(capture)) {
                 view.end_noise(now);
             }
             let understood = match to {

@@ -10,6 +10,8 @@ use super::{Names, losses};
 
 static GROUP: Form = Form::List(&Form::Name("end"));
 
+const CAPTURE: Form = Form::Either(&[Form::Choice(&["off"]), losses::RATIO]);
+
 /// Keys of a channel.
 pub(super) const KEYS: &[Key] = &[
     Key::open(
@@ -23,6 +25,13 @@ pub(super) const KEYS: &[Key] = &[
         Form::List(&GROUP),
         "everybody understands everybody",
         "lists of nodes or interfaces that sense each other and understand nothing",
+    ),
+    Key::open(
+        "capture",
+        CAPTURE,
+        "off",
+        "by how much a frame must be louder at its receiver than all others on the air together to come through; every node on the \
+         channel needs a `position` then",
     ),
     Key::or(
         "sensed_from",
@@ -49,11 +58,12 @@ pub(super) fn level(section: &mut Section<'_>, key: &'static str) -> Result<i32,
 pub(super) struct Given<'a> {
     deaf: Option<Field<'a>>,
     faint: Option<Field<'a>>,
+    capture: Option<Field<'a>>,
 }
 
 impl<'a> Given<'a> {
     pub(super) fn read(section: &mut Section<'a>) -> Self {
-        Self { deaf: section.get("deaf"), faint: section.get("faint") }
+        Self { deaf: section.get("deaf"), faint: section.get("faint"), capture: section.get("capture") }
     }
 
     /// The interfaces meant on a channel. A station and its access point must understand each other.
@@ -68,6 +78,31 @@ impl<'a> Given<'a> {
             list.iter().map(|field| group(field, channel, names, nodes)).collect::<Result<Vec<_>, Fault>>()
         };
         Ok(Audible { deaf: groups(&self.deaf)?, faint: groups(&self.faint)? })
+    }
+
+    /// The threshold of capture on a channel, in thousandths of a decibel, if there is one: then all its nodes must have a place.
+    pub(super) fn capture(&self, channel: usize, nodes: &[Node]) -> Result<Option<u32>, Fault> {
+        let Some(field) = &self.capture else { return Ok(None) };
+        if matches!(&field.item.value, Value::String(off) if off == "off") {
+            return Ok(None);
+        }
+        let expected = "\"off\", or a ratio of 0 dB to 60 dB";
+        let threshold = field.unit(units::ratio).map_err(|_| field.wrong(expected))?;
+        let threshold =
+            u32::try_from(threshold).ok().filter(|t| *t <= 60_000).ok_or_else(|| field.wrong(expected))?;
+        let lost = |(at, _): &(InterfaceRef, &Wifi)| {
+            on(*at, channel, nodes).is_some() && nodes[at.node].position.is_none()
+        };
+        match wifis(nodes).find(lost) {
+            Some((at, _)) => {
+                let name = &nodes[at.node].name;
+                Err(field.found(
+                    format!("that node {name:?} has no position"),
+                    "a position of each node on the channel",
+                ))
+            }
+            None => Ok(Some(threshold)),
+        }
     }
 }
 

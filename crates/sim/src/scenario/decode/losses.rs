@@ -12,7 +12,7 @@ use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{Errors, GivenErrors, Rates, SnrSteps, units};
 
-const RATIO: Form = Form::Written {
+pub(super) const RATIO: Form = Form::Written {
     words: "a ratio such as `25 dB`",
     pattern: r"^-?[0-9]+(\.[0-9]{1,3})? ?dB$",
     examples: &["25 dB", "-3.5 dB"],

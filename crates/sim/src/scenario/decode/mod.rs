@@ -286,7 +286,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     for (n, (c, (old, audible))) in channels.iter_mut().zip(later).enumerate() {
         with_old(c, n, old, &nodes);
         c.audible = audible.resolve(n, &names, &nodes)?;
-        position::audible(c, n, &nodes);
+        position::audible(c, n, &nodes, audible.capture(n, &nodes)?);
     }
     let links = link_fields.iter().zip(&wiring.ends);
     let links =
@@ -360,6 +360,7 @@ fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, heari
         protection: None,
         path_loss: losses::path_loss(&mut section, band)?,
         audible: Audible::default(),
+        capture: None,
         sensed_from: hearing::level(&mut section, "sensed_from")?,
         understood_from: hearing::level(&mut section, "understood_from")?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.

@@ -3,7 +3,7 @@
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{Channel, Errors, InterfaceRef, Medium, Node, Role, SnrSteps, units};
+use super::super::{CaptureLevels, Channel, Errors, InterfaceRef, Medium, Node, Role, SnrSteps, units};
 
 const EXPECTED: &str = "two coordinates such as \"3 m, 4.5 m\"";
 
@@ -41,8 +41,9 @@ pub(super) const fn distance(a: Position, b: Position) -> u64 {
     (x * x + y * y).isqrt() as u64
 }
 
-/// Puts the pairs of radios that do not hear or understand each other over the distance between them.
-pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node]) {
+/// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how loud they do with capture.
+pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
+    let mut levels = Vec::new();
     let radio = |(at, medium): (InterfaceRef, &Medium)| match medium {
         Medium::Wifi(wifi) if wifi.channel == index && wifi.radio.is_none() => Some(at),
         _ => None,
@@ -53,15 +54,19 @@ pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node]) {
     let placed: Vec<_> =
         interfaces.filter_map(radio).filter_map(|at| Some((at, nodes[at.node].position?))).collect();
     for (n, &(a, from)) in placed.iter().enumerate() {
-        for &(b, to) in placed[n + 1..].iter().filter(|(b, _)| b.node != a.node) {
+        for &(b, to) in &placed[n + 1..] {
             let level = channel.path_loss.snr(distance(from, to)).0 + channel.path_loss.noise;
-            if level < channel.sensed_from {
+            if a.node == b.node {
+                // Radios of one node always hear each other.
+            } else if level < channel.sensed_from {
                 channel.audible.deaf.push(vec![a, b]);
             } else if level < channel.understood_from {
                 channel.audible.faint.push(vec![a, b]);
             }
+            levels.push((a, b, level));
         }
     }
+    channel.capture = capture.map(|threshold| CaptureLevels { threshold, levels });
 }
 
 /// The losses of stations that say nothing of them, where they and their access points have a place.

@@ -3,6 +3,7 @@
 use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, Seed};
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::audibility::Audibility;
+use stillair_model::wifi::air::capture::Capture;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
@@ -68,7 +69,7 @@ impl Plan<'_> {
             if wifi.radio.is_none() {
                 debug_assert_eq!(self.radios[n].index(), radios.len());
                 let (index, channel) = (wifi.channel, &mut channels[wifi.channel]);
-                let functions = if self.scenario.channels[index].audible.is_full() {
+                let functions = if self.scenario.channels[index].is_one_medium() {
                     channel.functions.extend((0..QUEUES).map(|queue| (radios.len(), queue)));
                     functions(&mut channel.medium, &edca, &name, seed)
                 } else {
@@ -117,10 +118,16 @@ impl Plan<'_> {
             });
         }
         for (index, media) in media.into_iter().enumerate().filter(|(_, media)| !media.is_empty()) {
-            let audible = &self.scenario.channels[index].audible;
-            let hearing = |from: usize, to: usize| audible.between(on[index][from].0, on[index][to].0);
-            let hearing = Audibility::new(media.len(), hearing);
-            let views = Views::new(media, hearing, channels[index].timing.eifs_extra());
+            let given = &self.scenario.channels[index];
+            let at = |radio: usize| on[index][radio].0;
+            let hearing = Audibility::new(media.len(), |from, to| given.audible.between(at(from), at(to)));
+            let capture = given.capture.as_ref().map(|capture| {
+                Capture::new(capture.threshold, media.len(), |from, to| capture.between(at(from), at(to)))
+            });
+            let mut views = Views::new(media, hearing, channels[index].timing.eifs_extra());
+            if let Some(capture) = capture {
+                views = views.with_capture(capture);
+            }
             let radios = on[index].iter().map(|&(_, radio)| radio).collect();
             channels[index].hidden = Some(Box::new(Hidden::new(views, radios)));
         }

@@ -145,3 +145,34 @@ fn a_frame_understood_ends_the_wait_after_one_that_was_not() {
     v.end(us(130), next, 2, None, None);
     assert_eq!(planned(&v)[1], Some(130 + 151));
 }
+
+#[test]
+fn a_frame_that_is_loud_enough_comes_through() {
+    // The first and the third hear the one between them, at -50 and -62 dBm, and not each other.
+    let loud = |row: fn(usize, usize) -> Hearing, third: i32| {
+        let level = move |from: usize, _: usize| if from == 2 { third } else { -50_000 };
+        views(3, row).with_capture(Capture::new(10_000, 3, level))
+    };
+    // When the frame of the third ends before that of the first and begins before or after it: what is left of either.
+    for (third_at, third_level, first, third) in [
+        (100, -62_000, Some(vec![]), None),
+        (100, -58_000, Some(vec![(us(100), us(150))]), None),
+        // It is so loud that the receiver turns to it: the first is lost.
+        (100, -38_000, None, Some(vec![])),
+        // The first comes later, and is loud enough to be turned to.
+        (10, -62_000, Some(vec![]), None),
+        (10, -58_000, None, Some(vec![(us(20), us(150))])),
+        (20, -62_000, Some(vec![]), None),
+    ] {
+        let mut v = loud(row, third_level);
+        let mut frames = [(20, 0), (third_at, 2)];
+        frames.sort_by_key(|f| f.0);
+        let ids = frames.map(|(at, radio)| (radio, v.begin(us(at), radio)));
+        let id = |radio| ids.iter().find(|f| f.0 == radio).expect("both began").1;
+        assert_eq!(v.received(us(150), id(2), 1).map(<[_]>::to_vec), third, "{third_at} {third_level}");
+        v.end(us(150), id(2), 2, None, None);
+        assert_eq!(v.received(us(200), id(0), 1).map(<[_]>::to_vec), first, "{third_at} {third_level}");
+        v.end(us(200), id(0), 0, None, None);
+        assert_eq!(v.views[1].loud, 0);
+    }
+}

@@ -1,0 +1,70 @@
+//! Capture: a frame that is much louder than all others at its receiver comes through them.
+
+use libm::{pow, round};
+
+/// Whether a frame survives those that overlap with it, by their levels at its receiver.
+// paper: Namislo, Analysis of mobile radio slotted ALOHA networks (IEEE JSAC 2(4), 1984) - what exceeds the sum of the others by a
+// threshold is received.
+// deviation: the threshold is the same at every rate, and noise is not added to the others: it breaks frames by itself.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// Least ratio to the sum of the others, in thousandths.
+    least: u64,
+    /// By sender and, within it, receiver: power at the receiver in femtowatts.
+    power: Vec<u64>,
+    radios: usize,
+}
+
+impl Capture {
+    /// That of `radios` radios with a threshold in thousandths of a decibel; `level` is that of the first radio at the second, in
+    /// thousandths of a dBm.
+    pub fn new(threshold: u32, radios: usize, level: impl Fn(usize, usize) -> i32) -> Self {
+        let ratio = |millibel: f64| pow(10.0, millibel / 10_000.0);
+        let femtowatts = |n: usize| {
+            let dbm = f64::from(level(n / radios, n % radios));
+            round(ratio(dbm) * 1e12) as u64
+        };
+        let power = (0..radios * radios).map(femtowatts).collect();
+        Self { least: round(ratio(f64::from(threshold)) * 1e3) as u64, power, radios }
+    }
+
+    /// Power of one radio at another, in femtowatts.
+    #[inline]
+    pub fn power(&self, from: usize, to: usize) -> u64 {
+        self.power[from * self.radios + to]
+    }
+
+    /// Whether a frame of that power survives others of this power together.
+    #[inline]
+    pub const fn survives(&self, power: u64, others: u64) -> bool {
+        power as u128 * 1_000 >= others as u128 * self.least as u128
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_survives() {
+        // Levels of four radios at one: -50, -57, -60 and -60 dBm, with a threshold of 10 dB.
+        let levels = [-50_000, -57_000, -60_000, -60_000];
+        let capture = Capture::new(10_000, 4, |from, _| levels[from]);
+        assert_eq!([0, 1, 2].map(|from| capture.power(from, 0)), [10_000_000, 1_995_262, 1_000_000]);
+        for (own, others, survives) in [
+            (0, &[][..], true),
+            (0, &[2], true),
+            (0, &[1], false),
+            // Each of them is quiet enough, both together are not.
+            (0, &[2, 3], false),
+            (2, &[0], false),
+            (2, &[3], false),
+        ] {
+            let sum = others.iter().map(|&n| capture.power(n, 0)).sum();
+            assert_eq!(capture.survives(capture.power(own, 0), sum), survives, "{own} {others:?}");
+        }
+        // Without a threshold the louder one survives, and of equals both would.
+        let equal = Capture::new(0, 4, |from, _| levels[from]);
+        assert!(equal.survives(10, 10) && !equal.survives(9, 10));
+    }
+}
