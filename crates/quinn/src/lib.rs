@@ -8,8 +8,9 @@
 //!
 //! Nothing in the protocol: packets, frames, loss detection, timers, flow control, pacing and congestion control are quinn's.
 //! What is replaced are the clock, the random numbers, and by default the cryptography ([`SimNull`]: a handshake and packets
-//! of the same sizes without any encryption; never to be shipped). Datagrams are sent one by one, without segmentation
-//! offload. Replies of an endpoint without a connection (version negotiation, stateless resets) are not sent.
+//! of the same sizes without any encryption; never to be shipped). With the feature `tls`, `Parts::with_tls` puts rustls there.
+//! Datagrams are sent one by one, without segmentation offload. Replies of an endpoint without a connection (version
+//! negotiation, stateless resets) are not sent.
 //!
 //! # A congestion controller of one's own
 //!
@@ -33,9 +34,13 @@ pub mod clock;
 mod content;
 mod gate;
 mod identity;
+mod ledger;
 mod settings;
 mod sim_null;
 mod stack;
+mod tap;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use quinn_proto;
 

@@ -58,6 +58,8 @@ pub struct Settings {
     pub stream_window: Option<u32>,
     /// What it lets be sent on the connection; none means no limit, quinn's own.
     pub connection_window: Option<u32>,
+    /// Streams that it lets its peer have open; none means 100, quinn's own.
+    pub streams: Option<u32>,
     /// Sizes of the handshake without encryption.
     pub handshake: SimNull,
 }
@@ -73,6 +75,7 @@ impl Settings {
         mtu: 1_452,
         stream_window: None,
         connection_window: None,
+        streams: None,
         handshake: SimNull::TLS,
     };
 
@@ -101,6 +104,9 @@ impl Settings {
         }
         if let Some(window) = self.connection_window {
             transport.receive_window(VarInt::from_u32(window));
+        }
+        if let Some(streams) = self.streams {
+            transport.max_concurrent_bidi_streams(VarInt::from_u32(streams));
         }
         let null = Arc::new(self.handshake);
         Parts {

@@ -86,6 +86,7 @@ fn all_kinds_of_transfers() {
             ("sta", "ap", "bytes = \"2 MB\"", true),
             ("ap", "sta", "stop = \"2 s\"", false),
             ("ap", "sta", "", false),
+            ("ap", "sta", "streams = 16", false),
         ] {
             let s = run(&parse(&(text.to_owned() + &flow("quic", from, to, more)), &[]), 1);
             let q = one(&s);

@@ -216,10 +216,14 @@ class Measurer:
         return self._compared(where, metric)
 
     def _compared(self, where: Where, metric: Metric) -> list[float | None] | None:
-        """A metric that is another's ratio or difference between two cells."""
-        if not (metric.ratio_of or metric.difference_of):
+        """A metric that is another's ratio or difference between two cells, or by how many per cent it falls."""
+        of = metric.ratio_of or metric.difference_of or metric.reduction_of
+        if not of:
             return None
-        ends = zip(*self._ends(where, metric, metric.ratio_of or metric.difference_of), strict=True)
+        whole = {**where, **(metric.at or {})} if metric.reduction_of else where
+        ends = zip(*self._ends(whole, metric, of), strict=True)
+        if metric.reduction_of:
+            return [None if after is None or not before else 100 * (1 - after / before) for before, after in ends]
         if metric.ratio_of:
             return [None if one is None or not other else one / other for one, other in ends]
         return [None if one is None or other is None else one - other for one, other in ends]

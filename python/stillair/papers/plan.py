@@ -44,6 +44,8 @@ class Campaign:
     """Its runs keep their series, for metrics that count every reply to a ping."""
     runs: int = 1
     """Repetitions of each cell, where the paper does not state them."""
+    once: bool = False
+    """For a picture of one run: run once, however many repetitions are asked for."""
     settings: str = ""
     """The name of the settings that its cells share with those of other campaigns."""
 
@@ -188,6 +190,7 @@ def _campaign(
     needs: str = "",
     series: bool = False,
     runs: int = 1,
+    once: bool = False,
 ) -> Campaign:
     cells = [_cell(where or {}, **entry) for entry in cell]
     if axes:
@@ -195,7 +198,7 @@ def _campaign(
     # A cell's own settings come last.
     first = shared[settings] if settings else {}
     cells = [replace(one, overrides={**first, **one.overrides}) for one in cells]
-    return Campaign(paper, name, scenario, needs, tuple(cells), series, runs, settings)
+    return Campaign(paper, name, scenario, needs, tuple(cells), series, runs, once, settings)
 
 
 def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str | int, Mapping[str, str]]]:

@@ -1,9 +1,16 @@
 """What a run reports of its flows over QUIC, as the paper on them speaks of it."""
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from math import sqrt
 from typing import Any
 
+# UDP payload of a full packet of gQUIC 39 in bytes.
+PACKET = 1_350
+# Bytes of a transfer.
+TRANSFER = 10_000_000
+# Interval of the throughput in s.
+_STEP_S = 0.05
 # Width of a bin of the gaps in us.
 _BIN_US = 10
 # A peak is the highest of the bins around it, and has so much of all gaps.
@@ -23,7 +30,7 @@ def _of_flow(flow: Mapping[str, Any], key: str, statistic: str) -> float | None:
         gaps = flow["gaps"][:-1]
         if statistic == "cv":
             return variation(gaps)
-        found = sorted(peaks(gaps)[:2])
+        found = modes(gaps)
         place = {"mode1": 0, "mode2": 1}[statistic]
         return found[place] if place < len(found) else None
     if key == "acks_20ms":
@@ -32,15 +39,15 @@ def _of_flow(flow: Mapping[str, Any], key: str, statistic: str) -> float | None:
     return None if value is None else float(value)
 
 
-def peaks(gaps: Sequence[int]) -> list[float]:
-    """Where the histogram of gaps has its peaks, in us, the highest first."""
+def modes(gaps: Sequence[int]) -> list[float]:
+    """The two highest peaks of the histogram of gaps, in us, in rising order; what has hardly any gaps is none."""
     total = sum(gaps)
     found = [
         (count, (place + 0.5) * _BIN_US)
         for place, count in enumerate(gaps)
-        if count >= _LEAST * total and count == max(gaps[max(0, place - _AROUND) : place + _AROUND + 1]) and count
+        if count and count >= _LEAST * total and count == max(gaps[max(0, place - _AROUND) : place + _AROUND + 1])
     ]
-    return [at for _, at in sorted(found, reverse=True)]
+    return sorted(at for _, at in sorted(found, reverse=True)[:2])
 
 
 def variation(gaps: Sequence[int]) -> float | None:
@@ -52,3 +59,66 @@ def variation(gaps: Sequence[int]) -> float | None:
     mean = sum(t * n for t, n in zip(times, gaps, strict=True)) / total
     square = sum((t - mean) ** 2 * n for t, n in zip(times, gaps, strict=True)) / total
     return sqrt(square) / mean
+
+
+Points = tuple[list[float], list[float]]
+"""Where on the horizontal axis, and how high."""
+
+
+def window(flow: Mapping[str, Any]) -> Points:
+    """The congestion window in packets over the time since data could be sent, after each acknowledgement."""
+    traces, since = flow["traces"], flow["established_s"]
+    return [t - since for t in traces["t_s"]], [cwnd / PACKET for cwnd in traces["cwnd_bytes"]]
+
+
+def stretch(flow: Mapping[str, Any], since_s: float, length_s: float) -> tuple[Points, Points]:
+    """What left the sender and what was acknowledged to it in a stretch: times in ms, numbers from its first packet on.
+
+    `since_s` is counted from when data could be sent.
+    """
+    traces, begin = flow["traces"], flow["established_s"] + since_s
+    sent = [(t, n) for t, n in zip(traces["sent_t_s"], traces["sent_number"], strict=True) if 0 <= t - begin < length_s]
+    # A datagram that comes back may carry no acknowledgement.
+    back = [
+        (t, n) for t, n in zip(traces["back_t_s"], traces["back_acked"], strict=True) if n and 0 <= t - begin < length_s
+    ]
+    first = sent[0][1] if sent else 0
+    left, came = (([1000 * (t - begin) for t, _ in of], [float(n - first) for _, n in of]) for of in (sent, back))
+    return left, came
+
+
+def histogram(flow: Mapping[str, Any]) -> Points:
+    """The share of the gaps between datagrams at the sender's capture, in per cent, by the middle of their bin in us.
+
+    The last bin, of all that is longer, is left out, not its gaps.
+    """
+    gaps = flow["gaps"]
+    total = sum(gaps) or 1
+    return [(place + 0.5) * _BIN_US for place in range(len(gaps) - 1)], [100 * n / total for n in gaps[:-1]]
+
+
+def cumulated(flow: Mapping[str, Any]) -> Points:
+    """The share of the gaps that are shorter, in per cent, by the upper end of each bin in us."""
+    middles, shares = histogram(flow)
+    return [at + _BIN_US / 2 for at in middles], list(accumulate(shares))
+
+
+def steps(flow: Mapping[str, Any]) -> Points:
+    """What the receiver got by steps of 50 ms in Mbit/s, by the end of the step in s since data could be sent."""
+    rates = flow["throughput_50ms_mbps"]
+    return [_STEP_S * (step + 1) for step in range(len(rates))], list(rates)
+
+
+def goodput(run: Mapping[str, Any]) -> float | None:
+    """What the one transfer of a run carried for its application over its time, in Mbit/s, over QUIC or TCP.
+
+    Of TCP the time is from the last sample of `ss` without an acknowledged byte to the first one with all of them; none
+    if it did not end.
+    """
+    if run.get("quic"):
+        return of_run(run, "goodput_mbps", "mean")
+    (socket,) = (socket for name, socket in run["sockets"].items() if name.startswith("tcp."))
+    samples = list(zip(socket["t_s"], socket["bytes_acked"], strict=True))
+    begun = max((t for t, acked in samples if acked == 0), default=None)
+    ended = min((t for t, acked in samples if acked >= TRANSFER), default=None)
+    return None if begun is None or ended is None else TRANSFER * 8 / 1e6 / (ended - begun)

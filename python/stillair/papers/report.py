@@ -99,7 +99,9 @@ def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> d
 
 
 def repetitions(wanted: Sequence[Entry], campaign: Campaign, runs: int | None) -> int:
-    """Runs of each cell: as asked, else as the paper has it."""
+    """Runs of each cell: as asked, else as the paper has it; one where a picture is of one."""
+    if campaign.once:
+        return 1
     stated = (
         entry.experiment.setup.get("repetitions", campaign.runs) for entry in wanted if campaign in entry.plan.campaigns
     )

@@ -391,4 +391,6 @@ fn deadline(rx: &[RxTid], tx: &Transmitter, part: usize) -> Option<Instant> {
 }
 
 #[cfg(test)]
+mod steps;
+#[cfg(test)]
 mod tests;

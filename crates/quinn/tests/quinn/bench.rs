@@ -40,12 +40,25 @@ struct Link {
     travels: VecDeque<(Instant, Instant, Datagram)>,
     sent: usize,
     drops: u64,
+    /// Datagrams that were taken, and how long they wait for others, all together.
+    taken: u64,
+    queued: Duration,
     random: Stream,
 }
 
 impl Link {
     fn new(fifo: Fifo, random: Stream) -> Self {
-        Self { fifo, free: Instant::ZERO, waiting: 0, travels: VecDeque::new(), sent: 0, drops: 0, random }
+        Self {
+            fifo,
+            free: Instant::ZERO,
+            waiting: 0,
+            travels: VecDeque::new(),
+            sent: 0,
+            drops: 0,
+            taken: 0,
+            queued: Duration::ZERO,
+            random,
+        }
     }
 
     fn send(&mut self, now: Instant, datagram: Datagram) {
@@ -61,6 +74,8 @@ impl Link {
             return;
         }
         self.waiting += size;
+        self.taken += 1;
+        self.queued += self.free.saturating_since(now);
         self.free = self.free.max(now) + Duration::from_nanos(size * 8 * 1_000_000_000 / self.fifo.rate);
         self.travels.push_back((self.free, self.free + self.fifo.delay, datagram));
     }
@@ -90,12 +105,18 @@ pub struct Seen {
     pub established: Instant,
     pub done: Instant,
     pub drops: u64,
+    /// Numbers of the server's packets that were not taken, if it tells.
+    pub dropped: Vec<u64>,
+    /// Mean time that a datagram of the server's waited for others.
+    pub queued: Duration,
     /// Bytes read of each stream.
     pub read: BTreeMap<StreamId, u64>,
     /// Ends of streams that were read.
     pub ends: u64,
     /// Hash of every datagram: when, from whom, length and bytes.
     pub hash: u64,
+    /// Hash of every datagram's time, sender and length alone.
+    pub shape: u64,
     /// The client's and the server's state at the end.
     pub snapshots: [Snapshot; 2],
 }
@@ -124,6 +145,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
     let (mut now, mut established, mut done) = (Instant::ZERO, None, None);
     let (mut data, mut read, mut finished, mut hash) =
         (Vec::new(), BTreeMap::new(), 0, 0xcbf2_9ce4_8422_2325);
+    let (mut shape, mut dropped) = (hash, Vec::new());
     let mut replies: BTreeMap<StreamId, u64> = BTreeMap::new();
     let mut spare: Vec<Datagram> = Vec::new();
     let mut opened = 0;
@@ -166,6 +188,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
             while end.poll_transmit(now, &mut out) {
                 for part in [now.nanos(), i as u64, u64::from(out.len)] {
                     hash = (hash ^ part).wrapping_mul(0x0000_0100_0000_01b3);
+                    shape = (shape ^ part).wrapping_mul(0x0000_0100_0000_01b3);
                 }
                 for byte in &out.bytes {
                     hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -176,7 +199,9 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
                 if links[i].random.chance(links[i].fifo.duplication) {
                     links[i].send(now, out.clone());
                 }
+                let (before, number) = (links[i].drops, end.last_sent());
                 links[i].send(now, out);
+                dropped.extend(number.filter(|_| i == 1 && links[i].drops > before));
                 out = spare.pop().unwrap_or_default();
             }
             spare.push(out);
@@ -201,10 +226,13 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
         data,
         established: established.expect("the handshake ends"),
         done: done.expect("all streams end"),
+        dropped,
+        queued: links[1].queued / links[1].taken.max(1),
         drops: links.iter().map(|link| link.drops).sum(),
         read,
         ends: finished,
         hash,
+        shape,
         snapshots: [0, 1].map(|i| ends[i].snapshot(now)),
     }
 }

@@ -1,10 +1,15 @@
 //! quinn in virtual time, over a FIFO and without a world.
 
 mod bench;
+#[path = "../../examples/own_controller/by_delay.rs"]
+mod by_delay;
 mod cross_check;
 mod delivery;
 mod gate;
+mod own;
 mod table;
+#[cfg(feature = "tls")]
+mod tls;
 
 use stillair_model::transport::quic::Role;
 use stillair_model::vocabulary::Seed;

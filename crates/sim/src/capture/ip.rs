@@ -3,12 +3,13 @@
 use std::net::Ipv4Addr;
 
 use stillair_model::app::{IPV4_HEADER, UDP_HEADER};
-use stillair_model::vocabulary::{FlowId, Headers, Kind};
+use stillair_model::vocabulary::{Headers, Kind};
 
 use super::body::Body;
 use super::mac::Mac;
+use super::ports::ports;
 use super::sums::{checksum, payload_sum, sum};
-use super::tcp::{Connections, Segment};
+use super::tcp::{Connections, Segment, segment_headers};
 
 /// Bytes of an IPv4 header.
 pub const IPV4: usize = IPV4_HEADER as usize;
@@ -18,31 +19,9 @@ pub const ETHERTYPE_IPV4: u16 = 0x0800;
 /// Shortest payload of an Ethernet frame; shorter ones are padded with zeros.
 const ETHERNET_MIN_PAYLOAD: usize = 46;
 
-/// First source and destination port: a flow's number is added, modulo the size of the range. Both lie in the dynamic
-/// range, where no protocol is guessed from the number.
-// spec: rfc6335 6 - 49152 to 65535.
-const PORTS: [u16; 2] = [49_152, 57_344];
-const PORT_RANGE: u32 = 8_192;
-
 /// Don't fragment.
 // linux: net/ipv4/ip_output.c (4.4) - set on UDP and echo requests, as path MTU discovery is on by default.
 const DONT_FRAGMENT: u16 = 0x4000;
-
-/// Ports of a flow: of the end that sends first, or connects, and of the other.
-pub fn ports(flow: FlowId) -> [u16; 2] {
-    PORTS.map(|first| first + (flow.0 % PORT_RANGE) as u16)
-}
-
-/// The port that a flow connects from when it connects again: that of the first time, and `n` further.
-pub fn later_port(first: u16, n: u32) -> u16 {
-    PORTS[0] + ((u32::from(first - PORTS[0]) + n) % PORT_RANGE) as u16
-}
-
-/// Headers of each segment that a packet stands for, in bytes.
-pub fn segment_headers(p: &Headers) -> usize {
-    let payload = p.tcp.map_or(0, |header| header.payload);
-    ((p.len - payload) / u32::from(p.segs)) as usize
-}
 
 /// Bytes of a packet from the IP header on as it is written: with one header for all its segments, as hosts see it.
 fn total_length(p: &Headers) -> usize {
@@ -162,7 +141,7 @@ pub fn ethernet(
 mod tests {
     use super::super::fcs::PayloadRegister;
     use super::*;
-    use stillair_model::vocabulary::{NewPacket, Packets};
+    use stillair_model::vocabulary::{FlowId, NewPacket, Packets};
 
     #[test]
     fn a_udp_reply_goes_back_between_the_same_ports() {

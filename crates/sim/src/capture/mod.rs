@@ -19,6 +19,7 @@ mod memory;
 mod output;
 mod pattern;
 pub mod pcapng;
+mod ports;
 pub mod radiotap;
 mod scene;
 mod sums;
@@ -43,7 +44,7 @@ use radiotap::Radiotap;
 use scene::Scene;
 use tcp::Connections;
 
-pub use ip::ports;
+pub use ports::ports;
 pub use scene::point_names;
 
 /// What is captured.

@@ -1,6 +1,9 @@
 //! The TCP header as bytes, and what a capture must know of a connection to write it.
 
+use stillair_model::app::IPV4_HEADER;
 use stillair_model::vocabulary::{Headers, TcpFlags, TcpHeader};
+
+use super::ports::later_port;
 
 /// Bytes of a header without options.
 const HEADER: usize = 20;
@@ -12,6 +15,12 @@ const NOP: u8 = 1;
 const STAMPS: [u8; 2] = [8, 10];
 /// Bytes of that option with its padding.
 const STAMPS_PADDED: usize = 12;
+
+/// Headers of each segment that a packet stands for, in bytes.
+pub fn segment_headers(p: &Headers) -> usize {
+    let payload = p.tcp.map_or(0, |header| header.payload);
+    ((p.len - payload) / u32::from(p.segs)) as usize
+}
 
 /// One socket as the frames for it show it.
 #[derive(Clone, Copy, Debug)]
@@ -81,7 +90,7 @@ impl Segment {
     // spec: rfc9293 3.1.
     pub fn new(p: &Headers, header: &TcpHeader, connections: &Connections, ports: [u16; 2]) -> Self {
         let End { listens, scale, number } = connections.end(header);
-        let opens = super::ip::later_port(ports[0], number);
+        let opens = later_port(ports[0], number);
         let [from, to] = if listens { [opens, ports[1]] } else { [ports[1], opens] };
         let syn = header.flags.has(TcpFlags::SYN);
         let ack = if header.flags.has(TcpFlags::ACK) { p.ack } else { 0 };
@@ -97,7 +106,7 @@ impl Segment {
         it.bytes[14..16].copy_from_slice(&u16::try_from(window).unwrap_or(u16::MAX).to_be_bytes());
         match syn {
             true => it.syn_options(header),
-            false => it.options(header, super::ip::segment_headers(p) - super::ip::IPV4 - HEADER),
+            false => it.options(header, segment_headers(p) - IPV4_HEADER as usize - HEADER),
         }
         it.bytes[12] = (it.len as u8 / 4) << 4;
         it

@@ -203,7 +203,7 @@ impl QuicRecord {
             }),
             declared_lost: self.lost,
             spurious: sender.and_then(|s| s.spurious),
-            timeouts: sender.map(|s| s.timeouts),
+            timeouts: sender.and_then(|s| s.timeouts),
             acks_sent: receiver.and_then(|s| s.acks_sent),
             min_rtt_ms: sender.and_then(|s| s.min_rtt).map(|d| d.micros_f64() / 1e3),
             srtt_ms: sender.and_then(|s| s.srtt).map(|d| d.micros_f64() / 1e3),

@@ -4,12 +4,16 @@ use stillair_model::app::Page;
 use stillair_model::transport::quic::{HostCost, Preset, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
+use super::quinn::QuicStack;
+
 /// What goes over a connection, and what its ends are like.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QuicFlow {
     /// The preset that it began with, for reports.
     pub preset: Preset,
-    /// All parts, with what the scenario changes.
+    /// The stack of both ends.
+    pub stack: QuicStack,
+    /// All parts of the model, with what the scenario changes.
     pub config: QuicConfig,
     /// What it carries.
     pub load: QuicLoad,

@@ -2,13 +2,12 @@
 //! the socket's send buffer has room; those that come in wait for their turn; timers are as coarse as the host's.
 
 mod load;
+mod stacks;
 
 use std::collections::VecDeque;
 
 use stillair_model::app::{Endpoint, IPV4_HEADER, UDP_HEADER, linear_truesize};
-use stillair_model::transport::quic::{
-    Connection, Engine, HostCost, Quic, QuicConfig, Role, Stack, StackEvent,
-};
+use stillair_model::transport::quic::{Connection, Engine, HostCost, Role, Stack, StackEvent};
 use stillair_model::vocabulary::{
     Datagram, FlowId, Instant, Kind, NewPacket, NodeId, Pkt, QuicTrace, Sink, SockId, Trace,
 };
@@ -18,6 +17,7 @@ use super::apps::AppKind;
 use crate::engine::Slot;
 use crate::recorder::QuicEnds;
 pub(super) use load::{Job, Load};
+pub(super) use stacks::Stacks;
 
 /// One end of a connection with its host.
 #[derive(Debug)]
@@ -70,11 +70,18 @@ impl End {
     }
 }
 
+impl End {
+    /// Its stack says what a datagram acknowledges, but not before it has dealt with it.
+    fn reads(&self) -> bool {
+        matches!(self.stack, Some(Engine::Other(_)))
+    }
+}
+
 /// A flow over QUIC: both ends, and what goes over the connection.
 #[derive(Debug)]
 pub(super) struct QuicApp {
     pub(super) flow: FlowId,
-    pub(super) config: QuicConfig,
+    pub(super) stacks: Stacks,
     /// The end that sends the data, and the other.
     pub(super) ends: [End; 2],
     pub(super) load: Load,
@@ -104,8 +111,8 @@ impl QuicApp {
     /// Opens a connection: the former one is forgotten on both sides.
     fn connect(&mut self, now: Instant) {
         self.connection += 1;
-        for end in &mut self.ends {
-            let mut stack = Engine::Model(Box::new(Quic::new(self.config, end.role, true)));
+        for (at, end) in self.ends.iter_mut().enumerate() {
+            let mut stack = self.stacks.connect(at, end.role);
             if end.role == Role::Client {
                 stack.connect(now);
             }
@@ -138,14 +145,18 @@ impl<S: Sink> World<S> {
         let (number, len) = (datagram.packet.number, datagram.len);
         let acked = datagram.packet.ranges.first().map_or(0, |&(_, end)| end - 1);
         let quic = self.quic(app);
-        let flow = quic.flow;
+        let (flow, at) = (quic.flow, quic.end(sock));
+        // What a real stack is told it has to read first.
+        let told = datagram.connection == quic.connection && quic.ends[at].reads();
         if datagram.connection == quic.connection {
-            let at = quic.end(sock);
             quic.ends[at].waiting.push_back(datagram);
         } else {
             self.spare.push(datagram);
         }
-        self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::Received { src, number, len, acked } });
+        if !told {
+            let what = QuicTrace::Received { src, number, len, acked };
+            self.trace.event(now, &Trace::Quic { flow, what });
+        }
         self.serve_quic(app, sock);
     }
 
@@ -192,6 +203,14 @@ impl<S: Sink> World<S> {
             }
             let Some(mut datagram) = self.quic(app).ends[at].waiting.pop_front() else { break };
             stack.on_datagram(now, &mut datagram);
+            if let Engine::Other(_) = stack {
+                let (number, len) = (datagram.packet.number, datagram.len);
+                let quic = self.quic(app);
+                let (flow, src) = (quic.flow, quic.ends[at].endpoint.dst);
+                let acked = stack.take_acked().unwrap_or(0);
+                let what = QuicTrace::Received { src, number, len, acked };
+                self.trace.event(now, &Trace::Quic { flow, what });
+            }
             datagram.clear();
             self.spare.push(datagram);
             let end = &mut self.quic(app).ends[at];

@@ -442,11 +442,15 @@ impl Case {
             }
             if kind == "quic" {
                 let preset = PRESETS[t.burst as usize % PRESETS.len()];
+                let real = cfg!(feature = "quinn") && t.kbps % 2 == 1;
                 let load = match t.gap {
                     0 => String::new(),
                     1 => format!("bytes = {}\nstreams = 3\nclient = \"sender\"\n", t.kbps * t.payload),
                     _ => "page = { list = 90, objects = [700, 20000] }\ninterval = \"20 ms\"\n".to_owned(),
                 };
+                if real {
+                    line(format!("stack = {{ kind = \"quinn\", pacing = {} }}\n", t.burst % 2 == 0));
+                }
                 line(format!("preset = \"{preset}\"\nsend_cost = \"{} us\"\n{load}", t.burst));
                 continue;
             }

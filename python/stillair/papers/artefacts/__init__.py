@@ -10,6 +10,8 @@ from stillair.papers.artefacts import (
     latency,
     one_ms,
     quic,
+    quic_pages,
+    quic_run,
     retry_out,
     sparse,
     table1,
@@ -38,6 +40,13 @@ class Artefact:
 # By the name under which a plan says `draws`.
 ARTEFACTS = {
     "quic": Artefact(quic.text, quic.picture),
+    "quic-clients": Artefact(quic.clients_text, quic.clients_picture),
+    "quic-page-sizes": Artefact(quic_pages.sizes_text, quic_pages.sizes_picture),
+    "quic-pages": Artefact(quic_pages.text, quic_pages.picture),
+    "quic-window": Artefact(quic_run.window_text, quic_run.window_picture),
+    "quic-sequence": Artefact(quic_run.sequence_text, quic_run.sequence_picture),
+    "quic-gaps": Artefact(quic_run.gaps_text, quic_run.gaps_picture),
+    "quic-rate": Artefact(quic_run.rate_text, quic_run.rate_picture),
     "table1": Artefact(table1.text, table1.picture),
     "shares": Artefact(airtime.shares_text, airtime.shares_picture),
     "jain": Artefact(airtime.jain_text, airtime.jain_picture),

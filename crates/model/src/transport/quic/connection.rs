@@ -328,7 +328,7 @@ impl Stack for Quic {
             spurious: Some(self.counts.spurious),
             acks_sent: Some(self.counts.acks_sent),
             acks_received: Some(self.counts.acks_received),
-            timeouts: self.counts.timeouts,
+            timeouts: Some(self.counts.timeouts),
         }
     }
 

@@ -55,8 +55,8 @@ pub struct Snapshot {
     pub acks_sent: Option<u64>,
     /// Acknowledgement frames received; none where the stack does not tell.
     pub acks_received: Option<u64>,
-    /// Retransmission (or probe) timeouts that have fired.
-    pub timeouts: u64,
+    /// Retransmission (or probe) timeouts that have fired; none where the stack does not tell.
+    pub timeouts: Option<u64>,
 }
 
 /// One thing that happened in a stack, for logs and traces; packet numbers are the stack's.
@@ -129,6 +129,11 @@ pub trait Stack: core::fmt::Debug {
 
     /// Number of the packet that [`Stack::poll_transmit`] wrote last, if the stack tells.
     fn last_sent(&self) -> Option<u64> {
+        None
+    }
+
+    /// The newest packet that was acknowledged since the last time, if the stack tells.
+    fn take_acked(&mut self) -> Option<u64> {
         None
     }
 }

@@ -63,6 +63,20 @@ fn places() -> Vec<Place> {
         out.push(new);
     }
     let web = |page: &str| format!("{{ kind = \"web\", from = \"slow\", to = \"server\", page = {page} }}");
+    let quic =
+        |stack: &str| format!("{{ kind = \"quic\", from = \"server\", to = \"slow\", stack = {stack} }}");
+    for (path, title, stack) in [
+        ("flow.1.stack", "Stack model", "{ kind = \"model\" }"),
+        ("flow.1.stack", "Stack quinn", "{ kind = \"quinn\" }"),
+        (
+            "flow.1.stack.ack_frequency",
+            "Acknowledgements of quinn",
+            "{ kind = \"quinn\", ack_frequency = {} }",
+        ),
+    ] {
+        let sets = vec![("flow.1".to_owned(), quic(stack))];
+        out.push(Place { sets, ..place(path, title) });
+    }
     for (path, title, page) in [
         ("flow.1.page", "Page", "{ list = 1, objects = [1] }"),
         ("flow.1.page.objects.0", "Objects of a page", "{ list = 1, objects = [{ count = 1, size = 1 }] }"),
@@ -298,6 +312,8 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Test", "streams") => Some(set(".name", "tcp_nup")),
         // A file that is there.
         ("Trace of rates" | "Trace of mahimahi" | "Trace of TheaterQ", "file") => None,
+        // What this program has.
+        ("Stack quinn", "crypto") => (value == "null" || cfg!(feature = "tls")).then(Vec::new),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),

@@ -12,6 +12,7 @@ mod page;
 mod position;
 mod qdisc;
 mod quic;
+mod quinn;
 mod rate;
 mod retries;
 mod scheme;

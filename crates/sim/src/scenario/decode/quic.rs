@@ -10,8 +10,9 @@ use stillair_model::vocabulary::Duration;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::quic::{QuicFlow, QuicLoad};
+use super::super::quinn::QuicStack;
 use super::super::reader::Section;
-use super::{flow, page};
+use super::{flow, page, quinn};
 
 const PRESETS: [&str; 7] = [
     "chromium39",
@@ -55,6 +56,7 @@ const LOAD: &[Key] = &[
 ];
 
 const PARTS: &[Key] = &[
+    Key::or("stack", quinn::FORM, "model", "what speaks QUIC at both ends; the parts below are the model's"),
     Key::or(
         "preset",
         Form::Choice(&PRESETS),
@@ -129,6 +131,7 @@ pub(super) static SHAPE: Shape = Shape {
 
 /// Reads what is QUIC's own.
 pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
+    let stack = section.or_by("stack", QuicStack::Model, quinn::read)?;
     let preset = section.or_by("preset", Preset::Chromium39, |field| field.choice(&Preset::ALL))?;
     let config = config(section, preset.config())?;
     let load = load(section)?;
@@ -144,7 +147,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
         })
     };
     let costs = [cost(costs[0])?, cost(costs[1])?];
-    Ok(QuicFlow { preset, config, load, costs })
+    Ok(QuicFlow { stack, preset, config, load, costs })
 }
 
 fn load(section: &mut Section<'_>) -> Result<QuicLoad, Fault> {

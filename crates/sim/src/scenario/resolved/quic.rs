@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use stillair_model::app::Page;
 use stillair_model::transport::quic::{HostCost, QuicConfig};
+use stillair_model::vocabulary::Duration;
 
-use super::super::{QuicFlow, QuicLoad};
+use super::super::{Crypto, QuicFlow, QuicLoad, QuicStack, QuinnControl, QuinnOptions};
 
 pub(super) fn page(page: &Page) -> Value {
     json!({
@@ -23,13 +24,47 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
         QuicLoad::Page { page: of, interval } => json!({ "page": page(of), "interval_ns": interval.nanos() }),
     };
     let [sender, receiver] = flow.costs.map(cost);
+    let mut all = json!({ "kind": "quic", "load": load, "sender": sender, "receiver": receiver });
+    // What means nothing to the flow's stack is not there.
+    match &flow.stack {
+        QuicStack::Model => {
+            all["stack"] = "model".into();
+            all["preset"] = flow.preset.name().into();
+            all["parts"] = parts(&flow.config);
+        }
+        QuicStack::Quinn(options) => {
+            all["stack"] = quinn(options);
+            if options.congestion_control == QuinnControl::Model {
+                all["window"] = window(&flow.config);
+            }
+        }
+    }
+    all
+}
+
+fn quinn(q: &QuinnOptions) -> Value {
+    #[cfg(feature = "quinn")]
+    let control = if q.own.is_some() { "a program's own" } else { q.congestion_control.name() };
+    #[cfg(not(feature = "quinn"))]
+    let control = q.congestion_control.name();
     json!({
-        "kind": "quic",
-        "preset": flow.preset.name(),
-        "load": load,
-        "sender": sender,
-        "receiver": receiver,
-        "parts": parts(&flow.config),
+        "kind": "quinn",
+        "congestion_control": control,
+        "initial_window_bytes": q.initial_window,
+        "pacing": q.pacing,
+        "ack_frequency": q.ack_frequency.map(|ask| json!({
+            "every": ask.every,
+            "max_delay_ns": ask.max_delay.map(Duration::nanos),
+            "reordering": ask.reordering,
+        })),
+        "packet_bytes": q.packet,
+        "stream_window_bytes": q.stream_window,
+        "connection_window_bytes": q.connection_window,
+        "streams": q.streams,
+        "crypto": match q.crypto {
+            Crypto::Null { certificates } => json!({ "kind": "null", "certificates_bytes": certificates }),
+            Crypto::Tls => json!({ "kind": "tls" }),
+        },
     })
 }
 
@@ -63,16 +98,7 @@ fn parts(c: &QuicConfig) -> Value {
             "gain_percent": p.gain,
             "lumpy": p.lumpy,
         })),
-        "window": {
-            "growth": format!("{:?}", c.window.growth),
-            "connections": c.window.connections,
-            "mss_bytes": c.window.mss,
-            "initial_bytes": c.window.initial,
-            "least_bytes": c.window.least,
-            "most_bytes": c.window.most,
-            "hystart": c.window.hystart,
-            "prr": c.window.prr,
-        },
+        "window": window(c),
         "loss": {
             "packets": c.loss.packets,
             "eighths_of_rtt": c.loss.eighths,
@@ -88,5 +114,18 @@ fn parts(c: &QuicConfig) -> Value {
             "client_ready_at": c.handshake.client_ready,
             "amplification": c.handshake.amplification,
         },
+    })
+}
+
+fn window(c: &QuicConfig) -> Value {
+    json!({
+        "growth": format!("{:?}", c.window.growth),
+        "connections": c.window.connections,
+        "mss_bytes": c.window.mss,
+        "initial_bytes": c.window.initial,
+        "least_bytes": c.window.least,
+        "most_bytes": c.window.most,
+        "hystart": c.window.hystart,
+        "prr": c.window.prr,
     })
 }

@@ -6,8 +6,8 @@ use stillair_model::vocabulary::{Duration, Instant, QuicTrace, Sink, Trace};
 
 use super::World;
 
-/// More than any run sends, for a transfer without an end.
-const ENDLESS: u64 = 1 << 60;
+/// More than any run sends on a stream, for a transfer without an end; a thousand of them can be added up.
+const ENDLESS: u64 = 1 << 50;
 
 /// What is to be sent, and how far it is.
 #[derive(Debug)]
@@ -23,6 +23,10 @@ pub(in super::super) struct Load {
     asked: bool,
     /// The list of the page is there.
     listed: bool,
+    /// Sizes of what is to go on streams that the peer does not let be opened yet, the last one first.
+    unopened: Vec<u64>,
+    /// What is still to be written of the requests.
+    asking: Vec<(StreamId, u64)>,
     /// What the other end answers on each stream, and what is still to be written of it.
     answers: Vec<(StreamId, u64)>,
     writing: Vec<(StreamId, u64)>,
@@ -49,6 +53,8 @@ impl Load {
             began: None,
             asked: false,
             listed: false,
+            unopened: Vec::new(),
+            asking: Vec::new(),
             answers: Vec::new(),
             writing: Vec::new(),
             open: 0,
@@ -71,6 +77,8 @@ impl Load {
         }
         self.began = Some(now);
         (self.asked, self.listed, self.open) = (false, false, 0);
+        self.unopened.clear();
+        self.asking.clear();
         self.answers.clear();
         self.writing.clear();
         true
@@ -81,50 +89,52 @@ impl Load {
         matches!(self.job, Job::Page { .. }).then_some(self.began)
     }
 
-    /// Sizes of what the client asks for now, and bytes of each request; nothing without a request is asked for.
-    fn wants(&self) -> (Vec<u64>, Option<u32>) {
+    /// Bytes of a request; nothing without one is asked for.
+    fn request(&self) -> Option<u32> {
         match &self.job {
-            Job::Transfer { bytes, streams, request } => {
+            Job::Transfer { request, .. } => *request,
+            Job::Page { page, .. } => Some(page.request),
+        }
+    }
+
+    /// Sizes of what the client wants now.
+    fn wants(&self) -> Vec<u64> {
+        match &self.job {
+            Job::Transfer { bytes, streams, .. } => {
                 let n = u64::from(*streams);
                 let all = bytes.unwrap_or(ENDLESS * n);
-                ((0..n).map(|i| all / n + u64::from(i < all % n)).collect(), *request)
+                (0..n).map(|i| all / n + u64::from(i < all % n)).collect()
             }
-            Job::Page { page, .. } if !self.listed => {
-                (vec![u64::from(page.header) + u64::from(page.list)], Some(page.request))
-            }
+            Job::Page { page, .. } if !self.listed => vec![u64::from(page.header) + u64::from(page.list)],
             Job::Page { page, .. } => {
-                let sizes = page.objects.iter().map(|&size| u64::from(page.header) + u64::from(size));
-                (sizes.collect(), Some(page.request))
+                page.objects.iter().map(|&size| u64::from(page.header) + u64::from(size)).collect()
             }
         }
     }
 
-    /// The client opens a stream for each thing that it wants.
+    /// The client wants what comes next.
     fn ask(&mut self, now: Instant, stack: &mut Engine) {
-        let (sizes, request) = self.wants();
-        for size in sizes {
-            let Some(id) = stack.open() else { continue };
+        self.unopened = self.wants();
+        self.unopened.reverse();
+        self.open(now, stack);
+    }
+
+    /// The client opens a stream for each thing that it wants, as far as the peer allows, and asks on it.
+    fn open(&mut self, now: Instant, stack: &mut Engine) {
+        while let Some(&size) = self.unopened.last()
+            && let Some(id) = stack.open()
+        {
+            self.unopened.pop();
             self.open += 1;
-            match request {
+            match self.request() {
                 Some(bytes) => {
-                    stack.write(now, id, bytes.into());
-                    stack.finish(now, id);
+                    self.asking.push((id, bytes.into()));
                     self.answers.push((id, size));
                 }
                 None => self.writing.push((id, size)),
             }
         }
-    }
-
-    /// Writes what the stack takes of what is still to be written.
-    fn write(&mut self, now: Instant, stack: &mut Engine) {
-        self.writing.retain_mut(|(id, left)| {
-            *left -= stack.write(now, *id, *left);
-            if *left == 0 {
-                stack.finish(now, *id);
-            }
-            *left > 0
-        });
+        write(&mut self.asking, now, stack);
     }
 
     /// A load has ended: the next begins an interval after it began, at once if that is over.
@@ -140,6 +150,17 @@ impl Load {
     }
 }
 
+/// Writes what the stack takes of what is still to be written on each stream.
+fn write(all: &mut Vec<(StreamId, u64)>, now: Instant, stack: &mut Engine) {
+    all.retain_mut(|(id, left)| {
+        *left -= stack.write(now, *id, *left);
+        if *left == 0 {
+            stack.finish(now, *id);
+        }
+        *left > 0
+    });
+}
+
 impl<S: Sink> World<S> {
     /// The applications at one end: the client asks, whoever sends writes, what has come is read.
     pub(super) fn act_quic(&mut self, app: usize, at: usize, stack: &mut Engine) {
@@ -151,12 +172,19 @@ impl<S: Sink> World<S> {
             load.asked = true;
             load.ask(now, stack);
         }
+        if client && !(load.unopened.is_empty() && load.asking.is_empty()) {
+            load.open(now, stack);
+        }
         let (mut read, mut finished) = (0, 0);
         while let Some(id) = stack.next_readable() {
             let got = stack.read(now, id);
             if at == 1 {
                 read += got.bytes;
                 finished += usize::from(got.finished);
+                if got.finished && !client {
+                    // It has nothing to answer: until both sides are over, the stream counts among those that are open.
+                    stack.finish(now, id);
+                }
             } else if got.finished
                 && let Some(asked) = load.answers.iter().position(|(stream, _)| *stream == id)
             {
@@ -165,9 +193,8 @@ impl<S: Sink> World<S> {
                 load.writing.push(answer);
             }
         }
-        let sends = at == 0 && !load.writing.is_empty();
-        if sends {
-            load.write(now, stack);
+        if at == 0 && !load.writing.is_empty() {
+            write(&mut load.writing, now, stack);
         }
         if read > 0 {
             self.trace.event(now, &Trace::Read { flow, forth: true, bytes: read as u32 });
@@ -183,7 +210,7 @@ impl<S: Sink> World<S> {
         let quic = self.quic(app);
         let (flow, load) = (quic.flow, &mut quic.load);
         load.open -= streams;
-        if load.open > 0 {
+        if load.open > 0 || !load.unopened.is_empty() {
             return;
         }
         if let Job::Page { .. } = load.job

@@ -11,7 +11,7 @@ use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
 
 use super::super::apps::{App, AppKind};
-use super::super::quic::{End as QuicEnd, Job, Load, QuicApp};
+use super::super::quic::{End as QuicEnd, Job, Load, QuicApp, Stacks};
 use super::super::sockets::{BulkFlow, Protocol, Socket};
 use super::super::web::{End, WebFlow};
 use super::Plan;
@@ -139,8 +139,10 @@ impl Plan<'_> {
                             QuicEnd::new(sock, node, endpoint, role, cost, sndbuf)
                         });
                         let load = Load::new(job, start, stop);
-                        let (flow, config) = (id, spec.config);
-                        AppKind::Quic(Box::new(QuicApp { flow, config, ends, load, connection: 0 }))
+                        let names = [flow.from, to].map(|at| self.name(at));
+                        let random = |end: usize| seed.stream(&format!("{name}.{}", names[end]));
+                        let stacks = Stacks::new(spec, random);
+                        AppKind::Quic(Box::new(QuicApp { flow: id, stacks, ends, load, connection: 0 }))
                     }
                     FlowKind::Voip => AppKind::Voip(Voip::new(endpoint, start, stop)),
                     FlowKind::Ping { interval, payload } => {

@@ -1,38 +1,26 @@
-//! A congestion controller of one's own, over a bottleneck, beside quinn's:
-//!
-//! ```text
-//! cargo run --release -p stillair-quinn --example own_controller
-//! ```
-//!
-//! The controller is a window that follows the delay: it grows while the queue that it makes is short, and shrinks in
-//! proportion when it is not. It is written as for quinn on a socket; nothing in it knows of virtual time.
+//! A congestion controller of one's own: a window that follows the delay. It grows while the queue that it makes is short,
+//! and shrinks in proportion when it is not. It is written as for quinn on a socket; nothing in it knows of virtual time.
 
 #![allow(
     clippy::disallowed_types,
     reason = "quinn's trait names the standard library's instants; none is made here"
 )]
 
-#[path = "../tests/quinn/bench.rs"]
-#[allow(dead_code, reason = "the tests use more of it")]
-mod bench;
-
 use std::any::Any;
 use std::sync::Arc;
 
-use stillair_model::transport::quic::Role;
-use stillair_model::vocabulary::Seed;
 use stillair_quinn::clock::{StdDuration, StdInstant};
 use stillair_quinn::quinn_proto::RttEstimator;
 use stillair_quinn::quinn_proto::congestion::{Controller, ControllerFactory};
-use stillair_quinn::{Factory, QuinnStack, Settings};
 
 /// Delay that the controller lets its queue have.
 const TARGET: StdDuration = StdDuration::from_millis(5);
 
-/// Makes controllers with a first window.
+/// Makes controllers with a first window in bytes.
 #[derive(Debug)]
-struct ByDelayFactory {
-    first: u64,
+pub struct ByDelayFactory {
+    /// The first window.
+    pub first: u64,
 }
 
 impl ControllerFactory for ByDelayFactory {
@@ -98,28 +86,5 @@ impl Controller for ByDelay {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
-    }
-}
-
-fn main() {
-    for (name, own) in
-        [("quinn's cubic", None), ("by delay", Some(Arc::new(ByDelayFactory { first: 14_520 })))]
-    {
-        let mut ends = [(Role::Client, "client"), (Role::Server, "server")].map(|(role, name)| {
-            let mut parts = Settings::QUINN.parts();
-            if let Some(own) = &own {
-                parts.controller = own.clone() as Factory;
-            }
-            QuinnStack::new(role, parts, &mut Seed { seed: 1, run: 0 }.stream(name))
-        });
-        let seen = bench::download(&mut ends, 10_000_000, 1, [bench::Fifo::PLAIN; 2], 1);
-        let server = &seen.snapshots[1];
-        println!(
-            "{name}: {}.{} Mbit/s, {} packets lost, smoothed round-trip time at the end {:?}",
-            seen.kbps() / 1_000,
-            seen.kbps() % 1_000 / 100,
-            server.lost,
-            server.srtt.unwrap_or_default()
-        );
     }
 }

@@ -1,0 +1,98 @@
+//! Real cryptography: TLS 1.3 by rustls and ring, with a certificate of the project's own.
+//!
+//! Its key is public, as it stands in the sources: it proves nothing outside a simulator. It is an Ed25519 key because its
+//! signatures have one length, so that a run has the same packets of the same sizes each time. Their bytes differ, since the
+//! keys of a connection are drawn from the system.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use quinn_proto::rustls::crypto::{CryptoProvider, ring, verify_tls13_signature};
+use quinn_proto::rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, ServerName, UnixTime};
+use quinn_proto::rustls::time_provider::TimeProvider;
+use quinn_proto::rustls::version::TLS13;
+use quinn_proto::rustls::{
+    self, CertificateError, ClientConfig, DigitallySignedStruct, PeerIncompatible, ServerConfig,
+    SignatureScheme,
+};
+
+use crate::settings::Parts;
+
+const CERTIFICATE: &[u8] = include_bytes!("tls/server.cert.der");
+const KEY: &[u8] = include_bytes!("tls/server.key.der");
+
+impl Parts {
+    /// The same with TLS instead of no encryption.
+    pub fn with_tls(self) -> Self {
+        let made = crypto().expect("a certificate and key that belong together, and TLS 1.3 in ring");
+        Self { client: Arc::new(made.0), server: Arc::new(made.1), ..self }
+    }
+}
+
+fn crypto() -> Result<(QuicClientConfig, QuicServerConfig), Box<dyn std::error::Error>> {
+    let (provider, date) = (Arc::new(ring::default_provider()), Arc::new(NoDate));
+    let client = ClientConfig::builder_with_details(provider.clone(), date.clone())
+        .with_protocol_versions(&[&TLS13])?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Pinned(provider.clone())))
+        .with_no_client_auth();
+    let server = ServerConfig::builder_with_details(provider, date)
+        .with_protocol_versions(&[&TLS13])?
+        .with_no_client_auth()
+        .with_single_cert(vec![CertificateDer::from(CERTIFICATE)], PrivatePkcs8KeyDer::from(KEY).into())?;
+    Ok((client.try_into()?, server.try_into()?))
+}
+
+/// A date that does not pass, as for tokens.
+#[derive(Debug)]
+struct NoDate;
+
+impl TimeProvider for NoDate {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(Duration::from_secs(1 << 30)))
+    }
+}
+
+/// Takes the project's certificate and no other.
+#[derive(Debug)]
+struct Pinned(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        if end_entity.as_ref() == CERTIFICATE {
+            return Ok(ServerCertVerified::assertion());
+        }
+        Err(CertificateError::UnknownIssuer.into())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        Err(PeerIncompatible::Tls13RequiredForQuic.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(message, cert, dss, &self.0.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,19 @@
+//! Port numbers, which the model's packets do not have.
+
+use stillair_model::vocabulary::FlowId;
+
+/// First source and destination port: a flow's number is added, modulo the size of the range. Both lie in the dynamic
+/// range, where no protocol is guessed from the number.
+// spec: rfc6335 6 - 49152 to 65535.
+const PORTS: [u16; 2] = [49_152, 57_344];
+const PORT_RANGE: u32 = 8_192;
+
+/// Ports of a flow: of the end that sends first, or connects, and of the other.
+pub fn ports(flow: FlowId) -> [u16; 2] {
+    PORTS.map(|first| first + (flow.0 % PORT_RANGE) as u16)
+}
+
+/// The port that a flow connects from when it connects again: that of the first time, and `n` further.
+pub fn later_port(first: u16, n: u32) -> u16 {
+    PORTS[0] + ((u32::from(first - PORTS[0]) + n) % PORT_RANGE) as u16
+}

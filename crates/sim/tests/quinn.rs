@@ -1,0 +1,191 @@
+//! quinn in the world: transfers and pages end, accounts close, and a seed makes the same bytes each time.
+
+mod common;
+
+#[cfg(not(feature = "quinn"))]
+#[test]
+fn a_program_without_it_says_so() {
+    let text = common::cell("1 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"fifo\"")
+        + &common::station("sta", 1, "rate = \"ht20-mcs7-sgi\"")
+        + &common::flow("quic", "ap", "sta", "stack = \"quinn\"");
+    let said = stillair_sim::scenario::parse(&text, "test.toml", &[]).unwrap_err().to_string();
+    assert_eq!(
+        said,
+        "test.toml:23: flow.0.stack: found what this program was built without (feature \"quinn\" of the crate \
+         stillair-sim), expected \"model\""
+    );
+}
+
+#[cfg(feature = "quinn")]
+mod with_it {
+    use super::common::{cell, flow, parse, run, station};
+    use stillair_model::vocabulary::{Instant, Seed};
+    use stillair_sim::capture::{Capture, Selection};
+    use stillair_sim::recorder::{QuicSummary, RunSummary};
+    use stillair_sim::world::{self, Wired};
+
+    const SHIPPED: &str = include_str!("../../../scenarios/quic-quinn.toml");
+
+    fn one(summary: &RunSummary) -> &QuicSummary {
+        summary.quic.values().next().expect("a flow over QUIC")
+    }
+
+    fn with(stack: &str) -> RunSummary {
+        run(&parse(SHIPPED, &[("flow.0.stack", stack)]), 0)
+    }
+
+    /// A client on an access point's link.
+    fn wifi(path: &str) -> String {
+        cell("3 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"airtime\"") + &station("sta", 1, path)
+    }
+
+    #[test]
+    fn ten_megabytes_over_wifi_by_every_control() {
+        for control in ["cubic", "newreno", "bbr", "model"] {
+            let summary = with(&format!("{{ kind = \"quinn\", congestion_control = \"{control}\" }}"));
+            let q = one(&summary);
+            assert!(q.done, "{control}");
+            let goodput = q.goodput_mbps.expect("done") * q.transfer_s.expect("done");
+            assert!((goodput - 80.0).abs() < 1e-6, "{control}: {goodput}");
+            assert_eq!(q.timeouts, None, "quinn does not tell");
+            assert!(q.min_rtt_ms > Some(6.0), "{control}: {:?}", q.min_rtt_ms);
+        }
+    }
+
+    /// Fewer acknowledgements leave more air to the data, with a real stack as with the model.
+    #[test]
+    fn asking_for_fewer_acknowledgements_helps_on_wifi() {
+        let [plain, asked] = ["\"quinn\"", "{ kind = \"quinn\", ack_frequency = {} }"].map(with);
+        let acks = |s: &RunSummary| one(s).acks_sent.expect("quinn counts");
+        assert!(acks(&plain) > 3 * acks(&asked), "{} and {}", acks(&plain), acks(&asked));
+        assert!(one(&asked).throughput_mbps > one(&plain).throughput_mbps);
+    }
+
+    /// A run's trace and a capture of it at four places.
+    fn captured(seed: Seed, stack: &str) -> (String, Vec<u8>) {
+        let scenario = parse(SHIPPED, &[("flow.0.bytes", "1 MB"), ("flow.0.stack", stack)]);
+        let points = ["air-wifi", "server-eth0", "ap-eth0", "client-wlan0"].map(str::to_owned).to_vec();
+        let selection = Selection { points, from: Instant::ZERO, until: Instant::NEVER, snaplen: 0 };
+        let mut file = Vec::new();
+        let capture = Capture::new(&scenario, &selection, &mut file).expect("points of the scenario");
+        let Wired { mut world, .. } = world::wire(&scenario, seed, |_| capture);
+        let end = Instant::ZERO + scenario.duration;
+        world.run_until(end);
+        world.trace.finish(end).expect("written to memory");
+        (run(&scenario, seed.run).trace_hash, file)
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_trace_and_the_same_capture() {
+        for stack in ["\"quinn\"", "{ kind = \"quinn\", pacing = false, congestion_control = \"bbr\" }"] {
+            let [a, b, other] = [0, 0, 1].map(|run| captured(Seed { seed: 1, run }, stack));
+            assert!(a.1.len() > 1_000_000);
+            assert!(a == b, "{stack}");
+            assert!(a.0 != other.0 && a.1 != other.1, "{stack}");
+        }
+    }
+
+    /// Uploads, several streams, transfers without an end, and noise; the accounts of each close.
+    #[test]
+    fn all_kinds_of_transfers() {
+        let quiet = wifi("rate = \"ht20-mcs7-sgi\"");
+        let noisy = wifi("rate = \"ht20-mcs7-sgi\", error_rate = 0.2, ack_error_rate = 0.05");
+        for text in [&quiet, &noisy] {
+            for (from, to, more, done) in [
+                ("ap", "sta", "bytes = \"2 MB\"\nstreams = 7", true),
+                // More than may be open at a time.
+                ("ap", "sta", "bytes = \"2 MB\"\nstreams = 1000", true),
+                ("sta", "ap", "bytes = \"2 MB\"\nclient = \"sender\"\nstreams = 250", true),
+                ("sta", "ap", "bytes = \"2 MB\"", true),
+                // Requests that no window holds.
+                ("ap", "sta", "bytes = \"10 kB\"\nstreams = 5\nrequest = \"600 kB\"", true),
+                ("ap", "sta", "stop = \"2 s\"", false),
+                ("ap", "sta", "", false),
+            ] {
+                let more = format!("stack = \"quinn\"\n{more}");
+                let s = run(&parse(&(text.to_owned() + &flow("quic", from, to, &more)), &[]), 1);
+                assert_eq!(one(&s).done, done, "{from} to {to}: {more}");
+            }
+        }
+    }
+
+    /// A page of 300 objects, over connections one after the other: with 100 streams at a time, with 10, and all at once.
+    #[test]
+    fn pages_have_more_objects_than_streams_may_be_open() {
+        let page = "page = { list = 4000, objects = [{ count = 300, size = 2000 }] }\ninterval = \"50 ms\"";
+        let loads = ["", ", streams = 10", ", streams = 1000"].map(|streams| {
+            let more = format!("stack = {{ kind = \"quinn\"{streams} }}\n{page}");
+            let text = wifi("rate = \"ht20-mcs7-sgi\"") + &flow("quic", "ap", "sta", &more);
+            let s = run(&parse(&text, &[]), 0);
+            let web = s.web.values().next().expect("a page");
+            assert!(web.loads > 10, "{streams}: {} loads", web.loads);
+            web.mean_s.expect("loaded")
+        });
+        // Each stream that may not be open yet waits for others to end.
+        assert!(loads[1] > 1.1 * loads[2], "{loads:?}");
+        assert!(loads[0] >= loads[2], "{loads:?}");
+    }
+
+    /// What the record of a connection needs and quinn does not tell is read from its packets.
+    #[test]
+    fn recording_changes_nothing_and_shows_acknowledgements_and_losses() {
+        let short = [
+            ("node.ap.interface.wlan0.scheme", "fifo"),
+            ("node.ap.interface.wlan0.txqueuelen", "60"),
+            ("flow.0.bytes", "4 MB"),
+        ];
+        for stack in ["\"quinn\"", "{ kind = \"quinn\", congestion_control = \"newreno\" }"] {
+            let runs = ["false", "true"].map(|record| {
+                let more = [("flow.0.stack", stack), ("record.quic", record)];
+                run(&parse(SHIPPED, &[&short[..], &more].concat()), 0)
+            });
+            assert_eq!(runs[0].trace_hash, runs[1].trace_hash);
+            let q = one(&runs[1]);
+            let json = serde_json::to_value(q).expect("JSON");
+            let column = |name: &str| -> Vec<u64> {
+                let all = json["traces"][name].as_array().expect("a column");
+                all.iter().map(|n| n.as_u64().expect("a number")).collect()
+            };
+            let (sent, lost, acked) = (column("sent_number"), column("lost_number"), column("back_acked"));
+            assert_eq!(lost.len() as u64, q.declared_lost);
+            assert_eq!(q.declared_lost, q.datagrams - q.datagrams_received, "{stack}");
+            assert!(lost.len() > 20 && lost.iter().all(|number| sent.contains(number)));
+            let told: Vec<u64> = acked.iter().copied().filter(|&number| number > 0).collect();
+            assert!(told.len() * 10 > acked.len() * 9 && told.iter().max() <= sent.iter().max());
+            assert!(told.windows(2).all(|w| w[0] <= w[1]), "{told:?}");
+            assert!(q.slow_start_exit_cwnd_bytes > Some(20_000), "{:?}", q.slow_start_exit_cwnd_bytes);
+        }
+    }
+
+    /// Two ends that both send and receive, in one world with the model and TCP.
+    #[test]
+    fn beside_others() {
+        let text = wifi("rate = \"ht20-mcs7-sgi\"")
+            + &flow("quic", "ap", "sta", "stack = \"quinn\"")
+            + &flow("quic", "sta", "ap", "stack = \"quinn\"")
+            + &flow("quic", "ap", "sta", "")
+            + &flow("tcp", "ap", "sta", "");
+        let s = run(&parse(&text, &[]), 0);
+        for (name, q) in &s.quic {
+            assert!(q.throughput_mbps > Some(1.0), "{name}: {:?}", q.throughput_mbps);
+        }
+    }
+
+    #[test]
+    fn mistakes_about_its_keys() {
+        let said = |stack: &str| {
+            let sets = [("flow.0.stack".to_owned(), stack.to_owned())];
+            stillair_sim::scenario::parse(SHIPPED, "q.toml", &sets).unwrap_err().to_string()
+        };
+        for (stack, expected) in [
+            ("\"quiche\"", "flow.0.stack: found \"quiche\", expected one of \"model\", \"quinn\""),
+            (
+                "{ kind = \"quinn\", ack_frequency = { evry = 3 } }",
+                "flow.0.stack.ack_frequency.evry: found an unknown key",
+            ),
+            ("{ kind = \"quinn\", hystart = true }", "flow.0.stack.hystart: found an unknown key"),
+        ] {
+            assert!(said(stack).contains(expected), "{stack}: {}", said(stack));
+        }
+    }
+}
