@@ -1,5 +1,8 @@
 //! quinn in the world: transfers and pages end, accounts close, and a seed makes the same bytes each time.
 
+#[cfg(feature = "quinn")]
+#[path = "../../quinn/examples/own_controller/by_delay.rs"]
+mod by_delay;
 mod common;
 
 #[cfg(not(feature = "quinn"))]
@@ -18,10 +21,14 @@ fn a_program_without_it_says_so() {
 
 #[cfg(feature = "quinn")]
 mod with_it {
+    use super::by_delay::ByDelayFactory;
     use super::common::{cell, flow, parse, run, station};
+    use std::sync::Arc;
+
     use stillair_model::vocabulary::{Instant, Seed};
     use stillair_sim::capture::{Capture, Selection};
     use stillair_sim::recorder::{QuicSummary, RunSummary};
+    use stillair_sim::scenario::{FlowKind, Own, QuicStack};
     use stillair_sim::world::{self, Wired};
 
     const SHIPPED: &str = include_str!("../../../scenarios/quic-quinn.toml");
@@ -59,6 +66,19 @@ mod with_it {
         let acks = |s: &RunSummary| one(s).acks_sent.expect("quinn counts");
         assert!(acks(&plain) > 3 * acks(&asked), "{} and {}", acks(&plain), acks(&asked));
         assert!(one(&asked).throughput_mbps > one(&plain).throughput_mbps);
+    }
+
+    /// A program's own controller decides when data leaves.
+    #[test]
+    fn a_controller_of_ones_own_runs_on_wifi() {
+        let mut scenario = parse(SHIPPED, &[]);
+        let cubic = run(&scenario, 0);
+        let FlowKind::Quic(quic) = &mut scenario.flows[0].kind else { panic!("a flow over QUIC") };
+        let QuicStack::Quinn(options) = &mut quic.stack else { panic!("quinn") };
+        options.own = Some(Own(Arc::new(ByDelayFactory { first: 14_520 })));
+        let own = run(&scenario, 0);
+        let [a, b] = [&cubic, &own].map(|run| one(run).srtt_ms.expect("measured"));
+        assert!(one(&own).done && 1.5 * b < a, "{a} and {b}");
     }
 
     /// A run's trace and a capture of it at four places.
