@@ -5,7 +5,7 @@ An experiment of our own. Without arguments the tables are printed; `--write` re
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -51,38 +51,31 @@ STEPS = (
     Step("6.18, limits", "CoDel relaxed for nobody", _mac80211(since='"linux-6.0"', slow_below='"1 bit/s"')),
 )
 
-# Scenario, title, what is told of it: a key of the run, or a station and a key of it.
-TABLES: tuple[tuple[str, str, Mapping[str, tuple[str, str, float]]], ...] = (
+# What a column tells: a key of the run, or a station and a key of it, and the unit's factor.
+COLUMNS = {
+    "total": ("", "goodput_total_mbps", 1.0),
+    "share slow": ("slow", "airtime_share", 100.0),
+    "ping fast1": ("fast1", "ping_median_ms", 1.0),
+    "ping slow": ("slow", "ping_median_ms", 1.0),
+    "ping fast3": ("fast3", "ping_median_ms", 1.0),
+}
+
+# Scenario, title, columns.
+TABLES = (
     (
         "anomaly-sparse-tcp",
         "A download to each of three stations, a fourth only pinged",
-        {
-            "total": ("", "goodput_total_mbps", 1),
-            "share slow": ("slow", "airtime_share", 100),
-            "ping fast1": ("fast1", "ping_median_ms", 1),
-            "ping slow": ("slow", "ping_median_ms", 1),
-            "ping fast3": ("fast3", "ping_median_ms", 1),
-        },
+        ("total", "share slow", "ping fast1", "ping slow", "ping fast3"),
     ),
     (
         "anomaly-tcp-both",
         "A download to and an upload from each of three",
-        {
-            "total": ("", "goodput_total_mbps", 1),
-            "share slow": ("slow", "airtime_share", 100),
-            "ping fast1": ("fast1", "ping_median_ms", 1),
-            "ping slow": ("slow", "ping_median_ms", 1),
-        },
+        ("total", "share slow", "ping fast1", "ping slow"),
     ),
     (
         "anomaly-sparse",
         "A flood of 100 Mbit/s of UDP to each of three, a fourth only pinged",
-        {
-            "total": ("", "goodput_total_mbps", 1),
-            "share slow": ("slow", "airtime_share", 100),
-            "ping slow": ("slow", "ping_median_ms", 1),
-            "ping fast3": ("fast3", "ping_median_ms", 1),
-        },
+        ("total", "share slow", "ping slow", "ping fast3"),
     ),
 )
 
@@ -100,11 +93,12 @@ is pending, so that 6.0 differs from 5.1 by whom it charges alone.
 """
 
 
-def measure(scenario: str, sets: Mapping[str, str], keys: Mapping[str, tuple[str, str, float]]) -> dict[str, float]:
+def measure(scenario: str, sets: Mapping[str, str], columns: Sequence[str]) -> dict[str, float]:
     """Means over the runs."""
     over: Any = bundled.scenario(scenario).run(runs=RUNS, overrides=sets).over_runs()
     found = {}
-    for name, (station, key, scale) in keys.items():
+    for name in columns:
+        station, key, scale = COLUMNS[name]
         entry = (over["stations"][station] if station else over)[key]
         found[name] = scale * float(entry["mean"])
     return found
@@ -165,7 +159,8 @@ def main() -> None:
     arguments.add_argument("--write", action="store_true", help="renew docs/airtime-kernels.md and its figure")
     chosen = arguments.parse_args()
     found = {
-        scenario: {step.kernel: measure(scenario, step.sets, keys) for step in STEPS} for scenario, _, keys in TABLES
+        scenario: {step.kernel: measure(scenario, step.sets, columns) for step in STEPS}
+        for scenario, _, columns in TABLES
     }
     text = page(found)
     if not chosen.write:

@@ -74,13 +74,14 @@ def _received(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
 
     Of these the newest packet is known: all up to it that were not declared lost count as acknowledged.
     """
-    lost = set(traces["lost_number"])
-    known = 0
+    sent, lost = set(traces["sent_number"]), set(traces["lost_number"])
+    known = -1
     rows = zip(traces["back_t_s"], traces["back_number"], traces["back_bytes"], traces["back_acked"], strict=True)
     for at, number, length, largest in rows:
         frames: list[Mapping[str, Any]] = []
-        if largest > known:
-            fresh = [n for n in range(known + 1, largest + 1) if n not in lost]
+        if largest > max(known, 0):
+            # Not all numbers are used: quinn leaves some out on purpose.
+            fresh = [n for n in range(known + 1, largest + 1) if n in sent and n not in lost]
             frames.append({"frame_type": "ack", "acked_ranges": ranges(fresh)})
             known = largest
         yield at, "transport:packet_received", _packet(number, length, frames)

@@ -11,16 +11,16 @@ from stillair import InputError, bundled, qlog
 from stillair.export import export
 from stillair.keeper import Keeper
 from stillair.papers import quic
-from stillair.scenario import Overrides
+from stillair.scenario import Overrides, Scenario
 
 LAB = bundled.scenario("bquic-lab")
 SHORT = [("duration", "2 s"), ("flow.0.bytes", "300 kB"), ("record.quic", "true")]
 
 
-def keep(path: Path, overrides: Overrides) -> None:
+def keep(path: Path, overrides: Overrides, scenario: Scenario = LAB) -> None:
     """A result folder of one run."""
-    keeper = Keeper(path, LAB, overrides, 1)
-    LAB.run(1, overrides=overrides, series=True, keep=keeper.keep)
+    keeper = Keeper(path, scenario, overrides, 1)
+    scenario.run(1, overrides=overrides, series=True, keep=keeper.keep)
     keeper.finish()
 
 
@@ -56,6 +56,38 @@ def test_a_transfer_as_qlog(tmp_path: Path) -> None:
     windows = [e["data"]["congestion_window"] for e in events if e["name"] == "recovery:metrics_updated"]
     assert windows[0] == 32 * 1460
     assert max(windows) > windows[0]
+
+
+def test_a_real_stack_has_the_same_events(tmp_path: Path) -> None:
+    result = tmp_path / "quinn"
+    access_point = "node.ap.interface.wlan0"
+    short = [(f"{access_point}.scheme", "fifo"), (f"{access_point}.txqueuelen", "60"), ("flow.0.bytes", "4 MB")]
+    keep(result, [*short, ("record.quic", "true")], bundled.scenario("quic-quinn"))
+    (path,) = export("qlog", result, tmp_path, None, None)
+    _, *events = records(path)
+    named = {name: [e["data"] for e in events if e["name"] == name] for name in {e["name"] for e in events}}
+    assert set(named) == {
+        "transport:packet_sent",
+        "transport:packet_received",
+        "recovery:packet_lost",
+        "recovery:metrics_updated",
+    }
+    sent = {data["header"]["packet_number"] for data in named["transport:packet_sent"]}
+    lost = {data["header"]["packet_number"] for data in named["recovery:packet_lost"]}
+    acknowledged = {
+        number
+        for data in named["transport:packet_received"]
+        for frame in data["frames"]
+        for low, high in frame["acked_ranges"]
+        for number in range(low, high + 1)
+    }
+    assert len(lost) > 20
+    assert lost <= sent
+    assert acknowledged <= sent
+    assert not acknowledged & lost
+    # What was under way at the end is neither.
+    assert len(sent) - len(acknowledged) - len(lost) < 100
+    assert max(data["congestion_window"] for data in named["recovery:metrics_updated"]) > 20_000
 
 
 def test_without_a_record_there_is_no_qlog(tmp_path: Path) -> None:

@@ -15,19 +15,20 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 
 use crate::clock::StdInstant;
+use crate::ledger::Ledger;
 
 /// A factory of controllers, shared: quinn's own, this crate's, or a user's.
 pub type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
-/// What a stack and its controller, which lives inside the library, share. Both are used by one thread: the atomics are
-/// what the library's bounds ask for.
+/// What a stack shares with its controller and its keys, which live inside the library. All are used by one thread: atomics
+/// and the lock are what the library's bounds ask for.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     /// A datagram is being polled for, and questions are to be counted.
@@ -37,6 +38,7 @@ pub(crate) struct Watch {
     /// Number of the packet that was sent last; none before the first.
     last_sent: AtomicU64,
     in_flight: AtomicU64,
+    ledger: Mutex<Ledger>,
 }
 
 /// No packet yet.
@@ -64,7 +66,18 @@ impl Watch {
         Some(self.last_sent.load(Relaxed)).filter(|number| *number != NONE)
     }
 
-    /// Bytes in flight. Datagrams with acknowledgements alone count until the next one comes in.
+    /// What has become of packets.
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        self.ledger.lock().expect("nothing panics while it holds the ledger")
+    }
+
+    /// A packet of the application's level is about to be sent.
+    pub(crate) fn on_written(&self, number: u64, content: &[u8]) {
+        self.last_sent.store(number, Relaxed);
+        self.ledger().on_written(number, content);
+    }
+
+    /// Bytes in flight.
     pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight.load(Relaxed)
     }
@@ -99,7 +112,9 @@ struct Gated {
 impl Controller for Gated {
     fn on_sent(&mut self, now: StdInstant, bytes: u64, last_packet_number: u64) {
         self.watch.last_sent.store(last_packet_number, Relaxed);
-        self.watch.in_flight.store(self.watch.in_flight() + bytes, Relaxed);
+        if self.watch.ledger().on_sent(bytes) {
+            self.watch.in_flight.store(self.watch.in_flight() + bytes, Relaxed);
+        }
         self.inner.on_sent(now, bytes, last_packet_number);
     }
 
@@ -121,6 +136,7 @@ impl Controller for Gated {
 
     fn on_congestion_event(&mut self, now: StdInstant, sent: StdInstant, persistent: bool, lost_bytes: u64) {
         self.watch.in_flight.store(self.watch.in_flight().saturating_sub(lost_bytes), Relaxed);
+        self.watch.ledger().on_lost(lost_bytes);
         self.inner.on_congestion_event(now, sent, persistent, lost_bytes);
     }
 

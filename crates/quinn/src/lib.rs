@@ -34,9 +34,11 @@ pub mod clock;
 mod content;
 mod gate;
 mod identity;
+mod ledger;
 mod settings;
 mod sim_null;
 mod stack;
+mod tap;
 #[cfg(feature = "tls")]
 mod tls;
 

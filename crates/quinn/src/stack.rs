@@ -10,7 +10,7 @@ use quinn_proto::{
     ClientConfig, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, Event, NoneTokenStore,
     ReadError, ServerConfig, StreamEvent, VarInt,
 };
-use stillair_model::transport::quic::{Connection, Read, Role, Snapshot, Stack, StreamId};
+use stillair_model::transport::quic::{Connection, Read, Role, Snapshot, Stack, StackEvent, StreamId};
 use stillair_model::vocabulary::{Datagram, Instant, Stream};
 
 use crate::clock::{from_span, from_std, to_std};
@@ -18,6 +18,7 @@ use crate::content::{content, is_content};
 use crate::gate::{Gate, Watch};
 use crate::identity::{Identity, NoDate};
 use crate::settings::Parts;
+use crate::tap::Tap;
 
 /// Memory for datagrams that have come in is taken in pieces of this size.
 const PIECE: usize = 1 << 16;
@@ -61,7 +62,7 @@ impl QuinnStack {
         let (transport, identity) = (Arc::new(transport), Identity::new(random));
         let (client, server) = match role {
             Role::Client => {
-                let mut config = ClientConfig::new(client);
+                let mut config = ClientConfig::new(Arc::new(Tap { inner: client, watch: watch.clone() }));
                 let first = identity.first_cid();
                 config
                     .transport_config(transport)
@@ -70,6 +71,7 @@ impl QuinnStack {
                 (Some((config, server_name)), None)
             }
             Role::Server => {
+                let server = Arc::new(Tap { inner: server, watch: watch.clone() });
                 let mut config = ServerConfig::new(server, identity.token_key());
                 config.transport_config(transport).time_source(Arc::new(NoDate));
                 (None, Some(Arc::new(config)))
@@ -302,8 +304,7 @@ impl Stack for QuinnStack {
         self.state = Connection::Closed;
     }
 
-    /// The state as far as quinn tells it. What is in flight counts acknowledgements that are under way; that slow start has
-    /// not been left is told by controls that have a threshold, once there is one.
+    /// The state as far as quinn tells it. That slow start has not been left is told by controls that have a threshold, once there is one.
     fn snapshot(&self, _: Instant) -> Snapshot {
         let stats = self.stats().unwrap_or_default();
         let connection = self.connection.as_ref().map(|(_, connection)| connection);
@@ -331,8 +332,16 @@ impl Stack for QuinnStack {
         }
     }
 
+    fn poll_event(&mut self) -> Option<StackEvent> {
+        self.watch.ledger().next_lost().map(|number| StackEvent::Lost { number })
+    }
+
     fn last_sent(&self) -> Option<u64> {
         self.watch.last_sent()
+    }
+
+    fn take_acked(&mut self) -> Option<u64> {
+        self.watch.ledger().take_acked()
     }
 }
 

@@ -126,6 +126,37 @@ mod with_it {
         assert!(loads[0] >= loads[2], "{loads:?}");
     }
 
+    /// What the record of a connection needs and quinn does not tell is read from its packets.
+    #[test]
+    fn recording_changes_nothing_and_shows_acknowledgements_and_losses() {
+        let short = [
+            ("node.ap.interface.wlan0.scheme", "fifo"),
+            ("node.ap.interface.wlan0.txqueuelen", "60"),
+            ("flow.0.bytes", "4 MB"),
+        ];
+        for stack in ["\"quinn\"", "{ kind = \"quinn\", congestion_control = \"newreno\" }"] {
+            let runs = ["false", "true"].map(|record| {
+                let more = [("flow.0.stack", stack), ("record.quic", record)];
+                run(&parse(SHIPPED, &[&short[..], &more].concat()), 0)
+            });
+            assert_eq!(runs[0].trace_hash, runs[1].trace_hash);
+            let q = one(&runs[1]);
+            let json = serde_json::to_value(q).expect("JSON");
+            let column = |name: &str| -> Vec<u64> {
+                let all = json["traces"][name].as_array().expect("a column");
+                all.iter().map(|n| n.as_u64().expect("a number")).collect()
+            };
+            let (sent, lost, acked) = (column("sent_number"), column("lost_number"), column("back_acked"));
+            assert_eq!(lost.len() as u64, q.declared_lost);
+            assert_eq!(q.declared_lost, q.datagrams - q.datagrams_received, "{stack}");
+            assert!(lost.len() > 20 && lost.iter().all(|number| sent.contains(number)));
+            let told: Vec<u64> = acked.iter().copied().filter(|&number| number > 0).collect();
+            assert!(told.len() * 10 > acked.len() * 9 && told.iter().max() <= sent.iter().max());
+            assert!(told.windows(2).all(|w| w[0] <= w[1]), "{told:?}");
+            assert!(q.slow_start_exit_cwnd_bytes > Some(20_000), "{:?}", q.slow_start_exit_cwnd_bytes);
+        }
+    }
+
     /// Two ends that both send and receive, in one world with the model and TCP.
     #[test]
     fn beside_others() {

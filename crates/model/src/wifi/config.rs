@@ -155,6 +155,7 @@ pub struct AirtimeParams {
 }
 
 impl Default for AirtimeParams {
+    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AIRTIME_QUANTUM (4.14) - 300 us.
     fn default() -> Self {
         Self { quantum: Duration::from_micros(300), sparse: true, charge_tx: true, charge_rx: true }
     }

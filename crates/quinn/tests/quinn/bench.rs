@@ -105,6 +105,8 @@ pub struct Seen {
     pub established: Instant,
     pub done: Instant,
     pub drops: u64,
+    /// Numbers of the server's packets that were not taken, if it tells.
+    pub dropped: Vec<u64>,
     /// Mean time that a datagram of the server's waited for others.
     pub queued: Duration,
     /// Bytes read of each stream.
@@ -143,7 +145,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
     let (mut now, mut established, mut done) = (Instant::ZERO, None, None);
     let (mut data, mut read, mut finished, mut hash) =
         (Vec::new(), BTreeMap::new(), 0, 0xcbf2_9ce4_8422_2325);
-    let mut shape = hash;
+    let (mut shape, mut dropped) = (hash, Vec::new());
     let mut replies: BTreeMap<StreamId, u64> = BTreeMap::new();
     let mut spare: Vec<Datagram> = Vec::new();
     let mut opened = 0;
@@ -197,7 +199,9 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
                 if links[i].random.chance(links[i].fifo.duplication) {
                     links[i].send(now, out.clone());
                 }
+                let (before, number) = (links[i].drops, end.last_sent());
                 links[i].send(now, out);
+                dropped.extend(number.filter(|_| i == 1 && links[i].drops > before));
                 out = spare.pop().unwrap_or_default();
             }
             spare.push(out);
@@ -222,6 +226,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
         data,
         established: established.expect("the handshake ends"),
         done: done.expect("all streams end"),
+        dropped,
         queued: links[1].queued / links[1].taken.max(1),
         drops: links.iter().map(|link| link.drops).sum(),
         read,

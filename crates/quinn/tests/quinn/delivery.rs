@@ -5,6 +5,7 @@ use stillair_quinn::Settings;
 
 use super::bench::{Fifo, download};
 use super::{ends, plain};
+use stillair_model::transport::quic::{Stack, StackEvent};
 
 #[test]
 fn the_same_seed_makes_the_same_bytes_at_the_same_times() {
@@ -22,6 +23,24 @@ fn the_same_seed_makes_the_same_bytes_at_the_same_times() {
 #[test]
 fn a_trace_stays_as_it_is() {
     assert_eq!(plain(Settings::QUINN).hash, 11421470747385972248);
+}
+
+/// Packets that are said to be lost are those that were: the ledger reads rightly.
+#[test]
+fn the_packets_that_are_lost_are_those_that_were_dropped() {
+    for limit in [300_000, 60_000] {
+        let mut ends = ends(Settings::QUINN, 1);
+        let seen = download(&mut ends, 10_000_000, 1, [Fifo { limit, ..Fifo::PLAIN }; 2], 1);
+        let lost: Vec<u64> = core::iter::from_fn(|| ends[1].poll_event())
+            .map(|event| match event {
+                StackEvent::Lost { number } => number,
+                StackEvent::SlowStartExit => panic!("quinn does not tell"),
+            })
+            .collect();
+        assert!(lost.len() > 50, "{}", lost.len());
+        assert_eq!(lost.len() as u64, seen.snapshots[1].lost);
+        assert_eq!(lost, seen.dropped);
+    }
 }
 
 proptest! {

@@ -45,6 +45,8 @@ pub use hearing::Audible;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::Profile;
 pub use quic::{QuicFlow, QuicLoad};
+#[cfg(feature = "quinn")]
+pub use quinn::Own;
 pub use quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOptions};
 pub use record::{Record, Stretch};
 pub use trace::Trace;

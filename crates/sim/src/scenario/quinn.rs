@@ -1,7 +1,14 @@
 //! quinn as the stack of a flow, as a scenario describes it. It is described here and not by the stack's own settings so that
 //! a program without it reads the same scenarios.
 
+#[cfg(feature = "quinn")]
+use std::fmt;
+#[cfg(feature = "quinn")]
+use std::sync::Arc;
+
 use stillair_model::vocabulary::Duration;
+#[cfg(feature = "quinn")]
+use stillair_quinn::Factory;
 
 /// Which stack both ends of a flow have.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,10 +20,13 @@ pub enum QuicStack {
 }
 
 /// What both ends are like.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QuinnOptions {
     /// Their congestion control.
     pub congestion_control: QuinnControl,
+    /// One that a program brings instead: no file can name it.
+    #[cfg(feature = "quinn")]
+    pub own: Option<Own>,
     /// Initial window in bytes; none means what the control has by itself.
     pub initial_window: Option<u64>,
     /// Packets are spread over the round trip.
@@ -80,4 +90,26 @@ pub enum Crypto {
     },
     /// TLS 1.3, if the program has it.
     Tls,
+}
+
+/// What makes the congestion controllers of a program's own. Two are the same if they share the factory.
+#[cfg(feature = "quinn")]
+#[derive(Clone)]
+pub struct Own(pub Factory);
+
+#[cfg(feature = "quinn")]
+impl PartialEq for Own {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+#[cfg(feature = "quinn")]
+impl Eq for Own {}
+
+#[cfg(feature = "quinn")]
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Own").finish_non_exhaustive()
+    }
 }

@@ -13,7 +13,8 @@ use stillair_model::wifi::air::views::{FrameId, Reservation, Views};
 use stillair_model::wifi::phy::{frame, ppdu_duration};
 
 use super::World;
-use super::air::{At, airtime, response, use_of};
+use super::air::At;
+use super::exchange::{airtime, response, use_of};
 use super::tries::Fate;
 use crate::engine::Slot;
 

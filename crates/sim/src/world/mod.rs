@@ -7,6 +7,7 @@
 mod air;
 mod apps;
 mod backlog;
+mod exchange;
 mod hidden;
 mod hosts;
 mod layout;

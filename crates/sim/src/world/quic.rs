@@ -70,6 +70,13 @@ impl End {
     }
 }
 
+impl End {
+    /// Its stack says what a datagram acknowledges, but not before it has dealt with it.
+    fn reads(&self) -> bool {
+        matches!(self.stack, Some(Engine::Other(_)))
+    }
+}
+
 /// A flow over QUIC: both ends, and what goes over the connection.
 #[derive(Debug)]
 pub(super) struct QuicApp {
@@ -138,14 +145,18 @@ impl<S: Sink> World<S> {
         let (number, len) = (datagram.packet.number, datagram.len);
         let acked = datagram.packet.ranges.first().map_or(0, |&(_, end)| end - 1);
         let quic = self.quic(app);
-        let flow = quic.flow;
+        let (flow, at) = (quic.flow, quic.end(sock));
+        // What a real stack is told it has to read first.
+        let told = datagram.connection == quic.connection && quic.ends[at].reads();
         if datagram.connection == quic.connection {
-            let at = quic.end(sock);
             quic.ends[at].waiting.push_back(datagram);
         } else {
             self.spare.push(datagram);
         }
-        self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::Received { src, number, len, acked } });
+        if !told {
+            let what = QuicTrace::Received { src, number, len, acked };
+            self.trace.event(now, &Trace::Quic { flow, what });
+        }
         self.serve_quic(app, sock);
     }
 
@@ -192,6 +203,14 @@ impl<S: Sink> World<S> {
             }
             let Some(mut datagram) = self.quic(app).ends[at].waiting.pop_front() else { break };
             stack.on_datagram(now, &mut datagram);
+            if let Engine::Other(_) = stack {
+                let (number, len) = (datagram.packet.number, datagram.len);
+                let quic = self.quic(app);
+                let (flow, src) = (quic.flow, quic.ends[at].endpoint.dst);
+                let acked = stack.take_acked().unwrap_or(0);
+                let what = QuicTrace::Received { src, number, len, acked };
+                self.trace.event(now, &Trace::Quic { flow, what });
+            }
             datagram.clear();
             self.spare.push(datagram);
             let end = &mut self.quic(app).ends[at];

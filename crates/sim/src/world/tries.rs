@@ -9,7 +9,7 @@ use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{frame, ppdu_duration};
 
 use super::World;
-use super::air::{asks_for_block_ack, response};
+use super::exchange::{asks_for_block_ack, response};
 
 /// How a try ended, for the trace.
 #[derive(Clone, Copy)]

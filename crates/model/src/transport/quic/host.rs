@@ -97,6 +97,9 @@ impl Stack for Engine {
     fn last_sent(&self) -> Option<u64> {
         each!(self, s => s.last_sent())
     }
+    fn take_acked(&mut self) -> Option<u64> {
+        each!(self, s => s.take_acked())
+    }
 }
 
 #[cfg(test)]

@@ -131,4 +131,9 @@ pub trait Stack: core::fmt::Debug {
     fn last_sent(&self) -> Option<u64> {
         None
     }
+
+    /// The newest packet that was acknowledged since the last time, if the stack tells.
+    fn take_acked(&mut self) -> Option<u64> {
+        None
+    }
 }

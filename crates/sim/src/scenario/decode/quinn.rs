@@ -130,6 +130,8 @@ const SERVER_HELLO: u32 = 90;
 
 const PLAIN: QuinnOptions = QuinnOptions {
     congestion_control: QuinnControl::Cubic,
+    #[cfg(feature = "quinn")]
+    own: None,
     initial_window: None,
     pacing: true,
     ack_frequency: None,
@@ -177,6 +179,8 @@ fn options(mut section: Section<'_>) -> Result<QuinnOptions, Fault> {
         connection_window,
         streams,
         crypto,
+        #[cfg(feature = "quinn")]
+        own: None,
     })
 }
 

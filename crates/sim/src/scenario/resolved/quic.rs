@@ -43,9 +43,13 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
 }
 
 fn quinn(q: &QuinnOptions) -> Value {
+    #[cfg(feature = "quinn")]
+    let control = if q.own.is_some() { "a program's own" } else { q.congestion_control.name() };
+    #[cfg(not(feature = "quinn"))]
+    let control = q.congestion_control.name();
     json!({
         "kind": "quinn",
-        "congestion_control": q.congestion_control.name(),
+        "congestion_control": control,
         "initial_window_bytes": q.initial_window,
         "pacing": q.pacing,
         "ack_frequency": q.ack_frequency.map(|ask| json!({

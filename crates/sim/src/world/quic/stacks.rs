@@ -7,7 +7,7 @@ use stillair_model::vocabulary::Stream;
 use stillair_quinn::{AckFrequency, Congestion, QuinnStack, Settings, SimNull};
 
 #[cfg(feature = "quinn")]
-use crate::scenario::{Crypto, QuinnControl, QuinnOptions};
+use crate::scenario::{Crypto, Own, QuinnControl, QuinnOptions};
 use crate::scenario::{QuicFlow, QuicStack};
 
 /// What makes the stacks of a flow.
@@ -23,6 +23,7 @@ pub(in super::super) enum Stacks {
 #[derive(Debug)]
 pub(in super::super) struct Quinns {
     settings: Settings,
+    own: Option<Own>,
     #[cfg(feature = "tls")]
     tls: bool,
     /// Instead of what quinn would draw from the system, for each end.
@@ -37,6 +38,7 @@ impl Stacks {
             QuicStack::Model => Self::Model(Box::new(flow.config)),
             QuicStack::Quinn(options) => Self::Quinn(Box::new(Quinns {
                 settings: settings(options, &flow.config),
+                own: options.own.clone(),
                 #[cfg(feature = "tls")]
                 tls: options.crypto == Crypto::Tls,
                 random: [0, 1].map(random),
@@ -59,7 +61,10 @@ impl Stacks {
             Self::Model(config) => Engine::Model(Box::new(Quic::new(**config, role, true))),
             #[cfg(feature = "quinn")]
             Self::Quinn(quinns) => {
-                let parts = quinns.settings.parts();
+                let mut parts = quinns.settings.parts();
+                if let Some(Own(factory)) = &quinns.own {
+                    parts.controller = factory.clone();
+                }
                 #[cfg(feature = "tls")]
                 let parts = if quinns.tls { parts.with_tls() } else { parts };
                 Engine::Other(Box::new(QuinnStack::new(role, parts, &mut quinns.random[end])))

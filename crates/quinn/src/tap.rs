@@ -1,0 +1,133 @@
+//! Between quinn and whatever encrypts its packets: nothing is changed, and the ledger reads what goes by.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use quinn_proto::crypto::{
+    ClientConfig, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, ServerConfig,
+    Session, UnsupportedVersion,
+};
+use quinn_proto::transport_parameters::TransportParameters;
+use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
+
+use crate::gate::Watch;
+
+/// A configuration of either side whose packets are read.
+pub(crate) struct Tap<C: ?Sized> {
+    pub(crate) inner: Arc<C>,
+    pub(crate) watch: Arc<Watch>,
+}
+
+impl ClientConfig for Tap<dyn ClientConfig> {
+    fn start_session(
+        self: Arc<Self>,
+        version: u32,
+        server_name: &str,
+        params: &TransportParameters,
+    ) -> Result<Box<dyn Session>, ConnectError> {
+        let inner = self.inner.clone().start_session(version, server_name, params)?;
+        Ok(Box::new(Tapped { inner, watch: self.watch.clone(), keys: 0 }))
+    }
+}
+
+impl ServerConfig for Tap<dyn ServerConfig> {
+    fn initial_keys(&self, version: u32, dst_cid: &ConnectionId) -> Result<Keys, UnsupportedVersion> {
+        self.inner.initial_keys(version, dst_cid)
+    }
+    fn retry_tag(&self, version: u32, orig_dst_cid: &ConnectionId, packet: &[u8]) -> [u8; 16] {
+        self.inner.retry_tag(version, orig_dst_cid, packet)
+    }
+    fn start_session(self: Arc<Self>, version: u32, params: &TransportParameters) -> Box<dyn Session> {
+        let inner = self.inner.clone().start_session(version, params);
+        Box::new(Tapped { inner, watch: self.watch.clone(), keys: 0 })
+    }
+}
+
+struct Tapped {
+    inner: Box<dyn Session>,
+    watch: Arc<Watch>,
+    /// Levels that the handshake has opened: the second is the application's.
+    keys: u8,
+}
+
+impl Tapped {
+    fn tap(&self, KeyPair { local, remote }: KeyPair<Box<dyn PacketKey>>) -> KeyPair<Box<dyn PacketKey>> {
+        let tap = |inner| Box::new(TappedKey { inner, watch: self.watch.clone() }) as Box<dyn PacketKey>;
+        KeyPair { local: tap(local), remote: tap(remote) }
+    }
+}
+
+impl Session for Tapped {
+    fn initial_keys(&self, dst_cid: &ConnectionId, side: Side) -> Keys {
+        self.inner.initial_keys(dst_cid, side)
+    }
+    fn handshake_data(&self) -> Option<Box<dyn Any>> {
+        self.inner.handshake_data()
+    }
+    fn peer_identity(&self) -> Option<Box<dyn Any>> {
+        self.inner.peer_identity()
+    }
+    fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+        self.inner.early_crypto()
+    }
+    fn early_data_accepted(&self) -> Option<bool> {
+        self.inner.early_data_accepted()
+    }
+    fn is_handshaking(&self) -> bool {
+        self.inner.is_handshaking()
+    }
+    fn read_handshake(&mut self, buf: &[u8]) -> Result<bool, TransportError> {
+        self.inner.read_handshake(buf)
+    }
+    fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+        self.inner.transport_parameters()
+    }
+    fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
+        let Keys { header, packet } = self.inner.write_handshake(buf)?;
+        self.keys += 1;
+        let packet = if self.keys == 2 { self.tap(packet) } else { packet };
+        Some(Keys { header, packet })
+    }
+    fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+        let keys = self.inner.next_1rtt_keys()?;
+        Some(self.tap(keys))
+    }
+    fn is_valid_retry(&self, orig_dst_cid: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
+        self.inner.is_valid_retry(orig_dst_cid, header, payload)
+    }
+    fn export_keying_material(
+        &self,
+        output: &mut [u8],
+        label: &[u8],
+        context: &[u8],
+    ) -> Result<(), ExportKeyingMaterialError> {
+        self.inner.export_keying_material(output, label, context)
+    }
+}
+
+struct TappedKey {
+    inner: Box<dyn PacketKey>,
+    watch: Arc<Watch>,
+}
+
+impl PacketKey for TappedKey {
+    fn encrypt(&self, packet: u64, buf: &mut [u8], header_len: usize) {
+        self.watch.on_written(packet, &buf[header_len..buf.len() - self.inner.tag_len()]);
+        self.inner.encrypt(packet, buf, header_len);
+    }
+    fn decrypt(&self, packet: u64, header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
+        self.inner.decrypt(packet, header, payload)?;
+        self.watch.ledger().on_received(payload);
+        Ok(())
+    }
+    fn tag_len(&self) -> usize {
+        self.inner.tag_len()
+    }
+    fn confidentiality_limit(&self) -> u64 {
+        self.inner.confidentiality_limit()
+    }
+    fn integrity_limit(&self) -> u64 {
+        self.inner.integrity_limit()
+    }
+}
