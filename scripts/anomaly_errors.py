@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stillair import bundled
-from stillair.papers import judge, registry, report
+from stillair.papers import judge, registry, report, words
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "anomaly-errors.md"
@@ -59,7 +59,7 @@ def judged(errors: Mapping[str, float], runs: int | None, jobs: int | None) -> l
         entry
         for entry in registry.entries()
         if entry.experiment.paper == PAPER
-        and not any(campaign.scenario == "anomaly-thirty" for campaign in entry.plan.campaigns)
+        and all(campaign.settings == "three stations" for campaign in entry.plan.campaigns)
     ]
     extra = overrides(errors)
     rows = report.run(wanted, report.prepare(wanted, extra), runs, jobs, extra).rows()
@@ -67,13 +67,6 @@ def judged(errors: Mapping[str, float], runs: int | None, jobs: int | None) -> l
         if row["id"] in FITTED:
             row["verdict"] = judge.NOT_JUDGED
     return rows
-
-
-def number(row: Mapping[str, Any]) -> str:
-    """What was measured, short."""
-    value = row["measured"]
-    unit = row["unit"] or ""
-    return f"{value:.4g} {unit}".strip() if isinstance(value, (int, float)) else str(value or "")
 
 
 def tally(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -113,7 +106,9 @@ def part(errors: Mapping[str, float], rows: Sequence[report.Row], without: Seque
         if row["verdict"] == old["verdict"] != judge.MISSED:
             continue
         verdict = row["verdict"] if row["verdict"] == old["verdict"] else f"{old['verdict']} -> **{row['verdict']}**"
-        lines.append(f"| `{row['id']}` | {row['stated']} | {number(old)} | {number(row)} | {verdict} |")
+        lines.append(
+            f"| `{row['id']}` | {words.stated(row)} | {words.measured(old)} | {words.measured(row)} | {verdict} |"
+        )
     return "\n".join(lines) + "\n"
 
 

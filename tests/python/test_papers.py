@@ -53,6 +53,29 @@ def as_printed(scheme: str, runs: tuple[float, ...] = (0.0,)) -> Result:
     return Result({"version": "0", "scenario": "as printed", "runs": made})
 
 
+def test_cells_begin_with_the_settings_that_their_campaign_shares() -> None:
+    table = {
+        "settings": {"radio": {"a": "1", "b": "1"}},
+        "axis": {"kinds": {"word": "kind", "values": {"x": {"b": "2"}}}},
+        "campaign": {
+            "given": {"scenario": "s", "settings": "radio", "cell": [{"name": "one", "set": {"c": "3"}}]},
+            "crossed": {"scenario": "s", "settings": "radio", "axes": ["kinds"]},
+            "other": {"scenario": "s", "cell": [{"name": "one", "set": {"c": "3"}}]},
+        },
+        "experiment": {"e": {"campaigns": ["given", "crossed", "other"]}},
+    }
+    given, crossed, other = plan.read("p", table).experiments["e"].campaigns
+    assert given.cells[0].overrides == {"a": "1", "b": "1", "c": "3"}
+    assert crossed.cells[0].overrides == {"a": "1", "b": "2"}
+    assert other.cells[0].overrides == {"c": "3"}
+
+
+def test_three_stations_share_their_settings_and_thirty_have_their_own() -> None:
+    campaigns = {one.scenario: one.settings for e in ANOMALY.experiments.values() for one in e.campaigns}
+    assert campaigns.pop("anomaly-thirty") == ""
+    assert set(campaigns.values()) == {"three stations"}
+
+
 def measurer(name: str, **results: Result) -> Measurer:
     cells = {
         cell.name: as_printed("airtime" if cell.name.startswith(("airtime", "fq_mac")) else "fifo")

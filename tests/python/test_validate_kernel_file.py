@@ -13,8 +13,8 @@ FILES = kernel_file.paths(kernel_file.bundled())
 
 def test_the_package_has_measurements_of_every_kind() -> None:
     names = [path.name for path in FILES]
-    assert len(names) == 56
-    assert {name.partition("_")[0] for name in names} == {"L100M", "L10M", "LR1000M", "R100M", "cc", "qdisc"}
+    assert len(names) == 96
+    assert {name.partition("_")[0] for name in names} == {"L100M", "L10M", "LR1000M", "R100M", "R10M", "cc", "qdisc"}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

@@ -233,7 +233,11 @@ def test_one_short_file_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 # What the model misses, each with its cause in docs/validation.md. A miss that is mended leaves this list.
-KNOWN_MISSES: set[tuple[str, str]] = set()
+KNOWN_MISSES = {
+    ("L100M_cubic_pfifo_fast_tsq_tso_rtt10_stagger7.json", "srtt_median_ms"),
+    ("L100M_cubic_pfifo_fast_tsq_tso_rtt10_stagger7.json", "ping_median_ms"),
+    ("qdisc_pie_cubic4_50mbit_rtt40.json", "jain"),
+}
 
 
 def test_the_model_is_as_near_to_the_kernel_as_the_page_says() -> None:

@@ -21,8 +21,8 @@ const PER_OFFERED: f64 = 250e-9;
 const PER_DELIVERED: f64 = 700e-9;
 /// That for TCP by the most stations it is for: seconds a segment.
 const PER_SEGMENT: [(usize, f64); 3] = [(1, 1_000e-9), (3, 1_200e-9), (usize::MAX, 1_400e-9)];
-/// What one run of a scenario without stations may take.
-const PER_RUN: [(&str, f64); 1] = [("wired-4", 0.25)];
+/// What one run may take: of a scenario without stations, and of 10 MB over QUIC.
+const PER_RUN: [(&str, f64); 3] = [("wired-4", 0.25), ("bench-quic", 0.015), ("quic-quinn", 0.030)];
 
 /// Runs of a scenario that a figure is made of.
 const TIMES: u64 = 5;

@@ -1,5 +1,8 @@
 //! quinn in the world: transfers and pages end, accounts close, and a seed makes the same bytes each time.
 
+#[cfg(feature = "quinn")]
+#[path = "../../quinn/examples/own_controller/by_delay.rs"]
+mod by_delay;
 mod common;
 
 #[cfg(not(feature = "quinn"))]
@@ -18,10 +21,14 @@ fn a_program_without_it_says_so() {
 
 #[cfg(feature = "quinn")]
 mod with_it {
+    use super::by_delay::ByDelayFactory;
     use super::common::{cell, flow, parse, run, station};
+    use std::sync::Arc;
+
     use stillair_model::vocabulary::{Instant, Seed};
     use stillair_sim::capture::{Capture, Selection};
     use stillair_sim::recorder::{QuicSummary, RunSummary};
+    use stillair_sim::scenario::{FlowKind, Own, QuicStack};
     use stillair_sim::world::{self, Wired};
 
     const SHIPPED: &str = include_str!("../../../scenarios/quic-quinn.toml");
@@ -59,6 +66,19 @@ mod with_it {
         let acks = |s: &RunSummary| one(s).acks_sent.expect("quinn counts");
         assert!(acks(&plain) > 3 * acks(&asked), "{} and {}", acks(&plain), acks(&asked));
         assert!(one(&asked).throughput_mbps > one(&plain).throughput_mbps);
+    }
+
+    /// A program's own controller decides when data leaves.
+    #[test]
+    fn a_controller_of_ones_own_runs_on_wifi() {
+        let mut scenario = parse(SHIPPED, &[]);
+        let cubic = run(&scenario, 0);
+        let FlowKind::Quic(quic) = &mut scenario.flows[0].kind else { panic!("a flow over QUIC") };
+        let QuicStack::Quinn(options) = &mut quic.stack else { panic!("quinn") };
+        options.own = Some(Own(Arc::new(ByDelayFactory { first: 14_520 })));
+        let own = run(&scenario, 0);
+        let [a, b] = [&cubic, &own].map(|run| one(run).srtt_ms.expect("measured"));
+        assert!(one(&own).done && 1.5 * b < a, "{a} and {b}");
     }
 
     /// A run's trace and a capture of it at four places.
@@ -124,6 +144,19 @@ mod with_it {
         // Each stream that may not be open yet waits for others to end.
         assert!(loads[1] > 1.1 * loads[2], "{loads:?}");
         assert!(loads[0] >= loads[2], "{loads:?}");
+    }
+
+    /// Packets have the same sizes without encryption. Only the server's last packet of the handshake differs by up to 16 bytes:
+    /// TLS takes a transport parameter of random length as it comes, and without it the message has its length all the same.
+    #[cfg(feature = "tls")]
+    #[test]
+    fn with_tls_a_run_is_the_same() {
+        let [null, tls, again] = ["null", "tls", "tls"]
+            .map(|crypto| with(&format!("{{ kind = \"quinn\", crypto = \"{crypto}\" }}")));
+        assert_eq!(tls.trace_hash, again.trace_hash);
+        let [a, b] = [&null, &tls].map(|run| one(run).transfer_s.expect("done"));
+        assert!((a - b).abs() < 1e-5 * a, "{a} and {b}");
+        assert_eq!(one(&null).datagrams, one(&tls).datagrams);
     }
 
     /// What the record of a connection needs and quinn does not tell is read from its packets.

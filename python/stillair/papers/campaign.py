@@ -33,7 +33,8 @@ def prepare(campaign: Campaign, extra: Sequence[tuple[str, str]] = ()) -> str:
                 raise
             # Where the file lies on this machine is no part of a result.
             return f"needs {campaign.needs} ({str(error).removeprefix(f'{Path(scenario.file).parent}{os.sep}')})"
-        scenario.resolve([*cell.overrides.items(), *extra])
+        if extra:
+            scenario.resolve([*cell.overrides.items(), *extra])
     return ""
 
 

@@ -1,13 +1,14 @@
 """How the experiments of a paper are run: a file of `experiments/` a paper, so that a new experiment is data.
 
 A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the inventory
-refers to it. Cells that differ in several settings are written as `axes`: one cell for each combination. An experiment
-names the campaigns that serve it, says that it is a worked example, or what it needs before it can be run.
+refers to it. Cells that differ in several settings are written as `axes`: one cell for each combination; what holds for
+all cells of several campaigns is a table of `settings`. An experiment names the campaigns that serve it, says that it
+is a worked example, or what it needs before it can be run.
 """
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from itertools import product
@@ -45,6 +46,8 @@ class Campaign:
     """Repetitions of each cell, where the paper does not state them."""
     once: bool = False
     """For a picture of one run: run once, however many repetitions are asked for."""
+    settings: str = ""
+    """The name of the settings that its cells share with those of other campaigns."""
 
 
 @dataclass(frozen=True)
@@ -160,8 +163,10 @@ def plan(paper: str) -> Plan:
 
 def read(paper: str, table: Mapping[str, Any]) -> Plan:
     """A plan from its table; a key that is not known is an error."""
-    axes = table.get("axis", {})
-    campaigns = {name: _campaign(paper, name, axes, **entry) for name, entry in table.get("campaign", {}).items()}
+    axes, shared = table.get("axis", {}), table.get("settings", {})
+    campaigns = {
+        name: _campaign(paper, name, axes, shared, **entry) for name, entry in table.get("campaign", {}).items()
+    }
     return Plan(
         metrics={name: _metric(**entry) for name, entry in table.get("metric", {}).items()},
         stations=table.get("station", {}),
@@ -174,8 +179,10 @@ def _campaign(
     paper: str,
     name: str,
     known: Mapping[str, Any],
+    shared: Mapping[str, Mapping[str, str]],
     *,
     scenario: str,
+    settings: str = "",
     cell: Sequence[Any] = (),
     axes: Sequence[str] = (),
     set: Mapping[str, str] | None = None,  # noqa: A002
@@ -188,7 +195,10 @@ def _campaign(
     cells = [_cell(where or {}, **entry) for entry in cell]
     if axes:
         cells += [_crossed(where or {}, set or {}, values) for values in product(*(_axis(**known[a]) for a in axes))]
-    return Campaign(paper, name, scenario, needs, tuple(cells), series, runs, once)
+    # A cell's own settings come last.
+    first = shared[settings] if settings else {}
+    cells = [replace(one, overrides={**first, **one.overrides}) for one in cells]
+    return Campaign(paper, name, scenario, needs, tuple(cells), series, runs, once, settings)
 
 
 def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str | int, Mapping[str, str]]]:

@@ -24,7 +24,8 @@ class Entry:
             return "yes"
         if not self.plan.campaigns:
             return "nothing to run"
-        unready = [own for own in self.plan.campaigns if campaign.prepare(own)]
+        # One that needs nothing is ready, or its scenario is a mistake: that is for those who run it.
+        unready = [own for own in self.plan.campaigns if own.needs and campaign.prepare(own)]
         lacks = dict.fromkeys([*(own.needs for own in unready), *(lack.needs for lack in self.plan.lacks)])
         if len(unready) == len(self.plan.campaigns):
             return f"needs {' and '.join(lacks)}"

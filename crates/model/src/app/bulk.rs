@@ -11,6 +11,8 @@ pub struct BulkParams {
     pub stop: Instant,
     /// Bytes that it sends before it closes; none means as many as it can.
     pub bytes: Option<u64>,
+    /// Bytes that it hands to the socket at once, in one call of `write`.
+    pub write: u32,
 }
 
 /// What a bulk transfer does next.
@@ -28,13 +30,16 @@ pub struct Bulk {
     params: BulkParams,
     /// What its timer stands for, until it has closed.
     next: Option<BulkAction>,
+    /// Bytes left in all.
     left: u64,
+    /// Bytes left of a write that the socket did not take whole.
+    pending: u64,
 }
 
 impl Bulk {
     /// A transfer that has not begun.
     pub fn new(params: BulkParams) -> Self {
-        Self { params, next: Some(BulkAction::Connect), left: params.bytes.unwrap_or(u64::MAX) }
+        Self { params, next: Some(BulkAction::Connect), left: params.bytes.unwrap_or(u64::MAX), pending: 0 }
     }
 
     /// When [`Bulk::on_timer`] is to be called.
@@ -55,15 +60,20 @@ impl Bulk {
         action
     }
 
-    /// Bytes that it would write now.
+    /// Bytes that it would write now: the rest of a write that was cut short, or the next one.
     #[inline]
     pub fn wants(&self) -> u64 {
-        if self.next == Some(BulkAction::Close) { self.left } else { 0 }
+        match self.next {
+            Some(BulkAction::Close) if self.pending > 0 => self.pending,
+            Some(BulkAction::Close) => self.left.min(u64::from(self.params.write)),
+            Some(BulkAction::Connect) | None => 0,
+        }
     }
 
     /// The socket took so many bytes; true if these were the last and it closes.
     #[inline]
     pub fn wrote(&mut self, bytes: u64) -> bool {
+        self.pending = self.wants() - bytes;
         if self.params.bytes.is_none() {
             return false;
         }
@@ -86,18 +96,21 @@ mod tests {
 
     #[test]
     fn it_connects_writes_and_closes_at_its_stop() {
-        let mut b = Bulk::new(BulkParams { start: at(5), stop: at(9), bytes: None });
+        let mut b = Bulk::new(BulkParams { start: at(5), stop: at(9), bytes: None, write: 1000 });
         assert_eq!((b.wants(), b.next_timer(), b.on_timer()), (0, Some(at(5)), Some(BulkAction::Connect)));
-        assert_eq!((b.wants(), b.wrote(1 << 40), b.wants()), (u64::MAX, false, u64::MAX));
+        assert_eq!((b.wants(), b.wrote(1000), b.wants()), (1000, false, 1000));
         assert_eq!((b.next_timer(), b.on_timer()), (Some(at(9)), Some(BulkAction::Close)));
         assert_eq!((b.wants(), b.next_timer(), b.on_timer()), (0, None, None));
     }
 
     #[test]
     fn it_closes_after_its_last_byte() {
-        let mut b = Bulk::new(BulkParams { start: at(0), stop: Instant::NEVER, bytes: Some(1000) });
+        let mut b =
+            Bulk::new(BulkParams { start: at(0), stop: Instant::NEVER, bytes: Some(1000), write: 800 });
         b.on_timer();
-        assert_eq!((b.wants(), b.next_timer()), (1000, None));
-        assert_eq!((b.wrote(999), b.wants(), b.wrote(1), b.wants()), (false, 1, true, 0));
+        assert_eq!((b.wants(), b.next_timer()), (800, None));
+        // A write that was cut short goes on with its rest; the last one is what is left.
+        assert_eq!((b.wrote(500), b.wants(), b.wrote(300), b.wants()), (false, 300, false, 200));
+        assert_eq!((b.wrote(199), b.wants(), b.wrote(1), b.wants()), (false, 1, true, 0));
     }
 }

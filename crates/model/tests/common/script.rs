@@ -242,6 +242,7 @@ pub fn set(c: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> {
         "timestamps" => c.timestamps = n()? == 1,
         "sack" => c.sack = n()? == 1,
         "dsack" => c.dsack = n()? == 1,
+        "autocorking" => c.autocorking = n()? == 1,
         "frto" => c.frto = n()? == 1,
         "tlp" => c.tail_loss_probe = n()? == 1,
         "tso" => c.tso = n()? == 1,

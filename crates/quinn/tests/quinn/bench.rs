@@ -115,6 +115,8 @@ pub struct Seen {
     pub ends: u64,
     /// Hash of every datagram: when, from whom, length and bytes.
     pub hash: u64,
+    /// Lengths of the datagrams of each end until the client could send data.
+    pub handshake: [Vec<u32>; 2],
     /// Hash of every datagram's time, sender and length alone.
     pub shape: u64,
     /// The client's and the server's state at the end.
@@ -145,7 +147,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
     let (mut now, mut established, mut done) = (Instant::ZERO, None, None);
     let (mut data, mut read, mut finished, mut hash) =
         (Vec::new(), BTreeMap::new(), 0, 0xcbf2_9ce4_8422_2325);
-    let (mut shape, mut dropped) = (hash, Vec::new());
+    let (mut shape, mut dropped, mut handshake) = (hash, Vec::new(), [Vec::new(), Vec::new()]);
     let mut replies: BTreeMap<StreamId, u64> = BTreeMap::new();
     let mut spare: Vec<Datagram> = Vec::new();
     let mut opened = 0;
@@ -193,6 +195,9 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
                 for byte in &out.bytes {
                     hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
                 }
+                if established.is_none() {
+                    handshake[i].push(out.len);
+                }
                 if i == 1 && established.is_some() && out.len > 600 {
                     data.push(now);
                 }
@@ -232,6 +237,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
         read,
         ends: finished,
         hash,
+        handshake,
         shape,
         snapshots: [0, 1].map(|i| ends[i].snapshot(now)),
     }

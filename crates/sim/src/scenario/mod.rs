@@ -399,6 +399,8 @@ pub enum FlowKind {
         congestion_control: &'static str,
         /// Bytes that it sends before it closes; none means as many as it can.
         bytes: Option<u64>,
+        /// Bytes that its application writes at once.
+        write_size: u32,
     },
     /// A telephone call in one direction.
     Voip,

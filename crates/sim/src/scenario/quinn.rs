@@ -43,6 +43,8 @@ pub struct QuinnOptions {
     pub streams: u32,
     /// What protects packets.
     pub crypto: Crypto,
+    /// The server's part of the handshake after its hello, in bytes.
+    pub certificates: u32,
 }
 
 /// A congestion control of quinn's, or the model's.
@@ -83,11 +85,8 @@ pub struct AckFrequency {
 /// What protects packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crypto {
-    /// Nothing, in a handshake with so many bytes of certificates.
-    Null {
-        /// The server's part of the handshake after its hello, in bytes.
-        certificates: u32,
-    },
+    /// Nothing, in packets of the same sizes.
+    Null,
     /// TLS 1.3, if the program has it.
     Tls,
 }

@@ -159,10 +159,11 @@ impl Scenario {
                     Gap::Uniform { low, high } => json!({ "uniform_millionths": [low, high] }),
                 },
             }),
-            FlowKind::Tcp { congestion_control, bytes } => json!({
+            FlowKind::Tcp { congestion_control, bytes, write_size } => json!({
                 "kind": "tcp",
                 "congestion_control": congestion_control,
                 "bytes": bytes,
+                "write_size": write_size,
             }),
             FlowKind::Web { page, interval } => json!({
                 "kind": "web",

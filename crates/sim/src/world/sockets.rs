@@ -175,14 +175,32 @@ impl<S: Sink> World<S> {
                 let forth = sock == flow.receiver;
                 self.trace.event(now, &Trace::Read { flow: id, forth, bytes: read as u32 });
             }
-            if let (AppKind::Bulk(flow), Some(wrote)) = (&mut self.apps[app].kind, wrote) {
-                flow.waits = wrote < wants;
-                if flow.bulk.wrote(wrote) {
-                    self.with_tcp(sock, |tcp, out| tcp.close(now, out));
-                }
+            if let Some(wrote) = wrote {
+                self.bulk_wrote(app, sock, wants, wrote);
             }
         }
         self.arm_socket(sock);
+    }
+
+    /// The writer of a bulk transfer has written `wrote` bytes of `wants`: it writes on until the socket takes no more.
+    fn bulk_wrote(&mut self, app: usize, sock: SockId, mut wants: u64, mut wrote: u64) {
+        let now = self.now;
+        loop {
+            let AppKind::Bulk(flow) = &mut self.apps[app].kind else { return };
+            flow.waits = wrote < wants;
+            if flow.bulk.wrote(wrote) {
+                self.with_tcp(sock, |tcp, out| tcp.close(now, out));
+                return;
+            }
+            if flow.waits {
+                return;
+            }
+            wants = flow.bulk.wants();
+            wrote = match self.with_tcp(sock, |tcp, out| tcp.write(now, wants, out)) {
+                Some(wrote) => wrote,
+                None => return,
+            };
+        }
     }
 
     /// A bulk transfer begins or ends.

@@ -181,6 +181,8 @@ pub struct TcpConfig {
     pub window_scaling: bool,
     /// `net.ipv4.tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
+    /// `net.ipv4.tcp_autocorking`: a last packet that is not full waits while others are in queues below.
+    pub autocorking: bool,
     /// `net.ipv4.tcp_frto`.
     pub frto: bool,
     /// Initial window in segments (TCP_INIT_CWND, `ip route ... initcwnd`).
@@ -301,6 +303,7 @@ impl Default for TcpConfig {
             min_rtt_wlen: 300,
             window_scaling: true,
             slow_start_after_idle: true,
+            autocorking: true,
             frto: true,
             init_cwnd: 10,
             pacing_ss_ratio: 200,

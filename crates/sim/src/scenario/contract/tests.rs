@@ -314,6 +314,12 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Trace of rates" | "Trace of mahimahi" | "Trace of TheaterQ", "file") => None,
         // What this program has.
         ("Stack quinn", "crypto") => (value == "null" || cfg!(feature = "tls")).then(Vec::new),
+        // Who is louder is told by where everybody stands.
+        ("Channel", "capture") if value != "off" => Some(
+            ["ap", "fast1", "fast2", "slow"]
+                .map(|node| (format!("node.{node}.position"), "3 m, 4 m".to_owned()))
+                .to_vec(),
+        ),
         // One rate for each receiver.
         ("Flow of kind udp", "rate") => Some(set(".to", "slow")),
         _ => Some(Vec::new()),

@@ -17,6 +17,10 @@ const DELAY: Duration = Duration::from_secs(5);
 /// Flent's step, at which it sends pings.
 const STEP: Duration = Duration::from_millis(200);
 
+/// Bytes that netperf's TCP_STREAM writes at once: the send buffer that a new socket has.
+// linux: Documentation/networking/ip-sysctl tcp_wmem - 16 KiB at first.
+const NETPERF_WRITE: u32 = 16 << 10;
+
 pub(super) static SHAPE: Shape = Shape {
     title: "Test",
     about: "One of Flent's tests, by its name: TCP flows and pings beside the `[[flow]]`s, with 5 s of pings alone before \
@@ -228,7 +232,13 @@ pub(super) fn read(
             Some(field) => profile::controller(field, sender.version)?,
             None => sender.congestion_control,
         };
-        add(&name, &series, mark, ends, FlowKind::Tcp { congestion_control, bytes: None })?;
+        add(
+            &name,
+            &series,
+            mark,
+            ends,
+            FlowKind::Tcp { congestion_control, bytes: None, write_size: NETPERF_WRITE },
+        )?;
     }
     for (name, series, mark, udp) in load.pings {
         let kind = match udp {

@@ -13,6 +13,10 @@ use super::{Names, page, quic};
 /// The largest UDP or ICMP payload of a 1500-byte packet.
 const MAX_PAYLOAD: u32 = 1472;
 
+/// Bytes that iperf writes at once.
+// iperf: include/settings_default (2 and 3) - a buffer of 128 KiB unless told otherwise.
+const IPERF_WRITE: u32 = 128 << 10;
+
 /// Payload of ping and fping.
 pub(super) const PING_PAYLOAD: u32 = 56;
 
@@ -135,6 +139,12 @@ static TCP: Shape = Shape {
                 "no limit",
                 "bytes that it sends to each receiver before it closes",
             ),
+            Key::or(
+                "write_size",
+                Form::Bytes(1, 1 << 30),
+                "128 KiB",
+                "bytes that its application writes at once",
+            ),
         ],
     ],
 };
@@ -248,7 +258,11 @@ fn one(
                 section.or_by("congestion_control", sender.congestion_control, |field| {
                     profile::controller(field, sender.version)
                 })?;
-            FlowKind::Tcp { congestion_control, bytes: section.find::<u32>("bytes")?.map(u64::from) }
+            FlowKind::Tcp {
+                congestion_control,
+                bytes: section.find::<u32>("bytes")?.map(u64::from),
+                write_size: section.or("write_size", IPERF_WRITE)?,
+            }
         }
         "voip" => FlowKind::Voip,
         "quic" => FlowKind::Quic(Box::new(quic::read(&mut section)?)),

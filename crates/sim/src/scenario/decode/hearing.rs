@@ -10,7 +10,11 @@ use super::{Names, losses};
 
 static GROUP: Form = Form::List(&Form::Name("end"));
 
-const CAPTURE: Form = Form::Either(&[Form::Choice(&["off"]), losses::RATIO]);
+const CAPTURE: Form = Form::Written {
+    words: "`off`, or a ratio of `0 dB` to `60 dB`",
+    pattern: r"^(off|[1-5]?[0-9](\.[0-9]{1,3})? ?dB|60 ?dB)$",
+    examples: &["off", "0 dB", "9.5 dB", "60 dB"],
+};
 
 /// Keys of a channel.
 pub(super) const KEYS: &[Key] = &[

@@ -59,14 +59,13 @@ static QUINN: Shape = Shape {
             "crypto",
             Form::Choice(&["null", "tls"]),
             "null",
-            "packets of the same sizes without encryption, or TLS 1.3, which takes more time and changes no result but by \
-             the sizes of its handshake",
+            "packets of the same sizes without encryption, or TLS 1.3, which takes more time and changes no result",
         ),
-        Key::open(
+        Key::or(
             "certificates",
-            Form::Bytes(100, 1 << 16),
+            Form::Bytes(700, 1 << 16),
             "4006 B",
-            "without encryption, the server's part of the handshake after its hello",
+            "the server's part of the handshake after its hello; more than three datagrams cost a round trip",
         ),
     ]],
 };
@@ -139,7 +138,8 @@ const PLAIN: QuinnOptions = QuinnOptions {
     stream_window: None,
     connection_window: None,
     streams: 100,
-    crypto: Crypto::Null { certificates: CERTIFICATES },
+    crypto: Crypto::Null,
+    certificates: CERTIFICATES,
 };
 
 fn options(mut section: Section<'_>) -> Result<QuinnOptions, Fault> {
@@ -153,22 +153,13 @@ fn options(mut section: Section<'_>) -> Result<QuinnOptions, Fault> {
     let stream_window = section.find("stream_window")?;
     let connection_window = section.find("connection_window")?;
     let streams = section.or("streams", p.streams)?;
-    let certificates = section.get("certificates");
-    let tls = section.or_by("crypto", false, |field| {
-        let tls = field.choice(&[("null", false), ("tls", true)])?;
-        if tls && !cfg!(feature = "tls") { Err(without(field, "tls", "\"null\"")) } else { Ok(tls) }
+    let crypto = section.or_by("crypto", p.crypto, |field| {
+        let crypto = field.choice(&[("null", Crypto::Null), ("tls", Crypto::Tls)])?;
+        let there = crypto == Crypto::Null || cfg!(feature = "tls");
+        if there { Ok(crypto) } else { Err(without(field, "tls", "\"null\"")) }
     })?;
+    let certificates = section.or("certificates", p.certificates)?;
     section.finish()?;
-    let crypto = match certificates {
-        Some(field) if tls => {
-            return Err(
-                field.found("certificates beside crypto = \"tls\", which has its own", "one of the two")
-            );
-        }
-        Some(field) => Crypto::Null { certificates: field.value()? },
-        None if tls => Crypto::Tls,
-        None => p.crypto,
-    };
     Ok(QuinnOptions {
         congestion_control,
         initial_window,
@@ -179,6 +170,7 @@ fn options(mut section: Section<'_>) -> Result<QuinnOptions, Fault> {
         connection_window,
         streams,
         crypto,
+        certificates,
         #[cfg(feature = "quinn")]
         own: None,
     })

@@ -81,6 +81,12 @@ pub(super) static FILE: Shape = Shape {
         ),
         Key::need("tlp", Form::Choice(&["3.10", "4.13", "4.16"]), "the same of tail-loss probes"),
         Key::need("early_retransmit", Form::Boolean, "few packets out need fewer duplicates"),
+        Key::or(
+            "autocorking",
+            Form::Boolean,
+            "true",
+            "a small last packet waits while others are in queues below",
+        ),
         Key::or("init_cwnd", Form::Integer(1, 1000), "10", "initial window in segments"),
         Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout"),
         Key::or("timestamps", Form::Boolean, "true", "time stamps"),
@@ -180,6 +186,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         window_scaling: true,
         slow_start_after_idle: true,
         frto: true,
+        autocorking: t.or("autocorking", true)?,
         init_cwnd: t.or("init_cwnd", 10)?,
         pacing_ss_ratio: 200,
         pacing_ca_ratio: 120,
@@ -347,6 +354,7 @@ pub(super) const SETTINGS: &[Key] = &[
         "212992",
         "largest receive buffer that an application may ask for; here it only takes part in the choice of the window's scale",
     ),
+    Key::open("net.ipv4.tcp_autocorking", Form::Integer(0, 1), "1", "small last packets wait for more data"),
     Key::open("net.ipv4.tcp_frto", Form::Integer(0, 2), "2", "F-RTO: 0 off"),
     Key::open(
         "net.ipv4.tcp_slow_start_after_idle",
@@ -452,6 +460,7 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
             }
         }
         "net.ipv4.tcp_reordering" => t.reordering = setting.value()?,
+        "net.ipv4.tcp_autocorking" => t.autocorking = flag()?,
         "net.ipv4.tcp_frto" => t.frto = flag()?,
         "net.ipv4.tcp_slow_start_after_idle" => t.slow_start_after_idle = flag()?,
         "net.ipv4.tcp_wmem" => t.wmem = three(setting)?,

@@ -63,6 +63,7 @@ fn sysctls(t: &TcpConfig) -> Value {
         "net.ipv4.tcp_min_rtt_wlen": t.min_rtt_wlen,
         "net.ipv4.tcp_window_scaling": t.window_scaling,
         "net.core.rmem_max": t.core_rmem_max,
+        "net.ipv4.tcp_autocorking": t.autocorking,
         "net.ipv4.tcp_frto": t.frto,
         "net.ipv4.tcp_slow_start_after_idle": t.slow_start_after_idle,
         "net.ipv4.tcp_wmem": t.wmem,

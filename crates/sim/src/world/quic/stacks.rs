@@ -7,7 +7,7 @@ use stillair_model::vocabulary::Stream;
 use stillair_quinn::{AckFrequency, Congestion, QuinnStack, Settings, SimNull};
 
 #[cfg(feature = "quinn")]
-use crate::scenario::{Crypto, Own, QuinnControl, QuinnOptions};
+use crate::scenario::{Own, QuinnControl, QuinnOptions};
 use crate::scenario::{QuicFlow, QuicStack};
 
 /// What makes the stacks of a flow.
@@ -40,7 +40,7 @@ impl Stacks {
                 settings: settings(options, &flow.config),
                 own: options.own.clone(),
                 #[cfg(feature = "tls")]
-                tls: options.crypto == Crypto::Tls,
+                tls: options.crypto == crate::scenario::Crypto::Tls,
                 random: [0, 1].map(random),
             })),
         }
@@ -66,7 +66,8 @@ impl Stacks {
                     parts.controller = factory.clone();
                 }
                 #[cfg(feature = "tls")]
-                let parts = if quinns.tls { parts.with_tls() } else { parts };
+                let parts =
+                    if quinns.tls { parts.with_tls(quinns.settings.handshake.certificates) } else { parts };
                 Engine::Other(Box::new(QuinnStack::new(role, parts, &mut quinns.random[end])))
             }
         }
@@ -96,9 +97,6 @@ fn settings(q: &QuinnOptions, model: &QuicConfig) -> Settings {
         stream_window: q.stream_window,
         connection_window: q.connection_window,
         streams: Some(q.streams),
-        handshake: match q.crypto {
-            Crypto::Null { certificates } => SimNull { certificates, ..plain.handshake },
-            Crypto::Tls => plain.handshake,
-        },
+        handshake: SimNull { certificates: q.certificates, ..plain.handshake },
     }
 }

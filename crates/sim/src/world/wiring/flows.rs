@@ -76,7 +76,7 @@ impl Plan<'_> {
                         tcps.push(None);
                         AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
                     }
-                    FlowKind::Tcp { congestion_control, bytes } => {
+                    FlowKind::Tcp { congestion_control, bytes, write_size } => {
                         let [sender, receiver] = [0, 1].map(|n| SockId::from_index(sockets.len() + n));
                         let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
                         let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
@@ -91,7 +91,7 @@ impl Plan<'_> {
                             sockets.push(Socket { app: apps.len() as u32, node, protocol });
                             tcps.push(Some(Box::new(tcp)));
                         }
-                        let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes });
+                        let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes, write: *write_size });
                         AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver, waits: false })
                     }
                     FlowKind::Web { page, interval } => {

@@ -7,8 +7,8 @@
 //!
 //! deviation: data has no content, so a packet is never copied, collapsed with its neighbour when it is sent again, or merged
 //! with it when SACKed; the maximum segment size does not shrink while the socket itself sends SACK blocks along with data; a
-//! connection is never given up for too many timeouts; early retransmit (RFC 5827) of kernels before 4.12 is left out, and so
-//! are autocorking and the probe for path MTU - none of them acts on a bulk transfer.
+//! connection is never given up for too many timeouts; the probe for path MTU is left out, which is off
+//! unless asked for.
 
 mod ack;
 mod chrono;

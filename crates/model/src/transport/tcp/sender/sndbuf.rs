@@ -66,8 +66,11 @@ impl Sender {
     // linux: net/core/stream.c sk_stream_wait_memory (6.1) - room that comes of that does not keep the writer from waiting.
     pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Emit) -> u64 {
         self.touch(now);
-        self.check_app_limited();
+        // Of a write that waits in the middle this was asked when it began.
         let mut keeps_push = core::mem::take(&mut self.buf.unfinished);
+        if !keeps_push {
+            self.check_app_limited();
+        }
         let goal = self.size_goal();
         let mut left = bytes;
         while left > 0 {
@@ -106,9 +109,20 @@ impl Sender {
         }
         if bytes > 0 {
             self.mark_push();
-            self.push_pending(out, false);
+            if !self.autocorks(goal) {
+                self.push_pending(out, false);
+            }
         }
         bytes
+    }
+
+    /// Whether a last packet that is not full waits for the next write: as long as packets of the socket are in queues below.
+    // linux: net/ipv4/tcp.c tcp_should_autocork, tcp_push (6.1) - the first of them that leaves wakes the socket.
+    fn autocorks(&mut self, goal: u32) -> bool {
+        let Some(tail) = self.unsent.tail_len().filter(|&len| len < goal) else { return false };
+        let corks = self.cfg.autocorking && !self.rtx.is_empty() && self.sk.wmem_alloc > self.truesize(tail);
+        self.host.throttled |= corks;
+        corks
     }
 
     /// The last packet is full and the write goes on.
@@ -177,6 +191,67 @@ impl Sender {
         let want = u64::from(self.cc.sndbuf_expand()) * u64::from(segments) * u64::from(buffer);
         if u64::from(self.buf.sndbuf) < want {
             self.buf.sndbuf = want.min(u64::from(self.cfg.wmem[2])) as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::*;
+    use super::*;
+
+    const MSS: u64 = 1_448;
+
+    /// A sender with room for 17 packets and a window of 100 whose application writes 100 segments: the buffer ends the writing.
+    fn filled() -> (Sender, Sink) {
+        let (mut s, mut out) = (established(), Sink::default());
+        s.cfg.small_queues.off = true;
+        (s.sk.snd_cwnd, s.buf.sndbuf) = (100, 46_080);
+        assert_eq!(s.write(at_us(20_000), 100 * MSS, &mut out), 17 * MSS);
+        // All of it is on its way.
+        (0..17).for_each(|_| _ = s.uncharge(2_728));
+        s.sk.app_limited = 0;
+        (s, out)
+    }
+
+    #[test]
+    fn the_application_limits_the_sender_where_a_write_begins_and_not_where_one_goes_on() {
+        let (mut s, mut out) = filled();
+        s.buf.sndbuf = 1 << 20;
+        // The rest of the write: the window is open and nothing is left to be sent, but it was the buffer that ended it.
+        assert_eq!(s.write(at_us(20_000), 83 * MSS, &mut out), 83 * MSS);
+        assert_eq!((s.sk.app_limited, s.sk.in_flight()), (0, 100));
+        // The next one finds the window full, the one after that an open one.
+        s.write(at_us(20_000), 0, &mut out);
+        assert_eq!(s.sk.app_limited, 0);
+        s.sk.snd_cwnd = 101;
+        (0..83).for_each(|_| _ = s.uncharge(2_728));
+        s.write(at_us(20_000), 0, &mut out);
+        assert_eq!(s.sk.app_limited, s.sk.delivered + 100);
+    }
+
+    #[test]
+    fn a_small_last_packet_waits_while_others_are_in_queues_below() {
+        // autocorking, whether what was sent before has left the host; packets that leave with a write of 100 bytes
+        for (autocorking, gone, leaves) in
+            [(true, false, 0), (true, true, 1), (false, false, 1), (false, true, 1)]
+        {
+            let (mut s, mut out) = (established(), Sink::default());
+            s.cfg.small_queues.off = true;
+            s.cfg.autocorking = autocorking;
+            s.write(at_us(20_000), 2 * MSS, &mut out);
+            assert_eq!(out.sent.len(), 2);
+            if gone {
+                (0..2).for_each(|_| _ = s.uncharge(2_728));
+            }
+            s.write(at_us(20_000), 100, &mut out);
+            assert_eq!(out.sent.len(), 2 + leaves, "{autocorking} {gone}");
+            // The first that leaves wakes the socket, and what waited goes.
+            if leaves == 0 {
+                assert!(s.uncharge(2_728));
+                s.push(at_us(20_000), &mut out);
+                assert_eq!(out.sent.len(), 3);
+            }
         }
     }
 }
