@@ -2,7 +2,8 @@
 //! short guard interval; Mbit/s for OFDM; `0x200 +` place for 802.11b, with `0x80` for the short preamble; `0x1000 + MCS` for VHT and
 //! `0x2000 + MCS` for HE, with streams less one from bit 4, the width's place from bit 6 and the guard interval's from bit 8 on.
 
-use super::rate::{DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, Width};
+use super::channel::{Gi, Width};
+use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};
 use super::vht_he::{HeGi, HeRate, VhtRate};
 use crate::vocabulary::RateCode;
 

@@ -1,6 +1,7 @@
 //! How long a PPDU is on the air: TXTIME of the standard, exact to the nanosecond.
 
-use super::rate::{Band, DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble};
+use super::channel::{Band, Gi};
+use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};
 use super::vht_he::{HeRate, VhtRate};
 use crate::vocabulary::Duration;
 

@@ -1,5 +1,6 @@
 //! Rates, frame lengths, exact PPDU durations, and the gaps between PPDUs.
 
+mod channel;
 mod code;
 mod duration;
 pub mod errors;
@@ -12,6 +13,7 @@ mod rate;
 pub mod timing;
 mod vht_he;
 
+pub use channel::{Band, Gi, Width};
 pub use duration::{dsss_preamble_nanos, ppdu_duration, ppdu_duration_without_extension};
-pub use rate::{Band, DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};
+pub use rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain};
 pub use vht_he::{HeGi, HeRate, VhtRate};

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use super::rate::{DsssRate, Gi, HtRate, OfdmRate, PhyRate, Preamble, Width};
+use super::channel::{Gi, Width};
+use super::rate::{DsssRate, HtRate, OfdmRate, PhyRate, Preamble};
 use super::vht_he::{HeGi, HeRate, VhtRate};
 
 const FORMS: &str =

@@ -1,6 +1,6 @@
 //! Rates of 802.11ac (VHT) and 802.11ax (HE), single user: what they are is in tables.
 
-use super::rate::{Gi, Width};
+use super::channel::{Gi, Width};
 use crate::vocabulary::Rate;
 
 /// A VHT rate (802.11ac).

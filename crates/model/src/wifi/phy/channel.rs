@@ -1,0 +1,57 @@
+//! What a channel gives a rate: its band, its width, and the guard interval that is left between symbols.
+
+use crate::vocabulary::Duration;
+
+/// Frequency band; it decides SIFS, slot and signal extension.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Band {
+    /// 2.4 GHz.
+    Ghz2,
+    /// 5 GHz.
+    Ghz5,
+}
+
+impl Band {
+    /// Silence that belongs to a PPDU's end at 2.4 GHz, so that decoders have the time that a SIFS of 16 us gives at 5 GHz.
+    // spec: ieee80211-2016 18.3.2.4 and table 19-25 - aSignalExtension, 6 us at 2.4 GHz for ERP-OFDM and HT, 0 at 5 GHz.
+    #[inline]
+    pub const fn signal_extension(self) -> Duration {
+        match self {
+            Self::Ghz2 => Duration::from_micros(6),
+            Self::Ghz5 => Duration::ZERO,
+        }
+    }
+}
+
+/// Channel width.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(u8)]
+pub enum Width {
+    /// 20 MHz.
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+    /// 80 MHz: VHT and HE.
+    Mhz80,
+    /// 160 MHz: VHT and HE.
+    Mhz160,
+}
+
+impl Width {
+    /// All of them, the narrowest first.
+    pub const ALL: [Self; 4] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160];
+
+    /// In MHz.
+    pub const fn megahertz(self) -> u32 {
+        20 << self as u32
+    }
+}
+
+/// Guard interval.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Gi {
+    /// 800 ns: a symbol lasts 4 us.
+    Long,
+    /// 400 ns: a symbol lasts 3.6 us.
+    Short,
+}
