@@ -12,11 +12,9 @@ fn a_program_without_it_says_so() {
         + &common::station("sta", 1, "rate = \"ht20-mcs7-sgi\"")
         + &common::flow("quic", "ap", "sta", "stack = \"quinn\"");
     let said = stillair_sim::scenario::parse(&text, "test.toml", &[]).unwrap_err().to_string();
-    assert_eq!(
-        said,
-        "test.toml:23: flow.0.stack: found what this program was built without (feature \"quinn\" of the crate \
-         stillair-sim), expected \"model\""
-    );
+    let expected = "flow.0.stack: found what this program was built without (feature \"quinn\" of the crate stillair-sim), \
+                    expected \"model\"";
+    assert!(said.contains(expected), "{said}");
 }
 
 #[cfg(feature = "quinn")]

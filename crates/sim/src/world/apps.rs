@@ -1,13 +1,15 @@
 //! Applications and their sockets.
 
 use stillair_model::app::{Ping, UdpSource, Voip};
-use stillair_model::vocabulary::{NewPacket, Sink, SockId};
+use stillair_model::transport::quic::Stack;
+use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId};
 
 use super::World;
 use super::quic::QuicApp;
 use super::sockets::{BulkFlow, Protocol, Socket};
 use super::web::WebFlow;
 use crate::engine::Slot;
+use crate::recorder::QuicEnds;
 
 /// An application. Of many, each has cache lines of its own.
 #[derive(Debug)]
@@ -27,6 +29,66 @@ pub(super) enum AppKind {
 }
 
 impl<S: Sink> World<S> {
+    /// The flow over QUIC that an application is.
+    pub(super) fn quic(&mut self, app: usize) -> &mut QuicApp {
+        let AppKind::Quic(quic) = &mut self.apps[app].kind else {
+            unreachable!("application {app} speaks no QUIC")
+        };
+        quic
+    }
+
+    /// The loader of pages that an application is.
+    pub(super) fn web(&mut self, app: usize) -> &mut WebFlow {
+        let AppKind::Web(flow) = &mut self.apps[app].kind else {
+            unreachable!("application {app} loads no pages")
+        };
+        flow
+    }
+
+    /// The bulk transfer that an application is, if it is one.
+    pub(super) fn bulk(&mut self, app: usize) -> Option<&mut BulkFlow> {
+        match &mut self.apps[app].kind {
+            AppKind::Bulk(flow) => Some(flow),
+            _ => None,
+        }
+    }
+
+    /// Whether an application loads pages over TCP.
+    pub(super) fn loads_pages(&self, app: usize) -> bool {
+        matches!(self.apps[app].kind, AppKind::Web(_))
+    }
+
+    /// Since when each client has been at the load that is under way, in the order of the flows.
+    pub fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
+        self.apps.iter().filter_map(|app| match &app.kind {
+            AppKind::Web(flow) => Some((flow.flow, flow.web.under_way())),
+            AppKind::Quic(quic) => Some((quic.flow, quic.load.page_under_way()?)),
+            _ => None,
+        })
+    }
+
+    /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
+    pub fn quic_ends(&self) -> impl Iterator<Item = QuicEnds> {
+        let now = self.now;
+        self.apps.iter().filter_map(move |app| match &app.kind {
+            AppKind::Quic(quic) => {
+                let ends = quic.ends.each_ref().map(|end| end.stack().map(|stack| stack.snapshot(now)));
+                Some((quic.flow, ends))
+            }
+            _ => None,
+        })
+    }
+
+    /// All bulk transfers, in the order of the flows.
+    pub(super) fn bulks(&self) -> impl Iterator<Item = &BulkFlow> {
+        self.apps.iter().filter_map(|app| match &app.kind {
+            AppKind::Bulk(flow) => Some(flow),
+            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Web(_) | AppKind::Quic(_) => {
+                None
+            }
+        })
+    }
+
     pub(super) fn app_timer(&mut self, index: usize) {
         let now = self.now;
         match &mut self.apps[index].kind {

@@ -13,9 +13,7 @@ use stillair_model::vocabulary::{
 };
 
 use super::World;
-use super::apps::AppKind;
 use crate::engine::Slot;
-use crate::recorder::QuicEnds;
 pub(super) use load::{Job, Load};
 pub(super) use stacks::Stacks;
 
@@ -71,6 +69,11 @@ impl End {
 }
 
 impl End {
+    /// The stack of the connection that is open, or was last.
+    pub(super) fn stack(&self) -> Option<&Engine> {
+        self.stack.as_ref()
+    }
+
     /// Its stack says what a datagram acknowledges, but not before it has dealt with it.
     fn reads(&self) -> bool {
         matches!(self.stack, Some(Engine::Other(_)))
@@ -124,13 +127,6 @@ impl QuicApp {
 }
 
 impl<S: Sink> World<S> {
-    fn quic(&mut self, app: usize) -> &mut QuicApp {
-        let AppKind::Quic(quic) = &mut self.apps[app].kind else {
-            unreachable!("application {app} speaks no QUIC")
-        };
-        quic
-    }
-
     /// A datagram has reached the host of the stack that it is for.
     pub(super) fn quic_datagram(&mut self, p: Pkt) {
         let now = self.now;
@@ -312,18 +308,5 @@ impl<S: Sink> World<S> {
             Some(next) if end.cost == HostCost::default() => self.timers.hasten(slot, next),
             _ => self.timers.set(slot, next),
         }
-    }
-
-    /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
-    pub fn quic_ends(&self) -> impl Iterator<Item = QuicEnds> {
-        let now = self.now;
-        self.apps.iter().filter_map(move |app| match &app.kind {
-            AppKind::Quic(quic) => {
-                let ends =
-                    quic.ends.each_ref().map(|end| end.stack.as_ref().map(|stack| stack.snapshot(now)));
-                Some((quic.flow, ends))
-            }
-            _ => None,
-        })
     }
 }

@@ -12,7 +12,6 @@ use stillair_model::vocabulary::{
 };
 
 use super::World;
-use super::apps::AppKind;
 use crate::engine::Slot;
 
 /// A socket and who owns it; eight to a cache line.
@@ -150,11 +149,13 @@ impl<S: Sink> World<S> {
     fn serve(&mut self, sock: SockId) {
         let now = self.now;
         let app = self.sockets[sock.index()].app as usize;
-        let flow = match &mut self.apps[app].kind {
-            AppKind::Bulk(flow) => flow,
-            AppKind::Web(_) => return self.serve_web(app, sock),
-            _ => return,
+        let Some(flow) = self.bulk(app) else {
+            if self.loads_pages(app) {
+                self.serve_web(app, sock);
+            }
+            return;
         };
+        let forth = sock == flow.receiver;
         let (id, wants, waits) =
             (flow.flow, if sock == flow.sender { flow.bulk.wants() } else { 0 }, flow.waits);
         let done = self.with_tcp(sock, |tcp, out| {
@@ -171,8 +172,6 @@ impl<S: Sink> World<S> {
         });
         if let Some((read, wrote)) = done {
             if read > 0 {
-                let AppKind::Bulk(flow) = &self.apps[app].kind else { return };
-                let forth = sock == flow.receiver;
                 self.trace.event(now, &Trace::Read { flow: id, forth, bytes: read as u32 });
             }
             if let Some(wrote) = wrote {
@@ -186,7 +185,7 @@ impl<S: Sink> World<S> {
     fn bulk_wrote(&mut self, app: usize, sock: SockId, mut wants: u64, mut wrote: u64) {
         let now = self.now;
         loop {
-            let AppKind::Bulk(flow) = &mut self.apps[app].kind else { return };
+            let Some(flow) = self.bulk(app) else { return };
             flow.waits = wrote < wants;
             if flow.bulk.wrote(wrote) {
                 self.with_tcp(sock, |tcp, out| tcp.close(now, out));
@@ -222,13 +221,7 @@ impl<S: Sink> World<S> {
     /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one that listens.
     /// Those of pages come and go.
     pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
-        let bulk = self.apps.iter().filter_map(|app| match &app.kind {
-            AppKind::Bulk(flow) => Some(flow),
-            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Web(_) | AppKind::Quic(_) => {
-                None
-            }
-        });
-        let ends = bulk.flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
+        let ends = self.bulks().flat_map(|f| [(f.flow, f.sender, true), (f.flow, f.receiver, false)]);
         ends.filter_map(|(flow, sock, opens)| {
             let tcp = self.tcps[sock.index()].as_ref()?;
             Some(TcpSocket { flow, opens, tcp })

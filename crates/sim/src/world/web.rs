@@ -6,10 +6,9 @@ use stillair_model::app::{
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::{State, Tcp};
-use stillair_model::vocabulary::{FlowId, Instant, Kind, NewPacket, NodeId, Sink, SockId, Stream, Trace};
+use stillair_model::vocabulary::{FlowId, Kind, NewPacket, NodeId, Sink, SockId, Stream, Trace};
 
 use super::World;
-use super::apps::AppKind;
 use super::sockets::{Protocol, Socket};
 
 /// What the sockets at one end of a flow are made of.
@@ -74,13 +73,6 @@ impl WebFlow {
 }
 
 impl<S: Sink> World<S> {
-    fn web(&mut self, app: usize) -> &mut WebFlow {
-        let AppKind::Web(flow) = &mut self.apps[app].kind else {
-            unreachable!("application {app} loads no pages")
-        };
-        flow
-    }
-
     /// Does what a client of pages wants.
     pub(super) fn web_action(&mut self, app: usize, action: WebAction) {
         match action {
@@ -273,14 +265,5 @@ impl<S: Sink> World<S> {
             count += 1;
         });
         said.into_iter().flatten().for_each(|action| self.web_action(app, action));
-    }
-
-    /// Since when each client has been at the load that is under way, in the order of the flows.
-    pub fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
-        self.apps.iter().filter_map(|app| match &app.kind {
-            AppKind::Web(flow) => Some((flow.flow, flow.web.under_way())),
-            AppKind::Quic(quic) => Some((quic.flow, quic.load.page_under_way()?)),
-            _ => None,
-        })
     }
 }

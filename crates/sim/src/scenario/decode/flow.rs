@@ -4,11 +4,11 @@ use stillair_model::transport::cc::NAMES;
 use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::contract::{Form, Key, Shape};
-use super::super::document::{Value, join};
+use super::super::document::join;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{Flow, FlowKind, Gap, InterfaceRef, Node, profile, units};
-use super::{Names, page, quic};
+use super::{Names, mark, page, quic};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
 const MAX_PAYLOAD: u32 = 1472;
@@ -25,43 +25,13 @@ pub(super) const PING_PAYLOAD: u32 = 56;
 // deviation: netperf's UDP_RR, which Flent takes where irtt is missing, sends 1 byte and not at a steady interval; a
 // payload of 1 byte is that size.
 pub(super) const UDP_PING_PAYLOAD: u32 = 60;
-pub(super) const COMMON: &[Key] = &[
-    Key::open("name", Form::Text, "kind and number, such as `udp-0`", "a name of its own, for results"),
-    Key::need("from", Form::Name("end"), "who sends"),
-    Key::need(
-        "to",
-        Form::Either(&[Form::Name("end"), Form::List(&Form::Name("end"))]),
-        "who receives, nodes or interfaces; each has its own stream of packets",
-    ),
-    Key::or(
-        "mark",
-        Form::Either(&[
-            Form::Listed {
-                title: "dscp",
-                words: "a DSCP by name (`CS0` to `CS7`, `AF11` to `AF43`, `EF`)",
-                names: marks,
-            },
-            Form::Integer(0, 63),
-        ]),
-        "CS0",
-        "the DSCP of its packets",
-    ),
-    Key::or("start", Form::Time, "0 s", "when it starts; before the end of the run"),
-    Key::or(
-        "start_spread",
-        Form::Time,
-        "0 s",
-        "it starts so much later at most, drawn evenly for each receiver and anew for each run, so that runs differ",
-    ),
-    Key::open("stop", Form::Time, "the end of the run", "when it stops; after `start`"),
-];
 
 static UDP: Shape = Shape {
     title: "Flow of kind udp",
     about: "Datagrams at a given mean rate, in one direction.",
     groups: &[
         &[Key::tag("kind", "udp")],
-        COMMON,
+        mark::COMMON,
         &[
             Key::need(
                 "rate",
@@ -95,7 +65,7 @@ static PING: Shape = Shape {
     about: "ICMP echo, answered by the receiver.",
     groups: &[
         &[Key::tag("kind", "ping")],
-        COMMON,
+        mark::COMMON,
         &[
             Key::or("interval", INTERVAL, "200 ms", "time between requests"),
             Key::or("payload", Form::Bytes(0, MAX_PAYLOAD), "56 B", "payload of a request"),
@@ -108,7 +78,7 @@ static UDP_PING: Shape = Shape {
     about: "UDP packets at a steady interval, answered by the receiver under their own mark (irtt).",
     groups: &[
         &[Key::tag("kind", "udp_ping")],
-        COMMON,
+        mark::COMMON,
         &[
             Key::or("interval", INTERVAL, "200 ms", "time between packets"),
             Key::or("payload", Form::Bytes(0, MAX_PAYLOAD), "60 B", "payload of a packet"),
@@ -121,7 +91,7 @@ static TCP: Shape = Shape {
     about: "A greedy TCP sender: it writes whenever its socket takes anything.",
     groups: &[
         &[Key::tag("kind", "tcp")],
-        COMMON,
+        mark::COMMON,
         &[
             Key::open(
                 "congestion_control",
@@ -152,7 +122,7 @@ static TCP: Shape = Shape {
 static VOIP: Shape = Shape {
     title: "Flow of kind voip",
     about: "A telephone call in one direction: 172 bytes of G.711 over RTP every 20 ms.",
-    groups: &[&[Key::tag("kind", "voip")], COMMON],
+    groups: &[&[Key::tag("kind", "voip")], mark::COMMON],
 };
 
 static WEB: Shape = Shape {
@@ -161,7 +131,7 @@ static WEB: Shape = Shape {
             is in it over four connections.",
     groups: &[
         &[Key::tag("kind", "web")],
-        COMMON,
+        mark::COMMON,
         &[
             Key::need("page", page::FORM, "the page"),
             Key::or(
@@ -220,7 +190,7 @@ fn one(
         .transpose()?;
     let from = names.endpoint(&section.need("from", "the name of a node")?)?;
     let to = receivers(&section.need("to", "the name of a node, or a list of them")?, from, names)?;
-    let tos = section.or_by("mark", 0, tos)?;
+    let tos = section.or_by("mark", 0, mark::tos)?;
     let start = section.or_by("start", Duration::ZERO, |f| {
         let start = f.value()?;
         if start < end { Ok(start) } else { Err(f.wrong("a time before the end of the run")) }
@@ -336,62 +306,6 @@ fn gap(field: &Field<'_>) -> Result<Gap, Fault> {
                 }
                 _ => Err(field.wrong(expected)),
             }
-        }
-    }
-}
-
-/// The type-of-service byte of a mark: the name of a DSCP or its number.
-fn tos(field: &Field<'_>) -> Result<u8, Fault> {
-    let expected = "a mark: \"CS0\" to \"CS7\", \"AF11\" to \"AF43\", \"EF\" or a DSCP from 0 to 63";
-    let dscp = match &field.item.value {
-        Value::Integer(n @ 0..=63) => Some(*n as u8),
-        Value::String(name) => dscp(name),
-        _ => None,
-    };
-    dscp.map(|d| d << 2).ok_or_else(|| field.wrong(expected))
-}
-
-/// The names of all code points that have one.
-fn marks() -> Vec<String> {
-    let classes = (0..8).map(|class| format!("CS{class}"));
-    let assured = (1..=4).flat_map(|class| (1..=3).map(move |drop| format!("AF{class}{drop}")));
-    classes.chain(assured).chain(["EF".to_owned()]).collect()
-}
-
-// spec: rfc2474 4.2.2.1 - class selectors are the former precedence; rfc2597 6 - assured forwarding; rfc3246
-// 2.7 - expedited forwarding.
-fn dscp(name: &str) -> Option<u8> {
-    match name.as_bytes() {
-        b"EF" => Some(46),
-        [b'C', b'S', class @ b'0'..=b'7'] => Some((class - b'0') << 3),
-        [b'A', b'F', class @ b'1'..=b'4', drop @ b'1'..=b'3'] => {
-            Some(((class - b'0') << 3) | ((drop - b'0') << 1))
-        }
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    // spec: rfc4594 figure 3 - the code points of the service classes.
-    #[test]
-    fn code_points() {
-        for (name, point) in [
-            ("CS0", Some(0)),
-            ("CS1", Some(8)),
-            ("CS5", Some(40)),
-            ("CS7", Some(56)),
-            ("AF11", Some(0b001_010)),
-            ("AF23", Some(0b010_110)),
-            ("AF41", Some(0b100_010)),
-            ("EF", Some(0b101_110)),
-            ("AF44", None),
-            ("CS8", None),
-            ("ef", None),
-        ] {
-            assert_eq!(dscp(name), point, "{name}");
         }
     }
 }

@@ -7,6 +7,7 @@ mod hearing;
 mod interface;
 mod link;
 mod losses;
+mod mark;
 mod node;
 mod page;
 mod position;

@@ -12,7 +12,7 @@ use super::super::error::Fault;
 use super::super::quic::{QuicFlow, QuicLoad};
 use super::super::quinn::QuicStack;
 use super::super::reader::Section;
-use super::{flow, page, quinn};
+use super::{mark, page, quinn};
 
 const PRESETS: [&str; 7] = [
     "chromium39",
@@ -126,7 +126,7 @@ const COSTS: &[Key] = &[
 pub(super) static SHAPE: Shape = Shape {
     title: "Flow of kind quic",
     about: "A transfer, or a page, over QUIC.",
-    groups: &[&[Key::tag("kind", "quic")], flow::COMMON, LOAD, PARTS, COSTS],
+    groups: &[&[Key::tag("kind", "quic")], mark::COMMON, LOAD, PARTS, COSTS],
 };
 
 /// Reads what is QUIC's own.
