@@ -72,9 +72,9 @@ impl Watch {
     }
 
     /// A packet of the application's level is about to be sent.
-    pub(crate) fn on_written(&self, number: u64, content: &[u8]) {
+    pub(crate) fn on_written(&self, number: u64, bytes: u64, content: &[u8]) {
         self.last_sent.store(number, Relaxed);
-        self.ledger().on_written(number, content);
+        self.ledger().on_written(number, bytes, content);
     }
 
     /// Bytes in flight.
@@ -112,7 +112,7 @@ struct Gated {
 impl Controller for Gated {
     fn on_sent(&mut self, now: StdInstant, bytes: u64, last_packet_number: u64) {
         self.watch.last_sent.store(last_packet_number, Relaxed);
-        if self.watch.ledger().on_sent(bytes) {
+        if self.watch.ledger().on_sent() {
             self.watch.in_flight.store(self.watch.in_flight() + bytes, Relaxed);
         }
         self.inner.on_sent(now, bytes, last_packet_number);

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 /// Packets of the application's level that the peer has to acknowledge, since the oldest one that is awaited.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    /// The packet that was written last, and whether it has to be acknowledged; none once it is known to be sent.
-    written: Option<(u64, bool)>,
+    /// The packet that was written last, its own bytes and whether it has to be acknowledged; none once it is known to be sent.
+    written: Option<(u64, u64, bool)>,
     sent: VecDeque<Sent>,
     /// Packets that were declared lost, until somebody asks.
     lost: VecDeque<u64>,
@@ -23,15 +23,15 @@ struct Sent {
 }
 
 impl Ledger {
-    /// A packet with this content is about to be sent.
-    pub(crate) fn on_written(&mut self, number: u64, content: &[u8]) {
-        self.written = Some((number, read(content, |_, _| ())));
+    /// A packet of so many bytes with this content is about to be sent.
+    pub(crate) fn on_written(&mut self, number: u64, bytes: u64, content: &[u8]) {
+        self.written = Some((number, bytes, read(content, |_, _| ())));
     }
 
-    /// What was written has been sent in a datagram of so many bytes, and counts for congestion control: probes for a
-    /// greater size do not. Whether it has to be acknowledged, as far as is known here.
-    pub(crate) fn on_sent(&mut self, bytes: u64) -> bool {
-        let Some((number, eliciting)) = self.written.take() else { return true };
+    /// What was written has been sent, perhaps in a datagram with packets of the handshake, and counts for congestion control:
+    /// probes for a greater size do not. Whether it has to be acknowledged, as far as is known here.
+    pub(crate) fn on_sent(&mut self) -> bool {
+        let Some((number, bytes, eliciting)) = self.written.take() else { return true };
         if eliciting {
             self.sent.push_back(Sent { number, bytes, awaited: true });
         }
@@ -199,15 +199,15 @@ mod tests {
     fn the_oldest_ones_are_lost_and_acknowledged_ones_are_not() {
         let mut ledger = Ledger::default();
         let send = |ledger: &mut Ledger, number, content: &[u8], bytes| {
-            ledger.on_written(number, content);
-            ledger.on_sent(bytes)
+            ledger.on_written(number, bytes, content);
+            ledger.on_sent()
         };
         for number in 0..4 {
             assert!(send(&mut ledger, number, &[0x0a], 1_200));
         }
         assert!(!send(&mut ledger, 4, &[0x02, 1, 0, 0, 0], 40));
         // A probe for a greater size is written, not sent.
-        ledger.on_written(5, &[0x01, 0x00]);
+        ledger.on_written(5, 1_452, &[0x01, 0x00]);
         for number in 6..9 {
             assert!(send(&mut ledger, number, &[0x0a], 1_400));
         }
@@ -216,11 +216,15 @@ mod tests {
         assert_eq!((ledger.take_acked(), ledger.take_acked()), (Some(6), None));
         ledger.on_lost(2_400);
         assert_eq!([ledger.next_lost(), ledger.next_lost(), ledger.next_lost()], [Some(1), Some(2), None]);
+        // One that went with a packet of the handshake is lost with its own bytes, not with those of the datagram.
+        assert!(send(&mut ledger, 9, &[0x0a], 300));
         // Bytes of another level.
         ledger.on_lost(1_300);
         assert_eq!(ledger.next_lost(), None);
         ledger.on_lost(1_400);
         assert_eq!(ledger.next_lost(), Some(7));
-        assert_eq!(ledger.sent.len(), 1);
+        ledger.on_lost(1_700);
+        assert_eq!([ledger.next_lost(), ledger.next_lost()], [Some(8), Some(9)]);
+        assert_eq!(ledger.sent.len(), 0);
     }
 }

@@ -113,7 +113,8 @@ struct TappedKey {
 
 impl PacketKey for TappedKey {
     fn encrypt(&self, packet: u64, buf: &mut [u8], header_len: usize) {
-        self.watch.on_written(packet, &buf[header_len..buf.len() - self.inner.tag_len()]);
+        let content = header_len..buf.len() - self.inner.tag_len();
+        self.watch.on_written(packet, buf.len() as u64, &buf[content]);
         self.inner.encrypt(packet, buf, header_len);
     }
     fn decrypt(&self, packet: u64, header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {

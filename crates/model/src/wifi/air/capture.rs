@@ -22,7 +22,8 @@ impl Capture {
         let ratio = |millibel: f64| pow(10.0, millibel / 10_000.0);
         let femtowatts = |n: usize| {
             let dbm = f64::from(level(n / radios, n % radios));
-            round(ratio(dbm) * 1e12) as u64
+            // Never nothing, so that ratios mean something, and never so much that a sum of them could overflow.
+            (round(ratio(dbm) * 1e12) as u64).clamp(1, u64::MAX >> 16)
         };
         let power = (0..radios * radios).map(femtowatts).collect();
         Self { least: round(ratio(f64::from(threshold)) * 1e3) as u64, power, radios }
@@ -63,6 +64,10 @@ mod tests {
             let sum = others.iter().map(|&n| capture.power(n, 0)).sum();
             assert_eq!(capture.survives(capture.power(own, 0), sum), survives, "{own} {others:?}");
         }
+        // What no radio has: levels stay ordered where they can, and sums within bounds.
+        let odd = Capture::new(10_000, 2, |from, _| [-200_000, 90_000][from]);
+        assert_eq!([0, 1].map(|from| odd.power(from, 0)), [1, u64::MAX >> 16]);
+        assert!(!odd.survives(1, 1) && odd.power(1, 0).checked_mul(1 << 16).is_some());
         // Without a threshold the louder one survives, and of equals both would.
         let equal = Capture::new(0, 4, |from, _| levels[from]);
         assert!(equal.survives(10, 10) && !equal.survives(9, 10));

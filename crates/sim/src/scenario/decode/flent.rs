@@ -19,6 +19,7 @@ const STEP: Duration = Duration::from_millis(200);
 
 /// Bytes that netperf's TCP_STREAM writes at once: the send buffer that a new socket has.
 // linux: Documentation/networking/ip-sysctl tcp_wmem - 16 KiB at first.
+// deviation: that of Linux's default, whatever `tcp_wmem` and the sender's system say.
 const NETPERF_WRITE: u32 = 16 << 10;
 
 pub(super) static SHAPE: Shape = Shape {

@@ -14,7 +14,7 @@ use super::{Names, mark, page, quic};
 const MAX_PAYLOAD: u32 = 1472;
 
 /// Bytes that iperf writes at once.
-// iperf: include/settings_default (2 and 3) - a buffer of 128 KiB unless told otherwise.
+// iperf 3: src/iperf.h DEFAULT_TCP_BLKSIZE - 128 KiB unless told otherwise.
 const IPERF_WRITE: u32 = 128 << 10;
 
 /// Payload of ping and fping.
