@@ -3,8 +3,9 @@
 mod modules;
 mod node;
 mod tcp;
+mod tcp_sysctl;
 
-pub(super) use tcp::controller;
+pub(super) use tcp_sysctl::controller;
 
 use std::sync::LazyLock;
 
@@ -139,7 +140,7 @@ const SETTINGS: &[&[Key]] = &[
             "send buffer of a UDP socket, in bytes of truesize",
         ),
     ],
-    tcp::SETTINGS,
+    tcp_sysctl::SETTINGS,
 ];
 
 /// A kernel's data file.
@@ -170,7 +171,11 @@ static FILE: Shape = Shape {
         ),
         Key::or(
             "congestion_control",
-            Form::Listed { title: "congestion_control", words: "a congestion control", names: tcp::names },
+            Form::Listed {
+                title: "congestion_control",
+                words: "a congestion control",
+                names: tcp_sysctl::names,
+            },
             "\"cubic\"",
             "congestion control of flows that name none",
         ),
@@ -231,7 +236,7 @@ fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), F
     match name {
         "net.core.default_qdisc" => profile.default_qdisc = setting.choice(&DEFAULT_QDISCS)?,
         "net.core.wmem_default" => profile.wmem_default = setting.value()?,
-        _ if tcp::apply(profile, name, setting)? => {}
+        _ if tcp_sysctl::apply(profile, name, setting)? => {}
         _ => unreachable!("{name} is described and not read"),
     }
     Ok(())

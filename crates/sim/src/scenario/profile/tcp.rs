@@ -1,9 +1,9 @@
-//! TCP's part of a kernel: the `[tcp]` table of its data file, and the settings that `sysctl` knows.
+//! TCP's part of a kernel: the `[tcp]` table of its data file.
 
+use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::cc::bbr::BbrParams;
 use stillair_model::transport::cc::cubic::CubicParams;
 use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
-use stillair_model::transport::cc::{self, CcParams};
 use stillair_model::transport::tcp::config::{
     EarlyRetransmit, Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, RcvbufRules,
     SmallQueues, TcpConfig, TlpRules,
@@ -11,10 +11,9 @@ use stillair_model::transport::tcp::config::{
 use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Form, Key, Shape};
-use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::Field;
-use super::{MAX_BUFFER, Profile};
+use super::MAX_BUFFER;
 
 /// MTU of every device.
 const MTU: u16 = 1500;
@@ -53,14 +52,6 @@ const HYSTART: [(&str, HystartRules); 4] = [
     ("5.16", HystartRules::LINUX_5_16),
     ("6.14", HystartRules::LINUX_6_1),
 ];
-
-/// Congestion controls that came after the oldest kernel here, and with which.
-// linux: net/ipv4/Kconfig TCP_CONG_NV (4.8), TCP_CONG_BBR (4.9).
-const SINCE: [(&str, (u16, u16)); 2] = [("nv", (4, 8)), ("bbr", (4, 9))];
-
-/// The first kernel without FACK, whose sysctl stayed.
-// linux: net/ipv4/sysctl_net_ipv4.c tcp_fack (4.15); commit 713bafea9292.
-const FACK_GONE: (u16, u16) = (4, 15);
 
 /// TCP in a kernel's data file.
 pub(super) static FILE: Shape = Shape {
@@ -250,260 +241,4 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
     };
     t.finish()?;
     Ok((config, wifi_pacing_shift, cc))
-}
-
-/// Least, initial and largest size of a buffer.
-const BUFFER_SIZES: Form = Form::Either(&[
-    Form::Written {
-        words: "three numbers as `sysctl` prints them",
-        pattern: r"^[0-9]+\s+[0-9]+\s+[0-9]+$",
-        examples: &["4096 16384 4194304"],
-    },
-    Form::List(&Form::Bytes(1, MAX_BUFFER)),
-]);
-
-/// Settings of `net.ipv4` that TCP obeys.
-pub(super) const SETTINGS: &[Key] = &[
-    Key::open(
-        "net.ipv4.tcp_congestion_control",
-        Form::Listed { title: "congestion_control", words: "a congestion control", names },
-        "cubic",
-        "congestion control of flows that name none",
-    ),
-    Key::open(
-        "net.ipv4.tcp_limit_output_bytes",
-        Form::Bytes(1, MAX_BUFFER),
-        "the kernel's",
-        "byte limit of TCP small queues",
-    ),
-    Key::open(
-        "net.ipv4.tcp_pacing_ss_ratio",
-        Form::Integer(1, 1000),
-        "200",
-        "pacing in slow start, per cent",
-    ),
-    Key::open(
-        "net.ipv4.tcp_pacing_ca_ratio",
-        Form::Integer(1, 1000),
-        "120",
-        "pacing in congestion avoidance, per cent",
-    ),
-    Key::open("net.ipv4.tcp_min_tso_segs", Form::Integer(1, 65_535), "2", "least segments in a TSO packet"),
-    Key::open(
-        "net.ipv4.tcp_tso_rtt_log",
-        Form::Integer(0, 31),
-        "the kernel's",
-        "larger TSO packets at small round-trip times; 0 is off",
-    ),
-    Key::open(
-        "net.ipv4.tcp_tso_win_divisor",
-        Form::Integer(0, 64),
-        "3",
-        "part of the window that one TSO packet may take",
-    ),
-    Key::open(
-        "net.ipv4.tcp_notsent_lowat",
-        Form::Bytes(1, u32::MAX),
-        "no limit",
-        "unsent bytes that a socket takes",
-    ),
-    Key::open(
-        "net.ipv4.tcp_ecn",
-        Form::Integer(0, 2),
-        "2",
-        "ECN: 0 off, 1 asked for, 2 granted when asked for",
-    ),
-    Key::open("net.ipv4.tcp_sack", Form::Integer(0, 1), "1", "selective acknowledgements"),
-    Key::open("net.ipv4.tcp_dsack", Form::Integer(0, 1), "1", "duplicate SACKs"),
-    Key::open("net.ipv4.tcp_timestamps", Form::Integer(0, 1), "1", "time stamps"),
-    Key::open(
-        "net.ipv4.tcp_recovery",
-        Form::Integer(0, 7),
-        "1",
-        "1: RACK, in the way of the kernel (alone since 4.18, beside counting before); 2 more: a reordering window that D-SACKs do not widen (since 4.15); 4 more: one that does not vanish with three SACKed segments (since 4.18)",
-    ),
-    Key::open(
-        "net.ipv4.tcp_fack",
-        Form::Integer(0, 1),
-        "1 before 4.11, 0 since",
-        "counting goes by the most forward SACK; without effect since 4.15",
-    ),
-    Key::open(
-        "net.ipv4.tcp_early_retrans",
-        Form::Integer(0, 4),
-        "3",
-        "tail-loss probes: 3 or 4 on, 0 to 2 off; before 4.11 also early retransmit: 1 at once, 2 or 3 after a wait, 0 or 4 off",
-    ),
-    Key::open("net.ipv4.tcp_reordering", Form::Integer(1, 300), "3", "initial reordering in segments"),
-    Key::open(
-        "net.ipv4.tcp_max_reordering",
-        Form::Integer(1, 300_000),
-        "300",
-        "most reordering in segments that is believed",
-    ),
-    Key::open(
-        "net.ipv4.tcp_min_rtt_wlen",
-        Form::Integer(1, 86_400),
-        "300",
-        "seconds after which a minimum round-trip time is forgotten",
-    ),
-    Key::open("net.ipv4.tcp_window_scaling", Form::Integer(0, 1), "1", "windows beyond 64 KiB"),
-    Key::open(
-        "net.core.rmem_max",
-        Form::Bytes(2304, MAX_BUFFER),
-        "212992",
-        "largest receive buffer that an application may ask for; here it only takes part in the choice of the window's scale",
-    ),
-    Key::open("net.ipv4.tcp_autocorking", Form::Integer(0, 1), "1", "small last packets wait for more data"),
-    Key::open("net.ipv4.tcp_frto", Form::Integer(0, 2), "2", "F-RTO: 0 off"),
-    Key::open(
-        "net.ipv4.tcp_slow_start_after_idle",
-        Form::Integer(0, 1),
-        "1",
-        "the window shrinks while nothing is sent",
-    ),
-    Key::open(
-        "net.ipv4.tcp_wmem",
-        BUFFER_SIZES,
-        "4096, 16384, 4194304",
-        "send buffer: least, initial, largest",
-    ),
-    Key::open(
-        "net.ipv4.tcp_rmem",
-        BUFFER_SIZES,
-        "the kernel's: 4096, 131072, 6291456 in most",
-        "receive buffer: least, initial, largest",
-    ),
-    Key::open("net.ipv4.tcp_moderate_rcvbuf", Form::Integer(0, 1), "1", "the receive buffer grows by itself"),
-    Key::open(
-        "net.ipv4.tcp_adv_win_scale",
-        Form::Integer(-31, 31),
-        "1",
-        "part of the receive buffer that is overhead; without effect since 6.6",
-    ),
-    Key::open(
-        "net.ipv4.tcp_comp_sack_nr",
-        Form::Integer(0, 255),
-        "the kernel's",
-        "most SACKs that one stands for; 0: none",
-    ),
-    Key::open(
-        "net.ipv4.tcp_comp_sack_delay_ns",
-        Form::Integer(0, 1_000_000_000),
-        "1000000",
-        "longest wait for them",
-    ),
-    Key::open(
-        "net.ipv4.tcp_comp_sack_slack_ns",
-        Form::Integer(0, 1_000_000_000),
-        "the kernel's",
-        "slack of that wait",
-    ),
-];
-
-pub(super) fn names() -> Vec<String> {
-    cc::NAMES.iter().map(|&name| name.to_owned()).collect()
-}
-
-/// Sets what TCP knows as `name`; false if it is none of TCP's.
-pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<bool, Fault> {
-    let t = &mut profile.tcp;
-    let flag = || setting.value::<u8>().map(|n| n != 0);
-    match name {
-        "net.ipv4.tcp_congestion_control" => {
-            profile.congestion_control = controller(setting, profile.version)?;
-        }
-        "net.ipv4.tcp_limit_output_bytes" => t.limit_output_bytes = setting.value()?,
-        "net.ipv4.tcp_pacing_ss_ratio" => t.pacing_ss_ratio = setting.value()?,
-        "net.ipv4.tcp_pacing_ca_ratio" => t.pacing_ca_ratio = setting.value()?,
-        "net.ipv4.tcp_min_tso_segs" => t.min_tso_segs = setting.value()?,
-        "net.ipv4.tcp_tso_rtt_log" => t.tso_rtt_log = setting.value()?,
-        "net.ipv4.tcp_tso_win_divisor" => t.tso_win_divisor = setting.value()?,
-        "net.ipv4.tcp_notsent_lowat" => t.notsent_lowat = setting.value()?,
-        "net.ipv4.tcp_ecn" => t.ecn = setting.value()?,
-        "net.ipv4.tcp_sack" => t.sack = flag()?,
-        "net.ipv4.tcp_dsack" => t.dsack = flag()?,
-        "net.ipv4.tcp_timestamps" => t.timestamps = flag()?,
-        "net.ipv4.tcp_recovery" => {
-            let bits: u8 = setting.value()?;
-            // linux: include/net/tcp.h TCP_RACK_LOST_RETRANS (4.4), TCP_RACK_LOSS_DETECTION (4.11), TCP_RACK_STATIC_REO_WND
-            // (4.15), TCP_RACK_NO_DUPTHRESH (4.18) - without the first bit a kernel counts as it does otherwise.
-            if bits & 1 == 0 {
-                t.rack_beside = RackBeside::No;
-                if t.loss == LossDetection::RackTlp {
-                    t.loss = LossDetection::DupAck;
-                }
-            }
-            t.rack_static_window = bits & 2 != 0;
-            t.rack_no_dupthresh = bits & 4 != 0;
-        }
-        "net.ipv4.tcp_fack" if profile.version.is_some_and(|own| own < FACK_GONE) => {
-            t.loss = if flag()? { LossDetection::Fack } else { LossDetection::DupAck };
-        }
-        "net.ipv4.tcp_fack" => {
-            flag()?;
-        }
-        "net.ipv4.tcp_max_reordering" => t.max_reordering = setting.value()?,
-        "net.ipv4.tcp_min_rtt_wlen" => t.min_rtt_wlen = setting.value()?,
-        "net.ipv4.tcp_window_scaling" => t.window_scaling = flag()?,
-        "net.core.rmem_max" => t.core_rmem_max = setting.value()?,
-        // linux: net/ipv4/tcp_input.c tcp_pause_early_retransmit, net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
-        "net.ipv4.tcp_early_retrans" => {
-            let mode: u8 = setting.value()?;
-            t.tail_loss_probe = mode >= 3;
-            if t.early_retransmit != EarlyRetransmit::Gone {
-                t.early_retransmit = match mode {
-                    0 | 4 => EarlyRetransmit::Off,
-                    1 => EarlyRetransmit::AtOnce,
-                    _ => EarlyRetransmit::Delayed,
-                };
-            }
-        }
-        "net.ipv4.tcp_reordering" => t.reordering = setting.value()?,
-        "net.ipv4.tcp_autocorking" => t.autocorking = flag()?,
-        "net.ipv4.tcp_frto" => t.frto = flag()?,
-        "net.ipv4.tcp_slow_start_after_idle" => t.slow_start_after_idle = flag()?,
-        "net.ipv4.tcp_wmem" => t.wmem = three(setting)?,
-        "net.ipv4.tcp_rmem" => t.rmem = three(setting)?,
-        "net.ipv4.tcp_moderate_rcvbuf" => t.moderate_rcvbuf = flag()?,
-        "net.ipv4.tcp_adv_win_scale" => t.adv_win_scale = setting.value()?,
-        "net.ipv4.tcp_comp_sack_nr" => t.comp_sack_nr = setting.value()?,
-        "net.ipv4.tcp_comp_sack_delay_ns" => t.comp_sack_delay = Duration::from_nanos(setting.value()?),
-        "net.ipv4.tcp_comp_sack_slack_ns" => t.comp_sack_slack = Duration::from_nanos(setting.value()?),
-        _ => return Ok(false),
-    }
-    Ok(true)
-}
-
-/// The name of a congestion control that the kernel `version` has, as the model has it; a system other than Linux has any.
-pub(in super::super) fn controller(
-    field: &Field<'_>,
-    version: Option<(u16, u16)>,
-) -> Result<&'static str, Fault> {
-    let names: Vec<(&str, &'static str)> = cc::NAMES.iter().map(|&name| (name, name)).collect();
-    let name = field.choice(&names)?;
-    if let Some(version) = version
-        && let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since)
-    {
-        let found = format!("{name:?} on Linux {}.{}", version.0, version.1);
-        let expected = format!("a congestion control that it has: {name} came with {}.{}", since.0, since.1);
-        return Err(field.found(found, expected));
-    }
-    Ok(name)
-}
-
-/// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as `sysctl` prints it.
-fn three(setting: &Field<'_>) -> Result<[u32; 3], Fault> {
-    let expected = "three numbers of bytes that do not fall: least, initial and largest";
-    let values = match &setting.item.value {
-        Value::String(text) => {
-            let number = |n: &str| n.parse().ok().filter(|n| (1..=MAX_BUFFER).contains(n));
-            text.split_whitespace().map(number).collect::<Option<Vec<u32>>>().unwrap_or_default()
-        }
-        _ => setting.list().iter().map(Field::value).collect::<Result<Vec<u32>, Fault>>()?,
-    };
-    match values[..] {
-        [least, initial, largest] if least <= initial && initial <= largest => Ok([least, initial, largest]),
-        _ => Err(setting.wrong(expected)),
-    }
 }
