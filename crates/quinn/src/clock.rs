@@ -2,9 +2,7 @@
 
 #![allow(
     clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "quinn takes the standard library's instants, and an instant can be made only by reading the clock: it is read \
-              once, and nothing but differences to that reading is ever looked at"
+    reason = "quinn takes the standard library's instants; what they say is virtual time"
 )]
 
 use std::sync::OnceLock;
@@ -19,6 +17,11 @@ pub use std::time::Duration as StdDuration;
 
 /// Virtual time zero, the same for all stacks of a process. A day after the reading, so that whatever span a stack takes
 /// off its time leaves an instant that the platform can express.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "an instant can be made only by reading the clock: it is read once, and nothing but differences to that reading \
+              is ever looked at"
+)]
 fn base() -> StdInstant {
     static BASE: OnceLock<StdInstant> = OnceLock::new();
     *BASE.get_or_init(|| StdInstant::now() + StdDuration::from_secs(86_400))

@@ -188,7 +188,7 @@ def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], ob
 
 @cache
 def causes() -> dict[str, str]:
-    """The likely cause of a miss, by claim: kept by hand, only where a run or a sum isolates it."""
+    """The likely cause of a miss, by claim, kept by hand: what a run or a sum isolates, or that it was not found."""
     file = resources.files("stillair.papers") / "causes.toml"
     return tomllib.loads(file.read_text(encoding="utf-8"))
 

@@ -116,6 +116,7 @@ pub struct Seen {
     /// Hash of every datagram: when, from whom, length and bytes.
     pub hash: u64,
     /// Lengths of the datagrams of each end until the client could send data.
+    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "only the tests of TLS look at it"))]
     pub handshake: [Vec<u32>; 2],
     /// Hash of every datagram's time, sender and length alone.
     pub shape: u64,

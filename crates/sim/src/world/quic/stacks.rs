@@ -56,6 +56,7 @@ impl Stacks {
     }
 
     /// The stack of one end of a new connection.
+    #[cfg_attr(not(feature = "quinn"), expect(unused_variables, reason = "both ends of the model are alike"))]
     pub(super) fn connect(&mut self, end: usize, role: Role) -> Engine {
         match self {
             Self::Model(config) => Engine::Model(Box::new(Quic::new(**config, role, true))),
