@@ -10,6 +10,9 @@ seed=${3:-$(date +%s)000}
 # One batch that does not end is a failure too: it hangs.
 patience=300
 
+# Nor may one take memory without end, which a large machine would let pass.
+ulimit -v 4000000 2>/dev/null || echo "fuzz: memory is not limited here" >&2
+
 for kind in reader traces world; do
   case $kind in
     reader) batch=2000; files=$(find scenarios crates/sim/tests/scenario/good.toml -name '*.toml' | LC_ALL=C sort) ;;

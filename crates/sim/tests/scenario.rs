@@ -367,6 +367,17 @@ fn a_scenario_of_too_many_interfaces() {
     );
 }
 
+/// Sockets of pages have their places from the beginning; more of them than memory holds would end the program.
+#[test]
+fn a_scenario_of_too_many_pages() {
+    let flow =
+        "[[flow]]\nkind = \"web\"\nfrom = \"fast1\"\nto = \"server\"\npage = \"small\"\ninterval = \"1 ms\"";
+    let text = format!("{GOOD}\n{flow}\n");
+    let said = scenario::parse(&text, "f.toml", &[("duration".into(), "1000000 s".into())]).unwrap_err();
+    let expected = "interval: found 1000000001 loads of pages, expected at most 1000000 in a run";
+    assert!(said.to_string().ends_with(expected), "{said}");
+}
+
 #[test]
 fn every_mistake_has_its_message() {
     let table: toml::Table = MALFORMED.parse().expect("the table of cases is TOML");

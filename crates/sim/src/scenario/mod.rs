@@ -355,6 +355,15 @@ pub struct Flow {
     pub series: Option<String>,
 }
 
+impl Flow {
+    /// Most loads of pages, each with sockets of its own, that it makes in a run of length `end`.
+    pub(crate) fn loads(&self, end: Duration) -> u64 {
+        let FlowKind::Web { interval, .. } = &self.kind else { return 0 };
+        let length = self.stop.map_or(end, |stop| stop.min(end)).saturating_sub(self.start);
+        self.to.len() as u64 * (length.nanos() / interval.nanos() + 1)
+    }
+}
+
 /// One of Flent's tests, whose flows are among those of the scenario.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlentTest {

@@ -154,6 +154,9 @@ pub(super) const FORM: Form = Form::List(&Form::Kinds {
     bare: false,
 });
 
+/// Most loads of pages in a run: the sockets of each have places of their own, kept from the beginning.
+const LOADS: u64 = 1_000_000;
+
 /// Reads the `[[flow]]` tables of a run of length `end`.
 pub(super) fn all(
     field: &Field<'_>,
@@ -165,8 +168,14 @@ pub(super) fn all(
         return Err(field.wrong("[[flow]], a list of tables"));
     }
     let mut flows: Vec<Flow> = Vec::new();
+    let mut loads = 0;
     for (i, field) in field.list().iter().enumerate() {
         let flow = one(i, field, names, nodes, end)?;
+        loads += flow.loads(end);
+        if loads > LOADS {
+            let key = Field { path: join(&field.path, "interval"), ..field.clone() };
+            return Err(key.found(format!("{loads} loads of pages"), format!("at most {LOADS} in a run")));
+        }
         if flows.iter().any(|f| f.name == flow.name) {
             let key = Field { path: join(&field.path, "name"), ..field.clone() };
             return Err(key.found(format!("{:?} a second time", flow.name), "a name of its own"));

@@ -165,15 +165,8 @@ impl Plan<'_> {
 
     /// Most sockets that the loads of all pages can take: one load after the other, no closer than their interval.
     pub(super) fn pages(&self) -> usize {
-        let of = |flow: &scenario::Flow| match &flow.kind {
-            FlowKind::Web { interval, .. } => {
-                let end = flow.stop.unwrap_or(self.scenario.duration).min(self.scenario.duration);
-                let loads = end.nanos().saturating_sub(flow.start.nanos()) / interval.nanos() + 1;
-                flow.to.len() * loads as usize * WebFlow::SOCKETS
-            }
-            _ => 0,
-        };
-        self.scenario.flows.iter().map(of).sum()
+        let loads: u64 = self.scenario.flows.iter().map(|flow| flow.loads(self.scenario.duration)).sum();
+        loads as usize * WebFlow::SOCKETS
     }
 
     /// What a socket at an interface is given by its kernel and its device.
