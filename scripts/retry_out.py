@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Who gives up and when: retry-out at the access point, fewer tries at the station, both; under Linux 3.13 and 6.18.
 
-    scripts/retry_out.py FOLDER [--runs 3]
+    scripts/retry_out.py FOLDER [--runs 10]
 
 One upload with a ping beside it over the house of the retry-out paper, at rates of which its table speaks. Writes
 `remedies.txt` and `remedies.svg` into FOLDER.
@@ -129,7 +129,7 @@ def main() -> None:
     """Runs all cells and writes what came of them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=10)
     given = parser.parse_args()
     grid = [(s, method, rate, error) for s in STATIONS for method in METHODS for rate in RATES for error in ERRORS]
     cells = [run(*where, given.runs) for where in grid]
