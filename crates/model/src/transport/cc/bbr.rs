@@ -14,7 +14,7 @@ mod tests;
 mod window;
 
 use super::windowed_max::WindowedMax;
-use super::{CaState, CcEvent, CcSock, Controller, RateSample};
+use super::{CaState, CcEvent, CcSock, Controller, INFINITE_SSTHRESH, RateSample};
 use aggregation::AckAggregation;
 use longterm::LongTerm;
 
@@ -215,7 +215,7 @@ impl Controller for Bbr {
     // linux: net/ipv4/tcp_bbr.c bbr_init (6.1).
     fn init(&mut self, sk: &mut CcSock) {
         *self = Self::new(self.params);
-        sk.snd_ssthresh = 0x7fff_ffff;
+        sk.snd_ssthresh = INFINITE_SSTHRESH;
         self.next_rtt_delivered = sk.delivered;
         self.min_rtt_us = sk.min_rtt_us;
         self.min_rtt_stamp = sk.jiffies;

@@ -107,6 +107,10 @@ pub struct AckSample {
     pub in_flight: u32,
 }
 
+/// Slow-start threshold in segments of a connection that never fell.
+// linux: include/net/tcp.h TCP_INFINITE_SSTHRESH (6.1).
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
 /// The part of a connection that controllers see. Names are those of Linux's `tcp_sock`.
 #[derive(Clone, Debug)]
 pub struct CcSock {
@@ -187,6 +191,51 @@ pub struct CcSock {
 }
 
 impl CcSock {
+    /// A connection before anything was sent: an initial window of 10 segments of 536 bytes, 250 ticks a
+    /// second, packets of up to 64 KiB. `random` is what its controller leaves to chance.
+    // linux: net/ipv4/tcp.c tcp_init_sock (6.1) - the threshold is infinite, samples are limited by the application until
+    // the first segment leaves, and the MSS is that of a peer that names none (TCP_MSS_DEFAULT).
+    pub fn new(random: Stream) -> Self {
+        Self {
+            snd_cwnd: 10,
+            snd_cwnd_cnt: 0,
+            snd_cwnd_clamp: u32::MAX,
+            snd_ssthresh: INFINITE_SSTHRESH,
+            prior_cwnd: 0,
+            packets_out: 0,
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            is_cwnd_limited: false,
+            max_packets_out: 0,
+            ca_state: CaState::Open,
+            mss_cache: 536,
+            srtt_us: 0,
+            min_rtt_us: u32::MAX,
+            delivered: 0,
+            delivered_ce: 0,
+            lost: 0,
+            app_limited: u32::MAX,
+            delivered_mstamp: 0,
+            snd_una: 0,
+            snd_nxt: 0,
+            unsent: 0,
+            now_us: 0,
+            jiffies: 0,
+            hz: 250,
+            lsndtime: 0,
+            pacing_rate: u64::MAX,
+            max_pacing_rate: u64::MAX,
+            needs_pacing: false,
+            pacing_shift: 10,
+            gso_max_size: 65_536,
+            wmem_alloc: 0,
+            init_cwnd: 10,
+            wstamp_ns: 0,
+            clock_ns: 0,
+            random,
+        }
+    }
     /// Segments in the network.
     // linux: include/net/tcp.h tcp_packets_in_flight (6.1).
     #[inline]

@@ -4,7 +4,7 @@
 use crate::transport::tcp::seq::before;
 
 use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
-use super::{AckSample, CaState, CcSock, Controller};
+use super::{AckSample, CaState, CcSock, Controller, INFINITE_SSTHRESH};
 
 /// Parameters, under the names of the kernel module without their `nv_`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,8 +69,6 @@ const RATE: u64 = 80_000;
 const MIN_CWND: u32 = 4;
 const MIN_CWND_GROW: u32 = 2;
 const TSO_CWND_BOUND: u32 = 80;
-/// Threshold before any congestion.
-const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// New Vegas.
 #[derive(Clone, Debug, Default)]

@@ -57,9 +57,6 @@ use timer::RetransTimer;
 use tlp::LossProbe;
 use window::Usage;
 
-/// A threshold that stands for "none yet".
-// linux: include/net/tcp.h TCP_INFINITE_SSTHRESH (6.1).
-const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// Longest retransmission timeout in seconds.
 // linux: include/net/tcp.h TCP_RTO_MAX (6.1).
 const RTO_MAX_S: u32 = 120;
@@ -161,44 +158,14 @@ impl Sender {
         Self {
             sk: CcSock {
                 snd_cwnd: config.init_cwnd,
-                snd_cwnd_cnt: 0,
-                snd_cwnd_clamp: u32::MAX,
-                snd_ssthresh: INFINITE_SSTHRESH,
-                prior_cwnd: 0,
-                packets_out: 0,
-                sacked_out: 0,
-                lost_out: 0,
-                retrans_out: 0,
-                is_cwnd_limited: false,
-                max_packets_out: 0,
-                ca_state: CaState::Open,
-                mss_cache: MSS_DEFAULT,
-                srtt_us: 0,
-                min_rtt_us: u32::MAX,
-                delivered: 0,
-                delivered_ce: 0,
-                lost: 0,
-                app_limited: u32::MAX,
-                delivered_mstamp: 0,
-                snd_una: 0,
-                snd_nxt: 0,
-                unsent: 0,
-                now_us: 0,
-                jiffies: 0,
+                init_cwnd: config.init_cwnd,
                 hz: config.hz,
-                lsndtime: 0,
-                pacing_rate: u64::MAX,
-                max_pacing_rate: u64::MAX,
                 // linux: net/sched/sch_fq.c fq_classify (6.1) - with the first packet, whatever the controller.
                 needs_pacing: config.fq,
                 pacing_shift: config.pacing_shift,
                 // linux: net/core/sock.c sk_trim_gso_size (6.1) - room for headers is taken off.
                 gso_max_size: config.gso_max_size.saturating_sub(config.max_header + 1),
-                wmem_alloc: 0,
-                init_cwnd: config.init_cwnd,
-                wstamp_ns: 0,
-                clock_ns: 0,
-                random,
+                ..CcSock::new(random)
             },
             cc,
             cc_controls: false,

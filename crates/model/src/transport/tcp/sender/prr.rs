@@ -3,7 +3,7 @@
 
 use super::Sender;
 use super::ack::Ack;
-use crate::transport::cc::{CaState, CcEvent, Controller};
+use crate::transport::cc::{CaState, CcEvent, Controller, INFINITE_SSTHRESH};
 use crate::transport::tcp::config::PrrRules;
 
 /// Progress of a reduction.
@@ -90,7 +90,7 @@ impl Sender {
             return;
         }
         let sk = &mut self.sk;
-        if sk.snd_ssthresh < super::INFINITE_SSTHRESH
+        if sk.snd_ssthresh < INFINITE_SSTHRESH
             && (sk.ca_state == CaState::Cwr || self.rec.undo_marker.is_some())
         {
             sk.snd_cwnd = sk.snd_ssthresh;
