@@ -11,6 +11,11 @@ const SCHEMES: [&str; 7] =
 /// The place of ath9k_htc among them.
 const HTC: usize = 5;
 
+/// Whether a scheme has flow queues in the MAC.
+fn has_flows(scheme: usize) -> bool {
+    scheme > 1 && scheme != HTC
+}
+
 /// Presets of QUIC, and congestion controls of TCP.
 const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
@@ -258,7 +263,7 @@ impl Cell {
                 _ => format!("qdisc = {{ kind = \"pfifo_fast\", mq = false }}, txqueuelen = {}, ", n.max(1)),
             };
         }
-        if self.limit == 0 && (2..HTC).contains(&self.scheme) {
+        if self.limit == 0 && has_flows(self.scheme) {
             scheme.push_str(&format!(", flows = {flows}"));
         }
         let bursts = if self.bursts {
@@ -383,7 +388,7 @@ impl Case {
                 s.ap % self.cells.len(),
                 n + 1,
                 SCHEMES[s.scheme],
-                if (2..HTC).contains(&s.scheme) { format!(", flows = {flows}") } else { String::new() },
+                if has_flows(s.scheme) { format!(", flows = {flows}") } else { String::new() },
                 s.txqueuelen,
             ));
             let Some(second) = &s.second else { continue };
