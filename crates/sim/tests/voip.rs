@@ -31,7 +31,7 @@ fn alone_on_a_cable() {
     assert_eq!((call.packets, call.lost, call.jitter_ms), (500, 0, 0.0));
     // 200 bytes and what Ethernet adds to them, 38: 19 us, and the cable.
     assert!((call.delay_ms - 3.019).abs() < 0.001, "{}", call.delay_ms);
-    assert_eq!(s.mos, Some(call.mos));
+    assert_eq!((s.mos, s.mos_flent_1_2), (Some(call.mos), Some(call.mos_flent_1_2)));
     // 172 bytes every 20 ms; the last packet is on its way at the end if it is sent within 3 ms of it.
     assert!((s.goodput_total_mbps - 0.0688).abs() < 1e-9, "{}", s.goodput_total_mbps);
 }
@@ -42,6 +42,7 @@ fn what_a_network_does_to_it_shows() {
     let late = &wired(&netem("delay = \"200 ms\""), "").voip["voip-0.b"];
     assert!((late.delay_ms - 203.019).abs() < 0.001 && late.lost == 0);
     assert!((late.mos - 4.21).abs() < 0.01, "{}", late.mos);
+    assert!((late.mos_flent_1_2 - 1.35).abs() < 0.01, "{}", late.mos_flent_1_2);
     let lossy = &wired(&netem("loss = 0.1"), "").voip["voip-0.b"];
     assert!((0.06..0.14).contains(&lossy.loss) && lossy.mos < 2.0, "{lossy:?}");
     // Up to 8 ms more or less, evenly: successive delays differ by a third of the width.

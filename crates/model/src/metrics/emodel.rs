@@ -18,12 +18,12 @@ const WEPL: f64 = 110.0;
 /// Packet-loss robustness, of G.711 without concealment; no impairment of its own (Ie = 0) and losses at random (BurstR = 1).
 const BPL: f64 = 4.3;
 /// Delay in ms below which a default user notices nothing (mT), with the default sensitivity sT = 1.
-const M_T: f64 = 100.0;
+pub(super) const M_T: f64 = 100.0;
 
 /// The transmission rating R of a call with this one-way delay in ms and this part of its packets lost (0 to 1).
 // spec: G.107 7-1 - R = Ro - Is - Id - Ie-eff + A, without an advantage factor A.
 pub fn rating(delay_ms: f64, loss: f64) -> f64 {
-    RO - IS - delay_impairment(delay_ms) - loss_impairment(loss)
+    without_lateness(delay_ms) - lateness(delay_ms) - loss_impairment(loss, BPL)
 }
 
 /// The mean opinion score that such a call is expected to get, 1 to 4.5 (0.99 at ratings just above zero, as B-4 has it).
@@ -33,7 +33,7 @@ pub fn mos(delay_ms: f64, loss: f64) -> f64 {
 }
 
 /// The mean opinion score of a rating.
-fn of_rating(r: f64) -> f64 {
+pub(super) fn of_rating(r: f64) -> f64 {
     match r {
         r if r < 0.0 => 1.0,
         r if r > 100.0 => 4.5,
@@ -41,31 +41,35 @@ fn of_rating(r: f64) -> f64 {
     }
 }
 
-/// Id: what a talker's echo, a listener's echo and delay itself take. The absolute delay and the mean one-way delay of the
-/// echo path are the same, the round trip is twice that.
-// spec: G.107 7-18 to 7-27.
-fn delay_impairment(t: f64) -> f64 {
+/// What is left of a rating after all but loss and the delay itself: the noise, and a talker's and a listener's echo. The
+/// mean one-way delay of the echo path is the absolute delay, the round trip twice that.
+// spec: G.107 7-19 to 7-26.
+pub(super) fn without_lateness(t: f64) -> f64 {
     let terv =
         TELR - 40.0 * libm::log10((1.0 + t / 10.0) / (1.0 + t / 150.0)) + 6.0 * libm::exp(-0.3 * t * t);
     let gap = -1.5 * (NO - RLR) - (80.0 + 2.5 * (terv - 14.0));
     let talker = (gap / 2.0 + libm::sqrt(gap * gap / 4.0 + 100.0) - 1.0) * (1.0 - libm::exp(-t));
     let gap = RO - 10.5 * (WEPL + 7.0) * libm::pow(2.0 * t + 1.0, -0.25);
     let listener = gap / 2.0 + libm::sqrt(gap * gap / 4.0 + 169.0);
-    let late = if t <= M_T {
-        0.0
-    } else {
-        let x = libm::log2(t / M_T);
-        let root = |x: f64| libm::pow(1.0 + libm::pow(x, 6.0), 1.0 / 6.0);
-        25.0 * (root(x) - 3.0 * root(x / 3.0) + 2.0)
-    };
-    talker + listener + late
+    RO - IS - talker - listener
 }
 
-/// Ie-eff: what lost packets take.
+/// Idd: what the delay itself takes, nothing up to mT.
+// spec: G.107 7-27, 7-28.
+fn lateness(t: f64) -> f64 {
+    if t <= M_T {
+        return 0.0;
+    }
+    let x = libm::log2(t / M_T);
+    let root = |x: f64| libm::pow(1.0 + libm::pow(x, 6.0), 1.0 / 6.0);
+    25.0 * (root(x) - 3.0 * root(x / 3.0) + 2.0)
+}
+
+/// Ie-eff: what lost packets take from a codec with this robustness.
 // spec: G.107 7-29.
-fn loss_impairment(loss: f64) -> f64 {
+pub(super) fn loss_impairment(loss: f64, robustness: f64) -> f64 {
     let per_cent = 100.0 * loss;
-    95.0 * per_cent / (per_cent + BPL)
+    95.0 * per_cent / (per_cent + robustness)
 }
 
 #[cfg(test)]
@@ -120,8 +124,8 @@ mod tests {
     // spec: G.113 appendix I - Ie-eff of a codec at a loss equal to its Bpl is half of what is left to lose.
     #[test]
     fn loss_at_its_robustness_takes_half() {
-        near(loss_impairment(BPL / 100.0), 95.0 / 2.0, 1e-9);
-        assert_eq!(loss_impairment(0.0), 0.0);
+        near(loss_impairment(BPL / 100.0, BPL), 95.0 / 2.0, 1e-9);
+        assert_eq!(loss_impairment(0.0, BPL), 0.0);
     }
 
     /// Scores of Flent's figure, to three digits.

@@ -6,6 +6,7 @@ use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::Got;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
+use crate::wifi::phy::PhyRate;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
 use crate::wifi::rx::{Judge, RxTid};
 use crate::wifi::tx::tid::Session;
@@ -251,7 +252,7 @@ impl WifiDev {
         woken.add(self.driver.completed(tid.ac()));
     }
 
-    /// The hardware received one try of a PPDU from `peer`: what came whole, and what broken, which the driver sees
+    /// The hardware received one try of a PPDU from `peer`, at this rate: what came whole, and what broken, which the driver sees
     /// too. Packets that can go up are appended to `up`.
     #[expect(clippy::too_many_arguments, reason = "the air's report to the receiver, each part of it needed")]
     pub fn receive<S: Sink>(
@@ -259,8 +260,8 @@ impl WifiDev {
         now: Instant,
         peer: PeerId,
         ppdu: &mut Ppdu,
+        rate: PhyRate,
         got: Got,
-        airtime: Duration,
         up: &mut Vec<Pkt>,
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
@@ -272,14 +273,11 @@ impl WifiDev {
                 let judge = self.retry_out.as_mut().map(|(params, rates)| Judge {
                     params: *params,
                     smoothed: &mut rates[peer.index()],
-                    rate: ppdu.rate().rate(),
+                    rate: rate.rate(),
                 });
                 rx.receive(now, ppdu, got, judge, up, ctx);
                 self.note(tid.index());
-                // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - for frames that came whole.
-                if got.whole != 0 {
-                    self.driver.charge_rx(now, tid, airtime);
-                }
+                self.driver.charge_rx(now, tid, ppdu, rate, got.whole);
             }
             Content::Bar { start } => {
                 self.rx[tid.index()].on_bar(start, up);

@@ -30,6 +30,9 @@ pub struct RunSummary {
     /// Mean opinion score, the mean over the calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mos: Option<f64>,
+    /// The same of what Flent 0.15 to 1.2 called so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mos_flent_1_2: Option<f64>,
     /// By call.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub voip: BTreeMap<String, VoipSummary>,
@@ -309,8 +312,10 @@ pub fn summarise(
     let calls =
         names.iter().zip(&recorder.flows).filter_map(|(name, f)| Some((name.clone(), f.voip.summary()?)));
     let voip: BTreeMap<String, VoipSummary> = calls.collect();
-    let scores = voip.values().map(|call| call.mos);
-    let mos = (!voip.is_empty()).then(|| scores.sum::<f64>() / voip.len() as f64);
+    let mean_score = |of: fn(&VoipSummary) -> f64| {
+        (!voip.is_empty()).then(|| voip.values().map(of).sum::<f64>() / voip.len() as f64)
+    };
+    let (mos, mos_flent_1_2) = (mean_score(|call| call.mos), mean_score(|call| call.mos_flent_1_2));
     let page = |(flow, under_way): (FlowId, Option<Duration>)| {
         (names[flow.index()].clone(), WebSummary::new(&recorder.flows[flow.index()].loads, under_way))
     };
@@ -335,6 +340,7 @@ pub fn summarise(
         goodput_total_mbps: mbps(recorder.flows.iter().map(|f| f.bytes).sum()),
         jain_airtime: jain(&used),
         mos,
+        mos_flent_1_2,
         voip,
         page_load_s,
         web,

@@ -1,7 +1,7 @@
 //! What became of a telephone call: delay, jitter, loss, and how good it sounded.
 
 use serde::Serialize;
-use stillair_model::metrics::emodel;
+use stillair_model::metrics::{emodel, flent_mos};
 use stillair_model::vocabulary::Duration;
 
 /// What was seen of a call after the warm-up.
@@ -10,11 +10,15 @@ pub struct VoipRecord {
     packets: u64,
     /// Packets that were sent between the first and the last that came, and did not come.
     lost: u64,
+    /// Packets with a number more than one above that of the packet that came before them.
+    gaps: u64,
     delay: Duration,
     /// Sum of the differences of successive delays, and how many.
     jitter: (Duration, u64),
     /// The highest number so far, and the delay of the packet that came last.
     last: Option<(u32, Duration)>,
+    /// The number of the packet that came last.
+    latest: u32,
 }
 
 /// The summary of a call.
@@ -24,6 +28,8 @@ pub struct VoipSummary {
     pub packets: u64,
     /// Packets that did not, counted by the gaps between those that came.
     pub lost: u64,
+    /// Gaps between packets in the order in which they came, however long.
+    pub gaps: u64,
     /// The part of the packets that was lost, 0 to 1.
     pub loss: f64,
     /// Mean one-way delay in ms.
@@ -32,6 +38,8 @@ pub struct VoipSummary {
     pub jitter_ms: f64,
     /// Mean opinion score by the E-model.
     pub mos: f64,
+    /// What Flent 0.15 to 1.2 called so.
+    pub mos_flent_1_2: f64,
 }
 
 impl VoipRecord {
@@ -44,6 +52,7 @@ impl VoipRecord {
         self.packets += 1;
         self.delay += delay;
         if let Some((last, before)) = self.last {
+            self.gaps += u64::from(seq > self.latest + 1);
             self.jitter.0 += delay.max(before) - delay.min(before);
             self.jitter.1 += 1;
             if seq > last {
@@ -53,6 +62,7 @@ impl VoipRecord {
                 self.lost = self.lost.saturating_sub(1);
             }
         }
+        self.latest = seq;
         self.last = Some((self.last.map_or(seq, |(last, _)| last.max(seq)), delay));
     }
 
@@ -60,14 +70,18 @@ impl VoipRecord {
     ///
     /// For the score its delay is taken as the mean delay and twice the mean jitter, which is what a buffer for jitter
     /// would add.
-    // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its tool.
+    // paper: ending-the-anomaly sec. 4.2.1 - E-model from delay, jitter and loss; the sum is Flent's, its tool. Until November 2017
+    // (version 1.2, d4dd745) Flent took for the loss how many gaps there were, over the packets that came.
     pub fn summary(&self) -> Option<VoipSummary> {
         let mean = |sum: Duration, n: u64| sum.micros_f64() / 1e3 / n.max(1) as f64;
         let (delay_ms, jitter_ms) = (mean(self.delay, self.packets), mean(self.jitter.0, self.jitter.1));
         let loss = self.lost as f64 / (self.packets + self.lost).max(1) as f64;
-        let mos = emodel::mos(delay_ms + 2.0 * jitter_ms, loss);
-        let Self { packets, lost, .. } = *self;
-        (packets > 0).then_some(VoipSummary { packets, lost, loss, delay_ms, jitter_ms, mos })
+        let with_buffer = delay_ms + 2.0 * jitter_ms;
+        let mos = emodel::mos(with_buffer, loss);
+        let Self { packets, lost, gaps, .. } = *self;
+        let mos_flent_1_2 = flent_mos::mos(with_buffer, gaps as f64 / packets.max(1) as f64);
+        let summary = VoipSummary { packets, lost, gaps, loss, delay_ms, jitter_ms, mos, mos_flent_1_2 };
+        (packets > 0).then_some(summary)
     }
 }
 
@@ -83,19 +97,21 @@ mod tests {
 
     #[test]
     fn delay_jitter_and_loss() {
-        for (packets, lost, delay, jitter) in [
-            (&[(7, 10)][..], 0, 10.0, 0.0),
-            (&[(7, 10), (8, 14), (9, 12)], 0, 12.0, 3.0),
+        for (packets, lost, gaps, delay, jitter) in [
+            (&[(7, 10)][..], 0, 0, 10.0, 0.0),
+            (&[(7, 10), (8, 14), (9, 12)], 0, 0, 12.0, 3.0),
             // What was sent before the first that came is nothing to this call.
-            (&[(7, 10), (10, 10)], 2, 10.0, 0.0),
-            (&[(7, 10), (7, 30), (8, 10)], 0, 10.0, 0.0),
-            // One that came late was not lost.
-            (&[(7, 10), (10, 10), (8, 50), (11, 10)], 1, 20.0, 80.0 / 3.0),
+            (&[(7, 10), (10, 10)], 2, 1, 10.0, 0.0),
+            (&[(7, 10), (7, 30), (8, 10)], 0, 0, 10.0, 0.0),
+            // One that came late was not lost; before and behind it there is a gap.
+            (&[(7, 10), (10, 10), (8, 50), (11, 10)], 1, 2, 20.0, 80.0 / 3.0),
         ] {
             let s = call(packets).expect("a call");
             let copies = packets.windows(2).filter(|pair| pair[0].0 == pair[1].0).count();
             let n = (packets.len() - copies) as f64;
             assert_eq!((s.packets, s.lost, s.loss), (n as u64, lost, lost as f64 / (n + lost as f64)));
+            assert_eq!(s.gaps, gaps);
+            assert_eq!(s.mos_flent_1_2, flent_mos::mos(delay + 2.0 * jitter, gaps as f64 / n));
             assert!((s.delay_ms - delay).abs() < 1e-9 && (s.jitter_ms - jitter).abs() < 1e-9, "{s:?}");
             assert_eq!(s.mos, emodel::mos(delay + 2.0 * jitter, s.loss));
         }

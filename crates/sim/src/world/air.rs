@@ -8,6 +8,7 @@ use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame;
 use stillair_model::wifi::phy::timing::control_rate;
 use stillair_model::wifi::tx::transmitter::management_chain;
@@ -249,15 +250,17 @@ impl<S: Sink> World<S> {
             peer.answers_lost += u64::from(got.whole != 0);
         }
         ppdu.tried(if fate.sent { took } else { Duration::ZERO });
+        // Another try may have another rate.
+        let rate = ppdu.rate();
         let again = !fate.acknowledged && ppdu.next_try();
         if again {
             // The receiver may have got frames although their sender does not know.
-            self.hand_over(&mut ppdu, remote, got, took);
+            self.hand_over(&mut ppdu, rate, remote, got);
             self.radios[radio].put_back(queue, ppdu);
             return self.back_off(at, Outcome::Failed);
         }
         self.back_off(at, Outcome::Finished);
-        self.hand_over(&mut ppdu, remote, got, took);
+        self.hand_over(&mut ppdu, rate, remote, got);
         if fate.acknowledged {
             ppdu.acknowledged = true;
             ppdu.acked = ppdu.received;
@@ -343,7 +346,7 @@ impl<S: Sink> World<S> {
     }
 
     /// The receiver's hardware hands over what it got of one try.
-    fn hand_over(&mut self, ppdu: &mut Ppdu, (dev, peer): (DevId, PeerId), got: Got, took: Duration) {
+    fn hand_over(&mut self, ppdu: &mut Ppdu, rate: PhyRate, (dev, peer): (DevId, PeerId), got: Got) {
         if got == Got::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
             return;
         }
@@ -351,7 +354,7 @@ impl<S: Sink> World<S> {
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
         let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        wlan.dev.receive(self.now, peer, ppdu, got, took, &mut up, &mut hw, ctx);
+        wlan.dev.receive(self.now, peer, ppdu, rate, got, &mut up, &mut hw, ctx);
         self.ingress(interface, &mut up);
         self.batches.push(up);
     }

@@ -35,9 +35,11 @@ def text(of: Measurer) -> str:
         for qos in _QOS
     ]
     return (
-        "A call to the slow station beside a download to each of four; ours before the paper's.\n\n"
+        "A call to the slow station beside a download to each of four; ours before the paper's. Scores as Flent 0.15 to\n"
+        "1.2 computed them.\n\n"
         + table(heading, list(_rows(of)))
-        + "\n\nOf the calls, means over the runs: one-way delay, jitter in ms, packets lost in per cent.\n\n"
+        + "\n\nOf the calls, means over the runs: the score by the E-model (G.107), one-way delay, jitter in ms, packets lost\n"
+        "in per cent.\n\n"
         + table(["", *(f"{key} {baseline} ms" for baseline in _BASELINES for key in _CALL.values())], why)
         + "\n\nBeside it, at 5 ms: a radio with errors.\n\n"
         + _beside(of)
@@ -98,13 +100,13 @@ def _beside(of: Measurer) -> str:
         results = of.outcomes[campaign.id].results or {}
         for cell in (cell for cell in campaign.cells if not cell.where and cell.name in results):
             calls = [call for run in results[cell.name].runs for call in _calls(run)]
-            means = {key: sum(call[key] for call in calls) / len(calls) for key in ("mos", *_CALL)}
+            means = {key: sum(call[key] for call in calls) / len(calls) for key in ("mos_flent_1_2", *_CALL)}
             values = [f"{means[key] * (100 if key == 'loss' else 1):.2f}" for key in means]
             rows.append([cell.name, *values])
     return table(["", "MOS", *_CALL.values()], rows)
 
 
-_CALL = {"delay_ms": "delay", "jitter_ms": "jitter", "loss": "lost %"}
+_CALL = {"mos": "E-model", "delay_ms": "delay", "jitter_ms": "jitter", "loss": "lost %"}
 
 
 def _why(of: Measurer, scheme: str, qos: str, baseline: int, key: str) -> str:

@@ -56,8 +56,8 @@ impl Radio {
     }
 
     /// Whether the driver may add a PPDU: frames of a Block Ack session and others have limits of their own.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.4) - axq_ampdu_depth counts the PPDUs of
-    // sessions, single ones too; axq_depth counts all PPDUs.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr, ath_tx_txqaddbuf (4.4) - axq_ampdu_depth counts the PPDUs of
+    // sessions, single ones too, but no probes; axq_depth counts all PPDUs.
     #[inline]
     pub fn room(&self, ac: Ac, in_session: bool) -> bool {
         let q = &self.queues[ac.index()];
@@ -66,6 +66,13 @@ impl Radio {
         } else {
             (q.ppdus.len() as u32) < self.depth.singles
         }
+    }
+
+    /// What a PPDU adds to the aggregates that are limited.
+    #[inline]
+    fn counts(&self, ppdu: &Ppdu) -> u32 {
+        let probes = ppdu.mpdus.first().is_some_and(|m| m.probe.is_some());
+        u32::from(ppdu.header.in_session && (self.depth.probes_count || !probes))
     }
 
     /// A PPDU to be filled and sent, without frames.
@@ -83,8 +90,9 @@ impl Radio {
 
     /// Queues a PPDU and, if the queue was empty, lets its function contend.
     pub fn send(&mut self, now: Instant, queue: usize, ppdu: Box<Ppdu>, medium: &mut Medium) {
+        let counts = self.counts(&ppdu);
         let q = &mut self.queues[queue];
-        q.aggregates += u32::from(ppdu.header.in_session);
+        q.aggregates += counts;
         q.ppdus.push_back(ppdu);
         if q.ppdus.len() == 1 {
             medium.request(now, self.functions[queue]);
@@ -106,17 +114,17 @@ impl Radio {
     /// Takes the head out after its last try.
     #[inline]
     pub fn pop(&mut self, queue: usize) -> Option<Box<Ppdu>> {
-        let q = &mut self.queues[queue];
-        let ppdu = q.ppdus.pop_front()?;
-        q.aggregates -= u32::from(ppdu.header.in_session);
+        let ppdu = self.queues[queue].ppdus.pop_front()?;
+        self.queues[queue].aggregates -= self.counts(&ppdu);
         Some(ppdu)
     }
 
     /// Puts the head back for another try.
     #[inline]
     pub fn put_back(&mut self, queue: usize, ppdu: Box<Ppdu>) {
+        let counts = self.counts(&ppdu);
         let q = &mut self.queues[queue];
-        q.aggregates += u32::from(ppdu.header.in_session);
+        q.aggregates += counts;
         q.ppdus.push_front(ppdu);
     }
 

@@ -62,8 +62,8 @@ impl Bench {
         let got = Got { whole: bit(&|c| c == '1'), readable: bit(&|c| "01".contains(c)) };
         let mut hw = Hardware { radio: &mut self.its.1, medium: &mut self.its.0 };
         let (mut now_up, ctx) = (Vec::new(), &mut self.rig.ctx());
-        let airtime = Duration::from_micros(100);
-        self.receiver.receive(ms(0), PeerId(0), ppdu, got, airtime, &mut now_up, &mut hw, ctx);
+        let rate = ppdu.rate();
+        self.receiver.receive(ms(0), PeerId(0), ppdu, rate, got, &mut now_up, &mut hw, ctx);
         for pkt in now_up {
             up.push(self.rig.packets.get(pkt).seq);
             self.rig.packets.free(pkt, Fate::Delivered);

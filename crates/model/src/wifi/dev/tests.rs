@@ -30,28 +30,30 @@ fn both_directions_are_charged_with_all_tries() {
     let mut ppdu = rig.pop(ms(0), Ac::Vo);
     [500, 200].into_iter().for_each(|us| ppdu.tried(Duration::from_micros(us)));
     let (_, mut hw, mut ctx) = rig.parts();
-    assert!(!dev.tx_status(ms(1), ppdu, &mut hw, &mut ctx).any());
+    assert!(!dev.complete(ms(1), ppdu, &mut hw, &mut ctx).any());
     assert_eq!(deficit(&dev), 300 - 700);
-    // What did not come whole is not charged, nor is a management frame.
-    let mut data = crate::wifi::testing::ppdu(&mut rig.packets, [0]);
+    // Each frame is charged as if it had come alone, at MCS 7: 36 us and 48 symbols of 260 bits. What did not come whole is not charged,
+    // nor is a management frame.
+    let mut data = crate::wifi::testing::ppdu(&mut rig.packets, [0, 1, 2]);
     data.header.tid = 6;
     let mut bar = crate::wifi::testing::ppdu(&mut rig.packets, []);
     (bar.header.tid, bar.header.content) = (6, Content::Bar { start: crate::wifi::seq_window::Seq::new(0) });
-    for (is_data, whole) in [(true, 0), (true, 1), (false, 1)] {
+    for (is_data, whole) in [(true, 0), (true, 0b101), (false, 1)] {
         let ppdu = if is_data { &mut data } else { &mut bar };
         let (_, mut hw, mut ctx) = rig.parts();
+        let rate = ppdu.rate();
         dev.receive(
             ms(1),
             PeerId(0),
             ppdu,
+            rate,
             Got { whole, readable: u64::MAX },
-            Duration::from_micros(100),
             &mut Vec::new(),
             &mut hw,
             &mut ctx,
         );
     }
-    assert_eq!(deficit(&dev), -400 - 100);
+    assert_eq!(deficit(&dev), -400 - 2 * (36 + 48 * 4));
 }
 
 #[test]

@@ -248,6 +248,13 @@ impl Fq {
                 if self.active[account(tid)].is_none_or(|at| now.saturating_since(at) > ACTIVE) => {}
             _ => self.queues.tins_mut().charge(Member(tid.0), used.nanos() as i64),
         }
+        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime, recv.c ath_rx_count_airtime (4.11) - who has used
+        // up its deficit is listed, with or without frames, so that it is paid off as the rounds go on.
+        if let Scheduler::Airtime(_) = self.scheduler
+            && self.deficit(tid) <= 0
+        {
+            self.queues.tins_mut().activate(&mut self.rounds[tid.ac().index()], Member(tid.0), false);
+        }
     }
 
     /// Rate control expects a new throughput: CoDel is relaxed for slow stations, with hysteresis.

@@ -10,7 +10,9 @@ pub use htc::Htc;
 pub use legacy::Legacy;
 
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink};
+use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::config::DriverConfig;
+use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 
 /// One of the drivers; closed, because it is on the path of every packet.
@@ -122,10 +124,19 @@ impl Driver {
         }
     }
 
-    /// A station sent something.
-    pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, airtime: Duration) {
+    /// A station sent something at this rate, of which these frames came whole (a bit for each).
+    ///
+    /// It is charged for each as if it had come alone: of an aggregate with a preamble for every frame.
+    // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - reckoned from length and rate of each frame that is handed up.
+    // deviation: for rates without HT it adds a SIFS.
+    pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, ppdu: &Ppdu, rate: PhyRate, whole: u64) {
         if let Self::Fq(d) = self {
-            d.charge_rx(now, tid, airtime);
+            let came = ppdu.mpdus.iter().enumerate().filter(|(n, _)| whole >> n & 1 == 1);
+            let each = came.map(|(_, frame)| ppdu_duration_without_extension(rate, u32::from(frame.len)));
+            let used = each.fold(Duration::ZERO, |sum, takes| sum + takes);
+            if used > Duration::ZERO {
+                d.charge_rx(now, tid, used);
+            }
         }
     }
 

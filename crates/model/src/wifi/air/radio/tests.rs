@@ -1,6 +1,7 @@
 use super::*;
 use crate::vocabulary::Packets;
 use crate::wifi::air::medium::Outcome;
+use crate::wifi::rate::Probe;
 use crate::wifi::testing::{ms, ppdu, radio};
 
 const BE: usize = Ac::Be.index();
@@ -41,6 +42,27 @@ fn two_ppdus_of_sessions_or_eight_of_any_kind() {
     let in_session: Vec<_> = core::iter::from_fn(|| radio.pop(BE)).map(|p| p.header.in_session).collect();
     assert_eq!(in_session, [true, true, false, false, false, false, false, false], "first in, first out");
     assert_eq!(room(&radio), (true, true));
+}
+
+// linux: drivers/net/wireless/ath/ath9k/xmit.c bf_is_ampdu_not_probing (4.4); of the firmware behind ath9k_htc nothing of the kind is known.
+#[test]
+fn a_probe_takes_no_place_of_an_aggregate_in_ath9k() {
+    for (depth, room) in [(HardwareDepth::default(), true), (HardwareDepth::HTC, false)] {
+        let (mut medium, mut radio) = radio("radio");
+        radio.depth = depth;
+        let mut packets = Packets::new();
+        let mut probe = Box::new(ppdu(&mut packets, [0]));
+        let rate = probe.rate();
+        probe.mpdus[0].probe = Some(Probe { rate, tries: 1, second: false });
+        radio.send(ms(0), BE, probe, &mut medium);
+        assert_eq!(radio.room(Ac::Be, true), room);
+        // It goes back for another try, and out.
+        let head = radio.pop(BE).unwrap();
+        radio.put_back(BE, head);
+        assert_eq!(radio.room(Ac::Be, true), room);
+        radio.pop(BE);
+        assert!(radio.room(Ac::Be, true));
+    }
 }
 
 #[test]

@@ -140,7 +140,7 @@ fn airtime_as_ath9k_runs_it() {
         // -1100 and a quantum; 0 gets one; 2 sends its frame and leaves; then quanta until somebody has some left.
         (Done(500),    "2 2 | o0 o1 | 100 100 250"),
         // Who has used more than there was does not become new: 2 owes, 1 does not.
-        (Rx(2, 250),   "2 2 | o0 o1 | 100 100 0"),
+        (Rx(2, 250),   "2 2 | o0 o1 o2 | 100 100 0"),
         (Queue(2, 1),  "2 2 | o0 o1 o2 | 100 100 0"),
     ]);
 }
@@ -215,12 +215,27 @@ fn a_station_that_owes_waits_a_round_longer_in_ath9k() {
         (Done(400),    "0 1 | n1 o0 | 200 300 300",        "0 1 | n1 o0 | 200 300 300"),
         (Done(100),    "1 1 | n1 o0 | 100 300 300",        "1 1 | n1 o0 | 100 300 300"),
         (Done(400),    "1 0 | o0 o1 | 100 200 300",        "1 0 | o0 o1 | 100 200 300"),
-        (Rx(2, 500),   "1 0 | o0 o1 | 100 200 -200",       "1 0 | o0 o1 | 100 200 -200"),
+        (Rx(2, 500),   "1 0 | o0 o1 o2 | 100 200 -200",    "1 0 | o0 o1 | 100 200 -200"),
         (Queue(2, 4),  "1 0 | o0 o1 o2 | 100 200 -200",    "1 0 | n2 o0 o1 | 100 200 -200"),
         (Done(100),    "0 0 | o0 o1 o2 | 100 100 -200",    "0 0 | o0 o1 o2 | 100 100 100"),
         (Done(300),    "0 1 | o1 o2 o0 | 100 100 -200",    "0 1 | o1 o2 o0 | 100 100 100"),
         (Done(300),    "1 1 | o1 o2 o0 | -200 100 -200",   "1 1 | o1 o2 o0 | -200 100 100"),
         (Done(300),    "1 1 | o1 o2 o0 | 100 100 100",     "1 2 | o2 o0 o1 | -200 100 100"),
+    ]);
+}
+
+// linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - listed without frames.
+#[rustfmt::skip]
+#[test]
+fn what_a_station_owes_is_paid_off_while_it_has_no_frames_in_ath9k() {
+    compare(2, &[
+        (Queue(0, 40), " | n0 | 300 300",       " | n0 | 300 300"),
+        (Fill,         "0 0 | n0 | 300 300",    "0 0 | n0 | 300 300"),
+        (Rx(1, 700),   "0 0 | n0 o1 | 300 -400", "0 0 | n0 | 300 -400"),
+        // While 0 pays, 1 does.
+        (Done(500),    "0 0 | o0 o1 | 100 -100", "0 0 | o0 | 100 -400"),
+        (Done(500),    "0 0 | o0 | 200 200",    "0 0 | o0 | 200 -400"),
+        (Queue(1, 1),  "0 0 | n1 o0 | 200 200", "0 0 | n1 o0 | 200 -400"),
     ]);
 }
 
