@@ -137,7 +137,7 @@ impl<S: Sink> World<S> {
         datagram.ecn = tos & 3;
         let sock = datagram.to.expect("its maker has said whom it is for");
         let app = self.sockets[sock.index()].app as usize;
-        let (number, len) = (datagram.packet.number, datagram.len);
+        let (number, len, long) = (datagram.packet.number, datagram.len, datagram.long);
         let acked = datagram.packet.ranges.first().map_or(0, |&(_, end)| end - 1);
         let quic = self.quic(app);
         let (flow, at) = (quic.flow, quic.end(sock));
@@ -150,7 +150,7 @@ impl<S: Sink> World<S> {
             self.spare.push(datagram);
         }
         if !told {
-            let what = QuicTrace::Received { src, number, len, acked };
+            let what = QuicTrace::Received { src, number, len, long, acked };
             self.trace.event(now, &Trace::Quic { flow, what });
         }
         self.serve_quic(app, sock);
@@ -186,10 +186,11 @@ impl<S: Sink> World<S> {
     /// Reports a datagram that a real stack has read, or will not read.
     fn tell_received(&mut self, app: usize, at: usize, datagram: &Datagram, acked: u64) {
         let now = self.now;
-        let (number, len) = (datagram.packet.number, datagram.len);
+        let (number, len, long) = (datagram.packet.number, datagram.len, datagram.long);
         let quic = self.quic(app);
         let (flow, src) = (quic.flow, quic.ends[at].endpoint.dst);
-        self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::Received { src, number, len, acked } });
+        let what = QuicTrace::Received { src, number, len, long, acked };
+        self.trace.event(now, &Trace::Quic { flow, what });
     }
 
     /// Ends the connection that is open.
