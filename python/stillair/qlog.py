@@ -54,19 +54,43 @@ def _events(traces: Mapping[str, Sequence[Any]]) -> list[Event]:
     return sorted((event for part in parts for event in part), key=itemgetter(0))
 
 
-def _packet(number: int, length: int, frames: list[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _packet(kind: str, number: int, length: int, frames: list[Mapping[str, Any]]) -> Mapping[str, Any]:
     return {
-        "header": {"packet_type": "1RTT", "packet_number": number},
+        "header": {"packet_type": kind, "packet_number": number},
         "raw": {"length": length},
         "frames": frames,
     }
 
 
+def _long(traces: Mapping[str, Sequence[Any]], back: bool) -> dict[int, list[Mapping[str, Any]]]:
+    """Packets of the handshake, by the row of their datagram among those sent or those that came back.
+
+    What frames they have is not known.
+    """
+    found: dict[int, list[Mapping[str, Any]]] = {}
+    names = ("long_row", "long_back", "long_type", "long_number", "long_bytes")
+    for row, came_back, kind, number, length in zip(*(traces[name] for name in names), strict=True):
+        if came_back == back:
+            found.setdefault(row, []).append(_packet(kind, number, length, []))
+    return found
+
+
+def _short_bytes(length: int, long: Sequence[Mapping[str, Any]]) -> int:
+    """Bytes of a datagram that are none of its packets of the handshake: its packet 1-RTT, or none."""
+    rest: int = length - sum(packet["raw"]["length"] for packet in long)
+    return rest
+
+
 def _sent(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
+    handshake = _long(traces, back=False)
     rows = zip(traces["sent_t_s"], traces["sent_number"], traces["sent_bytes"], strict=True)
-    for at, number, length in rows:
-        frames: list[Mapping[str, Any]] = [{"frame_type": "stream", "stream_id": 0, "length": length}]
-        yield at, "transport:packet_sent", _packet(number, length, frames)
+    for row, (at, number, length) in enumerate(rows):
+        long = handshake.get(row, [])
+        for packet in long:
+            yield at, "transport:packet_sent", packet
+        if rest := _short_bytes(length, long):
+            frames: list[Mapping[str, Any]] = [{"frame_type": "stream", "stream_id": 0, "length": rest}]
+            yield at, "transport:packet_sent", _packet("1RTT", number, rest, frames)
 
 
 def _received(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
@@ -74,17 +98,27 @@ def _received(traces: Mapping[str, Sequence[Any]]) -> Iterator[Event]:
 
     Of these the newest packet is known: all up to it that were not declared lost count as acknowledged.
     """
-    sent, lost = set(traces["sent_number"]), set(traces["lost_number"])
+    # Each level of encryption has its own numbers; acknowledged and lost are said of packets 1-RTT.
+    sent_long, handshake = _long(traces, back=False), _long(traces, back=True)
+    rows_sent = enumerate(zip(traces["sent_number"], traces["sent_bytes"], strict=True))
+    sent = {number for row, (number, length) in rows_sent if _short_bytes(length, sent_long.get(row, []))}
+    lost = set(traces["lost_number"])
     known = -1
     rows = zip(traces["back_t_s"], traces["back_number"], traces["back_bytes"], traces["back_acked"], strict=True)
-    for at, number, length, largest in rows:
+    for row, (at, number, length, largest) in enumerate(rows):
+        long = handshake.get(row, [])
+        for packet in long:
+            yield at, "transport:packet_received", packet
+        rest = _short_bytes(length, long)
+        if not rest:
+            continue
         frames: list[Mapping[str, Any]] = []
         if largest > max(known, 0):
             # Not all numbers are used: quinn leaves some out on purpose.
             fresh = [n for n in range(known + 1, largest + 1) if n in sent and n not in lost]
             frames.append({"frame_type": "ack", "acked_ranges": ranges(fresh)})
             known = largest
-        yield at, "transport:packet_received", _packet(number, length, frames)
+        yield at, "transport:packet_received", _packet("1RTT", number, rest, frames)
 
 
 def ranges(numbers: Sequence[int]) -> list[list[int]]:

@@ -1,6 +1,7 @@
 """qlog of flows over QUIC, and what the paper on them asks of a run."""
 
 import json
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,21 @@ def test_a_real_stack_has_the_same_events(tmp_path: Path) -> None:
         "recovery:packet_lost",
         "recovery:metrics_updated",
     }
-    sent = {data["header"]["packet_number"] for data in named["transport:packet_sent"]}
+    kinds = {
+        name: Counter(data["header"]["packet_type"] for data in named[f"transport:packet_{name}"])
+        for name in ("sent", "received")
+    }
+    # The hello; the certificates in what is left of that datagram and in three more, the last with the first data.
+    assert (kinds["sent"]["initial"], kinds["sent"]["handshake"]) == (1, 4)
+    # The hello, an acknowledgement of the server's; acknowledgements of the certificates, and the end.
+    assert (kinds["received"]["initial"], kinds["received"]["handshake"]) == (2, 4)
+    assert set(kinds["sent"]) == set(kinds["received"]) == {"initial", "handshake", "1RTT"}
+    # A level has its own numbers, each once.
+    for name in kinds:
+        numbers = Counter(tuple(data["header"].values()) for data in named[f"transport:packet_{name}"])
+        assert max(numbers.values()) == 1
+    short = [data for data in named["transport:packet_sent"] if data["header"]["packet_type"] == "1RTT"]
+    sent = {data["header"]["packet_number"] for data in short}
     lost = {data["header"]["packet_number"] for data in named["recovery:packet_lost"]}
     acknowledged = {
         number

@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
+use stillair_model::vocabulary::{LongPacket, LongPackets};
 
 use crate::clock::StdInstant;
 use crate::ledger::Ledger;
@@ -39,6 +40,8 @@ pub(crate) struct Watch {
     last_sent: AtomicU64,
     in_flight: AtomicU64,
     ledger: Mutex<Ledger>,
+    /// Packets of the handshake in the datagram that is being made.
+    long: Mutex<LongPackets>,
 }
 
 /// No packet yet.
@@ -75,6 +78,16 @@ impl Watch {
     pub(crate) fn on_written(&self, number: u64, bytes: u64, content: &[u8]) {
         self.last_sent.store(number, Relaxed);
         self.ledger().on_written(number, bytes, content);
+    }
+
+    /// A packet of the handshake is about to be sent.
+    pub(crate) fn on_long(&self, packet: LongPacket) {
+        self.long.lock().expect("nothing panics while it holds them").push(packet);
+    }
+
+    /// The packets of the handshake since the last time.
+    pub(crate) fn take_long(&self) -> LongPackets {
+        core::mem::take(&mut *self.long.lock().expect("nothing panics while it holds them"))
     }
 
     /// Bytes in flight.

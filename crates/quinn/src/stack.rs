@@ -226,6 +226,7 @@ impl Stack for QuinnStack {
         self.settle();
         let Some(transmit) = transmit else { return false };
         out.len = transmit.size as u32;
+        out.long = self.watch.take_long();
         out.ecn = transmit.ecn.map_or(0, |ecn| ecn as u8);
         true
     }

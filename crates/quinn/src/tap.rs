@@ -10,6 +10,7 @@ use quinn_proto::crypto::{
 };
 use quinn_proto::transport_parameters::TransportParameters;
 use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
+use stillair_model::vocabulary::{LongPacket, PacketType};
 
 use crate::gate::Watch;
 
@@ -27,7 +28,7 @@ impl ClientConfig for Tap<dyn ClientConfig> {
         params: &TransportParameters,
     ) -> Result<Box<dyn Session>, ConnectError> {
         let inner = self.inner.clone().start_session(version, server_name, params)?;
-        Ok(Box::new(Tapped { inner, watch: self.watch.clone(), keys: 0 }))
+        Ok(Box::new(Tapped { inner, watch: self.watch.clone() }))
     }
 }
 
@@ -40,15 +41,13 @@ impl ServerConfig for Tap<dyn ServerConfig> {
     }
     fn start_session(self: Arc<Self>, version: u32, params: &TransportParameters) -> Box<dyn Session> {
         let inner = self.inner.clone().start_session(version, params);
-        Box::new(Tapped { inner, watch: self.watch.clone(), keys: 0 })
+        Box::new(Tapped { inner, watch: self.watch.clone() })
     }
 }
 
 struct Tapped {
     inner: Box<dyn Session>,
     watch: Arc<Watch>,
-    /// Levels that the handshake has opened: the second is the application's.
-    keys: u8,
 }
 
 impl Tapped {
@@ -56,11 +55,15 @@ impl Tapped {
         let tap = |inner| Box::new(TappedKey { inner, watch: self.watch.clone() }) as Box<dyn PacketKey>;
         KeyPair { local: tap(local), remote: tap(remote) }
     }
+
+    fn tap_keys(&self, Keys { header, packet }: Keys) -> Keys {
+        Keys { header, packet: self.tap(packet) }
+    }
 }
 
 impl Session for Tapped {
     fn initial_keys(&self, dst_cid: &ConnectionId, side: Side) -> Keys {
-        self.inner.initial_keys(dst_cid, side)
+        self.tap_keys(self.inner.initial_keys(dst_cid, side))
     }
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
         self.inner.handshake_data()
@@ -84,10 +87,8 @@ impl Session for Tapped {
         self.inner.transport_parameters()
     }
     fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
-        let Keys { header, packet } = self.inner.write_handshake(buf)?;
-        self.keys += 1;
-        let packet = if self.keys == 2 { self.tap(packet) } else { packet };
-        Some(Keys { header, packet })
+        let keys = self.inner.write_handshake(buf)?;
+        Some(self.tap_keys(keys))
     }
     fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
         let keys = self.inner.next_1rtt_keys()?;
@@ -114,12 +115,19 @@ struct TappedKey {
 impl PacketKey for TappedKey {
     fn encrypt(&self, packet: u64, buf: &mut [u8], header_len: usize) {
         let content = header_len..buf.len() - self.inner.tag_len();
-        self.watch.on_written(packet, buf.len() as u64, &buf[content]);
+        match PacketType::of(buf[0]) {
+            PacketType::OneRtt => self.watch.on_written(packet, buf.len() as u64, &buf[content]),
+            kind => {
+                self.watch.on_long(LongPacket { kind, number: packet as u32, len: buf.len() as u16 });
+            }
+        }
         self.inner.encrypt(packet, buf, header_len);
     }
     fn decrypt(&self, packet: u64, header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
         self.inner.decrypt(packet, header, payload)?;
-        self.watch.ledger().on_received(payload);
+        if PacketType::of(header[0]) == PacketType::OneRtt {
+            self.watch.ledger().on_received(payload);
+        }
         Ok(())
     }
     fn tag_len(&self) -> usize {

@@ -24,7 +24,7 @@ pub use kind::Kind;
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
 pub use packet::{NewPacket, Packet, Packets, Pkt, TTL, linear_truesize};
 pub use qos::Ac;
-pub use quic::{AckFrame, Datagram, QuicFrame, QuicPacket};
+pub use quic::{AckFrame, Datagram, LongPacket, LongPackets, PacketType, QuicFrame, QuicPacket};
 pub use rng::{Seed, Stream};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};
 pub use time::{Duration, Instant};

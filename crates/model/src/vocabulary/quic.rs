@@ -24,14 +24,95 @@ pub struct Datagram {
     pub packet: QuicPacket,
     /// The bytes, if a real stack made them; of the model's datagram, empty.
     pub bytes: Vec<u8>,
+    /// The packets of the handshake in them, if the stack tells. What is left of the datagram is a packet of type 1-RTT.
+    pub long: LongPackets,
 }
 
 impl Datagram {
     /// Makes it empty, but keeps its memory.
     pub fn clear(&mut self) {
         (self.len, self.ecn, self.to, self.connection) = (0, 0, None, 0);
+        self.long = LongPackets::default();
         self.packet.clear();
         self.bytes.clear();
+    }
+}
+
+/// The type of a packet of QUIC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PacketType {
+    /// First flight of either side, and what belongs to it.
+    Initial,
+    /// Data before the handshake, with the keys of a former connection.
+    ZeroRtt,
+    /// The rest of the handshake.
+    Handshake,
+    /// A server that wants the client's address proved first.
+    Retry,
+    /// Everything after the handshake.
+    OneRtt,
+}
+
+impl PacketType {
+    /// By the first byte of a packet.
+    // spec: rfc9000 17.2, 17.3.1 - the highest bit says that the header is long, and then the third and fourth which type it
+    // is: Initial, 0-RTT, Handshake, Retry. Neither is changed by the protection of headers (rfc9001 5.4.1). A short header is
+    // of 1-RTT.
+    #[inline]
+    pub fn of(first: u8) -> Self {
+        match first >> 4 & 0b1011 {
+            0b1000 => Self::Initial,
+            0b1001 => Self::ZeroRtt,
+            0b1010 => Self::Handshake,
+            0b1011 => Self::Retry,
+            _ => Self::OneRtt,
+        }
+    }
+
+    /// Its name in qlog.
+    // spec: draft-ietf-quic-qlog-quic-events - PacketType.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::ZeroRtt => "0RTT",
+            Self::Handshake => "handshake",
+            Self::Retry => "retry",
+            Self::OneRtt => "1RTT",
+        }
+    }
+}
+
+/// A packet with a long header, in a datagram of which it is a part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LongPacket {
+    /// Its type.
+    pub kind: PacketType,
+    /// Its number, among those of its level of encryption.
+    pub number: u32,
+    /// How long it is with header and tag, in bytes.
+    pub len: u16,
+}
+
+/// The packets with long headers in a datagram, in order: one of each level of the handshake at most.
+// spec: rfc9000 12.2 - packets that have a length come first, since a packet with a short header ends with its datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LongPackets([Option<LongPacket>; 2]);
+
+impl LongPackets {
+    /// Adds the next packet.
+    pub fn push(&mut self, packet: LongPacket) {
+        let free = self.0.iter_mut().find(|place| place.is_none());
+        *free.expect("a packet of each level at most") = Some(packet);
+    }
+
+    /// The packets in order.
+    pub fn iter(&self) -> impl Iterator<Item = LongPacket> + '_ {
+        self.0.iter().copied().flatten()
+    }
+
+    /// Bytes of them all.
+    pub fn bytes(&self) -> u32 {
+        self.iter().map(|packet| u32::from(packet.len)).sum()
     }
 }
 
@@ -117,5 +198,25 @@ impl QuicFrame {
     // spec: rfc9000 13.2 - all but ACK, PADDING and CONNECTION_CLOSE.
     pub fn is_ack_eliciting(&self) -> bool {
         !matches!(self, Self::Close | Self::StopWaiting { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // spec: rfc9001 A.2 to A.5 - the first bytes of its examples, before protection and after, and rfc9000 17.2.3 for the type that
+    // is not among them.
+    #[test]
+    fn types_by_the_first_byte() {
+        for (bytes, kind) in [
+            (&[0xc3, 0xc0, 0xc1, 0xcf][..], PacketType::Initial),
+            (&[0xd0, 0xdf], PacketType::ZeroRtt),
+            (&[0xe0, 0xef], PacketType::Handshake),
+            (&[0xff, 0xf0], PacketType::Retry),
+            (&[0x42, 0x4c, 0x5f, 0x7f, 0x40], PacketType::OneRtt),
+        ] {
+            assert!(bytes.iter().all(|&first| PacketType::of(first) == kind), "{kind:?}");
+        }
     }
 }

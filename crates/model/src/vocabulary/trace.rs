@@ -7,6 +7,7 @@ use super::frames::{FrameView, PpduTry};
 use super::ids::{Addr, FlowId, PlaceId};
 use super::kind::Kind;
 use super::packet::{Packets, Pkt};
+use super::quic::LongPackets;
 use super::time::{Duration, Instant};
 
 /// One thing that happened.
@@ -70,19 +71,23 @@ pub enum QuicTrace {
     Sent {
         /// Address of that host.
         src: Addr,
-        /// Its packet number, or zero if the stack does not tell.
+        /// Its packet number, or zero if the stack does not tell; where it has several packets, that of the last one.
         number: u64,
         /// Bytes of UDP payload.
         len: u32,
+        /// What of them are packets of the handshake, if the stack tells.
+        long: LongPackets,
     },
     /// A datagram came to a host.
     Received {
         /// Address of the host that made it.
         src: Addr,
-        /// Its packet number, or zero if the stack does not tell.
+        /// Its packet number, or zero if the stack does not tell; where it has several packets, that of the last one.
         number: u64,
         /// Bytes of UDP payload.
         len: u32,
+        /// What of them are packets of the handshake, if the stack tells.
+        long: LongPackets,
         /// The newest packet that it acknowledges, or zero if it does not or the stack does not tell.
         acked: u64,
     },

@@ -115,9 +115,8 @@ pub struct Seen {
     pub ends: u64,
     /// Hash of every datagram: when, from whom, length and bytes.
     pub hash: u64,
-    /// Lengths of the datagrams of each end until the client could send data.
-    #[cfg_attr(not(feature = "tls"), allow(dead_code, reason = "only the tests of TLS look at it"))]
-    pub handshake: [Vec<u32>; 2],
+    /// The datagrams of each end until the client could send data.
+    pub handshake: [Vec<Datagram>; 2],
     /// Hash of every datagram's time, sender and length alone.
     pub shape: u64,
     /// The client's and the server's state at the end.
@@ -197,7 +196,7 @@ pub fn download<S: Stack>(ends: &mut [S; 2], bytes: u64, streams: u64, paths: [F
                     hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
                 }
                 if established.is_none() {
-                    handshake[i].push(out.len);
+                    handshake[i].push(out.clone());
                 }
                 if i == 1 && established.is_some() && out.len > 600 {
                     data.push(now);

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use stillair_quinn::Settings;
 
 use super::bench::{Fifo, download};
+use super::headers::agree;
 use super::{ends, plain};
 use stillair_model::transport::quic::{Stack, StackEvent};
 
@@ -61,6 +62,7 @@ proptest! {
         let settings = Settings { pacing, ..Settings::QUINN };
         let seen = download(&mut ends(settings, seed), bytes, streams, [path; 2], seed);
         prop_assert_eq!(seen.ends, streams);
+        agree(&seen);
         prop_assert_eq!(seen.read.into_values().collect::<Vec<_>>(), vec![bytes; streams as usize]);
     }
 }

@@ -6,6 +6,7 @@ mod by_delay;
 mod cross_check;
 mod delivery;
 mod gate;
+mod headers;
 mod own;
 mod table;
 #[cfg(feature = "tls")]

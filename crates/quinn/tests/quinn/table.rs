@@ -1,7 +1,7 @@
 //! A transfer of 10 MB over 50 Mbit/s, 8 ms and a FIFO of 300 kB, by settings.
 
 use stillair_model::vocabulary::Duration;
-use stillair_quinn::{AckFrequency, Congestion, Settings};
+use stillair_quinn::{AckFrequency, Congestion, Settings, SimNull};
 
 use super::bench::Seen;
 use super::plain;
@@ -13,9 +13,11 @@ const TENTH: Option<AckFrequency> =
 /// to be met within 1 %; then what is seen here and stays as it is: goodput, acknowledgements that the sender of the data
 /// received, and the share of the gaps between its datagrams that are below 100 us, in thousandths. Without pacing these are
 /// the prototype's too, within 1.1 %. With pacing they are not: the prototype had 841 acknowledgements of ten packets and gaps
-/// of 540 and 890, as without, so its pacer did nothing after the start. Here it does, where the next test shows it and
-/// where quinn's rule has it: link, settings and delays are the same, as the rows without pacing say. The prototype is
-/// not there any more to be asked.
+/// of 540 and 890, almost as without. Its pacer did nothing after the start: with the gate opened at 100 ms, and a handshake of
+/// one round trip, all rows but BBR's are the prototype's here (3,562 and 837 acknowledgements, gaps of 538 and 887). Why its
+/// pacer was idle then was not found: neither datagrams asked for by ten in place of one, nor timers of 1 ms, other seeds,
+/// another first size or a faster way back bring the gaps with pacing near its own, and the prototype is not there any more
+/// to be asked.
 #[test]
 fn transfers_are_as_those_of_the_library_by_itself() {
     let q = Settings::QUINN;
@@ -33,6 +35,27 @@ fn transfers_are_as_those_of_the_library_by_itself() {
         let found = [seen.kbps(), acks, seen.gaps_below(100)];
         assert_eq!(found, expected, "{name}");
         assert!(found[0].abs_diff(alone) * 100 <= alone, "{name}: {} for {alone}", found[0]);
+    }
+}
+
+/// The prototype's chain of certificates did not cost a round trip. With such a one the transfer ends in the millisecond in
+/// which the prototype's did, and the most datagrams at one instant are its own too: 10 and 19, and 20 with a window of 32.
+/// Rows: when all is read, in us; the greatest burst.
+#[test]
+fn a_handshake_of_one_round_trip_ends_when_the_prototype_did() {
+    let q = Settings { handshake: SimNull { certificates: 700, ..SimNull::TLS }, ..Settings::QUINN };
+    for (name, settings, prototype_ms, expected) in [
+        ("default", q, 1_698, (1_698_738, 10)),
+        ("tenth", Settings { ack_frequency: TENTH, ..q }, 1_703, (1_702_915, 18)),
+        ("no pacing", Settings { pacing: false, ..q }, 1_697, (1_697_770, 10)),
+        ("both", Settings { ack_frequency: TENTH, pacing: false, ..q }, 1_702, (1_702_147, 19)),
+        ("window 32", Settings { initial_window: Some(32 * 1_460), ..q }, 1_688, (1_688_179, 20)),
+        ("NewReno", Settings { congestion: Congestion::NewReno, ..q }, 1_699, (1_698_617, 10)),
+    ] {
+        let seen = plain(settings);
+        let done = seen.done.nanos() / 1_000;
+        assert_eq!((done, seen.burst()), expected, "{name}");
+        assert!(done.abs_diff(prototype_ms * 1_000) < 1_000, "{name}: {done} us for {prototype_ms} ms");
     }
 }
 

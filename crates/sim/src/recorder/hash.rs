@@ -49,7 +49,9 @@ impl TraceHash {
 #[inline]
 fn quic(flow: u32, what: QuicTrace) -> (u64, u64) {
     let (kind, high) = match what {
-        QuicTrace::Sent { src, number, len } => (0, u64::from(src.0) << 48 ^ number << 16 ^ u64::from(len)),
+        QuicTrace::Sent { src, number, len, .. } => {
+            (0, u64::from(src.0) << 48 ^ number << 16 ^ u64::from(len))
+        }
         QuicTrace::Received { src, number, len, .. } => {
             (1, u64::from(src.0) << 48 ^ number << 16 ^ u64::from(len))
         }

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 use stillair_model::transport::quic::Snapshot;
-use stillair_model::vocabulary::{Addr, Duration, FlowId, Instant, QuicTrace};
+use stillair_model::vocabulary::{Addr, Duration, FlowId, Instant, LongPackets, QuicTrace};
 
 /// Width of the bins of gaps between datagrams.
 const GAP_BIN: Duration = Duration::from_micros(10);
@@ -59,6 +59,13 @@ pub struct QuicTraces {
     back_bytes: Vec<u32>,
     /// The newest packet that each acknowledges, or 0.
     back_acked: Vec<u64>,
+    /// Packets of the handshake, if the stack tells: the row of their datagram above, whether that is one of those that came
+    /// back, and of each packet its type as qlog names it, number and bytes. What is left of a datagram is its packet 1-RTT.
+    long_row: Vec<usize>,
+    long_back: Vec<bool>,
+    long_type: Vec<&'static str>,
+    long_number: Vec<u32>,
+    long_bytes: Vec<u16>,
     /// Packets declared lost.
     lost_t_s: Vec<f64>,
     lost_number: Vec<u64>,
@@ -68,6 +75,18 @@ pub struct QuicTraces {
     in_flight_bytes: Vec<u64>,
     srtt_ms: Vec<f64>,
     slow_start: Vec<bool>,
+}
+
+impl QuicTraces {
+    fn long(&mut self, row: usize, back: bool, long: LongPackets) {
+        for packet in long.iter() {
+            self.long_row.push(row);
+            self.long_back.push(back);
+            self.long_type.push(packet.kind.name());
+            self.long_number.push(packet.number);
+            self.long_bytes.push(packet.len);
+        }
+    }
 }
 
 impl QuicRecord {
@@ -95,14 +114,17 @@ impl QuicRecord {
     /// Takes note of an event.
     pub fn event(&mut self, now: Instant, what: QuicTrace) {
         match what {
-            QuicTrace::Sent { src, number, len } if src == self.sender => self.sent(now, number, len),
+            QuicTrace::Sent { src, number, len, long } if src == self.sender => {
+                self.sent(now, number, len, long);
+            }
             QuicTrace::Sent { .. } => {}
             QuicTrace::Received { src, number, len, .. } if src == self.sender => {
                 self.received(now, number, len);
             }
-            QuicTrace::Received { number, len, acked, .. } => {
+            QuicTrace::Received { number, len, long, acked, .. } => {
                 self.back += 1;
                 if let Some(t) = &mut self.traces {
+                    t.long(t.back_t_s.len(), true, long);
                     t.back_t_s.push(now.secs_f64());
                     t.back_number.push(number);
                     t.back_bytes.push(len);
@@ -138,8 +160,9 @@ impl QuicRecord {
         }
     }
 
-    fn sent(&mut self, now: Instant, number: u64, len: u32) {
+    fn sent(&mut self, now: Instant, number: u64, len: u32, long: LongPackets) {
         if let Some(t) = &mut self.traces {
+            t.long(t.sent_t_s.len(), false, long);
             t.sent_t_s.push(now.secs_f64());
             t.sent_number.push(number);
             t.sent_bytes.push(len);
@@ -284,8 +307,9 @@ mod tests {
         let us = |n| Instant::ZERO + Duration::from_micros(n);
         let (server, client) = (Addr(1), Addr(2));
         let mut r = QuicRecord::new(server, false);
-        let sent = |src, number| QuicTrace::Sent { src, number, len: 1_000 };
-        let got = |src, number| QuicTrace::Received { src, number, len: 1_000, acked: 0 };
+        let long = LongPackets::default();
+        let sent = |src, number| QuicTrace::Sent { src, number, len: 1_000, long };
+        let got = |src, number| QuicTrace::Received { src, number, len: 1_000, long, acked: 0 };
         // The handshake does not count.
         r.event(ms(1), sent(server, 1));
         r.event(ms(2), got(server, 1));

@@ -64,7 +64,8 @@ fn show_quic<S: Sink>(now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
     if hot.kind == Kind::Quic && hot.ttl == TTL {
         let (flow, src) = (hot.flow, hot.src);
         let datagram = ctx.packets.quic(p);
-        let what = QuicTrace::Sent { src, number: datagram.packet.number, len: datagram.len };
+        let what =
+            QuicTrace::Sent { src, number: datagram.packet.number, len: datagram.len, long: datagram.long };
         ctx.trace.event(now, &Trace::Quic { flow, what });
     }
 }

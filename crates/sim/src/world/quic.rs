@@ -120,7 +120,6 @@ impl QuicApp {
                 stack.connect(now);
             }
             end.stack = Some(stack);
-            end.waiting.clear();
             end.established = false;
         }
     }
@@ -138,19 +137,20 @@ impl<S: Sink> World<S> {
         datagram.ecn = tos & 3;
         let sock = datagram.to.expect("its maker has said whom it is for");
         let app = self.sockets[sock.index()].app as usize;
-        let (number, len) = (datagram.packet.number, datagram.len);
+        let (number, len, long) = (datagram.packet.number, datagram.len, datagram.long);
         let acked = datagram.packet.ranges.first().map_or(0, |&(_, end)| end - 1);
         let quic = self.quic(app);
         let (flow, at) = (quic.flow, quic.end(sock));
+        let current = datagram.connection == quic.connection;
         // What a real stack is told it has to read first.
-        let told = datagram.connection == quic.connection && quic.ends[at].reads();
-        if datagram.connection == quic.connection {
+        let told = current && quic.ends[at].reads();
+        if current {
             quic.ends[at].waiting.push_back(datagram);
         } else {
             self.spare.push(datagram);
         }
         if !told {
-            let what = QuicTrace::Received { src, number, len, acked };
+            let what = QuicTrace::Received { src, number, len, long, acked };
             self.trace.event(now, &Trace::Quic { flow, what });
         }
         self.serve_quic(app, sock);
@@ -165,10 +165,32 @@ impl<S: Sink> World<S> {
     /// Opens a connection for what is to be loaded.
     pub(super) fn quic_connect(&mut self, app: usize) {
         let now = self.now;
+        self.forget_waiting(app, 0);
+        self.forget_waiting(app, 1);
         let quic = self.quic(app);
         quic.connect(now);
         let socks = [quic.ends[0].sock, quic.ends[1].sock];
         socks.into_iter().for_each(|sock| self.serve_quic(app, sock));
+    }
+
+    /// What waits for the stack of a former connection has come, and nobody will read it.
+    fn forget_waiting(&mut self, app: usize, at: usize) {
+        while let Some(datagram) = self.quic(app).ends[at].waiting.pop_front() {
+            if self.quic(app).ends[at].reads() {
+                self.tell_received(app, at, &datagram, 0);
+            }
+            self.spare.push(datagram);
+        }
+    }
+
+    /// Reports a datagram that a real stack has read, or will not read.
+    fn tell_received(&mut self, app: usize, at: usize, datagram: &Datagram, acked: u64) {
+        let now = self.now;
+        let (number, len, long) = (datagram.packet.number, datagram.len, datagram.long);
+        let quic = self.quic(app);
+        let (flow, src) = (quic.flow, quic.ends[at].endpoint.dst);
+        let what = QuicTrace::Received { src, number, len, long, acked };
+        self.trace.event(now, &Trace::Quic { flow, what });
     }
 
     /// Ends the connection that is open.
@@ -200,12 +222,8 @@ impl<S: Sink> World<S> {
             let Some(mut datagram) = self.quic(app).ends[at].waiting.pop_front() else { break };
             stack.on_datagram(now, &mut datagram);
             if let Engine::Other(_) = stack {
-                let (number, len) = (datagram.packet.number, datagram.len);
-                let quic = self.quic(app);
-                let (flow, src) = (quic.flow, quic.ends[at].endpoint.dst);
                 let acked = stack.take_acked().unwrap_or(0);
-                let what = QuicTrace::Received { src, number, len, acked };
-                self.trace.event(now, &Trace::Quic { flow, what });
+                self.tell_received(app, at, &datagram, acked);
             }
             datagram.clear();
             self.spare.push(datagram);
