@@ -8,6 +8,7 @@ pub mod aqm;
 pub mod fair;
 pub mod metrics;
 pub mod node;
+pub mod offload;
 pub mod qdisc;
 pub mod transport;
 pub mod vocabulary;

@@ -1,7 +1,8 @@
 //! Requests that are sent back, over ICMP or UDP, at a steady interval.
 
-use super::{Endpoint, IPV4_HEADER, UDP_HEADER, linear_truesize};
-use crate::vocabulary::{Duration, Instant, Kind, NewPacket, SockId};
+use crate::vocabulary::{
+    Duration, Endpoint, IPV4_HEADER, Instant, Kind, NewPacket, SockId, UDP_HEADER, linear_truesize,
+};
 
 /// A pinging application.
 #[derive(Debug)]

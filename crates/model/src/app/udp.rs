@@ -1,7 +1,8 @@
 //! A source of UDP datagrams in bursts, over a socket with a send buffer.
 
-use super::{Endpoint, IPV4_HEADER, UDP_HEADER};
-use crate::vocabulary::{Bytes, Duration, Instant, Kind, NewPacket, Rate, SockId, Stream};
+use crate::vocabulary::{
+    Bytes, Duration, Endpoint, IPV4_HEADER, Instant, Kind, NewPacket, Rate, SockId, Stream, UDP_HEADER,
+};
 
 /// How the times between bursts are distributed; the mean follows from rate, payload and burst.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -1,7 +1,8 @@
 //! A telephone call, one way: G.711 over RTP.
 
-use super::{Endpoint, IPV4_HEADER, UDP_HEADER, linear_truesize};
-use crate::vocabulary::{Duration, Instant, Kind, NewPacket, SockId};
+use crate::vocabulary::{
+    Duration, Endpoint, IPV4_HEADER, Instant, Kind, NewPacket, SockId, UDP_HEADER, linear_truesize,
+};
 
 /// Bytes of a packet's payload: 20 ms of G.711 at 64 kbit/s and the header of RTP.
 // spec: rfc3551 4.5.14 - 8 bits a sample at 8 kHz; table 1 - 20 ms a packet unless agreed on; rfc3550 5.1 - 12 bytes.

@@ -1,7 +1,7 @@
 //! An interface's transmit queues: a queueing discipline each, the slot for packets that the device turned down, and
 //! the loop that feeds the device.
 
-use super::gso;
+use crate::offload::gso;
 use crate::qdisc::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, Sink, Stream};
 

@@ -19,7 +19,7 @@ use super::{Enqueue, QdiscStats, Wake};
 use crate::aqm::cobalt::Blue;
 use crate::fair::flow_queues::Salt;
 use crate::fair::longest::{Longest, Place, Queues};
-use crate::node::gso;
+use crate::offload::gso;
 use crate::vocabulary::{
     Addr, Ctx, Duration, ETHERNET_HEADER, Instant, Packets, Pkt, PlaceId, Rate, Reason, Sink,
 };

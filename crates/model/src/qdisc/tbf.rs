@@ -6,7 +6,7 @@
 
 use super::htb::Pace;
 use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
-use crate::node::gso;
+use crate::offload::gso;
 use crate::vocabulary::{Ctx, Duration, ETHERNET_HEADER, Instant, Pkt, PlaceId, Rate, Reason, Sink, skb_len};
 
 /// The second bucket.

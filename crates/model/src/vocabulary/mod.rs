@@ -1,5 +1,6 @@
 //! The words every other room speaks: time, units, ids, random streams, packets, categories, trace.
 
+mod endpoint;
 mod fate;
 mod frames;
 mod ids;
@@ -14,6 +15,7 @@ mod time;
 mod trace;
 mod units;
 
+pub use endpoint::{Endpoint, IPV4_HEADER, UDP_HEADER};
 pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{
     AnswerView, ContentView, FrameView, GuardView, Headers, KeptHeaders, MpduView, PpduKind, PpduTry,

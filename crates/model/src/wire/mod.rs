@@ -4,7 +4,7 @@ mod bql;
 
 use std::collections::VecDeque;
 
-use crate::node::gso;
+use crate::offload::gso;
 use crate::vocabulary::{
     Bytes, Ctx, Duration, IfId, Instant, Kind, Packet, Packets, Pkt, Rate, SockId, linear_truesize, skb_len,
 };

@@ -2,8 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use stillair_model::app::{IPV4_HEADER, UDP_HEADER};
-use stillair_model::vocabulary::{Headers, Kind};
+use stillair_model::vocabulary::{Headers, IPV4_HEADER, Kind, UDP_HEADER};
 
 use super::body::Body;
 use super::mac::Mac;

@@ -1,7 +1,6 @@
 //! The TCP header as bytes, and what a capture must know of a connection to write it.
 
-use stillair_model::app::IPV4_HEADER;
-use stillair_model::vocabulary::{Headers, TcpFlags, TcpHeader};
+use stillair_model::vocabulary::{Headers, IPV4_HEADER, TcpFlags, TcpHeader};
 
 use super::ports::later_port;
 

@@ -3,7 +3,7 @@
 use stillair_model::node::classify::classify;
 use stillair_model::node::interface::{Port, TxQueue};
 use stillair_model::node::routes::Route;
-use stillair_model::node::{gro, gso};
+use stillair_model::offload::{gro, gso};
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
     Ac, Ctx, Fate, FrameView, Headers, IfId, Instant, Kind, NewPacket, NodeId, Pkt, PktList, QuicTrace,

@@ -6,10 +6,10 @@ mod stacks;
 
 use std::collections::VecDeque;
 
-use stillair_model::app::{Endpoint, IPV4_HEADER, UDP_HEADER, linear_truesize};
 use stillair_model::transport::quic::{Connection, Engine, HostCost, Role, Stack, StackEvent};
 use stillair_model::vocabulary::{
-    Datagram, FlowId, Instant, Kind, NewPacket, NodeId, Pkt, QuicTrace, Sink, SockId, Trace,
+    Datagram, Endpoint, FlowId, IPV4_HEADER, Instant, Kind, NewPacket, NodeId, Pkt, QuicTrace, Sink, SockId,
+    Trace, UDP_HEADER, linear_truesize,
 };
 
 use super::World;

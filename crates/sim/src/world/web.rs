@@ -1,12 +1,13 @@
 //! Web pages in the world: the connections of a page, opened for each load, and what both their ends do.
 
-use stillair_model::app::{
-    Endpoint, IPV4_HEADER, QUERY_PAYLOAD, UDP_HEADER, WORKERS, Web, WebAction, linear_truesize,
-};
+use stillair_model::app::{QUERY_PAYLOAD, WORKERS, Web, WebAction};
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::{State, Tcp};
-use stillair_model::vocabulary::{FlowId, Kind, NewPacket, NodeId, Sink, SockId, Stream, Trace};
+use stillair_model::vocabulary::{
+    Endpoint, FlowId, IPV4_HEADER, Kind, NewPacket, NodeId, Sink, SockId, Stream, Trace, UDP_HEADER,
+    linear_truesize,
+};
 
 use super::World;
 use super::sockets::{Protocol, Socket};

@@ -8,9 +8,8 @@ use super::info::TcpInfo;
 use super::receiver::{Check, Path, Receiver};
 use super::sender::Sender;
 use super::{AckIn, Outlet};
-use crate::app::Endpoint;
 use crate::transport::cc::{Cc, Controller};
-use crate::vocabulary::{Addr, Instant, SockId, Stream, TcpFlags, TcpHeader};
+use crate::vocabulary::{Addr, Endpoint, Instant, SockId, Stream, TcpFlags, TcpHeader};
 use handshake::Handshake;
 use port::{Face, Port};
 

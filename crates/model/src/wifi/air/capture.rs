@@ -19,7 +19,7 @@ impl Capture {
     /// That of `radios` radios with a threshold in thousandths of a decibel; `level` is that of the first radio at the second, in
     /// thousandths of a dBm.
     pub fn new(threshold: u32, radios: usize, level: impl Fn(usize, usize) -> i32) -> Self {
-        let ratio = |millibel: f64| pow(10.0, millibel / 10_000.0);
+        let ratio = |millidecibel: f64| pow(10.0, millidecibel / 10_000.0);
         let femtowatts = |n: usize| {
             let dbm = f64::from(level(n / radios, n % radios));
             // Never nothing, so that ratios mean something, and never so much that a sum of them could overflow.

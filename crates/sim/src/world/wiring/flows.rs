@@ -1,14 +1,15 @@
 //! Applications and sockets at the ends of the flows.
 
 use stillair_model::app::{
-    Bulk, BulkParams, Endpoint, Gap, Ping, UdpSource, UdpSourceParams, Voip, WORKERS, Web, WebParams,
-    linear_truesize,
+    Bulk, BulkParams, Gap, Ping, UdpSource, UdpSourceParams, Voip, WORKERS, Web, WebParams,
 };
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::quic::Role;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{Duration, FlowId, Instant, NodeId, Seed, SockId};
+use stillair_model::vocabulary::{
+    Duration, Endpoint, FlowId, Instant, NodeId, Seed, SockId, linear_truesize,
+};
 
 use super::super::apps::{App, AppKind};
 use super::super::quic::{End as QuicEnd, Job, Load, QuicApp, Stacks};

@@ -1,10 +1,11 @@
 //! Where a socket's segments become packets: addresses, acknowledgement and options are added here.
 
-use crate::app::{Endpoint, IPV4_HEADER, linear_truesize};
 use crate::qdisc::Enqueue;
 use crate::transport::tcp::receiver::{Receiver, TIMESTAMP_OPTION};
 use crate::transport::tcp::{Emit, Outlet, SegmentOut};
-use crate::vocabulary::{Instant, Kind, NewPacket, SockId, TcpFlags, TcpHeader};
+use crate::vocabulary::{
+    Endpoint, IPV4_HEADER, Instant, Kind, NewPacket, SockId, TcpFlags, TcpHeader, linear_truesize,
+};
 
 /// Bytes of a TCP header without options.
 const TCP_HEADER: u32 = 20;

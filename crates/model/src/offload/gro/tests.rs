@@ -139,7 +139,7 @@ fn what_is_merged_and_split_again_is_the_same() {
     merge(&mut ps, &mut batch);
     assert_eq!(batch.len(), 1);
     let mut rows = Vec::new();
-    crate::node::gso::split(&mut ps, batch[0], |ps, p| {
+    crate::offload::gso::split(&mut ps, batch[0], |ps, p| {
         rows.push((ps.get(p).seq, ps.get(p).len, ps.tcp(p).flags.has(TcpFlags::PSH)));
         ps.free(p, Fate::Delivered);
     });
