@@ -1,7 +1,7 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
 use super::deadlines::Deadlines;
-use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
+use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::Got;
 use crate::wifi::driver::Driver;

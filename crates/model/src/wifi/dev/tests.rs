@@ -1,5 +1,5 @@
 use super::*;
-use crate::vocabulary::Rate;
+use crate::vocabulary::{Duration, Rate};
 use crate::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler};
 use crate::wifi::testing::{Rig, ms, peer};
 
