@@ -263,6 +263,7 @@ impl Pair {
             let acknowledged = whole != 0 && fate.acked;
             let airtime = ppdu_duration(ppdu.rate(), ppdu.bytes, self.timing.band);
             ppdu.tried(airtime);
+            let rate = ppdu.rate();
             let again = !acknowledged && ppdu.next_try();
             let outcome = if again { Outcome::Failed } else { Outcome::Finished };
             let more = again || self.sides[side].radio.queued(queue) > 0;
@@ -277,8 +278,8 @@ impl Pair {
                     self.now,
                     PeerId(0),
                     &mut ppdu,
+                    rate,
                     Got { whole, readable: u64::MAX },
-                    airtime,
                     &mut up,
                     hw,
                     ctx,

@@ -125,7 +125,7 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
         let (kind, carries_data) = match flow.kind {
             FlowKind::Udp { .. } => ("udp", true),
             FlowKind::Tcp { .. } => ("tcp", true),
-            FlowKind::Voip => ("voip", true),
+            FlowKind::Voip { .. } => ("voip", true),
             FlowKind::Web { .. } => ("web", true),
             FlowKind::Quic(_) => ("quic", true),
             FlowKind::Ping { .. } => ("ping", false),

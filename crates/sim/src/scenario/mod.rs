@@ -412,7 +412,10 @@ pub enum FlowKind {
         write_size: u32,
     },
     /// A telephone call in one direction.
-    Voip,
+    Voip {
+        /// Time between packets.
+        interval: Duration,
+    },
     /// A client that loads a page over and over; the flow's receiver serves it.
     Web {
         /// The page.

@@ -170,7 +170,7 @@ impl Scenario {
                 "page": quic::page(page),
                 "interval_ns": interval.nanos(),
             }),
-            FlowKind::Voip => json!({ "kind": "voip" }),
+            FlowKind::Voip { interval } => json!({ "kind": "voip", "interval_ns": interval.nanos() }),
             FlowKind::Quic(flow) => quic::flow(flow),
             FlowKind::Ping { interval, payload } => ping("ping", *interval, *payload),
             FlowKind::UdpPing { interval, payload } => ping("udp_ping", *interval, *payload),

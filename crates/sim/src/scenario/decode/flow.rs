@@ -1,5 +1,6 @@
 //! Flows: who sends what to whom, and when.
 
+use stillair_model::app::VOIP_INTERVAL;
 use stillair_model::transport::cc::NAMES;
 use stillair_model::vocabulary::{Duration, Rate};
 
@@ -121,8 +122,18 @@ static TCP: Shape = Shape {
 
 static VOIP: Shape = Shape {
     title: "Flow of kind voip",
-    about: "A telephone call in one direction: 172 bytes of G.711 over RTP every 20 ms.",
-    groups: &[&[Key::tag("kind", "voip")], mark::COMMON],
+    about: "A telephone call in one direction: G.711 over RTP, 172 bytes every 20 ms.",
+    groups: &[
+        &[Key::tag("kind", "voip")],
+        mark::COMMON,
+        &[Key::or(
+            "interval",
+            Form::Times { least: "1 ms", most: Some("1 s"), why: "what a packet can hold" },
+            "20 ms",
+            "time between packets, and the speech in each: 8 bytes a millisecond and 12 of header; 10 ms is the call of D-ITG, and so of Flent \
+             before 1.2",
+        )],
+    ],
 };
 
 static WEB: Shape = Shape {
@@ -243,7 +254,7 @@ fn one(
                 write_size: section.or("write_size", IPERF_WRITE)?,
             }
         }
-        "voip" => FlowKind::Voip,
+        "voip" => FlowKind::Voip { interval: section.or("interval", VOIP_INTERVAL)? },
         "quic" => FlowKind::Quic(Box::new(quic::read(&mut section)?)),
         "web" => FlowKind::Web {
             page: page::read(&section.need("page", "the name of a page, or a table with list and objects")?)?,

@@ -145,7 +145,7 @@ impl Plan<'_> {
                         let stacks = Stacks::new(spec, random);
                         AppKind::Quic(Box::new(QuicApp { flow: id, stacks, ends, load, connection: 0 }))
                     }
-                    FlowKind::Voip => AppKind::Voip(Voip::new(endpoint, start, stop)),
+                    FlowKind::Voip { interval } => AppKind::Voip(Voip::new(endpoint, *interval, start, stop)),
                     FlowKind::Ping { interval, payload } => {
                         AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
                     }
