@@ -35,11 +35,11 @@ def text(of: Measurer) -> str:
         for qos in _QOS
     ]
     return (
-        "A call to the slow station beside a download to each of four; ours before the paper's. Scores as Flent 0.15 to\n"
-        "1.2 computed them.\n\n"
+        "A call to the slow station beside a download to each of four; ours before the paper's.\n"
+        "Scores as Flent 0.15 to 1.2 computed them.\n\n"
         + table(heading, list(_rows(of)))
-        + "\n\nOf the calls, means over the runs: the score by the E-model (G.107), one-way delay, jitter in ms, packets lost\n"
-        "in per cent.\n\n"
+        + "\n\nOf the calls, means over the runs: the score by the E-model (G.107), one-way delay, jitter in ms,\n"
+        "packets lost in per cent.\n\n"
         + table(["", *(f"{key} {baseline} ms" for baseline in _BASELINES for key in _CALL.values())], why)
         + "\n\nBeside it, at 5 ms: a radio with errors.\n\n"
         + _beside(of)
