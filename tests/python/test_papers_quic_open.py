@@ -188,3 +188,46 @@ def test_the_page_has_the_numbers_of_the_report() -> None:
     gains = re.findall(r"[\d.]+ [+-]\d+ %", page)
     assert len(gains) > 80
     assert [gain for gain in gains if gain not in report] == []
+
+
+REFIT = ("node.r1.interface.up.rate", "node.r1.interface.up.error_rate")
+OWN_WIDTH = {f"channel.hop{hop}.width": "40 MHz" for hop in range(1, 6)}
+
+
+def parts(client: str, setting: str) -> tuple[tuple[str, dict[str, str]], tuple[str, dict[str, str]]]:
+    """A setting without its refit, and the refit without what it is made for: scenario and overrides of each."""
+    campaigns = {own.id: own for one in PLAN.experiments.values() for own in one.campaigns}
+    (own,) = (dict(c.overrides) for c in campaigns["mesh"].cells if c.where == {"client": client, "proto": "quic"})
+    named = [(of, c) for of in campaigns.values() for c in of.cells if c.where.get("proto") == "quic"]
+    case = f"{client}: {setting}, refitted to plain QUIC"
+    ((scenario, both),) = {(of.scenario, tuple(c.overrides.items())) for of, c in named if c.where.get("case") == case}
+    refitted = {key: dict(both)[key] for key in REFIT}
+    # Wider channels are the refit's too: then all hops have them, each its own.
+    width = OWN_WIDTH if any(key.endswith(".width") for key, _ in both) else {}
+    # A slower hop takes longer than the refitted one.
+    alone = {key: value for key, value in both if not key.endswith(".width")}
+    alone |= {"duration": "90 s"} | {key: own[key] for key in REFIT}
+    return (scenario, alone), ("bquic-mesh", own | refitted | width)
+
+
+def gain(scenario: str, overrides: dict[str, str]) -> tuple[float, float]:
+    """Mbit/s of QUIC, and the gain of BQUIC in per cent, over ten runs."""
+    means = []
+    for preset in ("chromium39", "bquic39"):
+        result = bundled.scenario(scenario).run(10, overrides=[*overrides.items(), ("flow.0.preset", preset)])
+        found = [quic.of_run(run, "throughput_mbps", "mean") or 0.0 for run in result.runs]
+        means.append(sum(found) / len(found))
+    return means[0], 100 * (means[1] / means[0] - 1)
+
+
+def test_each_part_of_a_refit_does_alone_what_the_page_says() -> None:
+    page = (RESULTS.parents[1] / "quic.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (RP\d): (.*) \|((?: [\d.]+, -?\d+ % \|){4})$", page, flags=re.MULTILINE)
+    assert [client for client, *_ in rows] == ["RP1", "RP2", "RP4", "RP5"]
+    for client, setting, told in rows:
+        _, *stated, _ = [(float(rate), int(more)) for rate, more in re.findall(r"([\d.]+), (-?\d+) %", told)]
+        for (rate, more), part in zip(stated, parts(client, setting), strict=True):
+            # The page has more runs.
+            found = gain(*part)
+            assert found[0] == pytest.approx(rate, rel=0.1), (client, setting)
+            assert found[1] == pytest.approx(more, abs=5), (client, setting)
