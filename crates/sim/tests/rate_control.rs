@@ -121,7 +121,8 @@ fn rate_control_hears_of_ppdus_that_end_a_frame() {
         tries
     };
     assert_eq!(attempts(255), 0, "no frame ends on the air");
-    assert!(attempts(30) > 100);
+    let told = attempts(30);
+    assert!(told > 50, "{told}");
 }
 
 #[test]
