@@ -347,6 +347,25 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
         assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
     }
 
+    /// What the receiving side of TCP does by default, kernel by kernel, and how fast the sending side paces after slow start.
+    #[test]
+    fn receive_buffers_and_pacing_by_kernel() {
+        use stillair_model::transport::tcp::config::RcvbufRules;
+        for p in PROFILES.iter() {
+            let Some(version) = p.version else { continue };
+            let rules = match version {
+                (..=3, _) | (4, ..=15) => RcvbufRules::Linux3_13,
+                (4..=5, _) | (6, ..=15) => RcvbufRules::Linux4_16,
+                _ => RcvbufRules::Linux6_16,
+            };
+            let init_rwnd = if version < (4, 20) { 20 } else { 0 };
+            let pacing = if version < (4, 3) { (200, 200) } else { (200, 120) };
+            let t = &p.tcp;
+            assert_eq!((t.rcvbuf, t.init_rwnd), (rules, init_rwnd), "{}", p.name);
+            assert_eq!((t.pacing_ss_ratio, t.pacing_ca_ratio), pacing, "{}", p.name);
+        }
+    }
+
     #[test]
     fn other_systems_are_linux_but_for_what_their_files_say() {
         let own = |name: &str| {
