@@ -73,15 +73,34 @@ fn pie_under_the_names_that_tc_uses() {
         QdiscConfig::Pie(params) => params,
         other => panic!("{other:?}"),
     };
-    // The server's kernel has 250 ticks a second: 15 ms are four.
-    let default = PieQdiscParams::new(250);
-    assert_eq!((pie("pie"), default.tupdate), (default, Duration::from_millis(16)));
-    let text = "{ kind = \"pie\", limit = 50, target = \"5 ms\", tupdate = \"30 ms\", alpha = 4, beta = 30, ecn = true, \
-                bytemode = true, dq_rate_estimator = true }";
+    // The server's kernel, 4.14, has 250 ticks a second: 30 ms are eight.
+    let usual = PieQdiscParams::new(250);
+    let law = PieParams { target: Duration::from_millis(20), dq_rate_estimator: true, ..usual.pie };
+    let default = PieQdiscParams { tupdate: Duration::from_millis(32), pie: law, ..usual };
+    assert_eq!(pie("pie"), default);
+    let text = "{ kind = \"pie\", limit = 50, target = \"5 ms\", tupdate = \"50 ms\", alpha = 4, beta = 30, ecn = true, \
+                bytemode = true, dq_rate_estimator = false }";
     let (alpha, beta, ecn, bytemode) = (4, 30, true, true);
     let law = PieParams { target: Duration::from_millis(5), alpha, beta, ecn, bytemode, ..default.pie };
-    let law = PieParams { dq_rate_estimator: true, ..law };
-    assert_eq!(pie(text), PieQdiscParams { limit: 50, tupdate: Duration::from_millis(32), pie: law });
+    let law = PieParams { dq_rate_estimator: false, ..law };
+    assert_eq!(pie(text), PieQdiscParams { limit: 50, tupdate: Duration::from_millis(52), pie: law });
+}
+
+#[test]
+fn pie_measures_the_drain_rate_before_linux_5_5() {
+    // kernel; target, period of 250 ticks a second, drain rate
+    let table = [("linux-3.13", 20, 32, true), ("linux-4.19", 20, 32, true), ("linux-5.10", 15, 16, false)];
+    for (kernel, target, tupdate, dq_rate_estimator) in table {
+        let quoted = format!("\"{kernel}\"");
+        let own = [("node.server.profile", quoted.as_str()), ("node.server.interface.eth0.qdisc", "pie")];
+        let by_sysctl = "{ \"net.core.default_qdisc\" = \"pie\" }";
+        for sets in [own, [own[0], ("node.server.sysctl", by_sysctl)]] {
+            let s = with(&sets).unwrap();
+            let QdiscConfig::Pie(p) = &s.nodes[0].interfaces[0].qdisc.config else { panic!("{kernel}") };
+            let want = (Duration::from_millis(target), Duration::from_millis(tupdate), dq_rate_estimator);
+            assert_eq!((p.pie.target, p.tupdate, p.pie.dq_rate_estimator), want, "{kernel}");
+        }
+    }
 }
 
 #[test]

@@ -101,11 +101,19 @@ pub enum EarlyRetransmit {
 }
 
 /// How the receive buffer is made to fit what is read in a round trip (dynamic right-sizing).
-// linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1), tcp_rcvbuf_grow (6.18).
+// linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (4.11, 6.1), tcp_rcvbuf_grow (6.18); commits b0983d3c9b13 (3.13),
+// c3916ad93201 (4.16, recalled).
+// deviation: round trips are timed in us, and by time stamps of ms, whatever the kernel; before 4.13 it counts ticks - the
+// model's time stamps are of ms, and only round trips about as short as a tick tell the two from each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RcvbufRules {
-    /// Twice that and 16 segments, more while it grows; every echo of a time stamp is a sample of the round trip (to 6.15).
-    Linux4_15,
+    /// Twice that and 16 segments; half as much more if it has grown by a quarter, as much more if by a half. The window may
+    /// be that at once, even beyond the largest buffer. Every full segment's echo of a time stamp is a sample of the round
+    /// trip (3.13 to 4.15).
+    Linux3_13,
+    /// Twice that and 16 segments, and more by what it has grown; the window's limit follows from the buffer. Every new echo
+    /// is a sample (4.16 to 6.15).
+    Linux4_16,
     /// Twice that, more while it grows, and room for what came out of order, as soon as it comes; what is not read yet does
     /// not count; only echoes while all is read make the round trip longer (6.16 on).
     Linux6_16,
@@ -262,6 +270,10 @@ pub struct TcpConfig {
     pub moderate_rcvbuf: bool,
     /// How it does.
     pub rcvbuf: RcvbufRules,
+    /// Segments that the window of the SYN holds at most, and whose memory the buffer holds eight times from the start (twice
+    /// if it does not grow by itself): 20 before 4.20. 0: neither.
+    // linux: net/ipv4/tcp_output.c tcp_default_init_rwnd, net/ipv4/tcp_input.c tcp_fixup_rcvbuf (4.11); commit a337531b942b.
+    pub init_rwnd: u32,
     /// `net.ipv4.tcp_notsent_lowat`.
     pub notsent_lowat: u32,
     /// Least retransmission timeout (`rto_min`): 200 ms.
@@ -342,7 +354,8 @@ impl Default for TcpConfig {
             scaling_ratio: 0,
             core_rmem_max: 212_992,
             moderate_rcvbuf: true,
-            rcvbuf: RcvbufRules::Linux4_15,
+            rcvbuf: RcvbufRules::Linux4_16,
+            init_rwnd: 0,
             notsent_lowat: u32::MAX,
             rto_min: Duration::from_millis(200),
             delack_min: Duration::from_millis(40),

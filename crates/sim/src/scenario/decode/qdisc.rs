@@ -6,6 +6,7 @@ mod pie;
 mod sfq;
 mod tbf;
 
+use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::cake::CakeParams;
 use stillair_model::qdisc::codel::CodelQdiscParams;
@@ -305,6 +306,17 @@ impl Device<'_> {
         }
     }
 
+    fn pie(&self) -> PieQdiscParams {
+        let Profile { pie_target: target, pie_tupdate, pie_dq_rate_estimator: dq_rate_estimator, .. } =
+            *self.profile;
+        let (hz, law) = (self.profile.tcp.hz, PieParams::default());
+        PieQdiscParams {
+            tupdate: PieQdiscParams::in_ticks(pie_tupdate, hz),
+            pie: PieParams { target, dq_rate_estimator, ..law },
+            ..PieQdiscParams::new(hz)
+        }
+    }
+
     // linux: net/sched/sch_generic.c default_qdisc_ops (6.1).
     fn by_sysctl(&self) -> QdiscConfig {
         match self.profile.default_qdisc {
@@ -313,7 +325,7 @@ impl Device<'_> {
             "fq_codel" => QdiscConfig::FqCodel(self.fq_codel()),
             "cake" => QdiscConfig::Cake(CakeParams::default()),
             "fq" => QdiscConfig::Fq(FqParams::default()),
-            "pie" => QdiscConfig::Pie(PieQdiscParams::new(self.profile.tcp.hz)),
+            "pie" => QdiscConfig::Pie(self.pie()),
             "sfq" => QdiscConfig::Sfq(SfqParams::default()),
             _ => self.pfifo_fast(),
         }
@@ -388,7 +400,7 @@ fn config(
         "codel" => QdiscConfig::Codel(codel(section)?),
         "fq_codel" => QdiscConfig::FqCodel(fq_codel(section, device.fq_codel())?),
         "fq" => QdiscConfig::Fq(fq::read(section)?),
-        "pie" => QdiscConfig::Pie(pie::read(section, device.profile.tcp.hz)?),
+        "pie" => QdiscConfig::Pie(pie::read(section, device.pie(), device.profile.tcp.hz)?),
         "cake" => QdiscConfig::Cake(cake::read(section)?),
         "sfq" => QdiscConfig::Sfq(sfq::read(section)?),
         "htb" => {

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 
 use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
+use stillair_model::vocabulary::Duration;
 
 use super::contract::{Form, Key, Shape};
 use super::document::{self, Table};
@@ -34,6 +35,12 @@ pub struct Profile {
     pub fq_codel_drop_batch: u32,
     /// Drops over fq_codel's limits raise the flow's CoDel count.
     pub fq_codel_overlimit_raises_count: bool,
+    /// Delay that a pie aims at.
+    pub pie_target: Duration,
+    /// How often a pie sets its probability anew.
+    pub pie_tupdate: Duration,
+    /// A pie takes the delay from its drain rate.
+    pub pie_dq_rate_estimator: bool,
     /// Discipline of interfaces that name none (`net.core.default_qdisc`).
     pub default_qdisc: &'static str,
     /// Send buffer of a UDP socket, in bytes of truesize (`net.core.wmem_default`).
@@ -161,6 +168,9 @@ static FILE: Shape = Shape {
             "packets dropped at once when over a limit",
         ),
         Key::need("fq_codel_overlimit_raises_count", Form::Boolean, "drops over limits raise CoDel's count"),
+        Key::need("pie_target", Form::Period, "delay that a pie aims at"),
+        Key::need("pie_tupdate", Form::Period, "how often a pie sets its probability anew"),
+        Key::need("pie_dq_rate_estimator", Form::Boolean, "a pie takes the delay from its drain rate"),
         Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
         Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
@@ -268,6 +278,9 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         fq_codel_overlimit_raises_count: root
             .need("fq_codel_overlimit_raises_count", "true or false")?
             .value()?,
+        pie_target: root.need("pie_target", "a time")?.value()?,
+        pie_tupdate: root.need("pie_tupdate", "a time")?.value()?,
+        pie_dq_rate_estimator: root.need("pie_dq_rate_estimator", "true or false")?.value()?,
         default_qdisc: "pfifo_fast",
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
@@ -345,6 +358,25 @@ linux-6.18: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMost AtMostOneInRtxQueue t
 windows-10: RackTlp No Linux4_3 Linux4_16 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0
 macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0";
         assert_eq!(rules.collect::<Vec<_>>().join("\n"), want);
+    }
+
+    /// What the receiving side of TCP does by default, kernel by kernel, and how fast the sending side paces after slow start.
+    #[test]
+    fn receive_buffers_and_pacing_by_kernel() {
+        use stillair_model::transport::tcp::config::RcvbufRules;
+        for p in PROFILES.iter() {
+            let Some(version) = p.version else { continue };
+            let rules = match version {
+                (..=3, _) | (4, ..=15) => RcvbufRules::Linux3_13,
+                (4..=5, _) | (6, ..=15) => RcvbufRules::Linux4_16,
+                _ => RcvbufRules::Linux6_16,
+            };
+            let init_rwnd = if version < (4, 20) { 20 } else { 0 };
+            let pacing = if version < (4, 3) { (200, 200) } else { (200, 120) };
+            let t = &p.tcp;
+            assert_eq!((t.rcvbuf, t.init_rwnd), (rules, init_rwnd), "{}", p.name);
+            assert_eq!((t.pacing_ss_ratio, t.pacing_ca_ratio), pacing, "{}", p.name);
+        }
     }
 
     #[test]

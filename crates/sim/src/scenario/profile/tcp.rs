@@ -32,7 +32,8 @@ const PRR: [(&str, PrrRules); 4] = [
 ];
 const TLP: [(&str, TlpRules); 3] =
     [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
-const RCVBUF: [(&str, RcvbufRules); 2] = [("4.15", RcvbufRules::Linux4_15), ("6.16", RcvbufRules::Linux6_16)];
+const RCVBUF: [(&str, RcvbufRules); 3] =
+    [("3.13", RcvbufRules::Linux3_13), ("4.16", RcvbufRules::Linux4_16), ("6.16", RcvbufRules::Linux6_16)];
 pub(super) const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
@@ -79,6 +80,12 @@ pub(super) static FILE: Shape = Shape {
             "a small last packet waits while others are in queues below",
         ),
         Key::or("init_cwnd", Form::Integer(1, 1000), "10", "initial window in segments"),
+        Key::or(
+            "pacing_ca_ratio",
+            Form::Integer(1, 1000),
+            "120",
+            "tcp_pacing_ca_ratio, or what a kernel without it paces by",
+        ),
         Key::or("rto_min", Form::Period, "200 ms", "least retransmission timeout"),
         Key::or("timestamps", Form::Boolean, "true", "time stamps"),
         Key::or("small_queues", Form::Boolean, "true", "there are small queues"),
@@ -127,8 +134,13 @@ pub(super) static FILE: Shape = Shape {
         Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
         Key::need(
             "rcvbuf",
-            Form::Choice(&["4.15", "6.16"]),
+            Form::Choice(&["3.13", "4.16", "6.16"]),
             "the kernel in which the receive buffer's growth got the rules that it has here",
+        ),
+        Key::need(
+            "init_rwnd",
+            Form::Integer(0, 1000),
+            "segments that the first window holds and the first receive buffer eight times; 0: neither",
         ),
         Key::need(
             "scaling_ratio",
@@ -166,6 +178,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         tail_loss_probe: true,
         tlp: t.need("tlp", n)?.choice(&TLP)?,
         rcvbuf: t.need("rcvbuf", n)?.choice(&RCVBUF)?,
+        init_rwnd: t.need("init_rwnd", n)?.value()?,
         early_retransmit: if t.need("early_retransmit", n)?.value()? {
             EarlyRetransmit::Delayed
         } else {
@@ -180,7 +193,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         autocorking: t.or("autocorking", true)?,
         init_cwnd: t.or("init_cwnd", 10)?,
         pacing_ss_ratio: 200,
-        pacing_ca_ratio: 120,
+        pacing_ca_ratio: t.or("pacing_ca_ratio", 120)?,
         pacing_base: PacingBase::Srtt,
         pacing_shift: 10,
         fq: false,

@@ -51,7 +51,7 @@ pub(super) const SETTINGS: &[Key] = &[
     Key::open(
         "net.ipv4.tcp_pacing_ca_ratio",
         Form::Integer(1, 1000),
-        "120",
+        "120; 200 before 4.3",
         "pacing in congestion avoidance, per cent",
     ),
     Key::open("net.ipv4.tcp_min_tso_segs", Form::Integer(1, 65_535), "2", "least segments in a TSO packet"),

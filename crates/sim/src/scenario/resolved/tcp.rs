@@ -28,6 +28,7 @@ fn rules(t: &TcpConfig) -> Value {
         "tail_loss_probe": t.tail_loss_probe,
         "tlp": format!("{:?}", t.tlp),
         "rcvbuf": format!("{:?}", t.rcvbuf),
+        "init_rwnd": t.init_rwnd,
         "early_retransmit": format!("{:?}", t.early_retransmit),
         "scaling_ratio": t.scaling_ratio,
         "pacing_base": format!("{:?}", t.pacing_base),

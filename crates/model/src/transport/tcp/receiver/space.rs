@@ -58,6 +58,8 @@ pub struct Space {
     advmss: u32,
     moderate: bool,
     rules: RcvbufRules,
+    /// Segments of the first window; 0 where 64 KiB are its only limit.
+    init_rwnd: u32,
     max_header: u32,
     per_segment: u32,
     rtt: RcvRtt,
@@ -80,6 +82,7 @@ impl Space {
             advmss: u32::from(config.advmss),
             moderate: config.moderate_rcvbuf,
             rules: config.rcvbuf,
+            init_rwnd: config.init_rwnd,
             max_header: config.max_header,
             per_segment: 0,
             rtt: RcvRtt::default(),
@@ -109,14 +112,17 @@ impl Space {
 
     /// The window of the SYN, in bytes; sets the scale that it offers. `mss` is the largest segment of data known so
     /// far: the passive end knows about time stamps, the active one does not.
-    // linux: net/ipv4/tcp_output.c tcp_select_initial_window (6.1).
+    // linux: net/ipv4/tcp_output.c tcp_select_initial_window (4.11, 6.1).
     pub fn open(&mut self, mss: u32) -> u32 {
         let full = self.window_of(self.rcvbuf);
         let quantised = if full > mss { full - full % mss } else { full };
-        let window = quantised.min(MAX_UNSCALED);
+        let mut window = quantised.min(MAX_UNSCALED);
         let largest = quantised.max(self.rmem[2]).max(self.core_rmem_max).min(self.window_clamp);
         self.scale = (largest.ilog2() as u8).saturating_sub(15).min(MAX_SCALE);
         self.window_clamp = self.window_clamp.min(MAX_UNSCALED << self.scale);
+        if self.init_rwnd > 0 && mss > 1 << self.scale {
+            window = window.min(self.init_rwnd * mss);
+        }
         self.rcv_ssthresh = window;
         window
     }
@@ -129,9 +135,16 @@ impl Space {
     }
 
     /// The handshake is over: segments bear `advmss` bytes of data, `rcv_wnd` was offered.
-    // linux: net/ipv4/tcp_input.c tcp_init_buffer_space (6.1) - with tcp_app_win at its default of 31, which reserves nothing.
+    // linux: net/ipv4/tcp_input.c tcp_init_buffer_space (4.11, 6.1) - with tcp_app_win at its default of 31, which reserves
+    // nothing.
     pub fn established(&mut self, now_us: u64, rcv_nxt: u32, advmss: u32, rcv_wnd: u32) {
         self.advmss = advmss;
+        self.per_segment = advmss + self.max_header + PACKET_OVERHEAD;
+        // linux: net/ipv4/tcp_input.c tcp_fixup_rcvbuf (4.11).
+        // deviation: without the options that the called end learns of later - a packet of memory is 12 bytes less of 2,300.
+        let rooms = if self.moderate { 8 } else { 2 };
+        let at_first = (rooms * self.init_rwnd).saturating_mul(self.per_segment);
+        self.rcvbuf = self.rcvbuf.max(at_first.min(self.rmem[2]));
         let full = self.window_of(self.rcvbuf);
         if self.window_clamp >= full {
             self.window_clamp = full;
@@ -140,10 +153,13 @@ impl Space {
             self.window_clamp = (2 * advmss).max(full - advmss);
         }
         self.rcv_ssthresh = self.rcv_ssthresh.min(self.window_clamp);
-        let bytes = self.rcv_ssthresh.min(rcv_wnd).min(INIT_SEGMENTS * advmss);
+        let bytes = if self.init_rwnd > 0 {
+            rcv_wnd
+        } else {
+            self.rcv_ssthresh.min(rcv_wnd).min(INIT_SEGMENTS * advmss)
+        };
         self.last = LastRound { bytes, seq: rcv_nxt, begun_us: now_us };
         // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - in steps of 128 bytes until half of it holds a segment.
-        self.per_segment = advmss + self.max_header + PACKET_OVERHEAD;
         while self.window_of(self.per_segment) < advmss {
             self.per_segment += 128;
         }
@@ -297,12 +313,12 @@ impl Space {
         (self.rtt.seq, self.rtt.begun_us) = (rcv_nxt.wrapping_add(rcv_wnd), now_us);
     }
 
-    /// Times a round trip by the echo of a time stamp, in ms; once for each value, and only with full segments. `unread` bytes
-    /// wait for the application.
-    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure_ts (6.1).
+    /// Times a round trip by the echo of a time stamp, in ms; once for each value since 4.16, and only with full segments.
+    /// `unread` bytes wait for the application.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_measure_ts (4.11, 6.1).
     #[inline]
     pub fn measure_ts(&mut self, now_ms: u32, tsecr: u32, bytes: u32, rcv_mss: u32, unread: u32) {
-        if tsecr == self.rtt.last_tsecr {
+        if tsecr == self.rtt.last_tsecr && self.rules != RcvbufRules::Linux3_13 {
             return;
         }
         self.rtt.last_tsecr = tsecr;
@@ -321,7 +337,7 @@ impl Space {
         }
         let read = distance(self.last.seq, copied);
         let bytes = match self.rules {
-            RcvbufRules::Linux4_15 => read,
+            RcvbufRules::Linux3_13 | RcvbufRules::Linux4_16 => read,
             RcvbufRules::Linux6_16 => read.saturating_sub(unread),
         };
         if bytes > self.last.bytes {
@@ -339,21 +355,23 @@ impl Space {
     }
 
     /// `bytes` were read in a round trip: the buffer grows to what that needs.
-    // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1), tcp_rcvbuf_grow (6.18).
+    // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (4.11, 6.1), tcp_rcvbuf_grow (6.18).
     fn expand(&mut self, bytes: u32, beyond: u32) {
         let before = core::mem::replace(&mut self.last.bytes, bytes);
         if !self.moderate {
             return;
         }
-        let mut base = u64::from(bytes) << 1;
-        if self.rules == RcvbufRules::Linux4_15 {
-            base += 16 * u64::from(self.advmss);
-        }
-        let growth = base * u64::from(bytes - before) / u64::from(before.max(1));
-        let mut window = base + (growth << 1);
-        if self.rules == RcvbufRules::Linux6_16 {
-            window += u64::from(beyond);
-        }
+        let (bytes, before) = (u64::from(bytes), u64::from(before));
+        let twice = bytes << 1;
+        let cushioned = twice + 16 * u64::from(self.advmss);
+        let grown = |base: u64| base + ((base * (bytes - before) / before.max(1)) << 1);
+        let window = match self.rules {
+            RcvbufRules::Linux3_13 if bytes >= before + (before >> 1) => cushioned << 1,
+            RcvbufRules::Linux3_13 if bytes >= before + (before >> 2) => cushioned + (cushioned >> 1),
+            RcvbufRules::Linux3_13 => cushioned,
+            RcvbufRules::Linux4_16 => grown(cushioned),
+            RcvbufRules::Linux6_16 => grown(twice) + u64::from(beyond),
+        };
         // linux: include/net/tcp.h tcp_space_from_win (6.6).
         let wanted = match self.ratio {
             0 => window / u64::from(self.advmss) * u64::from(self.per_segment),
@@ -362,7 +380,10 @@ impl Space {
         let rcvbuf = wanted.min(u64::from(self.rmem[2])) as u32;
         if rcvbuf > self.rcvbuf {
             self.rcvbuf = rcvbuf;
-            self.window_clamp = self.window_of(rcvbuf);
+            self.window_clamp = match self.rules {
+                RcvbufRules::Linux3_13 => window.min(u64::from(u32::MAX)) as u32,
+                RcvbufRules::Linux4_16 | RcvbufRules::Linux6_16 => self.window_of(rcvbuf),
+            };
         }
     }
 }
@@ -390,15 +411,15 @@ mod tests {
 
     #[test]
     fn growth_by_kernel() {
-        use RcvbufRules::{Linux4_15, Linux6_16};
+        use RcvbufRules::{Linux4_16, Linux6_16};
         // rules; bytes read in the first and the second round trip, left unread, past a hole; buffer
         let table = [
-            (Linux4_15, 100_000, 100_000, 0, 0, 5_718_524),
+            (Linux4_16, 100_000, 100_000, 0, 0, 5_718_524),
             (Linux6_16, 100_000, 100_000, 0, 0, 5_124_860),
             // What is unread is not counted, so nothing has grown.
-            (Linux4_15, 14_480, 20_000, 15_000, 0, 222_656),
+            (Linux4_16, 14_480, 20_000, 15_000, 0, 222_656),
             (Linux6_16, 14_480, 20_000, 15_000, 0, 131_072),
-            (Linux4_15, 14_480, 20_000, 0, 300_000, 222_656),
+            (Linux4_16, 14_480, 20_000, 0, 300_000, 222_656),
             (Linux6_16, 14_480, 20_000, 0, 300_000, 740_992),
         ];
         for (rules, first, second, unread, beyond, rcvbuf) in table {
@@ -410,8 +431,66 @@ mod tests {
     }
 
     #[test]
+    fn growth_in_steps_and_without() {
+        use RcvbufRules::{Linux3_13, Linux4_16};
+        // rules, bytes read in a round trip after one of 100,000; buffer of 2,920 bytes a segment, window's limit
+        let table = [
+            (Linux3_13, 100_000, 4_096, 2_048),
+            (Linux3_13, 124_999, 548_960, 273_166),
+            (Linux3_13, 125_000, 823_440, 409_752),
+            (Linux3_13, 149_999, 975_280, 484_749),
+            (Linux3_13, 150_000, 1_302_320, 646_336),
+            // The buffer has a largest size, the window here does not.
+            (Linux3_13, 20_000_000, 33_554_432, 80_046_336),
+            (Linux4_16, 124_999, 823_440, 411_720),
+            (Linux4_16, 125_000, 823_440, 411_720),
+            (Linux4_16, 150_000, 1_302_320, 651_160),
+            (Linux4_16, 20_000_000, 33_554_432, 16_777_216),
+        ];
+        for (rules, bytes, rcvbuf, clamp) in table {
+            let mut s = Space { ratio: 0, rcvbuf: 4_096, window_clamp: 2_048, ..space(rules) };
+            s.last.bytes = 100_000;
+            s.per_segment = 2_920;
+            s.adjust(10_000, bytes, 0, 0);
+            assert_eq!((s.rcvbuf, s.window_clamp), (rcvbuf, clamp), "{rules:?} {bytes}");
+        }
+    }
+
+    #[test]
+    fn before_4_20_the_window_starts_smaller_and_the_buffer_larger() {
+        // segments; tcp_rmem's default and most, whether the buffer grows; window of the SYN, buffer, what counts as read
+        let table = [
+            (0, [87_380, 6_291_456], true, 43_440, 87_380, 14_480),
+            // 20 segments, eight times 20 packets of 2,280 bytes.
+            (20, [87_380, 6_291_456], true, 28_960, 364_800, 28_960),
+            (20, [87_380, 6_291_456], false, 28_960, 91_200, 28_960),
+            (20, [87_380, 300_000], true, 28_960, 300_000, 28_960),
+            (20, [400_000, 6_291_456], true, 28_960, 400_000, 28_960),
+            // A scale whose unit is more than a segment.
+            (20, [87_380, 1 << 30], true, 43_440, 364_800, 43_440),
+        ];
+        for (init_rwnd, [usual, most], moderate_rcvbuf, window, rcvbuf, read) in table {
+            let rmem = [4_096, usual, most];
+            let mut s = Space::new(&TcpConfig { init_rwnd, rmem, moderate_rcvbuf, ..TcpConfig::default() });
+            let offered = s.open(ADVMSS);
+            s.established(0, 0, ADVMSS, offered);
+            assert_eq!((offered, s.rcvbuf, s.rcv_space()), (window, rcvbuf, read), "{init_rwnd} {rmem:?}");
+        }
+    }
+
+    #[test]
+    fn an_echo_that_was_seen_counts_before_4_16_only() {
+        for (rules, want) in [(RcvbufRules::Linux3_13, 88_000), (RcvbufRules::Linux4_16, 80_000)] {
+            let mut s = space(rules);
+            s.measure_ts(110, 100, ADVMSS, ADVMSS, 0);
+            s.measure_ts(118, 100, ADVMSS, ADVMSS, 0);
+            assert_eq!(s.rtt_us(), want, "{rules:?}");
+        }
+    }
+
+    #[test]
     fn room_for_what_is_out_of_order_comes_with_it() {
-        for (rules, rcvbuf) in [(RcvbufRules::Linux4_15, 131_072), (RcvbufRules::Linux6_16, 657_920)] {
+        for (rules, rcvbuf) in [(RcvbufRules::Linux4_16, 131_072), (RcvbufRules::Linux6_16, 657_920)] {
             let mut s = space(rules);
             s.out_of_order(300_000);
             assert_eq!(s.rcvbuf, rcvbuf, "{rules:?}");
@@ -420,12 +499,12 @@ mod tests {
 
     #[test]
     fn round_trips_by_kernel() {
-        use RcvbufRules::{Linux4_15, Linux6_16};
+        use RcvbufRules::{Linux4_16, Linux6_16};
         // rules, sample after one of 10 ms, unread bytes; eighths of a us
         let table = [
-            (Linux4_15, 2_000, 0, 72_000),
+            (Linux4_16, 2_000, 0, 72_000),
             (Linux6_16, 2_000, 0, 16_000),
-            (Linux4_15, 18_000, 1, 88_000),
+            (Linux4_16, 18_000, 1, 88_000),
             (Linux6_16, 18_000, 1, 80_000),
             (Linux6_16, 18_000, 0, 88_000),
         ];

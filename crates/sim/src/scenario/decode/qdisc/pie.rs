@@ -8,11 +8,11 @@ use super::super::super::reader::Section;
 
 const OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets"),
-    Key::or("target", Form::Period, "15 ms", "delay that is aimed at"),
-    Key::or(
+    Key::open("target", Form::Period, "15 ms, before 5.1 20 ms", "delay that is aimed at"),
+    Key::open(
         "tupdate",
         Form::Period,
-        "15 ms",
+        "15 ms, before 5.1 30 ms",
         "how often the probability is set anew, in whole ticks of the kernel",
     ),
     Key::or("alpha", Form::Integer(0, 32), "2", "weight of the distance from the target, in sixteenths"),
@@ -24,10 +24,10 @@ const OPTIONS: &[Key] = &[
         "packets that allow it are marked while the probability is below a tenth",
     ),
     Key::or("bytemode", Form::Boolean, "false", "smaller packets are dropped more rarely"),
-    Key::or(
+    Key::open(
         "dq_rate_estimator",
         Form::Boolean,
-        "false",
+        "false, before 5.5 true",
         "the delay follows from the drain rate instead of the packets' time in the queue",
     ),
 ];
@@ -44,9 +44,13 @@ pub(super) static SHAPE_MQ: Shape = Shape {
     groups: &[&[Key::tag("kind", "pie")], OPTIONS, super::MQ],
 };
 
-/// Reads the options, for a kernel with so many ticks a second.
-pub(super) fn read(section: Option<&mut Section<'_>>, hz: u32) -> Result<PieQdiscParams, Fault> {
-    let mut p = PieQdiscParams::new(hz);
+/// Reads the options, for a kernel with such defaults and so many ticks a second.
+pub(super) fn read(
+    section: Option<&mut Section<'_>>,
+    defaults: PieQdiscParams,
+    hz: u32,
+) -> Result<PieQdiscParams, Fault> {
+    let mut p = defaults;
     let Some(section) = section else { return Ok(p) };
     p.limit = section.or("limit", p.limit)?;
     p.tupdate = PieQdiscParams::in_ticks(section.or("tupdate", p.tupdate)?, hz);
