@@ -121,7 +121,9 @@ fn rate_control_hears_of_ppdus_that_end_a_frame() {
         tries
     };
     assert_eq!(attempts(255), 0, "no frame ends on the air");
-    assert!(attempts(30) > 100);
+    // Probes that fail probe again beside the aggregates, so that in a second few frames have had all their tries.
+    let told = attempts(30);
+    assert!(told > 50, "{told}");
 }
 
 #[test]
