@@ -74,18 +74,21 @@ pub(super) fn read(
     let ss = sampled("ss", senders, "TCP senders", SOCKETS)?;
     let queues = sampled("queues", interfaces, "interfaces", QUEUES)?;
     let quic = section.or("quic", false)?;
-    let air = section.get("air").map(|field| stretch(&field)).transpose()?;
+    let air = section.get("air").map(|field| stretch(&field, end)).transpose()?;
     section.finish()?;
     Ok(Record { ss, queues, quic, air })
 }
 
-/// Two times, the second after the first.
-fn stretch(field: &Field<'_>) -> Result<Stretch, Fault> {
+/// Two times, the second after the first, of which a run of length `end` has something.
+fn stretch(field: &Field<'_>, end: Duration) -> Result<Stretch, Fault> {
     let expected = "two times such as \"10 s..10.2 s\", the second after the first";
     let ends = field.text(expected)?.split_once("..");
     let read = |text: &str| units::duration(text.trim()).ok();
     match ends.and_then(|(from, until)| Some(Stretch { from: read(from)?, until: read(until)? })) {
-        Some(stretch) if stretch.from < stretch.until => Ok(stretch),
+        Some(stretch) if stretch.from < stretch.until && stretch.from < end => Ok(stretch),
+        Some(stretch) if stretch.from < stretch.until => {
+            Err(field.wrong("a stretch that begins before the end of the run"))
+        }
         _ => Err(field.wrong(expected)),
     }
 }
