@@ -73,7 +73,6 @@ def run(
     """Run a scenario and print what it measured."""
     overrides = _overrides(set_)
     scenario = Scenario(file)
-    combinations = scenario.sweep(overrides)
     keeper = None
     if folder is not None:
         from stillair.keeper import Keeper  # noqa: PLC0415 - not needed without -o
@@ -97,17 +96,22 @@ def run(
         raise
     if keeper is not None:
         keeper.finish()
-    if any(combinations):
-        _mention_sweep(scenario, len(combinations))
+    _mention_sweep(scenario, overrides)
     print(result.to_json() if as_json else summary(result).rstrip())
 
 
-def _mention_sweep(scenario: Scenario, combinations: int) -> None:
-    print(
-        f"stillair: {scenario.file}: this is the scenario as it stands; "
-        f"'stillair sweep' runs the {combinations} combinations of its [sweep] table",
-        file=sys.stderr,
-    )
+def _mention_sweep(scenario: Scenario, overrides: list[tuple[str, str]]) -> None:
+    """Says that there is more to run; a table that does not fit the overrides is for `stillair sweep` to refuse."""
+    try:
+        combinations = scenario.sweep(overrides)
+    except InputError:
+        return
+    if any(combinations):
+        print(
+            f"stillair: {scenario.file}: this is the scenario as it stands; "
+            f"'stillair sweep' runs the {len(combinations)} combinations of its [sweep] table",
+            file=sys.stderr,
+        )
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from datetime import datetime
 from pathlib import Path
 
-from stillair import flent, qlog, tidy
+from stillair import flent, output, qlog, tidy
 from stillair import folder as folders
 from stillair._native import InputError
 from stillair.capture import SNAPLEN, write_capture
@@ -34,6 +34,7 @@ def export(
     numbers = [found["run"] for found in result.runs] if run is None else [run]
     if kind in ("csv", "parquet"):
         path = target or Path(f"{folder.resolve().name}.{kind}")
+        output.check(path)
         runs = (result.measured(number) for number in numbers)
         if kind == "csv":
             tidy.write_csv(path, runs)
@@ -45,6 +46,7 @@ def export(
     single = len(numbers) == 1 and not (target and target.is_dir())
     if not single and target is not None and not target.is_dir():
         raise InputError(f"{target}: {len(numbers)} files are to be written: give a folder that exists, or --run N")
+    _check(target)
     written = []
     for number in numbers:
         name = folder.resolve().name if title is None else title
@@ -64,6 +66,13 @@ def export(
     return written
 
 
+def _check(target: Path | None) -> None:
+    if target is None or target.is_dir():
+        output.prepare(target or Path())
+    else:
+        output.check(target)
+
+
 def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]) -> list[Path]:
     """A qlog of each flow over QUIC in each run."""
     name = folder.resolve().name
@@ -76,6 +85,7 @@ def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]
         raise InputError(f"{folder}: no flow over QUIC")
     if len(flows) > 1 and target is not None and not target.is_dir():
         raise InputError(f"{target}: {len(flows)} files are to be written: give a folder that exists")
+    _check(target)
     written = []
     for number, flow, found in flows:
         plain = f"{name}-run-{number}-{flow}.sqlog"

@@ -1,5 +1,6 @@
 """Writing files so that none is ever half there."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -22,6 +23,22 @@ def prepare(folder: Path) -> None:
         ) from None
 
 
+def check(path: Path) -> None:
+    """Proves that a file can be written there, before time is spent on what it is to hold."""
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not _in_place(path):
+            with tempfile.TemporaryFile(dir=path.parent):
+                pass
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}; give another file with -o") from None
+
+
+def _in_place(path: Path) -> bool:
+    return path.is_symlink() or path.is_char_device() or path.is_block_device() or path.is_fifo()
+
+
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
     """Gives a temporary path beside `path`, which takes its name at the end and is removed on an error.
@@ -29,7 +46,7 @@ def whole(path: Path) -> Iterator[Path]:
     A device, a pipe or a link that is there already is written to, not replaced: who names `/dev/stdout` wants it to
     stay.
     """
-    in_place = path.is_symlink() or path.is_char_device() or path.is_block_device() or path.is_fifo()
+    in_place = _in_place(path)
     part = path if in_place else path.with_name(f".{path.name}.part")
     try:
         yield part

@@ -64,8 +64,7 @@ class Result:
         """A run, by its number, with its series."""
         summary = next((found for found in self.runs if found["run"] == run), None)
         if summary is None:
-            numbers = ", ".join(str(found["run"]) for found in self.runs)
-            raise InputError(f"run: found {run}, expected one of {numbers}")
+            raise InputError(f"run: found {run}, expected {_numbers([found['run'] for found in self.runs])}")
         if run in self._series:
             return Measured(self.scenario, summary, Series(self._series[run]))
         if self._load is None:
@@ -131,6 +130,15 @@ class Result:
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as text. Values that JSON cannot hold are an error, not a surprise for the reader."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _numbers(runs: Sequence[int]) -> str:
+    """The runs that there are, in words."""
+    if len(runs) == 1:
+        return f"{runs[0]}, the only run that there is"
+    if list(runs) == list(range(runs[0], runs[-1] + 1)):
+        return f"one of the runs {runs[0]} to {runs[-1]}"
+    return f"one of the runs {', '.join(map(str, runs))}"
 
 
 def _over(values: Sequence[Any]) -> Any:  # noqa: ANN401 - the shape follows the report's

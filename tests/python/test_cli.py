@@ -76,6 +76,7 @@ def test_options_reach_the_engine(engine: Engine, file: str) -> None:
         (["plot"], "give at least one folder"),
         (["plot", ".", "--title", "a", "--title", "b"], "found 2, expected one for each of 1 results"),
         (["paper", "nobody"], "'stillair paper' lists them"),
+        (["paper", ""], "'stillair paper' lists them"),
         (["paper", "ending-the-anomaly/table1", "--runs", "0"], "--runs"),
     ],
 )

@@ -139,6 +139,24 @@ def test_a_full_disk_is_an_error_of_one_line(tmp_path: Path) -> None:
     assert left == {"scenario.toml", "scenario.resolved.json", "overrides.json", "run-0.json"}
 
 
+@pytest.mark.parametrize(
+    "command",
+    [["export", "DIR", "--csv"], ["export", "DIR", "--flent"], ["export", "DIR", "--pcap"], ["plot", "DIR"]],
+)
+def test_a_target_that_cannot_be_written_is_bad_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    kept = tmp_path / "kept"
+    assert status(["run", FILE, *SHORT, "-o", str(kept)]) == 0
+    capsys.readouterr()
+    target = tmp_path / "no" / "x.png"
+    command = [str(kept) if word == "DIR" else word for word in command]
+    assert status([*command, "-o", str(target)]) == 2
+    assert capsys.readouterr().err == (
+        f"stillair: {target}: cannot be written: No such file or directory; give another file with -o\n"
+    )
+
+
 def test_a_file_is_never_half_there(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("old")
 

@@ -167,6 +167,18 @@ def test_figure_8_has_both_traffics() -> None:
     assert style.save(ARTEFACTS["sparse"].picture(made.measurer(wanted[0])), "svg").startswith(b"<?xml")
 
 
+def test_one_run_has_no_interval() -> None:
+    brief = [("duration", "3 s"), ("warm_up", "1 s")]
+    wanted = registry.find("ending-the-anomaly/table1")
+    found = {}
+    for runs in (1, 2):
+        rows = report.run(wanted, report.prepare(wanted), runs=runs, extra=brief).rows()
+        found[runs] = next(row for row in rows if row["id"] == "eta-t1-fifo-total-rate")
+    one, two = found[1], found[2]
+    assert (one["measured"] > 0, one["low"], one["high"]) == (True, None, None)
+    assert two["low"] < two["measured"] < two["high"]
+
+
 def test_the_latency_of_a_class_is_that_of_its_replies() -> None:
     (entry,), made = short("ending-the-anomaly/fig4")
     of = made.measurer(entry)

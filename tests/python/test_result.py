@@ -1,6 +1,8 @@
 import json
 
-from stillair import Result
+import pytest
+
+from stillair import InputError, Result
 from stillair.summary import summary
 
 
@@ -20,6 +22,21 @@ def test_a_run_without_a_drop_counts_as_zero(three_runs: Result) -> None:
     (drop,) = three_runs.over_runs()["drops"]
     assert (drop["place"], drop["reason"]) == ("ap.wlan0", "overlimit")
     assert round(drop["packets"]["mean"], 6) == round(200 / 3, 6)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([0], "0, the only run that there is"),
+        ([3, 4, 5], "one of the runs 3 to 5"),
+        ([0, 2], "one of the runs 0, 2"),
+    ],
+)
+def test_a_run_that_there_is_not(single_run: Result, numbers: list[int], said: str) -> None:
+    single_run.runs = [{"run": number} for number in numbers]
+    with pytest.raises(InputError) as raised:
+        single_run.measured(7)
+    assert str(raised.value) == f"run: found 7, expected {said}"
 
 
 def test_one_run_gives_its_value_as_both_bounds(single_run: Result) -> None:

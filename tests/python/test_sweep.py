@@ -180,9 +180,22 @@ def test_keys_are_shown_by_what_tells_them_apart() -> None:
     assert heading.split()[:2] == ["0.start", "1.start"]
 
 
+def test_a_run_ignores_a_sweep_that_does_not_fit_it(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    swept = '[sweep]\n"node.ap.interface.wlan0.scheme.sparse" = [true, false]\n'
+    file.write_text(TEXT.partition("[sweep]")[0] + swept)
+    assert status(["run", str(file)]) == 0
+    assert "'stillair sweep' runs the 2 combinations" in capsys.readouterr().err
+    # What is swept is no key of this scheme.
+    scheme = ["--set", "node.ap.interface.wlan0.scheme=fifo"]
+    assert status(["run", str(file), *scheme]) == 0
+    assert capsys.readouterr().err == ""
+    assert status(["sweep", str(file), *scheme]) == 2
+    assert "found an unknown key" in capsys.readouterr().err
+
+
 def test_an_interrupt_keeps_what_was_finished(file: Path) -> None:
     # The second combination would take for ever.
-    endless = TEXT.partition("[sweep]")[0] + '[sweep]\nduration = ["50 ms", "1000000 s"]\n'
+    endless = TEXT.partition("[sweep]")[0] + '[sweep]\nduration = ["50 ms", "90000 s"]\n'
     file.write_text(endless)
     folder = file.parent / "kept"
     command = [sys.executable, "-m", "stillair", "sweep", str(file), "--jobs", "1", "-o", str(folder)]
@@ -216,20 +229,14 @@ def test_an_interrupt_keeps_what_was_finished(file: Path) -> None:
         ),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "sweep"])
 def test_a_mistake_in_the_table_is_found_before_the_first_run(
-    file: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: str,
-    table: str,
-    says: str,
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], table: str, says: str
 ) -> None:
     file.write_text(TEXT.partition("[sweep]")[0] + f"[sweep]\n{table}\n")
     runs: list[object] = []
     monkeypatch.setattr(_native, "run", lambda *arguments, **_: runs.append(arguments))
     monkeypatch.setattr(_native, "run_variants", lambda *arguments, **_: runs.append(arguments))
-    assert status([command, str(file)]) == 2
+    assert status(["sweep", str(file)]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1

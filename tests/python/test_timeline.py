@@ -57,6 +57,9 @@ def test_a_window_shows_less_and_a_wrong_one_is_refused(
     for window in ("1 s", "2 s..1 s", "1..2", "now..then"):
         assert status(["plot", str(folder), "--plot", plot.TIMELINE, "--window", window]) == 2
         assert "two times such as" in capsys.readouterr().err
+    for window in ("100 ms..200 ms", "0.5 s..0.6 s"):
+        assert status(["plot", str(folder), "--plot", plot.TIMELINE, "--window", window]) == 2
+        assert "recorded is what began in 0.3 s..0.4 s" in capsys.readouterr().err
     assert status(["plot", str(folder), "--plot", "ping_cdf", "--window", "1 s..2 s"]) == 2
     assert "shows the whole run" in capsys.readouterr().err
 

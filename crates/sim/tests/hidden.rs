@@ -198,3 +198,39 @@ fn positions_say_who_hears_whom() {
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
     assert_eq!(world.trace.delivered, [0, 0]);
 }
+
+/// Positions are a pair for each two of 402 radios, 80,601 of them: with a search through them for each, wiring would take minutes.
+#[test]
+fn two_cells_of_two_hundred() {
+    let mut text =
+        format!("name = \"cells\"\nduration = \"1 s\"\n[channel.wifi]\n{QUIET}\ncapture = \"10 dB\"\n");
+    for cell in 0..2 {
+        // Each fits within a metre or two of its place; the cells are 100 m apart and hear nothing of each other.
+        text += &format!(
+            "[node.ap{cell}]\nprofile = \"linux-4.6\"\nposition = \"{} m, 0 m\"\ninterface.wlan0 = \
+             {{ channel = \"wifi\", role = \"ap\", scheme = \"fifo\", address = \"10.0.{cell}.1\" }}\n",
+            100 * cell
+        );
+        for n in 0..200 {
+            text += &format!(
+                "[node.s{cell}x{n}]\nprofile = \"linux-4.6\"\nposition = \"{} m, {}.{:02} m\"\ninterface.wlan0 = \
+                 {{ channel = \"wifi\", role = \"station\", ap = \"ap{cell}.wlan0\", address = \"10.0.{cell}.{}\", \
+                 rate = \"ofdm-24\" }}\n",
+                100 * cell,
+                1 + n / 100,
+                n % 100,
+                n + 2
+            );
+        }
+        text += &flow("udp", &format!("s{cell}x0"), &format!("ap{cell}"), "rate = \"60 Mbit/s\"\nburst = 8");
+    }
+    let scenario = parse(&text, &[]);
+    assert_eq!(scenario.channels[0].audible.deaf.len(), 201 * 201);
+    assert_eq!(scenario.channels[0].capture.as_ref().map(|c| c.levels.len()), Some(402 * 401 / 2));
+    let mut world = watched(&scenario, 0).world;
+    run_to(&mut world, Duration::from_secs(1)).expect("accounts close");
+    // Neither takes anything from the other: one alone would have as much.
+    let [one, other] = world.trace.delivered[..] else { panic!("two flows") };
+    assert!(one > 1_000 && one.abs_diff(other) < one / 50, "{one} {other}");
+    assert_eq!(world.trace.collided, 0);
+}

@@ -40,6 +40,8 @@ def entries() -> list[Entry]:
 def find(name: str) -> list[Entry]:
     """The experiments whose name begins so; `all` means every one."""
     paper, slash, beginning = name.partition("/")
+    if not name:
+        raise InputError("paper: found \"\", expected the beginning of a name; 'stillair paper' lists them")
     if name == "all":
         return entries()
     found = [

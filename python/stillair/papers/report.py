@@ -234,11 +234,17 @@ def _measured(judged: Judgement) -> Row:
         found = sorted(worst.ranked, key=lambda name: worst.ranked[name].mean if worst.ranked else 0.0)
         return {"measured": found, "low": None, "high": None, "members": _members(worst.ranked)}
     of = worst.measured
-    return {"measured": of.mean, "low": of.low, "high": of.high} if of is not None else {}
+    return {"measured": of.mean, **_bounds(of)} if of is not None else {}
 
 
-def _members(ranked: Mapping[str, Interval]) -> dict[str, dict[str, float]]:
-    return {name: over._asdict() for name, over in ranked.items()}
+def _members(ranked: Mapping[str, Interval]) -> dict[str, dict[str, float | None]]:
+    return {name: {"mean": over.mean, **_bounds(over)} for name, over in ranked.items()}
+
+
+def _bounds(over: Interval) -> dict[str, float | None]:
+    """The confidence interval; none of a single run or a formula, whose number is as both bounds."""
+    known = over.low != over.high
+    return {"low": over.low if known else None, "high": over.high if known else None}
 
 
 def _cell(cell: Cell) -> Row:

@@ -38,7 +38,7 @@ def measured(row: Row) -> str:
     if isinstance(value, list):
         ranked = " < ".join(f"{name} {number(row['members'][name]['mean'])}" for name in value)
         return with_unit(ranked, row["unit"])
-    spread = "" if row["low"] == row["high"] else f" [{number(row['low'])}, {number(row['high'])}]"
+    spread = "" if row["low"] is None else f" [{number(row['low'])}, {number(row['high'])}]"
     return with_unit(number(value, _more(row)) + spread, row["unit"])
 
 

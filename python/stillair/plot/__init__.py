@@ -70,6 +70,7 @@ def window(text: str) -> tuple[int, int]:
 def draw(name: str, results: Sequence[Titled], path: Path, window: tuple[int, int] | None = None) -> None:
     """Draws one plot of one or several results, or of a window in ns; equal results make equal SVG files."""
     check(name, path)
+    output.check(path)
     extras.need("matplotlib", "plot")
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and slow to load
 

@@ -51,6 +51,11 @@ def _within(run: exchanges.Run, window: tuple[int, int] | None) -> Exchanges:
         )
     begin, end = window or (found.from_ns, found.until_ns)
     kept = [e for e in found.all if e.end_ns > begin and e.start_ns < end]
+    if not kept:
+        asked, there = (f"{a / 1e9:g} s..{b / 1e9:g} s" for a, b in ((begin, end), (found.from_ns, found.until_ns)))
+        raise InputError(
+            f"airtime-timeline: nothing to draw: no exchange was recorded in {asked}; recorded is what began in {there}"
+        )
     if len(kept) > _MOST:
         raise InputError(
             f"airtime-timeline: {len(kept)} exchanges in {(end - begin) / 1e6:g} ms, {_MOST} at most can be drawn;"

@@ -22,24 +22,25 @@ const MAX_RATE: u64 = 1_000_000_000_000;
 
 /// A time such as `5 ms`.
 pub(super) fn duration(text: &str) -> Result<Duration, Expected> {
-    let wrong = || "a time in ns, us, ms or s, such as \"5 ms\"".to_owned();
     match quantity(text, &TIMES) {
         Some(Quantity::Whole(ns)) if ns <= MAX_TIME => Ok(Duration::from_nanos(ns)),
         Some(Quantity::Whole(_)) => Err("at most 1000000 s".to_owned()),
         Some(Quantity::Fraction) => Err("a whole number of nanoseconds".to_owned()),
-        None => Err(wrong()),
+        None => Err(format!("a time in ns, us, ms or s, such as \"5 ms\"{}", but(text, &TIMES))),
     }
 }
 
 /// A rate such as `144.4 Mbit/s`; never zero.
 pub(super) fn rate(text: &str) -> Result<Rate, Expected> {
-    let wrong = || "a rate in bit/s, kbit/s, Mbit/s or Gbit/s, such as \"10 Mbit/s\"".to_owned();
     match quantity(text, &RATES) {
         Some(Quantity::Whole(0)) => Err("a rate above zero".to_owned()),
         Some(Quantity::Whole(bps)) if bps <= MAX_RATE => Ok(Rate::from_bps(bps)),
         Some(Quantity::Whole(_)) => Err("at most 1000 Gbit/s".to_owned()),
         Some(Quantity::Fraction) => Err("a whole number of bits per second".to_owned()),
-        None => Err(wrong()),
+        None => {
+            let but = but(text, &RATES);
+            Err(format!("a rate in bit/s, kbit/s, Mbit/s or Gbit/s, such as \"10 Mbit/s\"{but}"))
+        }
     }
 }
 
@@ -48,7 +49,10 @@ pub(super) fn bytes(text: &str) -> Result<u64, Expected> {
     match quantity(text, &SIZES) {
         Some(Quantity::Whole(bytes)) => Ok(bytes),
         Some(Quantity::Fraction) => Err("a whole number of bytes".to_owned()),
-        None => Err("a number of bytes, or a size in B, kB, MB, KiB or MiB, such as \"64 KiB\"".to_owned()),
+        None => {
+            let but = but(text, &SIZES);
+            Err(format!("a number of bytes, or a size in B, kB, MB, KiB or MiB, such as \"64 KiB\"{but}"))
+        }
     }
 }
 
@@ -143,6 +147,21 @@ fn quantity(text: &str, units: &[(&str, u64)]) -> Option<Quantity> {
         Some(n) => Quantity::Whole(n),
         None => Quantity::Fraction,
     })
+}
+
+/// What else is wrong with a text that has a number and one of these units, and is refused all the same.
+fn but(text: &str, units: &[(&str, u64)]) -> &'static str {
+    let text = text.trim();
+    if let Some(plain) = text.strip_prefix('-')
+        && quantity(plain, units).is_some()
+    {
+        return ", not below zero";
+    }
+    let Some((number, rest)) = text.split_once(['e', 'E']) else { return "" };
+    let unit = rest.trim_start_matches(['+', '-']).trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_exponent = unit.len() < rest.len()
+        && quantity(&format!("{}{unit}", number.trim_start_matches('-')), units).is_some();
+    if is_exponent { ", without an exponent" } else { "" }
 }
 
 /// `whole.fraction` times `scale`: outer `None` for text that is no number, inner `None` if the product is

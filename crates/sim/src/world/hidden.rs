@@ -1,5 +1,6 @@
 //! Exchanges on a channel where not everybody hears everybody: each frame has a beginning and an end, at which those who hear it
-//! begin and cease to be busy. What an exchange costs does not depend on who else waits, but on how many hear it.
+//! begin and cease to be busy. An exchange has the same few events whoever else is there; at each beginning and end of a frame
+//! those who hear it are looked at, and at each event all radios of the channel, for who begins now and what happens next.
 
 use stillair_model::vocabulary::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;

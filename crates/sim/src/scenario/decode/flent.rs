@@ -4,6 +4,7 @@ use stillair_model::transport::cc::NAMES;
 use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Form, Key, Shape};
+use super::super::document::join;
 use super::super::error::Fault;
 use super::super::reader::Field;
 use super::super::{FlentTest, Flow, FlowKind, InterfaceRef, Node, profile};
@@ -173,12 +174,13 @@ fn name<'a>(field: &Field<'a>) -> Result<&'a str, Fault> {
     field.text("one of Flent's tests")
 }
 
-/// Reads the test and adds its flows.
+/// Reads the test of a run of length `end` and adds its flows.
 pub(super) fn read(
     field: &Field<'_>,
     names: &Names<'_>,
     nodes: &[Node],
     flows: &mut Vec<Flow>,
+    end: Duration,
 ) -> Result<FlentTest, Fault> {
     let Times { delay, length } = times(field)?;
     let mut section = field.section("a table with name, from and to")?;
@@ -248,5 +250,7 @@ pub(super) fn read(
         };
         add(name, series, mark, [from, to], kind)?;
     }
+    let answers = flows.iter().map(|flow| flow.answers(end)).sum();
+    flow::bounded(answers, &Field { path: join(&field.path, "length"), ..field.clone() })?;
     Ok(FlentTest { name: test.to_owned(), from, to, length, delay, streams })
 }

@@ -168,6 +168,18 @@ pub(super) const FORM: Form = Form::List(&Form::Kinds {
 /// Most loads of pages in a run: the sockets of each have places of their own, kept from the beginning.
 const LOADS: u64 = 1_000_000;
 
+/// Most answers to pings and packets of calls in a run: when each came stays in memory until its end.
+const ANSWERS: u64 = 10_000_000;
+
+/// Refuses the flow read last if with it there are so many `answers` that they could not be kept.
+pub(super) fn bounded(answers: u64, key: &Field<'_>) -> Result<(), Fault> {
+    if answers <= ANSWERS {
+        return Ok(());
+    }
+    let found = format!("{answers} answers to pings and packets of calls");
+    Err(key.found(found, format!("at most {ANSWERS} in a run")))
+}
+
 /// Reads the `[[flow]]` tables of a run of length `end`.
 pub(super) fn all(
     field: &Field<'_>,
@@ -179,7 +191,7 @@ pub(super) fn all(
         return Err(field.wrong("[[flow]], a list of tables"));
     }
     let mut flows: Vec<Flow> = Vec::new();
-    let mut loads = 0;
+    let (mut loads, mut answers) = (0, 0);
     for (i, field) in field.list().iter().enumerate() {
         let flow = one(i, field, names, nodes, end)?;
         loads += flow.loads(end);
@@ -187,6 +199,10 @@ pub(super) fn all(
             let key = Field { path: join(&field.path, "interval"), ..field.clone() };
             return Err(key.found(format!("{loads} loads of pages"), format!("at most {LOADS} in a run")));
         }
+        answers += flow.answers(end);
+        let pings = !matches!(flow.kind, FlowKind::Voip);
+        let key = join(&field.path, if pings { "interval" } else { "to" });
+        bounded(answers, &Field { path: key, ..field.clone() })?;
         if flows.iter().any(|f| f.name == flow.name) {
             let key = Field { path: join(&field.path, "name"), ..field.clone() };
             return Err(key.found(format!("{:?} a second time", flow.name), "a name of its own"));

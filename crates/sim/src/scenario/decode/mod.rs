@@ -15,6 +15,7 @@ mod qdisc;
 mod quic;
 mod quinn;
 mod rate;
+mod record;
 mod retries;
 mod scheme;
 mod station;
@@ -31,7 +32,7 @@ use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::hearing::Audible;
 use super::reader::{Field, Section};
-use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, Stretch, sweep, units};
+use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, sweep};
 use flent::Times;
 
 /// The whole file.
@@ -63,44 +64,13 @@ pub(super) static SHAPE: Shape = Shape {
         ),
         Key::open("flow", flow::FORM, "none", "traffic"),
         Key::open("test", Form::Table(&flent::SHAPE), "none", "more traffic: one of Flent's tests"),
-        Key::open("record", Form::Table(&RECORD), "the summary alone", "what is recorded beyond the summary"),
+        Key::open(
+            "record",
+            Form::Table(&record::SHAPE),
+            "the summary alone",
+            "what is recorded beyond the summary",
+        ),
         Key::open("sweep", Form::Sweep, "one run", "values that keys take in turn"),
-    ]],
-};
-
-static RECORD: Shape = Shape {
-    title: "Record",
-    about: "What is recorded beyond the summary.",
-    groups: &[&[
-        Key::open(
-            "ss",
-            Form::Period,
-            "no samples",
-            "time between samples of every TCP sender's state, as `ss -tim` shows it",
-        ),
-        Key::open(
-            "queues",
-            Form::Period,
-            "no samples",
-            "time between samples of what waits in each layer of each interface: in its sockets, its discipline, the \
-             driver, the hardware, on the wire",
-        ),
-        Key::or(
-            "quic",
-            Form::Boolean,
-            "false",
-            "every datagram of QUIC connections as a capture at its sender sees it, and the window with each acknowledgement",
-        ),
-        Key::open(
-            "air",
-            Form::Written {
-                words: "two times such as `10 s..10.2 s`",
-                pattern: r"^[0-9.]+ ?[a-z]+ ?\.\. ?[0-9.]+ ?[a-z]+$",
-                examples: &["0 s..1 s", "10 s..10.2 s"],
-            },
-            "no exchange",
-            "part of the run in which every exchange on the air is recorded, for `--plot airtime-timeline`",
-        ),
     ]],
 };
 
@@ -158,17 +128,6 @@ struct Names<'a> {
     link_kinds: Vec<link::Kind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
     node_by_name: BTreeMap<&'a str, usize>,
-}
-
-/// Two times, the second after the first.
-fn stretch(field: &Field<'_>) -> Result<Stretch, Fault> {
-    let expected = "two times such as \"10 s..10.2 s\", the second after the first";
-    let ends = field.text(expected)?.split_once("..");
-    let read = |text: &str| units::duration(text.trim()).ok();
-    match ends.and_then(|(from, until)| Some(Stretch { from: read(from)?, until: read(until)? })) {
-        Some(stretch) if stretch.from < stretch.until => Ok(stretch),
-        _ => Err(field.wrong(expected)),
-    }
 }
 
 /// Where the name in `field` stands among `known`.
@@ -294,14 +253,10 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
         links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
     let mut flows =
         root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
-    let test = test.map(|(_, field)| flent::read(&field, &names, &nodes, &mut flows)).transpose()?;
+    let test =
+        test.map(|(_, field)| flent::read(&field, &names, &nodes, &mut flows, duration)).transpose()?;
     let record = root.or_by("record", Record::default(), |field| {
-        let mut section = field.section("a table")?;
-        let (ss, queues) = (section.find("ss")?, section.find("queues")?);
-        let quic = section.or("quic", false)?;
-        let air = section.get("air").map(|field| stretch(&field)).transpose()?;
-        section.finish()?;
-        Ok(Record { ss, queues, quic, air })
+        record::read(field, &flows, nodes.iter().map(|node| node.interfaces.len()).sum(), duration)
     })?;
     root.get("sweep");
     root.finish()?;

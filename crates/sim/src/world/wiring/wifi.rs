@@ -120,7 +120,8 @@ impl Plan<'_> {
         for (index, media) in media.into_iter().enumerate().filter(|(_, media)| !media.is_empty()) {
             let given = &self.scenario.channels[index];
             let at = |radio: usize| on[index][radio].0;
-            let hearing = Audibility::new(media.len(), |from, to| given.audible.between(at(from), at(to)));
+            let audible = given.audible.pairs();
+            let hearing = Audibility::new(media.len(), |from, to| audible.between(at(from), at(to)));
             let capture = given.capture.as_ref().map(|capture| {
                 Capture::new(capture.threshold, media.len(), |from, to| capture.between(at(from), at(to)))
             });

@@ -39,8 +39,12 @@ const fn names<T, const N: usize>(pairs: &'static [(&'static str, T); N]) -> [&'
     out
 }
 
+/// The shaper counts bytes per second: of less nothing would be left, and nothing shaped.
+// linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited (recalled).
+const BANDWIDTH: Form = Form::RateFrom("8 bit/s", "one byte per second");
+
 const OPTIONS: &[Key] = &[
-    Key::open("bandwidth", Form::Rate, "`unlimited`: what is below it sets the rate", "rate of the shaper"),
+    Key::open("bandwidth", BANDWIDTH, "`unlimited`: what is below it sets the rate", "rate of the shaper"),
     Key::or(
         "rtt",
         Form::Period,

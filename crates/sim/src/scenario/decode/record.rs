@@ -1,0 +1,94 @@
+//! `[record]`: what is recorded beyond the summary.
+
+use stillair_model::vocabulary::Duration;
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::error::Fault;
+use super::super::reader::Field;
+use super::super::{Flow, FlowKind, Record, Stretch, units};
+
+pub(super) static SHAPE: Shape = Shape {
+    title: "Record",
+    about: "What is recorded beyond the summary.",
+    groups: &[&[
+        Key::open(
+            "ss",
+            Form::Period,
+            "no samples",
+            "time between samples of every TCP sender's state, as `ss -tim` shows it",
+        ),
+        Key::open(
+            "queues",
+            Form::Period,
+            "no samples",
+            "time between samples of what waits in each layer of each interface: in its sockets, its discipline, the \
+             driver, the hardware, on the wire",
+        ),
+        Key::or(
+            "quic",
+            Form::Boolean,
+            "false",
+            "every datagram of QUIC connections as a capture at its sender sees it, and the window with each acknowledgement",
+        ),
+        Key::open(
+            "air",
+            Form::Written {
+                words: "two times such as `10 s..10.2 s`",
+                pattern: r"^[0-9.]+ ?[a-z]+ ?\.\. ?[0-9.]+ ?[a-z]+$",
+                examples: &["0 s..1 s", "10 s..10.2 s"],
+            },
+            "no exchange",
+            "part of the run in which every exchange on the air is recorded, for `--plot airtime-timeline`",
+        ),
+    ]],
+};
+
+/// Most samples of sockets in a run, each of one sender at one instant: they stay in memory until its end, and are some
+/// 150 bytes each and as much again as text.
+const SOCKETS: u64 = 4_000_000;
+
+/// Most samples of queues in a run, each of all layers of one interface at one instant, of some 100 bytes.
+const QUEUES: u64 = 10_000_000;
+
+/// Reads the table of a run of length `end` with these flows and so many interfaces.
+pub(super) fn read(
+    field: &Field<'_>,
+    flows: &[Flow],
+    interfaces: usize,
+    end: Duration,
+) -> Result<Record, Fault> {
+    let mut section = field.section("a table")?;
+    let senders = flows.iter().filter(|flow| matches!(flow.kind, FlowKind::Tcp { .. }));
+    let senders: usize = senders.map(|flow| flow.to.len()).sum();
+    let mut sampled = |key, what: usize, names, most| {
+        let one = |field: Field<'_>| {
+            let interval: Duration = field.value()?;
+            let samples = (end.nanos() / interval.nanos()).saturating_mul(what as u64);
+            if samples <= most {
+                return Ok(interval);
+            }
+            Err(field.found(format!("{samples} samples of {names}"), format!("at most {most} in a run")))
+        };
+        section.get(key).map(one).transpose()
+    };
+    let ss = sampled("ss", senders, "TCP senders", SOCKETS)?;
+    let queues = sampled("queues", interfaces, "interfaces", QUEUES)?;
+    let quic = section.or("quic", false)?;
+    let air = section.get("air").map(|field| stretch(&field, end)).transpose()?;
+    section.finish()?;
+    Ok(Record { ss, queues, quic, air })
+}
+
+/// Two times, the second after the first, of which a run of length `end` has something.
+fn stretch(field: &Field<'_>, end: Duration) -> Result<Stretch, Fault> {
+    let expected = "two times such as \"10 s..10.2 s\", the second after the first";
+    let ends = field.text(expected)?.split_once("..");
+    let read = |text: &str| units::duration(text.trim()).ok();
+    match ends.and_then(|(from, until)| Some(Stretch { from: read(from)?, until: read(until)? })) {
+        Some(stretch) if stretch.from < stretch.until && stretch.from < end => Ok(stretch),
+        Some(stretch) if stretch.from < stretch.until => {
+            Err(field.wrong("a stretch that begins before the end of the run"))
+        }
+        _ => Err(field.wrong(expected)),
+    }
+}
