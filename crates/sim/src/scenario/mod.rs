@@ -8,6 +8,7 @@
 //! text --document--> tree with lines --set, like--> tree --reader, decode--> Scenario --topology--> checked
 //! ```
 
+mod amount;
 mod contract;
 mod decode;
 mod document;
@@ -27,7 +28,7 @@ mod units;
 
 use std::net::Ipv4Addr;
 
-use stillair_model::app::{Page, VOIP_INTERVAL};
+use stillair_model::app::Page;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::air::edca::EdcaParams;
@@ -353,31 +354,6 @@ pub struct Flow {
     pub kind: FlowKind,
     /// What Flent calls its series, if it is of a test.
     pub series: Option<String>,
-}
-
-impl Flow {
-    /// Most loads of pages, each with sockets of its own, that it makes in a run of length `end`.
-    pub(crate) fn loads(&self, end: Duration) -> u64 {
-        let FlowKind::Web { interval, .. } = &self.kind else { return 0 };
-        self.times(*interval, end)
-    }
-
-    /// Most answers to its pings, or packets of its calls, in a run of length `end`.
-    pub(crate) fn answers(&self, end: Duration) -> u64 {
-        match &self.kind {
-            FlowKind::Ping { interval, .. } | FlowKind::UdpPing { interval, .. } => {
-                self.times(*interval, end)
-            }
-            FlowKind::Voip => self.times(VOIP_INTERVAL, end),
-            FlowKind::Udp { .. } | FlowKind::Tcp { .. } | FlowKind::Web { .. } | FlowKind::Quic(_) => 0,
-        }
-    }
-
-    /// How often something happens each `interval` to all receivers together.
-    fn times(&self, interval: Duration, end: Duration) -> u64 {
-        let length = self.stop.map_or(end, |stop| stop.min(end)).saturating_sub(self.start);
-        self.to.len() as u64 * (length.nanos() / interval.nanos() + 1)
-    }
 }
 
 /// One of Flent's tests, whose flows are among those of the scenario.

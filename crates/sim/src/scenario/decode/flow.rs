@@ -200,7 +200,7 @@ pub(super) fn all(
             return Err(key.found(format!("{loads} loads of pages"), format!("at most {LOADS} in a run")));
         }
         answers += flow.answers(end);
-        let pings = !matches!(flow.kind, FlowKind::Voip);
+        let pings = !matches!(flow.kind, FlowKind::Voip { .. });
         let key = join(&field.path, if pings { "interval" } else { "to" });
         bounded(answers, &Field { path: key, ..field.clone() })?;
         if flows.iter().any(|f| f.name == flow.name) {
