@@ -436,5 +436,5 @@ fn a_host_sees_packets_before_they_are_split_and_all_segments_in_them() {
     assert_eq!(frames, sent[..frames.len()]);
     assert!(frames.len() > 200 && frames.len() + 100 > sent.len());
     let sacked = kept.packets[1].iter().filter(|(_, p)| p.get().tcp.is_some_and(|h| h.sacks > 1)).count();
-    assert!(sacked > 10, "{sacked} acknowledgements with several SACK blocks");
+    assert!(sacked > 4, "{sacked} acknowledgements with several SACK blocks");
 }
