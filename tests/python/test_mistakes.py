@@ -129,7 +129,7 @@ def test_a_device_or_a_link_is_written_to_and_stays(tmp_path: Path, kind: str) -
 
 
 def test_an_interrupted_run_says_so_and_ends(tmp_path: Path) -> None:
-    (tmp_path / "f.toml").write_text(SHORT.replace('"100 ms"', '"1000000 s"'), encoding="utf-8")
+    (tmp_path / "f.toml").write_text(SHORT.replace('"100 ms"', '"100000 s"'), encoding="utf-8")
     # A shell's Ctrl-C reaches a program that is under way: the progress of the first run tells when.
     watch = (
         "import os, signal, sys, threading; from stillair import _native; from stillair.__main__ import main\n"
