@@ -11,7 +11,7 @@ import pytest
 from stillair import InputError, Result, Scenario, bundled
 from stillair.papers import campaign, judge, plan, registry, report, scatter, style, table1_model
 from stillair.papers.anomaly_model import Station, data_time_us
-from stillair.papers.artefacts import ARTEFACTS, latency
+from stillair.papers.artefacts import ARTEFACTS, replies
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment, experiments, papers
 from stillair.papers.measure import Measurer
@@ -182,12 +182,12 @@ def test_one_run_has_no_interval() -> None:
 def test_the_latency_of_a_class_is_that_of_its_replies() -> None:
     (entry,), made = short("ending-the-anomaly/fig4")
     of = made.measurer(entry)
-    slow = latency.replies(of, "fifo", "slow")
-    fast = latency.replies(of, "fifo", "fast")
+    slow = replies.round_trips(of, "fifo", "slow")
+    fast = replies.round_trips(of, "fifo", "fast")
     # A reply each 0.2 s of two runs of 2 s, to one station and to two, but for those still on their way.
     assert 0 < len(slow) <= 22
     assert 0 < len(fast) <= 44
-    assert sorted(slow + fast) == sorted(latency.replies(of, "fifo", ""))
+    assert sorted(slow + fast) == sorted(replies.round_trips(of, "fifo", ""))
     rows = {row["id"]: row for row in made.rows()}
     run = of.result({"scheme": "fq_codel"}).runs
     assert rows["eta-f4-fqcodel-slow"]["measured"] == pytest.approx(

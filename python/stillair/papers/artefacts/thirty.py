@@ -2,10 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from stillair.papers import samples, style
+from stillair.papers import style
+from stillair.papers.artefacts import replies
+from stillair.papers.artefacts.replies import Curve
 from stillair.papers.artefacts.schemes import COLOURS, TITLES, along, named, spread
 from stillair.papers.measure import Measurer
-from stillair.statistics import Interval, interval, jain, percentile
+from stillair.statistics import Interval, interval, jain
 from stillair.summary import NOT_MEASURED
 from stillair.table import table
 
@@ -15,14 +17,12 @@ if TYPE_CHECKING:
 SCHEMES = ("fq_codel", "fq_mac", "airtime")
 _FAST = "28 fast"
 _WITHOUT = "airtime without the sparse optimisation"
-_PERCENTILES = (10, 50, 90, 95)
-# A curve: its scheme, its stations, what it is called, how it is drawn.
 _CURVES = tuple(
-    (scheme, stations, f"{TITLES[scheme]}, {name}", line)
+    Curve(scheme, stations, f"{TITLES[scheme]}, {name}", line)
     for scheme in SCHEMES
     for stations, name, line in ((_FAST, "fast", "-"), ("slow", "slow", "--"), ("sparse", "sparse", ":"))
 )
-_WITHOUT_CURVE = (_WITHOUT, "sparse", "no priority, sparse", ":")
+_WITHOUT_CURVE = Curve(_WITHOUT, "sparse", "no priority, sparse", ":")
 
 
 def airtime_text(of: Measurer) -> str:
@@ -100,18 +100,12 @@ def throughput_picture(of: Measurer) -> "Figure":
 
 def latency_text(of: Measurer) -> str:
     """Figure 10 as a table."""
-    rows = []
-    for scheme, stations, title, _ in (*_CURVES, _WITHOUT_CURVE):
-        found = replies(of, scheme, stations)
-        values = [percentile(found, at) if found else None for at in _PERCENTILES]
-        rows.append([title, *(NOT_MEASURED if value is None else f"{value:.1f}" for value in values)])
     means = [
         [TITLES[scheme], named(of.of_cell({"scheme": scheme, "station": "all"}, "average ping RTT"), 1)]
         for scheme in SCHEMES
     ]
     return (
-        "Ping under load, replies of all runs together.\n\n"
-        + table(["", *(f"p{at} ms" for at in _PERCENTILES)], rows)
+        replies.text(of, (*_CURVES, _WITHOUT_CURVE))
         + "\n\nMean over all replies of all stations.\n\n"
         + table(["", "mean ms"], means)
     )
@@ -119,22 +113,7 @@ def latency_text(of: Measurer) -> str:
 
 def latency_picture(of: Measurer) -> "Figure":
     """Figure 10: the distributions."""
-    with style.styled():
-        drawn = style.new(6.6, 3.8)
-        axes = drawn.add_subplot()
-        for scheme, stations, title, line in _CURVES:
-            found = sorted(replies(of, scheme, stations))
-            # A few hundred points show the curve; a file of every reply would be megabytes.
-            shown = [found[at * (len(found) - 1) // 400] for at in range(401)] if found else []
-            axes.plot(shown, [at / 400 for at in range(len(shown))], color=COLOURS[scheme], linestyle=line, label=title)
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
-        axes.set_ylim(0, 1)
-        axes.set_xlabel("ping RTT, ms")
-        axes.set_ylabel("part of the replies")
-        axes.set_title(of.experiment.artefact, loc="left", fontsize=10)
-        axes.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-        return drawn
+    return replies.picture(of, _CURVES, 6.6, 3.8)
 
 
 def share(of: Measurer, scheme: str, station: str) -> Interval | None:
@@ -153,9 +132,3 @@ def fairness(of: Measurer, scheme: str) -> Interval | None:
     runs = of.result({"scheme": scheme}).runs
     found = [jain([run["stations"][one]["airtime_share"] for one in loaded]) for run in runs]
     return interval([value for value in found if value is not None]) if all(found) else None
-
-
-def replies(of: Measurer, scheme: str, name: str) -> list[float]:
-    """Round trips in ms of all runs to some stations."""
-    result = of.result({"scheme": scheme})
-    return [ms for run in result.runs for ms in samples.pings(result, run, of.stations(name))]
