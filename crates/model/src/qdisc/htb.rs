@@ -1,12 +1,12 @@
 //! htb: the hierarchical token bucket, with one leaf class that everything goes to.
 //!
-//! A class has two buckets, of its rate and of its ceiling, filled with time: a packet takes the nanoseconds that it lasts at
-//! the rate. It may leave while neither is in debt, whatever its size, so a large packet drives them below zero and the next
-//! one waits until the debt is paid.
+//! A class has two buckets, of its rate and of its ceiling. A packet may leave while neither is in debt, whatever its size, so
+//! a large packet drives them below zero and the next one waits until the debt is paid.
 //!
 //! Not there: several classes, filters, priorities, borrowing (which takes a parent class; alone, a class never exceeds its
 //! rate even if its ceiling is higher), and link layer adaptation.
 
+use super::bucket::{Bucket, Pace};
 use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Rate, Sink, skb_len};
 
@@ -43,33 +43,6 @@ impl HtbParams {
     }
 }
 
-/// How long bytes take at a rate, by the kernel's reciprocal: a product and a shift, rounded down.
-// linux: net/sched/sch_generic.c psched_ratecfg_precompute, include/net/sch_generic.h psched_l2t_ns (6.1) - the factor has
-// 32 significant bits; the rate is in whole bytes a second.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
-    mult: u64,
-    shift: u32,
-}
-
-impl Pace {
-    pub(super) fn new(rate: Rate) -> Self {
-        let bytes = (rate.bps() / 8).max(1);
-        let second = 1_000_000_000_u64;
-        // Bits by which the factor falls short of 32, and those that 64 leave for the numerator.
-        let mut shift = second.leading_zeros();
-        while shift > 0 && (second << (shift - 1)) / bytes >= 1 << 31 {
-            shift -= 1;
-        }
-        Self { mult: (second << shift) / bytes, shift }
-    }
-
-    #[inline]
-    pub(super) fn nanos(self, bytes: u32) -> i64 {
-        ((u64::from(bytes) * self.mult) >> self.shift) as i64
-    }
-}
-
 /// A depth in bytes as tc hands it to the kernel: in its units of time, rounded up, of which the kernel makes nanoseconds.
 // linux: iproute2 tc/tc_core.c tc_calc_xmittime (6.1), include/net/pkt_sched.h PSCHED_TICKS2NS (6.1) - 64 ns.
 fn depth(rate: Rate, bytes: u32) -> i64 {
@@ -79,26 +52,16 @@ fn depth(rate: Rate, bytes: u32) -> i64 {
     (ticks.min(u128::from(u32::MAX)) * TICK) as i64
 }
 
-/// Tokens of a rate, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    pace: Pace,
-    depth: i64,
-    tokens: i64,
+/// A full bucket of a burst.
+fn full(rate: Rate, burst: u32) -> Bucket {
+    Bucket::new(Pace::new(rate), depth(rate, burst))
 }
 
-impl Bucket {
-    fn new(rate: Rate, bytes: u32) -> Self {
-        let depth = depth(rate, bytes);
-        Self { pace: Pace::new(rate), depth, tokens: depth }
-    }
-
-    // linux: net/sched/sch_htb.c htb_accnt_tokens (6.1) - full at its depth before the packet is taken off.
-    #[inline]
-    fn charge(&mut self, gathered: i64, bytes: u32) {
-        let tokens = (self.tokens + gathered).min(self.depth) - self.pace.nanos(bytes);
-        self.tokens = if tokens <= -MBUFFER { 1 - MBUFFER } else { tokens };
-    }
+/// A packet takes its tokens; the debt has an end.
+// linux: net/sched/sch_htb.c htb_accnt_tokens (6.1).
+#[inline]
+fn charge(bucket: &mut Bucket, gathered: i64, bytes: u32) {
+    bucket.tokens = bucket.left(gathered, bytes).max(1 - MBUFFER);
 }
 
 /// Counters of the class under tc's names, besides those that every discipline has.
@@ -134,8 +97,8 @@ impl Htb {
     pub fn new(params: &HtbParams, child: Qdisc) -> Self {
         Self {
             child,
-            rate: Bucket::new(params.rate, params.burst),
-            ceil: Bucket::new(params.ceil, params.cburst),
+            rate: full(params.rate, params.burst),
+            ceil: full(params.ceil, params.cburst),
             charged: Instant::ZERO,
             ready: Instant::ZERO,
             stats: QdiscStats::default(),
@@ -165,8 +128,8 @@ impl Htb {
         let p = self.child.dequeue(now, ctx)?;
         let hot = ctx.packets.get(p);
         let gathered = (now - self.charged).nanos().min(MBUFFER as u64) as i64;
-        self.rate.charge(gathered, skb_len(hot));
-        self.ceil.charge(gathered, skb_len(hot));
+        charge(&mut self.rate, gathered, skb_len(hot));
+        charge(&mut self.ceil, gathered, skb_len(hot));
         let debt = -self.rate.tokens.min(self.ceil.tokens);
         (self.charged, self.ready) = (now, now + Duration::from_nanos(debt.max(0) as u64));
         self.stats.sent(hot);

@@ -3,6 +3,7 @@
 //! A discipline owns the packets in it and frees what it drops, with the reason and its own place. A queue of
 //! packets is a queue of skbs: one packet may stand for several segments and counts once.
 
+mod bucket;
 pub mod cake;
 pub mod codel;
 pub mod fifo;

@@ -4,7 +4,7 @@
 //! larger than the bucket can ever leave: it is split, if it has several segments that fit, or refused. A second, small bucket
 //! with a higher rate keeps what the first has saved from leaving in one go.
 
-use super::htb::Pace;
+use super::bucket::{Bucket, Pace};
 use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
 use crate::offload::gso;
 use crate::vocabulary::{Ctx, Duration, ETHERNET_HEADER, Instant, Pkt, PlaceId, Rate, Reason, Sink, skb_len};
@@ -44,27 +44,11 @@ impl TbfParams {
     }
 }
 
-/// Tokens of a rate, in nanoseconds.
-#[derive(Clone, Copy, Debug)]
-struct Bucket {
-    pace: Pace,
-    depth: i64,
-    tokens: i64,
-}
-
-impl Bucket {
-    // linux: net/sched/sch_tbf.c tbf_change (6.1) - the burst arrives in bytes, and the bucket is as deep as it lasts.
-    fn new(rate: Rate, bytes: u32) -> Self {
-        let pace = Pace::new(rate);
-        let depth = pace.nanos(bytes);
-        Self { pace, depth, tokens: depth }
-    }
-
-    /// What is left once a packet has taken its tokens.
-    #[inline]
-    fn less(&self, gathered: i64, bytes: u32) -> i64 {
-        (self.tokens + gathered).min(self.depth) - self.pace.nanos(bytes)
-    }
+/// A full bucket.
+// linux: net/sched/sch_tbf.c tbf_change (6.1) - the burst arrives in bytes, and the bucket is as deep as it lasts.
+fn full(rate: Rate, burst: u32) -> Bucket {
+    let pace = Pace::new(rate);
+    Bucket::new(pace, pace.nanos(burst))
 }
 
 /// The discipline.
@@ -95,8 +79,8 @@ impl Tbf {
             child,
             peeked: None,
             peeked_bytes: 0,
-            rate: Bucket::new(params.rate, params.burst),
-            peak: params.peak.map(|peak| Bucket::new(peak.rate, peak.mtu)),
+            rate: full(params.rate, params.burst),
+            peak: params.peak.map(|peak| full(peak.rate, peak.mtu)),
             max_size: params.peak.map_or(params.burst, |peak| params.burst.min(peak.mtu)),
             taken: Instant::ZERO,
             ready: Instant::ZERO,
@@ -153,8 +137,8 @@ impl Tbf {
     pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
         let bytes = self.peek(now, ctx)?;
         let gathered = ((now - self.taken).nanos().min(self.rate.depth as u64)) as i64;
-        let left = self.rate.less(gathered, bytes);
-        let peak_left = self.peak.map_or(0, |peak| peak.less(gathered, bytes));
+        let left = self.rate.left(gathered, bytes);
+        let peak_left = self.peak.map_or(0, |peak| peak.left(gathered, bytes));
         let debt = -left.min(peak_left);
         if debt > 0 {
             self.ready = now + Duration::from_nanos(debt as u64);
