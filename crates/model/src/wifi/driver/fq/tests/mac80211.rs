@@ -1,0 +1,129 @@
+//! mac80211's own scheduler: rounds, virtual time, limits of what is in the hardware.
+
+use super::*;
+
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.18) - who has too much in the hardware is passed over, even if nobody else
+// has frames.
+#[rustfmt::skip]
+#[test]
+fn airtime_queue_limits_leave_room_for_others() {
+    let aql = AqlParams { low: us(1), high: us(1), threshold: us(24_000) };
+    check(Scheduler::Mac80211(ALL, Some(aql), Mac80211Rules::Rounds), 2, &[
+        (Queue(0, 20), " | n0 | 300 300"),
+        (Fill, "0 | o0 | 300 300"),
+        (Queue(1, 20), "0 | n1 o0 | 300 300"),
+        (Fill, "0 1 | o1 o0 | 300 300"),
+        (Done(100), "1 0 | o0 o1 | 200 300"),
+    ]);
+    check(Scheduler::Mac80211(ALL, None, Mac80211Rules::Rounds), 2, &[
+        (Queue(0, 20), " | n0 | 300 300"),
+        (Fill, "0 0 | n0 | 300 300"),
+        (Queue(1, 20), "0 0 | n0 n1 | 300 300"),
+    ]);
+}
+
+const RULES: [Mac80211Rules; 3] =
+    [Mac80211Rules::Rounds, Mac80211Rules::VirtualTime, Mac80211Rules::RoundsWithPending];
+
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - a turn is as long as the weight, or a clock goes slower by it; idle
+// stations leave.
+#[test]
+fn airtime_is_shared_by_weight() {
+    for rules in RULES {
+        let mut b = Bench::new(Scheduler::Mac80211(ALL, Some(AqlParams::default()), rules), 3, 2);
+        b.driver.weigh(PeerId(1), 2 * AIRTIME_WEIGHT);
+        let mut used = [0; 3];
+        for n in 0..600_u64 {
+            for tid in [be(0), be(1)] {
+                if b.driver.queues.backlog(Tin(tid.0)).0 < 10 {
+                    b.queue(ms(n), tid, 10);
+                }
+            }
+            b.fill(ms(n));
+            let tid = b.done(ms(n), us(250));
+            used[tid.peer().index()] += 250;
+        }
+        let ratio = used[1] as f64 / used[0] as f64;
+        assert!((1.9..2.1).contains(&ratio), "{rules:?} {used:?}");
+        // A station that has nothing left to send is not listed.
+        b.queue(ms(601), be(2), 1);
+        while !b.rig.hardware(BE).is_empty() {
+            b.done(ms(602), us(250));
+        }
+        b.fill(ms(602));
+        assert!(!b.driver.queues.tins().is_listed(Member(be(2).0)), "{}", b.state());
+        assert_eq!(b.driver.clocks.state(BE).chars().next(), Some('|'), "{rules:?}");
+    }
+}
+
+// linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_schedule_txq (5.15).
+#[test]
+fn virtual_time_serves_whoever_is_not_ahead() {
+    let mut b = Bench::new(Scheduler::Mac80211(ALL, None, Mac80211Rules::VirtualTime), 3, 2);
+    let state = |b: &Bench| {
+        let hardware: Vec<String> = b.rig.hardware(BE).iter().map(u16::to_string).collect();
+        format!("{} | {}", hardware.join(" "), b.driver.clocks.state(BE))
+    };
+    b.queue(ms(0), be(0), 40);
+    b.queue(ms(0), be(1), 40);
+    assert_eq!(state(&b), " | 1:0 0:0 | 0");
+    // One aggregate each, the last to come first.
+    b.fill(ms(0));
+    assert_eq!(state(&b), "1 0 | 1:0 0:0 | 0");
+    // A station's clock goes on by what it has used, all's by half of that as two are active.
+    b.done(ms(1), us(1000));
+    assert_eq!(state(&b), "0 0 | 0:0 1:1000 | 500");
+    // Who is ahead waits; the first is served whatever its clock says, and takes that of all along.
+    b.done(ms(1), us(200));
+    assert_eq!(state(&b), "0 0 | 0:200 1:1000 | 600");
+    b.done(ms(1), us(900));
+    assert_eq!(state(&b), "0 1 | 1:1000 0:1100 | 1050");
+    // A third begins where the clock of all is, and shares from then on.
+    b.queue(ms(2), be(2), 1);
+    assert_eq!(state(&b), "0 1 | 1:1000 2:1050 0:1100 | 1050");
+    b.done(ms(2), us(300));
+    assert_eq!(state(&b), "1 1 | 1:1000 2:1050 0:1400 | 1150");
+    b.done(ms(2), us(300));
+    assert_eq!(state(&b), "1 2 | 1:1300 0:1400 | 1300");
+    // Back within 100 ms it stands by its own clock, which the others have left behind; later it does not.
+    b.done(ms(2), us(300));
+    b.done(ms(3), us(60));
+    b.queue(ms(60), be(2), 1);
+    assert!(state(&b).contains(" 2:1110 "), "{}", state(&b));
+    b.fill(ms(60));
+    b.rig.hardware(BE).iter().for_each(|_| {
+        b.done(ms(61), us(90));
+    });
+    b.queue(ms(400), be(2), 1);
+    let all: u64 = state(&b).rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(state(&b).contains(&format!("2:{all} ")), "{}", state(&b));
+}
+
+// linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0), net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0).
+#[rustfmt::skip]
+#[test]
+fn what_is_pending_counts_since_6_0() {
+    let aql = Some(AqlParams::default());
+    check(Scheduler::Mac80211(ALL, aql, Mac80211Rules::RoundsWithPending), 2, &[
+        (Rx(0, 250),   " | | 300 300"),
+        (Queue(0, 20), " | n0 | 300 300"),
+        (Queue(1, 20), " | n0 n1 | 300 300"),
+        // Two frames take 210 us: with two aggregates out the first station has used more than there was.
+        (Fill,         "0 0 | n1 o0 | 600 300"),
+        (Done(210),    "0 1 | n1 o0 | 390 300"),
+        (Done(210),    "1 1 | o0 o1 | 180 600"),
+    ]);
+}
+
+proptest! {
+    // Whatever the rates, by clocks as by rounds: a station is behind the others by what is out when it begins, at most.
+    #[test]
+    fn equal_airtime_by_every_rule_of_mac80211(took in prop::collection::vec(20_u64..4_000, 2..6)) {
+        let longest = took.iter().max().unwrap();
+        for rules in RULES {
+            let used = saturate(Scheduler::Mac80211(ALL, None, rules), &took, 600);
+            let (least, most) = (used.iter().map(|u| u.0).min().unwrap(), used.iter().map(|u| u.0).max().unwrap());
+            prop_assert!(most - least <= 2 * 300 + 4 * longest, "{rules:?} {used:?}");
+        }
+    }
+}
