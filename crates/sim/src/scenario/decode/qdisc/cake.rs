@@ -2,10 +2,9 @@
 
 use stillair_model::qdisc::cake::{CakeParams, Cells, Isolation, Tins};
 
-use super::super::super::contract::{Form, Key, Shape};
+use super::super::super::contract::{Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
-use super::MQ;
 
 const TINS: [(&str, Tins); 5] = [
     (Tins::Besteffort.name(), Tins::Besteffort),
@@ -43,7 +42,7 @@ const fn names<T, const N: usize>(pairs: &'static [(&'static str, T); N]) -> [&'
 // linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited (recalled).
 const BANDWIDTH: Form = Form::RateFrom("8 bit/s", "one byte per second");
 
-const OPTIONS: &[Key] = &[
+pub(super) const OPTIONS: &[Key] = &[
     Key::open("bandwidth", BANDWIDTH, "`unlimited`: what is below it sets the rate", "rate of the shaper"),
     Key::or(
         "rtt",
@@ -88,18 +87,6 @@ const OPTIONS: &[Key] = &[
         "`ack-filter` and `ack-filter-aggressive` are not modelled",
     ),
 ];
-
-pub(super) static SHAPE: Shape = Shape {
-    title: "Qdisc cake",
-    about: "Shaper, priorities, fair queueing and COBALT in one, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "cake")], OPTIONS],
-};
-
-pub(super) static SHAPE_MQ: Shape = Shape {
-    title: "Qdisc cake of a Wi-Fi interface",
-    about: "Shaper, priorities, fair queueing and COBALT in one, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "cake")], OPTIONS, MQ],
-};
 
 /// Reads the options.
 pub(super) fn read(section: Option<&mut Section<'_>>) -> Result<CakeParams, Fault> {

@@ -2,7 +2,7 @@
 
 use stillair_model::qdisc::fq::FqParams;
 
-use super::super::super::contract::{Form, Key, Shape};
+use super::super::super::contract::{Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
 
@@ -10,7 +10,7 @@ use super::super::super::reader::Section;
 // linux: net/sched/sch_fq.c fq_change (6.1).
 const MAX_BUCKETS: i64 = 1 << 18;
 
-const OPTIONS: &[Key] = &[
+pub(super) const OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "10000", "most packets"),
     Key::or("flow_limit", Form::Integer(1, 1_000_000), "100", "most packets of a flow"),
     Key::or("quantum", Form::Bytes(1, 1 << 20), "3028 B", "bytes that a flow may send in a round"),
@@ -36,18 +36,6 @@ const OPTIONS: &[Key] = &[
     Key::or("horizon", Form::Time, "10 s", "how far in the future a departure may be"),
     Key::or("horizon_drop", Form::Boolean, "true", "what is due later is dropped; otherwise it leaves then"),
 ];
-
-pub(super) static SHAPE: Shape = Shape {
-    title: "Qdisc fq",
-    about: "Fair queueing with departure times, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "fq")], OPTIONS],
-};
-
-pub(super) static SHAPE_MQ: Shape = Shape {
-    title: "Qdisc fq of a Wi-Fi interface",
-    about: "Fair queueing with departure times, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "fq")], OPTIONS, super::MQ],
-};
 
 /// Reads the options.
 pub(super) fn read(section: Option<&mut Section<'_>>) -> Result<FqParams, Fault> {

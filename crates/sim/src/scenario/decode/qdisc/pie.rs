@@ -2,11 +2,11 @@
 
 use stillair_model::qdisc::pie::PieQdiscParams;
 
-use super::super::super::contract::{Form, Key, Shape};
+use super::super::super::contract::{Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
 
-const OPTIONS: &[Key] = &[
+pub(super) const OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets"),
     Key::open("target", Form::Period, "15 ms, before 5.1 20 ms", "delay that is aimed at"),
     Key::open(
@@ -31,18 +31,6 @@ const OPTIONS: &[Key] = &[
         "the delay follows from the drain rate instead of the packets' time in the queue",
     ),
 ];
-
-pub(super) static SHAPE: Shape = Shape {
-    title: "Qdisc pie",
-    about: "One queue with PIE before it, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "pie")], OPTIONS],
-};
-
-pub(super) static SHAPE_MQ: Shape = Shape {
-    title: "Qdisc pie of a Wi-Fi interface",
-    about: "One queue with PIE before it, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "pie")], OPTIONS, super::MQ],
-};
 
 /// Reads the options, for a kernel with such defaults and so many ticks a second.
 pub(super) fn read(

@@ -2,11 +2,11 @@
 
 use stillair_model::qdisc::sfq::SfqParams;
 
-use super::super::super::contract::{Form, Key, Shape};
+use super::super::super::contract::{Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
 
-const OPTIONS: &[Key] = &[
+pub(super) const OPTIONS: &[Key] = &[
     Key::open("limit", Form::Integer(2, 1_000_000), "127", "most packets; not more than all flows may hold"),
     Key::or(
         "quantum",
@@ -30,18 +30,6 @@ const OPTIONS: &[Key] = &[
     Key::or("perturb", Form::Time, "0 s", "how often the hash changes; 0 s: never"),
     Key::or("headdrop", Form::Boolean, "false", "the head of a queue is dropped instead of its tail"),
 ];
-
-pub(super) static SHAPE: Shape = Shape {
-    title: "Qdisc sfq",
-    about: "Stochastic fairness queueing, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "sfq")], OPTIONS],
-};
-
-pub(super) static SHAPE_MQ: Shape = Shape {
-    title: "Qdisc sfq of a Wi-Fi interface",
-    about: "Stochastic fairness queueing, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "sfq")], OPTIONS, super::MQ],
-};
 
 /// Reads the options.
 // linux: net/sched/sch_sfq.c sfq_change (6.1) - an option that is given cuts those that follow from it.

@@ -5,12 +5,13 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::tbf::{Peak, TbfParams};
 use stillair_model::vocabulary::Duration;
 
-use super::super::super::contract::{Form, Key, Shape};
+use super::super::super::contract::{Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
-use super::{BURST, CHILDREN, Device, MIN_BFIFO, WHOLE, child};
+use super::fifo::MIN_BFIFO;
+use super::{BURST, CHILDREN, Device, child};
 
-static OPTIONS: &[Key] = &[
+pub(super) static OPTIONS: &[Key] = &[
     Key::need("rate", Form::Rate, "rate of the bucket"),
     Key::need("burst", BURST, "bytes that the bucket holds; no larger packet can leave"),
     Key::open(
@@ -34,18 +35,6 @@ static OPTIONS: &[Key] = &[
         "discipline that holds the packets",
     ),
 ];
-
-pub(super) static SHAPE: Shape = Shape {
-    title: "Qdisc tbf",
-    about: "One or two token buckets, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "tbf")], OPTIONS],
-};
-
-pub(super) static SHAPE_MQ: Shape = Shape {
-    title: "Qdisc tbf of a Wi-Fi interface",
-    about: "One or two token buckets, under the names that `tc` uses.",
-    groups: &[&[Key::tag("kind", "tbf")], OPTIONS, WHOLE],
-};
 
 /// Reads the options.
 // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - a limit or a latency, and a peak rate takes an mtu; net/sched/sch_tbf.c

@@ -1,0 +1,90 @@
+//! What a device has where its scenario names no discipline, and what it has of those that are named without options.
+
+use stillair_model::aqm::pie::PieParams;
+use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::cake::CakeParams;
+use stillair_model::qdisc::codel::CodelQdiscParams;
+use stillair_model::qdisc::fifo::FifoParams;
+use stillair_model::qdisc::fq::FqParams;
+use stillair_model::qdisc::fq_codel::FqCodelParams;
+use stillair_model::qdisc::pfifo_fast::PfifoFastParams;
+use stillair_model::qdisc::pie::PieQdiscParams;
+use stillair_model::qdisc::sfq::SfqParams;
+
+use super::super::super::{Profile, QdiscSpec, Scheme};
+use super::super::link::Kind;
+
+/// What decides an interface's defaults.
+pub(in super::super) struct Device<'a> {
+    pub profile: &'a Profile,
+    pub txqueuelen: u32,
+    /// None for a Wi-Fi device.
+    pub link: Option<Kind>,
+    /// None for a wired device.
+    pub scheme: Option<Scheme>,
+}
+
+impl Device<'_> {
+    pub(super) fn pfifo_fast(&self) -> QdiscConfig {
+        let limit_per_band = self.profile.pfifo_fast_limit_per_band;
+        QdiscConfig::PfifoFast(PfifoFastParams { limit: self.txqueuelen, limit_per_band })
+    }
+
+    pub(super) fn fq_codel(&self) -> FqCodelParams {
+        FqCodelParams {
+            memory_limit: self.profile.fq_codel_memory_limit,
+            drop_batch: self.profile.fq_codel_drop_batch,
+            overlimit_raises_count: self.profile.fq_codel_overlimit_raises_count,
+            ..FqCodelParams::default()
+        }
+    }
+
+    pub(super) fn pie(&self) -> PieQdiscParams {
+        let Profile { pie_target: target, pie_tupdate, pie_dq_rate_estimator: dq_rate_estimator, .. } =
+            *self.profile;
+        let (hz, law) = (self.profile.tcp.hz, PieParams::default());
+        PieQdiscParams {
+            tupdate: PieQdiscParams::in_ticks(pie_tupdate, hz),
+            pie: PieParams { target, dq_rate_estimator, ..law },
+            ..PieQdiscParams::new(hz)
+        }
+    }
+
+    // linux: net/sched/sch_generic.c default_qdisc_ops (6.1).
+    fn by_sysctl(&self) -> QdiscConfig {
+        match self.profile.default_qdisc {
+            "pfifo" => QdiscConfig::Fifo(FifoParams::pfifo(self.txqueuelen)),
+            "codel" => QdiscConfig::Codel(CodelQdiscParams::default()),
+            "fq_codel" => QdiscConfig::FqCodel(self.fq_codel()),
+            "cake" => QdiscConfig::Cake(CakeParams::default()),
+            "fq" => QdiscConfig::Fq(FqParams::default()),
+            "pie" => QdiscConfig::Pie(self.pie()),
+            "sfq" => QdiscConfig::Sfq(SfqParams::default()),
+            _ => self.pfifo_fast(),
+        }
+    }
+
+    /// It never stops its qdisc: the MAC queues, or the device is virtual.
+    pub(super) fn never_stops(&self) -> bool {
+        self.link == Some(Kind::Veth)
+            || matches!(
+                self.scheme,
+                Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted | Scheme::Mac80211)
+            )
+    }
+
+    // linux: net/sched/sch_generic.c attach_default_qdiscs (4.4) - pfifo_fast, under mq where the device has
+    // several queues; a Wi-Fi device has one for each access category, and none needs a discipline where the
+    // MAC queues. A virtual device has none either.
+    pub(super) fn default_qdisc(&self) -> QdiscSpec {
+        match self.scheme {
+            None if self.never_stops() => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },
+            None => QdiscSpec { mq: false, config: self.by_sysctl() },
+            Some(Scheme::Fifo | Scheme::Ath9kHtc) => QdiscSpec { mq: true, config: self.by_sysctl() },
+            Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
+            Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted | Scheme::Mac80211) => {
+                QdiscSpec { mq: false, config: QdiscConfig::Noqueue }
+            }
+        }
+    }
+}
