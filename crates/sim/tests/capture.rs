@@ -413,7 +413,8 @@ fn a_frame_sent_again_after_a_lost_block_ack_is_the_same_frame() {
 #[test]
 fn a_host_sees_packets_before_they_are_split_and_all_segments_in_them() {
     let loss = "qdisc = { kind = \"netem\", loss = 0.02 }";
-    let (file, keeper) = captured_with(loss, "rate = \"ht20-mcs15-sgi\"", &tcp("server", "sta1"), 1);
+    // How often several holes are open at once is chance: with the seeds 1 to 8 in 0 to 98 acknowledgements, here in 98.
+    let (file, keeper) = captured_with(loss, "rate = \"ht20-mcs15-sgi\"", &tcp("server", "sta1"), 5);
     compare(&file, &keeper);
     let kept = keeper.0.borrow();
     let data = |n: usize, dst: u32| {
@@ -436,5 +437,5 @@ fn a_host_sees_packets_before_they_are_split_and_all_segments_in_them() {
     assert_eq!(frames, sent[..frames.len()]);
     assert!(frames.len() > 200 && frames.len() + 100 > sent.len());
     let sacked = kept.packets[1].iter().filter(|(_, p)| p.get().tcp.is_some_and(|h| h.sacks > 1)).count();
-    assert!(sacked > 4, "{sacked} acknowledgements with several SACK blocks");
+    assert!(sacked > 10, "{sacked} acknowledgements with several SACK blocks");
 }
