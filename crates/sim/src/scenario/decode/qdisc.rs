@@ -141,7 +141,8 @@ fn config(
             QdiscConfig::Tbf(tbf::read(section, device)?)
         }
         "netem" => netem::read(section, device)?,
-        _ => device.pfifo_fast(),
+        "pfifo_fast" => device.pfifo_fast(),
+        other => unreachable!("{other} is in the table of disciplines"),
     })
 }
 
