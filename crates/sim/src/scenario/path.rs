@@ -4,6 +4,7 @@ use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{PhyRate, RetryChain};
+use stillair_model::wifi::rate::mask::McsMask;
 use stillair_model::wifi::rate::minstrel::Legacy;
 use stillair_model::wifi::rate::table::{HtCapabilities, rates};
 
@@ -90,8 +91,8 @@ impl SnrSteps {
 pub enum Rates {
     /// Always this chain.
     Fixed(RetryChain),
-    /// Minstrel-HT, between devices that can do this.
-    MinstrelHt(HtCapabilities),
+    /// Minstrel-HT, between devices that can do this, and what may be sent of what it chooses.
+    MinstrelHt(HtCapabilities, McsMask),
     /// Minstrel, between devices without HT.
     Minstrel(Legacy),
 }
@@ -101,7 +102,7 @@ impl Rates {
     pub fn all(&self) -> Vec<PhyRate> {
         match self {
             Self::Fixed(chain) => chain.entries().iter().map(|entry| entry.rate).collect(),
-            Self::MinstrelHt(can) => rates(*can).map(PhyRate::Ht).collect(),
+            Self::MinstrelHt(can, _) => rates(*can).map(PhyRate::Ht).collect(),
             Self::Minstrel(can) => can.rates().collect(),
         }
     }

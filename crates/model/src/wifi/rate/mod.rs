@@ -1,5 +1,6 @@
 //! Rate control: which rates a link is sent at.
 
+pub mod mask;
 pub mod minstrel;
 pub mod minstrel_ht;
 mod order;
@@ -9,6 +10,7 @@ pub mod table;
 use crate::vocabulary::{Instant, Rate};
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
 use crate::wifi::timeline::Timeline;
+use mask::McsMask;
 use minstrel::Minstrel;
 use minstrel_ht::MinstrelHt;
 use stats::RateStats;
@@ -18,8 +20,8 @@ use stats::RateStats;
 pub enum RateControl {
     /// Always the same chain.
     Fixed(RetryChain),
-    /// Minstrel-HT.
-    MinstrelHt(Box<MinstrelHt>),
+    /// Minstrel-HT, and what may be sent of what it chooses.
+    MinstrelHt(Box<MinstrelHt>, McsMask),
     /// Minstrel, without HT.
     Minstrel(Box<Minstrel>),
     /// The chains that a trace says.
@@ -73,7 +75,7 @@ impl RateControl {
     pub fn chain(&self) -> RetryChain {
         match self {
             Self::Fixed(chain) => *chain,
-            Self::MinstrelHt(m) => m.chain(),
+            Self::MinstrelHt(m, mask) => mask.chain(m.chain()),
             Self::Minstrel(m) => m.chain(),
             Self::Traced(chains) => *chains.last(),
         }
@@ -85,7 +87,9 @@ impl RateControl {
         match self {
             Self::Fixed(_) | Self::Traced(_) => None,
             // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_rate (4.4) - a single try.
-            Self::MinstrelHt(m) => m.probe(now).map(|rate| Probe { rate, tries: 1, second: false }),
+            Self::MinstrelHt(m, mask) => {
+                m.probe(now).map(|rate| mask.probe(Probe { rate, tries: 1, second: false }))
+            }
             Self::Minstrel(m) => m.probe(),
         }
     }
@@ -100,7 +104,7 @@ impl RateControl {
     pub fn sent(&mut self, now: Instant, sent: Sent<'_>) -> bool {
         match self {
             Self::Fixed(_) => false,
-            Self::MinstrelHt(m) => m.sent(now, sent),
+            Self::MinstrelHt(m, _) => m.sent(now, sent),
             Self::Minstrel(m) => m.sent(now, sent),
             Self::Traced(chains) => {
                 let before = *chains.last();
@@ -113,7 +117,7 @@ impl RateControl {
     pub fn expected(&self) -> Option<Rate> {
         match self {
             Self::Fixed(_) | Self::Traced(_) => None,
-            Self::MinstrelHt(m) => Some(m.expected()),
+            Self::MinstrelHt(m, _) => Some(m.expected()),
             Self::Minstrel(m) => Some(m.expected()),
         }
     }
@@ -122,7 +126,7 @@ impl RateControl {
     pub fn rows(&self) -> Vec<StatsRow> {
         match self {
             Self::Fixed(_) | Self::Traced(_) => Vec::new(),
-            Self::MinstrelHt(m) => m.rows(),
+            Self::MinstrelHt(m, _) => m.rows(),
             Self::Minstrel(m) => m.rows(),
         }
     }

@@ -74,7 +74,7 @@ pub(super) const KEYS: &[Key] = &[
         RATIOS,
         "errors are given",
         "signal-to-noise ratio in 20 MHz, both ways, from which the chances of loss follow by rate and length; a list begins \
-         with it and goes on with changes, at most 15",
+         with it and goes on with changes, at most 15, and an empty one undoes an inherited one",
     ),
     Key::open(
         "distance",
@@ -140,6 +140,8 @@ pub(super) fn read(
     rates: &Rates,
 ) -> Result<Option<Errors>, Fault> {
     let [snr, distance] = ["snr", "distance"].map(|key| section.get(key));
+    // An empty list undoes one that was inherited.
+    let snr = snr.filter(|field| !field.is_list() || !field.list().is_empty());
     let given = ["error_rate", "ack_error_rate", "unheard_rate"].map(|key| section.get(key));
     let ratio = match (snr, distance) {
         (Some(_), Some(distance)) => return Err(distance.found("a distance beside a ratio", "one of them")),

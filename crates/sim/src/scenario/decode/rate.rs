@@ -1,6 +1,7 @@
 //! How the rates of a station's path are chosen: a fixed chain or rate control.
 
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};
+use stillair_model::wifi::rate::mask::McsMask;
 use stillair_model::wifi::rate::minstrel::Legacy;
 use stillair_model::wifi::rate::table::HtCapabilities;
 
@@ -23,6 +24,13 @@ static MINSTREL_HT: Shape = Shape {
             "widest channel; no wider than the channel",
         ),
         Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
+        Key::open(
+            "ht_mcs",
+            Form::List(&Form::Integer(0, 31)),
+            "all",
+            "MCS that frames of this link may be sent at, in both directions: in place of another that rate control chooses or probes \
+             the next lower one, as with `iw set bitrates` (which limits all that one interface sends)",
+        ),
     ]],
 };
 
@@ -148,14 +156,15 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
     };
     match kind {
         "minstrel" => minstrel(section, channel).map(Rates::Minstrel),
-        _ => minstrel_ht(section, channel.width).map(Rates::MinstrelHt),
+        _ => minstrel_ht(section, channel.width).map(|(can, mask)| Rates::MinstrelHt(can, mask)),
     }
     .map(Some)
 }
 
-fn minstrel_ht(section: Option<Section<'_>>, channel: Width) -> Result<HtCapabilities, Fault> {
+fn minstrel_ht(section: Option<Section<'_>>, channel: Width) -> Result<(HtCapabilities, McsMask), Fault> {
     let mut can = HtCapabilities { streams: 2, width: channel.min(Width::Mhz40), short_gi: true };
-    let Some(mut section) = section else { return Ok(can) };
+    let mut mask = McsMask::ALL;
+    let Some(mut section) = section else { return Ok((can, mask)) };
     can.streams = section.or("streams", can.streams)?;
     if let Some(field) = section.get("width") {
         can.width = field.choice(&[(HT_WIDTHS[0], Width::Mhz20), (HT_WIDTHS[1], Width::Mhz40)])?;
@@ -164,8 +173,27 @@ fn minstrel_ht(section: Option<Section<'_>>, channel: Width) -> Result<HtCapabil
         }
     }
     can.short_gi = section.or("short_gi", can.short_gi)?;
+    if let Some(field) = section.get("ht_mcs") {
+        mask = allowed(&field, 8 * can.streams)?;
+    }
     section.finish()?;
-    Ok(can)
+    Ok((can, mask))
+}
+
+/// The MCS of a list, of which there are so many.
+fn allowed(field: &Field<'_>, schemes: u8) -> Result<McsMask, Fault> {
+    let mut all = Vec::new();
+    if !field.is_list() || field.list().is_empty() {
+        return Err(field.wrong("a list of at least one MCS"));
+    }
+    for entry in field.list() {
+        let mcs: u8 = entry.value()?;
+        if mcs >= schemes {
+            return Err(entry.wrong(format!("an MCS of its streams, 0 to {}", schemes - 1)));
+        }
+        all.push(mcs);
+    }
+    Ok(McsMask::only(all))
 }
 
 fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<Legacy, Fault> {

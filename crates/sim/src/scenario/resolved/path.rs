@@ -5,6 +5,7 @@ use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{RateTry, RetryChain};
+use stillair_model::wifi::rate::mask::McsMask;
 use stillair_model::wifi::rate::minstrel::Legacy;
 
 use super::super::{Errors, GivenErrors, Rates, Trace};
@@ -25,10 +26,13 @@ pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {
             let entry = |e: &RateTry| json!({ "rate": e.rate.to_string(), "tries": e.tries, "rts": e.rts });
             ("retry_chain", chain.entries().iter().map(entry).collect())
         }
-        Rates::MinstrelHt(can) => {
+        Rates::MinstrelHt(can, mask) => {
             let width = format!("{} MHz", can.width.megahertz());
-            let can = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
-            ("minstrel_ht", can)
+            let mut keys = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
+            if *mask != McsMask::ALL {
+                keys["ht_mcs"] = mask.allowed().collect();
+            }
+            ("minstrel_ht", keys)
         }
         Rates::Minstrel(can) => ("minstrel", json!({ "standard": standard(*can) })),
     }

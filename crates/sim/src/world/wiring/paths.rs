@@ -24,10 +24,10 @@ impl Plan<'_> {
         let stream = || seed.stream(&format!("{}.rate.{}", self.name(at), self.name(peer)));
         match *rates {
             Rates::Fixed(chain) => RateControl::Fixed(chain),
-            Rates::MinstrelHt(can) => {
+            Rates::MinstrelHt(can, mask) => {
                 let by_need = self.scenario.nodes[at.node].profile.minstrel_ht_probes_by_need;
                 let version = if by_need { Version::From512 } else { Version::Before512 };
-                RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream())))
+                RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream())), mask)
             }
             // deviation: the same with every kernel - since 5.12 Minstrel-HT has groups for these rates.
             Rates::Minstrel(can) => {
