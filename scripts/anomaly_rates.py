@@ -1,0 +1,325 @@
+"""*Ending the Anomaly* with rate control at its stations: docs/anomaly-rates.md.
+
+The judged runs have fixed rates, as the paper's Table 1 names them. Here Linux's own rate control chooses: the fast
+stations have the signal-to-noise ratio at which their UDP rates with the airtime scheduler are those of Table 1 (two
+numbers for two, and nothing else of the paper is read), the slow one may use MCS 0 alone. With that all experiments on
+three stations are run.
+
+Without arguments what was found is printed; `--write` puts it into the page.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stillair import bundled
+from stillair.papers import judge, registry, report, words
+from stillair.papers.artefacts.schemes import TITLES
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "anomaly-rates.md"
+JUDGED = ROOT / "docs" / "results" / "ending-the-anomaly" / "claims.json"
+PAPER = "ending-the-anomaly"
+BEGIN = "## What was fitted\n"
+WORDS = "## What it says\n"
+SCHEMES = ("fifo", "fq_codel", "fq_mac", "airtime")
+SCHEME = "node.ap.interface.wlan0.scheme"
+
+# All that is read of the paper's results.
+# paper: ending-the-anomaly table1 - UDP rates under the airtime scheduler, Mbit/s.
+RATES = {"fast1": 38.8, "fast2": 35.6}
+# The total follows from them: the slow station's 2.0 are a fortieth of it.
+FITTED = tuple(f"eta-t1-airtime-{station}-exp" for station in (*RATES, "total"))
+# Tenths of a decibel: from where two streams begin to be lost to where nothing is.
+LADDER = range(260, 281)
+
+# A public measurement by the paper's first author with the driver of December 2016, by scheme, in Mbit/s.
+# linux: commit 63fefa050477, its message - what was downloaded is not said; the sums are TCP's.
+PUBLIC = {
+    "fq_mac": {"fast1": 19.17, "fast2": 19.83, "slow": 2.58, "total": 41.58},
+    "airtime": {"fast1": 25.09, "fast2": 25.21, "slow": 1.77, "total": 52.07},
+}
+
+
+class Setting(NamedTuple):
+    """How the stations' rates are chosen."""
+
+    name: str
+    sets: tuple[tuple[str, str], ...]
+
+
+FIXED = Setting("fixed rates", ())
+
+
+def of(station: str, **keys: str) -> list[tuple[str, str]]:
+    """Overrides of a station's interface; fast2, and a virtual station, are `like` fast1."""
+    return [(f"node.{station}.interface.wlan0.{key}", value) for key, value in keys.items()]
+
+
+def fast(ratios: Mapping[str, float]) -> Setting:
+    """Rate control at the fast stations; the slow one's rate stays fixed."""
+    # An empty list undoes what the slow one would inherit.
+    return Setting(
+        "rate control, the slow one fixed",
+        (
+            *of("fast1", rate="minstrel_ht", retry_chain="[]"),
+            *(pair for station, ratio in ratios.items() for pair in of(station, snr=f"{ratio:.1f} dB")),
+            *of("slow", snr="[]"),
+        ),
+    )
+
+
+def everywhere(ratios: Mapping[str, float]) -> Setting:
+    """Rate control at all stations; whatever it chooses for the slow one goes at MCS 0, and nothing of it is lost."""
+    masked = '{ kind = "minstrel_ht", streams = 1, ht_mcs = [0] }'
+    slow = of("slow", rate=masked, retry_chain="[]")
+    return Setting("rate control", (*fast(ratios).sets, *slow))
+
+
+def over(scenario: str, setting: Setting, sets: Mapping[str, str], runs: int) -> Any:  # noqa: ANN401 - the summary over runs, as JSON has it
+    """What a scenario gives, over the runs."""
+    return bundled.scenario(scenario).run(runs=runs, overrides=[*sets.items(), *setting.sets]).over_runs()
+
+
+def measured(ratio: float, runs: int) -> dict[str, float]:
+    """UDP rates of the fast stations under the airtime scheduler, both with this ratio, Mbit/s."""
+    found = over("anomaly-udp", everywhere(dict.fromkeys(RATES, ratio)), {SCHEME: "airtime"}, runs)
+    return {station: float(found["stations"][station]["goodput_mbps"]["mean"]) for station in RATES}
+
+
+def fit(runs: int) -> dict[str, float]:
+    """The ratio of each fast station, in dB, at which its UDP rate is nearest to the printed one."""
+    ladder = {tenths / 10: measured(tenths / 10, runs) for tenths in LADDER}
+    found = {
+        station: min(ladder, key=lambda ratio: abs(ladder[ratio][station] - rate)) for station, rate in RATES.items()
+    }
+    for station, ratio in found.items():
+        if ratio in (min(ladder), max(ladder)):
+            raise SystemExit(f"{station}: the nearest is {ratio} dB, at an end of what was tried")
+    return found
+
+
+def judged(setting: Setting, runs: int, jobs: int | None) -> list[report.Row]:
+    """Every claim about three stations, with this setting; what was fitted to is not judged with any."""
+    wanted = [
+        entry
+        for entry in registry.entries()
+        if entry.experiment.paper == PAPER
+        and all(campaign.settings == "three stations" for campaign in entry.plan.campaigns)
+    ]
+    extra = list(setting.sets)
+    rows = report.run(wanted, report.prepare(wanted, extra), runs, jobs, extra).rows()
+    return [row for row in rows if row["id"] not in FITTED]
+
+
+def short(value: Any) -> str:  # noqa: ANN401 - a number, an order or nothing, as JSON has it
+    """A number, or an order with its groups."""
+    if isinstance(value, list):
+        return " < ".join(" / ".join(rank) if isinstance(rank, list) else str(rank) for rank in value)
+    return f"{value:.4g}" if isinstance(value, (int, float)) else str(value or "")
+
+
+def tally(rows: Sequence[Mapping[str, Any]]) -> str:
+    """How many claims were held, of how many judged."""
+    held = sum(row["verdict"] == judge.HELD for row in rows)
+    missed = sum(row["verdict"] == judge.MISSED for row in rows)
+    return f"{held} of {held + missed} held ({100 * held / (held + missed):.0f} %)"
+
+
+def cell(row: Mapping[str, Any]) -> str:
+    """What was measured for a claim and its verdict, which stands out unless it is held."""
+    verdict = row["verdict"] if row["verdict"] == judge.HELD else f"**{row['verdict']}**"
+    return f"{short(row['measured'])}, {verdict}"
+
+
+def claims(found: Mapping[str, Sequence[Mapping[str, Any]]], thirty: Sequence[Mapping[str, Any]]) -> str:
+    """The verdicts by setting; those of the report on thirty stations count for all."""
+    lines = ["| | three stations | with the thirty |", "|---|---:|---:|"]
+    lines += [f"| {name} | {tally(rows)} | {tally([*rows, *thirty])} |" for name, rows in found.items()]
+    lines += ["", "Claims that are missed by any:", ""]
+    lines += [f"| claim | the paper | {' | '.join(found)} |", "|---|---|" + "---|" * len(found)]
+    for same in zip(*found.values(), strict=True):
+        if any(row["verdict"] == judge.MISSED for row in same):
+            stated = words.stated(same[0]).replace("|", "/")
+            lines.append(f"| `{same[0]['id']}` | {stated} | {' | '.join(cell(row) for row in same)} |")
+    return "\n".join(lines) + "\n"
+
+
+def printed(experiment: str) -> list[Any]:
+    """The claims of an experiment that are numbers."""
+    found = [c for entry in registry.find(f"{PAPER}/{experiment}") for c in entry.experiment.claims]
+    return [claim for claim in found if claim.value is not None]
+
+
+def table1(settings: Sequence[Setting], runs: int) -> str:
+    """Frames an aggregate and UDP rates of Table 1."""
+    names = " | ".join(setting.name for setting in settings)
+    lines = [f"| | the paper | {names} |", "|---|" + "---:|" * (1 + len(settings))]
+    keys = {"mean aggregate size": ("frames", "mean_aggregate"), "measured UDP throughput": ("Mbit/s", "goodput_mbps")}
+    found = {
+        (scheme, setting): over("anomaly-udp", setting, {SCHEME: scheme}, runs)["stations"]
+        for scheme in ("fifo", "airtime")
+        for setting in settings
+    }
+    for claim in printed("table1-model-udp"):
+        station, scheme = claim.configuration.get("station"), claim.configuration.get("scheme")
+        if claim.metric not in keys or station in (None, "total"):
+            continue
+        unit, key = keys[claim.metric]
+        values = [float(found[scheme, setting][station][key]["mean"]) for setting in settings]
+        fitted = " (fitted to)" if claim.id in FITTED else ""
+        told = " | ".join(f"{value:.2f}" for value in values)
+        lines.append(f"| {TITLES[scheme]}, {station}, {unit}{fitted} | {claim.value:g} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+def call(scheme: str, qos: str, delay: int) -> dict[str, str]:
+    """A cell of Table 2."""
+    return {
+        SCHEME: scheme,
+        "flow.0.mark": "CS6" if qos == "VO" else "CS0",
+        "node.server.interface.eth0.qdisc.delay": f"{delay} ms",
+        "node.ap.interface.eth0.qdisc.delay": f"{delay} ms",
+    }
+
+
+def table2(settings: Sequence[Setting], runs: int) -> str:
+    """The totals of Table 2 beside the paper's."""
+    paper = {
+        (c.configuration["baseline_ms"], c.configuration["scheme"], c.configuration["qos"]): c.value
+        for c in printed("table2-voip")
+        if c.metric == "total throughput"
+    }
+    names = " | ".join(setting.name for setting in settings)
+    lines = [f"| scheme, mark, delay | the paper | {names} |", "|---|" + "---:|" * (1 + len(settings))]
+    off: list[list[float]] = [[] for _ in settings]
+    for (delay, scheme, qos), stated in sorted(paper.items(), key=lambda one: (one[0][0], SCHEMES.index(one[0][1]))):
+        sets = {
+            SCHEME: scheme,
+            "flow.0.mark": "CS6" if qos == "VO" else "CS0",
+            "node.server.interface.eth0.qdisc.delay": f"{delay} ms",
+            "node.ap.interface.eth0.qdisc.delay": f"{delay} ms",
+        }
+        found = [float(over("anomaly-voip", setting, sets, runs)["goodput_total_mbps"]["mean"]) for setting in settings]
+        for column, value in zip(off, found, strict=True):
+            column.append(abs(value / stated - 1))
+        told = " | ".join(f"{value:.1f}" for value in found)
+        lines.append(f"| {TITLES[scheme]}, {qos}, {delay} ms | {stated:.1f} | {told} |")
+    distance = " | ".join(f"{100 * sum(column) / len(column):.0f} %" for column in off)
+    within = " | ".join(f"{sum(value <= judge.WITHOUT_HEDGE for value in column)} of {len(column)}" for column in off)
+    lines += [f"| mean distance from the paper | | {distance} |", f"| within a quarter of it | | {within} |"]
+    return "\n".join(lines) + "\n"
+
+
+def public(settings: Sequence[Setting], runs: int) -> str:
+    """Downloads to three stations as the driver's commit reports them."""
+    lines = [
+        f"| | measured in 2016 | {' | '.join(setting.name for setting in settings)} |",
+        "|---|" + "---:|" * (1 + len(settings)),
+    ]
+    for scheme, figures in PUBLIC.items():
+        found = [over("anomaly-tcp", setting, {SCHEME: scheme}, runs) for setting in settings]
+        for what, figure in figures.items():
+            values = [
+                one["goodput_total_mbps"] if what == "total" else one["stations"][what]["goodput_mbps"] for one in found
+            ]
+            told = " | ".join(f"{float(value['mean']):.2f}" for value in values)
+            lines.append(f"| {TITLES[scheme]}, {what} | {figure:.2f} | {told} |")
+    return "\n".join(lines) + "\n"
+
+
+# What else might be so, beside rate control: overrides, and what is told of a scenario under a scheme.
+BESIDE = (
+    ("a CoDel target of 5 ms", [(f"{SCHEME}.target", "5 ms")]),
+    ("frames handed up together by Ethernet: `link.lan.rx_usecs = 50`", [("link.lan.rx_usecs", "50")]),
+)
+
+
+def beside(setting: Setting, runs: int) -> str:
+    """The totals of Table 2 and FIFO's downloads with one more thing changed."""
+    calls = [
+        (scheme, qos, delay) for delay in (5, 50) for scheme in ("fifo", "fq_mac", "airtime") for qos in ("VO", "BE")
+    ]
+    lines = [
+        f"| | {' | '.join(f'{TITLES[s]}, {qos}, {delay} ms' for s, qos, delay in calls)} |",
+        "|---|" + "---:|" * len(calls),
+    ]
+    for name, more in (("rate control", []), *BESIDE):
+        values = []
+        for scheme, qos, delay in calls:
+            # Schemes without CoDel of their own have no target.
+            fits = [pair for pair in more if not (scheme == "fifo" and pair[0].startswith(SCHEME))]
+            changed = Setting(name, (*setting.sets, *fits))
+            values.append(
+                float(over("anomaly-voip", changed, call(scheme, qos, delay), runs)["goodput_total_mbps"]["mean"])
+            )
+        lines.append(f"| {name} | {' | '.join(f'{value:.1f}' for value in values)} |")
+    return "\n".join(lines) + "\n"
+
+
+def pings(setting: Setting, runs: int) -> str:
+    """Downloads to three stations under FIFO and FQ-CoDel, with Ethernet as it is and handing up together."""
+    lines = ["| | FIFO | FQ-CoDel | FIFO's ping, fast1 |", "|---|---:|---:|---:|"]
+    for name, more in (("rate control", []), BESIDE[1]):
+        changed = Setting(name, (*setting.sets, *more))
+        fifo, fq_codel = (over("anomaly-tcp", changed, {SCHEME: scheme}, runs) for scheme in ("fifo", "fq_codel"))
+        totals = [float(one["goodput_total_mbps"]["mean"]) for one in (fifo, fq_codel)]
+        ping = float(fifo["stations"]["fast1"]["ping_median_ms"]["mean"])
+        lines.append(f"| {name} | {totals[0]:.1f} | {totals[1]:.1f} | {ping:.0f} ms |")
+    return "\n".join(lines) + "\n"
+
+
+def page(runs: int, jobs: int | None) -> str:
+    """The part of the page that is measured."""
+    ratios = fit(runs)
+    settings = (FIXED, fast(ratios), everywhere(ratios))
+    found = {setting.name: judged(setting, runs, jobs) for setting in settings}
+    ours = {row["id"] for row in found[FIXED.name]} | set(FITTED)
+    kept = json.loads(JUDGED.read_text(encoding="utf-8"))
+    thirty = [row for row in kept if row["paper"] == PAPER and row["id"] not in ours]
+    said = " and ".join(f"{ratio:.1f} dB ({station})" for station, ratio in ratios.items())
+    goal = " and ".join(f"{rate:g}" for rate in RATES.values())
+    return "\n".join([
+        BEGIN,
+        "The signal-to-noise ratios of the fast stations, in tenths of a decibel, to their UDP rates of",
+        f"{goal} Mbit/s under the airtime scheduler: {said}.",
+        f"`scripts/anomaly_rates.py --write` does that and makes all tables; means of {runs} runs.\n",
+        "## Table 1\n",
+        table1(settings, runs),
+        "## The totals of Table 2, Mbit/s\n",
+        table2(settings, runs),
+        "With one more thing changed beside rate control at all stations:\n",
+        beside(settings[-1], runs),
+        "## Downloads to three stations, Mbit/s\n",
+        "Beside the figures in the message of the driver's commit of December 2016 (63fefa050477), by the paper's",
+        "first author.\n",
+        public(settings, runs),
+        "And under the older schemes, with Ethernet as above:\n",
+        pings(settings[-1], runs),
+        "## The claims\n",
+        "What was fitted to is left out everywhere. Thirty stations have rate control anyway and are as in the",
+        "report.\n",
+        claims(found, thirty),
+    ])  # fmt: skip
+
+
+def main() -> None:
+    """Prints what was found or puts it into the page."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--write", action="store_true", help="renew docs/anomaly-rates.md but for its words")
+    arguments.add_argument("--runs", type=int, default=10, help="repetitions of each cell")
+    arguments.add_argument("--jobs", type=int, help="runs at a time")
+    chosen = arguments.parse_args()
+    text = page(chosen.runs, chosen.jobs)
+    if not chosen.write:
+        sys.stdout.write(text)
+        return
+    kept = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(kept[: kept.index(BEGIN)] + text + "\n" + kept[kept.index(WORDS) :], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
