@@ -3,7 +3,7 @@
 use crate::vocabulary::Duration;
 use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::phy::timing::{Timing, control_rate};
-use crate::wifi::phy::{PhyRate, frame, ppdu_duration};
+use crate::wifi::phy::{DsssRate, OfdmRate, PhyRate, Preamble, frame, ppdu_duration};
 
 /// Frames before a PPDU, and their rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,13 +20,15 @@ impl Protection {
     /// What goes before the next try of a PPDU. `cts`: stations without OFDM are there, and understand this rate.
     // spec: ieee80211-2016 10.26.1 - while stations of 802.11b are there, OFDM and HT are protected by frames that these
     // understand.
-    // linux: net/mac80211/tx.c rate_fixup_ratelist (4.4) - RTS and CTS at a basic rate that is not above the frame's own.
     #[inline]
     pub fn of(ppdu: &Ppdu, cts: Option<PhyRate>) -> Self {
+        let old = cts.map(|rate| understood(rate, ppdu.rate()));
         if ppdu.asks_for_rts() {
-            return Self::RtsCts(cts.unwrap_or(control_rate(ppdu.rate())));
+            // deviation: an RTS without 802.11b about goes at the rate of the standard's control frames - that of ath9k would go
+            // as slowly for HT as `understood` has it.
+            return Self::RtsCts(old.unwrap_or(control_rate(ppdu.rate())));
         }
-        match cts {
+        match old {
             Some(rate)
                 if !matches!(ppdu.rate(), PhyRate::Dsss(..)) && ppdu.header.content != Content::Beacon =>
             {
@@ -67,6 +69,17 @@ impl Protection {
     }
 }
 
+/// What protects a frame at `data`, if `fastest` is the fastest rate that all understand.
+// linux: net/mac80211/rate.c rate_fixup_ratelist (4.4) - the fastest basic rate that is not above the frame's own, but for HT and VHT
+// nobody sets it, so that it stays the first of the band.
+const fn understood(fastest: PhyRate, data: PhyRate) -> PhyRate {
+    match (data, fastest) {
+        (PhyRate::Dsss(..) | PhyRate::Ofdm(_), _) => fastest,
+        (_, PhyRate::Dsss(..)) => PhyRate::Dsss(DsssRate::M1, Preamble::Long),
+        _ => PhyRate::Ofdm(OfdmRate::M6),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +109,10 @@ mod tests {
         assert_eq!(us(of("ofdm-54", false, Some("cck-11")), low), [213, 203, 1_213]);
         assert_eq!(of("cck-11", false, Some("cck-11")), Protection::None);
         assert_eq!(us(of("ofdm-54", true, Some("cck-11")), low), [207 + 10 + 203 + 10, 207, 207]);
+        // Before HT it goes at 1 Mbit/s: 192 us of preamble and 112, an RTS 160.
+        assert_eq!(us(of("ht20-mcs15-sgi", false, Some("cck-11")), low), [314, 304, 1_314]);
+        assert_eq!(us(of("ht20-mcs15-sgi", true, Some("cck-11")), low), [352 + 10 + 304 + 10, 352, 352]);
+        // At 5 GHz at 6: 20 us and 114 bits in five symbols or seven.
+        assert_eq!(us(of("he20-mcs11-nss1-gi0.8", false, Some("ofdm-24")), high), [44 + 16, 44, 1_060]);
     }
 }

@@ -107,7 +107,8 @@ static CHANNEL: Shape = Shape {
                 "protection",
                 Form::Boolean,
                 "where a station without OFDM is",
-                "its sender's CTS goes before each OFDM and HT frame, at 11 Mbit/s (24 Mbit/s at 5 GHz)",
+                "its sender's CTS goes before each OFDM frame at 11 Mbit/s (24 at 5 GHz), and before those of HT and later at 1 Mbit/s \
+                 (6 at 5 GHz), as in Linux",
             ),
             Key::or(
                 "beacon_interval",
