@@ -80,10 +80,10 @@ fn pinned_traces() {
         ("busy airtime", run(&parse(&busy("airtime", "", ""), &[]), 0).trace_hash),
     ];
     let pinned = [
-        ("anomaly fifo", "10b7bed9f6ab64dd"),
-        ("anomaly fq_codel", "12229dc90943b4c2"),
-        ("anomaly fq_mac", "17b3a857c6919897"),
-        ("anomaly airtime", "0e70ce669e26dd24"),
+        ("anomaly fifo", "7924f12dde04c5b3"),
+        ("anomaly fq_codel", "c3f638f3979be243"),
+        ("anomaly fq_mac", "819e6b5f1a1b5fe9"),
+        ("anomaly airtime", "29d38ff4203aa61d"),
         ("busy fifo", "3d53ccc7dbb8eeb6"),
         ("busy airtime", "e3ea4075ff45c37b"),
     ];

@@ -35,10 +35,11 @@ fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
     let ping = |aql: &str| {
         let deep = format!("{{ kind = \"mac80211\", hw_aggregates = 32, aql = {aql} }}");
         let s = flooded(&[(SCHEME, &deep)]);
-        (of(&s, "fast1").ping_median_ms.expect("replies"), s.goodput_total_mbps)
+        (of(&s, "slow").ping_median_ms.expect("replies"), s.goodput_total_mbps)
     };
     let ((with, carried), (without, before)) = (ping("true"), ping("false"));
-    assert!(with < 40.0 && without > 1.5 * with, "{with} {without}");
+    // The slow station's aggregates wait longest for each other.
+    assert!(with < 60.0 && without > 2.0 * with, "{with} {without}");
     assert!(carried > 0.95 * before, "{carried} {before}");
     // With two aggregates there is never as much in the hardware as the limits allow.
     let shallow =

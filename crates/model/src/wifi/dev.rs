@@ -7,6 +7,7 @@ use crate::wifi::air::reception::Got;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
 use crate::wifi::phy::PhyRate;
+use crate::wifi::rx::interrupts::{HeldBack, RxMitigation};
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
 use crate::wifi::rx::{Judge, RxTid};
 use crate::wifi::tx::tid::Session;
@@ -30,7 +31,9 @@ pub struct WifiDev {
     retry_out: Option<(RetryOutParams, Vec<SmoothedRate>)>,
     /// By peer, a bit for each identifier: its session may be closed. What most packets ask is answered by few bytes.
     closed: Vec<u8>,
-    /// Of buffers that hold frames, by identifier, and behind them of sessions that wait for an answer.
+    /// Packets of frames that the host has not been told of, if its device waits with that.
+    held_back: Option<HeldBack>,
+    /// Of buffers that hold frames, by identifier, behind them of sessions that wait for an answer, and last of what is held back.
     deadlines: Deadlines,
 }
 
@@ -38,7 +41,7 @@ impl WifiDev {
     /// A device with all its peers. Drops are booked at `place`.
     pub fn new(radio: RadioId, tx: Transmitter, driver: Driver, retry_limit: u8, place: PlaceId) -> Self {
         let rx: Vec<_> = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
-        let deadlines = Deadlines::new(rx.len() + tx.tids.len());
+        let deadlines = Deadlines::new(rx.len() + tx.tids.len() + 1);
         let closed = vec![u8::MAX; tx.peers.len()];
         let mut dev = Self {
             radio,
@@ -50,6 +53,7 @@ impl WifiDev {
             limit_by_rate: false,
             retry_out: None,
             closed,
+            held_back: None,
             deadlines,
         };
         for n in 0..dev.tx.peers.len() {
@@ -73,6 +77,13 @@ impl WifiDev {
     #[must_use]
     pub fn with_retry_out(mut self, params: RetryOutParams) -> Self {
         self.retry_out = Some((params, vec![SmoothedRate::default(); self.tx.peers.len()]));
+        self
+    }
+
+    /// The same device, which tells the host of received frames some of them together.
+    #[must_use]
+    pub fn with_rx_mitigation(mut self, params: RxMitigation) -> Self {
+        self.held_back = Some(HeldBack::new(params));
         self
     }
 
@@ -303,11 +314,29 @@ impl WifiDev {
             }
             Content::Beacon => {}
         }
+        if let Some(held_back) = &mut self.held_back {
+            held_back.received(now, up);
+            self.note(self.rx.len() + self.tx.tids.len());
+        }
+    }
+
+    /// Whether there are packets that the host has not been told of.
+    #[inline]
+    pub fn holds_back(&self) -> bool {
+        self.held_back.as_ref().is_some_and(|held_back| held_back.due().is_some())
+    }
+
+    /// An interrupt of another kind: the host finds what has been received as well.
+    #[inline]
+    pub fn interrupt(&mut self, up: &mut Vec<Pkt>) {
+        if let Some(held_back) = &mut self.held_back {
+            held_back.interrupt(up);
+        }
     }
 
     /// A part of the device may have a deadline, or an earlier one than before.
     fn note(&mut self, part: usize) {
-        if let Some(at) = deadline(&self.rx, &self.tx, part) {
+        if let Some(at) = deadline(&self.rx, &self.tx, self.held_back.as_ref(), part) {
             self.deadlines.note(part, at);
         }
     }
@@ -315,11 +344,11 @@ impl WifiDev {
     /// When [`WifiDev::on_timer`] is to be called, if at all; perhaps at a time that is past.
     #[inline]
     pub fn next_timer(&mut self) -> Option<Instant> {
-        let Self { deadlines, rx, tx, .. } = self;
-        deadlines.first(|part| deadline(rx, tx, part)).map(|(at, _)| at)
+        let Self { deadlines, rx, tx, held_back, .. } = self;
+        deadlines.first(|part| deadline(rx, tx, held_back.as_ref(), part)).map(|(at, _)| at)
     }
 
-    /// Gives up holes in reorder buffers and answers that have not come.
+    /// Gives up holes in reorder buffers and answers that have not come, and hands up what was held back.
     pub fn on_timer<S: Sink>(
         &mut self,
         now: Instant,
@@ -327,19 +356,20 @@ impl WifiDev {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        let Self { deadlines, rx, tx, .. } = self;
-        while let Some((at, part)) = deadlines.first(|part| deadline(rx, tx, part))
+        let Self { deadlines, rx, tx, held_back, .. } = self;
+        while let Some((at, part)) = deadlines.first(|part| deadline(rx, tx, held_back.as_ref(), part))
             && at <= now
         {
-            match rx.get_mut(part) {
-                Some(rx) => rx.on_timeout(now, up),
-                None => {
-                    let tid = TidIndex((part - rx.len()) as u32);
-                    tx.tids[tid.index()].session = Session::Closed;
-                    self.closed[tid.peer().index()] |= 1 << tid.tid();
-                    self.driver.schedule(now, tid);
-                    self.driver.fill(now, tid.ac(), tx, hw, ctx);
-                }
+            if let Some(rx) = rx.get_mut(part) {
+                rx.on_timeout(now, up);
+            } else if part == rx.len() + tx.tids.len() {
+                held_back.iter_mut().for_each(|held_back| held_back.interrupt(up));
+            } else {
+                let tid = TidIndex((part - rx.len()) as u32);
+                tx.tids[tid.index()].session = Session::Closed;
+                self.closed[tid.peer().index()] |= 1 << tid.tid();
+                self.driver.schedule(now, tid);
+                self.driver.fill(now, tid.ac(), tx, hw, ctx);
             }
         }
     }
@@ -349,10 +379,10 @@ impl WifiDev {
         self.tx.tids.iter().flat_map(|t| t.waiting())
     }
 
-    /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or held for order.
+    /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or received and not handed up.
     pub fn held(&self) -> u64 {
         let waiting = self.waiting().filter(|m| m.pkt.is_some()).count();
-        self.driver.queued() + (waiting + self.reordering().count()) as u64
+        self.driver.queued() + (waiting + self.received().count()) as u64
     }
 
     /// Packets in the driver's own queues, and their bytes with Ethernet headers.
@@ -360,9 +390,10 @@ impl WifiDev {
         (self.driver.queued(), self.driver.queued_bytes())
     }
 
-    /// Packets received and held for order.
-    pub fn reordering(&self) -> impl Iterator<Item = Pkt> {
-        self.rx.iter().flat_map(|r| r.held())
+    /// Packets received and not handed up: held for order, or until the host is told of them.
+    pub fn received(&self) -> impl Iterator<Item = Pkt> {
+        let held_back = self.held_back.iter().flat_map(HeldBack::packets);
+        self.rx.iter().flat_map(|r| r.held()).chain(held_back)
     }
 
     /// Frames that came again from any peer although they had been received.
@@ -376,14 +407,17 @@ impl WifiDev {
     }
 }
 
-/// The deadline of one part of a device: its receiving identifiers come first, then the sending ones.
+/// The deadline of one part of a device: its receiving identifiers come first, then the sending ones, last what is held back.
 #[inline]
-fn deadline(rx: &[RxTid], tx: &Transmitter, part: usize) -> Option<Instant> {
+fn deadline(rx: &[RxTid], tx: &Transmitter, held_back: Option<&HeldBack>, part: usize) -> Option<Instant> {
     match rx.get(part) {
         Some(rx) => rx.next_timeout(),
-        None => match tx.tids[part - rx.len()].session {
-            Session::Asked(until) => Some(until),
-            _ => None,
+        None => match tx.tids.get(part - rx.len()) {
+            Some(tid) => match tid.session {
+                Session::Asked(until) => Some(until),
+                _ => None,
+            },
+            None => held_back?.due(),
         },
     }
 }

@@ -36,6 +36,7 @@ use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
 use stillair_model::wifi::phy::{Band, PhyRate, Width};
+use stillair_model::wifi::rx::interrupts::RxMitigation;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
@@ -232,6 +233,8 @@ pub struct Wifi {
     pub retry_limit_by_rate: bool,
     /// Pseudo retry-out of what an access point receives.
     pub retry_out: Option<RetryOutParams>,
+    /// How long it waits before it tells its host of received frames.
+    pub rx_mitigation: Option<RxMitigation>,
     /// What a station's path did over time, as a file has it; it takes the place of its rates and errors.
     pub trace: Option<Trace>,
     /// PPDUs of more bytes begin with RTS and CTS.

@@ -130,6 +130,10 @@ impl Scenario {
                 RetryOutParams::ByRate => json!({ "kind": "by_rate" }),
                 RetryOutParams::Index(index) => json!({ "kind": "index", "index": index }),
             }),
+            "rx_mitigation": wifi.rx_mitigation.map(|m| json!({
+                "last_ns": m.last.nanos(),
+                "first_ns": m.first.nanos(),
+            })),
             "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         })

@@ -362,6 +362,7 @@ impl<S: Sink> World<S> {
     /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
     fn tx_status(&mut self, ppdu: Box<Ppdu>) {
         let dev = ppdu.header.dev;
+        self.interrupt(dev);
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
         let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
@@ -376,6 +377,23 @@ impl<S: Sink> World<S> {
         };
         if woken.any() {
             self.run_woken(interface, woken);
+        }
+    }
+
+    /// The host looks what a radio wants, and finds what its devices have received and not yet told of; that comes first.
+    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before transmissions.
+    // atheros: the register of interrupts shows reception although that is no reason for one (recalled).
+    fn interrupt(&mut self, dev: DevId) {
+        let radio = self.wlans[dev.index()].dev.radio.index();
+        for n in 0..self.sharing[radio].len() {
+            let wlan = &mut self.wlans[self.sharing[radio][n].index()];
+            if wlan.dev.holds_back() {
+                let mut up = self.batches.pop().unwrap_or_default();
+                wlan.dev.interrupt(&mut up);
+                let interface = wlan.interface;
+                self.ingress(interface, &mut up);
+                self.batches.push(up);
+            }
         }
     }
 

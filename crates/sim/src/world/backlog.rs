@@ -49,7 +49,7 @@ impl<S> World<S> {
                     driver += sum(dev.waiting().filter(|m| m.pkt.is_some()).map(frame));
                     let sent_by_it = self.radios[dev.radio.index()].ppdus().filter(|p| p.header.dev == id);
                     let hardware = sum(sent_by_it.flat_map(|p| &p.mpdus).map(frame));
-                    let reorder = sum(dev.reordering().map(|p| packet(&self.packets, p)));
+                    let reorder = sum(dev.received().map(|p| packet(&self.packets, p)));
                     [socket, qdisc, driver, hardware, Waiting::default(), reorder]
                 }
             }

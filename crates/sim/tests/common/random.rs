@@ -20,6 +20,14 @@ fn has_flows(scheme: usize) -> bool {
 const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
 const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
 
+/// What Wi-Fi devices do about received frames; most tell of them at once.
+const INTERRUPTS: [&str; 4] = [
+    "",
+    ", rx_mitigation = \"ar9300\"",
+    ", rx_mitigation = { kind = \"ar9002\" }",
+    ", rx_mitigation = { kind = \"times\", last = \"4 ms\", first = \"3 ms\" }",
+];
+
 /// Links between server and access points: most are one of the first two.
 const WIRES: [&str; 7] = [
     "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
@@ -323,6 +331,7 @@ impl Case {
             if self.beacons { "20 ms" } else { "off" },
         );
         let mut line = |text: String| t.push_str(&text);
+        let interrupts = INTERRUPTS[self.rts as usize % INTERRUPTS.len()];
         for n in 0..self.cells.len() {
             line(format!(
                 "interface.eth{n} = {{ link = \"lan{n}\", address = \"10.0.{n}.2\", qdisc = {} }}\n",
@@ -334,7 +343,7 @@ impl Case {
             line(format!(
                 "[node.ap{n}]\nprofile = \"linux-4.6\"\nforward = true\n\
                  interface.eth0 = {{ link = \"lan{n}\", address = \"10.0.{n}.1\" }}\n\
-                 interface.wlan0 = {{ channel = \"wifi\", role = \"ap\", address = \"10.1.{n}.1\", {}{} }}\n",
+                 interface.wlan0 = {{ channel = \"wifi\", role = \"ap\", address = \"10.1.{n}.1\", {}{}{interrupts} }}\n",
                 cell.text(flows),
                 if self.rts > 0 { format!(", rts_threshold = {}", self.rts) } else { String::new() }
             ));
@@ -384,7 +393,7 @@ impl Case {
             let kernel = if s.rate % 2 == 0 { "4.14" } else { "6.18" };
             line(format!(
                 "[node.sta{n}]\nprofile = \"linux-{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
-                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {} }}\n",
+                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}{interrupts} }}\n",
                 s.ap % self.cells.len(),
                 n + 1,
                 SCHEMES[s.scheme],
@@ -403,7 +412,7 @@ impl Case {
             };
             line(format!(
                 "interface.wlan1 = {{ channel = \"wifi\", role = \"station\", ap = \"ap{}.wlan0\", radio = \"wlan0\", \
-                 address = \"10.3.0.{}\", rate = \"{}\", error_rate = {}, scheme = {{ kind = \"{}\"{queues} }} }}\n",
+                 address = \"10.3.0.{}\", rate = \"{}\", error_rate = {}, scheme = {{ kind = \"{}\"{queues} }}{interrupts} }}\n",
                 second.ap % self.cells.len(),
                 n + 1,
                 rates[second.rate],

@@ -1,5 +1,6 @@
 //! The receiving side of one peer's traffic identifier.
 
+pub mod interrupts;
 pub mod reorder;
 pub mod retry_out;
 

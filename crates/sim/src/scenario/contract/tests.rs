@@ -113,6 +113,7 @@ fn places() -> Vec<Place> {
     for (above, key) in [
         (AP, "scheme"),
         (AP, "retry_out"),
+        (AP, "rx_mitigation"),
         (AP, "qdisc"),
         (STATION, "qdisc"),
         (STATION, "trace"),
@@ -132,6 +133,7 @@ fn places() -> Vec<Place> {
             let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
             let rate = match shape.kind() {
                 "index" => ", index = 1",
+                "times" => ", last = \"1 ms\", first = \"1 ms\"",
                 "rates" => ", file = \"tests/traces/walk.csv\"",
                 "mahimahi" => ", file = \"tests/traces/cell.mahimahi\"",
                 "theaterq" => ", file = \"tests/traces/path.theaterq\"",

@@ -10,7 +10,7 @@ use super::super::reader::{Field, Section};
 use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
-use super::{Names, edca, link, losses, rate, refer, retries, scheme, station, trace};
+use super::{Names, edca, interrupts, link, losses, rate, refer, retries, scheme, station, trace};
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -44,6 +44,7 @@ const COMMON: &[Key] = &[
 
 const WIFI: &[Key] = &[
     Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
+    interrupts::KEY,
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
 ];
@@ -191,6 +192,7 @@ fn wifi<'a>(
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));
     let retries = retries::read(section, is_ap, htc)?;
     let rts_threshold = section.or("rts_threshold", u32::MAX)?;
+    let rx_mitigation = interrupts::read(section)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
@@ -208,6 +210,7 @@ fn wifi<'a>(
         retry_limit: limit,
         retry_limit_by_rate: limit_by_rate,
         retry_out,
+        rx_mitigation,
         trace: traced,
         rts_threshold,
         radio,

@@ -5,6 +5,7 @@ mod flent;
 mod flow;
 mod hearing;
 mod interface;
+mod interrupts;
 mod link;
 mod losses;
 mod mark;

@@ -109,6 +109,9 @@ impl Plan<'_> {
             if let Some(params) = wifi.retry_out {
                 dev = dev.with_retry_out(params);
             }
+            if let Some(params) = wifi.rx_mitigation {
+                dev = dev.with_rx_mitigation(params);
+            }
             wlans.push(Wlan {
                 dev,
                 interface: self.id(at),

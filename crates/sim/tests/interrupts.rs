@@ -1,0 +1,56 @@
+//! Interrupts of received frames: what a device holds back, seen in round-trip times.
+
+mod common;
+
+use common::{cell, flow, parse, run_to, station, watched};
+use stillair_model::vocabulary::Duration;
+
+const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
+const LONG: &str = ", rx_mitigation = { kind = \"times\", last = \"50 ms\", first = \"60 ms\" }";
+
+/// Round-trip times of pings from the access point to a station, in microseconds, sorted; `ap` and `at` end the tables of both.
+fn rtts(ap: &str, at: &str, flows: &str) -> Vec<u64> {
+    let text = cell("4 s", CHANNEL, &format!("scheme = \"fq_mac\"{ap}"))
+        + &station("s", 0, &format!("rate = \"ht20-mcs15-sgi\"{at}"))
+        + &flow("ping", "ap", "s", "interval = \"0.2 s\"")
+        + flows;
+    let mut world = watched(&parse(&text, &[]), 0).world;
+    run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
+    let mut us: Vec<u64> = world.trace.recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
+    us.sort_unstable();
+    us
+}
+
+/// By how many microseconds each ping is later than without.
+fn later(ap: &str, at: &str) -> Vec<u64> {
+    let none = rtts("", "", "");
+    let some = rtts(ap, at, "");
+    assert_eq!(none.len(), some.len());
+    none.iter().zip(&some).map(|(none, some)| some - none).collect()
+}
+
+#[test]
+fn a_frame_that_comes_alone_waits_for_others() {
+    let chip = |name: &str| format!(", rx_mitigation = \"{name}\"");
+    assert!(later("", &chip("none")).iter().all(|&us| us == 0));
+    // The reply waits at the access point just as the request did at the station. It is sent on an air idle for long, at once,
+    // where without a wait it follows the request and backs off.
+    for (ap, at, wait) in
+        [("", "ar9300", 500), ("ar9300", "", 500), ("ar9300", "ar9300", 1_000), ("", "ar9002", 250)]
+    {
+        let key = |name: &str| if name.is_empty() { String::new() } else { chip(name) };
+        let later = later(&key(ap), &key(at));
+        let median = later[later.len() / 2];
+        assert!((wait - 150..=wait + 50).contains(&median), "{ap:?} {at:?}: {later:?}");
+    }
+}
+
+#[test]
+fn the_end_of_a_transmission_tells_of_what_has_come() {
+    let alone = rtts("", LONG, "");
+    assert!(alone.iter().all(|&us| us > 50_000), "{alone:?}");
+    // A station that sends all the time looks several times within 50 ms.
+    let busy = rtts("", LONG, &flow("udp", "s", "ap", "rate = \"60 Mbit/s\"\nburst = 8"));
+    let median = busy[busy.len() / 2];
+    assert!(median < 20_000, "{busy:?}");
+}
