@@ -1,7 +1,9 @@
-"""The page about rate control: what is fitted, and what is told of the claims."""
+"""The page about rates and losses: what is fitted, what is judged, and what is told of the claims."""
 
 import importlib.util
 import json
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from stillair import bundled
+from stillair.papers import plan
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "anomaly_rates.py"
 
@@ -26,27 +29,53 @@ def script() -> ModuleType:
 def test_the_fit_finds_the_ratio_nearest_to_each_printed_rate(
     script: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def measured(ratio: float, _runs: int) -> dict[str, float]:
+    def measured(ratios: Mapping[str, float], _runs: int) -> dict[str, float]:
         # More signal, more throughput: 1 Mbit/s a tenth of a decibel, and 0.2 less for the second station.
-        return {"fast1": 30 + 10 * (ratio - 26), "fast2": 29.8 + 10 * (ratio - 26)}
+        fast1, fast2, slow = (ratios[name] for name in ("fast1", "fast2", "slow"))
+        # The slow one is fitted beside the fast ones as they are fitted.
+        assert slow == 60 or (fast1, fast2) == (26.9, 26.6)
+        return {"fast1": 30 + 10 * (fast1 - 26), "fast2": 29.8 + 10 * (fast2 - 26), "slow": slow - 2.22}
 
     monkeypatch.setattr(script, "measured", measured)
-    assert script.fit(3) == {"fast1": 26.9, "fast2": 26.6}
+    assert script.fit(3) == {"fast1": 26.9, "fast2": 26.6, "slow": 4.2}
 
 
 def test_a_fit_at_an_end_of_the_ladder_is_none(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(script, "measured", lambda ratio, _runs: {"fast1": 30 + ratio, "fast2": 35.6})
+    monkeypatch.setattr(
+        script, "measured", lambda ratios, _runs: {"fast1": 30 + ratios["fast1"], "fast2": 35.6, "slow": 2}
+    )
     with pytest.raises(SystemExit, match=r"fast1: the nearest is 26\.0 dB"):
         script.fit(3)
 
 
-def test_the_reader_takes_the_settings(script: ModuleType) -> None:
-    setting = script.everywhere({"fast1": 27.0, "fast2": 26.7})
-    nodes = json.loads(bundled.scenario("anomaly-udp").resolve(setting.sets))["nodes"]
-    paths = {node["name"]: json.dumps(node["interfaces"]) for node in nodes}
+def interfaces(sets: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Wi-Fi interfaces of the stations of Table 1 with these overrides."""
+    nodes = json.loads(bundled.scenario("anomaly-udp").resolve(sets))["nodes"]
+    return {node["name"]: node["interfaces"] for node in nodes}
+
+
+def test_what_is_judged_is_what_the_page_says_was_fitted(script: ModuleType) -> None:
+    told = re.search(r"scheduler: (.*)\.\n", script.PAGE.read_text(encoding="utf-8"))
+    assert told
+    ratios = {name: float(ratio) for ratio, name in re.findall(r"([\d.]+) dB \((\w+)\)", told[1])}
+    own = plan.plan(script.PAPER).experiments["table1-model-udp"]
+    cell = next(cell for cell in own.campaigns[0].cells if cell.name == "airtime")
+    judged = {key: value for key, value in cell.overrides.items() if key != script.SCHEME}
+    assert judged == dict(script.noisy(ratios).sets)
+    assert set(script.FITTED) == set(own.fits)
+    # Undone, it is the scenario as its file has it.
+    undone = interfaces([*judged.items(), *script.FIXED.sets])
+    assert undone == interfaces([])
+    assert undone != interfaces(list(judged.items()))
+
+
+def test_the_slow_station_may_have_rate_control_too(script: ModuleType) -> None:
+    paths = {
+        name: json.dumps(own)
+        for name, own in interfaces(script.everywhere({"fast1": 27.0, "fast2": 26.7, "slow": 4.3}).sets).items()
+    }
     assert '"ht_mcs": [0]' in paths["slow"]
     assert "ht_mcs" not in paths["fast1"]
-    # Its ratio, inherited from the first, is undone.
     assert '"snr' in paths["fast1"]
     assert '"snr' not in paths["slow"]
 

@@ -1,7 +1,7 @@
 """Inventories, plans, and from runs to measurements."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,6 +73,21 @@ def test_cells_begin_with_the_settings_that_their_campaign_shares() -> None:
     assert other.cells[0].overrides == {"c": "3"}
 
 
+def test_what_a_setting_was_fitted_to_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    (entry,) = registry.find("ending-the-anomaly/table1")
+    assert entry.plan.fits
+    for said in entry.experiment.claims:
+        assert ("used to fit a setting" in judge.unjudged(said)) is (said.id in entry.plan.fits)
+    # The inventory is left as it is.
+    assert all(said.role == "measured" for said in experiment("table1-model-udp").claims if said.id in entry.plan.fits)
+    wrong = replace(entry.plan, fits=("eta-f8",))
+    monkeypatch.setattr(
+        registry, "plan", lambda paper: replace(plan.plan(paper), experiments=defaultdict(lambda: wrong))
+    )
+    with pytest.raises(InputError, match="fits: found eta-f8, expected claims of it"):
+        registry.entries()
+
+
 def test_three_stations_share_their_settings_and_thirty_have_their_own() -> None:
     campaigns = {one.scenario: one.settings for e in ANOMALY.experiments.values() for one in e.campaigns}
     assert campaigns.pop("anomaly-thirty") == ""
@@ -132,7 +147,7 @@ def test_a_campaign_whose_scenario_cannot_be_read_says_why_it_is_not_run() -> No
 
 def test_without_a_word_on_what_it_needs_an_unreadable_scenario_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundled, "scenario", lambda _: Scenario({"frobnicate": 1}))
-    with pytest.raises(InputError, match=r"node\.ap"):
+    with pytest.raises(InputError, match=r"node\.fast1: found no such name"):
         campaign.prepare(UDP)
 
 

@@ -120,6 +120,8 @@ class ExperimentPlan:
     """Words that hold for every claim which does not say otherwise: what the experiment as a whole is about."""
     reads: Mapping[str, Sequence[Where]] | None = None
     """For claims whose cells are not said in the words of the cells: those meant, by the claim's name."""
+    fits: tuple[str, ...] = ()
+    """Claims whose numbers a setting was fitted to: they are not judged, whatever role the inventory gives them."""
 
     def cell(self, where: Where) -> tuple[Campaign, CellPlan] | None:
         """The cell that the words choose; words that a cell does not know choose nothing."""
@@ -238,7 +240,8 @@ def _experiment(
     lacks: Sequence[Any] = (),
     where: Where | None = None,
     reads: Mapping[str, Sequence[Where]] | None = None,
+    fits: Sequence[str] = (),
 ) -> ExperimentPlan:
     served = tuple(known[name] for name in campaigns)
     lacking = tuple(Lack(**entry) for entry in lacks)
-    return ExperimentPlan(served, draws, median, needs, worked, marks, lacking, where, reads)
+    return ExperimentPlan(served, draws, median, needs, worked, marks, lacking, where, reads, tuple(fits))

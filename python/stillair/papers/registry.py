@@ -1,6 +1,6 @@
 """Which experiments there are, which can be run, and which a name means."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stillair._native import InputError
 from stillair.papers import campaign
@@ -34,7 +34,15 @@ class Entry:
 
 def entries() -> list[Entry]:
     """Every experiment of every paper."""
-    return [Entry(experiment, plan(experiment.paper).experiments[experiment.id]) for experiment in experiments()]
+    return [_entry(experiment, plan(experiment.paper).experiments[experiment.id]) for experiment in experiments()]
+
+
+def _entry(experiment: Experiment, own: ExperimentPlan) -> Entry:
+    unknown = set(own.fits) - {claim.id for claim in experiment.claims}
+    if unknown:
+        raise InputError(f"{experiment.name}: fits: found {', '.join(sorted(unknown))}, expected claims of it")
+    claims = tuple(replace(claim, role="fit") if claim.id in own.fits else claim for claim in experiment.claims)
+    return Entry(replace(experiment, claims=claims), own)
 
 
 def find(name: str) -> list[Entry]:

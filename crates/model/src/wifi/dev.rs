@@ -361,6 +361,8 @@ impl WifiDev {
             && at <= now
         {
             if let Some(rx) = rx.get_mut(part) {
+                // What has come before goes up before it.
+                held_back.iter_mut().for_each(|held_back| held_back.interrupt(up));
                 rx.on_timeout(now, up);
             } else if part == rx.len() + tx.tids.len() {
                 held_back.iter_mut().for_each(|held_back| held_back.interrupt(up));

@@ -23,7 +23,9 @@ impl RxMitigation {
 }
 
 /// What has been received and is not yet handed up.
-// deviation: a PPDU counts as received at the end of its exchange; the radio counts from its first and its last frame.
+// deviation: a PPDU counts as received at the end of its exchange; the radio counts from its first and its last frame. Here
+// they wait behind the reorder buffer, before it on a host, and one device's packets do not hurry those of another on its radio;
+// airtime and requests for a session are known at once.
 #[derive(Debug)]
 pub struct HeldBack {
     params: RxMitigation,
