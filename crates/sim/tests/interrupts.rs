@@ -21,12 +21,12 @@ fn rtts(ap: &str, at: &str, flows: &str) -> Vec<u64> {
     us
 }
 
-/// By how many microseconds each ping is later than without.
+/// By how many microseconds pings are later than without, quantile by quantile.
 fn later(ap: &str, at: &str) -> Vec<u64> {
     let none = rtts("", "", "");
     let some = rtts(ap, at, "");
     assert_eq!(none.len(), some.len());
-    none.iter().zip(&some).map(|(none, some)| some - none).collect()
+    none.iter().zip(&some).map(|(none, some)| some.saturating_sub(*none)).collect()
 }
 
 #[test]
@@ -53,4 +53,37 @@ fn the_end_of_a_transmission_tells_of_what_has_come() {
     let busy = rtts("", LONG, &flow("udp", "s", "ap", "rate = \"60 Mbit/s\"\nburst = 8"));
     let median = busy[busy.len() / 2];
     assert!(median < 20_000, "{busy:?}");
+}
+
+#[test]
+fn the_interrupt_is_the_radios() {
+    // Pings to one device of a station, whose other one is silent, floods, or is flooded.
+    let beside = |flows: &str| {
+        let second = format!(
+            "interface.wlan1 = {{ channel = \"wifi\", role = \"station\", ap = \"ap.wlan0\", radio = \"wlan0\", \
+             address = \"10.0.1.99\", rate = \"ht20-mcs15-sgi\"{LONG} }}\n"
+        );
+        let us = rtts("", &format!("{LONG} }}\n{}", second.trim_end().trim_end_matches('}')), flows);
+        us[us.len() / 2]
+    };
+    let alone = beside("");
+    assert!((50_000..51_000).contains(&alone), "{alone}");
+    // What the other one sends ends as often as its own.
+    let sends = beside(&flow("udp", "s.wlan1", "ap", "rate = \"60 Mbit/s\"\nburst = 8"));
+    assert!(sends < 20_000, "{sends}");
+    // What the other one receives keeps the radio waiting, to the end of 60 ms.
+    let hears = beside(&flow("udp", "ap", "s.wlan1", "rate = \"2 Mbit/s\"\ngap = \"exponential\""));
+    assert!((60_000..63_000).contains(&hears), "{hears}");
+}
+
+#[test]
+fn a_broken_frame_tells_of_what_has_come() {
+    // Half of 800 frames a second come broken at first, so that a wait is short; without them it ends 60 ms after some frame.
+    let lossy =
+        rtts("", &format!(", error_rate = 0.5{LONG}"), &flow("udp", "ap", "s", "rate = \"10 Mbit/s\""));
+    let median = lossy[lossy.len() / 2];
+    assert!(median < 10_000, "{lossy:?}");
+    let whole = rtts("", LONG, &flow("udp", "ap", "s", "rate = \"10 Mbit/s\""));
+    let median = whole[whole.len() / 2];
+    assert!((20_000..45_000).contains(&median), "{whole:?}");
 }

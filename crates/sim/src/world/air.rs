@@ -355,14 +355,33 @@ impl<S: Sink> World<S> {
         let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
         wlan.dev.receive(self.now, peer, ppdu, rate, got, &mut up, &mut hw, ctx);
+        let radio = wlan.dev.radio.index();
         self.ingress(interface, &mut up);
         self.batches.push(up);
+        if self.sharing[radio].len() > 1 {
+            self.heard_beside(radio, dev, got.broken(ppdu));
+        }
+    }
+
+    /// The interrupt is the radio's: what one of its devices receives delays or hurries what others hold back.
+    fn heard_beside(&mut self, radio: usize, own: DevId, broken: bool) {
+        for n in 0..self.sharing[radio].len() {
+            let dev = self.sharing[radio][n];
+            if dev != own && self.wlans[dev.index()].dev.holds_back() {
+                let mut up = self.batches.pop().unwrap_or_default();
+                let (wlan, _) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+                wlan.dev.heard_beside(self.now, broken, &mut up);
+                let interface = wlan.interface;
+                self.ingress(interface, &mut up);
+                self.batches.push(up);
+            }
+        }
     }
 
     /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
     fn tx_status(&mut self, ppdu: Box<Ppdu>) {
         let dev = ppdu.header.dev;
-        self.interrupt(dev);
+        self.interrupt(&ppdu);
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
         let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
@@ -380,18 +399,22 @@ impl<S: Sink> World<S> {
         }
     }
 
-    /// The host looks what a radio wants, and finds what its devices have received and not yet told of; that comes first.
-    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before transmissions.
-    // atheros: the register of interrupts shows reception although that is no reason for one (recalled).
-    fn interrupt(&mut self, dev: DevId) {
-        let radio = self.wlans[dev.index()].dev.radio.index();
+    /// A radio reports a PPDU, and its host finds what has been received and not yet told of; that comes first, while the PPDU
+    /// still has its place.
+    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before transmissions; ar9003_mac.c
+    // ar9003_hw_get_isr - reception is looked at whatever the reason, and (freebsd: ar5416_interrupts.c) shown although masked.
+    fn interrupt(&mut self, ppdu: &Ppdu) {
+        let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
         for n in 0..self.sharing[radio].len() {
             let wlan = &mut self.wlans[self.sharing[radio][n].index()];
             if wlan.dev.holds_back() {
                 let mut up = self.batches.pop().unwrap_or_default();
                 wlan.dev.interrupt(&mut up);
                 let interface = wlan.interface;
+                let queue = ppdu.header.ac.index();
+                self.radios[radio].unreported(queue, ppdu, 1);
                 self.ingress(interface, &mut up);
+                self.radios[radio].unreported(queue, ppdu, -1);
                 self.batches.push(up);
             }
         }
@@ -410,7 +433,7 @@ impl<S: Sink> World<S> {
         }
     }
 
-    /// A reorder buffer or a session that is being set up has waited long enough.
+    /// A reorder buffer, a session that is being set up or an interrupt has waited long enough.
     pub(super) fn dev_timer(&mut self, dev: usize) {
         let mut up = self.batches.pop().unwrap_or_default();
         let dev = DevId::from_index(dev);

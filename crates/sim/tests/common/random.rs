@@ -331,7 +331,8 @@ impl Case {
             if self.beacons { "20 ms" } else { "off" },
         );
         let mut line = |text: String| t.push_str(&text);
-        let interrupts = INTERRUPTS[self.rts as usize % INTERRUPTS.len()];
+        // Each device has its own.
+        let interrupts = |n: usize| INTERRUPTS[(n + self.qdisc) % INTERRUPTS.len()];
         for n in 0..self.cells.len() {
             line(format!(
                 "interface.eth{n} = {{ link = \"lan{n}\", address = \"10.0.{n}.2\", qdisc = {} }}\n",
@@ -343,9 +344,10 @@ impl Case {
             line(format!(
                 "[node.ap{n}]\nprofile = \"linux-4.6\"\nforward = true\n\
                  interface.eth0 = {{ link = \"lan{n}\", address = \"10.0.{n}.1\" }}\n\
-                 interface.wlan0 = {{ channel = \"wifi\", role = \"ap\", address = \"10.1.{n}.1\", {}{}{interrupts} }}\n",
+                 interface.wlan0 = {{ channel = \"wifi\", role = \"ap\", address = \"10.1.{n}.1\", {}{}{} }}\n",
                 cell.text(flows),
-                if self.rts > 0 { format!(", rts_threshold = {}", self.rts) } else { String::new() }
+                if self.rts > 0 { format!(", rts_threshold = {}", self.rts) } else { String::new() },
+                interrupts(n)
             ));
         }
         let width = if self.wide { "ht40" } else { "ht20" };
@@ -393,12 +395,13 @@ impl Case {
             let kernel = if s.rate % 2 == 0 { "4.14" } else { "6.18" };
             line(format!(
                 "[node.sta{n}]\nprofile = \"linux-{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
-                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}{interrupts} }}\n",
+                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}{} }}\n",
                 s.ap % self.cells.len(),
                 n + 1,
                 SCHEMES[s.scheme],
                 if has_flows(s.scheme) { format!(", flows = {flows}") } else { String::new() },
                 s.txqueuelen,
+                interrupts(n + 1),
             ));
             let Some(second) = &s.second else { continue };
             // Devices of one radio have one driver's hardware.
@@ -412,12 +415,13 @@ impl Case {
             };
             line(format!(
                 "interface.wlan1 = {{ channel = \"wifi\", role = \"station\", ap = \"ap{}.wlan0\", radio = \"wlan0\", \
-                 address = \"10.3.0.{}\", rate = \"{}\", error_rate = {}, scheme = {{ kind = \"{}\"{queues} }}{interrupts} }}\n",
+                 address = \"10.3.0.{}\", rate = \"{}\", error_rate = {}, scheme = {{ kind = \"{}\"{queues} }}{} }}\n",
                 second.ap % self.cells.len(),
                 n + 1,
                 rates[second.rate],
                 f64::from(second.errors) / 100.0,
                 SCHEMES[scheme],
+                interrupts(n + 2),
             ));
         }
         for t in &self.traffic {

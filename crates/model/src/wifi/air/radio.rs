@@ -22,6 +22,8 @@ pub const QUEUES: usize = 5;
 struct HwQueue {
     ppdus: VecDeque<Box<Ppdu>>,
     aggregates: u32,
+    /// PPDUs that have left it and that the driver has not been told of.
+    unreported: u32,
 }
 
 /// The hardware queues of one radio.
@@ -64,7 +66,7 @@ impl Radio {
         if in_session {
             q.aggregates < self.depth.aggregates
         } else {
-            (q.ppdus.len() as u32) < self.depth.singles
+            q.ppdus.len() as u32 + q.unreported < self.depth.singles
         }
     }
 
@@ -117,6 +119,14 @@ impl Radio {
         let ppdu = self.queues[queue].ppdus.pop_front()?;
         self.queues[queue].aggregates -= self.counts(&ppdu);
         Some(ppdu)
+    }
+
+    /// A PPDU that has left its queue keeps its place (1) until the driver is told of it (-1).
+    pub fn unreported(&mut self, queue: usize, ppdu: &Ppdu, places: i32) {
+        let counts = self.counts(ppdu);
+        let q = &mut self.queues[queue];
+        q.unreported = q.unreported.wrapping_add_signed(places);
+        q.aggregates = q.aggregates.wrapping_add_signed(places * counts as i32);
     }
 
     /// Puts the head back for another try.

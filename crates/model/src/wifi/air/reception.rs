@@ -48,6 +48,11 @@ pub struct Got {
 impl Got {
     /// Nothing.
     pub const NOTHING: Self = Self { whole: 0, readable: 0 };
+
+    /// Whether some frame of the PPDU came, but broken.
+    pub fn broken(&self, ppdu: &Ppdu) -> bool {
+        self.readable & !self.whole & ppdu.all() != 0
+    }
 }
 
 impl Noise {

@@ -14,18 +14,19 @@ pub struct RxMitigation {
 
 impl RxMitigation {
     /// That of the AR9300 and its successors, the AR9580 among them.
-    // linux: drivers/net/wireless/ath/ath9k/hw.c ath9k_hw_init_config (3.17 to 5.x) - rimt_last, rimt_first.
+    // linux: drivers/net/wireless/ath/ath9k/hw.c ath9k_hw_init_config - rimt_last, rimt_first, as read in trees of about 4.9 and 5.10;
+    // older ones have these two for all chips, OpenWrt at times 0.5 and 0.25 ms.
     pub const AR9300: Self = Self { last: Duration::from_micros(500), first: Duration::from_millis(2) };
 
     /// That of chips before it.
-    // linux: the same.
+    // linux: as above, where the chips differ.
     pub const AR9002: Self = Self { last: Duration::from_micros(250), first: Duration::from_micros(700) };
 }
 
 /// What has been received and is not yet handed up.
-// deviation: a PPDU counts as received at the end of its exchange; the radio counts from its first and its last frame. Here
-// they wait behind the reorder buffer, before it on a host, and one device's packets do not hurry those of another on its radio;
-// airtime and requests for a session are known at once.
+// deviation: a PPDU counts as received at the end of its exchange; the radio counts from its first and its last frame, so that the
+// next one may begin before the wait is over. Here packets wait behind the reorder buffer, on a host before it; airtime and
+// requests for a session are known at once.
 #[derive(Debug)]
 pub struct HeldBack {
     params: RxMitigation,
@@ -42,11 +43,8 @@ impl HeldBack {
         Self { params, waiting: Vec::new(), until: Instant::NEVER, latest: Instant::NEVER }
     }
 
-    /// A PPDU has been received, of which these packets would go up; they stay here.
+    /// A PPDU has been received, of which these packets would go up; they stay here. One without any is another one to wait for.
     pub fn received(&mut self, now: Instant, up: &mut Vec<Pkt>) {
-        if up.is_empty() {
-            return;
-        }
         if self.waiting.is_empty() {
             self.latest = now + self.params.first;
         }
@@ -91,12 +89,13 @@ mod tests {
         #[rustfmt::skip]
         let table: &[(u64, u32, Option<u64>)] = &[
             // at    packets due
+            (500,    0, None),        // nothing to tell of
             (1_000,  2, Some(1_500)),
             (1_400,  1, Some(1_900)), // another PPDU, another 0.5 ms
-            (1_800,  1, Some(2_300)),
+            (1_800,  0, Some(2_300)), // though none of it goes up
             (2_200,  1, Some(2_700)),
             (2_600,  1, Some(3_000)), // 2 ms after the first
-            (2_900,  0, Some(3_000)), // without packets there is nothing to wait for
+            (2_900,  0, Some(3_000)),
         ];
         for &(at, count, due) in table {
             let mut up: Vec<_> = (0..count).map(|_| one()).collect();
