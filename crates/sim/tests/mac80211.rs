@@ -38,7 +38,7 @@ fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
         (of(&s, "slow").ping_median_ms.expect("replies"), s.goodput_total_mbps)
     };
     let ((with, carried), (without, before)) = (ping("true"), ping("false"));
-    // The slow station's aggregates wait longest for each other.
+    // The slow station's aggregates wait longest for each other; over many pings those of a fast one are alike with both.
     assert!(with < 60.0 && without > 2.0 * with, "{with} {without}");
     assert!(carried > 0.95 * before, "{carried} {before}");
     // With two aggregates there is never as much in the hardware as the limits allow.

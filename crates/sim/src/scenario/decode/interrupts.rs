@@ -7,14 +7,15 @@ use super::super::error::Fault;
 use super::super::reader::Section;
 
 static NONE: Shape = Shape {
-    title: "Receive interrupts, at once",
+    title: "Receive interrupts without waiting",
     about: "The host learns of a received PPDU when its exchange ends.",
     groups: &[&[Key::tag("kind", "none")]],
 };
 
 static AR9300: Shape = Shape {
     title: "Receive interrupts of the AR9300",
-    about: "As ath9k sets the AR9300 and its successors, the AR9580 among them: 0.5 ms after the last PPDU, 2 ms after the first.",
+    about: "As ath9k sets the AR9300 and its successors, the AR9580 among them: 0.5 ms after the last PPDU, 2 ms after the first. OpenWrt \
+            has had other times.",
     groups: &[&[Key::tag("kind", "ar9300")]],
 };
 
@@ -44,7 +45,7 @@ pub(super) const KEY: Key = Key::or(
     "rx_mitigation",
     FORM,
     "none",
-    "how long the device waits before it tells its host of received frames; the end of a transmission tells of them too",
+    "how long the device waits before it tells its host of received frames; a broken frame and the end of a transmission tell of them too",
 );
 
 pub(super) fn read(section: &mut Section<'_>) -> Result<Option<RxMitigation>, Fault> {
