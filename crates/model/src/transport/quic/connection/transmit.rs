@@ -20,7 +20,12 @@ impl Quic {
             self.finish_packet(now, out, false);
             return true;
         }
-        let full = self.has_content() && self.may_send(now);
+        let content = self.has_content();
+        if !content {
+            // A timeout forces two packets, but there may be only one to send again, and the timer waits for what is forced.
+            self.forced = 0;
+        }
+        let full = content && self.may_send(now);
         if !full && !self.acks.is_due() {
             return false;
         }
