@@ -93,7 +93,10 @@ def test_every_claim_has_a_verdict_and_those_without_a_number_a_reason(claims: d
 
 def test_table_1_and_figure_5_are_judged_whole(claims: dict[str, dict[str, Any]]) -> None:
     judged = Counter(claim["experiment"] for claim in claims.values() if claim["measured"] is not None)
-    assert judged["table1-model-udp"] == 35
+    assert judged["table1-model-udp"] == 31
+    assert (
+        claims["eta-t1-airtime-fast1-exp"]["reason"] == "the number is used to fit a setting that the paper leaves open"
+    )
     assert judged["fig5-airtime-udp"] == 6
     assert claims["eta-t1-airtime-fast1-base"]["verdict"] == "held"
     assert claims["eta-t1-fifo-total-rate"]["verdict"] == "missed"
@@ -134,7 +137,9 @@ def test_each_paper_has_its_part_and_each_artefact_its_three_forms(folder: Path)
 def test_the_runs_are_named_so_that_they_can_be_made_again(folder: Path) -> None:
     made = json.loads((folder / "runs.json").read_text())
     fifo = next(cell for cell in made["cells"] if cell["cell"] == "fifo")
-    assert fifo["overrides"] == {"node.ap.interface.wlan0.scheme": "fifo", "seed": "3"}
+    assert fifo["overrides"].items() >= {"node.ap.interface.wlan0.scheme": "fifo", "seed": "3"}.items()
+    # What three stations share is among them.
+    assert fifo["overrides"]["node.fast1.interface.wlan0.rate"] == "minstrel_ht"
     assert [run["run"] for run in fifo["runs"]] == [0, 1]
     assert all(re.fullmatch("[0-9a-f]{16}", run["trace_hash"]) for run in fifo["runs"])
 
@@ -190,7 +195,7 @@ def test_a_run_that_fails_is_status_1(engine: Engine, capsys: pytest.CaptureFixt
 def test_progress_counts_the_runs_of_all_cells() -> None:
     wanted = report.registry.find("ending-the-anomaly/table1")
     prepared = report.prepare(wanted)
-    assert report.total_runs(wanted, prepared, None) == 7 * 30
+    assert report.total_runs(wanted, prepared, None) == 8 * 30
     heard: list[int] = []
     short = [("duration", "2 s"), ("warm_up", "1 s")]
     report.run(wanted, prepared, runs=2, extra=short, progress=heard.append)

