@@ -187,6 +187,20 @@ impl Quic {
             && time(last).saturating_since(time(first)) > self.timers.persistent(&self.rtt)
     }
 
+    /// When the timer fires and what it stands for.
+    fn repair(&self) -> Option<(Instant, Alarm)> {
+        // spec: rfc9002 6.2.2.1 - a client probes even with nothing in flight until it knows that the server may send: the
+        // acknowledgements that would have let a server go on may be lost, and that server has no timer.
+        // deviation: it knows when the server's message is there; what it sends then is in flight until acknowledged. The time
+        // runs from the newest packet of either side, not from the last time that the timer was set.
+        let held = || {
+            let since = self.largest_time.max(self.sent.last_in_flight());
+            (since + self.timers.probe_timeout(&self.rtt), Alarm::Probe)
+        };
+        let next = self.timers.next(&self.sent, &self.loss, &self.rtt);
+        next.or_else(|| self.handshake.may_hold_up().then(held))
+    }
+
     fn fire(&mut self, now: Instant, alarm: Alarm) {
         self.timers.fired(alarm);
         match alarm {
@@ -205,6 +219,10 @@ impl Quic {
                 self.forced = 1;
                 if !self.has_content() {
                     self.again(1, |_| true);
+                }
+                if !self.has_content() {
+                    // A client that probes for the server's sake.
+                    self.control.push_back(QuicFrame::Ping);
                 }
             }
             // spec: quic_sent_packet_manager.cc RetransmitRtoPackets (Chromium 62) - two packets; the window falls when the
@@ -250,7 +268,7 @@ impl Stack for Quic {
             pacer.on_timer(now);
         }
         if self.forced == 0
-            && let Some((at, alarm)) = self.timers.next(&self.sent, &self.loss, &self.rtt)
+            && let Some((at, alarm)) = self.repair()
             && at <= now
         {
             self.fire(now, alarm);
@@ -266,7 +284,7 @@ impl Stack for Quic {
             return None;
         }
         let repair = match self.forced {
-            0 => self.timers.next(&self.sent, &self.loss, &self.rtt).map(|(at, _)| at),
+            0 => self.repair().map(|(at, _)| at),
             _ => None,
         };
         let pacer = self.pacer.as_ref().and_then(Pacer::next_timer);

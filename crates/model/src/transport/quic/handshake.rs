@@ -90,6 +90,12 @@ impl Handshake {
         self.client && !self.ready && self.params.amplification.is_some()
     }
 
+    /// Whether the server may be waiting for this client: the hello is sent, the server's message has not come whole, and the
+    /// rest of that may be more than the server may send.
+    pub fn may_hold_up(&self) -> bool {
+        self.client && self.step > 0 && self.awaited == 1 && self.params.amplification.is_some()
+    }
+
     /// The next part, of so many bytes at most.
     pub fn next_part(&mut self, room: u32) -> Option<CryptoPart> {
         if !self.sending || room == 0 {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Datagram, Duration, Instant, Seed, Stream};
+use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame, Seed, Stream};
 
 /// A path in one direction: a rate, a delay, a queue that drops at its end, and loss by chance.
 #[derive(Debug)]
@@ -66,9 +66,21 @@ impl Seen {
 }
 
 /// A client asks for so many bytes on each of some streams; each packet costs a server `cost` us.
-fn download(config: QuicConfig, bytes: u64, streams: u64, mut paths: [Path; 2], cost: u64) -> Seen {
+fn download(config: QuicConfig, bytes: u64, streams: u64, paths: [Path; 2], cost: u64) -> Seen {
+    download_by(1, config, bytes, streams, paths, cost)
+}
+
+/// The same, with what is lost by chance drawn from a seed.
+fn download_by(
+    seed: u64,
+    config: QuicConfig,
+    bytes: u64,
+    streams: u64,
+    mut paths: [Path; 2],
+    cost: u64,
+) -> Seen {
     let mut ends = [Role::Client, Role::Server].map(|role| Quic::new(config, role, true));
-    let mut random = Seed { seed: 1, run: 0 }.stream("path");
+    let mut random = Seed { seed, run: 0 }.stream("path");
     let (mut seen, mut now, mut left) = (Seen::default(), Instant::ZERO, streams);
     let mut busy = Instant::ZERO;
     ends[0].connect(now);
@@ -100,11 +112,7 @@ fn download(config: QuicConfig, bytes: u64, streams: u64, mut paths: [Path; 2], 
         for (i, end) in ends.iter_mut().enumerate() {
             let mut out = Datagram::default();
             while (i == 0 || busy <= now) && end.poll_transmit(now, &mut out) {
-                let data = out
-                    .packet
-                    .frames
-                    .iter()
-                    .any(|f| matches!(f, crate::vocabulary::QuicFrame::Stream { .. }));
+                let data = out.packet.frames.iter().any(|f| matches!(f, QuicFrame::Stream { .. }));
                 if i == 1 && data {
                     seen.data.push(now);
                 }
@@ -230,6 +238,52 @@ fn a_timeout_with_one_packet_to_send_again_is_not_the_last() {
     assert!(seen.done.is_some());
 }
 
+/// All that an end sends now.
+fn sends(end: &mut Quic, now: Instant) -> Vec<Datagram> {
+    core::iter::from_fn(|| {
+        let mut out = Datagram::default();
+        end.poll_transmit(now, &mut out).then_some(out)
+    })
+    .collect()
+}
+
+/// The server has sent as much as it may, and what the client answers is lost: the client has nothing in flight, but only a
+/// full datagram from it lets the server go on.
+#[test]
+fn a_client_probes_while_the_server_may_not_send() {
+    for preset in [Preset::ChromiumNow, Preset::Rfc9002] {
+        let config = preset.config();
+        let [mut client, mut server] = [Role::Client, Role::Server].map(|role| Quic::new(config, role, true));
+        assert_eq!(client.next_timer(), None);
+        let mut now = Instant::ZERO;
+        client.connect(now);
+        let mut hello = sends(&mut client, now);
+        now += Duration::from_millis(10);
+        server.on_datagram(now, &mut hello[0]);
+        let mut first = sends(&mut server, now);
+        assert_eq!(first.len(), 3);
+        now += Duration::from_millis(10);
+        first.iter_mut().for_each(|datagram| client.on_datagram(now, datagram));
+        let mut probe = loop {
+            if let Some(probe) = sends(&mut client, now).into_iter().find(|d| d.packet.is_ack_eliciting()) {
+                break probe;
+            }
+            now = client.next_timer().expect("a timer");
+            client.on_timer(now);
+        };
+        assert!(probe.packet.frames.contains(&QuicFrame::Ping) && probe.len == config.packet);
+        // 20 ms, and 3 * 20 ms + 25 ms after it.
+        assert_eq!(now.nanos(), 105_000_000);
+        while let Some(at) = server.next_timer() {
+            now = now.max(at);
+            server.on_timer(now);
+            assert!(sends(&mut server, now).is_empty());
+        }
+        server.on_datagram(now, &mut probe);
+        assert!(!sends(&mut server, now).is_empty());
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -241,9 +295,10 @@ proptest! {
         streams in 1_u64..6,
         bytes in 1_u64..60_000,
         queue in 3_000_u64..100_000,
+        seed in any::<u64>(),
     ) {
         let paths = [Path::new(5_000_000, 10, 50_000, loss[0]), Path::new(5_000_000, 10, queue, loss[1])];
-        let seen = download(Preset::ALL[preset].1.config(), bytes, streams, paths, 0);
+        let seen = download_by(seed, Preset::ALL[preset].1.config(), bytes, streams, paths, 0);
         prop_assert_eq!(seen.read, bytes * streams);
         prop_assert!(seen.done.is_some());
     }

@@ -97,8 +97,9 @@ impl Timers {
         (first.max(RTO.0) * (1 << self.timeouts.min(MAX_BACKOFF))).min(RTO.2)
     }
 
+    /// How long a probe waits.
     // spec: rfc9002 6.2.1.
-    fn probe_timeout(&self, rtt: &Rtt) -> Duration {
+    pub fn probe_timeout(&self, rtt: &Rtt) -> Duration {
         let deviation = if rtt.smoothed == Duration::ZERO {
             rtt.smoothed_or_initial() * 2
         } else {
