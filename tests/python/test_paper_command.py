@@ -199,5 +199,5 @@ def test_progress_counts_the_runs_of_all_cells() -> None:
     heard: list[int] = []
     short = [("duration", "2 s"), ("warm_up", "1 s")]
     report.run(wanted, prepared, runs=2, extra=short, progress=heard.append)
-    assert heard[-1] == report.total_runs(wanted, prepared, 2) == 14
+    assert heard[-1] == report.total_runs(wanted, prepared, 2) == 16
     assert heard == sorted(heard)
