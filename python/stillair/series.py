@@ -107,7 +107,8 @@ class Queue:
 
     Layers: `socket` (what its applications have written and TCP has not sent), `qdisc`, `driver` (with its queues in
     the MAC), `hardware` (a radio's aggregates, a wired device's ring), `wire` (on its way), `reorder` (received and
-    waiting for order or for an interrupt). Bytes are counted from the Ethernet header on, in a socket without any header.
+    waiting for order or for an interrupt). Bytes are counted from the Ethernet header on, in a socket without any
+    header.
     """
 
     interface: str
