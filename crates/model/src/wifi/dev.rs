@@ -319,23 +319,17 @@ impl WifiDev {
         }
     }
 
-    /// What would go up waits for the interrupt, which a broken frame is by itself.
+    /// A PPDU has been received, by this device or by another on its radio: what would go up waits for the interrupt, which a
+    /// broken frame is by itself.
     // linux: drivers/net/wireless/ath/ath9k/mac.c ath9k_hw_set_interrupts (4.4) - RXERR stays a reason where RXOK is none.
     // deviation: frames behind the broken one have another wait; most of them wait for it in the reorder buffer anyway.
-    fn hold_back(&mut self, now: Instant, broken: bool, up: &mut Vec<Pkt>) {
+    pub fn hold_back(&mut self, now: Instant, broken: bool, up: &mut Vec<Pkt>) {
         let Some(held_back) = &mut self.held_back else { return };
         held_back.received(now, up);
         if broken {
             held_back.interrupt(up);
         }
         self.note(self.rx.len() + self.tx.tids.len());
-    }
-
-    /// Another device of the radio has received a PPDU: what waits here goes up if that was broken, or waits longer.
-    pub fn heard_beside(&mut self, now: Instant, broken: bool, up: &mut Vec<Pkt>) {
-        if self.holds_back() {
-            self.hold_back(now, broken, up);
-        }
     }
 
     /// Whether there are packets that the host has not been told of.

@@ -1,13 +1,14 @@
 //! What happens on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement,
 //! whatever the number of stations that listen.
 
-use stillair_model::vocabulary::{Ac, ChannelId, Ctx, DevId, Duration, Instant, PeerId, Sink};
+use stillair_model::vocabulary::{Ac, ChannelId, Ctx, DevId, Duration, Instant, PeerId, Pkt, Sink};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame;
 use stillair_model::wifi::phy::timing::control_rate;
@@ -368,14 +369,20 @@ impl<S: Sink> World<S> {
         for n in 0..self.sharing[radio].len() {
             let dev = self.sharing[radio][n];
             if dev != own && self.wlans[dev.index()].dev.holds_back() {
-                let mut up = self.batches.pop().unwrap_or_default();
-                let (wlan, _) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-                wlan.dev.heard_beside(self.now, broken, &mut up);
-                let interface = wlan.interface;
-                self.ingress(interface, &mut up);
-                self.batches.push(up);
+                let now = self.now;
+                self.hand_up(dev, |wlan, up| wlan.hold_back(now, broken, up));
             }
         }
+    }
+
+    /// Hands up what a device gives of what it holds back.
+    fn hand_up(&mut self, dev: DevId, give: impl FnOnce(&mut WifiDev, &mut Vec<Pkt>)) {
+        let mut up = self.batches.pop().unwrap_or_default();
+        let (wlan, _) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+        give(&mut wlan.dev, &mut up);
+        let interface = wlan.interface;
+        self.ingress(interface, &mut up);
+        self.batches.push(up);
     }
 
     /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
@@ -405,17 +412,13 @@ impl<S: Sink> World<S> {
     // ar9003_hw_get_isr - reception is looked at whatever the reason, and (freebsd: ar5416_interrupts.c) shown although masked.
     fn interrupt(&mut self, ppdu: &Ppdu) {
         let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
+        let queue = ppdu.header.ac.index();
         for n in 0..self.sharing[radio].len() {
-            let wlan = &mut self.wlans[self.sharing[radio][n].index()];
-            if wlan.dev.holds_back() {
-                let mut up = self.batches.pop().unwrap_or_default();
-                wlan.dev.interrupt(&mut up);
-                let interface = wlan.interface;
-                let queue = ppdu.header.ac.index();
+            let dev = self.sharing[radio][n];
+            if self.wlans[dev.index()].dev.holds_back() {
                 self.radios[radio].unreported(queue, ppdu, 1);
-                self.ingress(interface, &mut up);
+                self.hand_up(dev, WifiDev::interrupt);
                 self.radios[radio].unreported(queue, ppdu, -1);
-                self.batches.push(up);
             }
         }
     }

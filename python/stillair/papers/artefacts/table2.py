@@ -41,7 +41,7 @@ def text(of: Measurer) -> str:
         + "\n\nOf the calls, means over the runs: the score by the E-model (G.107), one-way delay, jitter in ms,\n"
         "packets lost in per cent.\n\n"
         + table(["", *(f"{key} {baseline} ms" for baseline in _BASELINES for key in _CALL.values())], why)
-        + "\n\nBeside it, at 5 ms: without noise at the slow station.\n\n"
+        + "\n\nBeside it, at 5 ms: other losses at the slow station.\n\n"
         + _beside(of)
     )
 
