@@ -19,6 +19,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURE = DOCS / "thirty-stations.md", DOCS / "thirty-stations.svg"
 RUNS = 3
 SECONDS = 120
+WARM_UP = 5  # as in the scenario
 SCHEMES = ("fq_codel", "fq_mac", "airtime")
 FAST = tuple(f"fast{n}" for n in range(1, 29))
 PAPER = {"fq_codel": 3.3, "airtime": 17.7}
@@ -89,7 +90,7 @@ signal-to-noise ratios of 8 to 35 dB, set before the first run; its results are 
 
 def measure(overrides: Mapping[str, str], scheme: str, extra: Mapping[str, str]) -> Row:
     """The means over the runs."""
-    chosen = {"duration": f"{SECONDS} s", "node.ap.interface.wlan0.scheme": scheme, **overrides, **extra}
+    chosen = {"duration": f"{SECONDS + WARM_UP} s", "node.ap.interface.wlan0.scheme": scheme, **overrides, **extra}
     runs = bundled.scenario("anomaly-thirty").run(runs=RUNS, overrides=chosen).runs
     stations: list[Mapping[str, Any]] = [run["stations"] for run in runs]
 

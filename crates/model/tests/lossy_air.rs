@@ -9,6 +9,7 @@ use stillair_model::vocabulary::{Duration, Reason};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{
     AirtimeParams, AqlParams, DriverConfig, FqParams, HtcParams, LegacyParams, Mac80211Rules, Scheduler,
+    WhenFull,
 };
 
 fn drivers() -> impl Strategy<Value = DriverConfig> {
@@ -18,7 +19,7 @@ fn drivers() -> impl Strategy<Value = DriverConfig> {
         (1_u32..40, 1_u32..20).prop_map(|(limit, target_buffers)| {
             DriverConfig::Htc(HtcParams { limit, target_buffers, max_frames: 17 })
         }),
-        Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin)),
+        Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::LosesTurn))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(airtime))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),
         (

@@ -82,7 +82,7 @@ fn pinned_traces() {
     let pinned = [
         ("anomaly fifo", "7924f12dde04c5b3"),
         ("anomaly fq_codel", "c3f638f3979be243"),
-        ("anomaly fq_mac", "819e6b5f1a1b5fe9"),
+        ("anomaly fq_mac", "945e24e12cbbc6ac"),
         ("anomaly airtime", "29d38ff4203aa61d"),
         ("busy fifo", "3d53ccc7dbb8eeb6"),
         ("busy airtime", "e3ea4075ff45c37b"),

@@ -98,6 +98,18 @@ impl Rounds {
     }
 }
 
+impl Rounds {
+    /// The member last in line.
+    #[inline]
+    pub fn last(&self) -> Option<Member> {
+        match (self.old.tail, self.new.tail) {
+            (END, END) => None,
+            (END, new) => Some(Member(new)),
+            (old, _) => Some(Member(old)),
+        }
+    }
+}
+
 impl<T> Index<Member> for Drr<T> {
     type Output = T;
 

@@ -90,13 +90,25 @@ impl Default for FqParams {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scheduler {
     /// One aggregate each in turn (scheme `fq_mac`).
-    RoundRobin,
+    RoundRobin(WhenFull),
     /// Algorithm 3 as ath9k runs it, TID by TID (scheme `airtime`).
     Airtime(AirtimeParams),
     /// Algorithm 3 as the paper prints it, station by station (scheme `airtime_as_printed`).
     AirtimeAsPrinted(AirtimeParams),
     /// The scheduler that mac80211 has had since 5.1 (scheme `mac80211`). Its `sparse` says nothing: there is one list.
     Mac80211(AirtimeParams, Option<AqlParams>, Mac80211Rules),
+}
+
+/// Whose turn it is after somebody found the hardware full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhenFull {
+    /// The next one's. As the driver looks whenever a packet comes, most turns are lost that way, and whoever may have more
+    /// in the hardware than others gets theirs.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4; 4.10 too, as commit 50f08edf9809 left it so).
+    LosesTurn,
+    /// Its own, as soon as there is room.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11), commit 63fefa050477.
+    KeepsTurn,
 }
 
 /// By which kernel's rules mac80211 serves stations.

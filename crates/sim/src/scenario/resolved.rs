@@ -11,7 +11,7 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
-use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler};
+use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, WhenFull};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
@@ -394,7 +394,8 @@ fn driver(config: &DriverConfig) -> Value {
         DriverConfig::Fq(p, scheduler) => (p, scheduler),
     };
     let (name, airtime) = match scheduler {
-        Scheduler::RoundRobin => ("round_robin", None),
+        Scheduler::RoundRobin(WhenFull::LosesTurn) => ("round_robin", None),
+        Scheduler::RoundRobin(WhenFull::KeepsTurn) => ("round_robin_kept", None),
         Scheduler::Airtime(a) => ("airtime", Some(a)),
         Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
         Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),

@@ -1,6 +1,6 @@
 use super::*;
 use crate::vocabulary::{Duration, Rate};
-use crate::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler};
+use crate::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler, WhenFull};
 use crate::wifi::testing::{Rig, ms, peer};
 
 const VOICE: TidIndex = TidIndex::new(PeerId(0), 6);
@@ -91,7 +91,8 @@ fn a_slow_peer_is_known_from_the_start() {
     let mut slow = peer(&["ht20-mcs0-sgi"], 2);
     slow.expected = Rate::from_mbps(6);
     let mut rig = Rig::new([slow, peer(&["ht20-mcs15-sgi"], 32)]);
-    let dev = device(&mut rig, DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin));
+    let dev =
+        device(&mut rig, DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::LosesTurn)));
     let Driver::Fq(fq) = &dev.driver else { panic!("queues in the MAC") };
     assert_eq!([0, 1].map(|p| fq.is_slow(PeerId(p))), [true, false]);
 }

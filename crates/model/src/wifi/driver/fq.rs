@@ -5,10 +5,13 @@ use crate::aqm::codel::CodelParams;
 use crate::fair::drr::{EmptyNew, Member, Rounds};
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Sink};
-use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams, AqlParams, FqParams, Mac80211Rules, Scheduler};
+use crate::wifi::config::{
+    AIRTIME_WEIGHT, AirtimeParams, AqlParams, FqParams, Mac80211Rules, Scheduler, WhenFull,
+};
 use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
 
+mod in_turn;
 mod virtual_time;
 
 use virtual_time::{ACTIVE, VirtualTime};
@@ -103,7 +106,7 @@ impl Fq {
         }
         let unit = self.unit(tid);
         let to_new = match self.scheduler {
-            Scheduler::RoundRobin => false,
+            Scheduler::RoundRobin(_) => false,
             Scheduler::Airtime(a) => a.sparse && self.queues.tins().deficit(unit) > 0,
             Scheduler::AirtimeAsPrinted(a) => a.sparse,
             // linux: net/mac80211/tx.c __ieee80211_schedule_txq (5.4) - at the head, and to the end at its first look if it
@@ -128,12 +131,15 @@ impl Fq {
         if self.rules() == Some(Mac80211Rules::VirtualTime) {
             return self.fill_by_clock(now, ac, tx, hw, ctx);
         }
+        if self.scheduler == Scheduler::RoundRobin(WhenFull::LosesTurn) {
+            return self.fill_in_turn(now, ac, tx, hw, ctx);
+        }
         // The first of those that airtime queue limits hold back, since anything was sent.
         let mut held_back = None;
         loop {
             let rounds = &mut self.rounds[ac.index()];
             let head = match self.scheduler {
-                Scheduler::RoundRobin => rounds.head(),
+                Scheduler::RoundRobin(_) => rounds.head(),
                 Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) => {
                     self.queues.tins_mut().next(rounds, quantum(&a))
                 }
@@ -179,7 +185,7 @@ impl Fq {
             match tx.attempt(now, tid, hw, ctx, &mut pull) {
                 Attempt::Sent => {
                     held_back = None;
-                    if self.scheduler == Scheduler::RoundRobin {
+                    if let Scheduler::RoundRobin(_) = self.scheduler {
                         self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
                     }
                 }
@@ -327,7 +333,7 @@ impl Fq {
 
 fn airtime(scheduler: &Scheduler) -> Option<&AirtimeParams> {
     match scheduler {
-        Scheduler::RoundRobin => None,
+        Scheduler::RoundRobin(_) => None,
         Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) | Scheduler::Mac80211(a, ..) => Some(a),
     }
 }

@@ -2,9 +2,9 @@
 //! once; few of them fit into the target, whose firmware builds the aggregates; the others wait on the host.
 
 use super::Woken;
-use super::round::{Round, WhenFull};
+use super::round::Round;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
-use crate::wifi::config::HtcParams;
+use crate::wifi::config::{HtcParams, WhenFull};
 use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
 
 /// The transmit path of a device behind USB.

@@ -1,9 +1,9 @@
 //! ath9k before 4.10: a FIFO for each station and traffic identifier, a round of those that have frames, and a count
 //! of frames per access category that stops the qdisc above.
 
-use super::round::{Round, WhenFull};
+use super::round::Round;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, Sink};
-use crate::wifi::config::LegacyParams;
+use crate::wifi::config::{LegacyParams, WhenFull};
 use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
 
 /// The legacy transmit path.

@@ -4,17 +4,9 @@
 use std::collections::VecDeque;
 
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
+use crate::wifi::config::WhenFull;
 use crate::wifi::tx::tid::Session;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
-
-/// Whose turn it stays, or not, after the hardware was found full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum WhenFull {
-    /// It goes to the end of the round all the same.
-    LosesTurn,
-    /// It is first again when there is room.
-    KeepsTurn,
-}
 
 /// Queues by traffic identifier and whose turn it is.
 #[derive(Debug)]

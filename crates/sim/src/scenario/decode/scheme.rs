@@ -3,7 +3,7 @@
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
     AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
-    Mac80211Rules, Scheduler,
+    Mac80211Rules, Scheduler, WhenFull,
 };
 
 use super::super::Scheme;
@@ -83,10 +83,25 @@ static FQ_CODEL: Shape = Shape {
     groups: &[&[Key::tag("kind", "fq_codel")], LEGACY, HARDWARE],
 };
 
+/// Kernels since which ath9k has served stations in turn by other rules.
+const ROUND_SINCE: [&str; 2] = ["linux-4.10", "linux-4.11"];
+
 static FQ_MAC: Shape = Shape {
     title: "Scheme fq_mac",
     about: "Queues in the MAC, stations served in turn: algorithms 1 and 2 of *Ending the Anomaly*.",
-    groups: &[&[Key::tag("kind", "fq_mac")], QUEUES, HARDWARE],
+    groups: &[
+        &[
+            Key::tag("kind", "fq_mac"),
+            Key::or(
+                "since",
+                Form::Choice(&ROUND_SINCE),
+                "linux-4.10",
+                "kernel whose round ath9k has: whoever finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler switched off)",
+            ),
+        ],
+        QUEUES,
+        HARDWARE,
+    ],
 };
 
 static AIRTIME: Shape = Shape {
@@ -193,7 +208,7 @@ impl Choice {
         let fq = FqParams::default();
         let driver = match name {
             Scheme::Fifo | Scheme::FqCodel => DriverConfig::Legacy(LegacyParams::default()),
-            Scheme::FqMac => DriverConfig::Fq(fq, Scheduler::RoundRobin),
+            Scheme::FqMac => DriverConfig::Fq(fq, Scheduler::RoundRobin(WhenFull::LosesTurn)),
             Scheme::Airtime => DriverConfig::Fq(fq, Scheduler::Airtime(AirtimeParams::default())),
             Scheme::AirtimeAsPrinted => {
                 DriverConfig::Fq(fq, Scheduler::AirtimeAsPrinted(AirtimeParams::default()))
@@ -232,7 +247,11 @@ pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
         DriverConfig::Legacy(legacy) => legacy.qlen = section.or("qlen", legacy.qlen)?,
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {
-                Scheduler::RoundRobin => {}
+                Scheduler::RoundRobin(when_full) => {
+                    let since =
+                        [(ROUND_SINCE[0], WhenFull::LosesTurn), (ROUND_SINCE[1], WhenFull::KeepsTurn)];
+                    *when_full = section.or_by("since", *when_full, |field| field.choice(&since))?;
+                }
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
                     pieces(&mut section, airtime)?
                 }

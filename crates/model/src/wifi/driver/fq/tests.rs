@@ -1,3 +1,4 @@
+mod in_turn;
 mod mac80211;
 
 use proptest::prelude::*;
@@ -149,8 +150,8 @@ fn airtime_as_ath9k_runs_it() {
 
 #[rustfmt::skip]
 #[test]
-fn round_robin_rotates_after_each_aggregate_and_knows_no_airtime() {
-    check(Scheduler::RoundRobin, 3, &[
+fn round_robin_of_4_11_rotates_after_each_aggregate_and_knows_no_airtime() {
+    check(Scheduler::RoundRobin(WhenFull::KeepsTurn), 3, &[
         (Queue(0, 20), " | o0 | 0 0 0"),
         (Queue(1, 20), " | o0 o1 | 0 0 0"),
         (Queue(2, 1),  " | o0 o1 o2 | 0 0 0"),
@@ -317,7 +318,7 @@ proptest! {
             let (least, most) = (used.iter().map(|u| u.0).min().unwrap(), used.iter().map(|u| u.0).max().unwrap());
             prop_assert!(most - least <= 2 * 300 + 4 * longest, "{scheduler:?} {used:?}");
         }
-        let used = saturate(Scheduler::RoundRobin, &took, 600);
+        let used = saturate(Scheduler::RoundRobin(WhenFull::KeepsTurn), &took, 600);
         let (least, most) = (used.iter().map(|u| u.1).min().unwrap(), used.iter().map(|u| u.1).max().unwrap());
         prop_assert!(most - least <= 1, "{used:?}");
     }
@@ -326,7 +327,7 @@ proptest! {
 // paper: ending-the-anomaly 3.1.1 - 12 Mbit/s, changed at most every 2 s.
 #[test]
 fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
-    let mut b = Bench::new(Scheduler::RoundRobin, 2, 2);
+    let mut b = Bench::new(Scheduler::RoundRobin(WhenFull::KeepsTurn), 2, 2);
     #[rustfmt::skip]
     let table = [
         // ms    kbit/s   slow
@@ -355,7 +356,7 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
 
 /// Packets that CoDel drops in 300 ms if each waits for about 40 ms.
 fn drops(expected: Rate) -> u64 {
-    let mut b = Bench::new(Scheduler::RoundRobin, 1, 1);
+    let mut b = Bench::new(Scheduler::RoundRobin(WhenFull::KeepsTurn), 1, 1);
     b.driver.expect(ms(0), PeerId(0), expected);
     for t in 0..300 {
         b.queue(ms(t), be(0), 1);
