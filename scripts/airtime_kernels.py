@@ -38,7 +38,12 @@ _MAINLINE = {"slow_below": '"24 Mbit/s"'}
 STEPS = (
     Step("4.6", "as shipped: pfifo_fast above the driver's queues", {SCHEME: '"fifo"'}),
     Step("4.6 and patches", "the paper's scheduler, CoDel relaxed below 12 Mbit/s", {SCHEME: '"airtime"'}),
-    Step("4.11", "merged; CoDel relaxed below 6 Mbit/s a station", {f"{SCHEME}.slow_below": '"24 Mbit/s"'}),
+    Step(
+        "4.10",
+        "its queues merged, stations in turn; CoDel relaxed below 6 Mbit/s a station",
+        {SCHEME: '{ kind = "fq_mac", slow_below = "24 Mbit/s" }'},
+    ),
+    Step("4.11", "its scheduler merged", {f"{SCHEME}.slow_below": '"24 Mbit/s"'}),
     Step("5.1", "in mac80211: one list, weights, a turn of 256 us", _mac80211(aql="false", **_MAINLINE)),
     Step("5.5", "airtime queue limits (a what-if: ath9k has none)", _mac80211(**_MAINLINE)),
     Step("5.1, 8 deep", "eight aggregates in the hardware", _mac80211(aql="false", hw_aggregates="8", **_MAINLINE)),

@@ -46,6 +46,7 @@ def test_each_step_runs_and_all_with_a_scheduler_share_the_air(
     found = {step.kernel: kernels.measure(scenario, {**step.sets, **short}, columns) for step in kernels.STEPS}
     assert all(math.isfinite(value) for row in found.values() for value in row.values())
     assert found.pop("4.6")["share slow"] > 80
+    assert 40 < found.pop("4.10")["share slow"] < 60
     assert all(27 < row["share slow"] < 36 for row in found.values()), found
 
 

@@ -136,7 +136,7 @@ def test_flent_draws_loads(plot: str, loads: tuple[Result, Path], tmp_path: Path
 
 
 def test_both_directions_of_tcp(tmp_path: Path) -> None:
-    result = bundled.scenario("anomaly-tcp-both").run(overrides={"duration": "2 s"}, series=True)
+    result = bundled.scenario("anomaly-tcp-both").run(overrides={"duration": "7 s"}, series=True)
     result.save(tmp_path / "x.flent.gz")
     data = content(tmp_path / "x.flent.gz")
     assert data["metadata"]["NAME"] == "rtt_fair_var"

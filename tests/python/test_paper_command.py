@@ -58,7 +58,7 @@ _whole = bundled.scenario
 def brief(name: str) -> Scenario:
     """A scenario of the package, of 3 s; one of Flent's tests takes 10 s more than its load, however long that is."""
     text = _whole(name).text
-    for key, value in (("duration", "3 s"), ("warm_up", "1 s"), ("length", "1 s")):
+    for key, value in (("duration", "3 s"), ("warm_up", "1 s"), ("length", "1 s"), ("start", "1 s")):
         text = re.sub(rf'^{key} = "[^"]*"', f'{key} = "{value}"', text, flags=re.MULTILINE)
     return Scenario(text)
 

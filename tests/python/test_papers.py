@@ -167,7 +167,7 @@ def test_the_list_says_what_each_experiment_needs(monkeypatch: pytest.MonkeyPatc
 
 def short(name: str) -> tuple[list[registry.Entry], report.Report]:
     wanted = registry.find(name)
-    brief = [("duration", "3 s"), ("warm_up", "1 s")]
+    brief = [("duration", "7 s")]
     return wanted, report.run(wanted, report.prepare(wanted), runs=2, extra=brief)
 
 

@@ -11,7 +11,7 @@ from stillair import Result, bundled, exchanges, plot
 from stillair.__main__ import status
 from stillair.plot.data import Titled
 
-SHORT = ["--set", "duration=600 ms", "--set", "warm_up=0 s", "--set", "record.air=300 ms..400 ms"]
+SHORT = ["--set", "duration=5.6 s", "--set", "record.air=5.3 s..5.38 s"]
 
 
 @pytest.fixture(scope="module")
@@ -51,15 +51,15 @@ def test_lanes_boxes_and_sizes(folder: Path, tmp_path: Path) -> None:
 def test_a_window_shows_less_and_a_wrong_one_is_refused(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole, part = drawn(folder, tmp_path), drawn(folder, tmp_path, "--window", "310 ms..0.33 s")
+    whole, part = drawn(folder, tmp_path), drawn(folder, tmp_path, "--window", "5310 ms..5.33 s")
     assert part.count("patch_") < whole.count("patch_")
     assert whole == drawn(folder, tmp_path)
     for window in ("1 s", "2 s..1 s", "1..2", "now..then"):
         assert status(["plot", str(folder), "--plot", plot.TIMELINE, "--window", window]) == 2
         assert "two times such as" in capsys.readouterr().err
-    for window in ("100 ms..200 ms", "0.5 s..0.6 s"):
+    for window in ("100 ms..200 ms", "5.5 s..5.6 s"):
         assert status(["plot", str(folder), "--plot", plot.TIMELINE, "--window", window]) == 2
-        assert "recorded is what began in 0.3 s..0.4 s" in capsys.readouterr().err
+        assert "recorded is what began in 5.3 s..5.38 s" in capsys.readouterr().err
     assert status(["plot", str(folder), "--plot", "ping_cdf", "--window", "1 s..2 s"]) == 2
     assert "shows the whole run" in capsys.readouterr().err
 
@@ -73,7 +73,7 @@ def test_the_table_has_what_was_recorded(folder: Path) -> None:
     assert {row["sender"] for row in rows} >= {"ap.wlan0", "slow.wlan0"}
     assert sum(int(row["airtime_ns"]) for row in rows) == sum(exchange.airtime_ns for exchange in found.all)
     # Nothing starts before the stretch, and no answer before its frame is over.
-    assert all(300_000_000 <= int(row["start_ns"]) < 400_000_000 for row in rows)
+    assert all(5_300_000_000 <= int(row["start_ns"]) < 5_380_000_000 for row in rows)
     for exchange in found.all:
         answer = exchange.answer_ns()
         assert answer is None or exchange.start_ns + exchange.airtime_ns < answer[0] < answer[1]
