@@ -31,19 +31,16 @@ def _mac80211(**settings: str) -> dict[str, str]:
     return {SCHEME: "{ " + ", ".join(f"{key} = {value}" for key, value in options.items()) + " }"}
 
 
-# linux: net/mac80211/sta_info.c sta_update_codel_params (4.11) - 6 Mbit/s for each station of the device: four in
-# two of the scenarios.
+# linux: net/mac80211/sta_info.c sta_update_codel_params (4.12, commit 484a54c2e597, recalled) - 6 Mbit/s for each
+# station of the device: four in two of the scenarios.
 _MAINLINE = {"slow_below": '"24 Mbit/s"'}
 
 STEPS = (
     Step("4.6", "as shipped: pfifo_fast above the driver's queues", {SCHEME: '"fifo"'}),
     Step("4.6 and patches", "the paper's scheduler, CoDel relaxed below 12 Mbit/s", {SCHEME: '"airtime"'}),
-    Step(
-        "4.10",
-        "its queues merged, stations in turn; CoDel relaxed below 6 Mbit/s a station",
-        {SCHEME: '{ kind = "fq_mac", slow_below = "24 Mbit/s" }'},
-    ),
-    Step("4.11", "its scheduler merged", {f"{SCHEME}.slow_below": '"24 Mbit/s"'}),
+    Step("4.10", "its queues merged, stations in turn", {SCHEME: '{ kind = "fq_mac", slow_below = "1 bit/s" }'}),
+    Step("4.11", "its scheduler merged", {f"{SCHEME}.slow_below": '"1 bit/s"'}),
+    Step("4.12", "CoDel relaxed below 6 Mbit/s a station", {f"{SCHEME}.slow_below": '"24 Mbit/s"'}),
     Step("5.1", "in mac80211: one list, weights, a turn of 256 us", _mac80211(aql="false", **_MAINLINE)),
     Step("5.5", "airtime queue limits (a what-if: ath9k has none)", _mac80211(**_MAINLINE)),
     Step("5.1, 8 deep", "eight aggregates in the hardware", _mac80211(aql="false", hw_aggregates="8", **_MAINLINE)),

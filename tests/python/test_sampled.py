@@ -45,6 +45,33 @@ from = "b"
 to = "a"
 interval = "0.1 s"
 """
+# A transfer that loses, and one that begins when it is over.
+AGAIN = """
+name = "again"
+duration = "5 s"
+[link.lan]
+rate = "1 Gbit/s"
+delay = "20 ms"
+[node.a]
+profile = "linux-4.4"
+[node.a.interface.eth0]
+link = "lan"
+address = "10.0.0.1"
+qdisc = { kind = "htb", rate = "20 Mbit/s", child = { kind = "pfifo", limit = 20 } }
+[node.b]
+profile = "linux-4.4"
+interface.eth0 = { link = "lan", address = "10.0.0.2" }
+[[flow]]
+kind = "tcp"
+from = "a"
+to = "b"
+bytes = 3_000_000
+[[flow]]
+kind = "tcp"
+from = "a"
+to = "b"
+start = "4 s"
+"""
 RECORD = ["--set", "record.ss=100 ms", "--set", "record.queues=50 ms"]
 
 
@@ -208,3 +235,21 @@ def test_ss_tells_what_limits_a_sender(
     file = str(folder / "scenario.toml")
     assert status(["ss", file, "--at", "1 s", *(word for key in sets for word in ("--set", key))]) == 0
     assert re.search(shows, capsys.readouterr().out.splitlines()[2])
+
+
+# linux: net/ipv4/tcp_metrics.c (4.4) - the threshold of slow start was remembered for the next connection until 5.6.
+@pytest.mark.parametrize(
+    ("sets", "known"),
+    [([], True), (["node.a.profile=linux-6.1"], False), (["node.a.sysctl.net.ipv4.tcp_no_metrics_save=1"], False)],
+)
+def test_a_connection_begins_with_what_the_one_before_it_learnt(
+    sets: list[str], known: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "again.toml"
+    file.write_text(AGAIN)
+    chosen = [word for pair in sets for word in ("--set", pair)]
+    # A round trip after the second has begun.
+    assert status(["ss", str(file), "--at", "4.05 s", *chosen]) == 0
+    details = capsys.readouterr().out.splitlines()[2]
+    assert " cwnd:10 " in details
+    assert (" ssthresh:" in details) == known

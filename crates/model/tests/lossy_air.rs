@@ -20,6 +20,7 @@ fn drivers() -> impl Strategy<Value = DriverConfig> {
             DriverConfig::Htc(HtcParams { limit, target_buffers, max_frames: 17 })
         }),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::LosesTurn))),
+        Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::KeepsTurn))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(airtime))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),
         (

@@ -29,7 +29,7 @@ _IDLE: dict[str, tuple[int, ...] | None] = {
     "net.ipv4.tcp_max_tw_buckets": None,
     "net.ipv4.tcp_mem": None,
     "net.ipv4.tcp_mtu_probing": (0,),
-    # Nothing of an earlier connection is known to ours either.
+    # Measured and modelled connections are each the first between their addresses.
     "net.ipv4.tcp_no_metrics_save": None,
     "net.ipv4.tcp_orphan_retries": None,
     "net.ipv4.tcp_retries1": None,

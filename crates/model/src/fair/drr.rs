@@ -96,9 +96,7 @@ impl Rounds {
             (new, _) => Some((Member(new), true)),
         }
     }
-}
 
-impl Rounds {
     /// The member last in line.
     #[inline]
     pub fn last(&self) -> Option<Member> {

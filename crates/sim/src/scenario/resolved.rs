@@ -394,8 +394,8 @@ fn driver(config: &DriverConfig) -> Value {
         DriverConfig::Fq(p, scheduler) => (p, scheduler),
     };
     let (name, airtime) = match scheduler {
-        Scheduler::RoundRobin(WhenFull::LosesTurn) => ("round_robin", None),
-        Scheduler::RoundRobin(WhenFull::KeepsTurn) => ("round_robin_kept", None),
+        Scheduler::RoundRobin(WhenFull::LosesTurn) => ("round_robin_loses_turn", None),
+        Scheduler::RoundRobin(WhenFull::KeepsTurn) => ("round_robin", None),
         Scheduler::Airtime(a) => ("airtime", Some(a)),
         Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
         Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),

@@ -20,12 +20,15 @@ mod tries;
 mod web;
 mod wiring;
 
+use std::collections::BTreeMap;
+
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
+use stillair_model::transport::tcp::metrics::PathMetrics;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
-    Ac, ChannelId, Ctx, Datagram, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt, PlaceId,
-    Sink, SockId, Stream, WireId,
+    Ac, Addr, ChannelId, Ctx, Datagram, DevId, Duration, IfId, Instant, MpduView, NodeId, Packets, Pkt,
+    PlaceId, Sink, SockId, Stream, WireId,
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
@@ -216,6 +219,8 @@ pub struct World<S> {
     sockets: Vec<Socket>,
     /// By socket: the machine of one that speaks TCP; it is out of its place while it acts on the world.
     tcps: Vec<Option<Box<Tcp>>>,
+    /// What hosts remember of paths, by source and destination.
+    paths: BTreeMap<(Addr, Addr), PathMetrics>,
     /// Sockets that waited for memory and got some.
     writable: Vec<SockId>,
     /// Transmit queues that used up their quota and have their turn again when all else is done.

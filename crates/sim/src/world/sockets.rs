@@ -109,8 +109,31 @@ impl<S: Sink> World<S> {
         } else {
             self.packets.free(p, Fate::Consumed)
         }
-        self.with_tcp(header.to, |tcp, out| tcp.on_segment(now, seq, ack, segs, tos, truesize, &header, out));
+        let ended = self.with_tcp(header.to, |tcp, out| {
+            tcp.on_segment(now, seq, ack, segs, tos, truesize, &header, out);
+            tcp.has_ended()
+        });
+        if ended == Some(true) {
+            self.remember(header.to);
+        }
         self.serve(header.to);
+    }
+
+    /// A connection has ended in order: its host remembers the path by it.
+    #[cold]
+    fn remember(&mut self, sock: SockId) {
+        if let Some(tcp) = &self.tcps[sock.index()] {
+            tcp.teach(self.now, self.paths.entry((tcp.source(), tcp.destination())).or_default());
+        }
+    }
+
+    /// A socket that is about to connect, or to be connected to, is told what its host remembers of the path.
+    pub(super) fn recall(&mut self, sock: SockId) {
+        if let Some(tcp) = &mut self.tcps[sock.index()]
+            && let Some(path) = self.paths.get(&(tcp.source(), tcp.destination()))
+        {
+            tcp.recall(path.at(self.now));
+        }
     }
 
     /// A socket's timer.
@@ -205,6 +228,13 @@ impl<S: Sink> World<S> {
     /// A bulk transfer begins or ends.
     pub(super) fn bulk_action(&mut self, sender: SockId, action: BulkAction) {
         let now = self.now;
+        let app = self.sockets[sender.index()].app as usize;
+        if action == BulkAction::Connect
+            && let Some(receiver) = self.bulk(app).map(|flow| flow.receiver)
+        {
+            self.recall(sender);
+            self.recall(receiver);
+        }
         self.with_tcp(sender, |tcp, out| match action {
             BulkAction::Connect => tcp.connect(now, out),
             BulkAction::Close => tcp.close(now, out),

@@ -162,6 +162,8 @@ impl<S: Sink> World<S> {
         }
         debug_assert!(self.slots.sockets as usize + self.sockets.len() <= self.slots.end as usize);
         let now = self.now;
+        self.recall(client);
+        self.recall(server);
         self.with_tcp(connected, |tcp, out| tcp.connect(now, out));
         self.arm_socket(connected);
     }

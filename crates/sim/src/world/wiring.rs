@@ -1,5 +1,7 @@
 //! From a scenario to a world: numbers for names, devices for interfaces, routes for addresses.
 
+use std::collections::BTreeMap;
+
 use stillair_model::node::interface::{Layout, TxQueues};
 use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
@@ -94,6 +96,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         apps,
         sockets,
         tcps,
+        paths: BTreeMap::new(),
         writable: Vec::new(),
         softirq: Vec::new(),
         spare: Vec::new(),

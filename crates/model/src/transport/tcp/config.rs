@@ -189,6 +189,11 @@ pub struct TcpConfig {
     pub window_scaling: bool,
     /// `net.ipv4.tcp_slow_start_after_idle`.
     pub slow_start_after_idle: bool,
+    /// `net.ipv4.tcp_no_metrics_save`: nothing of a connection is remembered for the next one to the same address.
+    pub no_metrics_save: bool,
+    /// `net.ipv4.tcp_no_ssthresh_metrics_save` (5.6 on): not the threshold of slow start.
+    // linux: commit 65e6d90168f3 (5.6) - 1 by default since.
+    pub no_ssthresh_metrics_save: bool,
     /// `net.ipv4.tcp_autocorking`: a last packet that is not full waits while others are in queues below.
     pub autocorking: bool,
     /// `net.ipv4.tcp_frto`.
@@ -315,6 +320,8 @@ impl Default for TcpConfig {
             min_rtt_wlen: 300,
             window_scaling: true,
             slow_start_after_idle: true,
+            no_metrics_save: false,
+            no_ssthresh_metrics_save: true,
             autocorking: true,
             frto: true,
             init_cwnd: 10,

@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod info;
+pub mod metrics;
 pub mod receiver;
 pub mod sender;
 pub mod seq;

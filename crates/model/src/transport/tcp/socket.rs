@@ -5,6 +5,7 @@ mod port;
 
 use super::config::TcpConfig;
 use super::info::TcpInfo;
+use super::metrics::PathMetrics;
 use super::receiver::{Check, Path, Receiver};
 use super::sender::Sender;
 use super::{AckIn, Outlet};
@@ -81,6 +82,8 @@ pub struct Tcp {
     closing: bool,
     segs_in: u32,
     data_segs_in: u32,
+    /// It has just ended in order, and nobody has been told yet.
+    ended: bool,
 }
 
 impl Tcp {
@@ -106,6 +109,30 @@ impl Tcp {
             closing: false,
             segs_in: 0,
             data_segs_in: 0,
+            ended: false,
+        }
+    }
+
+    /// What its host remembers of the path from earlier connections; to be told before the handshake is over.
+    pub fn recall(&mut self, path: PathMetrics) {
+        if !self.config.no_metrics_save {
+            self.handshake.path = path;
+        }
+    }
+
+    /// Whether it has just ended in order, so that its host may remember the path by it; said once.
+    // linux: net/ipv4/tcp_minisocks.c tcp_time_wait, net/ipv4/tcp_input.c tcp_rcv_state_process (4.4) - with TIME-WAIT, and with
+    // the last acknowledgement of who closes second.
+    #[inline]
+    pub fn has_ended(&mut self) -> bool {
+        core::mem::take(&mut self.ended)
+    }
+
+    /// Takes what it has learnt of the path into what its host remembers.
+    pub fn teach(&self, now: Instant, path: &mut PathMetrics) {
+        let c = &self.config;
+        if !c.no_metrics_save {
+            path.learn(now, &self.sender, c.reordering, c.no_ssthresh_metrics_save);
         }
     }
 
@@ -240,6 +267,7 @@ impl Tcp {
                 State::Closing => State::TimeWait,
                 _ => State::Closed,
             };
+            self.ended |= self.is_closed();
         }
     }
 
@@ -256,6 +284,7 @@ impl Tcp {
             State::FinWait2 => State::TimeWait,
             done => return self.state = done,
         };
+        self.ended |= self.state == State::TimeWait;
         if self.state != State::CloseWait {
             self.receiver.demand_ack();
         }

@@ -264,7 +264,7 @@ impl Fq {
     }
 
     /// Rate control expects a new throughput: CoDel is relaxed for slow stations, with hysteresis.
-    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.10) - zero is unknown.
+    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.12, recalled) - zero is unknown.
     pub fn expect(&mut self, now: Instant, peer: PeerId, throughput: Rate) {
         let slow = throughput.bps() > 0 && throughput < self.params.slow_below;
         let station = &mut self.stations[peer.index()];

@@ -129,6 +129,18 @@ pub(super) const SETTINGS: &[Key] = &[
         "the window shrinks while nothing is sent",
     ),
     Key::open(
+        "net.ipv4.tcp_no_metrics_save",
+        Form::Integer(0, 1),
+        "0",
+        "nothing of a connection is remembered for the next one between the same addresses",
+    ),
+    Key::open(
+        "net.ipv4.tcp_no_ssthresh_metrics_save",
+        Form::Integer(0, 1),
+        "1; 0 before 5.6",
+        "the threshold of slow start is not",
+    ),
+    Key::open(
         "net.ipv4.tcp_wmem",
         BUFFER_SIZES,
         "4096, 16384, 4194304",
@@ -229,6 +241,8 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "net.ipv4.tcp_autocorking" => t.autocorking = flag()?,
         "net.ipv4.tcp_frto" => t.frto = flag()?,
         "net.ipv4.tcp_slow_start_after_idle" => t.slow_start_after_idle = flag()?,
+        "net.ipv4.tcp_no_metrics_save" => t.no_metrics_save = flag()?,
+        "net.ipv4.tcp_no_ssthresh_metrics_save" => t.no_ssthresh_metrics_save = flag()?,
         "net.ipv4.tcp_wmem" => t.wmem = three(setting)?,
         "net.ipv4.tcp_rmem" => t.rmem = three(setting)?,
         "net.ipv4.tcp_moderate_rcvbuf" => t.moderate_rcvbuf = flag()?,

@@ -67,6 +67,8 @@ fn sysctls(t: &TcpConfig) -> Value {
         "net.ipv4.tcp_autocorking": t.autocorking,
         "net.ipv4.tcp_frto": t.frto,
         "net.ipv4.tcp_slow_start_after_idle": t.slow_start_after_idle,
+        "net.ipv4.tcp_no_metrics_save": t.no_metrics_save,
+        "net.ipv4.tcp_no_ssthresh_metrics_save": t.no_ssthresh_metrics_save,
         "net.ipv4.tcp_wmem": t.wmem,
         "net.ipv4.tcp_rmem": t.rmem,
         "net.ipv4.tcp_adv_win_scale": t.adv_win_scale,

@@ -34,12 +34,13 @@ mod window;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]
-mod testing;
+pub(super) mod testing;
 #[cfg(test)]
 mod tests;
 
-use super::config::TcpConfig;
+use super::config::{LossDetection, TcpConfig};
 use super::info::{BbrInfo, TcpInfo};
+use super::metrics::PathMetrics;
 use super::seq::before;
 use super::ticks::Ticks;
 use super::{Emit, PeerOptions};
@@ -218,6 +219,7 @@ impl Sender {
         peer: &PeerOptions,
         window: u32,
         syn_rtt: Option<Duration>,
+        path: &PathMetrics,
     ) {
         self.touch(now);
         self.sack = self.cfg.sack && peer.sack;
@@ -245,6 +247,7 @@ impl Sender {
                 );
             }
         }
+        self.recall(path);
         let sk = &mut self.sk;
         (sk.snd_una, sk.snd_nxt) = (snd_nxt, snd_nxt);
         self.snd_sml = snd_nxt;
@@ -258,6 +261,34 @@ impl Sender {
         self.delivery.first_tx_mstamp = sk.now_us;
         self.cc.init(&mut self.sk);
         self.expand_sndbuf();
+    }
+
+    /// What is known of the path from earlier connections: where slow start ends, how much is reordered, and how long to
+    /// wait at first where the SYN came back sooner than data did.
+    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4).
+    fn recall(&mut self, path: &PathMetrics) {
+        if path.ssthresh > 0 && !self.cfg.no_ssthresh_metrics_save {
+            self.sk.snd_ssthresh = path.ssthresh;
+        }
+        if path.reordering > 0 && path.reordering != self.reordering {
+            self.reordering = path.reordering;
+            // Counting by the most forward SACK and early retransmit are over with that; RACK asks for more.
+            self.reord_seen |= self.cfg.loss != LossDetection::RackTlp;
+        }
+        if path.rtt8_us > self.sk.srtt_us {
+            let rto_min = self.us_to_ticks(self.rto_min_us);
+            self.rtt.expect(path.rtt8_us, rto_min, self.cfg.hz);
+        }
+    }
+
+    /// Reordering that it reckons with, in segments.
+    pub fn reordering(&self) -> u32 {
+        self.reordering
+    }
+
+    /// Doublings of the retransmission timeout.
+    pub fn backoff(&self) -> u32 {
+        self.rtt.backoff
     }
 
     /// The SYN counts as a byte that was acknowledged at the end that opened the connection.

@@ -75,6 +75,13 @@ impl Rtt {
         }
     }
 
+    /// The first timeout is as if a round trip had taken `rtt8_us`, an eighth of it.
+    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4).
+    pub fn expect(&mut self, rtt8_us: u32, rto_min: u32, hz: u32) {
+        let ticks = rtt8_us / (8 * 1_000_000 / hz);
+        self.rto = ticks + (2 * ticks).max(rto_min);
+    }
+
     /// Takes in a measurement; `srtt8` is eight times the smoothed round-trip time, whose new value is returned.
     // spec: rfc6298 2 - gains of 1/8 and 1/4.
     // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (6.1) - a round-trip time that falls below the mean by more than the

@@ -422,7 +422,14 @@ fn a_window_that_is_being_filled_grows_the_send_buffer_too() {
 #[test]
 fn a_full_packet_leaves_at_once_and_what_is_left_of_it_is_filled_up() {
     let mut s = sender(&TcpConfig { tso: true, tso_rtt_log: 0, ..config() });
-    s.established(at_us(400), START, &PEER, 65_160, Some(Duration::from_micros(400)));
+    s.established(
+        at_us(400),
+        START,
+        &PEER,
+        65_160,
+        Some(Duration::from_micros(400)),
+        &PathMetrics::default(),
+    );
     let mut out = Sink::default();
     // What the measured kernel did: 22 segments are a packet, half of the window leaves at once, the rest is filled up; all
     // may leave with the forced PSH; there is room to fill up once more.

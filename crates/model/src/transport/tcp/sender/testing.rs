@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use super::super::config::TcpConfig;
+use super::super::metrics::PathMetrics;
 use super::super::seq::{after, before, distance};
 use super::super::{AckIn, Emit, PeerOptions, SegmentOut};
 use super::Sender;
@@ -28,10 +29,22 @@ pub(super) fn sender(config: &TcpConfig) -> Sender {
 }
 
 /// A sender just after the handshake, whose first sequence number is 1,000 and whose SYN took 10 ms.
-pub(super) fn established() -> Sender {
-    let mut s = sender(&config());
-    s.established(at_us(10_000), 1_000, &PEER, 1 << 20, Some(Duration::from_millis(10)));
+pub(in crate::transport::tcp) fn established() -> Sender {
+    established_by(&config(), &PathMetrics::default())
+}
+
+/// The same by a configuration, and with what is remembered of the path.
+pub(in crate::transport::tcp) fn established_by(config: &TcpConfig, path: &PathMetrics) -> Sender {
+    let mut s = sender(config);
+    s.established(at_us(10_000), 1_000, &PEER, 1 << 20, Some(Duration::from_millis(10)), path);
     s
+}
+
+impl Sender {
+    /// Has it reckon with so much reordering.
+    pub(in crate::transport::tcp) fn reorders(&mut self, segments: u32) {
+        self.reordering = segments;
+    }
 }
 
 pub(super) fn at_us(us: u64) -> Instant {
@@ -145,7 +158,14 @@ impl Run {
         let peer =
             PeerOptions { sack: config.sack, timestamps: config.timestamps, ecn: config.ecn == 1, ..PEER };
         let start = u32::MAX - 20_000;
-        s.established(at_us(1_000), start, &peer, 1 << 20, Some(Duration::from_micros(2 * path.delay_us)));
+        s.established(
+            at_us(1_000),
+            start,
+            &peer,
+            1 << 20,
+            Some(Duration::from_micros(2 * path.delay_us)),
+            &PathMetrics::default(),
+        );
         let mut run = Self {
             s,
             path,

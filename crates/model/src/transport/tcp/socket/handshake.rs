@@ -2,6 +2,7 @@
 
 use super::{State, Tcp};
 use crate::transport::tcp::config::TcpConfig;
+use crate::transport::tcp::metrics::PathMetrics;
 use crate::transport::tcp::receiver::millis;
 use crate::transport::tcp::ticks::Ticks;
 use crate::transport::tcp::{Outlet, PeerOptions, SegmentOut};
@@ -41,6 +42,8 @@ pub struct Handshake {
     sent_at: Instant,
     tries: u8,
     due: Option<Instant>,
+    /// What its host remembers of the path.
+    pub path: PathMetrics,
 }
 
 impl Handshake {
@@ -55,6 +58,7 @@ impl Handshake {
             sent_at: Instant::ZERO,
             tries: 0,
             due: None,
+            path: PathMetrics::default(),
         }
     }
 
@@ -264,7 +268,7 @@ impl Tcp {
         };
         self.window = header.window;
         self.receiver.established(now, hs.irs.wrapping_add(1), &peer);
-        self.sender.established(now, hs.iss.wrapping_add(1), &peer, header.window, rtt);
+        self.sender.established(now, hs.iss.wrapping_add(1), &peer, header.window, rtt, &hs.path);
         if !passive {
             self.sender.count_syn();
         }

@@ -9,7 +9,9 @@ impl Fq {
     /// Serves the stations one aggregate each until the hardware is full; who finds it full has had its turn.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule, ath_tx_sched_aggr (4.10) - the frame that was looked at
     // waits in retry_q; the round ends where it began unless something was sent.
-    // deviation: an identifier whose last frame is sent in a burst of two leaves at once, not at its next turn.
+    // deviation: an identifier whose last frame is sent in a burst of two leaves at once, not at its next turn; a look that
+    // finds the hardware full does not turn the frames that are to be sent again round by one, so that only their order
+    // differs; and what is beyond the window stays in its queue, where CoDel may drop it.
     pub(super) fn fill_in_turn<S: Sink>(
         &mut self,
         now: Instant,
