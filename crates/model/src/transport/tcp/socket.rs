@@ -130,10 +130,7 @@ impl Tcp {
 
     /// Takes what it has learnt of the path into what its host remembers.
     pub fn teach(&self, now: Instant, path: &mut PathMetrics) {
-        let c = &self.config;
-        if !c.no_metrics_save {
-            path.learn(now, &self.sender, c.reordering, c.no_ssthresh_metrics_save);
-        }
+        self.sender.teach(now, path);
     }
 
     /// Waits for the other end to connect.

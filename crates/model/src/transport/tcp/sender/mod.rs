@@ -3,7 +3,7 @@
 //! One file a concept: `queue` what is sent and unsent, `sndbuf` the application's side, `output` what may leave and how,
 //! `tso`, `small_queues` and `pacing` the three that shape it, `window` whether the window is really used; `ack` takes an
 //! acknowledgement in, by way of `sack`, `rtt`, `rate`; `recovery`, `undo`, `loss`, `prr`, `rack` and `tlp` decide what is lost
-//! and how fast to go on; `timer` is the kernel's one timer for all that.
+//! and how fast to go on; `timer` is the kernel's one timer for all that; `path` what earlier connections have learnt.
 //!
 //! deviation: data has no content, so a packet is never copied, collapsed with its neighbour when it is sent again, or merged
 //! with it when SACKed; the maximum segment size does not shrink while the socket itself sends SACK blocks along with data; a
@@ -16,6 +16,7 @@ mod early;
 mod loss;
 mod output;
 mod pacing;
+mod path;
 mod prr;
 mod queue;
 mod rack;
@@ -34,11 +35,11 @@ mod window;
 #[cfg(test)]
 mod scenarios;
 #[cfg(test)]
-pub(super) mod testing;
+mod testing;
 #[cfg(test)]
 mod tests;
 
-use super::config::{LossDetection, TcpConfig};
+use super::config::TcpConfig;
 use super::info::{BbrInfo, TcpInfo};
 use super::metrics::PathMetrics;
 use super::seq::before;
@@ -261,34 +262,6 @@ impl Sender {
         self.delivery.first_tx_mstamp = sk.now_us;
         self.cc.init(&mut self.sk);
         self.expand_sndbuf();
-    }
-
-    /// What is known of the path from earlier connections: where slow start ends, how much is reordered, and how long to
-    /// wait at first where the SYN came back sooner than data did.
-    // linux: net/ipv4/tcp_metrics.c tcp_init_metrics (4.4).
-    fn recall(&mut self, path: &PathMetrics) {
-        if path.ssthresh > 0 && !self.cfg.no_ssthresh_metrics_save {
-            self.sk.snd_ssthresh = path.ssthresh;
-        }
-        if path.reordering > 0 && path.reordering != self.reordering {
-            self.reordering = path.reordering;
-            // Counting by the most forward SACK and early retransmit are over with that; RACK asks for more.
-            self.reord_seen |= self.cfg.loss != LossDetection::RackTlp;
-        }
-        if path.rtt8_us > self.sk.srtt_us {
-            let rto_min = self.us_to_ticks(self.rto_min_us);
-            self.rtt.expect(path.rtt8_us, rto_min, self.cfg.hz);
-        }
-    }
-
-    /// Reordering that it reckons with, in segments.
-    pub fn reordering(&self) -> u32 {
-        self.reordering
-    }
-
-    /// Doublings of the retransmission timeout.
-    pub fn backoff(&self) -> u32 {
-        self.rtt.backoff
     }
 
     /// The SYN counts as a byte that was acknowledged at the end that opened the connection.

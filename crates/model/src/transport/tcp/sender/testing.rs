@@ -29,22 +29,15 @@ pub(super) fn sender(config: &TcpConfig) -> Sender {
 }
 
 /// A sender just after the handshake, whose first sequence number is 1,000 and whose SYN took 10 ms.
-pub(in crate::transport::tcp) fn established() -> Sender {
+pub(super) fn established() -> Sender {
     established_by(&config(), &PathMetrics::default())
 }
 
 /// The same by a configuration, and with what is remembered of the path.
-pub(in crate::transport::tcp) fn established_by(config: &TcpConfig, path: &PathMetrics) -> Sender {
+pub(super) fn established_by(config: &TcpConfig, path: &PathMetrics) -> Sender {
     let mut s = sender(config);
     s.established(at_us(10_000), 1_000, &PEER, 1 << 20, Some(Duration::from_millis(10)), path);
     s
-}
-
-impl Sender {
-    /// Has it reckon with so much reordering.
-    pub(in crate::transport::tcp) fn reorders(&mut self, segments: u32) {
-        self.reordering = segments;
-    }
 }
 
 pub(super) fn at_us(us: u64) -> Instant {
