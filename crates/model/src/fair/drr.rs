@@ -96,16 +96,6 @@ impl Rounds {
             (new, _) => Some((Member(new), true)),
         }
     }
-
-    /// The member last in line.
-    #[inline]
-    pub fn last(&self) -> Option<Member> {
-        match (self.old.tail, self.new.tail) {
-            (END, END) => None,
-            (END, new) => Some(Member(new)),
-            (old, _) => Some(Member(old)),
-        }
-    }
 }
 
 impl<T> Index<Member> for Drr<T> {

@@ -1,6 +1,7 @@
 //! Queues in the MAC: Algorithms 1 and 2 of *Ending the Anomaly*, and the scheduler above the hardware, which is a
 //! plain round (scheme `fq_mac`) or Algorithm 3 (scheme `airtime`).
 
+use super::turns::Turns;
 use crate::aqm::codel::CodelParams;
 use crate::fair::drr::{EmptyNew, Member, Rounds};
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
@@ -11,7 +12,6 @@ use crate::wifi::config::{
 use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
 
-mod in_turn;
 mod virtual_time;
 
 use virtual_time::{ACTIVE, VirtualTime};
@@ -23,6 +23,12 @@ struct StationCodel {
     changed: Option<Instant>,
 }
 
+impl StationCodel {
+    fn params(self, of: &FqParams) -> CodelParams {
+        if self.slow { of.codel_slow } else { of.codel }
+    }
+}
+
 /// The transmit path with queues in the MAC.
 #[derive(Debug)]
 pub struct Fq {
@@ -31,6 +37,8 @@ pub struct Fq {
     /// A tin for each identifier, and the deficits of both.
     queues: FlowQueues,
     rounds: [Rounds; 4],
+    /// The round of ath9k's older driver, where stations are served by that.
+    turns: Turns,
     stations: Vec<StationCodel>,
     weights: Vec<u32>,
     /// When an identifier that stands for a station and category had frames last, where the rules ask for it.
@@ -75,6 +83,7 @@ impl Fq {
             scheduler,
             queues,
             rounds: Default::default(),
+            turns: Turns::new(tids as usize, WhenFull::LosesTurn),
             stations: vec![StationCodel::default(); peers],
             weights: vec![AIRTIME_WEIGHT; peers],
             active: vec![None; peers * TIDS],
@@ -102,6 +111,9 @@ impl Fq {
         match self.rules() {
             Some(Mac80211Rules::VirtualTime) => return self.clocks.schedule(now, tid),
             Some(Mac80211Rules::RoundsWithPending) => self.active[account(tid)] = Some(now),
+            _ if self.scheduler == Scheduler::RoundRobin(WhenFull::LosesTurn) => {
+                return self.turns.schedule(tid);
+            }
             _ => {}
         }
         let unit = self.unit(tid);
@@ -200,6 +212,39 @@ impl Fq {
                 Attempt::Nothing => break,
             }
         }
+    }
+
+    /// Serves the stations one aggregate each until the hardware is full; who finds it full has had its turn.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - queues in the MAC below the round of the older
+    // driver; the hardware is full only for who has a frame that would go there, which waits in retry_q from then on.
+    // deviation: an identifier whose last frame is sent in a burst of two leaves at once, not at its next turn; a look that
+    // finds the hardware full does not turn the frames that are to be sent again round by one, so that only their order
+    // differs; and what is beyond the window stays in its queue, where CoDel may drop it.
+    fn fill_in_turn<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let Self { turns, queues, stations, params, .. } = self;
+        turns.go_round(ac, |tid| {
+            if !has_frames(queues, tid, tx) {
+                return (Attempt::Nothing, false);
+            }
+            let codel = stations[tid.peer().index()].params(params);
+            let mut pull = |ctx: &mut Ctx<'_, S>| queues.dequeue(now, Tin(tid.0), &codel, ctx);
+            let mut attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
+            if attempt == Attempt::Full {
+                tx.hold_one(now, tid, ctx, pull);
+                // A closed window, or CoDel, may have left nothing to hold.
+                if !tx.tids[tid.index()].has_waiting() {
+                    attempt = Attempt::Nothing;
+                }
+            }
+            (attempt, has_frames(queues, tid, tx))
+        });
     }
 
     /// Serves stations in the order of their clocks, each once, until the hardware is full.
@@ -302,7 +347,7 @@ impl Fq {
     }
 
     fn codel(&self, peer: PeerId) -> CodelParams {
-        if self.stations[peer.index()].slow { self.params.codel_slow } else { self.params.codel }
+        self.stations[peer.index()].params(&self.params)
     }
 
     /// Who is listed for an identifier: itself as in ath9k, or its station as in the paper.
@@ -315,10 +360,7 @@ impl Fq {
 
     /// An identifier of the unit that has frames it may send.
     fn backlogged(&self, unit: Member, tx: &Transmitter) -> Option<TidIndex> {
-        let has = |tid: TidIndex| {
-            let t = &tx.tids[tid.index()];
-            t.may_send() && (t.has_waiting() || self.queues.backlog(Tin(tid.0)).0 > 0)
-        };
+        let has = |tid: TidIndex| has_frames(&self.queues, tid, tx);
         let first = TidIndex(unit.0);
         if has(first) {
             return Some(first);
@@ -329,6 +371,12 @@ impl Fq {
         let others = (0..TIDS as u8).map(|t| TidIndex::new(first.peer(), t));
         others.filter(|t| t.ac() == first.ac()).find(|&t| has(t))
     }
+}
+
+/// Whether an identifier has frames that it may send.
+fn has_frames(queues: &FlowQueues, tid: TidIndex, tx: &Transmitter) -> bool {
+    let t = &tx.tids[tid.index()];
+    t.may_send() && (t.has_waiting() || queues.backlog(Tin(tid.0)).0 > 0)
 }
 
 fn airtime(scheduler: &Scheduler) -> Option<&AirtimeParams> {

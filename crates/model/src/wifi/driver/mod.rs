@@ -4,6 +4,7 @@ mod fq;
 mod htc;
 mod legacy;
 mod round;
+mod turns;
 
 pub use fq::Fq;
 pub use htc::Htc;

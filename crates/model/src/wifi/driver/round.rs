@@ -1,8 +1,7 @@
 //! A FIFO for each traffic identifier, and for each access category a round of those that have frames: what ath9k's
 //! driver and the firmware behind ath9k_htc have in common.
 
-use std::collections::VecDeque;
-
+use super::turns::Turns;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
 use crate::wifi::config::WhenFull;
 use crate::wifi::tx::tid::Session;
@@ -12,20 +11,14 @@ use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
 #[derive(Debug)]
 pub(super) struct Round {
     queues: Vec<PktList>,
-    in_turn: Vec<bool>,
-    turns: [VecDeque<TidIndex>; 4],
-    when_full: WhenFull,
+    turns: Turns,
 }
 
 impl Round {
     /// A round for a device with so many traffic identifiers.
     pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
-        Self {
-            queues: (0..tids).map(|_| PktList::default()).collect(),
-            in_turn: vec![false; tids],
-            turns: Default::default(),
-            when_full,
-        }
+        let queues = (0..tids).map(|_| PktList::default()).collect();
+        Self { queues, turns: Turns::new(tids, when_full) }
     }
 
     /// Queues a frame; its identifier joins the round at its end, if it is not in it.
@@ -36,9 +29,7 @@ impl Round {
 
     /// The traffic identifier has frames: it joins the round at its end, if it is not in it.
     pub(super) fn schedule(&mut self, tid: TidIndex) {
-        if !core::mem::replace(&mut self.in_turn[tid.index()], true) {
-            self.turns[tid.ac().index()].push_back(tid);
-        }
+        self.turns.schedule(tid);
     }
 
     /// Goes round the traffic identifiers, one aggregate each, until the hardware is full.
@@ -53,48 +44,26 @@ impl Round {
         if self.waits_for_room(ac, tx, hw) {
             return;
         }
-        let mut last = self.turns[ac.index()].back().copied();
-        let mut sent = false;
-        while let Some(tid) = self.turns[ac.index()].pop_front() {
-            self.in_turn[tid.index()] = false;
-            let attempt = if tx.tids[tid.index()].may_send() {
-                let queue = &mut self.queues[tid.index()];
-                tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets))
-            } else {
-                Attempt::Nothing
-            };
-            if attempt == Attempt::Full && self.when_full == WhenFull::KeepsTurn {
-                self.in_turn[tid.index()] = true;
-                self.turns[ac.index()].push_front(tid);
-                break;
+        let Self { queues, turns } = self;
+        turns.go_round(ac, |tid| {
+            if !tx.tids[tid.index()].may_send() {
+                return (Attempt::Nothing, false);
             }
-            sent |= attempt == Attempt::Sent;
+            let queue = &mut queues[tid.index()];
+            let attempt = tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets));
             let t = &tx.tids[tid.index()];
-            if t.may_send() && (t.has_waiting() || !self.queues[tid.index()].is_empty()) {
-                self.schedule(tid);
-            }
-            if attempt == Attempt::Full {
-                break;
-            }
-            if Some(tid) == last {
-                if !sent {
-                    break;
-                }
-                sent = false;
-                last = self.turns[ac.index()].back().copied();
-            }
-        }
+            (attempt, t.may_send() && (t.has_waiting() || !queue.is_empty()))
+        });
     }
 
     /// Whether going round would change nothing, for want of room in the hardware or of frames: what most new frames find.
     #[inline]
     fn waits_for_room(&self, ac: Ac, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
-        let turns = &self.turns[ac.index()];
-        let Some(&first) = turns.front() else { return true };
+        let Some(first) = self.turns.first(ac) else { return true };
         let t = &tx.tids[first.index()];
-        let stays = self.when_full == WhenFull::KeepsTurn
-            || (turns.len() == 1 && (t.has_waiting() || !self.queues[first.index()].is_empty()));
-        stays && t.may_send() && !hw.radio.room(ac, t.session == Session::Open)
+        self.turns.first_stays(ac, || t.has_waiting() || !self.queues[first.index()].is_empty())
+            && t.may_send()
+            && !hw.radio.room(ac, t.session == Session::Open)
     }
 
     /// Packets in all queues.
@@ -110,6 +79,6 @@ impl Round {
     /// Identifiers in their turn.
     #[cfg(test)]
     pub(super) fn turns(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
-        self.turns[ac.index()].iter().copied()
+        self.turns.listed(ac)
     }
 }

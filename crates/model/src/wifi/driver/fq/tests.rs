@@ -98,6 +98,9 @@ impl Bench {
             lists += &format!("{}{}{mark} ", if is_new { 'n' } else { 'o' }, tid.peer().0);
             drr.remove_head(&mut rounds);
         }
+        for tid in self.driver.turns.listed(BE) {
+            lists += &format!("o{} ", tid.peer().0);
+        }
         let hardware: Vec<String> = self.rig.hardware(BE).iter().map(u16::to_string).collect();
         let deficits: Vec<String> = (0..self.rig.tx.peers.len() as u16)
             .map(|s| (self.driver.deficit(be(s)) / 1000).to_string())
