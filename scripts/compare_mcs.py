@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from stillair.papers import style
 
-MEASURED = Path(__file__).parents[1] / "python/stillair/papers/data/data/ath9k-mcs-2016.csv"
+MEASURED = Path(__file__).parents[1] / "python/stillair/papers/data/measurements/ath9k-mcs-2016.csv"
 SCHEMES = {
     "airtime": "fq_mac+airtime",
     "fq_codel": "stock-4.4-fq_codel?",

@@ -75,6 +75,28 @@ def test_modules_do_not_import_each_other_in_circles() -> None:
     assert not arrows
 
 
+@pytest.mark.parametrize("package", ["", "papers."])
+def test_python_arrows_go_down_as_drawn(package: str) -> None:
+    drawn = re.findall(r"```text\n((?:\w+ .*\n)+)```", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
+    floors = [re.split(r" {2,}", line)[0].split() for line in drawn[1 if package else 0].splitlines()]
+    floor = {name: len(floors) - number for number, names in enumerate(floors) for name in names}
+    root = ROOT / "python" / "stillair"
+    modules = {
+        ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in root.rglob("*.py")
+    }
+    inside = f"stillair.{package}"
+
+    def part(name: str) -> str:
+        return name.removeprefix(inside).split(".")[0]
+
+    parts = {name: part(name) for name in modules if name.startswith(inside)}
+    assert set(parts.values()) == set(floor)
+    for name, own in parts.items():
+        below = {parts[to] for to in imported(modules[name], set(modules)) if to in parts} - {own}
+        assert all(floor[to] < floor[own] for to in below), (name, below)
+
+
 def imported(path: Path, modules: set[str]) -> set[str]:
     """Modules of the package that a file imports, late imports included. The package's own file is not counted: it only
     passes names on."""

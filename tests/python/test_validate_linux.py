@@ -244,4 +244,8 @@ def test_the_model_is_as_near_to_the_kernel_as_the_page_says() -> None:
     report = command.run(command.plan(None))
     outside = {(row.file, row.quantity) for row in report.rows if row.verdict == "outside"}
     assert outside == KNOWN_MISSES
-    assert len(outside) <= len(report.rows) // 10
+    # Comparisons that are made no more would go unnoticed otherwise.
+    page = (Path(__file__).parents[2] / "docs" / "validation.md").read_text(encoding="utf-8")
+    rows = [row for row in report.rows if row.verdict in ("within", "outside")]
+    files = {row.file for row in rows}
+    assert f"{len(rows) - len(outside)} of {len(rows)} quantities in {len(files)} files are within" in page

@@ -5,4 +5,5 @@
 
 pub mod cc;
 pub mod quic;
+pub mod seq;
 pub mod tcp;

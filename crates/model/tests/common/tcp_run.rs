@@ -1,8 +1,8 @@
 //! Plays a behaviour script against one socket; `tests/tcp/README.md` explains the steps.
 
 use stillair_model::transport::cc::CaState;
+use stillair_model::transport::seq::{after, before};
 use stillair_model::transport::tcp::config::TcpConfig;
-use stillair_model::transport::tcp::seq::{after, before};
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{Duration, Instant, SockId, SynOptions, TcpFlags, TcpHeader};
 

@@ -5,7 +5,7 @@
 // spec: draft-sridharan-tcpm-ctcp-02 - parts, laws and parameters, by recollection of the draft; its published abstract and parameters
 // agree.
 
-use crate::transport::tcp::seq::after;
+use crate::transport::seq::after;
 
 use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::vegas::Rounds;

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::transport::tcp::seq::after;
+use crate::transport::seq::after;
 
 use super::CcSock;
 

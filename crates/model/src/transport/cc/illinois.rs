@@ -1,7 +1,7 @@
 //! Illinois: adds more and takes less while queueing delay is low.
 // paper: illinois (Liu, Basar and Srikant 2006) - alpha and beta as functions of the average queueing delay.
 
-use crate::transport::tcp::seq::after;
+use crate::transport::seq::after;
 
 use super::reno::{MIN_SSTHRESH, slow_start};
 use super::{AckSample, CaState, CcSock, Controller};

@@ -1,7 +1,7 @@
 //! New Vegas: compares the window with the one that the round's highest rate would need at the least round-trip time.
 // linux: net/ipv4/tcp_nv.c (6.1) - there is no paper of it.
 
-use crate::transport::tcp::seq::before;
+use crate::transport::seq::before;
 
 use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::{AckSample, CaState, CcSock, Controller, INFINITE_SSTHRESH};

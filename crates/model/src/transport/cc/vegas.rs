@@ -1,7 +1,7 @@
 //! Vegas: keeps two to four segments in queues, by the difference of expected and actual rate.
 // paper: vegas (Brakmo and Peterson 1995) - alpha, beta, gamma.
 
-use crate::transport::tcp::seq::after;
+use crate::transport::seq::after;
 
 use super::reno::{Reno, slow_start};
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};

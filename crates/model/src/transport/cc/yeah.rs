@@ -1,7 +1,7 @@
 //! YeAH: Scalable TCP while queues are short, Reno that empties them while they are long.
 // paper: yeah (Baiocchi, Castellani and Vacirca 2007) - fast and slow mode, precautionary decongestion.
 
-use crate::transport::tcp::seq::after;
+use crate::transport::seq::after;
 
 use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::scalable::AI_CNT;

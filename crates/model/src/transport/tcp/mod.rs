@@ -9,7 +9,6 @@ pub mod info;
 pub mod metrics;
 pub mod receiver;
 pub mod sender;
-pub mod seq;
 pub mod socket;
 pub mod ticks;
 

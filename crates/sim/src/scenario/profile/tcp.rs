@@ -5,8 +5,8 @@ use stillair_model::transport::cc::bbr::BbrParams;
 use stillair_model::transport::cc::cubic::CubicParams;
 use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
 use stillair_model::transport::tcp::config::{
-    EarlyRetransmit, Exception, LimitOutput, LossDetection, PacingBase, PrrRules, RackBeside, RcvbufRules,
-    SmallQueues, TcpConfig, TlpRules,
+    EarlyRetransmit, Exception, LimitOutput, LossDetection, PrrRules, RackBeside, RcvbufRules, SmallQueues,
+    TcpConfig, TlpRules,
 };
 use stillair_model::vocabulary::Duration;
 
@@ -172,15 +172,9 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         hz: t.need("hz", n)?.value()?,
         advmss: MTU - HEADERS,
         timestamps: t.or("timestamps", true)?,
-        sack: true,
-        dsack: true,
-        ecn: 2,
         loss: t.need("loss", n)?.choice(&LOSS)?,
         rack_beside: t.need("rack_beside", n)?.choice(&RACK_BESIDE)?,
-        rack_static_window: false,
-        rack_no_dupthresh: false,
         prr: t.need("prr", n)?.choice(&PRR)?,
-        tail_loss_probe: true,
         tlp: t.need("tlp", n)?.choice(&TLP)?,
         rcvbuf: t.need("rcvbuf", n)?.choice(&RCVBUF)?,
         init_rwnd: t.need("init_rwnd", n)?.value()?,
@@ -189,21 +183,10 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         } else {
             EarlyRetransmit::Gone
         },
-        reordering: 3,
-        max_reordering: 300,
-        min_rtt_wlen: 300,
-        window_scaling: true,
-        slow_start_after_idle: true,
-        no_metrics_save: false,
         no_ssthresh_metrics_save: t.need("no_ssthresh_metrics_save", n)?.value()?,
-        frto: true,
         autocorking: t.or("autocorking", true)?,
         init_cwnd: t.or("init_cwnd", 10)?,
-        pacing_ss_ratio: 200,
         pacing_ca_ratio: t.or("pacing_ca_ratio", 120)?,
-        pacing_base: PacingBase::Srtt,
-        pacing_shift: 10,
-        fq: false,
         small_queues: SmallQueues {
             off: !t.or("small_queues", true)?,
             min_packets: t.need("small_queues_min_packets", n)?.value()?,
@@ -215,33 +198,20 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
             initial_charge: 1,
         },
         limit_output_bytes: t.need("limit_output_bytes", n)?.value()?,
-        min_tso_segs: 2,
         tso_rtt_log: t.need("tso_rtt_log", n)?.value()?,
-        tso_win_divisor: 3,
-        tso: false,
-        gso_max_size: 65_536,
-        gso_max_segs: 65_535,
         truesize_segment: truesize,
-        scatter_gather: true,
-        max_header: 256,
         space_on_send: t.need("space_on_send", n)?.value()?,
         push_acks_full: t.need("push_acks_full", n)?.value()?,
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
         cwnd_limited_is_kept: t.need("cwnd_limited_is_kept", n)?.value()?,
-        wmem: [4096, 16_384, 4_194_304],
         rmem: [4096, t.need("rmem_default", n)?.value()?, t.need("rmem_max", n)?.value()?],
-        adv_win_scale: 1,
         scaling_ratio: t.need("scaling_ratio", n)?.value()?,
-        core_rmem_max: 212_992,
-        moderate_rcvbuf: true,
-        notsent_lowat: u32::MAX,
         rto_min: t.or("rto_min", Duration::from_millis(200))?,
-        delack_min: Duration::from_millis(40),
-        delack_max: Duration::from_millis(200),
-        comp_sack_delay: Duration::from_millis(1),
         comp_sack_nr: t.need("comp_sack_nr", n)?.value()?,
         comp_sack_slack: t.need("comp_sack_slack", n)?.value()?,
+        // What no kernel of the profiles has otherwise.
+        ..TcpConfig::default()
     };
     let wifi_pacing_shift = t.need("wifi_pacing_shift", n)?.value()?;
     let rules = t.need("hystart", n)?.choice(&HYSTART)?;

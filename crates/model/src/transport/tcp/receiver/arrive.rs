@@ -4,7 +4,7 @@ use super::acks::{Arrival, MAX_QUICK};
 use super::ofo::Range;
 use super::sack::Sacks;
 use super::{Receiver, micros, millis};
-use crate::transport::tcp::seq::{after, before, distance};
+use crate::transport::seq::{after, before, distance};
 use crate::vocabulary::{Duration, Instant, TcpFlags, TcpHeader};
 
 /// Quick acknowledgements after a change of ECN marks.

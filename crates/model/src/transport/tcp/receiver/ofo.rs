@@ -1,6 +1,6 @@
 //! What came out of order: ranges of sequence numbers with the memory they hold.
 
-use crate::transport::tcp::seq::{after, before, distance};
+use crate::transport::seq::{after, before, distance};
 
 use super::sack::Sacks;
 

@@ -1,6 +1,6 @@
 //! The blocks of the SACK option: what came out of order, latest first, and what came twice.
 
-use crate::transport::tcp::seq::{after, before, latest};
+use crate::transport::seq::{after, before, latest};
 use crate::vocabulary::{MAX_SACK_BLOCKS, TcpHeader};
 
 type Block = (u32, u32);

@@ -1,7 +1,7 @@
 //! Receive memory, the window made of it, and the autotuning of both.
 
+use crate::transport::seq::{before, distance};
 use crate::transport::tcp::config::{RcvbufRules, TcpConfig};
-use crate::transport::tcp::seq::{before, distance};
 
 /// Segments of the initial window that autotuning starts from.
 // linux: include/net/tcp.h TCP_INIT_CWND (6.1).

@@ -5,8 +5,8 @@ use super::chrono::Limit;
 use super::queue::{EVER_RETRANS, LOST, RETRANS, SACKED};
 use super::timer::Due;
 use crate::transport::cc::{AckSample, CaState, Controller, RateSample};
+use crate::transport::seq::{after, before, distance};
 use crate::transport::tcp::AckIn;
-use crate::transport::tcp::seq::{after, before, distance};
 use crate::vocabulary::{Instant, TcpFlags};
 
 // What an acknowledgement is.

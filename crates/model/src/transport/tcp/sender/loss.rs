@@ -7,8 +7,8 @@ use super::recovery::Rexmit;
 use super::timer::Due;
 use super::{Emit, RTO_MAX_S, Sender};
 use crate::transport::cc::{CaState, CcEvent, Controller};
+use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::LossDetection;
-use crate::transport::tcp::seq::{after, before};
 
 impl Sender {
     /// The timer has fired.

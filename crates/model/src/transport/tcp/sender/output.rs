@@ -8,8 +8,8 @@ use super::tso::Defer;
 use super::{Emit, RTO_MAX_S, Sender};
 use crate::qdisc::Enqueue;
 use crate::transport::cc::{CcEvent, Controller};
+use crate::transport::seq::{after, before, distance};
 use crate::transport::tcp::SegmentOut;
-use crate::transport::tcp::seq::{after, before, distance};
 use crate::vocabulary::{Instant, TcpFlags};
 
 /// How much of what was written may leave.

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::super::seq::after;
+use crate::transport::seq::after;
 
 /// Slot of a sent packet.
 pub(super) type Id = u32;

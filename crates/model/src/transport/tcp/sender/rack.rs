@@ -6,8 +6,8 @@ use super::queue::{EVER_RETRANS, LOST, NIL, RETRANS, Skb};
 use super::rate::sent_after;
 use super::timer::Due;
 use crate::transport::cc::{CaState, RateSample};
+use crate::transport::seq::before;
 use crate::transport::tcp::config::{LossDetection, PrrRules, RackBeside};
-use crate::transport::tcp::seq::before;
 
 /// Recoveries for which a reordering window that D-SACKs widened is kept.
 // linux: include/net/tcp.h TCP_RACK_RECOVERY_THRESH (6.1).

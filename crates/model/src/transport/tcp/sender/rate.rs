@@ -4,7 +4,7 @@
 use super::Sender;
 use super::ack::Ack;
 use super::queue::{APP_LIMITED, EVER_RETRANS, Id, RETRANS, SACKED, SAMPLED};
-use crate::transport::tcp::seq::after;
+use crate::transport::seq::after;
 
 /// Memory of the smallest packet: with less than that below, nothing is there.
 // linux: include/linux/skbuff.h SKB_TRUESIZE(1) (6.1).

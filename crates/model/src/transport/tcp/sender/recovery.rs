@@ -6,8 +6,8 @@ use super::prr::Prr;
 use super::queue::{Id, LOST, RETRANS, SACKED};
 use super::timer::Due;
 use crate::transport::cc::CaState;
+use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::LossDetection;
-use crate::transport::tcp::seq::{after, before};
 
 /// What is to be sent once the acknowledgement is taken in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

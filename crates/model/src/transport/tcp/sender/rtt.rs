@@ -104,7 +104,7 @@ impl Rtt {
             self.mdev_max_us = self.mdev_us;
             self.rttvar_us = self.rttvar_us.max(self.mdev_max_us);
         }
-        if super::super::seq::after(snd_una, self.rtt_seq) {
+        if crate::transport::seq::after(snd_una, self.rtt_seq) {
             if self.mdev_max_us < self.rttvar_us {
                 self.rttvar_us -= (self.rttvar_us - self.mdev_max_us) >> 2;
             }

@@ -4,7 +4,7 @@ use super::chrono::Limit;
 use super::output::Amount;
 use super::{Emit, Sender};
 use crate::transport::cc::Controller;
-use crate::transport::tcp::seq::after;
+use crate::transport::seq::after;
 use crate::vocabulary::Instant;
 
 /// Memory of a packet's head without data, when data lies in page fragments: the packet's record and a buffer for headers

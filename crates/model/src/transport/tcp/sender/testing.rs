@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use super::super::config::TcpConfig;
 use super::super::metrics::PathMetrics;
-use super::super::seq::{after, before, distance};
 use super::super::{AckIn, Emit, PeerOptions, SegmentOut};
 use super::Sender;
 use crate::qdisc::Enqueue;
 use crate::transport::cc::Cc;
+use crate::transport::seq::{after, before, distance};
 use crate::vocabulary::{Duration, Instant, Seed, SockId, Stream, TcpFlags, TcpHeader};
 
 /// Linux 6.1 as it was measured: one segment a packet on a device with scatter-gather.

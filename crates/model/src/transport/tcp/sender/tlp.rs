@@ -6,8 +6,8 @@ use super::output::Amount;
 use super::timer::Due;
 use super::{Emit, Sender, TIMEOUT_INIT_S};
 use crate::transport::cc::CaState;
+use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::TlpRules;
-use crate::transport::tcp::seq::{after, before};
 
 /// Least wait for a probe by the first rule, in us.
 // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).

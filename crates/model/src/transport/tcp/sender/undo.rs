@@ -5,7 +5,7 @@ use super::Sender;
 use super::queue::{EVER_RETRANS, LOST, RETRANS, Skb};
 use super::rack::RECOVERIES;
 use crate::transport::cc::{CaState, Controller};
-use crate::transport::tcp::seq::before;
+use crate::transport::seq::before;
 
 impl Sender {
     /// Starts to watch whether retransmissions were needed.

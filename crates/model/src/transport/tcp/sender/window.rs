@@ -3,7 +3,7 @@
 use super::Sender;
 use super::chrono::Limit;
 use crate::transport::cc::{CaState, CcEvent, Controller};
-use crate::transport::tcp::seq::before;
+use crate::transport::seq::before;
 
 /// How the window was used of late.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,4 @@
-//! Sequence numbers: a circle of 2^32, compared by the shorter way round.
+//! Sequence numbers of TCP: a circle of 2^32, compared by the shorter way round.
 // spec: rfc9293 3.4.
 
 /// Whether `a` comes before `b`.
