@@ -17,21 +17,39 @@ pub(in super::super) fn reference(root: &'static Shape) -> String {
         .replace("{sizes}", &units(units::sizes()));
     for shape in all(root) {
         page.push_str(&format!("\n## {}\n\n{}\n\n", shape.title, shape.about));
-        page.push_str("| key | value | without it | meaning |\n|---|---|---|---|\n");
-        let keys: Vec<&Key> = shape.keys().collect();
-        for same in keys.chunk_by(|a, b| a.about == b.about) {
-            let names: Vec<String> = same.iter().map(|key| format!("`{}`", key.name)).collect();
-            let first = same[0];
-            page.push_str(&format!(
-                "| {} | {} | {} | {} |\n",
-                names.join(" "),
-                words(&first.form),
-                absent(first),
-                first.about
-            ));
+        page.push_str(&table("key", shape.keys()));
+        for key in shape.keys() {
+            if let Form::Settings(settings) = key.form {
+                page.push_str(&format!("\n### {}\n\n", settings_title(key)));
+                page.push_str(&table("setting", settings.iter().copied().flatten()));
+            }
         }
     }
     page
+}
+
+/// A table of keys, those with the same meaning in one row.
+fn table(what: &str, keys: impl Iterator<Item = &'static Key>) -> String {
+    let mut table = format!("| {what} | value | without it | meaning |\n|---|---|---|---|\n");
+    let keys: Vec<&'static Key> = keys.collect();
+    for same in keys.chunk_by(|a, b| a.about == b.about) {
+        let names: Vec<String> = same.iter().map(|key| format!("`{}`", key.name)).collect();
+        let first = same[0];
+        let value = match first.form {
+            Form::Settings(_) => {
+                let title = settings_title(first);
+                format!("settings by name: [{title}](#{})", anchor(&title))
+            }
+            _ => words(&first.form),
+        };
+        table.push_str(&format!("| {} | {value} | {} | {} |\n", names.join(" "), absent(first), first.about));
+    }
+    table
+}
+
+/// The heading under which the settings stand that a key may have.
+fn settings_title(key: &Key) -> String {
+    format!("Settings of {}", key.name)
 }
 
 /// The tables that can be reached from `root`, each once, from the outside in.
@@ -89,28 +107,22 @@ fn words(form: &'static Form) -> String {
         Form::OneOf(shapes) => shapes.iter().map(|shape| link(shape)).collect::<Vec<_>>().join(", or "),
         Form::Kinds { shapes, bare } => {
             let kinds: Vec<String> =
-                shapes.iter().map(|s| format!("[`\"{}\"`](#{})", s.kind(), anchor(s))).collect();
+                shapes.iter().map(|s| format!("[`\"{}\"`](#{})", s.kind(), anchor(s.title))).collect();
             let how =
                 if *bare { "a kind, or a table with `kind` and options" } else { "a table with `kind`" };
             format!("{how}: {}", kinds.join(", "))
         }
         Form::Named(what, inner) => format!("{what}s by name: {}", words(inner)),
-        Form::Settings(keys) => {
-            let one = |key: &'static Key| {
-                let absent = absent(key);
-                format!("`{}`: {} ({}); {absent}", key.name, key.about, words(&key.form))
-            };
-            keys.iter().copied().flatten().map(one).collect::<Vec<_>>().join("; ")
-        }
+        Form::Settings(_) => "settings by name".to_owned(),
         Form::Sweep => "lists of values, or ranges such as `\"1..30\"`, by dotted key".to_owned(),
     }
 }
 
 fn link(shape: &Shape) -> String {
-    format!("[{}](#{})", shape.title, anchor(shape))
+    format!("[{}](#{})", shape.title, anchor(shape.title))
 }
 
 /// The name by which a page's heading is linked to.
-fn anchor(shape: &Shape) -> String {
-    shape.title.to_lowercase().replace(' ', "-").replace('\'', "")
+fn anchor(title: &str) -> String {
+    title.to_lowercase().replace(' ', "-").replace('\'', "")
 }

@@ -137,7 +137,7 @@ const SETTINGS: &[&[Key]] = &[
         Key::or(
             "net.core.default_qdisc",
             Form::Choice(&["pfifo_fast", "pfifo", "codel", "fq_codel", "cake", "fq", "pie", "sfq"]),
-            "\"pfifo_fast\"",
+            "pfifo_fast",
             "discipline of interfaces that name none: wired ones with a queue, and those of scheme `fifo`",
         ),
         Key::or(
