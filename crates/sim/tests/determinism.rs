@@ -84,8 +84,8 @@ fn pinned_traces() {
         ("anomaly fq_codel", "c3f638f3979be243"),
         ("anomaly fq_mac", "945e24e12cbbc6ac"),
         ("anomaly airtime", "29d38ff4203aa61d"),
-        ("busy fifo", "3d53ccc7dbb8eeb6"),
-        ("busy airtime", "e3ea4075ff45c37b"),
+        ("busy fifo", "a8b28532d04abcbe"),
+        ("busy airtime", "41213221252ec6a8"),
     ];
     assert_eq!(
         got.map(|(name, hash)| format!("{name} {hash}")),

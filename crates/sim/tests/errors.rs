@@ -169,3 +169,47 @@ fn accounts_close_at_any_instant() {
     }
     assert!(world.trace.tries > 30, "{}", world.trace.tries);
 }
+
+#[test]
+fn without_a_cts_nothing_is_sent() {
+    // The station is out of reach. Where all hear each other, and where two idle ones do not.
+    let path = "rate = \"ht20-mcs7-lgi\", snr = \"-10 dB\"";
+    let idle = [1, 2].map(|n| station(&format!("idle{n}"), n, "rate = \"ht20-mcs7-lgi\"")).concat();
+    for deaf in ["", "\ndeaf = [[\"idle1\", \"idle2\"]]"] {
+        let used = |rts: u32| {
+            let text = cell(
+                "2 s",
+                &format!("{CHANNEL}{deaf}"),
+                &format!("scheme = \"airtime\", rts_threshold = {rts}"),
+            ) + &station("bad", 0, path)
+                + &idle
+                + &flow("udp", "ap", "bad", "rate = \"20 Mbit/s\"\nburst = 4");
+            let summary = run(&parse(&text, &[]), 0);
+            let air = serde_json::to_value(summary).expect("JSON")["air"]["wifi"].clone();
+            ["data_us", "protection_us"].map(|part| air[part].as_f64().expect("a number"))
+        };
+        let [data, protection] = used(0);
+        assert!(data == 0.0 && protection == 6_272.0, "{deaf}: {data} {protection}");
+        let [data, protection] = used(65_535);
+        assert!(data > 40_000.0 && protection == 0.0, "{deaf}: {data} {protection}");
+    }
+}
+
+#[test]
+fn a_frame_that_noise_took_costs_no_time_at_the_lowest_rate() {
+    // Nothing is sent at the lowest rate: no beacons, no session at 54 Mbit/s of 802.11g.
+    let goodput = |lowest: &str| {
+        let channel = format!(
+            "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"{lowest}\""
+        );
+        let text = cell("3 s", &channel, "scheme = \"airtime\"")
+            + &station(
+                "bad",
+                0,
+                "rate = \"ofdm-54\", retry_chain = [{ rate = \"ofdm-54\", tries = 8 }], unheard_rate = 0.2",
+            )
+            + &flow("udp", "ap", "bad", "rate = \"80 Mbit/s\"\npayload = 1472");
+        run(&parse(&text, &[]), 0).goodput_total_mbps
+    };
+    assert_eq!(goodput("dsss-1"), goodput("ofdm-6"));
+}

@@ -262,9 +262,8 @@ impl Pair {
             let whole = fate.whole & u64::MAX >> (64 - ppdu.mpdus.len().max(1));
             let acknowledged = whole != 0 && fate.acked;
             let airtime = ppdu_duration(ppdu.rate(), ppdu.bytes, self.timing.band);
-            ppdu.tried(airtime);
             let rate = ppdu.rate();
-            let again = !acknowledged && ppdu.next_try();
+            let again = ppdu.tried(airtime, true, acknowledged);
             let outcome = if again { Outcome::Failed } else { Outcome::Finished };
             let more = again || self.sides[side].radio.queued(queue) > 0;
             self.medium.done(self.now, winner, outcome, more);

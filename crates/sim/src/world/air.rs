@@ -11,10 +11,9 @@ use stillair_model::wifi::air::reception::Got;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame;
-use stillair_model::wifi::phy::timing::control_rate;
 use stillair_model::wifi::tx::transmitter::management_chain;
 
-use super::exchange::{airtime, asks_for_block_ack, response, use_of};
+use super::exchange::{airtime, response, use_of};
 use super::tries::Fate;
 use super::{Channel, World};
 use crate::engine::Slot;
@@ -68,7 +67,6 @@ impl Channel {
     }
 
     fn book_wait(&mut self, start: Instant) {
-        self.account.book(AirUse::Contention, self.quiet_until.min(start));
         self.account.book(AirUse::Idle, self.medium.wanted_from());
         self.account.book(AirUse::Contention, start);
     }
@@ -78,7 +76,6 @@ impl Channel {
         if let Some(hidden) = &self.hidden {
             return self.account.book(hidden.using, end);
         }
-        self.account.book(AirUse::Contention, self.quiet_until.min(end));
         let start = self.medium.start().unwrap_or(Instant::NEVER);
         let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
         self.account.book(AirUse::Idle, wanted);
@@ -88,6 +85,7 @@ impl Channel {
         let longest = ppdus.iter().map(|p| self.collided(p)).max();
         let (Some(longest), false) = (longest, start >= end) else { return };
         let (on_air, after, longest) = match ppdus[..] {
+            [_] if self.rts_lost => (AirUse::Protection, AirUse::Contention, longest),
             [alone] => {
                 let protection = Protection::of(alone, self.protection).duration(self.timing);
                 self.account.book(AirUse::Protection, (start + protection).min(end));
@@ -104,11 +102,11 @@ impl Channel {
         Protection::of(ppdu, self.protection).collided(self.timing, airtime(self.timing, ppdu))
     }
 
-    /// How long everybody waits after a collision of so many radios: those that listened as after a frame that they did not
-    /// understand, and if there are none, the senders for the answer.
-    fn after_collision(&self, sent: usize) -> Duration {
-        let listened = sent * QUEUES < self.functions.len();
-        if listened { self.timing.eifs_extra() } else { self.timing.unanswered() }
+    /// How long everybody waits after a collision: as those who listened, after a frame that they did not understand, and where
+    /// there are but two radios, as the senders for the answer.
+    fn after_collision(&self) -> Duration {
+        let may_listen = self.functions.len() > 2 * QUEUES;
+        if may_listen { self.timing.eifs_extra() } else { self.timing.unanswered() }
     }
 
     /// The PPDU that a function contends for.
@@ -134,20 +132,39 @@ impl<S: Sink> World<S> {
         self.timers.set(Slot(super::Slots::CHANNELS + index as u32), at);
     }
 
+    /// From the start of a PPDU that is alone on the air, or of what goes before it, until its sender knows how it ended. An RTS is
+    /// lost to noise or not as soon as it is planned, as without an answer the exchange is shorter.
+    // deviation: who sent an RTS in vain and who heard it go on when the CTS would have been over - a sender waits a slot and
+    // some 20 us, a listener two SIFS, the CTS and two slots.
+    fn alone(&mut self, index: usize, radio: usize, queue: usize) -> Duration {
+        let (now, timing) = (self.now, self.channels[index].timing);
+        let ppdu = self.radios[radio].first(queue).expect("a function that contends has a PPDU");
+        let protection = Protection::of(ppdu, self.channels[index].protection);
+        let whole = protection.duration(timing) + airtime(timing, ppdu) + response(timing, ppdu);
+        let Protection::RtsCts(rate) = protection else { return whole };
+        let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
+        let lost = !self.guard_comes(now, dev, peer, rate, frame::RTS)
+            || !self.guard_comes(now, dev, peer, rate, frame::CTS);
+        self.channels[index].rts_lost = lost;
+        if lost { protection.unanswered(timing) } else { whole }
+    }
+
     /// From the start of the winners' PPDUs until everybody knows how they ended.
     fn exchange_duration(&mut self, index: usize) -> Duration {
-        let channel = &self.channels[index];
-        let timing = channel.timing;
-        let (mut sent, mut longest, mut alone) = (0, Duration::ZERO, Duration::ZERO);
-        for &winner in channel.winners.iter().filter(|&&f| channel.sends(f)) {
-            let (radio, queue) = channel.functions[usize::from(winner.0)];
-            let ppdu = self.radios[radio].head(queue).expect("a function that contends has a PPDU");
-            sent += 1;
-            let (took, protection) = (airtime(timing, ppdu), Protection::of(ppdu, channel.protection));
-            longest = longest.max(protection.collided(timing, took));
-            alone = protection.duration(timing) + took + response(timing, ppdu);
+        let channel = &mut self.channels[index];
+        channel.rts_lost = false;
+        let mut sent = channel
+            .winners
+            .iter()
+            .filter(|&&f| channel.sends(f))
+            .map(|f| channel.functions[usize::from(f.0)]);
+        let first = sent.next().expect("somebody starts");
+        if sent.next().is_none() {
+            return self.alone(index, first.0, first.1);
         }
-        if sent > 1 { longest + channel.after_collision(sent) } else { alone }
+        let sent = channel.winners.iter().filter(|&&f| channel.sends(f));
+        let longest = sent.filter_map(|&f| channel.ppdu(f, &self.radios)).map(|p| channel.collided(p)).max();
+        longest.unwrap_or(Duration::ZERO) + channel.after_collision()
     }
 
     pub(super) fn exchange_ended(&mut self, index: usize) {
@@ -199,10 +216,21 @@ impl<S: Sink> World<S> {
         let protection = Protection::of(&ppdu, channel.protection);
         let begun = start;
         let start = start + protection.duration(timing);
-        channel.account.book(AirUse::Protection, start);
-        channel.account.book(use_of(ppdu.header.content), start + took);
         let at = At { index, radio, queue, start, took, idle_from: now, txop_from: begun, txop_until };
         let sent = Fate { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
+        if core::mem::take(&mut channel.rts_lost) {
+            channel.account.book(AirUse::Protection, begun + protection.first(timing));
+            channel.account.book(AirUse::Contention, now);
+            let to = self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()].remote.0;
+            return self.conclude(
+                at,
+                ppdu,
+                Got::NOTHING,
+                Fate { to: Some(to), whole: 0, sent: false, ..sent },
+            );
+        }
+        channel.account.book(AirUse::Protection, start);
+        channel.account.book(use_of(ppdu.header.content), start + took);
         if ppdu.header.content == Content::Beacon {
             return self.conclude(at, ppdu, Got::NOTHING, sent);
         }
@@ -210,28 +238,11 @@ impl<S: Sink> World<S> {
         let (got, to) = self.noise(start, &ppdu);
         let acknowledged = got.whole != 0 && self.answer_comes(start, &ppdu);
         let channel = &mut self.channels[index];
-        // Without any whole frame there is no answer: everybody waits as after a frame that nobody understood.
-        let idle_from = if got.whole == 0 { now.max(start + took + timing.eifs_extra()) } else { now };
-        // That wait may outlast the run, so it is booked when it is over.
-        channel.quiet_until = idle_from;
+        // deviation: without any whole frame there is no answer, and everybody goes on when it would have been over, as those do who
+        // heard the frame. Its receiver would wait EIFS, its sender ACKTimeout: longer by a slot, shorter by less than an ACK.
         channel.account.book(if got.whole == 0 { AirUse::Contention } else { AirUse::Ack }, now);
         let fate = Fate { to: Some(to.0), whole: got.whole, acknowledged, ..sent };
-        self.conclude(At { idle_from, ..at }, ppdu, got, fate);
-    }
-
-    /// Draws what of a PPDU's try comes through the noise, and says who it is for.
-    pub(super) fn noise(&mut self, start: Instant, ppdu: &Ppdu) -> (Got, (DevId, PeerId)) {
-        let wlan = &mut self.wlans[ppdu.header.dev.index()];
-        let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
-        (peer.errors.receive(start, ppdu, &mut wlan.errors), peer.remote)
-    }
-
-    /// Draws whether the answer to it does.
-    pub(super) fn answer_comes(&mut self, start: Instant, ppdu: &Ppdu) -> bool {
-        let wlan = &mut self.wlans[ppdu.header.dev.index()];
-        let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
-        let bytes = if asks_for_block_ack(ppdu) { frame::BLOCK_ACK } else { frame::ACK };
-        peer.errors.answer(start, control_rate(ppdu.rate()), bytes, &mut wlan.errors)
+        self.conclude(at, ppdu, got, fate);
     }
 
     /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with the PPDU.
@@ -250,11 +261,9 @@ impl<S: Sink> World<S> {
             peer.unheard += u64::from(got == Got::NOTHING);
             peer.answers_lost += u64::from(got.whole != 0);
         }
-        ppdu.tried(if fate.sent { took } else { Duration::ZERO });
         // Another try may have another rate.
         let rate = ppdu.rate();
-        let again = !fate.acknowledged && ppdu.next_try();
-        if again {
+        if ppdu.tried(took, fate.sent, fate.acknowledged) {
             // The receiver may have got frames although their sender does not know.
             self.hand_over(&mut ppdu, rate, remote, got);
             self.radios[radio].put_back(queue, ppdu);
@@ -302,6 +311,7 @@ impl<S: Sink> World<S> {
         // The winner stays the one of the exchange that has just ended.
         channel.medium.hold(now, begins);
         channel.txop_until = Some(until);
+        let ends = begins + self.alone(at.index, at.radio, at.queue);
         self.timers.set(Slot(super::Slots::CHANNELS + at.index as u32), Some(ends));
     }
 
@@ -311,7 +321,7 @@ impl<S: Sink> World<S> {
     fn collision(&mut self, index: usize, winners: &[FunctionId], start: Instant) {
         let now = self.now;
         let timing = self.channels[index].timing;
-        let after = self.channels[index].after_collision(winners.len());
+        let after = self.channels[index].after_collision();
         self.channels[index].account.book(AirUse::Collision, now - after);
         self.channels[index].account.book(AirUse::Contention, now);
         let mut failed = Vec::new();
@@ -326,9 +336,8 @@ impl<S: Sink> World<S> {
             let sent = !matches!(protection, Protection::RtsCts(_));
             let fate = Fate { to, whole: 0, collided: true, sent, acknowledged: false, protection };
             self.report(index, &ppdu, start + protection.duration(timing), took, fate);
-            ppdu.tried(if sent { took } else { Duration::ZERO });
             let beacon = ppdu.header.content == Content::Beacon;
-            if !beacon && ppdu.next_try() {
+            if ppdu.tried(took, sent, beacon) {
                 self.radios[radio].put_back(queue, ppdu);
                 self.channels[index].medium.done(now, winner, Outcome::Failed, true);
                 continue;

@@ -297,20 +297,36 @@ impl<S: Sink> World<S> {
         let (sifs, late) = (now + timing.sifs, now + timing.eifs_extra());
         let (phase, at) = match step {
             Step::Rts => {
-                let heard = clean(hidden, other);
-                hidden.views.end(now, frame, number, Some((other, heard)), reservation);
-                if heard && hidden.views.may_answer_rts(now, other) {
+                let clean = clean(hidden, other);
+                let heard = clean && self.guard_is_heard(index, number, frame::RTS);
+                let views = &mut self.hidden(index).views;
+                views.end(now, frame, number, Some((other, heard)), reservation);
+                let answered = heard && views.may_answer_rts(now, other);
+                exchange.disturbed = !answered && (heard || !clean);
+                if answered {
                     (Phase::Before(Step::Cts), sifs)
-                } else {
-                    exchange.disturbed = true;
+                } else if exchange.disturbed {
                     (Phase::Failed, late)
+                } else {
+                    let Protection::RtsCts(rate) = exchange.protection else {
+                        unreachable!("an RTS is of such")
+                    };
+                    (Phase::Failed, sifs + ppdu_duration(rate, frame::CTS, timing.band))
                 }
             }
             Step::Cts => {
-                let heard = clean(hidden, number);
-                hidden.views.end(now, frame, other, Some((number, heard)), reservation);
-                exchange.disturbed = !heard;
-                if heard { (Phase::Before(Step::Data), sifs) } else { (Phase::Failed, late) }
+                let clean = clean(hidden, number);
+                let heard = clean && self.guard_is_heard(index, number, frame::CTS);
+                self.hidden(index).views.end(now, frame, other, Some((number, heard)), reservation);
+                exchange.disturbed = !clean;
+                if heard {
+                    (Phase::Before(Step::Data), sifs)
+                } else if exchange.disturbed {
+                    (Phase::Failed, late)
+                } else {
+                    self.hidden(index).exchanges[number] = Some(exchange);
+                    return self.finish(index, number, false);
+                }
             }
             Step::CtsToSelf => {
                 hidden.views.end(now, frame, number, None, reservation);
@@ -328,7 +344,19 @@ impl<S: Sink> World<S> {
             }
         };
         (exchange.phase, exchange.at) = (phase, at);
-        hidden.exchanges[number] = Some(exchange);
+        self.hidden(index).exchanges[number] = Some(exchange);
+    }
+
+    /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the noise.
+    fn guard_is_heard(&mut self, index: usize, number: usize, bytes: u32) -> bool {
+        let now = self.now;
+        let hidden = self.hidden(index);
+        let (exchange, radio) =
+            (hidden.exchanges[number].expect("a frame is of an exchange"), hidden.radios[number]);
+        let Protection::RtsCts(rate) = exchange.protection else { return true };
+        let ppdu = self.radios[radio].first(exchange.queue).expect("a PPDU of its own");
+        let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
+        self.guard_comes(now, dev, peer, rate, bytes)
     }
 
     /// A PPDU is over: its receiver answers, if it got something.
@@ -366,7 +394,6 @@ impl<S: Sink> World<S> {
 
     /// An exchange is over. `heard`: its sender heard the answer, unless noise broke it.
     fn finish(&mut self, index: usize, number: usize, heard: bool) {
-        let timing = self.channels[index].timing;
         let hidden = self.hidden(index);
         let exchange = hidden.exchanges[number].take().expect("what ends was there");
         let radio = hidden.radios[number];
@@ -388,9 +415,7 @@ impl<S: Sink> World<S> {
             acknowledged,
             protection: exchange.protection,
         };
-        let waits = sent && to.is_some() && got.whole == 0;
-        let idle_from = if waits { self.now.max(start + took + timing.eifs_extra()) } else { self.now };
-        let at = At { index, radio, queue, start, took, idle_from, txop_from: begun, txop_until };
+        let at = At { index, radio, queue, start, took, idle_from: self.now, txop_from: begun, txop_until };
         self.conclude(at, ppdu, got, fate);
     }
 }

@@ -97,8 +97,8 @@ struct Channel {
     winners: Vec<FunctionId>,
     /// Somebody may have begun to contend since the exchange was planned: it is on the world's list to be looked at.
     dirty: bool,
-    /// Until when everybody waits after a frame that nobody understood.
-    quiet_until: Instant,
+    /// The exchange that the timer is armed for is no more than an RTS: noise takes it, or the CTS.
+    rts_lost: bool,
     /// End of the transmit opportunity that the exchange under way continues, if it does.
     txop_until: Option<Instant>,
 }

@@ -127,8 +127,12 @@ pub struct Ppdu {
     entry_tries: u8,
     /// Tries made in all.
     pub tries: u8,
-    /// Airtime of all tries so far.
+    /// Airtime that it is charged for, as ath9k reckons it: that of its tries, and of some that were no more than an RTS.
     pub airtime: Duration,
+    /// Tries at that entry that were no more than an RTS without an answer.
+    entry_unsent: u8,
+    /// It was on the air itself.
+    on_air: bool,
 }
 
 impl Ppdu {
@@ -147,6 +151,8 @@ impl Ppdu {
             entry_tries: 0,
             tries: 0,
             airtime: Duration::ZERO,
+            entry_unsent: 0,
+            on_air: false,
         }
     }
 
@@ -162,26 +168,33 @@ impl Ppdu {
         self.long || self.chain.entries()[usize::from(self.entry)].rts
     }
 
-    /// Takes note of a try that took `airtime`.
+    /// Takes note of a try of a PPDU that lasts for `took`: `sent` unless the RTS before it was not answered, `done` if it needs
+    /// no other. True if it is to be tried once more, along its retry chain.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_count_airtime (4.11) - of an entry that has failed all tries are charged,
+    // on the air or not; of the last one those on the air, and one at least.
     #[inline]
-    pub fn tried(&mut self, airtime: Duration) {
+    pub fn tried(&mut self, took: Duration, sent: bool, done: bool) -> bool {
         self.tries = self.tries.saturating_add(1);
         self.entry_tries += 1;
-        self.airtime += airtime;
-    }
-
-    /// Moves on along the retry chain after a failed try; false if the chain is used up.
-    #[inline]
-    pub fn next_try(&mut self) -> bool {
-        let entries = self.chain.entries();
-        if self.entry_tries >= entries[usize::from(self.entry)].tries {
-            if usize::from(self.entry) + 1 == entries.len() {
-                return false;
-            }
-            self.entry += 1;
-            self.entry_tries = 0;
+        if sent {
+            self.airtime += took;
+            self.on_air = true;
+        } else {
+            self.entry_unsent += 1;
         }
-        true
+        let entries = self.chain.entries();
+        if !done && self.entry_tries < entries[usize::from(self.entry)].tries {
+            return true;
+        }
+        if !done && usize::from(self.entry) + 1 < entries.len() {
+            self.airtime += took * u64::from(self.entry_unsent);
+            (self.entry, self.entry_tries, self.entry_unsent) = (self.entry + 1, 0, 0);
+            return true;
+        }
+        if self.entry_unsent == self.entry_tries {
+            self.airtime += took;
+        }
+        false
     }
 
     /// The entries of the chain that were used, each with the tries made, in the first places; and how many those are.
@@ -211,7 +224,7 @@ impl Ppdu {
         views.extend(self.mpdus.iter().enumerate().map(|(n, mpdu)| MpduView {
             seq: mpdu.seq.get(),
             len: mpdu.len,
-            retry: self.airtime > Duration::ZERO || mpdu.tries > 0,
+            retry: self.on_air || mpdu.tries > 0,
             whole: whole >> n & 1 == 1,
             packet: mpdu.pkt,
         }));

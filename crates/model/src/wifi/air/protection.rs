@@ -59,6 +59,11 @@ impl Protection {
         }
     }
 
+    /// From its own start until a CTS that does not come would have been over.
+    pub fn unanswered(self, timing: Timing) -> Duration {
+        self.duration(timing) - timing.sifs
+    }
+
     /// How long its sender is on the air in a collision, with a PPDU that lasts for `ppdu`: without a CTS it stops.
     #[inline]
     pub fn collided(self, timing: Timing, ppdu: Duration) -> Duration {

@@ -112,21 +112,35 @@ impl PathErrors {
         }
     }
 
+    /// Draws whether an RTS or a CTS at `rate` comes through. A chance that is given, or traced, is that of data frames: only
+    /// where nothing is heard at all they are not.
+    #[inline]
+    pub fn guard_comes(&mut self, now: Instant, rate: PhyRate, bytes: u32, stream: &mut Stream) -> bool {
+        match self {
+            Self::Given { unheard, .. } => *unheard < 1.0,
+            Self::Traced(chances) => *chances.now(now) < 1.0,
+            Self::Noise(noise) => noise.table(now).short_comes(rate, bytes, stream),
+        }
+    }
+
     /// Draws whether an answer of `bytes` at `rate` comes back.
     #[inline]
     pub fn answer(&mut self, now: Instant, rate: PhyRate, bytes: u32, stream: &mut Stream) -> bool {
         match self {
             Self::Given { answer, .. } => !stream.chance(*answer),
             Self::Traced(_) => true,
-            Self::Noise(noise) => {
-                let table = noise.table(now);
-                !stream.chance(table.unheard(rate)) && !stream.chance(table.broken(rate, bytes))
-            }
+            Self::Noise(noise) => noise.table(now).short_comes(rate, bytes, stream),
         }
     }
 }
 
 impl ErrorTable {
+    /// Draws whether a single short frame comes whole.
+    #[inline]
+    fn short_comes(&self, rate: PhyRate, bytes: u32, stream: &mut Stream) -> bool {
+        !stream.chance(self.unheard(rate)) && !stream.chance(self.broken(rate, bytes))
+    }
+
     fn receive(&self, ppdu: &Ppdu, stream: &mut Stream) -> Got {
         let rate = ppdu.rate();
         if stream.chance(self.unheard(rate)) {

@@ -50,11 +50,13 @@ impl Bench {
     }
 
     /// One try of a PPDU. `.`: its preamble is not heard; otherwise a digit for each frame: `1` comes whole, `0` broken, `_` is not found.
-    /// With `?` at the end the answer is lost. Packets that go up are told by number.
+    /// With `?` at the end the answer is lost. Packets that go up are told by number. Whether there is to be another try.
     fn air(&mut self, ppdu: &mut Ppdu, outcome: &str, up: &mut Vec<u32>) -> bool {
-        ppdu.tried(Duration::from_micros(100));
+        let acknowledged = outcome.contains('1') && !outcome.ends_with('?');
+        let rate = ppdu.rate();
+        let again = ppdu.tried(Duration::from_micros(100), true, acknowledged);
         if outcome == "." {
-            return false;
+            return again;
         }
         let bit = |is: &dyn Fn(char) -> bool| {
             outcome.chars().enumerate().fold(0, |bits, (n, c)| bits | u64::from(is(c)) << n)
@@ -62,13 +64,15 @@ impl Bench {
         let got = Got { whole: bit(&|c| c == '1'), readable: bit(&|c| "01".contains(c)) };
         let mut hw = Hardware { radio: &mut self.its.1, medium: &mut self.its.0 };
         let (mut now_up, ctx) = (Vec::new(), &mut self.rig.ctx());
-        let rate = ppdu.rate();
         self.receiver.receive(ms(0), PeerId(0), ppdu, rate, got, &mut now_up, &mut hw, ctx);
         for pkt in now_up {
             up.push(self.rig.packets.get(pkt).seq);
             self.rig.packets.free(pkt, Fate::Delivered);
         }
-        got.whole != 0 && !outcome.ends_with('?')
+        if acknowledged {
+            (ppdu.acknowledged, ppdu.acked) = (true, ppdu.received);
+        }
+        again
     }
 
     /// What becomes of the PPDU at the head of the hardware's queue, if each of its tries comes out as told: what it is, with the
@@ -95,11 +99,7 @@ impl Bench {
                 other => panic!("{other}"),
             };
             let outcome = outcomes.next().expect("an outcome for each try");
-            if self.air(&mut ppdu, outcome, &mut up) {
-                (ppdu.acknowledged, ppdu.acked) = (true, ppdu.received);
-                break;
-            }
-            if !ppdu.next_try() {
+            if !self.air(&mut ppdu, outcome, &mut up) {
                 break;
             }
         }

@@ -28,7 +28,7 @@ fn both_directions_are_charged_with_all_tries() {
     };
     push(&mut dev, &mut rig, VOICE);
     let mut ppdu = rig.pop(ms(0), Ac::Vo);
-    [500, 200].into_iter().for_each(|us| ppdu.tried(Duration::from_micros(us)));
+    assert!([500, 200].map(|us| ppdu.tried(Duration::from_micros(us), true, false))[0]);
     let (_, mut hw, mut ctx) = rig.parts();
     assert!(!dev.complete(ms(1), ppdu, &mut hw, &mut ctx).any());
     assert_eq!(deficit(&dev), 300 - 700);
@@ -71,7 +71,7 @@ fn frames_are_freed_one_by_one_and_one_of_them_wakes_the_queue() {
         (4, 0b1111, false, vec![1, 6, 7, 8]), // 1 first, then those that are new
     ] {
         let mut ppdu = rig.pop(ms(0), Ac::Be);
-        ppdu.tried(Duration::from_micros(100));
+        ppdu.tried(Duration::from_micros(100), true, true);
         assert_eq!(ppdu.mpdus.len(), frames);
         (ppdu.received, ppdu.acked, ppdu.acknowledged) = (acked, acked, true);
         for (_, m) in ppdu.mpdus.iter_mut().enumerate().filter(|(n, _)| acked >> n & 1 == 1) {

@@ -52,7 +52,7 @@ impl Plan<'_> {
                 functions: Vec::new(),
                 winners: Vec::new(),
                 dirty: false,
-                quiet_until: Instant::ZERO,
+                rts_lost: false,
                 txop_until: None,
             }
         };

@@ -13,8 +13,7 @@ fn tries_go_along_the_chain() {
     while more {
         let PhyRate::Ht(rate) = p.rate() else { panic!("an HT chain") };
         mcs.push(rate.mcs);
-        p.tried(Duration::from_micros(100));
-        more = p.next_try();
+        more = p.tried(Duration::from_micros(100), true, false);
     }
     assert_eq!(mcs, [15, 15, 7, 0, 0, 0]);
     assert_eq!((p.tries, p.airtime), (6, Duration::from_micros(600)));
@@ -31,9 +30,9 @@ fn the_retry_bit_is_of_frames_that_were_on_the_air() {
     };
     assert_eq!(retry(&p), [false, false]);
     // Its RTS collided: a try of the chain, but the frames were not sent.
-    p.tried(Duration::ZERO);
+    p.tried(Duration::from_micros(100), false, false);
     assert_eq!((p.tries, retry(&p)), (1, vec![false, false]));
-    p.tried(Duration::from_micros(100));
+    p.tried(Duration::from_micros(100), true, false);
     assert_eq!(retry(&p), [true, true]);
     // A frame of an earlier PPDU.
     let mut next = ppdu(&mut packets, 0..2);
@@ -41,6 +40,22 @@ fn the_retry_bit_is_of_frames_that_were_on_the_air() {
     let mut views = Vec::new();
     next.view(0, &mut views);
     assert_eq!(views.iter().map(|view| view.retry).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn tries_that_were_only_an_rts_are_charged_as_ath9k_does() {
+    // Two tries at the first entry, three at the second. Letters: on the air, an RTS alone, acknowledged.
+    for (tries, charged) in
+        [("a", 1), ("sa", 2), ("ra", 1), ("rra", 3), ("rsra", 3), ("rrrra", 3), ("ssrrr", 3), ("rrrrr", 3)]
+    {
+        let chain = ["ht20-mcs7-lgi", "ht20-mcs0-lgi"].map(|name| PhyRate::parse(name).unwrap());
+        let chain = RetryChain::new(&[RateTry::new(chain[0], 2), RateTry::new(chain[1], 3)]).unwrap();
+        let mut p = Ppdu::new(ppdu(&mut Packets::new(), []).header, chain, Vec::new());
+        let more: Vec<bool> =
+            tries.chars().map(|t| p.tried(Duration::from_micros(1), t != 'r', t == 'a')).collect();
+        assert!(!more[more.len() - 1] && more[..more.len() - 1].iter().all(|&m| m), "{tries}");
+        assert_eq!(p.airtime, Duration::from_micros(charged), "{tries}");
+    }
 }
 
 #[test]

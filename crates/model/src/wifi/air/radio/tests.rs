@@ -89,7 +89,7 @@ fn used_ppdus_start_afresh() {
     let mut packets = Packets::new();
     let mut used = Box::new(ppdu(&mut packets, 0..5));
     let (header, chain, at) = (used.header, used.chain, &raw const *used);
-    used.tried(Duration::from_micros(100));
+    used.tried(Duration::from_micros(100), true, true);
     (used.received, used.acked, used.acknowledged) = (3, 1, true);
     radio.recycle(used);
     let again = radio.blank(header, chain);
