@@ -17,7 +17,7 @@ use super::super::sockets::{BulkFlow, Protocol, Socket};
 use super::super::web::{End, WebFlow};
 use super::Plan;
 use crate::recorder::{FlowRecord, QuicRecord};
-use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicLoad};
+use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad};
 
 /// What is at the ends of the flows, in their order.
 #[derive(Default)]
@@ -29,134 +29,165 @@ pub(super) struct Ends {
     pub(super) records: Vec<FlowRecord>,
 }
 
+impl Ends {
+    /// The socket of an end that belongs to the application which is made next.
+    fn open(&mut self, node: usize, protocol: Protocol, tcp: Option<Box<Tcp>>) -> SockId {
+        let sock = SockId::from_index(self.sockets.len());
+        self.sockets.push(Socket { app: self.apps.len() as u32, node: NodeId::from_index(node), protocol });
+        self.tcps.push(tcp);
+        sock
+    }
+}
+
+/// A flow of the scenario to one of its receivers.
+struct One<'a> {
+    flow: &'a scenario::Flow,
+    id: FlowId,
+    /// Where it goes to.
+    to: InterfaceRef,
+    /// What its random streams are called after.
+    name: String,
+    seed: Seed,
+    endpoint: Endpoint,
+    start: Instant,
+    stop: Instant,
+}
+
+impl One<'_> {
+    /// Both ends: where they are, and what the packets that they send carry.
+    fn ends(&self) -> [(InterfaceRef, Endpoint); 2] {
+        let back = Endpoint { src: self.endpoint.dst, dst: self.endpoint.src, ..self.endpoint };
+        [(self.flow.from, self.endpoint), (self.to, back)]
+    }
+}
+
 impl Plan<'_> {
     /// Applications, sockets and records of the flows.
     pub(super) fn apps(&self, seed: Seed) -> Ends {
         let mut ends = Ends::default();
-        let Ends { apps, sockets, tcps, records } = &mut ends;
         for flow in &self.scenario.flows {
             for (n, &to) in flow.to.iter().enumerate() {
-                let id = FlowId::from_index(apps.len());
-                let name = format!("{}.{}", flow.name, self.scenario.endpoint_name(to));
-                let endpoint = Endpoint {
-                    flow: id,
-                    flow_hash: seed.stream(&format!("{name}.hash")).bits() as u32,
-                    src: self.addr(flow.from),
-                    dst: self.addr(to),
-                    tos: flow.tos,
-                };
+                let one = self.one(flow, to, FlowId::from_index(ends.apps.len()), seed);
                 let station = [to, flow.from].into_iter().find_map(|at| self.station_at(at));
                 let quic = matches!(flow.kind, FlowKind::Quic(_))
-                    .then(|| Box::new(QuicRecord::new(endpoint.src, self.scenario.record.quic)));
-                records.push(FlowRecord { station, quic, ..FlowRecord::default() });
-                let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
-                let start = Instant::ZERO + flow.start + Duration::from_nanos(late as u64);
-                let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
-                let kind = match &flow.kind {
-                    FlowKind::Udp { rates, payload, burst, gap } => {
-                        let params = UdpSourceParams {
-                            endpoint,
-                            rate: rates[n],
-                            payload: *payload,
-                            burst: *burst,
-                            gap: match *gap {
-                                scenario::Gap::Exponential => Gap::Exponential,
-                                scenario::Gap::Uniform { low, high } => {
-                                    Gap::Uniform(f64::from(low) / 1e6, f64::from(high) / 1e6)
-                                }
-                                scenario::Gap::Periodic => Gap::Periodic,
-                            },
-                            start,
-                            stop,
-                            truesize: linear_truesize(payload + 28),
-                            sndbuf: self.scenario.nodes[flow.from.node].profile.wmem_default,
-                        };
-                        let sock = SockId::from_index(sockets.len());
-                        let node = NodeId::from_index(flow.from.node);
-                        sockets.push(Socket { app: apps.len() as u32, node, protocol: Protocol::Udp });
-                        tcps.push(None);
-                        AppKind::Udp(UdpSource::new(params, sock, seed.stream(&name)))
-                    }
-                    FlowKind::Tcp { congestion_control, bytes, write_size } => {
-                        let [sender, receiver] = [0, 1].map(|n| SockId::from_index(sockets.len() + n));
-                        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
-                        let ends = [(flow.from, endpoint, sender, receiver), (to, back, receiver, sender)];
-                        for (at, endpoint, own, peer) in ends {
-                            let random = seed.stream(&format!("{name}.{}", self.name(at)));
-                            let cc = self.controller(at, congestion_control);
-                            let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, own, peer, random);
-                            if own == receiver {
-                                tcp.listen();
-                            }
-                            let (node, protocol) = (NodeId::from_index(at.node), Protocol::Tcp);
-                            sockets.push(Socket { app: apps.len() as u32, node, protocol });
-                            tcps.push(Some(Box::new(tcp)));
-                        }
-                        let bulk = Bulk::new(BulkParams { start, stop, bytes: *bytes, write: *write_size });
-                        AppKind::Bulk(BulkFlow { bulk, flow: id, sender, receiver, waits: false })
-                    }
-                    FlowKind::Web { page, interval } => {
-                        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
-                        let ends = [(flow.from, endpoint), (to, back)].map(|(at, endpoint)| End {
-                            config: self.tcp(at),
-                            controller: self
-                                .controller(at, self.scenario.nodes[at.node].profile.congestion_control),
-                            endpoint,
-                            node: NodeId::from_index(at.node),
-                        });
-                        let params = WebParams { start, stop, interval: *interval };
-                        AppKind::Web(Box::new(WebFlow {
-                            web: Web::new(page.clone(), params),
-                            flow: id,
-                            ends,
-                            random: seed.stream(&name),
-                            queries: 0,
-                            connections: [None; WORKERS],
-                            closed: Vec::new(),
-                        }))
-                    }
-                    FlowKind::Quic(spec) => {
-                        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
-                        let ends = [(flow.from, endpoint), (to, back)];
-                        let (job, client) = match &spec.load {
-                            QuicLoad::Transfer { bytes, streams, request } => {
-                                let (bytes, streams, request) = (*bytes, *streams, *request);
-                                (Job::Transfer { bytes, streams, request }, usize::from(request.is_some()))
-                            }
-                            QuicLoad::Page { page, interval } => {
-                                (Job::Page { page: page.clone(), interval: *interval }, 1)
-                            }
-                        };
-                        let mut number = 0;
-                        let ends = ends.map(|(at, endpoint)| {
-                            let (sock, node) =
-                                (SockId::from_index(sockets.len()), NodeId::from_index(at.node));
-                            sockets.push(Socket { app: apps.len() as u32, node, protocol: Protocol::Quic });
-                            tcps.push(None);
-                            let role = if number == client { Role::Client } else { Role::Server };
-                            let cost = spec.costs[number];
-                            number += 1;
-                            let sndbuf = self.scenario.nodes[at.node].profile.wmem_default.into();
-                            QuicEnd::new(sock, node, endpoint, role, cost, sndbuf)
-                        });
-                        let load = Load::new(job, start, stop);
-                        let names = [flow.from, to].map(|at| self.name(at));
-                        let random = |end: usize| seed.stream(&format!("{name}.{}", names[end]));
-                        let stacks = Stacks::new(spec, random);
-                        AppKind::Quic(Box::new(QuicApp { flow: id, stacks, ends, load, connection: 0 }))
-                    }
-                    FlowKind::Voip { interval } => AppKind::Voip(Voip::new(endpoint, *interval, start, stop)),
-                    FlowKind::Ping { interval, payload } => {
-                        AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
-                    }
-                    FlowKind::UdpPing { interval, payload } => {
-                        AppKind::Ping(Ping::udp(endpoint, *interval, *payload, start, stop))
-                    }
-                };
-                apps.push(App { kind });
+                    .then(|| Box::new(QuicRecord::new(one.endpoint.src, self.scenario.record.quic)));
+                ends.records.push(FlowRecord { station, quic, ..FlowRecord::default() });
+                let kind = self.app(&one, n, &mut ends);
+                ends.apps.push(App { kind });
             }
         }
         ends
+    }
+
+    fn one<'a>(&self, flow: &'a scenario::Flow, to: InterfaceRef, id: FlowId, seed: Seed) -> One<'a> {
+        let name = format!("{}.{}", flow.name, self.scenario.endpoint_name(to));
+        let endpoint = Endpoint {
+            flow: id,
+            flow_hash: seed.stream(&format!("{name}.hash")).bits() as u32,
+            src: self.addr(flow.from),
+            dst: self.addr(to),
+            tos: flow.tos,
+        };
+        let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
+        let start = Instant::ZERO + flow.start + Duration::from_nanos(late as u64);
+        let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
+        One { flow, id, to, name, seed, endpoint, start, stop }
+    }
+
+    /// What is at the ends of a flow to the receiver `n` of its own.
+    fn app(&self, one: &One<'_>, n: usize, ends: &mut Ends) -> AppKind {
+        let &One { endpoint, start, stop, .. } = one;
+        match &one.flow.kind {
+            &FlowKind::Udp { ref rates, payload, burst, gap } => {
+                let gap = match gap {
+                    scenario::Gap::Exponential => Gap::Exponential,
+                    scenario::Gap::Uniform { low, high } => {
+                        Gap::Uniform(f64::from(low) / 1e6, f64::from(high) / 1e6)
+                    }
+                    scenario::Gap::Periodic => Gap::Periodic,
+                };
+                let (rate, truesize) = (rates[n], linear_truesize(payload + 28));
+                let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
+                let params =
+                    UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf };
+                let sock = ends.open(one.flow.from.node, Protocol::Udp, None);
+                AppKind::Udp(UdpSource::new(params, sock, one.seed.stream(&one.name)))
+            }
+            &FlowKind::Tcp { congestion_control, bytes, write_size } => {
+                let params = BulkParams { start, stop, bytes, write: write_size };
+                self.bulk(one, congestion_control, params, ends)
+            }
+            FlowKind::Web { page, interval } => {
+                self.web(one, Web::new(page.clone(), WebParams { start, stop, interval: *interval }))
+            }
+            FlowKind::Quic(spec) => self.quic(one, spec, ends),
+            FlowKind::Voip { interval } => AppKind::Voip(Voip::new(endpoint, *interval, start, stop)),
+            FlowKind::Ping { interval, payload } => {
+                AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))
+            }
+            FlowKind::UdpPing { interval, payload } => {
+                AppKind::Ping(Ping::udp(endpoint, *interval, *payload, start, stop))
+            }
+        }
+    }
+
+    /// A transfer over TCP: who sends, and who listens.
+    fn bulk(&self, one: &One<'_>, congestion_control: &str, params: BulkParams, ends: &mut Ends) -> AppKind {
+        let socks = [0, 1].map(|n| SockId::from_index(ends.sockets.len() + n));
+        for (n, (at, endpoint)) in one.ends().into_iter().enumerate() {
+            let random = one.seed.stream(&format!("{}.{}", one.name, self.name(at)));
+            let cc = self.controller(at, congestion_control);
+            let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, socks[n], socks[1 - n], random);
+            if n == 1 {
+                tcp.listen();
+            }
+            ends.open(at.node, Protocol::Tcp, Some(Box::new(tcp)));
+        }
+        let [sender, receiver] = socks;
+        AppKind::Bulk(BulkFlow { bulk: Bulk::new(params), flow: one.id, sender, receiver, waits: false })
+    }
+
+    /// A client that loads a page over connections which it opens itself.
+    fn web(&self, one: &One<'_>, web: Web) -> AppKind {
+        let ends = one.ends().map(|(at, endpoint)| End {
+            config: self.tcp(at),
+            controller: self.controller(at, self.scenario.nodes[at.node].profile.congestion_control),
+            endpoint,
+            node: NodeId::from_index(at.node),
+        });
+        AppKind::Web(Box::new(WebFlow {
+            web,
+            flow: one.id,
+            ends,
+            random: one.seed.stream(&one.name),
+            queries: 0,
+            connections: [None; WORKERS],
+            closed: Vec::new(),
+        }))
+    }
+
+    /// A transfer or a page over QUIC.
+    fn quic(&self, one: &One<'_>, spec: &QuicFlow, ends: &mut Ends) -> AppKind {
+        // Whose request it is: the client is the sender, unless the receiver asks for what it is sent.
+        let (job, client) = match &spec.load {
+            &QuicLoad::Transfer { bytes, streams, request } => {
+                (Job::Transfer { bytes, streams, request }, usize::from(request.is_some()))
+            }
+            QuicLoad::Page { page, interval } => (Job::Page { page: page.clone(), interval: *interval }, 1),
+        };
+        let mut number = 0;
+        let both = one.ends().map(|(at, endpoint)| {
+            let sock = ends.open(at.node, Protocol::Quic, None);
+            let role = if number == client { Role::Client } else { Role::Server };
+            let cost = spec.costs[number];
+            number += 1;
+            let sndbuf = self.scenario.nodes[at.node].profile.wmem_default.into();
+            QuicEnd::new(sock, NodeId::from_index(at.node), endpoint, role, cost, sndbuf)
+        });
+        let names = one.ends().map(|(at, _)| self.name(at));
+        let random = |end: usize| one.seed.stream(&format!("{}.{}", one.name, names[end]));
+        let (load, stacks) = (Load::new(job, one.start, one.stop), Stacks::new(spec, random));
+        AppKind::Quic(Box::new(QuicApp { flow: one.id, stacks, ends: both, load, connection: 0 }))
     }
 
     /// A congestion control as the kernel of an interface has it.
