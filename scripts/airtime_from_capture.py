@@ -34,6 +34,8 @@ FIELDS = {
     19: (3, 1), 20: (8, 4),
 }  # fmt: skip
 FLAGS, RATE, CHANNEL, MCS, AMPDU = 1, 2, 3, 19, 20
+NEWER = 1 << 21 | 1 << 23
+"""Fields of VHT and HE."""
 DSSS = (2, 4, 11, 22)
 """Rates of 802.11b in half Mbit/s; none of them is one of OFDM."""
 
@@ -213,6 +215,8 @@ def read_options(options: bytes) -> Iterator[tuple[int, bytes]]:
 def read_frame(start: int, packet: bytes, original: int) -> Frame:
     """What the radiotap header and the first byte of the frame say."""
     _, _, length, present = struct.unpack_from("<BBHI", packet)
+    if present & NEWER:
+        sys.exit("a frame at a rate of VHT or HE: the times of 802.11b, OFDM and HT rates are reckoned here")
     fields, offset = {}, 8
     for bit in range(32):
         if present >> bit & 1:

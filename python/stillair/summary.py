@@ -22,7 +22,7 @@ NOT_MEASURED = "-"
 def summary(result: Result) -> str:
     """What a person wants to know about the runs."""
     over = result.over_runs()
-    traffic = [_calls(over), _pages(over), _transfers(over)]
+    traffic = [_flows(over), _pings(over), _calls(over), _pages(over), _transfers(over)]
     parts = [_head(result), _stations(over), _totals(over), *traffic, _drops(over), _air(over)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -63,10 +63,37 @@ def _stations(over: Mapping[str, Any]) -> str:
 
 
 def _totals(over: Mapping[str, Any]) -> str:
-    return (
-        f"total goodput {figure(over.get('goodput_total_mbps'))} Mbit/s, "
-        f"Jain's index of the airtime {figure(over.get('jain_airtime'), digits=3)}"
-    )
+    goodput = f"total goodput {figure(over.get('goodput_total_mbps'))} Mbit/s"
+    jain = over.get("jain_airtime")
+    return goodput if jain is None else f"{goodput}, Jain's index of the airtime {figure(jain, digits=3)}"
+
+
+_FLOWS = (
+    ("goodput_mbps", "goodput Mbit/s", 1, 2),
+    ("retransmissions", "retransmissions", 1, 0),
+    ("timeouts", "timeouts", 1, 0),
+    ("minrtt_ms", "least RTT ms", 1, 1),
+)
+_PINGS = (("median_ms", "median ms", 1, 1), ("p95_ms", "p95 ms", 1, 1), ("replies", "replies", 1, 0))
+
+
+def _flows(over: Mapping[str, Any]) -> str:
+    """The TCP flows, unless there is no more than one for each station, whose row has said it."""
+    flows = (over.get("flows") or {}).items()
+    if len(flows) <= len(over.get("stations") or {}):
+        return ""
+    rows = [[name, *(figure(flow.get(key), scale, digits) for key, _, scale, digits in _FLOWS)] for name, flow in flows]
+    return table(["TCP", *(heading for _, heading, _, _ in _FLOWS)], rows)
+
+
+def _pings(over: Mapping[str, Any]) -> str:
+    """The pings that have no row of a station."""
+    pings = {} if over.get("stations") else over.get("pings") or {}
+    rows = [
+        [name, *(figure(ping.get(key), scale, digits) for key, _, scale, digits in _PINGS)]
+        for name, ping in pings.items()
+    ]
+    return table(["ping", *(heading for _, heading, _, _ in _PINGS)], rows) if rows else ""
 
 
 _CALLS = (

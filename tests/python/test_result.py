@@ -83,3 +83,35 @@ def test_summary_of_one_run(single_run: Result) -> None:
 
 def test_summary_over_runs(three_runs: Result) -> None:
     assert summary(three_runs) == THREE
+
+
+WIRED = """\
+wire: run 0, seed 1
+
+total goodput 9.00 Mbit/s
+
+TCP        goodput Mbit/s  retransmissions  timeouts  least RTT ms
+down.host            6.00               12         0          10.2
+up.server            3.00                0         1             -
+
+ping       median ms  p95 ms  replies
+ping.host       12.5    31.0      150
+
+no drops
+"""
+
+
+def test_summary_of_a_wire_tells_flows_and_pings() -> None:
+    down = {"goodput_mbps": 6.0, "retransmissions": 12, "timeouts": 0, "minrtt_ms": 10.2}
+    up = {"goodput_mbps": 3.0, "retransmissions": 0, "timeouts": 1, "minrtt_ms": None}
+    run = {
+        "run": 0, "seed": 1, "trace_hash": "0", "goodput_total_mbps": 9.0, "jain_airtime": None, "stations": {},
+        "flows": {"down.host": down, "up.server": up}, "drops": [], "air": {},
+        "pings": {"ping.host": {"replies": 150, "median_ms": 12.5, "p95_ms": 31.0, "mean_ms": 14.0}},
+    }  # fmt: skip
+    wired = Result({"version": "0.1.0", "scenario": "wire", "runs": [run]})
+    assert summary(wired) == WIRED
+    # One flow a station says no more than the row of the station.
+    run["stations"] = {"a": {"goodput_mbps": 6.0}, "b": {"goodput_mbps": 3.0}}
+    assert "TCP" not in summary(wired)
+    assert "ping.host" not in summary(wired)

@@ -75,13 +75,23 @@ def sockets(figure: Figure, results: Sequence[Titled]) -> None:
 
 
 def _fullest(samples: Sequence[Occupancy]) -> list[str]:
-    """The interfaces that hold most bytes in the mean, those that hold none left out."""
-    means: dict[str, float] = {}
+    """The interfaces that hold most bytes in the mean, those that hold none left out.
+
+    What a socket keeps for itself counts only between interfaces that are alike otherwise: a sender that may write on
+    has megabytes of it.
+    """
+    queued: dict[str, float] = {}
+    unsent: dict[str, float] = {}
     for found in samples:
         for queue in found.queues:
+            means = unsent if queue.layer == "socket" else queued
             means[queue.interface] = means.get(queue.interface, 0.0) + sum(queue.bytes) / max(len(queue.bytes), 1)
-    fullest = sorted(means, key=lambda name: (-means[name], name))
-    return [name for name in fullest if means[name] > 0][:_MOST_INTERFACES]
+
+    def held(name: str) -> tuple[float, float]:
+        return queued.get(name, 0.0), unsent.get(name, 0.0)
+
+    holding = [name for name in sorted({*queued, *unsent}) if any(held(name))]
+    return sorted(holding, key=held, reverse=True)[:_MOST_INTERFACES]
 
 
 def _stack(axes: Axes, found: Occupancy, interface: str, layers: Sequence[str]) -> None:

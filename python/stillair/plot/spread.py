@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from stillair.plot import data
 from stillair.plot.data import Titled
@@ -38,7 +39,12 @@ def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
 def ping_cdf_log(figure: Figure, results: Sequence[Titled]) -> None:
     """The same, for times of different orders of magnitude."""
     ping_cdf(figure, results)
-    figure.axes[0].set_xscale("log")
+    (axes,) = figure.axes
+    axes.set_xscale("log")
+    # Plain numbers, 1, 2 and 5 of each power: 3x10^1 beside 4x10^1 would overlap.
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axes.xaxis.set_minor_formatter(NullFormatter())
 
 
 def box(figure: Figure, results: Sequence[Titled]) -> None:

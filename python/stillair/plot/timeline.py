@@ -103,7 +103,9 @@ def _fill(found: Exchanges, exchange: Exchange) -> tuple[str, float]:
         return _CONTROL, 1.0
     up = exchange.sender not in found.access_points
     station = exchange.sender if up else exchange.receiver
-    return colour(found.stations.index(station) if station in found.stations else 0), 0.45 if up else 1.0
+    # In the order of their names, as in the summaries, so that a station has the colour that it has in other pictures.
+    number = sorted(found.stations).index(station) if station in found.stations else 0
+    return colour(number), 0.45 if up else 1.0
 
 
 def _label(exchange: Exchange) -> str:

@@ -9,7 +9,8 @@ use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reaso
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
 use super::{
-    Direction, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder, SocketSeries, VoipSummary,
+    Direction, FlowRecord, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder, SocketSeries,
+    VoipSummary,
 };
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
@@ -48,6 +49,9 @@ pub struct RunSummary {
     /// By TCP flow.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, FlowSummary>,
+    /// By ping that got an answer.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub pings: BTreeMap<String, PingSummary>,
     /// By TCP flow: the sender's samples, if the scenario asks for them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sockets: BTreeMap<String, SocketSeries>,
@@ -171,6 +175,34 @@ pub struct StationSummary {
     pub airtime_rx_us: f64,
 }
 
+/// Round-trip times of one ping, over ICMP or UDP.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct PingSummary {
+    /// Answers.
+    pub replies: u64,
+    /// Median in ms.
+    pub median_ms: f64,
+    /// 95th percentile in ms.
+    pub p95_ms: f64,
+    /// Mean in ms.
+    pub mean_ms: f64,
+}
+
+impl PingSummary {
+    /// Of these times in ns, if there are any.
+    fn new(rtts: impl Iterator<Item = u64>) -> Option<Self> {
+        let mut rtts: Vec<u64> = rtts.collect();
+        rtts.sort_unstable();
+        let ms = |chance| quantile(&rtts, chance).map(|ns| ns / 1e6);
+        Some(Self {
+            replies: rtts.len() as u64,
+            median_ms: ms(0.5)?,
+            p95_ms: ms(0.95)?,
+            mean_ms: rtts.iter().sum::<u64>() as f64 / rtts.len() as f64 / 1e6,
+        })
+    }
+}
+
 /// Packets dropped at one place for one reason.
 #[derive(Clone, Debug, Serialize)]
 pub struct Drop {
@@ -235,6 +267,64 @@ fn quic_summaries(
     ends.into_iter().filter_map(one).collect()
 }
 
+/// Airtime of each station's data, both ways, in us.
+fn used_airtime(recorder: &Recorder) -> Vec<f64> {
+    recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect()
+}
+
+/// By station, of a run of which so many seconds were measured.
+fn station_summaries(
+    recorder: &Recorder,
+    names: &[String],
+    seconds: f64,
+) -> BTreeMap<String, StationSummary> {
+    let used = used_airtime(recorder);
+    let total: f64 = used.iter().sum();
+    let mut flows_of = vec![Vec::new(); names.len()];
+    for flow in &recorder.flows {
+        flow.station.into_iter().for_each(|station| flows_of[station].push(flow));
+    }
+    let station = |i: usize| {
+        let record = &recorder.stations[i];
+        let flows = || flows_of[i].iter();
+        let rtts = |protocol: Protocol| {
+            PingSummary::new(flows().flat_map(|f| f.rtts[protocol as usize].iter().copied()))
+        };
+        let (icmp, udp) = (rtts(Protocol::Icmp), rtts(Protocol::Udp));
+        let mean = |d: Direction| {
+            let (frames, ppdus) = (record.mpdus[d as usize], record.ppdus[d as usize]);
+            (ppdus > 0).then(|| frames as f64 / ppdus as f64)
+        };
+        let (tries, rates) = record.tries[Direction::Up as usize];
+        StationSummary {
+            goodput_mbps: mbps(flows().map(|f| f.bytes).sum(), seconds),
+            airtime_share: (total > 0.0).then(|| used[i] / total),
+            mean_aggregate: mean(Direction::Down).or(mean(Direction::Up)),
+            mean_aggregate_up: mean(Direction::Up),
+            mean_rate_up_mbps: (tries > 0).then(|| rates as f64 / tries as f64 / 1e6),
+            ping_median_ms: icmp.map(|p| p.median_ms),
+            ping_p95_ms: icmp.map(|p| p.p95_ms),
+            ping_mean_ms: icmp.map(|p| p.mean_ms),
+            udp_ping_median_ms: udp.map(|p| p.median_ms),
+            udp_ping_p95_ms: udp.map(|p| p.p95_ms),
+            airtime_tx_us: record.airtime[Direction::Down as usize].micros_f64(),
+            airtime_rx_us: record.airtime[Direction::Up as usize].micros_f64(),
+        }
+    };
+    names.iter().enumerate().map(|(i, name)| (name.clone(), station(i))).collect()
+}
+
+fn ping_summaries(recorder: &Recorder, names: &[String]) -> BTreeMap<String, PingSummary> {
+    let one = |(name, flow): (&String, &FlowRecord)| {
+        Some((name.clone(), PingSummary::new(flow.rtts.iter().flatten().copied())?))
+    };
+    names.iter().zip(&recorder.flows).filter_map(one).collect()
+}
+
+fn mbps(bytes: u64, seconds: f64) -> f64 {
+    bytes as f64 * 8.0 / 1e6 / seconds
+}
+
 /// Makes the summary of a run of which so much was `measured`.
 pub fn summarise(
     (seed, run): (u64, u64),
@@ -257,48 +347,9 @@ pub fn summarise(
     } = end;
     let quic = quic_summaries(recorder, names, quic);
     let seconds = measured.secs_f64();
-    let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6 / seconds;
-    let used: Vec<f64> =
-        recorder.stations.iter().map(|s| s.airtime.iter().copied().sum::<Duration>().micros_f64()).collect();
-    let total: f64 = used.iter().sum();
-    let mut flows_of = vec![Vec::new(); stations.len()];
-    for flow in &recorder.flows {
-        flow.station.into_iter().for_each(|station| flows_of[station].push(flow));
-    }
-    let station = |i: usize| {
-        let record = &recorder.stations[i];
-        let flows = || flows_of[i].iter();
-        let rtts = |protocol: Protocol| {
-            let all = flows().flat_map(|f| f.rtts[protocol as usize].iter().copied());
-            let mut rtts: Vec<u64> = all.collect();
-            rtts.sort_unstable();
-            let mean = (!rtts.is_empty()).then(|| rtts.iter().sum::<u64>() as f64 / rtts.len() as f64);
-            [quantile(&rtts, 0.5), quantile(&rtts, 0.95), mean].map(|ns| ns.map(|ns| ns / 1e6))
-        };
-        let [ping_median_ms, ping_p95_ms, ping_mean_ms] = rtts(Protocol::Icmp);
-        let [udp_ping_median_ms, udp_ping_p95_ms, _] = rtts(Protocol::Udp);
-        let mean = |d: Direction| {
-            let (frames, ppdus) = (record.mpdus[d as usize], record.ppdus[d as usize]);
-            (ppdus > 0).then(|| frames as f64 / ppdus as f64)
-        };
-        let (tries, rates) = record.tries[Direction::Up as usize];
-        StationSummary {
-            goodput_mbps: mbps(flows().map(|f| f.bytes).sum()),
-            airtime_share: (total > 0.0).then(|| used[i] / total),
-            mean_aggregate: mean(Direction::Down).or(mean(Direction::Up)),
-            mean_aggregate_up: mean(Direction::Up),
-            mean_rate_up_mbps: (tries > 0).then(|| rates as f64 / tries as f64 / 1e6),
-            ping_median_ms,
-            ping_p95_ms,
-            ping_mean_ms,
-            udp_ping_median_ms,
-            udp_ping_p95_ms,
-            airtime_tx_us: record.airtime[Direction::Down as usize].micros_f64(),
-            airtime_rx_us: record.airtime[Direction::Up as usize].micros_f64(),
-        }
-    };
+    let used = used_airtime(recorder);
     let flow = |flow: FlowId, info: &TcpInfo| FlowSummary {
-        goodput_mbps: mbps(recorder.flows[flow.index()].bytes),
+        goodput_mbps: mbps(recorder.flows[flow.index()].bytes, seconds),
         retransmissions: info.retrans_total,
         timeouts: info.timeouts,
         tlp_probes: info.tlp_probes,
@@ -337,7 +388,7 @@ pub fn summarise(
         run,
         seed,
         trace_hash: format!("{:016x}", recorder.trace_hash()),
-        goodput_total_mbps: mbps(recorder.flows.iter().map(|f| f.bytes).sum()),
+        goodput_total_mbps: mbps(recorder.flows.iter().map(|f| f.bytes).sum(), seconds),
         jain_airtime: jain(&used),
         mos,
         mos_flent_1_2,
@@ -345,8 +396,9 @@ pub fn summarise(
         page_load_s,
         web,
         quic,
-        stations: stations.iter().enumerate().map(|(i, name)| (name.clone(), station(i))).collect(),
+        stations: station_summaries(recorder, stations, seconds),
         flows,
+        pings: ping_summaries(recorder, names),
         sockets,
         drops: dropped.collect(),
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),
