@@ -18,10 +18,10 @@ pub const BETA_SCALE: u32 = 1024;
 // linux: net/ipv4/tcp_cubic.c BICTCP_HZ (6.1).
 const HZ_SHIFT: u32 = 10;
 /// The cube of that time, and the ten bits by which `bic_scale` is a fraction.
-const CUBE_SHIFT: u32 = 10 + 3 * HZ_SHIFT;
+pub const CUBE_SHIFT: u32 = 10 + 3 * HZ_SHIFT;
 /// Longest time from the origin that is told apart, in 2^-10 s: 256 s, or seven million segments.
 // deviation: Linux lets the cube overflow 64 bits - that would be reached after ten minutes without a loss.
-const MAX_OFFSET: u64 = 1 << 18;
+pub const MAX_OFFSET: u64 = 1 << 18;
 
 /// Parameters, under the names of the kernel module (`/sys/module/tcp_cubic/parameters`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

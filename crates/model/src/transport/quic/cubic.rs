@@ -1,7 +1,7 @@
 //! CUBIC in bytes, for one sender that behaves as several connections.
 // spec: congestion_control/cubic_bytes.cc (Chromium 62). The cubic itself is the one of TCP's controller.
 
-use crate::transport::cc::cubic::{height, time_to_rise};
+use crate::transport::cc::cubic::{CUBE_SHIFT, MAX_OFFSET, time_to_rise};
 use crate::vocabulary::{Duration, Instant};
 
 use super::MSS;
@@ -80,6 +80,19 @@ impl CubicBytes {
         cwnd * self.beta() / 1000
     }
 
+    /// The cubic at a time in 2^-10 s since the epoch.
+    // spec: cubic_bytes.cc CongestionWindowAfterAck (Chromium 62) - whole segments, as the option that refines them is off, and
+    // what is shifted is negative after the origin, as the one that mends this is off too: it is rounded away from zero there.
+    fn on_the_curve(&self, elapsed: u64) -> u64 {
+        let offset = elapsed.abs_diff(self.k).min(MAX_OFFSET);
+        let height = SCALE * offset * offset * offset;
+        if elapsed > self.k {
+            self.origin + height.div_ceil(1 << CUBE_SHIFT) * u64::from(MSS)
+        } else {
+            self.origin.saturating_sub((height >> CUBE_SHIFT) * u64::from(MSS))
+        }
+    }
+
     /// The window after so many bytes more were acknowledged.
     pub fn after_ack(&mut self, acked: u64, cwnd: u64, min_rtt: Duration, now: Instant) -> u64 {
         self.acked += acked;
@@ -96,9 +109,7 @@ impl CubicBytes {
             now
         });
         let elapsed = (((now + min_rtt - epoch).nanos() / 1_000) << 10) / 1_000_000;
-        // spec: cubic_bytes.cc (Chromium 62) - whole segments, as the option that refines them is off.
-        let delta = height(SCALE, elapsed.abs_diff(self.k)) * u64::from(MSS);
-        let target = if elapsed > self.k { self.origin + delta } else { self.origin.saturating_sub(delta) };
+        let target = self.on_the_curve(elapsed);
         // Never more than half of what was acknowledged.
         let target = target.min(cwnd + self.acked / 2);
         self.reno += self.reno_adds(self.acked);
@@ -173,6 +184,18 @@ mod tests {
         let cubic = |t: f64| (1000.0 - 0.4 * (7.21 - (t + 0.2)).powi(3)) as u64;
         let law: Vec<u64> = (0..6).map(|n| cubic(2.0 * f64::from(n))).collect();
         assert!(seen[1..].iter().zip(&law[1..]).all(|(a, b)| a.abs_diff(*b) <= 12), "{seen:?} {law:?}");
+    }
+
+    /// Around the origin in whole segments: rounded down before it, up after it, so that the first one comes at once.
+    #[test]
+    fn convex_growth_is_rounded_up() {
+        let c = CubicBytes { origin: 100 * M, k: 5_000, ..CubicBytes::new(2) };
+        // A height of one segment takes 1389 / 1024 s, cbrt(1 / 0.4), of two 1751, of ten 2993.
+        let segments = [2_006, 3_249, 3_610, 4_999, 5_000, 5_001, 6_389, 6_390, 6_750, 6_751, 7_993, 7_994]
+            .map(|elapsed| c.on_the_curve(elapsed) / M);
+        assert_eq!(segments, [90, 98, 99, 100, 100, 101, 101, 102, 102, 103, 110, 111]);
+        // 410 * 8192^3 / 2^40 is 205, and nothing is left to be rounded.
+        assert_eq!(c.on_the_curve(5_000 + 8_192), 305 * M);
     }
 
     #[test]
