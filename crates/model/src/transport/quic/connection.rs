@@ -178,7 +178,7 @@ impl Quic {
     /// Whether all that was sent over a long time is lost, by RFC 9002.
     // deviation: the packets must be lost by one acknowledgement, and in a row.
     fn is_persistent(&self) -> bool {
-        if self.config.timers.probes.is_some() || self.rtt.smoothed == Duration::ZERO {
+        if !self.timers.pto().is_some_and(|pto| pto.persistent) || self.rtt.smoothed == Duration::ZERO {
             return false;
         }
         let (Some(&first), Some(&last)) = (self.lost.first(), self.lost.last()) else { return false };
@@ -195,7 +195,7 @@ impl Quic {
         // runs from the newest packet of either side, not from the last time that the timer was set.
         let held = || {
             let since = self.largest_time.max(self.sent.last_in_flight());
-            (since + self.timers.probe_timeout(&self.rtt), Alarm::Probe)
+            (since + self.timers.handshake_probe_timeout(&self.rtt), Alarm::Probe)
         };
         let next = self.timers.next(&self.sent, &self.loss, &self.rtt);
         next.or_else(|| self.handshake.may_hold_up().then(held))
@@ -215,8 +215,15 @@ impl Quic {
                 self.forced = self.forced.max(1);
             }
             Alarm::Probe => {
-                self.counts.timeouts += u64::from(self.config.timers.probes.is_none());
                 self.forced = 1;
+                if let Some(pto) = self.timers.pto() {
+                    self.counts.timeouts += 1;
+                    if pto.skips {
+                        self.sent.skip(now);
+                    }
+                    // spec: rfc9002 6.2.4 - a probe is of what its timer was set for: the handshake while that is outstanding.
+                    self.again(1, |sent| sent.crypto);
+                }
                 if !self.has_content() {
                     self.again(1, |_| true);
                 }

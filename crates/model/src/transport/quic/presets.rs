@@ -9,7 +9,7 @@ use super::flow_control::FlowParams;
 use super::handshake::HandshakeParams;
 use super::loss::LossParams;
 use super::pacer::PacerParams;
-use super::timers::TimerParams;
+use super::timers::{ProbeTimeout, Repair, TimerParams};
 use super::window::{Growth, WindowParams};
 
 /// A preset.
@@ -52,7 +52,7 @@ const CHROMIUM39: QuicConfig = QuicConfig {
         prr: true,
     },
     loss: LossParams::CHROMIUM,
-    timers: TimerParams { probes: Some(2), max_ack_delay: Duration::from_millis(25) },
+    timers: TimerParams { repair: Repair::TailLossProbes(2), max_ack_delay: Duration::from_millis(25) },
     initial_rtt: Duration::from_millis(100),
     ack_delay_below_min: true,
     // spec: chromium/quic_stream_factory.cc, quic_flow_controller.h (Chromium 62).
@@ -116,6 +116,7 @@ impl Preset {
                     ..AckParams::TCP_ACKING
                 },
                 pacing: Some(PacerParams { lumpy: 2, ..PacerParams::CHROMIUM }),
+                timers: TimerParams { repair: Repair::ProbeTimeout(ProbeTimeout::QUICHE), ..base.timers },
                 handshake: HandshakeParams::TLS,
                 ..base
             },
@@ -139,7 +140,7 @@ impl Preset {
                     ..base.window
                 },
                 loss: LossParams::RFC9002,
-                timers: TimerParams { probes: None, max_ack_delay: Duration::from_millis(25) },
+                timers: TimerParams { repair: Repair::ProbeTimeout(ProbeTimeout::RFC9002), ..base.timers },
                 initial_rtt: Duration::from_millis(333),
                 ack_delay_below_min: false,
                 handshake: HandshakeParams::TLS,

@@ -42,6 +42,8 @@ pub struct SentPackets {
     /// Number of the first in the ring.
     first: u64,
     largest_observed: u64,
+    /// The oldest in flight, or the next one.
+    oldest: u64,
     in_flight: u64,
     in_flight_packets: u32,
     with_frames: u32,
@@ -60,6 +62,7 @@ impl Default for SentPackets {
             ring: VecDeque::new(),
             first: 1,
             largest_observed: 0,
+            oldest: 1,
             in_flight: 0,
             in_flight_packets: 0,
             with_frames: 0,
@@ -106,6 +109,11 @@ impl SentPackets {
     /// When the newest packet in flight was sent.
     pub fn last_in_flight(&self) -> Instant {
         self.last_in_flight
+    }
+
+    /// When the oldest packet in flight was sent.
+    pub fn oldest_in_flight(&self) -> Instant {
+        self.get(self.oldest).map_or(self.last_in_flight, |sent| sent.time)
     }
 
     /// When the newest part of the handshake was sent.
@@ -159,6 +167,19 @@ impl SentPackets {
             frames,
             again: None,
         });
+        self.pass_landed();
+    }
+
+    /// The next number is left out: no packet has it.
+    pub fn skip(&mut self, now: Instant) {
+        self.push(now, 0, Vec::new(), false);
+    }
+
+    /// The oldest in flight is looked for from where it was: what has landed does not fly again.
+    fn pass_landed(&mut self) {
+        while self.get(self.oldest).is_some_and(|sent| !sent.in_flight) {
+            self.oldest += 1;
+        }
     }
 
     /// The content of the next packet to be sent again, and that packet; it is to be sent now. One whose content has been
@@ -210,6 +231,7 @@ impl SentPackets {
         let bytes = sent.bytes;
         self.in_flight -= u64::from(bytes);
         self.in_flight_packets -= 1;
+        self.pass_landed();
         Some(bytes)
     }
 
@@ -338,6 +360,22 @@ mod tests {
         sent.send_again(1);
         ack(&mut sent, &[(1, 5)]);
         assert_eq!((sent.has_again(), sent.take_again()), (false, None));
+    }
+
+    #[test]
+    fn the_oldest_in_flight() {
+        let mut sent = ten();
+        let oldest = |sent: &SentPackets| (sent.oldest_in_flight().nanos(), sent.oldest);
+        assert_eq!(oldest(&sent), (0, 1));
+        ack(&mut sent, &[(2, 5)]);
+        assert_eq!(oldest(&sent), (0, 1));
+        sent.land(1);
+        assert_eq!(oldest(&sent), (4, 5));
+        ack(&mut sent, &[(1, 11)]);
+        assert_eq!(sent.oldest, 11);
+        sent.skip(Instant::from_nanos(20));
+        sent.push(Instant::from_nanos(30), 100, data(0), true);
+        assert_eq!((oldest(&sent), sent.next_number()), ((30, 12), 13));
     }
 
     #[test]

@@ -247,11 +247,36 @@ fn sends(end: &mut Quic, now: Instant) -> Vec<Datagram> {
     .collect()
 }
 
+/// Nothing comes from the server: times in ms between what its client sends.
+// spec: rfc9002 6.2.1, 6.2.2 - three times 333 ms, doubled each time. quiche: three times 100 ms.
+#[test]
+fn a_hello_without_an_answer_is_sent_again() {
+    let gaps = |preset: Preset| {
+        let mut client = Quic::new(preset.config(), Role::Client, true);
+        let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
+        client.connect(now);
+        assert_eq!(sends(&mut client, now).len(), 1);
+        [0; 4].map(|_| {
+            now = client.next_timer().expect("a timer");
+            client.on_timer(now);
+            let again = sends(&mut client, now);
+            assert!(again.len() == 1 && again[0].len == preset.config().packet, "{again:?}");
+            assert!(matches!(again[0].packet.frames[..], [QuicFrame::Crypto { step: 0, .. }]));
+            let gap = now - core::mem::replace(&mut last, now);
+            gap.nanos() / 1_000_000
+        })
+    };
+    assert_eq!(gaps(Preset::Rfc9002), [999, 1_998, 3_996, 7_992]);
+    assert_eq!(gaps(Preset::ChromiumNow), [300, 600, 1_200, 2_400]);
+    assert_eq!(gaps(Preset::Chromium39), [150, 300, 600, 1_200]);
+}
+
 /// The server has sent as much as it may, and what the client answers is lost: the client has nothing in flight, but only a
 /// full datagram from it lets the server go on.
 #[test]
 fn a_client_probes_while_the_server_may_not_send() {
-    for preset in [Preset::ChromiumNow, Preset::Rfc9002] {
+    // 20 ms, and 20 ms + 2 or 4 * 10 ms after it.
+    for (preset, probe_at) in [(Preset::ChromiumNow, 60), (Preset::Rfc9002, 80)] {
         let config = preset.config();
         let [mut client, mut server] = [Role::Client, Role::Server].map(|role| Quic::new(config, role, true));
         assert_eq!(client.next_timer(), None);
@@ -272,8 +297,7 @@ fn a_client_probes_while_the_server_may_not_send() {
             client.on_timer(now);
         };
         assert!(probe.packet.frames.contains(&QuicFrame::Ping) && probe.len == config.packet);
-        // 20 ms, and 3 * 20 ms + 25 ms after it.
-        assert_eq!(now.nanos(), 105_000_000);
+        assert_eq!(now.nanos(), probe_at * 1_000_000);
         while let Some(at) = server.next_timer() {
             now = now.max(at);
             server.on_timer(now);

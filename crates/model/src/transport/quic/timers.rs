@@ -11,16 +11,55 @@ use super::sent::SentPackets;
 /// How long a sender waits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TimerParams {
-    /// Tail-loss probes before a retransmission timeout; the probe timeout instead of both if none.
-    pub probes: Option<u32>,
+    /// What the timer does.
+    pub repair: Repair,
     /// The longest delay of an acknowledgement that the other end says it makes; part of the probe timeout.
     pub max_ack_delay: Duration,
+}
+
+/// What the timer does where no acknowledgement comes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Repair {
+    /// The handshake is sent again after one and a half round trips; for data so many tail-loss probes, then retransmission
+    /// timeouts.
+    TailLossProbes(u32),
+    /// Probes alone, for the handshake as for data.
+    ProbeTimeout(ProbeTimeout),
+}
+
+/// The probe timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ProbeTimeout {
+    /// It holds so many times the mean deviation.
+    pub deviations: u64,
+    /// The first one for data runs from the oldest packet in flight, and ends one and a half round trips after the newest at
+    /// the earliest; otherwise from the newest.
+    pub from_oldest: bool,
+    /// A packet number is left out before a probe, so that the gap makes its receiver answer at once.
+    pub skips: bool,
+    /// The window falls to its least when all that was sent over three of them is lost.
+    pub persistent: bool,
+    /// A client that does not know whether the server may send goes on doubling, whatever is acknowledged.
+    pub doubles_while_held: bool,
+}
+
+impl ProbeTimeout {
+    /// RFC 9002's.
+    // spec: rfc9002 6.2.1, 6.2.2.1, 7.6.
+    pub const RFC9002: Self =
+        Self { deviations: 4, from_oldest: false, skips: false, persistent: true, doubles_while_held: true };
+    /// Of Google's QUIC since it speaks the RFCs'.
+    // quiche: quic_constants.h kPtoRttvarMultiplier; quic_sent_packet_manager.cc GetRetransmissionTime, PostProcessNewlyAckedPackets;
+    // quic_connection.cc OnRetransmissionAlarm (f44fa9f) - a number is left out; nothing ever tells the window of a timeout or of
+    // a persistent congestion.
+    pub const QUICHE: Self =
+        Self { deviations: 2, from_oldest: true, skips: true, persistent: false, doubles_while_held: false };
 }
 
 /// What the timer stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Alarm {
-    /// The handshake is sent again.
+    /// The handshake is sent again, all of it.
     Handshake,
     /// Losses are looked for again.
     Loss,
@@ -63,6 +102,13 @@ impl Timers {
         if sent.in_flight_packets() == 0 {
             return None;
         }
+        let most = match self.params.repair {
+            Repair::TailLossProbes(most) => most,
+            Repair::ProbeTimeout(pto) => {
+                let probe = || (self.next_probe(&pto, sent, rtt), Alarm::Probe);
+                return Some(loss.timeout().map_or_else(probe, |at| (at, Alarm::Loss)));
+            }
+        };
         if sent.has_crypto() {
             return Some((sent.last_crypto() + self.handshake_delay(rtt), Alarm::Handshake));
         }
@@ -73,16 +119,26 @@ impl Timers {
             return None;
         }
         let last = sent.last_in_flight();
-        match self.params.probes {
-            None => Some((last + self.probe_timeout(rtt), Alarm::Probe)),
-            Some(most) if self.probes < most => {
-                Some((last + tail_delay(rtt, sent.in_flight_packets() > 1), Alarm::Probe))
-            }
-            Some(_) => {
-                let tail = tail_delay(rtt, sent.in_flight_packets() > 1);
-                Some((last + self.retransmission_timeout(rtt).max(tail), Alarm::Timeout))
-            }
+        let tail = tail_delay(rtt, sent.in_flight_packets() > 1);
+        if self.probes < most {
+            return Some((last + tail, Alarm::Probe));
         }
+        Some((last + self.retransmission_timeout(rtt).max(tail), Alarm::Timeout))
+    }
+
+    // spec: rfc9002 6.2.1 - from the newest packet of the handshake while one is outstanding, as data has no timer before the
+    // handshake is confirmed.
+    // quiche: quic_sent_packet_manager.cc GetRetransmissionTime (f44fa9f) - `from_oldest`.
+    fn next_probe(&self, pto: &ProbeTimeout, sent: &SentPackets, rtt: &Rtt) -> Instant {
+        if sent.has_crypto() {
+            return sent.last_crypto() + self.handshake_probe_timeout(rtt);
+        }
+        let timeout = self.probe_timeout(rtt);
+        let last = sent.last_in_flight();
+        if pto.from_oldest && self.probes == 0 {
+            return (sent.oldest_in_flight() + timeout).max(last + rtt.smoothed_or_initial() * 3 / 2);
+        }
+        last + timeout
     }
 
     // spec: quic_sent_packet_manager.cc GetCryptoRetransmissionDelay (Chromium 62).
@@ -97,22 +153,42 @@ impl Timers {
         (first.max(RTO.0) * (1 << self.timeouts.min(MAX_BACKOFF))).min(RTO.2)
     }
 
-    /// How long a probe waits.
-    // spec: rfc9002 6.2.1.
-    pub fn probe_timeout(&self, rtt: &Rtt) -> Duration {
-        let deviation = if rtt.smoothed == Duration::ZERO {
-            rtt.smoothed_or_initial() * 2
-        } else {
-            (rtt.deviation * 4).max(GRANULARITY)
-        };
-        (rtt.smoothed_or_initial() + deviation + self.params.max_ack_delay)
-            * (1 << self.probes.min(MAX_BACKOFF))
+    /// How long a probe for data waits.
+    fn probe_timeout(&self, rtt: &Rtt) -> Duration {
+        (self.interval(rtt) + self.params.max_ack_delay) * self.backoff()
+    }
+
+    /// How long a probe of the handshake waits: its packets are acknowledged without delay.
+    pub fn handshake_probe_timeout(&self, rtt: &Rtt) -> Duration {
+        self.interval(rtt) * self.backoff()
+    }
+
+    fn backoff(&self) -> u64 {
+        1 << self.probes.min(MAX_BACKOFF)
+    }
+
+    /// The probe timeout without the delay of acknowledgements.
+    // spec: rfc9002 6.2.1, 6.2.2 - three times the initial round-trip time before the first sample, by a deviation of half of it.
+    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - the same, whatever the number of deviations.
+    fn interval(&self, rtt: &Rtt) -> Duration {
+        if rtt.smoothed == Duration::ZERO {
+            return rtt.initial * 3;
+        }
+        rtt.smoothed + (rtt.deviation * self.pto().map_or(0, |pto| pto.deviations)).max(GRANULARITY)
+    }
+
+    /// The probe timeout's rules, where it is what repairs.
+    pub fn pto(&self) -> Option<ProbeTimeout> {
+        match self.params.repair {
+            Repair::ProbeTimeout(pto) => Some(pto),
+            Repair::TailLossProbes(_) => None,
+        }
     }
 
     /// All packets sent over this long, and lost, are a persistent congestion.
     // spec: rfc9002 7.6.1 - three probe timeouts without backoff.
     pub fn persistent(&self, rtt: &Rtt) -> Duration {
-        (rtt.smoothed + (rtt.deviation * 4).max(GRANULARITY) + self.params.max_ack_delay) * 3
+        (self.interval(rtt) + self.params.max_ack_delay) * 3
     }
 
     /// It has fired.
@@ -163,7 +239,7 @@ mod tests {
         timers.next(&sent, &loss, rtt).map(|(at, alarm)| (at.nanos() / 1_000_000, alarm))
     }
 
-    const CHROMIUM: TimerParams = TimerParams { probes: Some(2), max_ack_delay: ms(25) };
+    const CHROMIUM: TimerParams = TimerParams { repair: Repair::TailLossProbes(2), max_ack_delay: ms(25) };
 
     #[test]
     fn two_probes_then_timeouts_that_double() {
@@ -199,14 +275,54 @@ mod tests {
         assert_eq!(at[0], Some((12, Alarm::Handshake)));
     }
 
-    // spec: rfc9002 6.2.1 - srtt + max(4 rttvar, 1 ms) + max_ack_delay; 333 ms before the first sample make 999 ms.
+    fn by_probes(pto: ProbeTimeout) -> Timers {
+        Timers::new(TimerParams { repair: Repair::ProbeTimeout(pto), max_ack_delay: ms(25) })
+    }
+
+    /// Timers of three probes in a row, in ms.
+    fn three(pto: ProbeTimeout, rtt: &Rtt, frames: &[QuicFrame]) -> [u64; 3] {
+        let mut timers = by_probes(pto);
+        [0; 3].map(|_| {
+            let (at, alarm) = next(&timers, rtt, frames).expect("a timer");
+            assert_eq!(alarm, Alarm::Probe);
+            timers.fired(alarm);
+            at
+        })
+    }
+
+    // spec: rfc9002 6.2.1 - srtt + max(4 rttvar, 1 ms) + max_ack_delay; the handshake's has no max_ack_delay, and 333 ms before
+    // the first sample make 999 ms.
+    // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - two deviations; 100 ms make 300 ms.
     #[test]
-    fn the_probe_timeout_of_the_rfc() {
-        let mut timers = Timers::new(TimerParams { probes: None, max_ack_delay: ms(25) });
+    fn the_probe_timeout() {
+        let (rfc, quiche) = (ProbeTimeout::RFC9002, ProbeTimeout::QUICHE);
         let one = [QuicFrame::Ping];
-        assert_eq!(next(&timers, &RTT, &one), Some((37, Alarm::Probe)));
-        timers.fired(Alarm::Probe);
-        assert_eq!(next(&timers, &RTT, &one), Some((74, Alarm::Probe)));
-        assert_eq!(timers.persistent(&RTT), ms(111));
+        assert_eq!(three(rfc, &RTT, &one), [37, 74, 148]);
+        assert_eq!(three(quiche, &RTT, &one), [35, 70, 140]);
+        let hello = [QuicFrame::Crypto { step: 0, offset: 0, len: 280, of: 280 }];
+        assert_eq!(three(rfc, &Rtt::new(ms(333)), &hello), [999, 1_998, 3_996]);
+        assert_eq!(three(quiche, &Rtt::INITIAL, &hello), [300, 600, 1_200]);
+        assert_eq!(three(rfc, &RTT, &hello), [12, 24, 48]);
+        assert_eq!(three(quiche, &RTT, &hello), [10, 20, 40]);
+        assert_eq!(by_probes(rfc).persistent(&RTT), ms(111));
+    }
+
+    /// Packets at 0 and at the time given: from the oldest, but one and a half round trips after the newest; then from that.
+    #[test]
+    fn the_first_probe_may_run_from_the_oldest_packet() {
+        let at = |pto, newest: u64, fired: u32| {
+            let mut sent = SentPackets::default();
+            for at in [0, newest] {
+                sent.push(Instant::ZERO + ms(at), 100, vec![QuicFrame::Ping], true);
+            }
+            let mut timers = by_probes(pto);
+            (0..fired).for_each(|_| timers.fired(Alarm::Probe));
+            let next = timers.next(&sent, &Loss::new(LossParams::CHROMIUM), &RTT);
+            next.expect("a timer").0.nanos() / 1_000_000
+        };
+        let (rfc, quiche) = (ProbeTimeout::RFC9002, ProbeTimeout::QUICHE);
+        assert_eq!([0, 20, 30].map(|newest| at(rfc, newest, 0)), [37, 57, 67]);
+        assert_eq!([0, 20, 30].map(|newest| at(quiche, newest, 0)), [35, 35, 42]);
+        assert_eq!([0, 20, 30].map(|newest| at(quiche, newest, 1)), [70, 90, 100]);
     }
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use stillair_model::app::Page;
+use stillair_model::transport::quic::timers::Repair;
 use stillair_model::transport::quic::{HostCost, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
@@ -106,7 +107,20 @@ fn parts(c: &QuicConfig) -> Value {
             "least_ns": c.loss.least.nanos(),
             "by_time_always": c.loss.time,
         },
-        "tail_loss_probes": c.timers.probes,
+        "tail_loss_probes": match c.timers.repair {
+            Repair::TailLossProbes(most) => Some(most),
+            Repair::ProbeTimeout(_) => None,
+        },
+        "probe_timeout": match c.timers.repair {
+            Repair::TailLossProbes(_) => None,
+            Repair::ProbeTimeout(p) => Some(json!({
+                "deviations": p.deviations,
+                "first_from_oldest": p.from_oldest,
+                "skips_a_number": p.skips,
+                "persistent_congestion": p.persistent,
+                "doubles_while_held": p.doubles_while_held,
+            })),
+        },
         "initial_rtt_ns": c.initial_rtt.nanos(),
         "client_windows_bytes": [c.client_flow.stream, c.client_flow.connection],
         "server_windows_bytes": [c.server_flow.stream, c.server_flow.connection],

@@ -94,7 +94,11 @@ impl Quic {
                     self.window.on_timeout();
                 }
             }
-            self.timers.reset();
+            // spec: rfc9002 6.2.1 - a client that may be holding the server up goes on doubling.
+            if !(self.handshake.may_hold_up() && self.timers.pto().is_some_and(|pto| pto.doubles_while_held))
+            {
+                self.timers.reset();
+            }
         }
     }
 }
