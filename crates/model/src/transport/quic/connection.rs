@@ -140,10 +140,17 @@ impl Quic {
     /// Looks for losses; what was lost is to be sent again.
     fn detect_losses(&mut self, now: Instant) {
         self.lost.clear();
-        self.loss.detect(&self.sent, now, &self.rtt, self.newly, &mut self.lost);
+        // spec: rfc9002 A.10 - measured from the newest packet that was ever acknowledged; Chromium 62 takes the newest of the
+        // last acknowledgement.
+        // quiche: congestion_control/uber_loss_algorithm.cc DetectLosses (f44fa9f) - as the RFC.
+        let newest = if self.config.loss.time { self.sent.largest_observed() } else { self.newly };
+        self.loss.detect(&self.sent, now, &self.rtt, newest, &mut self.lost);
         self.counts.lost += self.lost.len() as u64;
         for i in 0..self.lost.len() {
             let number = self.lost[i];
+            if self.config.loss.adaptive {
+                self.sent.remember_lost(number);
+            }
             self.sent.send_again(number);
             self.tell(StackEvent::Lost { number });
         }

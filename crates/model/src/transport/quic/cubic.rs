@@ -1,5 +1,6 @@
 //! CUBIC in bytes, for one sender that behaves as several connections.
 // spec: congestion_control/cubic_bytes.cc (Chromium 62). The cubic itself is the one of TCP's controller.
+// quiche: congestion_control/cubic_bytes.cc (f44fa9f) - `CubicRules::QUICHE`.
 
 use crate::transport::cc::cubic::{CUBE_SHIFT, MAX_OFFSET, time_to_rise};
 use crate::vocabulary::{Duration, Instant};
@@ -12,12 +13,32 @@ const SCALE: u64 = 410;
 const BETA: u64 = 700;
 /// What is left of the remembered maximum if it was not reached again, in thousandths.
 const BETA_LAST_MAX: u64 = 850;
-/// While the window stays the same, one computation in this time is enough.
-const INTERVAL: Duration = Duration::from_millis(30);
+
+/// What of the law has changed since 2017.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CubicRules {
+    /// While the window stays the same, one computation in this time is enough.
+    pub interval: Option<Duration>,
+    /// The curve is in bytes; otherwise in whole segments, rounded down before its origin and up after it.
+    pub bytes: bool,
+    /// What is left of the remembered maximum is that of several connections of which one lost, and a window that is a segment
+    /// short has reached it.
+    pub mild: bool,
+}
+
+impl CubicRules {
+    /// Of Chromium 62, where what changed later was an option.
+    // spec: cubic_bytes.cc (Chromium 62) - MaxCubicTimeInterval is 30 ms; whole segments, and what is shifted is negative
+    // after the origin, as the option that mends this is off too: it is rounded away from zero there.
+    pub const CHROMIUM: Self = Self { interval: Some(Duration::from_millis(30)), bytes: false, mild: false };
+    /// Today's.
+    pub const QUICHE: Self = Self { interval: None, bytes: true, mild: true };
+}
 
 /// The cubic law of one sender.
 #[derive(Clone, Copy, Debug)]
 pub struct CubicBytes {
+    rules: CubicRules,
     /// Connections that it behaves as.
     connections: u64,
     epoch: Option<Instant>,
@@ -35,8 +56,9 @@ pub struct CubicBytes {
 
 impl CubicBytes {
     /// A sender that behaves as so many connections.
-    pub fn new(connections: u64) -> Self {
+    pub fn new(connections: u64, rules: CubicRules) -> Self {
         Self {
+            rules,
             connections,
             epoch: None,
             last_update: Instant::ZERO,
@@ -52,7 +74,12 @@ impl CubicBytes {
 
     /// What is left of the window after a loss, in thousandths: of several connections one alone loses.
     pub fn beta(&self) -> u64 {
-        ((self.connections - 1) * 1000 + BETA) / self.connections
+        self.of_several(BETA)
+    }
+
+    /// What one connection of several leaves, where alone it would leave this, in thousandths.
+    fn of_several(&self, alone: u64) -> u64 {
+        ((self.connections - 1) * 1000 + alone) / self.connections
     }
 
     /// How much so many Reno connections add for so many bytes acknowledged of their window.
@@ -64,7 +91,7 @@ impl CubicBytes {
 
     /// A timeout: all is forgotten.
     pub fn reset(&mut self) {
-        *self = Self::new(self.connections);
+        *self = Self::new(self.connections, self.rules);
     }
 
     /// The window did not limit the sender: the curve stands still.
@@ -75,17 +102,23 @@ impl CubicBytes {
     /// The window after a loss.
     // deviation: products are exact here, where Chromium rounds to a float's 24 bits - by a byte at most.
     pub fn after_loss(&mut self, cwnd: u64) -> u64 {
-        self.last_max = if cwnd < self.last_max { cwnd * BETA_LAST_MAX / 1000 } else { cwnd };
+        let (beta, short) = match self.rules.mild {
+            true => (self.of_several(BETA_LAST_MAX), u64::from(MSS)),
+            false => (BETA_LAST_MAX, 0),
+        };
+        self.last_max = if cwnd + short < self.last_max { cwnd * beta / 1000 } else { cwnd };
         self.epoch = None;
         cwnd * self.beta() / 1000
     }
 
     /// The cubic at a time in 2^-10 s since the epoch.
-    // spec: cubic_bytes.cc CongestionWindowAfterAck (Chromium 62) - whole segments, as the option that refines them is off, and
-    // what is shifted is negative after the origin, as the one that mends this is off too: it is rounded away from zero there.
     fn on_the_curve(&self, elapsed: u64) -> u64 {
         let offset = elapsed.abs_diff(self.k).min(MAX_OFFSET);
         let height = SCALE * offset * offset * offset;
+        if self.rules.bytes {
+            let delta = ((u128::from(height) * u128::from(MSS)) >> CUBE_SHIFT) as u64;
+            return if elapsed > self.k { self.origin + delta } else { self.origin.saturating_sub(delta) };
+        }
         if elapsed > self.k {
             self.origin + height.div_ceil(1 << CUBE_SHIFT) * u64::from(MSS)
         } else {
@@ -96,7 +129,7 @@ impl CubicBytes {
     /// The window after so many bytes more were acknowledged.
     pub fn after_ack(&mut self, acked: u64, cwnd: u64, min_rtt: Duration, now: Instant) -> u64 {
         self.acked += acked;
-        if self.last_cwnd == cwnd && now - self.last_update <= INTERVAL {
+        if self.last_cwnd == cwnd && self.rules.interval.is_some_and(|most| now - self.last_update <= most) {
             return self.last_target.max(self.reno);
         }
         (self.last_cwnd, self.last_update) = (cwnd, now);
@@ -132,28 +165,46 @@ mod tests {
     /// beta is 0.85 for two connections and alpha 0.973 segments a round trip.
     #[test]
     fn two_connections() {
-        let mut two = CubicBytes::new(2);
-        assert_eq!((CubicBytes::new(1).beta(), two.beta(), CubicBytes::new(5).beta()), (700, 850, 940));
+        let mut two = CubicBytes::new(2, CubicRules::CHROMIUM);
+        assert_eq!(
+            (
+                CubicBytes::new(1, CubicRules::CHROMIUM).beta(),
+                two.beta(),
+                CubicBytes::new(5, CubicRules::CHROMIUM).beta()
+            ),
+            (700, 850, 940)
+        );
         two.reno = 1_000 * M;
         assert_eq!(two.reno_adds(1_000 * M), 1_420, "0.973 of 1460");
-        let mut one = CubicBytes::new(1);
+        let mut one = CubicBytes::new(1, CubicRules::CHROMIUM);
         one.reno = 1_000 * M;
         assert_eq!(one.reno_adds(1_000 * M), 772, "0.529 of 1460");
     }
 
     #[test]
     fn losses_and_the_remembered_maximum() {
-        let mut c = CubicBytes::new(2);
+        let mut c = CubicBytes::new(2, CubicRules::CHROMIUM);
         assert_eq!((c.after_loss(100 * M), c.last_max), (85 * M, 100 * M));
         // The second loss comes before the old maximum is reached: room is made for others.
         assert_eq!((c.after_loss(90 * M), c.last_max), (90 * M * 850 / 1000, 90 * M * 850 / 1000));
+    }
+
+    // quiche: cubic_bytes.cc CongestionWindowAfterPacketLoss (f44fa9f) - 0.925 for two, if a segment more than short of it.
+    #[test]
+    fn todays_losses_and_the_remembered_maximum() {
+        let after = |cwnd: u64| {
+            let mut c = CubicBytes { last_max: 100 * M, ..CubicBytes::new(2, CubicRules::QUICHE) };
+            (c.after_loss(cwnd), c.last_max)
+        };
+        assert_eq!(after(99 * M), (99 * M * 850 / 1000, 99 * M));
+        assert_eq!(after(99 * M - 1), ((99 * M - 1) * 850 / 1000, (99 * M - 1) * 925 / 1000));
     }
 
     /// The window in segments by the second after a loss at 1000, with a round trip of 10 ms. As cubic of RFC 9438 from 850:
     /// K = cbrt(150 / 0.4) = 7.2 s.
     #[test]
     fn the_curve_after_a_loss() {
-        let mut c = CubicBytes::new(2);
+        let mut c = CubicBytes::new(2, CubicRules::CHROMIUM);
         let mut cwnd = c.after_loss(1_000 * M);
         let mut seen = Vec::new();
         for round in 0..1_000_u64 {
@@ -172,7 +223,7 @@ mod tests {
         let reno: Vec<u64> = (0..10).map(|s| 850 + 97 * s).collect();
         assert!(seen.iter().zip(&reno).all(|(a, b)| a.abs_diff(*b) <= 3), "{seen:?} {reno:?}");
         // With a round trip of 200 ms the cubic does.
-        let mut c = CubicBytes::new(2);
+        let mut c = CubicBytes::new(2, CubicRules::CHROMIUM);
         let mut cwnd = c.after_loss(1_000 * M);
         let mut seen = Vec::new();
         for step in 0..1_200_u64 {
@@ -189,22 +240,32 @@ mod tests {
     /// Around the origin in whole segments: rounded down before it, up after it, so that the first one comes at once.
     #[test]
     fn convex_growth_is_rounded_up() {
-        let c = CubicBytes { origin: 100 * M, k: 5_000, ..CubicBytes::new(2) };
+        let c = CubicBytes { origin: 100 * M, k: 5_000, ..CubicBytes::new(2, CubicRules::CHROMIUM) };
         // A height of one segment takes 1389 / 1024 s, cbrt(1 / 0.4), of two 1751, of ten 2993.
         let segments = [2_006, 3_249, 3_610, 4_999, 5_000, 5_001, 6_389, 6_390, 6_750, 6_751, 7_993, 7_994]
             .map(|elapsed| c.on_the_curve(elapsed) / M);
         assert_eq!(segments, [90, 98, 99, 100, 100, 101, 101, 102, 102, 103, 110, 111]);
+        // Today's is in bytes: the first of them after 123 / 1024 s, half a segment after 1103.
+        let now = CubicBytes { rules: CubicRules::QUICHE, ..c };
+        let bytes =
+            [3_610, 4_878, 5_000, 5_001, 5_122, 5_123, 6_103, 6_390].map(|at| now.on_the_curve(at) as i64);
+        assert_eq!(bytes.map(|at| at - 100 * M as i64), [-1_462, 0, 0, 0, 0, 1, 730, 1_462]);
         // 410 * 8192^3 / 2^40 is 205, and nothing is left to be rounded.
         assert_eq!(c.on_the_curve(5_000 + 8_192), 305 * M);
     }
 
     #[test]
     fn an_unchanged_window_is_looked_at_every_30_ms() {
-        let mut c = CubicBytes::new(2);
+        let mut c = CubicBytes::new(2, CubicRules::CHROMIUM);
         let first = c.after_ack(M, 100 * M, Duration::from_millis(10), ms(100));
         assert_eq!(c.after_ack(M, 100 * M, Duration::from_millis(10), ms(130)), first);
         assert_eq!(c.acked, M);
         c.after_ack(M, 100 * M, Duration::from_millis(10), ms(131));
+        assert_eq!(c.acked, 0);
+        // Today's is looked at with every acknowledgement.
+        let mut c = CubicBytes::new(2, CubicRules::QUICHE);
+        c.after_ack(M, 100 * M, Duration::from_millis(10), ms(100));
+        c.after_ack(M, 100 * M, Duration::from_millis(10), ms(100));
         assert_eq!(c.acked, 0);
     }
 }

@@ -1,5 +1,6 @@
 //! Loss detection: by packets acknowledged after a lost one, and by time.
 // spec: congestion_control/general_loss_algorithm.cc (Chromium 62); rfc9002 6.1 with `time`.
+// quiche: congestion_control/general_loss_algorithm.cc DetectLosses (f44fa9f) - `LossParams::QUICHE`.
 
 use crate::vocabulary::{Duration, Instant};
 
@@ -18,26 +19,65 @@ pub struct LossParams {
     /// The rule by time holds always; otherwise only when the newest packet was acknowledged (early retransmit), and beside it
     /// the rule that what was sent a smoothed round trip before an acknowledged packet is lost.
     pub time: bool,
+    /// The round trip is the longer of the newest sample and the smoothed one before it, not the one that holds it.
+    pub previous: bool,
+    /// A packet that comes after it was declared lost raises `packets`, so that it would not have been.
+    pub adaptive: bool,
 }
 
 impl LossParams {
     /// Chromium's: three packets, and early retransmit after 1.25 round trips.
-    pub const CHROMIUM: Self = Self { packets: 3, eighths: 10, least: Duration::from_millis(5), time: false };
+    pub const CHROMIUM: Self = Self {
+        packets: 3,
+        eighths: 10,
+        least: Duration::from_millis(5),
+        time: false,
+        previous: true,
+        adaptive: false,
+    };
     /// RFC 9002's: three packets, 9/8 of a round trip.
-    pub const RFC9002: Self = Self { packets: 3, eighths: 9, least: Duration::from_millis(1), time: true };
+    pub const RFC9002: Self = Self {
+        packets: 3,
+        eighths: 9,
+        least: Duration::from_millis(1),
+        time: true,
+        previous: false,
+        adaptive: false,
+    };
+    /// Today's of Google's QUIC: three packets, more if that was wrong, and always 5/4 of a round trip of 1 ms at least.
+    // quiche: quic_constants.h kDefaultLossDelayShift, kAlarmGranularity; general_loss_algorithm.h (f44fa9f) - the threshold
+    // adapts unless a connection option turns that off, the time does not.
+    pub const QUICHE: Self = Self {
+        packets: 3,
+        eighths: 10,
+        least: Duration::from_micros(1_250),
+        time: true,
+        previous: true,
+        adaptive: true,
+    };
 }
 
 /// Finds losses, and says when to look again.
 #[derive(Clone, Debug)]
 pub struct Loss {
     params: LossParams,
+    /// Packets after a lost one that show it, as they are now.
+    packets: u64,
     timeout: Option<Instant>,
 }
 
 impl Loss {
     /// Nothing lost yet.
     pub fn new(params: LossParams) -> Self {
-        Self { params, timeout: None }
+        Self { params, packets: params.packets, timeout: None }
+    }
+
+    /// A packet that was declared lost has come, though this many later ones had been acknowledged before.
+    // quiche: congestion_control/general_loss_algorithm.cc SpuriousLossDetected (f44fa9f).
+    pub fn on_reordered(&mut self, by: u64) {
+        if self.params.adaptive {
+            self.packets = self.packets.max(by + 1);
+        }
     }
 
     /// When packets will be lost by time.
@@ -50,14 +90,14 @@ impl Loss {
     pub fn detect(&mut self, sent: &SentPackets, now: Instant, rtt: &Rtt, newly: u64, lost: &mut Vec<u64>) {
         self.timeout = None;
         let Some(newest) = sent.get(newly) else { return };
-        let longest = if self.params.time { rtt.smoothed } else { rtt.previous }.max(rtt.latest);
+        let longest = if self.params.previous { rtt.previous } else { rtt.smoothed }.max(rtt.latest);
         let delay = (longest * self.params.eighths / 8).max(self.params.least);
         let last_acked = newly + 1 == sent.next_number();
-        for (number, packet) in sent.iter().take_while(|(n, _)| *n <= newly) {
+        for (number, packet) in sent.iter_in_flight().take_while(|(n, _)| *n <= newly) {
             if !packet.in_flight {
                 continue;
             }
-            if newly - number >= self.params.packets {
+            if newly - number >= self.packets {
                 lost.push(number);
             } else if self.params.time || (last_acked && !packet.frames.is_empty()) {
                 let when = packet.time + delay;
@@ -119,6 +159,32 @@ mod tests {
         let c = LossParams::CHROMIUM;
         assert_eq!(detect(c, &[0, 8, 9, 9], &[2], 16), (vec![], None));
         assert_eq!(detect(c, &[0, 9, 9, 9], &[2], 17), (vec![1], None));
+    }
+
+    #[test]
+    fn todays_chromium_waits_five_quarters_whatever_came_last() {
+        let q = LossParams::QUICHE;
+        assert_eq!(detect(q, &[0, 1, 2, 3], &[2], 8), (vec![], Some(10)));
+        assert_eq!(detect(q, &[0, 1, 2, 3], &[2], 10), (vec![1], None));
+        assert_eq!(detect(q, &[0, 1, 2, 3, 4], &[4], 5), (vec![1], Some(11)));
+    }
+
+    /// Packets 1 to 20 at once, of which 10 is acknowledged: how many are lost after one that was had come so much later.
+    #[test]
+    fn packets_out_of_order_raise_the_threshold() {
+        let lost = |params: LossParams, by: &[u64]| {
+            let mut sent = SentPackets::default();
+            (0..20).for_each(|_| sent.push(ms(0), 100, vec![QuicFrame::Ping], true));
+            sent.acknowledge(&[(10, 11)], |_, _| ());
+            let d = Duration::from_millis(8);
+            let rtt = Rtt { latest: d, smoothed: d, previous: d, ..Rtt::default() };
+            let (mut loss, mut lost) = (Loss::new(params), Vec::new());
+            by.iter().for_each(|&by| loss.on_reordered(by));
+            loss.detect(&sent, ms(1), &rtt, 10, &mut lost);
+            lost.len()
+        };
+        assert_eq!([&[][..], &[3], &[5, 4], &[9]].map(|by| lost(LossParams::QUICHE, by)), [7, 6, 4, 0]);
+        assert_eq!(lost(LossParams::RFC9002, &[5]), 7);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl PacerParams {
 // spec: pacing_sender.cc (quiche, 2019) - a lump is a quarter of the window at most.
 const LUMPS_IN_WINDOW: u64 = 4;
 /// Below this rate packets are not sent together.
-// spec: pacing_sender.cc (quiche, 2019) - 1.2 Mbit/s; here in bytes a second.
+// quiche: pacing_sender.cc OnPacketSent (f44fa9f) - 1.2 Mbit/s of window per round trip, not of pacing; here in bytes a second.
 const LUMPY_RATE: u64 = 150_000;
 
 /// A pacer at work.
@@ -84,8 +84,7 @@ impl Pacer {
     /// Bytes a second.
     pub fn rate(&self, pace: &Pace) -> u64 {
         let gain = if pace.slow_start { self.params.gain_slow_start } else { self.params.gain };
-        let rtt = u128::from(pace.srtt.nanos().max(1));
-        (u128::from(pace.cwnd) * u128::from(gain) * 10_000_000 / rtt) as u64
+        window_rate(pace, gain)
     }
 
     /// Whether a packet may be sent now; if not, the alarm is set.
@@ -119,7 +118,7 @@ impl Pacer {
         let rate = self.rate(pace).max(1);
         let delay = Duration::from_nanos((u128::from(bytes) * 1_000_000_000 / u128::from(rate)) as u64);
         if self.params.lumpy > 1 {
-            self.by_lumps(now, bytes, delay, rate, pace);
+            self.by_lumps(now, bytes, delay, pace);
         } else {
             self.one_by_one(now, delay);
         }
@@ -142,11 +141,11 @@ impl Pacer {
     }
 
     // spec: pacing_sender.cc OnPacketSent (quiche, 2019 and later).
-    fn by_lumps(&mut self, now: Instant, bytes: u64, delay: Duration, rate: u64, pace: &Pace) {
+    fn by_lumps(&mut self, now: Instant, bytes: u64, delay: Duration, pace: &Pace) {
         if !self.limited || self.lump == 0 {
             let most = pace.cwnd / (LUMPS_IN_WINDOW * u64::from(MSS));
             self.lump = self.params.lumpy.min(most.max(1) as u32);
-            if rate < LUMPY_RATE || pace.in_flight + bytes >= pace.cwnd {
+            if window_rate(pace, 100) < LUMPY_RATE || pace.in_flight + bytes >= pace.cwnd {
                 self.lump = 1;
             }
         }
@@ -177,6 +176,12 @@ impl Pacer {
     pub fn cancel(&mut self) {
         self.alarm = None;
     }
+}
+
+/// So many percent of the window in a round trip, in bytes a second.
+fn window_rate(pace: &Pace, percent: u32) -> u64 {
+    let rtt = u128::from(pace.srtt.nanos().max(1));
+    (u128::from(pace.cwnd) * u128::from(percent) * 10_000_000 / rtt) as u64
 }
 
 #[cfg(test)]

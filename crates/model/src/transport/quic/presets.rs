@@ -5,6 +5,7 @@ use crate::vocabulary::Duration;
 use super::MSS;
 use super::ack_policy::{AckParams, Decimation};
 use super::config::QuicConfig;
+use super::cubic::CubicRules;
 use super::flow_control::FlowParams;
 use super::handshake::HandshakeParams;
 use super::loss::LossParams;
@@ -43,6 +44,7 @@ const CHROMIUM39: QuicConfig = QuicConfig {
     pacing: Some(PacerParams::CHROMIUM),
     window: WindowParams {
         growth: Growth::Cubic,
+        cubic: CubicRules::CHROMIUM,
         connections: 2,
         mss: MSS,
         initial: 32 * MSS as u64,
@@ -102,8 +104,11 @@ impl Preset {
             Self::Bquic39 => QuicConfig { ack: AckParams::ACK_DECIMATION, pacing: None, ..base },
             Self::Bquic39Ack => QuicConfig { ack: AckParams::ACK_DECIMATION, ..base },
             Self::Bquic39Nopace => QuicConfig { pacing: None, ..base },
-            // spec: quic_received_packet_manager.cc, pacing_sender.cc, quic_constants.h (quiche, 2025) - decimation always on,
-            // delayed by 1 ms at least; lumps of two; packets of 1250 bytes.
+            // quiche: quic_received_packet_manager.cc GetMaxAckDelay, pacing_sender.cc OnPacketSent, quic_constants.h (f44fa9f) -
+            // decimation always on, delayed by 1 ms at least; lumps of two; packets of 1250 bytes.
+            // quiche: congestion_control/rtt_stats.cc UpdateRtt (f44fa9f) - a delay that leaves less than the least round trip is
+            // not believed.
+            // deviation: a connection on which five timeouts come in a row is not closed.
             Self::ChromiumNow => QuicConfig {
                 packet: 1_250,
                 ack: AckParams {
@@ -116,7 +121,10 @@ impl Preset {
                     ..AckParams::TCP_ACKING
                 },
                 pacing: Some(PacerParams { lumpy: 2, ..PacerParams::CHROMIUM }),
+                window: WindowParams { cubic: CubicRules::QUICHE, ..base.window },
+                loss: LossParams::QUICHE,
                 timers: TimerParams { repair: Repair::ProbeTimeout(ProbeTimeout::QUICHE), ..base.timers },
+                ack_delay_below_min: false,
                 handshake: HandshakeParams::TLS,
                 ..base
             },

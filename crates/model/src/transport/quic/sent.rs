@@ -24,6 +24,8 @@ pub struct Sent {
     pub frames: Vec<QuicFrame>,
     /// The packet that its content was sent in again.
     again: Option<u64>,
+    /// It was declared lost, and this was the next number then.
+    lost: Option<u64>,
 }
 
 /// What an acknowledgement has done.
@@ -33,6 +35,8 @@ pub struct Acked {
     pub largest: Option<u64>,
     /// Packets acknowledged that had been declared lost.
     pub spurious: u64,
+    /// By how many the numbers of such packets were below the newest that had been acknowledged before, at most.
+    pub reordered: u64,
 }
 
 /// The packets of one sender, by their numbers.
@@ -131,6 +135,11 @@ impl SentPackets {
         (self.first..).zip(&self.ring)
     }
 
+    /// Those from the oldest in flight on, with their numbers.
+    pub fn iter_in_flight(&self) -> impl Iterator<Item = (u64, &Sent)> {
+        (self.oldest..).zip(self.ring.range((self.oldest - self.first) as usize..))
+    }
+
     /// A list for the frames of the next packet, empty.
     pub fn frames(&mut self) -> Vec<QuicFrame> {
         self.pool.pop().unwrap_or_default()
@@ -166,6 +175,7 @@ impl SentPackets {
             queued: false,
             frames,
             again: None,
+            lost: None,
         });
         self.pass_landed();
     }
@@ -222,6 +232,16 @@ impl SentPackets {
         }
     }
 
+    /// The packet is declared lost. Until something is acknowledged that is sent from now on it is not forgotten, as it may be
+    /// late only.
+    // quiche: quic_unacked_packet_map.cc IsPacketUsefulForRetransmittableData (f44fa9f) - a round trip more.
+    pub fn remember_lost(&mut self, number: u64) {
+        let next = self.next_number();
+        if let Some(sent) = self.at(number) {
+            sent.lost = Some(next);
+        }
+    }
+
     /// The packet is not in flight any more; returns its bytes if it was.
     pub fn land(&mut self, number: u64) -> Option<u32> {
         let sent = self.at(number)?;
@@ -247,6 +267,10 @@ impl SentPackets {
                 }
                 done.largest = Some(number);
                 let (counted, again) = (sent.in_flight, sent.again);
+                if sent.lost.take().is_some() {
+                    // What this acknowledgement names above it is no news from before.
+                    done.reordered = done.reordered.max(self.largest_observed.saturating_sub(number));
+                }
                 match self.land(number) {
                     Some(bytes) => landed(number, bytes),
                     None => done.spurious += u64::from(counted || again.is_some()),
@@ -283,7 +307,8 @@ impl SentPackets {
     // without anything to send again.
     pub fn forget_done(&mut self) {
         while let Some(sent) = self.ring.front() {
-            if self.first > self.largest_observed || sent.in_flight || !sent.frames.is_empty() {
+            let late = sent.lost.is_some_and(|next| next > self.largest_observed);
+            if self.first > self.largest_observed || sent.in_flight || !sent.frames.is_empty() || late {
                 break;
             }
             self.ring.pop_front();
@@ -324,7 +349,7 @@ mod tests {
         let mut sent = ten();
         assert_eq!((sent.in_flight(), sent.in_flight_packets(), sent.next_number()), (1_000, 10, 11));
         let (landed, done) = ack(&mut sent, &[(5, 7), (1, 3)]);
-        assert_eq!((landed, done), (vec![1, 2, 5, 6], Acked { largest: Some(6), spurious: 0 }));
+        assert_eq!((landed, done), (vec![1, 2, 5, 6], Acked { largest: Some(6), ..Acked::default() }));
         assert_eq!((sent.least(), sent.in_flight()), (3, 600));
         let (landed, done) = ack(&mut sent, &[(5, 8), (1, 3)]);
         assert_eq!((landed, done.largest), (vec![7], Some(7)));
@@ -350,6 +375,30 @@ mod tests {
         sent.send_again(11);
         assert!(!sent.has_again());
         assert_eq!(sent.in_flight(), 700);
+    }
+
+    /// One that is late is known until something is acknowledged that was sent after it was declared lost.
+    #[test]
+    fn a_lost_packet_may_be_late() {
+        let lost = || {
+            let mut sent = ten();
+            ack(&mut sent, &[(2, 5)]);
+            sent.remember_lost(1);
+            sent.land(1);
+            sent.send_again(1);
+            let (_, frames) = sent.take_again().expect("one");
+            sent.push(Instant::from_nanos(20), 100, frames, true);
+            ack(&mut sent, &[(2, 8)]);
+            sent
+        };
+        let mut sent = lost();
+        assert_eq!(sent.least(), 1);
+        // Up to 7 had been acknowledged before.
+        let (landed, done) = ack(&mut sent, &[(1, 9)]);
+        assert_eq!((landed, done.reordered, done.spurious, sent.least()), (vec![8], 6, 1, 9));
+        let mut sent = lost();
+        ack(&mut sent, &[(2, 12)]);
+        assert_eq!((ack(&mut sent, &[(1, 12)]).1.reordered, sent.least()), (0, 12));
     }
 
     #[test]

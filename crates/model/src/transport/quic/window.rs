@@ -4,7 +4,7 @@
 use crate::vocabulary::{Duration, Instant};
 
 use super::MSS;
-use super::cubic::CubicBytes;
+use super::cubic::{CubicBytes, CubicRules};
 use super::hystart::HybridSlowStart;
 use super::prr::Prr;
 use super::rtt::Rtt;
@@ -25,6 +25,8 @@ pub enum Growth {
 pub struct WindowParams {
     /// How it grows.
     pub growth: Growth,
+    /// CUBIC's rules, where it grows by that.
+    pub cubic: CubicRules,
     /// Connections that the sender behaves as.
     pub connections: u32,
     /// What the window counts as a packet, in bytes: not the size of packets in Chromium.
@@ -79,7 +81,7 @@ impl Window {
             params,
             cwnd: params.initial,
             ssthresh: u64::MAX,
-            cubic: CubicBytes::new(u64::from(params.connections)),
+            cubic: CubicBytes::new(u64::from(params.connections), params.cubic),
             hystart: HybridSlowStart::default(),
             prr: Prr::default(),
             largest_sent: 0,

@@ -106,6 +106,8 @@ fn parts(c: &QuicConfig) -> Value {
             "eighths_of_rtt": c.loss.eighths,
             "least_ns": c.loss.least.nanos(),
             "by_time_always": c.loss.time,
+            "of_previous_rtt": c.loss.previous,
+            "adaptive": c.loss.adaptive,
         },
         "tail_loss_probes": match c.timers.repair {
             Repair::TailLossProbes(most) => Some(most),
@@ -135,6 +137,11 @@ fn parts(c: &QuicConfig) -> Value {
 fn window(c: &QuicConfig) -> Value {
     json!({
         "growth": format!("{:?}", c.window.growth),
+        "cubic": {
+            "interval_ns": c.window.cubic.interval.map(Duration::nanos),
+            "in_bytes": c.window.cubic.bytes,
+            "mild": c.window.cubic.mild,
+        },
         "connections": c.window.connections,
         "mss_bytes": c.window.mss,
         "initial_bytes": c.window.initial,

@@ -74,6 +74,9 @@ impl Quic {
             landed.push(Counted { number, bytes: bytes.into() });
         });
         self.counts.spurious += done.spurious;
+        if done.reordered > 0 {
+            self.loss.on_reordered(done.reordered);
+        }
         self.newly = done.largest.unwrap_or(self.newly);
         self.detect_losses(now);
         let timed_out = self.timers.timeouts() > 0;
