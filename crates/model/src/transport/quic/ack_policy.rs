@@ -102,6 +102,11 @@ impl AckPolicy {
         }
     }
 
+    /// What has come is to be acknowledged at once.
+    pub fn at_once(&mut self) {
+        (self.queued, self.alarm) = (true, None);
+    }
+
     /// The alarm may have come.
     pub fn on_timer(&mut self, now: Instant) {
         if self.alarm.is_some_and(|at| at <= now) {

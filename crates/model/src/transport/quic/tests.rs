@@ -247,6 +247,27 @@ fn sends(end: &mut Quic, now: Instant) -> Vec<Datagram> {
     .collect()
 }
 
+/// The first packet of the server's part alone: by the RFC the client acknowledges it at once, in gQUIC 25 ms later.
+#[test]
+fn the_handshake_is_acknowledged_without_delay() {
+    let waits = |preset: Preset| {
+        let [mut client, mut server] =
+            [Role::Client, Role::Server].map(|role| Quic::new(preset.config(), role, true));
+        let mut now = Instant::ZERO;
+        client.connect(now);
+        sends(&mut client, now).iter_mut().for_each(|hello| server.on_datagram(now, hello));
+        now += Duration::from_millis(10);
+        client.on_datagram(now, &mut sends(&mut server, now)[0]);
+        let from = now;
+        while !sends(&mut client, now).iter().any(|datagram| datagram.packet.ack.is_some()) {
+            now = client.next_timer().expect("a timer");
+            client.on_timer(now);
+        }
+        (now - from).nanos() / 1_000_000
+    };
+    assert_eq!([Preset::Rfc9002, Preset::ChromiumNow, Preset::Chromium39].map(waits), [0, 0, 25]);
+}
+
 /// Nothing comes from the server: times in ms between what its client sends.
 // spec: rfc9002 6.2.1, 6.2.2 - three times 333 ms, doubled each time. quiche: three times 100 ms.
 #[test]

@@ -54,6 +54,13 @@ impl Quic {
             since_gap: self.received.since_gap(),
         };
         self.acks.on_packet(now, arrival, self.rtt.min);
+        // spec: rfc9000 13.2.1 - packets of the handshake are acknowledged without delay; their probe timeout has none in it.
+        // deviation: quiche waits for up to 1 ms.
+        if self.timers.pto().is_some()
+            && packet.frames.iter().any(|frame| matches!(frame, QuicFrame::Crypto { .. }))
+        {
+            self.acks.at_once();
+        }
     }
 
     /// An acknowledgement.
