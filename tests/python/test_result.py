@@ -109,9 +109,12 @@ def test_summary_of_a_wire_tells_flows_and_pings() -> None:
         "flows": {"down.host": down, "up.server": up}, "drops": [], "air": {},
         "pings": {"ping.host": {"replies": 150, "median_ms": 12.5, "p95_ms": 31.0, "mean_ms": 14.0}},
     }  # fmt: skip
-    wired = Result({"version": "0.1.0", "scenario": "wire", "runs": [run]})
-    assert summary(wired) == WIRED
+
+    def told(stations: dict[str, object]) -> str:
+        return summary(Result({"version": "0.1.0", "scenario": "wire", "runs": [{**run, "stations": stations}]}))
+
+    assert told({}) == WIRED
     # One flow a station says no more than the row of the station.
-    run["stations"] = {"a": {"goodput_mbps": 6.0}, "b": {"goodput_mbps": 3.0}}
-    assert "TCP" not in summary(wired)
-    assert "ping.host" not in summary(wired)
+    beside_stations = told({"a": {"goodput_mbps": 6.0}, "b": {"goodput_mbps": 3.0}})
+    assert "TCP" not in beside_stations
+    assert "ping.host" not in beside_stations
