@@ -3,7 +3,7 @@
 mod common;
 
 use common::{flow, parse, run};
-use stillair_model::vocabulary::{FrameView, Instant, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, FrameView, Instant, Seed, Sink, Trace};
 use stillair_sim::recorder::RunSummary;
 
 /// A client, a router and a server. The router's side of `right` has `qdisc`.
@@ -38,6 +38,7 @@ interface.eth0 = {{ link = "right", address = "10.0.1.1" }}
 }
 
 const VETH: &str = "kind = \"veth\"";
+const WIRE: &str = "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"";
 const PING: &str = "interval = \"0.01 s\"\npayload = 56";
 
 /// Runs it with a flood of so many Mbit/s of 1,472-byte payloads and a ping; returns the summary and the sorted round-trip
@@ -162,4 +163,19 @@ fn large_packets_are_split_where_the_device_takes_none_whatever_the_queue() {
             assert_eq!(right, if tso { left } else { 1 }, "{qdisc}");
         }
     }
+}
+
+#[test]
+fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
+    // Of 131,072 bytes of memory 65,536 are window at 1 and 32 at -12; at -31, the least that the kernel takes, none are.
+    let read = |scale: &str| {
+        let text = network(WIRE, WIRE, "\"pfifo\"") + &flow("tcp", "client", "server", "");
+        let sets = [("node.server.sysctl.net.ipv4.tcp_adv_win_scale", scale)];
+        let mut world = common::watched(&parse(&text, &sets), 0).world;
+        common::run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
+        world.trace.read[0]
+    };
+    let bytes = ["1", "-12", "-20", "-21", "-25", "-31"].map(read);
+    assert!(bytes[0] > 25_000_000 && bytes[1] < 2_000_000, "{bytes:?}");
+    assert_eq!(bytes[2..], [0; 4]);
 }

@@ -14,6 +14,9 @@ const MAX_UNSCALED: u32 = 65_535;
 /// Memory that a packet takes beside its data and its headers: its record, and that of its fragments.
 // linux: include/linux/skbuff.h SKB_TRUESIZE (6.1) - on x86-64.
 const PACKET_OVERHEAD: u32 = 256 + 320;
+/// Bytes in which the memory of a segment is looked for.
+// linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1).
+const MEMORY_STEP: u64 = 128;
 
 /// Round-trip time as the receiving side sees it.
 // linux: include/linux/tcp.h rcv_rtt_est (6.1).
@@ -159,9 +162,23 @@ impl Space {
             self.rcv_ssthresh.min(rcv_wnd).min(INIT_SEGMENTS * advmss)
         };
         self.last = LastRound { bytes, seq: rcv_nxt, begun_us: now_us };
-        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - in steps of 128 bytes until half of it holds a segment.
-        while self.window_of(self.per_segment) < advmss {
-            self.per_segment += 128;
+        // linux: net/ipv4/tcp_input.c tcp_rcv_space_adjust (6.1) - in steps of 128 bytes until its window holds a segment.
+        // deviation: where no memory of an int's 31 bits does (`tcp_adv_win_scale` of -21 and below at 1,448 bytes), the kernel
+        // would step for good, were a window that small ever read full; the last step counts here.
+        let lacks = self.memory_of(advmss).saturating_sub(self.per_segment.into());
+        let steps = u64::from(i32::MAX as u32 - self.per_segment) / MEMORY_STEP;
+        self.per_segment += (lacks.div_ceil(MEMORY_STEP).min(steps) * MEMORY_STEP) as u32;
+    }
+
+    /// The least memory whose window is so large; the inverse of [`Self::window_of`].
+    fn memory_of(&self, window: u32) -> u64 {
+        let window = u64::from(window);
+        if self.ratio > 0 {
+            return (window << 8).div_ceil(self.ratio.into());
+        }
+        match self.adv_win_scale {
+            scale if scale <= 0 => window << -scale,
+            scale => window + window.saturating_sub(1) / ((1 << scale) - 1),
         }
     }
 

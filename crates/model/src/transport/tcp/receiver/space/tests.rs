@@ -124,3 +124,37 @@ fn round_trips_by_kernel() {
         assert_eq!(s.rtt_us(), want, "{rules:?} {sample} {unread}");
     }
 }
+
+/// The memory of a segment, found in one step, is what the kernel finds in many.
+#[test]
+fn the_memory_of_a_segment() {
+    let table = [
+        (1, ADVMSS, 2_920),
+        (2, ADVMSS, 2_280),
+        (31, ADVMSS, 2_280),
+        (0, ADVMSS, 2_280),
+        (-1, ADVMSS, 2_920),
+        (-2, ADVMSS, 5_864),
+        (-20, ADVMSS, 1_518_338_152),
+        // No window that an int's memory makes holds a segment.
+        (-21, ADVMSS, 2_147_483_624),
+        (-31, ADVMSS, 2_147_483_624),
+        (-31, 1, 2_147_483_585),
+    ];
+    for (adv_win_scale, advmss, want) in table {
+        let mut s = Space::new(&TcpConfig { adv_win_scale, ..TcpConfig::default() });
+        let offered = s.open(advmss);
+        s.established(0, 0, advmss, offered);
+        assert_eq!(s.per_segment, want, "{adv_win_scale} {advmss}");
+    }
+    for adv_win_scale in -15..=31 {
+        for window in [1, 2, 3, 535, 1_447, 1_448, 1_449, 65_535] {
+            for ratio in [0, 1, 128, 255] {
+                let s = Space { ratio, ..Space::new(&TcpConfig { adv_win_scale, ..TcpConfig::default() }) };
+                let memory = s.memory_of(window) as u32;
+                assert_eq!(s.window_of(memory), window, "{adv_win_scale} {ratio}: {memory}");
+                assert!(s.window_of(memory - 1) < window, "{adv_win_scale} {ratio}: {memory}");
+            }
+        }
+    }
+}
