@@ -57,6 +57,36 @@ mod with_it {
         }
     }
 
+    /// Windows of two packets are enough, and where the model's is quinn's too it keeps to the bounds of both.
+    #[test]
+    fn the_least_first_window() {
+        let text = wifi("rate = \"ht20-mcs7-sgi\"") + &flow("quic", "ap", "sta", "bytes = \"100 kB\"");
+        for control in ["cubic", "newreno", "bbr", "model"] {
+            for more in ["initial_window = 2400", "initial_window = 2904, packet = 1452"] {
+                let stack = format!("{{ kind = \"quinn\", congestion_control = \"{control}\", {more} }}");
+                let summary = run(&parse(&text, &[("flow.0.stack", &stack)]), 0);
+                assert!(one(&summary).done, "{control}: {more}");
+            }
+        }
+        let said = |key: &str, value: &str, of_stack: &str| {
+            let stack = format!("{{ kind = \"quinn\", congestion_control = \"model\"{of_stack} }}");
+            let sets =
+                [("flow.0.stack", stack.as_str()), (key, value)].map(|(k, v)| (k.to_owned(), v.to_owned()));
+            stillair_sim::scenario::parse(&text, "test.toml", &sets)
+                .map_or_else(|e| e.to_string(), |_| String::new())
+        };
+        assert_eq!(
+            said("flow.0.initial_window", "2399", ""),
+            "--set: flow.0.initial_window: found 2399, expected at least 2400 bytes, two packets: with less quinn can wait for good"
+        );
+        assert_eq!(said("flow.0.initial_window", "2400", ""), "");
+        assert_eq!(
+            said("flow.0.max_window", "46720", ", initial_window = 46721"),
+            "--set: flow.0.stack: found an initial_window of 46721, while max_window is 46720, expected at most max_window"
+        );
+        assert_eq!(said("flow.0.max_window", "46720", ", initial_window = 46720"), "");
+    }
+
     /// Fewer acknowledgements leave more air to the data, with a real stack as with the model.
     #[test]
     fn asking_for_fewer_acknowledgements_helps_on_wifi() {

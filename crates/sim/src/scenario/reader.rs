@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::{Duration, Rate};
 
-use super::contract::{Form, Shape, numbers, rate_bound, time_bounds};
+use super::contract::{Form, Shape, byte_bounds, numbers, rate_bound, time_bounds};
 use super::document::{Item, Table, Value, join};
 use super::error::{Fault, Origin, nearest, suggest};
 use super::units;
@@ -318,12 +318,13 @@ fn whole(field: &Field<'_>) -> Result<i64, Fault> {
         Form::Numbers(all) => (i64::MIN, i64::MAX, numbers(all)),
         Form::Integer(low, high) => (*low, *high, format!("a whole number from {low} to {high}")),
         Form::Bytes(low, high) => (i64::from(*low), i64::from(*high), format!("{low} to {high} bytes")),
+        Form::BytesFor(low, high, why) => (i64::from(*low), i64::from(*high), byte_bounds(*low, *high, why)),
         other => unreachable!("{}: {other:?} is read as a number", field.path),
     };
     let number = match (&field.item.value, field.form) {
         (Value::Integer(i), Form::Numbers(all)) => all.contains(i).then_some(*i),
         (Value::Integer(i), _) => Some(*i),
-        (_, Form::Bytes(..)) => i64::try_from(field.unit(units::bytes)?).ok(),
+        (_, Form::Bytes(..) | Form::BytesFor(..)) => i64::try_from(field.unit(units::bytes)?).ok(),
         _ => None,
     };
     number.filter(|n| (low..=high).contains(n)).ok_or_else(|| field.wrong(words))

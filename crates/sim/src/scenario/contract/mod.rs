@@ -36,6 +36,8 @@ pub(super) enum Form {
     Numbers(&'static [i64]),
     /// A number of bytes, plain or with a unit, both bounds included.
     Bytes(u32, u32),
+    /// The same, and why it is bounded so.
+    BytesFor(u32, u32, &'static str),
     /// A time.
     Time,
     /// A time above zero.
@@ -64,6 +66,11 @@ pub(super) enum Form {
     Settings(&'static [&'static [Key]]),
     /// Lists by dotted key.
     Sweep,
+}
+
+/// Bounds of a number of bytes in words.
+pub(super) fn byte_bounds(low: u32, high: u32, why: &str) -> String {
+    format!("{low} to {high} bytes ({why})")
 }
 
 /// Bounds of a time in words.

@@ -1,7 +1,7 @@
 //! The description as a page for users.
 
 use super::super::units;
-use super::{Absent, Form, Key, Shape, numbers, rate_bound, time_bounds};
+use super::{Absent, Form, Key, Shape, byte_bounds, numbers, rate_bound, time_bounds};
 
 /// What stands before the tables: the worked example and how values are written.
 const HEAD: &str = include_str!("reference.md");
@@ -95,6 +95,7 @@ fn words(form: &'static Form) -> String {
         Form::Integer(low, high) => format!("whole number, {low} to {high}"),
         Form::Numbers(all) => format!("whole number, {}", numbers(all)),
         Form::Bytes(low, high) => format!("size, {low} to {high} bytes"),
+        Form::BytesFor(low, high, why) => format!("size, {}", byte_bounds(*low, *high, why)),
         Form::Time => "time".to_owned(),
         Form::Period => "time above zero".to_owned(),
         Form::Times { least, most, why } => format!("time, {}", time_bounds(least, *most, why)),

@@ -117,7 +117,7 @@ impl Writer {
             Form::Boolean => json!({ "type": "boolean" }),
             Form::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
             Form::Numbers(all) => json!({ "enum": all }),
-            Form::Bytes(low, high) => json!({ "anyOf": [
+            Form::Bytes(low, high) | Form::BytesFor(low, high, _) => json!({ "anyOf": [
                 { "type": "integer", "minimum": low, "maximum": high },
                 quantity(units::sizes()),
             ] }),

@@ -180,7 +180,7 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
                 [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().map(|n| n.to_string());
             (vec![low.to_string(), high.to_string()], beyond.chain(texts(&["1.5", "\"1\""])).collect())
         }
-        Form::Bytes(low, high) => {
+        Form::Bytes(low, high) | Form::BytesFor(low, high, _) => {
             let good = vec![low.to_string(), high.to_string(), format!("{low} B")];
             let beyond =
                 [low.checked_sub(1), high.checked_add(1)].into_iter().flatten().map(|n| n.to_string());
@@ -296,6 +296,12 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Access point's interface", name) if name.ends_with("_cwmax") => {
             let least = if name.starts_with("tx_queue") { "1" } else { "0" };
             Some(set(&format!(".{}", name.replace("cwmax", "cwmin")), least))
+        }
+        ("Flow of kind quic", "initial_window") => Some(set(".max_window", "16777216")),
+        ("Flow of kind quic", "max_window") => {
+            let mut sets = set(".initial_window", "1200");
+            sets.extend(set(".preset", "rfc9002"));
+            Some(sets)
         }
         // No qdisc at all needs another link.
         (_, "qdisc") if place.path == WIRED && value == "noqueue" => {

@@ -3,15 +3,15 @@
 use stillair_model::transport::quic::ack_policy::{AckParams, Decimation};
 use stillair_model::transport::quic::handshake::HandshakeParams;
 use stillair_model::transport::quic::pacer::PacerParams;
-use stillair_model::transport::quic::window::Growth;
+use stillair_model::transport::quic::window::{Growth, WindowParams};
 use stillair_model::transport::quic::{HostCost, Preset, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::quic::{QuicFlow, QuicLoad};
-use super::super::quinn::QuicStack;
-use super::super::reader::Section;
+use super::super::quinn::{QuicStack, QuinnControl};
+use super::super::reader::{Field, Section};
 use super::{mark, page, quinn};
 
 const PRESETS: [&str; 7] = [
@@ -99,8 +99,18 @@ const PARTS: &[Key] = &[
         "how the window grows: Cubic in bytes, Reno by packets, or the RFC's NewReno",
     ),
     Key::open("connections", Form::Integer(1, 10), BY_PRESET, "connections that the sender behaves as"),
-    Key::open("initial_window", Form::Bytes(1_200, 1 << 24), BY_PRESET, "first congestion window"),
-    Key::open("max_window", Form::Bytes(1_200, 1 << 30), BY_PRESET, "greatest congestion window"),
+    Key::open(
+        "initial_window",
+        Form::Bytes(1_200, 1 << 24),
+        BY_PRESET,
+        "first congestion window, at most `max_window`",
+    ),
+    Key::open(
+        "max_window",
+        Form::Bytes(2_700, 1 << 30),
+        BY_PRESET,
+        "greatest congestion window; a loss leaves two segments at least, of 1350 B with preset `rfc9002` and 1460 B with the others",
+    ),
     Key::open("hystart", Form::Boolean, BY_PRESET, "slow start ends when delay grows"),
     Key::open("prr", Form::Boolean, BY_PRESET, "proportional rate reduction while losses are repaired"),
     Key::open(
@@ -133,7 +143,7 @@ pub(super) static SHAPE: Shape = Shape {
 pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
     let stack = section.or_by("stack", QuicStack::Model, quinn::read)?;
     let preset = section.or_by("preset", Preset::Chromium39, |field| field.choice(&Preset::ALL))?;
-    let config = config(section, preset.config())?;
+    let config = config(section, preset.config(), &stack)?;
     let load = load(section)?;
     let costs = [
         ["send_cost", "receive_cost", "timer_grain"],
@@ -166,7 +176,7 @@ fn load(section: &mut Section<'_>) -> Result<QuicLoad, Fault> {
     Ok(QuicLoad::Transfer { bytes, streams, request: asked.then_some(request) })
 }
 
-fn config(section: &mut Section<'_>, base: QuicConfig) -> Result<QuicConfig, Fault> {
+fn config(section: &mut Section<'_>, base: QuicConfig, stack: &QuicStack) -> Result<QuicConfig, Fault> {
     let mut c = base;
     c.packet = section.or("packet", c.packet)?;
     c.ack = ack(section, c.ack)?;
@@ -174,8 +184,7 @@ fn config(section: &mut Section<'_>, base: QuicConfig) -> Result<QuicConfig, Fau
     let w = &mut c.window;
     w.growth = section.or_by("congestion_control", w.growth, |field| field.choice(&GROWTHS))?;
     w.connections = section.or("connections", w.connections)?;
-    w.initial = section.or("initial_window", w.initial as u32)?.into();
-    w.most = section.or("max_window", w.most as u32)?.into();
+    windows(section, w, stack)?;
     w.hystart = section.or("hystart", w.hystart)?;
     w.prr = section.or("prr", w.prr)?;
     let f = &mut c.client_flow;
@@ -186,6 +195,48 @@ fn config(section: &mut Section<'_>, base: QuicConfig) -> Result<QuicConfig, Fau
     c.handshake = section.or_by("handshake", c.handshake, |field| field.choice(&HANDSHAKES))?;
     c.handshake.messages[1] = section.or("certificates", c.handshake.messages[1])?;
     Ok(c)
+}
+
+/// Reads the first and the greatest window, which must be in order.
+// spec: tcp_cubic_sender_base.cc (Chromium 62) - a window that begins above the greatest stays there until a loss, and none falls
+// below two segments: with either the greatest would mean nothing.
+fn windows(section: &mut Section<'_>, w: &mut WindowParams, stack: &QuicStack) -> Result<(), Fault> {
+    let (initial, most) = (section.get("initial_window"), section.get("max_window"));
+    let read = |field: &Option<Field<'_>>, by_preset: u64| {
+        field.as_ref().map_or(Ok(by_preset), |field| field.value::<u32>().map(u64::from))
+    };
+    (w.initial, w.most) = (read(&initial, w.initial)?, read(&most, w.most)?);
+    if let Some(field) = most.as_ref().filter(|_| w.most < w.least) {
+        return Err(field.wrong(format!("at least {} bytes, the two segments that a loss leaves", w.least)));
+    }
+    if w.initial > w.most {
+        let [own, other] = [w.initial, w.most];
+        // As the preset has them they are in order, so one of them is given.
+        return Err(match (initial, most) {
+            (Some(_), Some(field)) => {
+                field.found(format!("{other}, while initial_window is {own}"), "at least initial_window")
+            }
+            (Some(field), None) => field.found(
+                format!("{own}, while max_window by preset is {other}"),
+                "at most that, or max_window beside it",
+            ),
+            (None, Some(field)) => field.found(
+                format!("{other}, while initial_window by preset is {own}"),
+                "at least that, or initial_window beside it",
+            ),
+            (None, None) => unreachable!("windows by preset are in order"),
+        });
+    }
+    // Of another stack the model's window is a part only where it is its congestion control.
+    let QuicStack::Quinn(options) = stack else { return Ok(()) };
+    match (options.congestion_control, options.initial_window, initial, section.get("stack")) {
+        (QuinnControl::Model, Some(own), _, Some(field)) if own > w.most => Err(field.found(
+            format!("an initial_window of {own}, while max_window is {}", w.most),
+            "at most max_window",
+        )),
+        (QuinnControl::Model, None, Some(field), _) => quinn::two_packets(&field, w.initial, options.packet),
+        _ => Ok(()),
+    }
 }
 
 fn ack(section: &mut Section<'_>, base: AckParams) -> Result<AckParams, Fault> {

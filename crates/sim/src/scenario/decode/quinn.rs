@@ -10,6 +10,10 @@ use super::super::reader::{Field, Section};
 const CONTROLS: [&str; 4] = ["cubic", "newreno", "bbr", "model"];
 const BY_CONTROL: &str = "what the congestion control has by itself";
 
+/// UDP payload of a full packet, until probes have found that more comes through.
+// spec: rfc9000 14 - no path of QUIC carries less.
+const LEAST_PACKET: u16 = 1_200;
+
 static MODEL: Shape = Shape {
     title: "Stack model",
     about: "The model of Chromium's QUIC, whose parts are keys of the flow.",
@@ -28,7 +32,16 @@ static QUINN: Shape = Shape {
             "cubic",
             "quinn's CUBIC, NewReno or BBR, or the window of the model with `preset` and parts of the flow",
         ),
-        Key::open("initial_window", Form::Bytes(1_200, 1 << 24), BY_CONTROL, "first congestion window"),
+        Key::open(
+            "initial_window",
+            Form::BytesFor(
+                2 * LEAST_PACKET as u32,
+                1 << 24,
+                "two packets: with less quinn can wait for good",
+            ),
+            BY_CONTROL,
+            "first congestion window",
+        ),
         Key::or("pacing", Form::Boolean, "true", "packets are spread over the round trip"),
         Key::open(
             "ack_frequency",
@@ -38,7 +51,7 @@ static QUINN: Shape = Shape {
         ),
         Key::open(
             "packet",
-            Form::Bytes(1_200, 1_452),
+            Form::Bytes(LEAST_PACKET as u32, 1_452),
             "1200 B, and more by probes",
             "UDP payload of a full packet",
         ),
@@ -146,10 +159,16 @@ fn options(mut section: Section<'_>) -> Result<QuinnOptions, Fault> {
     let p = PLAIN;
     let congestion_control = section
         .or_by("congestion_control", p.congestion_control, |field| field.choice(&QuinnControl::ALL))?;
-    let initial_window = section.find::<u32>("initial_window")?.map(u64::from);
+    let initial_window = section.get("initial_window");
     let pacing = section.or("pacing", p.pacing)?;
     let ack_frequency = section.get("ack_frequency").map(|field| acks(&field)).transpose()?;
     let packet = section.find::<u32>("packet")?.map(|bytes| bytes as u16);
+    let initial_window = initial_window
+        .map(|field| {
+            let window = field.value::<u32>()?.into();
+            two_packets(&field, window, packet).map(|()| window)
+        })
+        .transpose()?;
     let stream_window = section.find("stream_window")?;
     let connection_window = section.find("connection_window")?;
     let streams = section.or("streams", p.streams)?;
@@ -174,6 +193,17 @@ fn options(mut section: Section<'_>) -> Result<QuinnOptions, Fault> {
         #[cfg(feature = "quinn")]
         own: None,
     })
+}
+
+/// Refuses a first window that is smaller than two packets.
+// spec: rfc9002 7.2 - the least window. quinn begins a datagram only where the window holds more than it and what is in flight
+// (quinn-proto 0.11.19 Connection::poll_transmit), and so with less has none for the rest of a handshake.
+pub(super) fn two_packets(field: &Field<'_>, window: u64, packet: Option<u16>) -> Result<(), Fault> {
+    let least = 2 * u64::from(packet.unwrap_or(LEAST_PACKET));
+    if window >= least {
+        return Ok(());
+    }
+    Err(field.wrong(format!("at least {least} bytes, two packets: with less quinn can wait for good")))
 }
 
 fn acks(field: &Field<'_>) -> Result<AckFrequency, Fault> {
