@@ -109,6 +109,33 @@ pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
+/// The dotted path `path` without the quotes that TOML has around a part with dots in it: they say where it begins and ends,
+/// which [`Table::set`] finds by itself. A path that is not quoted as in TOML stays as it is.
+pub(super) fn unquoted(path: &str) -> String {
+    let mut parts = Vec::new();
+    let mut rest = path;
+    loop {
+        let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''));
+        let split = match quote {
+            // Names have no quotes and no backslashes, so that nothing has to be escaped.
+            Some(quote) => rest[1..].split_once(quote).filter(|(part, _)| !part.contains('\\')),
+            None => Some(rest.split_at(rest.find('.').unwrap_or(rest.len()))),
+        };
+        let Some((part, after)) = split else { return path.to_owned() };
+        parts.push(part);
+        match after.strip_prefix('.') {
+            Some(next) => rest = next,
+            None if after.is_empty() => return parts.join("."),
+            None => return path.to_owned(),
+        }
+    }
+}
+
+/// The position in a list that a part of a path names: a plain decimal number, so that each has one name.
+fn index(key: &str) -> Option<usize> {
+    key.parse().ok().filter(|n: &usize| n.to_string() == key)
+}
+
 /// `text` as a TOML string on one line.
 fn quoted(text: &str) -> String {
     let mut out = String::from('"');
@@ -207,7 +234,7 @@ impl Table {
             origin = here.origin;
             item = match &here.value {
                 Value::Table(table) => table.get(key),
-                Value::Array(items) => key.parse::<usize>().ok().and_then(|i| items.get(i)),
+                Value::Array(items) => index(key).and_then(|i| items.get(i)),
                 _ => None,
             };
         }
@@ -228,6 +255,7 @@ impl Table {
     /// Tables that a key needs are made; whether the key is known is found out by whoever reads it. Channels,
     /// nodes, interfaces, links and flows are not made: a wrong name there is a mistake.
     pub(super) fn set(&mut self, path: &str, text: &str) -> Result<(), Fault> {
+        let path = &unquoted(path);
         let keys: Vec<&str> = path.split('.').collect();
         if keys.len() > MAX_DEPTH || keys.iter().any(|k| k.is_empty()) || keys[0] == "sweep" {
             return Err(Fault::new(Origin::Set, path, "no such key", "a key such as \"node.ap.forward\""));
@@ -312,10 +340,9 @@ fn set_below(
         Value::Array(items) => {
             let many = items.len();
             let here = || keys[..=depth].join(".");
-            let element =
-                keys[depth].parse::<usize>().ok().and_then(|i| items.get_mut(i)).ok_or_else(|| {
-                    Fault::new(Origin::Set, here(), "no such element", format!("a number below {many}"))
-                })?;
+            let element = index(keys[depth]).and_then(|i| items.get_mut(i)).ok_or_else(|| {
+                Fault::new(Origin::Set, here(), "no such element", format!("a number below {many}"))
+            })?;
             if depth + 1 == keys.len() {
                 *element = item;
                 return Ok(());

@@ -2,7 +2,7 @@
 
 use super::contract::Form;
 use super::decoded;
-use super::document::{Table, Value};
+use super::document::{Table, Value, unquoted};
 use super::error::Fault;
 use super::reader::{Field, flatten};
 use super::units;
@@ -57,12 +57,27 @@ fn axes(tree: &Table) -> Result<Vec<Axis<'_>>, Fault> {
     flatten("sweep", "", sweep.table("a table of lists by key")?, &mut fields);
     let mut axes: Vec<Axis<'_>> = Vec::new();
     for (key, field) in fields {
-        if axes.iter().any(|axis| axis.key == key) {
-            return Err(field.found("a key that is swept already", "each key once"));
+        let key = unquoted(&key);
+        for other in &axes {
+            apart(&key, &other.key).map_err(|found| field.found(found, "each key once"))?;
         }
         axes.push(axis(tree, key, field)?);
     }
     Ok(axes)
+}
+
+/// Refuses a key that sets what another sets: only one of the values would count, and results would tell of both.
+fn apart(key: &str, other: &str) -> Result<(), String> {
+    let lies_in = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|below| below.starts_with('.'));
+    if key == other {
+        Err("a key that is swept already".to_owned())
+    } else if lies_in(key, other) {
+        Err(format!("a key that is swept already as a part of {other}"))
+    } else if lies_in(other, key) {
+        Err(format!("a key of which a part is swept already, {other}"))
+    } else {
+        Ok(())
+    }
 }
 
 /// Checks the table; part of reading a scenario even where it is not swept.
@@ -229,6 +244,24 @@ mod tests {
             (
                 "\"flow.0.burst\" = [1]\nflow.\"0.burst\" = [1]",
                 "f:53: sweep.flow.0.burst: found a key that is swept already, expected each key once",
+            ),
+            (
+                "\"flow.0.burst\" = [1]\n'flow.\"0\".burst' = [1]",
+                "f:53: sweep.flow.\"0\".burst: found a key that is swept already, expected each key once",
+            ),
+            (
+                "\"flow.0.burst\" = [1]\n\"flow.00.burst\" = [1]",
+                "f:53: sweep.flow.00.burst (flow.00): found no such element, expected a number below 2",
+            ),
+            (
+                "\"node.ap.interface.wlan0.scheme.kind\" = [\"airtime\"]\n\"node.ap.interface.wlan0.scheme\" = [\"fifo\"]",
+                "f:53: sweep.node.ap.interface.wlan0.scheme: found a key of which a part is swept already, \
+                 node.ap.interface.wlan0.scheme.kind, expected each key once",
+            ),
+            (
+                "\"node.ap.interface.wlan0.scheme\" = [\"fifo\"]\n\"node.ap.interface.wlan0.scheme.kind\" = [\"airtime\"]",
+                "f:53: sweep.node.ap.interface.wlan0.scheme.kind: found a key that is swept already as a part of \
+                 node.ap.interface.wlan0.scheme, expected each key once",
             ),
         ] {
             assert_eq!(swept(text).unwrap_err(), says);
