@@ -128,20 +128,24 @@ fn group(
     }
     let mut group = Vec::new();
     for member in &members {
-        let before = group.len();
-        match &member.item.value {
+        let radios: Vec<InterfaceRef> = match &member.item.value {
             Value::String(name) if name.contains('.') => {
-                group.extend(on(names.interface(member)?, channel, nodes))
+                on(names.interface(member)?, channel, nodes).into_iter().collect()
             }
             _ => {
                 let node = names.node(member)?;
                 let all = (0..nodes[node].interfaces.len()).map(|interface| InterfaceRef { node, interface });
-                group.extend(all.filter_map(|at| on(at, channel, nodes)));
+                all.filter_map(|at| on(at, channel, nodes)).collect()
             }
-        }
-        if group.len() == before {
+        };
+        if radios.is_empty() {
             return Err(member.wrong("a node or an interface on this channel"));
         }
+        if radios.iter().any(|radio| group.contains(radio)) {
+            let found = format!("{} a second time", member.item.value.describe());
+            return Err(member.found(found, "others beside it, each radio once"));
+        }
+        group.extend(radios);
     }
     let associated = |(at, wifi): (InterfaceRef, &Wifi)| match &wifi.role {
         Role::Station(station) => {
