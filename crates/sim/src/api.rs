@@ -285,10 +285,12 @@ fn qdiscs<S>(scenario: &Scenario, world: &World<S>, end: Instant) -> BTreeMap<St
 /// take the series, and says whether to go on. Results do not depend on `jobs`.
 pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     let scenario = read(&request.text, &request.file, &request.overrides)?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(request.jobs.max(1))
-        .build()
-        .map_err(|e| ApiError::Run(format!("cannot start {} workers: {e}", request.jobs)))?;
+    let first = request.first_run;
+    if first.checked_add(request.runs.saturating_sub(1)).is_none() {
+        let found = format!("first_run: found {first} with {} runs", request.runs);
+        return Err(ApiError::Input(format!("{found}, expected numbers of runs up to {}", u32::MAX)));
+    }
+    let pool = workers(request.jobs, request.runs.into())?;
     let (finished, stop) = (Mutex::new(0), AtomicBool::new(false));
     let one = |run: u32| {
         if stop.load(Ordering::Relaxed) {
@@ -304,10 +306,18 @@ pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
         }
         Ok(report)
     };
-    let numbers = request.first_run..request.first_run.saturating_add(request.runs);
-    let runs: Result<Vec<RunReport>, String> = pool.install(|| numbers.into_par_iter().map(one).collect());
+    let numbers = (0..request.runs).into_par_iter().map(|nth| first + nth);
+    let runs: Result<Vec<RunReport>, String> = pool.install(|| numbers.map(one).collect());
     let output = Output { version: VERSION, scenario: &scenario.name, runs: runs.map_err(ApiError::Run)? };
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
+}
+
+/// Workers for so many runs, `jobs` at a time: no more than there is work for, as each costs its start.
+pub(crate) fn workers(jobs: usize, runs: u64) -> Result<rayon::ThreadPool, ApiError> {
+    let most = usize::try_from(runs).unwrap_or(usize::MAX);
+    let workers = jobs.min(most).max(1);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(workers).build();
+    pool.map_err(|e| ApiError::Run(format!("cannot start {workers} workers: {e}")))
 }
 
 /// The resolved scenario, with defaults filled in and overrides applied, as JSON.
@@ -372,6 +382,24 @@ mod tests {
         });
         assert_eq!(stopped, Err(ApiError::Run("interrupted".to_owned())));
         assert!(begun.into_inner() <= 2);
+    }
+
+    #[test]
+    fn runs_have_numbers_of_32_bits_and_no_more_workers_than_runs() {
+        let numbered = |first_run, runs| {
+            run(&Request { first_run, ..request(runs, &[]) }, &|_, _| true).map(|text| {
+                let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+                let runs = json["runs"].as_array().expect("runs").iter();
+                runs.map(|run| run["run"].as_u64().expect("a number")).collect::<Vec<_>>()
+            })
+        };
+        let last = u64::from(u32::MAX);
+        assert_eq!(numbered(u32::MAX - 1, 2), Ok(vec![last - 1, last]));
+        let says = "first_run: found 4294967294 with 3 runs, expected numbers of runs up to 4294967295";
+        assert_eq!(numbered(u32::MAX - 1, 3), Err(ApiError::Input(says.to_owned())));
+        assert_eq!(numbered(u32::MAX, 0), Ok(Vec::new()));
+        let workers = |jobs, runs| workers(jobs, runs).map(|pool| pool.current_num_threads());
+        assert_eq!([workers(20_000, 1), workers(2, 3), workers(0, 3), workers(3, 0)], [1, 2, 1, 1].map(Ok));
     }
 
     #[test]

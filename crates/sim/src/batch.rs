@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use stillair_model::vocabulary::Seed;
 
-use crate::api::{ApiError, VERSION, run_once};
+use crate::api::{ApiError, VERSION, run_once, workers};
 use crate::recorder::RunSummary;
 use crate::scenario::{self, Scenario};
 
@@ -61,11 +61,8 @@ pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), Ap
     };
     let variants: Result<Vec<Variant>, scenario::ScenarioError> = batch.variants.iter().map(read).collect();
     let variants = variants.map_err(|e| ApiError::Input(e.to_string()))?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(batch.jobs.max(1))
-        .build()
-        .map_err(|e| ApiError::Run(format!("cannot start {} workers: {e}", batch.jobs)))?;
     let runs = u64::from(batch.runs.max(1));
+    let pool = workers(batch.jobs, runs.saturating_mul(variants.len() as u64))?;
     let (finished, stop) = (Mutex::new(0), AtomicBool::new(false));
     let one = |index: usize, run: u32| -> Result<(), String> {
         if stop.load(Ordering::Relaxed) {
