@@ -85,6 +85,17 @@ fn kind_of(section: &mut Section<'_>) -> Result<Kind, Fault> {
     })
 }
 
+/// Refuses keys of a wire on a pair of virtual devices.
+fn no_wire(section: &mut Section<'_>) -> Result<(), Fault> {
+    let given = ETHERNET.keys().find(|key| VETH.key(key.name).is_none() && section.has(key.name));
+    match given.and_then(|key| section.get(key.name)) {
+        Some(field) => {
+            Err(field.found("a key that a veth has not", "kind = \"veth\" alone, or kind = \"ethernet\""))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Reads link `name`; `ends` are the interfaces that name it.
 pub(super) fn read(
     name: &str,
@@ -96,6 +107,7 @@ pub(super) fn read(
     let params = match kind_of(&mut section)? {
         Kind::Ethernet => WireParams::Ethernet(ethernet(&mut section)?),
         Kind::Veth => {
+            no_wire(&mut section)?;
             section.narrow(&VETH);
             WireParams::Veth
         }

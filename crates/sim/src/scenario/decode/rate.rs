@@ -116,10 +116,11 @@ pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, F
         Band::Ghz5 => PhyRate::Ofdm(OfdmRate::M6),
     };
     section.or_by("lowest_rate", by_band, |field| {
-        let rate = field.unit(|text| units::phy_rate(text, None))?;
+        let expected = || format!("a rate without HT that the channel's band has, such as \"{by_band}\"");
+        let rate = field.unit(|text| units::phy_rate(text, None).map_err(|_| expected()))?;
         match (rate, band) {
             (PhyRate::Ofdm(_), _) | (PhyRate::Dsss(..), Band::Ghz2) => Ok(rate),
-            _ => Err(field.wrong("a rate without HT that the channel's band has")),
+            _ => Err(field.wrong(expected())),
         }
     })
 }
