@@ -165,6 +165,36 @@ fn large_packets_are_split_where_the_device_takes_none_whatever_the_queue() {
     }
 }
 
+/// A chain of so many routers over virtual pairs, with a ping from its first host to its last.
+fn chain(routers: usize) -> RunSummary {
+    let mut text = "name = \"chain\"\nduration = \"1 s\"\n".to_owned();
+    for n in 0..=routers {
+        text += &format!("[link.l{n}]\nkind = \"veth\"\n");
+    }
+    for n in 0..routers + 2 {
+        text += &format!("[node.n{n}]\nprofile = \"linux-6.1\"\nforward = true\n");
+        // Hosts at both ends have one link, routers two.
+        let ends = [(n > 0).then(|| ("left", n - 1)), (n <= routers).then_some(("right", n))];
+        for (name, link) in ends.into_iter().flatten() {
+            let address = format!("10.{}.{n}.1", u8::from(name == "left"));
+            text += &format!("interface.{name} = {{ link = \"l{link}\", address = \"{address}\" }}\n");
+        }
+    }
+    let last = format!("n{}", routers + 1);
+    run(&parse(&(text + &flow("ping", "n0", &last, "interval = \"0.1 s\"")), &[]), 0)
+}
+
+#[test]
+fn a_packet_lives_for_64_hops() {
+    let reached = chain(63);
+    assert!(reached.packets.delivered >= 9 && reached.drops.is_empty(), "{:?}", reached.packets);
+    let too_far = chain(64);
+    assert_eq!(too_far.packets.delivered, 0);
+    let drops: Vec<_> = too_far.drops.iter().map(|d| (d.place.as_str(), d.reason, d.packets)).collect();
+    assert_eq!(drops, [("n64 ip", "ttl", too_far.packets.dropped)]);
+    assert!(too_far.packets.dropped >= 9);
+}
+
 #[test]
 fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
     // Of 131,072 bytes of memory 65,536 are window at 1 and 32 at -12; at -31, the least that the kernel takes, none are.

@@ -24,11 +24,13 @@ pub enum Reason {
     Loss,
     /// PIE was against it when it came.
     Pie,
+    /// It had been passed on as often as its time to live lets it.
+    Ttl,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 10;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -40,6 +42,7 @@ impl Reason {
         Self::NoListener,
         Self::Loss,
         Self::Pie,
+        Self::Ttl,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -53,6 +56,7 @@ impl Reason {
             Self::NoListener => "no_listener",
             Self::Loss => "loss",
             Self::Pie => "pie",
+            Self::Ttl => "ttl",
         }
     }
 }

@@ -165,7 +165,12 @@ impl<S: Sink> World<S> {
         let hot = self.packets.get_mut(p);
         match self.nodes[node.index()].routes.get(hot.dst) {
             Some(Route::Local) => self.local(node, p),
-            Some(onward) if self.nodes[node.index()].forward && hot.ttl > 1 => {
+            // linux: net/ipv4/ip_forward.c ip_forward (4.4) - what has one hop left is not passed on.
+            // deviation: nobody tells its sender (ICMP).
+            Some(_) if self.nodes[node.index()].forward && hot.ttl <= 1 => {
+                self.drop_at_node(node, p, Reason::Ttl);
+            }
+            Some(onward) if self.nodes[node.index()].forward => {
                 hot.ttl -= 1;
                 // Whoever passes a packet on does not look at what became of it.
                 let _ = self.leave(node, onward, p);
