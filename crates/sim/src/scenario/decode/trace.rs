@@ -21,7 +21,7 @@ static RATES: Shape = Shape {
 static MAHIMAHI: Shape = Shape {
     title: "Trace of mahimahi",
     about: "Lines of times in ms at which 1504 bytes may leave. In each tenth of a second the rate is the fastest HT rate with the width, guard \
-            interval and at most the streams of `rate` that carries no more; where nothing may leave, nothing is heard.",
+            interval and at most the streams of `rate` that carries no more, MCS 0 at least; where nothing may leave, nothing is heard.",
     groups: &[&[
         Key::tag("kind", "mahimahi"),
         Key::need("file", Form::Text, "the file, from the scenario's folder"),
