@@ -18,21 +18,24 @@ use crate::wifi::phy::{HtRate, PhyRate, RetryChain};
 use by_count::ByCount;
 use by_need::ByNeed;
 
-/// Which Minstrel-HT: its sampling and its averages were written anew for 5.12.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Which Minstrel-HT: its sampling and its averages were written anew for 5.12, and its chain got longer in 5.19.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Version {
     /// As in Linux 4.4 to 5.11.
     // deviation: 5.10 and 5.11 already sample half as much, and filter if asked to - they count as their predecessors.
     Before512,
-    /// As in Linux 5.12 and later.
+    /// As in Linux 5.12 to 5.18.
     From512,
+    /// As in Linux 5.19 and later.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (5.19), commit ee0e16ab756a of May 2022.
+    From519,
 }
 
 impl Version {
     const fn average(self) -> Average {
         match self {
             Self::Before512 => Average::Weighted,
-            Self::From512 => Average::Filtered,
+            Self::From512 | Self::From519 => Average::Filtered,
         }
     }
 
@@ -41,7 +44,7 @@ impl Version {
     const fn collapse(self) -> u32 {
         match self {
             Self::Before512 => percent(20),
-            Self::From512 => ONE / 4,
+            Self::From512 | Self::From519 => ONE / 4,
         }
     }
 }
@@ -114,7 +117,7 @@ impl MinstrelHt {
     pub fn new(can: HtCapabilities, version: Version, stream: &mut Stream) -> Self {
         let time = match version {
             Version::Before512 => packet_time,
-            Version::From512 => packet_time_in_aggregate,
+            Version::From512 | Version::From519 => packet_time_in_aggregate,
         };
         let groups = groups(can);
         let known = |rate| Known { rate, packet: time(rate), stats: RateStats::default() };
@@ -126,7 +129,7 @@ impl MinstrelHt {
             .collect();
         let sampler = match version {
             Version::Before512 => Sampler::Count(ByCount::new(groups.len(), stream)),
-            Version::From512 => Sampler::Need(ByNeed::new(stream)),
+            Version::From512 | Version::From519 => Sampler::Need(ByNeed::new(stream)),
         };
         let mut new = Self {
             version,
@@ -230,7 +233,7 @@ impl MinstrelHt {
         let nanos = 1_000 * OVERHEAD_MICROS / self.aggregate() + known.packet.nanos();
         match self.version {
             Version::Before512 => 100_000 * (prob * 1_000 / nanos) / u64::from(ONE),
-            Version::From512 => 100 * (prob * 1_000_000 / nanos) / u64::from(ONE),
+            Version::From512 | Version::From519 => 100 * (prob * 1_000_000 / nanos) / u64::from(ONE),
         }
     }
 
@@ -239,13 +242,15 @@ impl MinstrelHt {
         (self.throughput(index), self.prob(index))
     }
 
-    /// The rates to be tried: the best, the second best, and the most reliable.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (4.4) - of the four entries of the hardware one is left.
+    /// The rates to be tried: the best two, or three since 5.19, and the most reliable.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_rates (4.4) - of the four entries of the hardware one is left;
+    // (5.19) - all that the hardware has are filled.
+    // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rates is 4.
     pub fn chain(&self) -> RetryChain {
-        let entry = |n: usize, index| self.entry(index, n > 0);
-        let rates = [self.best[0], self.best[1], self.surest];
-        let entries: [_; 3] = core::array::from_fn(|n| entry(n, rates[n]));
-        RetryChain::new(&entries).expect("three entries with tries")
+        let by_throughput = if self.version >= Version::From519 { RetryChain::MAX - 1 } else { 2 };
+        let rate = |n: usize| if n < by_throughput { self.best[n] } else { self.surest };
+        let entries: [_; RetryChain::MAX] = core::array::from_fn(|n| self.entry(rate(n), n > 0));
+        RetryChain::new(&entries[..=by_throughput]).expect("three or four entries with tries")
     }
 
     /// Throughput that the best rate promises.

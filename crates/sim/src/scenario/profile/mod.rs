@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::rate::minstrel_ht::Version;
 
 use super::contract::{Form, Key, Shape};
 use super::document::{self, Table};
@@ -49,8 +50,8 @@ pub struct Profile {
     pub truesize_linear: u32,
     /// The same on a device with scatter-gather, such as Ethernet.
     pub truesize_scatter_gather: u32,
-    /// Minstrel-HT probes what it needs to know, as since 5.12, not so many frames in turn.
-    pub minstrel_ht_probes_by_need: bool,
+    /// Rules of Minstrel-HT.
+    pub minstrel_ht: Version,
     /// TCP of sockets over a device with scatter-gather.
     pub tcp: TcpConfig,
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
@@ -150,6 +151,9 @@ const SETTINGS: &[&[Key]] = &[
     tcp_sysctl::SETTINGS,
 ];
 
+const MINSTREL_HT: [(&str, Version); 3] =
+    [("4.4", Version::Before512), ("5.12", Version::From512), ("5.19", Version::From519)];
+
 /// A kernel's data file.
 static FILE: Shape = Shape {
     title: "Kernel",
@@ -175,9 +179,9 @@ static FILE: Shape = Shape {
         Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
         Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
         Key::need(
-            "minstrel_ht_probes_by_need",
-            Form::Boolean,
-            "Minstrel-HT as since 5.12: other probes and averages",
+            "minstrel_ht",
+            Form::Choice(&["4.4", "5.12", "5.19"]),
+            "the kernel in which Minstrel-HT got the rules that it has here",
         ),
         Key::or(
             "congestion_control",
@@ -285,7 +289,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
         truesize_scatter_gather,
-        minstrel_ht_probes_by_need: root.need("minstrel_ht_probes_by_need", "true or false")?.value()?,
+        minstrel_ht: root.need("minstrel_ht", "a kernel")?.choice(&MINSTREL_HT)?,
         tcp,
         wifi_pacing_shift,
         congestion_control,
@@ -311,7 +315,12 @@ mod tests {
                 (since((4, 20)), since((5, 1))),
                 "{name}"
             );
-            assert_eq!(profile.minstrel_ht_probes_by_need, since((5, 12)), "{name}");
+            let minstrel_ht = match profile.version {
+                Some((5, 12..=18)) => Version::From512,
+                Some((5, 19..) | (6.., _)) => Version::From519,
+                _ => Version::Before512,
+            };
+            assert_eq!(profile.minstrel_ht, minstrel_ht, "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");

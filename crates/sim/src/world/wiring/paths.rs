@@ -5,7 +5,7 @@ use stillair_model::wifi::air::given::{FrameErrors, RateErrors};
 use stillair_model::wifi::air::reception::{Noise, PathErrors};
 use stillair_model::wifi::rate::RateControl;
 use stillair_model::wifi::rate::minstrel::Minstrel;
-use stillair_model::wifi::rate::minstrel_ht::{MinstrelHt, Version};
+use stillair_model::wifi::rate::minstrel_ht::MinstrelHt;
 use stillair_model::wifi::timeline::Timeline;
 use stillair_model::wifi::tx::transmitter::Peer;
 
@@ -25,8 +25,7 @@ impl Plan<'_> {
         match *rates {
             Rates::Fixed(chain) => RateControl::Fixed(chain),
             Rates::MinstrelHt(can, mask) => {
-                let by_need = self.scenario.nodes[at.node].profile.minstrel_ht_probes_by_need;
-                let version = if by_need { Version::From512 } else { Version::Before512 };
+                let version = self.scenario.nodes[at.node].profile.minstrel_ht;
                 RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream())), mask)
             }
             // deviation: the same with every kernel - since 5.12 Minstrel-HT has groups for these rates.

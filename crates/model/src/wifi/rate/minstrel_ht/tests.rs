@@ -3,7 +3,7 @@ use crate::vocabulary::Seed;
 use crate::wifi::phy::{RateTry, Width};
 use crate::wifi::rate::{Probe, probe_chain};
 
-const VERSIONS: [Version; 2] = [Version::Before512, Version::From512];
+const VERSIONS: [Version; 3] = [Version::Before512, Version::From512, Version::From519];
 
 /// A link on which a share of the frames arrives, by rate, with frames always waiting.
 struct Bench {
@@ -72,7 +72,8 @@ fn two_streams(width: Width) -> HtCapabilities {
 fn nothing_is_known_at_first() {
     for version in VERSIONS {
         let b = Bench::new(two_streams(Width::Mhz20), version);
-        assert_eq!(b.chain(), ["ht20-mcs0-lgi x2"; 3]);
+        let entries = if version == Version::From519 { 4 } else { 3 };
+        assert_eq!(b.chain(), vec!["ht20-mcs0-lgi x2"; entries]);
         assert_eq!(b.control.expected().bps(), 0);
     }
 }
@@ -108,11 +109,32 @@ fn a_perfect_link_ends_in_one_stream() {
         let mut b = Bench::new(two_streams(Width::Mhz20), version);
         b.send(3_000, 32, |_| 1.0);
         let chain = b.chain();
-        assert_eq!([&chain[0], &chain[2]], ["ht20-mcs15-sgi x2", "ht20-mcs7-sgi x2"], "{version:?}");
+        let last = chain.last().expect("a chain has entries");
+        assert_eq!([&chain[0], last], ["ht20-mcs15-sgi x2", "ht20-mcs7-sgi x2"], "{version:?}");
         let mut b = Bench::new(two_streams(Width::Mhz40), version);
         b.send(3_000, 32, |_| 1.0);
-        assert_eq!([&b.chain()[0], &b.chain()[2]], ["ht40-mcs15-sgi x4", "ht40-mcs7-sgi x2"], "{version:?}");
+        let chain = b.chain();
+        let last = chain.last().expect("a chain has entries");
+        assert_eq!([&chain[0], last], ["ht40-mcs15-sgi x4", "ht40-mcs7-sgi x2"], "{version:?}");
     }
+}
+
+#[test]
+fn the_chain_is_filled_since_5_19() {
+    // The best rates by throughput, then the most reliable; all but the first after an RTS.
+    let chain = |version| {
+        let mut b = Bench::new(two_streams(Width::Mhz20), version);
+        b.send(3_000, 32, |rate| if rate.mcs % 8 < 5 { 1.0 } else { 0.0 });
+        let rts: Vec<_> = b.control.chain().entries().iter().map(|e| e.rts).collect();
+        assert_eq!(rts.iter().filter(|&&rts| !rts).count(), 1, "{version:?}");
+        assert!(!rts[0], "{version:?}");
+        b.chain()
+    };
+    assert_eq!(chain(Version::From512), ["ht20-mcs12-sgi x2", "ht20-mcs11-sgi x2", "ht20-mcs4-sgi x2"]);
+    assert_eq!(
+        chain(Version::From519),
+        ["ht20-mcs12-sgi x2", "ht20-mcs11-sgi x2", "ht20-mcs11-lgi x2", "ht20-mcs4-sgi x2"]
+    );
 }
 
 #[test]
@@ -148,7 +170,8 @@ fn recovery(b: &mut Bench, want: &str, works: impl Fn(HtRate) -> f64 + Copy) -> 
 
 #[test]
 fn after_a_step() {
-    // Intervals of 50 ms until it is back, down and up, by version.
+    // Intervals of 50 ms until it is back, down and up, by version. Since 5.12 up is a matter of luck: other seeds take from 2 to 19,
+    // before and since 5.19.
     let mut table = Vec::new();
     for version in VERSIONS {
         let mut b = Bench::new(two_streams(Width::Mhz20), version);
@@ -159,12 +182,14 @@ fn after_a_step() {
         b.send(3_000, 32, poor);
         table.push((down, recovery(&mut b, "ht20-mcs15-sgi", good)));
     }
-    assert_eq!(table, [(4, 13), (6, 4)]);
+    assert_eq!(table, [(4, 13), (6, 4), (5, 16)]);
 }
 
 #[test]
 fn probes_are_few() {
-    for (version, least, most) in [(Version::Before512, 15, 22), (Version::From512, 5, 10)] {
+    for (version, least, most) in
+        [(Version::Before512, 15, 22), (Version::From512, 5, 10), (Version::From519, 5, 10)]
+    {
         let mut b = Bench::new(two_streams(Width::Mhz20), version);
         b.send(10_000, 32, |rate| if rate.mcs % 8 < 6 { 1.0 } else { 0.3 });
         let (total, probes) = b.control.totals();
