@@ -3,7 +3,7 @@
 mod common;
 
 use common::{parse, run};
-use stillair_model::vocabulary::{Ac, Duration};
+use stillair_model::vocabulary::Duration;
 use stillair_sim::scenario::{FlowKind, Scenario};
 
 const FILE: &str = include_str!("../../../scenarios/one-ms.toml");
@@ -16,13 +16,13 @@ fn test(name: &str, more: &[(&str, &str)]) -> Scenario {
 fn flows(s: &Scenario) -> Vec<(&str, &str, &str)> {
     let one = |f: &stillair_sim::scenario::Flow| {
         let series = f.series.as_deref().expect("a flow of the test");
-        (series.to_owned(), s.nodes[f.from.node].name.clone(), Ac::of_tid(f.tos >> 5).name())
+        (series.to_owned(), s.nodes[f.from.node].name.clone(), s.category(f, f.to[0]).name())
     };
     let leak = |text: String| -> &'static str { text.leak() };
     s.flows.iter().map(one).map(|(series, from, ac)| (leak(series), leak(from), ac)).collect()
 }
 
-// flent: tests/rrul.conf, tests/rrul_be.conf (2.3) - behaviour only. EF and CS5 are both video on Wi-Fi.
+// flent: tests/rrul.conf, tests/rrul_be.conf (2.3) - behaviour only. EF and CS5 are both video on Wi-Fi before 6.8.
 #[test]
 fn flows_and_marks_of_rrul() {
     let s = test("rrul", &[]);
@@ -37,6 +37,15 @@ fn flows_and_marks_of_rrul() {
     ]);
     // The qdisc's band looks at the whole byte, in which the two differ.
     assert_eq!([2, 3].map(|n: usize| s.flows[n].tos), [0xa0, 0xb8]);
+    // EF is voice since 6.8: from the client by its own kernel, to it by the router's.
+    let marked = |node: &str| {
+        let s = test("rrul", &[(&format!("node.{node}.profile"), "linux-6.18")]);
+        let all = flows(&s).into_iter().filter(|f| f.0.ends_with("EF"));
+        all.map(|f| f.2.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(marked("client"), ["VO", "VI", "VO"]);
+    assert_eq!(marked("router"), ["VI", "VO", "VI"]);
+    assert_eq!(marked("server"), ["VI"; 3]);
     let best_effort = test("rrul_be", &[]);
     let all = flows(&best_effort);
     assert!(all.iter().all(|(.., ac)| *ac == "BE"));

@@ -1,5 +1,5 @@
 //! The two classifications of a packet, which look at different bits: the queueing discipline's band comes from the
-//! whole TOS byte, the access category from the upper three bits of the DSCP.
+//! whole TOS byte, the access category from the DSCP.
 
 use crate::vocabulary::Packet;
 
@@ -13,18 +13,55 @@ pub const fn priority(tos: u8) -> u8 {
     TOS_TO_PRIO[((tos >> 1) & 15) as usize]
 }
 
-/// Traffic identifier of a TOS byte: its precedence bits.
-// linux: net/wireless/util.c cfg80211_classify8021d (4.4) - DSCP >> 3; EF is 5, video, as is CS5.
-#[inline]
-pub const fn tid(tos: u8) -> u8 {
-    tos >> 5
+/// How an 802.1D user priority, which is the traffic identifier, follows from a DSCP.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DscpToUp {
+    /// The upper three bits, whatever the others: EF is 5, video, as is CS5.
+    // linux: net/wireless/util.c cfg80211_classify8021d (4.4).
+    Precedence,
+    /// The same but where that is not what the class is for: EF is 6, voice.
+    // linux: net/wireless/util.c cfg80211_classify8021d (6.12) - commit 6fdb8b8781d5 (6.8), and a68b22e2905b (6.12, and stable
+    // kernels) for AF3x, which were 3 before.
+    // spec: rfc8325 4 - what the classes of service are to be.
+    Rfc8325,
 }
+
+impl DscpToUp {
+    /// Traffic identifier of a TOS byte.
+    #[inline]
+    pub const fn tid(self, tos: u8) -> u8 {
+        match self {
+            Self::Precedence => tos >> 5,
+            Self::Rfc8325 => RFC8325[(tos >> 2) as usize],
+        }
+    }
+}
+
+/// User priority by DSCP.
+// spec: rfc8325 4.2 and 4.3 - VA and EF; AF1x, CS2, AF2x, CS3 and AF3x; 4.1 - CS6.
+// deviation: what the RFC has no class for keeps its upper three bits, and CS7 is 7 - as Linux does.
+const RFC8325: [u8; 64] = {
+    let mut up = [0; 64];
+    let mut dscp = 0;
+    while dscp < up.len() {
+        up[dscp] = match dscp {
+            10 | 12 | 14 | 16 => 0,
+            18 | 20 | 22 => 3,
+            24 | 26 | 28 | 30 => 4,
+            44 | 46 => 6,
+            48 => 7,
+            _ => dscp as u8 >> 3,
+        };
+        dscp += 1;
+    }
+    up
+};
 
 /// Writes both into the packet, as forwarding and local output do.
 #[inline]
-pub fn classify(p: &mut Packet) {
+pub fn classify(p: &mut Packet, mapping: DscpToUp) {
     p.prio = priority(p.tos);
-    p.tid = tid(p.tos);
+    p.tid = mapping.tid(p.tos);
 }
 
 #[cfg(test)]
@@ -34,17 +71,45 @@ mod tests {
 
     #[test]
     fn the_marks_of_rrul() {
-        // TOS byte, priority, access category: CS0, CS1, CS5, EF, and minimise-delay.
+        // TOS byte, priority, access category by both mappings: CS0, CS1, CS5, EF, CS6, and minimise-delay.
         let table = [
-            (0x00, 0, Ac::Be),
-            (0x20, 0, Ac::Bk),
-            (0xa0, 0, Ac::Vi),
-            (0xb8, 4, Ac::Vi),
-            (0xc0, 0, Ac::Vo),
-            (0x10, 6, Ac::Be),
+            (0x00, 0, Ac::Be, Ac::Be),
+            (0x20, 0, Ac::Bk, Ac::Bk),
+            (0xa0, 0, Ac::Vi, Ac::Vi),
+            (0xb8, 4, Ac::Vi, Ac::Vo),
+            (0xc0, 0, Ac::Vo, Ac::Vo),
+            (0x10, 6, Ac::Be, Ac::Be),
         ];
-        for (tos, prio, ac) in table {
-            assert_eq!((priority(tos), Ac::of_tid(tid(tos))), (prio, ac), "TOS {tos:#x}");
+        for (tos, prio, old, new) in table {
+            let ac = |mapping: DscpToUp| Ac::of_tid(mapping.tid(tos));
+            let found = (priority(tos), ac(DscpToUp::Precedence), ac(DscpToUp::Rfc8325));
+            assert_eq!(found, (prio, old, new), "TOS {tos:#x}");
         }
+    }
+
+    #[test]
+    fn where_the_mappings_differ() {
+        let both = |dscp: u8| [DscpToUp::Precedence, DscpToUp::Rfc8325].map(|mapping| mapping.tid(dscp << 2));
+        let differ: Vec<_> =
+            (0..64).map(|dscp| (dscp, both(dscp))).filter(|(_, [old, new])| old != new).collect();
+        let want = [
+            (10, [1, 0]), // AF11 to AF13
+            (12, [1, 0]),
+            (14, [1, 0]),
+            (16, [2, 0]), // CS2
+            (18, [2, 3]), // AF21 to AF23
+            (20, [2, 3]),
+            (22, [2, 3]),
+            (24, [3, 4]), // CS3
+            (26, [3, 4]), // AF31 to AF33
+            (28, [3, 4]),
+            (30, [3, 4]),
+            (44, [5, 6]), // VA
+            (46, [5, 6]), // EF
+            (48, [6, 7]), // CS6
+        ];
+        assert_eq!(differ, want);
+        // ECN is no part of it.
+        assert_eq!([0xb8, 0xb9, 0xbb].map(|tos| DscpToUp::Rfc8325.tid(tos)), [6; 3]);
     }
 }

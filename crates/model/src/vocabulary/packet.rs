@@ -73,7 +73,7 @@ pub struct Packet {
     pub tos: u8,
     /// Kernel priority (as `skb->priority`), from the TOS table.
     pub prio: u8,
-    /// 802.1D user priority, hence traffic identifier, from the upper three DSCP bits.
+    /// 802.1D user priority, hence traffic identifier, from the DSCP.
     pub tid: u8,
     /// What it carries.
     pub kind: Kind,

@@ -142,7 +142,7 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
             station: recorder.flows[id].station.map(|s| stations[s].clone()),
             tos: flow.tos,
             dscp: flow.tos >> 2,
-            ac: Ac::of_tid(flow.tos >> 5).name(),
+            ac: scenario.category(flow, to).name(),
             bytes: carries_data.then(bytes),
             pings: (!carries_data).then(samples),
             voip: (kind == "voip").then(samples),

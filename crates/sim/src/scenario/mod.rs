@@ -30,7 +30,7 @@ mod units;
 use std::net::Ipv4Addr;
 
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::vocabulary::Duration;
+use stillair_model::vocabulary::{Ac, Duration};
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::phy::path_loss::PathLoss;
@@ -99,6 +99,19 @@ impl Scenario {
     /// An end of a flow as a scenario names it: the node alone means its first interface.
     pub fn endpoint_name(&self, at: InterfaceRef) -> String {
         if at.interface == 0 { self.nodes[at.node].name.clone() } else { self.interface_name(at) }
+    }
+
+    /// Access category of a flow where it is first sent on the air: by its own node, or else by its station's access point.
+    pub fn category(&self, flow: &Flow, to: InterfaceRef) -> Ac {
+        let station = |at: InterfaceRef| match &self.nodes[at.node].interfaces[at.interface].medium {
+            Medium::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
+            _ => None,
+        };
+        let by = match (station(flow.from), station(to)) {
+            (None, Some(station)) => station.ap.node,
+            _ => flow.from.node,
+        };
+        Ac::of_tid(self.nodes[by].profile.dscp_to_up.tid(flow.tos))
     }
 
     /// A station as results name it: the first of a node goes by the node's name.

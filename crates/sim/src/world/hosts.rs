@@ -134,9 +134,10 @@ impl<S: Sink> World<S> {
     fn leave(&mut self, node: NodeId, route: Route, p: Pkt) -> Enqueue {
         match route {
             Route::Via(interface, peer) => {
+                let mapping = self.nodes[node.index()].dscp_to_up;
                 let hot = self.packets.get_mut(p);
                 hot.peer = peer;
-                classify(hot);
+                classify(hot, mapping);
                 let ac = Ac::of_tid(hot.tid);
                 self.transmit(interface, ac, p)
             }

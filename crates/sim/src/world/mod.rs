@@ -22,6 +22,7 @@ mod wiring;
 
 use std::collections::BTreeMap;
 
+use stillair_model::node::classify::DscpToUp;
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
 use stillair_model::transport::tcp::metrics::PathMetrics;
@@ -55,6 +56,7 @@ pub use wiring::{Wired, layout, wire};
 struct Node {
     routes: Routes,
     forward: bool,
+    dscp_to_up: DscpToUp,
     place: PlaceId,
 }
 

@@ -331,7 +331,8 @@ impl<'a> Plan<'a> {
         let node = |(n, routes): (usize, Routes)| {
             let scenario = &self.scenario.nodes[n];
             let place = self.place(format!("{} ip", scenario.name));
-            Node { routes, forward: scenario.forward, place }
+            let dscp_to_up = scenario.profile.dscp_to_up;
+            Node { routes, forward: scenario.forward, dscp_to_up, place }
         };
         routes.into_iter().enumerate().map(node).collect()
     }

@@ -9,6 +9,7 @@ pub(super) use tcp_sysctl::controller;
 
 use std::sync::LazyLock;
 
+use stillair_model::node::classify::DscpToUp;
 use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::Duration;
@@ -50,6 +51,8 @@ pub struct Profile {
     pub truesize_linear: u32,
     /// The same on a device with scatter-gather, such as Ethernet.
     pub truesize_scatter_gather: u32,
+    /// User priority by DSCP, on Wi-Fi.
+    pub dscp_to_up: DscpToUp,
     /// Rules of Minstrel-HT.
     pub minstrel_ht: Version,
     /// TCP of sockets over a device with scatter-gather.
@@ -154,6 +157,9 @@ const SETTINGS: &[&[Key]] = &[
 const MINSTREL_HT: [(&str, Version); 3] =
     [("4.4", Version::Before512), ("5.12", Version::From512), ("5.19", Version::From519)];
 
+const DSCP_TO_UP: [(&str, DscpToUp); 2] =
+    [("precedence", DscpToUp::Precedence), ("rfc8325", DscpToUp::Rfc8325)];
+
 /// A kernel's data file.
 static FILE: Shape = Shape {
     title: "Kernel",
@@ -178,6 +184,11 @@ static FILE: Shape = Shape {
         Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
         Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
         Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
+        Key::need(
+            "dscp_to_up",
+            Form::Choice(&["precedence", "rfc8325"]),
+            "802.1D user priority of a DSCP: its upper three bits, or what RFC 8325 says of its class",
+        ),
         Key::need(
             "minstrel_ht",
             Form::Choice(&["4.4", "5.12", "5.19"]),
@@ -289,6 +300,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         wmem_default: root.need("wmem_default", number)?.value()?,
         truesize_linear: root.need("truesize_linear", number)?.value()?,
         truesize_scatter_gather,
+        dscp_to_up: root.need("dscp_to_up", "a mapping")?.choice(&DSCP_TO_UP)?,
         minstrel_ht: root.need("minstrel_ht", "a kernel")?.choice(&MINSTREL_HT)?,
         tcp,
         wifi_pacing_shift,
@@ -321,6 +333,7 @@ mod tests {
                 _ => Version::Before512,
             };
             assert_eq!(profile.minstrel_ht, minstrel_ht, "{name}");
+            assert_eq!(profile.dscp_to_up == DscpToUp::Rfc8325, since((6, 8)), "{name}");
             // linux: include/linux/skbuff.h SKB_TRUESIZE (4.4) - 256 packets of 256 bytes, each with 256 +
             // 320 bytes of overhead.
             assert_eq!(profile.wmem_default, 256 * (256 + 256 + 320), "{name}");
