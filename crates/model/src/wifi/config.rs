@@ -63,14 +63,53 @@ pub struct FqParams {
     /// CoDel for a slow station.
     pub codel_slow: CodelParams,
     /// Expected throughput below which a station is slow.
-    pub slow_below: Rate,
+    pub slow_below: SlowBelow,
     /// Least time between two changes of a station's parameters.
     pub hysteresis: Duration,
 }
 
+/// Where the expected throughput of a slow station ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SlowBelow {
+    /// There, however many stations there are.
+    Rate(Rate),
+    /// At so much for each station of the device, busy or not.
+    EachStation(Rate),
+}
+
+impl SlowBelow {
+    /// The threshold of a device with so many stations.
+    pub fn threshold(self, stations: usize) -> Rate {
+        match self {
+            Self::Rate(rate) => rate,
+            Self::EachStation(rate) => Rate::from_bps(rate.bps() * stations as u64),
+        }
+    }
+}
+
+impl FqParams {
+    /// The same as Linux has it: a threshold that grows with the stations, looked at anew with each choice of rates.
+    // linux: net/mac80211/sta_info.c sta_update_codel_params, sta_info.h STA_SLOW_THRESHOLD (4.12) - commit 484a54c2e597.
+    // deviation: the stations of the device - Linux counts those of all devices on its radio.
+    #[must_use]
+    pub const fn as_linux_has_it(mut self) -> Self {
+        self.slow_below = SlowBelow::EachStation(Rate::from_mbps(6));
+        self.hysteresis = Duration::ZERO;
+        self
+    }
+
+    /// The same without slow stations.
+    // linux: net/mac80211/sta_info.c (6.16) - the rule is gone: commit 4876376988081 of 2025, in stable kernels too.
+    #[must_use]
+    pub const fn with_nobody_slow(mut self) -> Self {
+        self.slow_below = SlowBelow::Rate(Rate::from_bps(0));
+        self
+    }
+}
+
 impl Default for FqParams {
     // linux: include/net/fq.h, net/mac80211/main.c ieee80211_txq_setup_flows (4.10) - and
-    // paper: ending-the-anomaly 3.1.1 - threshold and hysteresis, which the kernel has otherwise.
+    // paper: ending-the-anomaly 3.1.1 - threshold and hysteresis, which Linux has otherwise.
     fn default() -> Self {
         let ms = Duration::from_millis;
         Self {
@@ -80,7 +119,7 @@ impl Default for FqParams {
             quantum: 300,
             codel: CodelParams { target: ms(20), interval: ms(100), ecn: true, mtu: 0 },
             codel_slow: CodelParams { target: ms(50), interval: ms(300), ecn: false, mtu: 0 },
-            slow_below: Rate::from_mbps(12),
+            slow_below: SlowBelow::Rate(Rate::from_mbps(12)),
             hysteresis: Duration::from_secs(2),
         }
     }

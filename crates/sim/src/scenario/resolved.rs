@@ -11,7 +11,7 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
-use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, WhenFull};
+use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, SlowBelow, WhenFull};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
@@ -410,6 +410,10 @@ fn driver(config: &DriverConfig) -> Value {
         }),
         _ => Value::Null,
     };
+    let (below, each) = match p.slow_below {
+        SlowBelow::Rate(rate) => (Some(rate.bps()), None),
+        SlowBelow::EachStation(rate) => (None, Some(rate.bps())),
+    };
     let airtime = airtime.map(|a| {
         json!({
             "quantum_ns": a.quantum.nanos(),
@@ -426,7 +430,8 @@ fn driver(config: &DriverConfig) -> Value {
         "fq_quantum_bytes": p.quantum,
         "codel": codel(&p.codel),
         "codel_slow": codel(&p.codel_slow),
-        "slow_below_bps": p.slow_below.bps(),
+        "slow_below_bps": below,
+        "slow_below_each_station_bps": each,
         "hysteresis_ns": p.hysteresis.nanos(),
         "scheduler": name,
         "airtime": airtime,

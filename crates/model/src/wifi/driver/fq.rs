@@ -308,10 +308,10 @@ impl Fq {
         }
     }
 
-    /// Rate control expects a new throughput: CoDel is relaxed for slow stations, with hysteresis.
-    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.12, recalled) - zero is unknown.
+    /// Rate control expects a new throughput: CoDel is relaxed for slow stations, with hysteresis if there is any.
+    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - zero is unknown.
     pub fn expect(&mut self, now: Instant, peer: PeerId, throughput: Rate) {
-        let slow = throughput.bps() > 0 && throughput < self.params.slow_below;
+        let slow = throughput.bps() > 0 && throughput < self.params.slow_below.threshold(self.stations.len());
         let station = &mut self.stations[peer.index()];
         let settled = station.changed.is_none_or(|at| now.saturating_since(at) >= self.params.hysteresis);
         if slow != station.slow && settled {

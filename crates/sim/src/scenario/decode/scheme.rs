@@ -3,7 +3,7 @@
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
     AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
-    Mac80211Rules, Scheduler, WhenFull,
+    Mac80211Rules, Scheduler, SlowBelow, WhenFull,
 };
 
 use super::super::Scheme;
@@ -36,13 +36,6 @@ const QUEUES: &[Key] = &[
     Key::or("slow_target", Form::Period, "50 ms", "CoDel's target for a slow station"),
     Key::or("slow_interval", Form::Period, "300 ms", "CoDel's interval for a slow station"),
     Key::or("slow_ecn", Form::Boolean, "false", "CoDel marks packets of a slow station"),
-    Key::or("slow_below", Form::Rate, "12 Mbit/s", "expected throughput below which a station is slow"),
-    Key::or(
-        "hysteresis",
-        Form::Time,
-        "2 s",
-        "least time between two changes of a station from slow to fast or back",
-    ),
     Key::or("flows", Form::Integer(1, 65_536), "4096", "flow queues of the device"),
     Key::or("limit", Form::Integer(1, 1_000_000), "8192", "most packets over all queues"),
     Key::or("memory_limit", Form::Bytes(4096, 1 << 30), "4 MiB", "most bytes of truesize over all queues"),
@@ -53,6 +46,26 @@ const QUEUES: &[Key] = &[
         "300 B",
         "bytes that a flow may send in a round",
     ),
+];
+
+const SLOW_BELOW: &str = "expected throughput below which a station is slow";
+const HYSTERESIS: &str = "least time between two changes of a station from slow to fast or back";
+
+/// Who is slow by the paper.
+const SLOW: &[Key] = &[
+    Key::or("slow_below", Form::Rate, "12 Mbit/s", SLOW_BELOW),
+    Key::or("hysteresis", Form::Time, "2 s", HYSTERESIS),
+];
+
+/// Who is slow by Linux.
+const MAC80211_SLOW: &[Key] = &[
+    Key::open(
+        "slow_below",
+        Form::Rate,
+        "6 Mbit/s for each station of the device (4.12); nobody is slow since `linux-6.16`",
+        SLOW_BELOW,
+    ),
+    Key::or("hysteresis", Form::Time, "0 s", HYSTERESIS),
 ];
 
 /// A station pays for a PPDU of up to 4 ms and its retries by one quantum a round, and the scheduler goes through all these
@@ -100,6 +113,7 @@ static FQ_MAC: Shape = Shape {
             ),
         ],
         QUEUES,
+        SLOW,
         HARDWARE,
     ],
 };
@@ -107,24 +121,25 @@ static FQ_MAC: Shape = Shape {
 static AIRTIME: Shape = Shape {
     title: "Scheme airtime",
     about: "The same, stations served by airtime: algorithm 3, as ath9k runs it.",
-    groups: &[&[Key::tag("kind", "airtime")], PIECES, QUEUES, HARDWARE],
+    groups: &[&[Key::tag("kind", "airtime")], PIECES, QUEUES, SLOW, HARDWARE],
 };
 
 static AIRTIME_AS_PRINTED: Shape = Shape {
     title: "Scheme airtime_as_printed",
     about: "The same by the paper's listing, station by station.",
-    groups: &[&[Key::tag("kind", "airtime_as_printed")], PIECES, QUEUES, HARDWARE],
+    groups: &[&[Key::tag("kind", "airtime_as_printed")], PIECES, QUEUES, SLOW, HARDWARE],
 };
 
 /// Kernels since which mac80211 has served stations by other rules.
-const SINCE: [&str; 3] = ["linux-5.1", "linux-5.14", "linux-6.0"];
+const SINCE: [&str; 4] = ["linux-5.1", "linux-5.14", "linux-6.0", "linux-6.16"];
 
 const MAC80211_PIECES: &[Key] = &[
     Key::or(
         "since",
         Form::Choice(&SINCE),
         "linux-5.1",
-        "kernel whose rules it has: deficit rounds, virtual time, or rounds in which what is below the queues counts",
+        "kernel whose rules it has: deficit rounds, virtual time, rounds in which what is below the queues counts, or those with the \
+         same CoDel for all stations",
     ),
     Key::or(
         "charge_tx",
@@ -158,7 +173,7 @@ const MAC80211_PIECES: &[Key] = &[
 static MAC80211: Shape = Shape {
     title: "Scheme mac80211",
     about: "The same, stations served by airtime as mac80211 does since 5.1: one list, weights, airtime queue limits.",
-    groups: &[&[Key::tag("kind", "mac80211")], MAC80211_PIECES, QUEUES, HARDWARE],
+    groups: &[&[Key::tag("kind", "mac80211")], MAC80211_PIECES, QUEUES, MAC80211_SLOW, HARDWARE],
 };
 
 static ATH9K_HTC: Shape = Shape {
@@ -218,6 +233,7 @@ impl Choice {
                 let quantum = Duration::from_micros(u64::from(AIRTIME_WEIGHT));
                 let airtime = AirtimeParams { quantum, ..AirtimeParams::default() };
                 let aql = Some(AqlParams::default());
+                let fq = fq.as_linux_has_it();
                 DriverConfig::Fq(fq, Scheduler::Mac80211(airtime, aql, Mac80211Rules::default()))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
@@ -255,7 +271,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
                     pieces(&mut section, airtime)?
                 }
-                Scheduler::Mac80211(airtime, aql, rules) => mac80211(&mut section, airtime, aql, rules)?,
+                Scheduler::Mac80211(airtime, aql, rules) => mac80211(&mut section, fq, airtime, aql, rules)?,
             }
             queues(&mut section, fq)?;
         }
@@ -277,16 +293,18 @@ fn pieces(section: &mut Section<'_>, p: &mut AirtimeParams) -> Result<(), Fault>
 
 fn mac80211(
     section: &mut Section<'_>,
+    fq: &mut FqParams,
     p: &mut AirtimeParams,
     aql: &mut Option<AqlParams>,
     rules: &mut Mac80211Rules,
 ) -> Result<(), Fault> {
     let since = [
-        (SINCE[0], Mac80211Rules::Rounds),
-        (SINCE[1], Mac80211Rules::VirtualTime),
-        (SINCE[2], Mac80211Rules::RoundsWithPending),
+        (SINCE[0], (Mac80211Rules::Rounds, *fq)),
+        (SINCE[1], (Mac80211Rules::VirtualTime, *fq)),
+        (SINCE[2], (Mac80211Rules::RoundsWithPending, *fq)),
+        (SINCE[3], (Mac80211Rules::RoundsWithPending, fq.with_nobody_slow())),
     ];
-    *rules = section.or_by("since", *rules, |field| field.choice(&since))?;
+    (*rules, *fq) = section.or_by("since", since[0].1, |field| field.choice(&since))?;
     p.charge_tx = section.or("charge_tx", p.charge_tx)?;
     p.charge_rx = section.or("charge_rx", p.charge_rx)?;
     p.quantum = section.or("quantum", p.quantum)?;
@@ -307,7 +325,9 @@ fn queues(section: &mut Section<'_>, p: &mut FqParams) -> Result<(), Fault> {
     p.codel_slow.target = section.or("slow_target", p.codel_slow.target)?;
     p.codel_slow.interval = section.or("slow_interval", p.codel_slow.interval)?;
     p.codel_slow.ecn = section.or("slow_ecn", p.codel_slow.ecn)?;
-    p.slow_below = section.or("slow_below", p.slow_below)?;
+    if let Some(field) = section.get("slow_below") {
+        p.slow_below = SlowBelow::Rate(field.value()?);
+    }
     p.hysteresis = section.or("hysteresis", p.hysteresis)?;
     p.flows = section.or("flows", p.flows)?;
     p.limit = section.or("limit", p.limit)?;

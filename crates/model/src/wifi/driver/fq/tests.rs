@@ -357,6 +357,23 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
     }
 }
 
+// linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - 6 Mbit/s for each station, at once; none since 6.16.
+#[test]
+fn linux_has_a_threshold_that_grows_with_the_stations() {
+    for (stations, limit) in [(1, 6_000), (4, 24_000), (30, 180_000)] {
+        let mut b = Bench::new(Scheduler::RoundRobin(WhenFull::KeepsTurn), stations, 2);
+        b.driver.params = FqParams::default().as_linux_has_it();
+        for (at, kbps, slow) in [(0, 0, false), (1, limit - 1, true), (2, limit, false), (3, limit - 1, true)]
+        {
+            b.driver.expect(ms(at), PeerId(0), Rate::from_bps(kbps * 1_000));
+            assert_eq!(b.driver.is_slow(PeerId(0)), slow, "{kbps} kbit/s of {stations}");
+        }
+        b.driver.params = FqParams::default().as_linux_has_it().with_nobody_slow();
+        b.driver.expect(ms(4), PeerId(0), Rate::from_bps(1));
+        assert!(!b.driver.is_slow(PeerId(0)));
+    }
+}
+
 /// Packets that CoDel drops in 300 ms if each waits for about 40 ms.
 fn drops(expected: Rate) -> u64 {
     let mut b = Bench::new(Scheduler::RoundRobin(WhenFull::KeepsTurn), 1, 1);
