@@ -3,7 +3,10 @@
 mod common;
 
 use common::{ANOMALY, of, parse, rounded, run};
+use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::wifi::config::{DriverConfig, SlowBelow};
 use stillair_sim::recorder::RunSummary;
+use stillair_sim::scenario::{Medium, Scenario};
 
 fn flooded(sets: &[(&str, &str)]) -> RunSummary {
     let all = [("duration", "4 s"), ("warm_up", "1 s")];
@@ -45,4 +48,39 @@ fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
     let shallow =
         |aql: &str| flooded(&[(SCHEME, &format!("{{ kind = \"mac80211\", aql = {aql} }}"))]).trace_hash;
     assert_eq!(shallow("true"), shallow("false"));
+}
+
+#[test]
+fn queues_are_those_of_the_kernel_unless_told_otherwise() {
+    let queues = |s: &Scenario| match &s.nodes[1].interfaces[1].medium {
+        Medium::Wifi(wifi) => match wifi.driver {
+            DriverConfig::Fq(queues, _) => queues,
+            _ => panic!("{:?}", wifi.driver),
+        },
+        Medium::Wired { .. } => panic!("a wire"),
+    };
+    let (each, given) =
+        (|mbps| SlowBelow::EachStation(Rate::from_mbps(mbps)), |mbps| SlowBelow::Rate(Rate::from_mbps(mbps)));
+    // The scheme; who is slow, hysteresis in seconds, most packets dropped at once.
+    for (scheme, slow, hysteresis, batch) in [
+        ("{ kind = \"fq_mac\" }", given(12), 2, 1),
+        ("{ kind = \"airtime\" }", given(12), 2, 1),
+        ("mac80211", each(6), 0, 1),
+        ("{ kind = \"mac80211\" }", each(6), 0, 1),
+        ("{ kind = \"mac80211\", since = \"linux-5.1\" }", each(6), 0, 1),
+        ("{ kind = \"mac80211\", since = \"linux-5.14\" }", each(6), 0, 32),
+        ("{ kind = \"mac80211\", since = \"linux-6.0\" }", each(6), 0, 32),
+        ("{ kind = \"mac80211\", since = \"linux-6.16\" }", given(0), 0, 32),
+        (
+            "{ kind = \"mac80211\", since = \"linux-6.16\", slow_below = \"12 Mbit/s\", hysteresis = \"2 s\" }",
+            given(12),
+            2,
+            32,
+        ),
+        ("{ kind = \"mac80211\", since = \"linux-6.0\", drop_batch = 1 }", each(6), 0, 1),
+    ] {
+        let q = queues(&parse(ANOMALY, &[(SCHEME, scheme)]));
+        let found = (q.slow_below, q.hysteresis, q.drop_batch);
+        assert_eq!(found, (slow, Duration::from_secs(hysteresis), batch), "{scheme}");
+    }
 }

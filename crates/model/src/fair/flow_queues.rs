@@ -377,17 +377,21 @@ impl FlowQueues {
         Some(Dropped { queue: id, packets })
     }
 
-    /// Drops the head of the longest queue, found anew each time, until no limit is exceeded; returns the number.
-    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way; CoDel is not told. By 5.17 up to 32 packets
-    // or half of the queue go at a time.
-    pub fn trim<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> u32 {
+    /// Drops from the head of the longest queue, found anew each time, until no limit is exceeded; returns the number. At a
+    /// time go up to `most` packets or half of the queue's, whichever is less but one at least.
+    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not told. fq_flow_drop
+    // (5.12) - by packets, where fq_codel halves bytes.
+    pub fn trim<S: Sink>(&mut self, now: Instant, most: u32, ctx: &mut Ctx<'_, S>) -> u32 {
         let mut packets = 0;
         while let Some(over) = self.over_limit() {
             let Some(id) = self.longest() else { break };
-            self.drop_head(now, id, ctx);
-            self.stats.drop_overlimit += 1;
-            self.stats.drop_overmemory += u64::from(over.memory);
-            packets += 1;
+            let batch = most.min(self.queues[id].list.packets() / 2).max(1);
+            for _ in 0..batch {
+                self.drop_head(now, id, ctx);
+            }
+            self.stats.drop_overlimit += u64::from(batch);
+            self.stats.drop_overmemory += if over.memory { u64::from(batch) } else { 0 };
+            packets += batch;
         }
         packets
     }

@@ -56,6 +56,8 @@ pub struct FqParams {
     pub limit: u32,
     /// Most bytes of truesize over all queues.
     pub memory_limit: u32,
+    /// Most packets dropped at once from the longest queue when a limit is exceeded; half of the queue at most.
+    pub drop_batch: u32,
     /// Bytes a flow may send in a round.
     pub quantum: u32,
     /// CoDel for a station that is not slow.
@@ -98,6 +100,14 @@ impl FqParams {
         self
     }
 
+    /// The same with drops in batches.
+    // linux: include/net/fq_impl.h fq_flow_drop (5.12) - commit 07be2fed5ee7.
+    #[must_use]
+    pub const fn with_batches(mut self) -> Self {
+        self.drop_batch = 32;
+        self
+    }
+
     /// The same without slow stations.
     // linux: net/mac80211/sta_info.c (6.16) - the rule is gone: commit 4876376988081 of 2025, in stable kernels too.
     #[must_use]
@@ -116,6 +126,7 @@ impl Default for FqParams {
             flows: 4096,
             limit: 8192,
             memory_limit: 4 << 20,
+            drop_batch: 1,
             quantum: 300,
             codel: CodelParams { target: ms(20), interval: ms(100), ecn: true, mtu: 0 },
             codel_slow: CodelParams { target: ms(50), interval: ms(300), ecn: false, mtu: 0 },

@@ -427,6 +427,7 @@ fn driver(config: &DriverConfig) -> Value {
         "flows": p.flows,
         "limit": p.limit,
         "memory_limit_bytes": p.memory_limit,
+        "drop_batch": p.drop_batch,
         "fq_quantum_bytes": p.quantum,
         "codel": codel(&p.codel),
         "codel_slow": codel(&p.codel_slow),

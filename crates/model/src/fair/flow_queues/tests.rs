@@ -105,13 +105,13 @@ fn the_longest_by_bytes_loses_its_head() {
             seq += 1;
         }
     }
-    assert_eq!((q.over_limit(), q.trim(NOW, &mut b.ctx())), (None, 0));
+    assert_eq!((q.over_limit(), q.trim(NOW, 1, &mut b.ctx())), (None, 0));
     // Each packet more costs the head of the queue that is longest then. 0 to 3 are of queue 1, 4 and 5 of queue 3.
     let mut left = [(A, vec![]), (B, vec![])];
     for (queue, len) in [(0, 86), (0, 386), (0, 86), (2, 500)] {
         put(&mut q, &mut b, A, h[queue], seq, len);
         seq += 1;
-        assert_eq!(q.trim(NOW, &mut b.ctx()), 1);
+        assert_eq!(q.trim(NOW, 1, &mut b.ctx()), 1);
     }
     for (tin, seqs) in &mut left {
         seqs.extend(core::iter::from_fn(|| take(&mut q, &mut b, *tin, NOW)));
@@ -139,10 +139,28 @@ fn trim_keeps_both_limits() {
     b.packets.get_mut(big).truesize = 3 * TRUESIZE;
     q.enqueue(NOW, B, big, &mut b.ctx());
     assert_eq!(q.over_limit(), Some(OverLimit { memory: true }));
-    assert_eq!(q.trim(NOW, &mut b.ctx()), 3);
+    assert_eq!(q.trim(NOW, 1, &mut b.ctx()), 3);
     assert_eq!((q.stats().drop_overlimit, q.stats().drop_overmemory), (3, 3));
     assert_eq!((q.total(), q.memory_used()), (3, 5 * u64::from(TRUESIZE)));
     assert_eq!(take(&mut q, &mut b, A, NOW), Some(3));
+}
+
+// linux: include/net/fq_impl.h fq_flow_drop (5.12) - 32 packets, or half of the queue's, or one.
+#[test]
+fn trim_by_batches() {
+    for (held, most, dropped) in
+        [(1, 32, 1), (2, 32, 1), (3, 32, 1), (5, 32, 2), (64, 32, 32), (100, 32, 32), (100, 1, 1)]
+    {
+        let mut b = Bench::new();
+        let mut q = new(FlowQueuesParams { limit: held - 1, ..PARAMS });
+        for seq in 0..held {
+            let p = b.packet_of(1, seq, 1000);
+            q.enqueue(NOW, A, p, &mut b.ctx());
+        }
+        assert_eq!(q.trim(NOW, most, &mut b.ctx()), dropped, "{held} {most}");
+        assert_eq!(q.stats().drop_overlimit, u64::from(dropped));
+        assert_eq!(take(&mut q, &mut b, A, NOW), (held > dropped).then_some(dropped), "from the head");
+    }
 }
 
 /// The parameters come with the call: a slow station's are more patient. The law spares the last packet of a queue.
@@ -224,7 +242,7 @@ proptest! {
                 let p = b.packet_of(hash.wrapping_mul(0x9e37_79b9), tin, len);
                 q.enqueue(now, Tin(tin), p, &mut b.ctx());
                 created += 1;
-                q.trim(now, &mut b.ctx());
+                q.trim(now, if paper { 32 } else { 1 }, &mut b.ctx());
             } else if let Some(p) = q.dequeue(now, Tin(tin), &codel, &mut b.ctx()) {
                 prop_assert_eq!(b.finish(p), tin, "a packet of another tin");
             }

@@ -100,7 +100,7 @@ impl Fq {
     /// Queues a packet; others are dropped if a limit is exceeded.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.queues.enqueue(now, Tin(tid.0), p, ctx);
-        self.queues.trim(now, ctx);
+        self.queues.trim(now, self.params.drop_batch, ctx);
         self.schedule(now, tid);
     }
 

@@ -153,6 +153,12 @@ const MAC80211_PIECES: &[Key] = &[
         "true",
         "stations are charged for what they send (`airtime_flags` 2)",
     ),
+    Key::open(
+        "drop_batch",
+        Form::Integer(1, 1_000_000),
+        "1; 32 since `linux-5.14`",
+        "most packets dropped at once from the longest queue when a limit is exceeded, half of it at most (5.12)",
+    ),
     Key::or("quantum", QUANTUM, "256 us", "airtime that a station of weight 256 may use in a round"),
     Key::or(
         "aql",
@@ -300,11 +306,12 @@ fn mac80211(
 ) -> Result<(), Fault> {
     let since = [
         (SINCE[0], (Mac80211Rules::Rounds, *fq)),
-        (SINCE[1], (Mac80211Rules::VirtualTime, *fq)),
-        (SINCE[2], (Mac80211Rules::RoundsWithPending, *fq)),
-        (SINCE[3], (Mac80211Rules::RoundsWithPending, fq.with_nobody_slow())),
+        (SINCE[1], (Mac80211Rules::VirtualTime, fq.with_batches())),
+        (SINCE[2], (Mac80211Rules::RoundsWithPending, fq.with_batches())),
+        (SINCE[3], (Mac80211Rules::RoundsWithPending, fq.with_batches().with_nobody_slow())),
     ];
     (*rules, *fq) = section.or_by("since", since[0].1, |field| field.choice(&since))?;
+    fq.drop_batch = section.or("drop_batch", fq.drop_batch)?;
     p.charge_tx = section.or("charge_tx", p.charge_tx)?;
     p.charge_rx = section.or("charge_rx", p.charge_rx)?;
     p.quantum = section.or("quantum", p.quantum)?;
