@@ -3,6 +3,8 @@
 mod common;
 
 use common::{cell, flow, of, parse, run, station};
+use stillair_model::wifi::config::DriverConfig;
+use stillair_sim::scenario::{Medium, Node};
 
 fn flooded(width: &str, rate: &str) -> f64 {
     let channel = format!("band = \"5 GHz\"\nwidth = \"{width}\"\nbeacon_interval = \"off\"");
@@ -26,4 +28,34 @@ fn goodput_follows_the_length_of_the_exchange() {
     // HE80 MCS 11: 49 symbols of 13.6 us and 50.4 us of preamble: 875 us.
     let he = flooded("80 MHz", "he80-mcs11-nss2-gi0.8");
     assert!((he / 860.0 - 1.0).abs() < 0.02, "{he}");
+}
+
+// linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - 4 MiB without VHT, else 16.
+#[test]
+fn queues_of_devices_with_vht_have_more_memory() {
+    let mebibytes = |node: &Node| match &node.interfaces[0].medium {
+        Medium::Wifi(wifi) => match wifi.driver {
+            DriverConfig::Fq(queues, _) => queues.memory_limit >> 20,
+            _ => 0,
+        },
+        Medium::Wired { .. } => 0,
+    };
+    // Width of the channel, scheme of the access point, rate of the second station; MiB of the access point and both stations.
+    for (width, scheme, rate, want) in [
+        ("40 MHz", "\"fq_mac\"", "ht40-mcs7-sgi", [4, 4, 4]),
+        ("40 MHz", "\"fq_mac\"", "vht40-mcs7-nss1-sgi", [16, 4, 16]),
+        ("20 MHz", "\"mac80211\"", "he20-mcs7-nss1-gi0.8", [16, 4, 16]),
+        ("80 MHz", "\"airtime\"", "ht40-mcs7-sgi", [16, 4, 4]),
+        ("80 MHz", "{ kind = \"airtime\", memory_limit = \"5 MiB\" }", "vht80-mcs7-nss1-sgi", [5, 4, 16]),
+        ("80 MHz", "\"fifo\"", "vht80-mcs7-nss1-sgi", [0, 4, 16]),
+    ] {
+        let channel = format!("band = \"5 GHz\"\nwidth = \"{width}\"");
+        let own = |rate: &str| format!("rate = \"{rate}\", scheme = \"fq_mac\"");
+        let text = cell("1 s", &channel, &format!("scheme = {scheme}"))
+            + &station("a", 0, &own("ht20-mcs7-sgi"))
+            + &station("b", 1, &own(rate));
+        let nodes = parse(&text, &[]).nodes;
+        let found = ["ap", "a", "b"].map(|name| mebibytes(nodes.iter().find(|n| n.name == name).unwrap()));
+        assert_eq!(found, want, "{width} {scheme} {rate}");
+    }
 }

@@ -90,6 +90,10 @@ impl SlowBelow {
 }
 
 impl FqParams {
+    /// The default limit on truesize of a device that can VHT or HE.
+    // linux: include/net/fq_impl.h fq_init (5.4).
+    pub const VHT_MEMORY_LIMIT: u32 = 16 << 20;
+
     /// The same as Linux has it: a threshold that grows with the stations, looked at anew with each choice of rates.
     // linux: net/mac80211/sta_info.c sta_update_codel_params, sta_info.h STA_SLOW_THRESHOLD (4.12) - commit 484a54c2e597.
     // deviation: the stations of the device - Linux counts those of all devices on its radio.
@@ -125,6 +129,7 @@ impl Default for FqParams {
         Self {
             flows: 4096,
             limit: 8192,
+            // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - of a device none of whose bands has VHT.
             memory_limit: 4 << 20,
             drop_batch: 1,
             quantum: 300,

@@ -1,8 +1,10 @@
 //! Nodes with their interfaces, and what joins interfaces of different nodes.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use stillair_model::wifi::config::HardwareDepth;
+use stillair_model::wifi::config::{DriverConfig, FqParams, HardwareDepth};
+use stillair_model::wifi::phy::{PhyRate, Width};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::Table;
@@ -57,6 +59,7 @@ pub(super) fn all<'a>(
     }
     associate(&mut nodes, &wiring)?;
     share_radios(&mut nodes, &wiring)?;
+    limit_memory(&mut nodes, &wiring, channels);
     Ok((nodes, wiring))
 }
 
@@ -117,6 +120,37 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// Gives the queues of devices that can VHT or HE the memory that Linux gives those.
+// linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
+// deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
+fn limit_memory(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
+    let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
+        Medium::Wifi(wifi) => Some(wifi),
+        Medium::Wired { .. } => None,
+    };
+    let is_vht = |rate: &PhyRate| matches!(rate, PhyRate::Vht(_) | PhyRate::He(_));
+    // Both ends of a link that uses such rates, and access points of channels that HT cannot fill.
+    let mut can = BTreeSet::new();
+    for (at, own) in wiring.stations.iter().filter_map(|(at, _)| Some((*at, wifi(*at)?))) {
+        if let Role::Station(station) = &own.role
+            && station.rates.all().iter().any(is_vht)
+        {
+            can.extend([at, station.ap]);
+        }
+    }
+    let wide = |at: &InterfaceRef| {
+        wifi(*at).is_some_and(|own| own.role == Role::Ap && channels[own.channel].width > Width::Mhz40)
+    };
+    can.extend(wiring.unlimited.iter().filter(|at| wide(at)));
+    for at in wiring.unlimited.iter().filter(|at| can.contains(at)) {
+        if let Medium::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium
+            && let DriverConfig::Fq(queues, _) = &mut own.driver
+        {
+            queues.memory_limit = FqParams::VHT_MEMORY_LIMIT;
+        }
+    }
 }
 
 /// Checks each device that sends with another's radio, and hands it what is the radio's.

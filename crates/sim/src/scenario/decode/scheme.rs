@@ -38,7 +38,12 @@ const QUEUES: &[Key] = &[
     Key::or("slow_ecn", Form::Boolean, "false", "CoDel marks packets of a slow station"),
     Key::or("flows", Form::Integer(1, 65_536), "4096", "flow queues of the device"),
     Key::or("limit", Form::Integer(1, 1_000_000), "8192", "most packets over all queues"),
-    Key::or("memory_limit", Form::Bytes(4096, 1 << 30), "4 MiB", "most bytes of truesize over all queues"),
+    Key::open(
+        "memory_limit",
+        Form::Bytes(4096, 1 << 30),
+        "4 MiB; 16 MiB of a device that can VHT or HE, as its rates or its channel's width show",
+        "most bytes of truesize over all queues",
+    ),
     // deviation: mac80211 takes any number - at a byte a full packet would cost 1,500 rounds; the least is fq_codel's.
     Key::or(
         "fq_quantum",
@@ -221,6 +226,8 @@ pub(super) struct Choice {
     pub name: Scheme,
     pub driver: DriverConfig,
     pub hardware: HardwareDepth,
+    /// It has queues in the MAC, and their memory is to be limited by what the device can.
+    pub memory_by_device: bool,
 }
 
 impl Choice {
@@ -245,7 +252,8 @@ impl Choice {
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
         };
         let hardware = HardwareDepth::of(&driver);
-        Self { name, driver, hardware }
+        let memory_by_device = matches!(driver, DriverConfig::Fq(..));
+        Self { name, driver, hardware, memory_by_device }
     }
 }
 
@@ -279,6 +287,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
                 }
                 Scheduler::Mac80211(airtime, aql, rules) => mac80211(&mut section, fq, airtime, aql, rules)?,
             }
+            choice.memory_by_device = !section.has("memory_limit");
             queues(&mut section, fq)?;
         }
     }

@@ -17,6 +17,8 @@ pub(super) struct Wiring<'a> {
     pub radios: Vec<(InterfaceRef, Field<'a>)>,
     /// Stations that say nothing of their losses.
     pub silent: Vec<InterfaceRef>,
+    /// Devices with queues in the MAC that say nothing of their memory.
+    pub unlimited: Vec<InterfaceRef>,
     /// For each access point what its beacons say to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
     /// Addresses in use, where each is written, and the path of its interface.
