@@ -91,7 +91,7 @@ const PIECES: &[Key] = &[
 
 static FIFO: Shape = Shape {
     title: "Scheme fifo",
-    about: "pfifo_fast over the driver's own queues, as Wi-Fi was before 4.9.",
+    about: "pfifo_fast over the driver's own queues, as ath9k has them before 4.10.",
     groups: &[&[Key::tag("kind", "fifo")], LEGACY, HARDWARE],
 };
 
@@ -183,7 +183,7 @@ const MAC80211_PIECES: &[Key] = &[
 
 static MAC80211: Shape = Shape {
     title: "Scheme mac80211",
-    about: "The same, stations served by airtime as mac80211 does since 5.1: one list, weights, airtime queue limits.",
+    about: "The same, stations served by airtime as mac80211 does since 5.1 for drivers that leave it that, as ath9k does: one list, weights, and since 5.5 airtime queue limits.",
     groups: &[&[Key::tag("kind", "mac80211")], MAC80211_PIECES, QUEUES, MAC80211_SLOW, HARDWARE],
 };
 
