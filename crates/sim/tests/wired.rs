@@ -209,3 +209,23 @@ fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
     assert!(bytes[0] > 25_000_000 && bytes[1] < 2_000_000, "{bytes:?}");
     assert_eq!(bytes[2..], [0; 4]);
 }
+
+/// Packets overtake each other by a few milliseconds: FACK would take that for losses, so it is over as soon as it is seen.
+// linux: net/ipv4/tcp_input.c tcp_update_reordering, tcp_disable_fack (4.4).
+#[test]
+fn fack_makes_no_difference_where_packets_overtake_each_other() {
+    let jitter = "{ kind = \"netem\", delay = \"20 ms\", jitter = \"5 ms\", limit = 10000 }";
+    let text = network("rate = \"100 Mbit/s\"\ndelay = \"0.1 ms\"", VETH, jitter);
+    let text = format!("{text}{}", flow("tcp", "client", "server", ""));
+    let [with, without] = ["1", "0"].map(|fack| {
+        let sysctl = format!("{{ \"net.ipv4.tcp_fack\" = {fack} }}");
+        let sets =
+            [("node.client.profile", "linux-4.4"), ("node.client.sysctl", &*sysctl), ("duration", "10 s")];
+        run(&parse(&text, &sets), 0)
+    });
+    let sent_again = |s: &RunSummary| s.flows.values().map(|f| f.retransmissions).sum::<u32>();
+    assert!((1..=5).contains(&sent_again(&with)), "{}", sent_again(&with));
+    assert!(sent_again(&without) <= 5, "{}", sent_again(&without));
+    let (with, without) = (with.goodput_total_mbps, without.goodput_total_mbps);
+    assert!(with > 75.0 && (with - without).abs() < 0.1 * without, "{with} {without}");
+}

@@ -92,7 +92,7 @@ pub(super) const SETTINGS: &[Key] = &[
         "net.ipv4.tcp_fack",
         Form::Integer(0, 1),
         "1 before 4.11, 0 since",
-        "counting goes by the most forward SACK; without effect since 4.15",
+        "counting goes by the most forward SACK, until packets overtake each other; without effect since 4.15",
     ),
     Key::open(
         "net.ipv4.tcp_early_retrans",

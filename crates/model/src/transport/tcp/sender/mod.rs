@@ -139,6 +139,8 @@ pub struct Sender {
     /// How far packets may overtake each other, in segments.
     reordering: u32,
     reord_seen: bool,
+    /// FACK is not trusted any more: packets overtake each other by more than was allowed for.
+    fack_over: bool,
     /// End of the highest packet that is SACKed; counts while any is.
     highest_sack: u32,
     /// The SACK blocks of the last acknowledgement, in order.
@@ -197,6 +199,7 @@ impl Sender {
             rexmit: Rexmit::None,
             reordering: config.reordering,
             reord_seen: false,
+            fack_over: false,
             highest_sack: 0,
             sack_cache: [(0, 0); MAX_SACK_BLOCKS],
             sack_cached: 0,

@@ -18,6 +18,7 @@ impl Sender {
             self.reordering = path.reordering;
             // Counting by the most forward SACK and early retransmit are over with that; RACK asks for more.
             self.reord_seen |= self.cfg.loss != LossDetection::RackTlp;
+            self.fack_over = true;
         }
         if path.rtt8_us > self.sk.srtt_us {
             let rto_min = self.us_to_ticks(self.rto_min_us);
@@ -137,6 +138,11 @@ mod tests {
         assert_eq!((s.sk.snd_ssthresh, s.reordering, s.rto() * 1_000 / old.hz), (17, 9, 900));
         let s = established_by(&TcpConfig::default(), &path);
         assert_eq!((s.sk.snd_ssthresh, s.reordering), (INFINITE_SSTHRESH, 9));
+        // FACK is over with reordering other than the sysctl's.
+        for (reordering, over) in [(0, false), (3, false), (4, true)] {
+            let path = PathMetrics { reordering, ..path };
+            assert_eq!(established_by(&old, &path).fack_over, over, "{reordering}");
+        }
         // What the SYN took is longer than what is remembered.
         let short = PathMetrics { rtt8_us: 8 * 2_000, ..path };
         assert_eq!(established_by(&old, &short).rto(), established_by(&old, &PathMetrics::default()).rto());

@@ -81,6 +81,12 @@ impl Sender {
         after(self.highest_sack_seq(), self.sk.snd_una.wrapping_add(self.reordering * self.sk.mss_cache))
     }
 
+    /// Whether losses are counted from the most forward SACK.
+    // linux: include/net/tcp.h tcp_is_fack (4.4).
+    fn fack(&self) -> bool {
+        self.cfg.loss == LossDetection::Fack && self.sack && !self.fack_over
+    }
+
     /// Segments up to the highest SACKed one.
     // linux: net/ipv4/tcp_input.c fackets_out (4.4).
     fn forward(&self) -> u32 {
@@ -95,7 +101,7 @@ impl Sender {
     fn time_to_recover(&mut self, ece: bool) -> bool {
         let by_count = match self.cfg.loss {
             LossDetection::RackTlp => 0,
-            LossDetection::Fack if self.sack => self.forward(),
+            LossDetection::Fack if self.fack() => self.forward(),
             LossDetection::Fack | LossDetection::DupAck => self.sk.sacked_out + 1,
         };
         self.sk.lost_out > 0 || by_count > self.reordering || self.recovers_early(ece)
@@ -137,7 +143,7 @@ impl Sender {
         if !self.sack {
             return;
         }
-        let fack = self.cfg.loss == LossDetection::Fack;
+        let fack = self.fack();
         let above = if fack { self.forward() } else { self.sk.sacked_out };
         let (limit, head_only) = match above.checked_sub(self.reordering) {
             Some(limit) if fack => (limit.max(1), false),

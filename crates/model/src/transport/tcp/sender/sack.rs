@@ -248,18 +248,54 @@ impl Sender {
     }
 
     /// A packet below the highest SACKed one, at `low`, arrived without having been sent again.
-    // linux: net/ipv4/tcp_input.c tcp_check_sack_reordering (6.1).
+    // linux: net/ipv4/tcp_input.c tcp_check_sack_reordering (6.1), tcp_update_reordering, tcp_disable_fack (4.4) - FACK takes packets
+    // to arrive in order, and is over as soon as one comes later than was allowed for.
     pub(super) fn check_sack_reordering(&mut self, low: u32) {
         let high = self.highest_sack_seq();
         if !before(low, high) {
             return;
         }
-        let gap = distance(low, high);
-        let mss = self.sk.mss_cache;
-        if gap > self.reordering * mss {
-            self.reordering = gap.div_ceil(mss).min(self.cfg.max_reordering);
+        let segments = distance(low, high).div_ceil(self.sk.mss_cache);
+        if segments > self.reordering {
+            self.reordering = segments.min(self.cfg.max_reordering);
+            self.fack_over = true;
         }
         self.reord_seen = true;
         self.count.reord_seen += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Sink, ack, at_us, established};
+    use super::*;
+    use crate::transport::tcp::config::LossDetection;
+
+    const MSS: u32 = 1_448;
+
+    /// Sequence number of the `n`th segment.
+    fn seq(n: u32) -> u32 {
+        1_000 + n * MSS
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_update_reordering, tcp_disable_fack (4.4).
+    #[test]
+    fn fack_is_over_once_packets_overtake_each_other() {
+        // The packet that comes before the first three times: reordering then, and whether FACK is over.
+        for (early, reordering, over) in [(2, 3, false), (3, 3, false), (4, 4, true), (8, 8, true)] {
+            let mut s = established();
+            (s.cfg.small_queues.off, s.cfg.loss) = (true, LossDetection::Fack);
+            (s.sk.snd_cwnd, s.buf.sndbuf) = (40, 1 << 24);
+            s.write(at_us(100_000), u64::from(40 * MSS), &mut Sink::default());
+            ack(&mut s, at_us(110_000), seq(1), 100, &[(seq(early), seq(early + 1))]);
+            ack(&mut s, at_us(110_100), seq(early + 1), 100, &[]);
+            assert_eq!((s.reordering, s.fack_over), (reordering, over), "{early}");
+            // One segment SACKed, far ahead: FACK takes all before it for lost.
+            let una = early + 1;
+            s.sk.ca_state = CaState::Open;
+            let far = una + reordering;
+            ack(&mut s, at_us(110_200), seq(una), 100, &[(seq(far), seq(far + 1))]);
+            assert_eq!(s.sk.ca_state == CaState::Recovery, !over, "{early}");
+        }
     }
 }
