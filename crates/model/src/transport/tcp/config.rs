@@ -148,6 +148,24 @@ pub enum TlpRules {
     Linux4_16,
 }
 
+/// Whether the congestion window counts as what limits the sender, so that it may grow.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum CwndLimitedRules {
+    /// With each acknowledgement: if at most three segments more might have been out before it, or so few more that a packet of
+    /// several segments was worth waiting for (up to 3.15).
+    // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10; the same until commit e114a710aa50, 3.16, recalled).
+    Linux3_13,
+    /// If it was full when something was sent last with more in flight than before in the round (3.16 to 5.9).
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (4.4); commit ca8a22634381.
+    Linux3_16,
+    /// If it was full when last looked at in the round, also if nothing could be sent then (5.10 to 6.0).
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate, tcp_write_xmit (5.15); commit 299bcb55ecd1, days before 5.10.
+    Linux5_10,
+    /// The same, and a round in which it was full once stays so to its end (6.1 on).
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1); commit f4ce91ce12a7.
+    Linux6_1,
+}
+
 /// Everything that a socket needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpConfig {
@@ -255,10 +273,8 @@ pub struct TcpConfig {
     /// on, and stable kernels of that time); before, within half of the round trip.
     // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1).
     pub defers_for_a_ms: bool,
-    /// A round in which the window was full once counts as limited by it to its end, even if nothing could be sent then (6.1 on);
-    /// before, what was sent last with more in flight decides.
-    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1).
-    pub cwnd_limited_is_kept: bool,
+    /// Whether the window is what limits the sender.
+    pub cwnd_limited: CwndLimitedRules,
     /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
     pub wmem: [u32; 3],
     /// `net.ipv4.tcp_rmem`: the same for the receive buffer.
@@ -354,7 +370,7 @@ impl Default for TcpConfig {
             push_acks_full: true,
             timeouts_in_us: true,
             defers_for_a_ms: true,
-            cwnd_limited_is_kept: true,
+            cwnd_limited: CwndLimitedRules::Linux6_1,
             wmem: [4096, 16_384, 4_194_304],
             rmem: [4096, 131_072, 6_291_456],
             adv_win_scale: 1,

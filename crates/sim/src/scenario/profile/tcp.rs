@@ -5,8 +5,8 @@ use stillair_model::transport::cc::bbr::BbrParams;
 use stillair_model::transport::cc::cubic::CubicParams;
 use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
 use stillair_model::transport::tcp::config::{
-    EarlyRetransmit, Exception, LimitOutput, LossDetection, PrrRules, RackBeside, RcvbufRules, SmallQueues,
-    TcpConfig, TlpRules,
+    CwndLimitedRules, EarlyRetransmit, Exception, LimitOutput, LossDetection, PrrRules, RackBeside,
+    RcvbufRules, SmallQueues, TcpConfig, TlpRules,
 };
 use stillair_model::vocabulary::Duration;
 
@@ -32,6 +32,12 @@ const PRR: [(&str, PrrRules); 4] = [
 ];
 const TLP: [(&str, TlpRules); 3] =
     [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
+const CWND_LIMITED: [(&str, CwndLimitedRules); 4] = [
+    ("3.13", CwndLimitedRules::Linux3_13),
+    ("3.16", CwndLimitedRules::Linux3_16),
+    ("5.10", CwndLimitedRules::Linux5_10),
+    ("6.1", CwndLimitedRules::Linux6_1),
+];
 const RCVBUF: [(&str, RcvbufRules); 3] =
     [("3.13", RcvbufRules::Linux3_13), ("4.16", RcvbufRules::Linux4_16), ("6.16", RcvbufRules::Linux6_16)];
 pub(super) const CAP: [(&str, LimitOutput); 4] = [
@@ -125,9 +131,9 @@ pub(super) static FILE: Shape = Shape {
         ),
         Key::need("tso_rtt_log", Form::Integer(0, 31), "tcp_tso_rtt_log"),
         Key::need(
-            "cwnd_limited_is_kept",
-            Form::Boolean,
-            "a round in which the window was full once counts as limited by it to its end",
+            "cwnd_limited",
+            Form::Choice(&["3.13", "3.16", "5.10", "6.1"]),
+            "the kernel in which the question whether the window is the limit got the rules that it has here",
         ),
         Key::need(
             "no_ssthresh_metrics_save",
@@ -204,7 +210,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         push_acks_full: t.need("push_acks_full", n)?.value()?,
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
-        cwnd_limited_is_kept: t.need("cwnd_limited_is_kept", n)?.value()?,
+        cwnd_limited: t.need("cwnd_limited", n)?.choice(&CWND_LIMITED)?,
         rmem: [4096, t.need("rmem_default", n)?.value()?, t.need("rmem_max", n)?.value()?],
         scaling_ratio: t.need("scaling_ratio", n)?.value()?,
         rto_min: t.or("rto_min", Duration::from_millis(200))?,

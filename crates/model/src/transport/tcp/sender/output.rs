@@ -10,6 +10,7 @@ use crate::qdisc::Enqueue;
 use crate::transport::cc::{CcEvent, Controller};
 use crate::transport::seq::{after, before, distance};
 use crate::transport::tcp::SegmentOut;
+use crate::transport::tcp::config::CwndLimitedRules;
 use crate::vocabulary::{Instant, TcpFlags};
 
 /// How much of what was written may leave.
@@ -153,7 +154,7 @@ impl Sender {
             self.stop_chrono(Limit::Window);
         }
         cwnd_limited |= self.sk.in_flight() >= self.sk.snd_cwnd;
-        if sent > 0 || (cwnd_limited && self.cfg.cwnd_limited_is_kept) {
+        if sent > 0 || (cwnd_limited && self.cfg.cwnd_limited >= CwndLimitedRules::Linux5_10) {
             self.validate_cwnd(cwnd_limited);
         }
         if sent > 0 {

@@ -121,7 +121,7 @@ impl Sender {
         if self.in_cwnd_reduction() {
             self.reduce_cwnd(acked, self.repairs_well(a));
         } else if self.may_raise_cwnd(a) {
-            self.sk.is_cwnd_limited = self.is_cwnd_limited();
+            self.sk.is_cwnd_limited = self.may_grow(a.rs.prior_in_flight);
             self.cc.cong_avoid(&mut self.sk, a.ack, acked);
             self.usage.stamp = self.sk.jiffies;
         }

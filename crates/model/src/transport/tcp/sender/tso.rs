@@ -19,7 +19,7 @@ pub(super) enum Defer {
 
 /// Segments beyond which nothing waits if no share of the window is set.
 // linux: include/net/tcp.h tcp_max_tso_deferred_mss (6.1).
-const MAX_DEFERRED_SEGS: u32 = 3;
+pub(super) const MAX_DEFERRED_SEGS: u32 = 3;
 
 impl Sender {
     /// Bytes that `write` puts into one packet.

@@ -2,8 +2,10 @@
 
 use super::Sender;
 use super::chrono::Limit;
+use super::tso::MAX_DEFERRED_SEGS;
 use crate::transport::cc::{CaState, CcEvent, Controller};
 use crate::transport::seq::before;
+use crate::transport::tcp::config::CwndLimitedRules;
 
 /// How the window was used of late.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,20 +35,52 @@ impl Sender {
         self.usage.limited || (sk.in_slow_start() && sk.snd_cwnd < sk.max_packets_out.saturating_mul(2))
     }
 
-    /// After sending: was the window the limit?
-    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1) - a round that was limited once stays so; one that was not keeps the
-    // most that was in flight. Before 6.1 (recalled) the most that was in flight decides either way.
+    /// The same as an acknowledgement sees it: `in_flight` segments were out before it.
+    #[inline]
+    pub(super) fn may_grow(&self, in_flight: u32) -> bool {
+        match self.cfg.cwnd_limited {
+            CwndLimitedRules::Linux3_13 => self.window_was_used(in_flight),
+            _ => self.is_cwnd_limited(),
+        }
+    }
+
+    /// With `in_flight` segments out, no more were kept back than wait for a larger packet.
+    // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10) - a device without TSO makes no larger packets.
+    fn window_was_used(&self, in_flight: u32) -> bool {
+        let sk = &self.sk;
+        let left = sk.snd_cwnd.saturating_sub(in_flight);
+        let waits = self.cfg.tso
+            && left.saturating_mul(self.cfg.tso_win_divisor) < sk.snd_cwnd
+            && left.saturating_mul(sk.mss_cache) < self.cfg.gso_max_size
+            && left < self.cfg.gso_max_segs;
+        waits || left <= MAX_DEFERRED_SEGS
+    }
+
+    /// After sending, or not being able to: was the window the limit?
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, 5.15, 4.4, 3.10) - the most that was in flight decides, since 5.10 also a
+    // full window; since 6.1 a round that was limited once stays so.
     pub(super) fn validate_cwnd(&mut self, limited: bool) {
+        use CwndLimitedRules::{Linux3_13, Linux3_16, Linux5_10, Linux6_1};
         let sk = &mut self.sk;
         let usage = &mut self.usage;
         let more = sk.packets_out > sk.max_packets_out;
-        let decides = if self.cfg.cwnd_limited_is_kept { limited || (!usage.limited && more) } else { more };
+        let decides = match self.cfg.cwnd_limited {
+            Linux6_1 => limited || (!usage.limited && more),
+            Linux5_10 => limited || more,
+            Linux3_16 => more,
+            Linux3_13 => true,
+        };
         if !before(sk.snd_una, usage.seq) || decides {
-            usage.limited = limited;
+            usage.limited =
+                if self.cfg.cwnd_limited == Linux3_13 { sk.packets_out >= sk.snd_cwnd } else { limited };
             sk.max_packets_out = sk.packets_out;
             usage.seq = sk.snd_nxt;
         }
-        if self.is_cwnd_limited() {
+        let full = match self.cfg.cwnd_limited {
+            Linux3_13 => self.usage.limited,
+            _ => self.is_cwnd_limited(),
+        };
+        if full {
             self.usage.used = 0;
             self.usage.stamp = self.sk.jiffies;
             return;
@@ -124,30 +158,71 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::established;
+    use super::super::testing::{Sink, at_us, established};
+    use crate::transport::tcp::config::CwndLimitedRules::{Linux3_13, Linux3_16, Linux5_10, Linux6_1};
 
-    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, and as it was before).
+    // linux: net/ipv4/tcp_output.c tcp_cwnd_validate (6.1, 5.15, 4.4).
     #[test]
     fn a_full_window_is_remembered_for_the_round_since_6_1() {
-        // In flight, and whether the window was full; then whether it counts as the limit, since 6.1 and before.
+        // In flight, and whether the window was full; then whether it counts as the limit, in 6.1, 5.10 and 3.16.
         let table = [
-            (8, false, false, false),
-            (10, true, true, true),
-            (12, false, true, false), // more in flight, and not limited
-            (11, true, true, false),  // less in flight does not tell
-            (13, true, true, true),
+            (8, false, [false, false, false]),
+            (10, true, [true, true, true]),
+            (12, false, [true, false, false]), // more in flight, and not limited
+            (11, true, [true, true, false]),   // less in flight does not tell, but that the window is full
+            (10, false, [true, true, false]),
+            (13, true, [true, true, true]),
         ];
-        for kept in [true, false] {
+        for (i, rules) in [Linux6_1, Linux5_10, Linux3_16].into_iter().enumerate() {
             let mut s = established();
-            s.cfg.cwnd_limited_is_kept = kept;
+            s.cfg.cwnd_limited = rules;
             (s.sk.snd_cwnd, s.sk.snd_ssthresh) = (20, 10);
             // Nothing is acknowledged: it is one round.
             s.sk.snd_nxt = s.sk.snd_una.wrapping_add(20_000);
-            for (row, (packets_out, full, since, before)) in table.into_iter().enumerate() {
+            for (row, (packets_out, full, limits)) in table.into_iter().enumerate() {
                 s.sk.packets_out = packets_out;
                 s.validate_cwnd(full);
-                assert_eq!(s.is_cwnd_limited(), if kept { since } else { before }, "row {row}, {kept}");
+                assert_eq!(s.may_grow(0), limits[i], "row {row}, {rules:?}");
             }
+        }
+    }
+
+    // linux: net/ipv4/tcp_output.c tcp_write_xmit (5.15) - since 5.10 a window that lets nothing out is looked at, too.
+    #[test]
+    fn a_full_window_that_lets_nothing_out_counts_since_5_10() {
+        for (rules, limits) in [(Linux6_1, true), (Linux5_10, true), (Linux3_16, false)] {
+            let mut s = established();
+            s.cfg.cwnd_limited = rules;
+            (s.cfg.small_queues.off, s.sk.snd_ssthresh, s.buf.sndbuf) = (true, 5, 1 << 24);
+            let mut out = Sink::default();
+            s.write(at_us(20_000), 10 * 1_448, &mut out);
+            assert_eq!(out.sent.len(), 10);
+            // All that was there has left, with room for more; then the window shrinks, and there is more to send.
+            s.usage.limited = false;
+            s.sk.snd_cwnd = 9;
+            s.write(at_us(20_100), 1_448, &mut out);
+            assert_eq!((out.sent.len(), s.may_grow(0)), (10, limits), "{rules:?}");
+        }
+    }
+
+    // linux: net/ipv4/tcp_cong.c tcp_is_cwnd_limited (3.10).
+    #[test]
+    fn three_segments_less_than_the_window_were_no_less_before_3_16() {
+        // The device takes large packets; window, in flight before the acknowledgement; may it grow?
+        let table = [
+            (false, 20, 17, true),
+            (false, 20, 16, false),
+            (false, 20, 25, true),
+            // Less than a third of the window, and less than 64 KiB, wait for a larger packet.
+            (true, 20, 14, true),
+            (true, 20, 13, false),
+            (true, 200, 155, true),
+            (true, 200, 154, false),
+        ];
+        for (tso, cwnd, in_flight, grows) in table {
+            let mut s = established();
+            (s.cfg.tso, s.cfg.cwnd_limited, s.sk.snd_cwnd) = (tso, Linux3_13, cwnd);
+            assert_eq!(s.may_grow(in_flight), grows, "{tso} {cwnd} {in_flight}");
         }
     }
 }
