@@ -273,6 +273,9 @@ pub struct TcpConfig {
     /// on, and stable kernels of that time); before, within half of the round trip.
     // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1).
     pub defers_for_a_ms: bool,
+    /// Round-trip times are measured and kept in ticks, not in us (before 3.15).
+    // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled); commit 740b0f1841f6.
+    pub rtt_in_ticks: bool,
     /// Whether the window is what limits the sender.
     pub cwnd_limited: CwndLimitedRules,
     /// `net.ipv4.tcp_wmem`: least, initial and largest send buffer in bytes of truesize.
@@ -370,6 +373,7 @@ impl Default for TcpConfig {
             push_acks_full: true,
             timeouts_in_us: true,
             defers_for_a_ms: true,
+            rtt_in_ticks: false,
             cwnd_limited: CwndLimitedRules::Linux6_1,
             wmem: [4096, 16_384, 4_194_304],
             rmem: [4096, 131_072, 6_291_456],

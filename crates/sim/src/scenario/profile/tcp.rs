@@ -130,6 +130,7 @@ pub(super) static FILE: Shape = Shape {
             "a TSO packet waits to become larger only for an acknowledgement that is due within 1 ms",
         ),
         Key::need("tso_rtt_log", Form::Integer(0, 31), "tcp_tso_rtt_log"),
+        Key::need("rtt_in_ticks", Form::Boolean, "round-trip times are measured in ticks"),
         Key::need(
             "cwnd_limited",
             Form::Choice(&["3.13", "3.16", "5.10", "6.1"]),
@@ -210,6 +211,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         push_acks_full: t.need("push_acks_full", n)?.value()?,
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
+        rtt_in_ticks: t.need("rtt_in_ticks", n)?.value()?,
         cwnd_limited: t.need("cwnd_limited", n)?.choice(&CWND_LIMITED)?,
         rmem: [4096, t.need("rmem_default", n)?.value()?, t.need("rmem_max", n)?.value()?],
         scaling_ratio: t.need("scaling_ratio", n)?.value()?,

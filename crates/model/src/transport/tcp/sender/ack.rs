@@ -379,8 +379,19 @@ impl Sender {
     #[inline]
     pub(super) fn rtt_sample(&mut self, us: u32) {
         let (una, nxt) = (self.sk.snd_una, self.sk.snd_nxt);
-        self.sk.srtt_us = self.rtt.sample(self.sk.srtt_us, us, self.rto_min_us, una, nxt);
-        let rto = self.us_to_ticks((self.sk.srtt_us >> 3) + self.rtt.rttvar_us);
+        let rto = if self.cfg.rtt_in_ticks {
+            // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled) - what is less than a tick counts as one.
+            let tick_us = self.rtt_unit_us();
+            let sent = self.ticks.at(Instant::from_nanos((self.sk.now_us - u64::from(us)) * 1_000));
+            let ticks = self.sk.jiffies.wrapping_sub(sent).max(1);
+            let srtt8 =
+                self.rtt.sample(self.sk.srtt_us / tick_us, ticks, self.rto_min_us / tick_us, una, nxt);
+            self.sk.srtt_us = srtt8 * tick_us;
+            (srtt8 >> 3) + self.rtt.rttvar
+        } else {
+            self.sk.srtt_us = self.rtt.sample(self.sk.srtt_us, us, self.rto_min_us, una, nxt);
+            self.us_to_ticks((self.sk.srtt_us >> 3) + self.rtt.rttvar)
+        };
         self.rtt.rto = rto.min(super::RTO_MAX_S * self.cfg.hz);
         self.rtt.backoff = 0;
     }

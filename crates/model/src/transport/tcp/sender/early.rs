@@ -56,7 +56,7 @@ impl Sender {
         if self.cfg.early_retransmit != EarlyRetransmit::Delayed || ece || self.sk.srtt_us == 0 {
             return false;
         }
-        let wait = self.us_to_ticks(self.sk.srtt_us >> 5).max(self.us_to_ticks(LEAST_WAIT_US));
+        let wait = self.srtt_ticks(5).max(self.us_to_ticks(LEAST_WAIT_US));
         if !self.timer.expires_after(self.sk.jiffies + wait) {
             return false;
         }

@@ -184,7 +184,7 @@ impl Sender {
             sack: config.sack,
             timestamps: config.timestamps,
             tsecr: 0,
-            rtt: Rtt::new(TIMEOUT_INIT_S * config.hz, 0, TIMEOUT_INIT_S * 1_000_000),
+            rtt: Rtt::new(TIMEOUT_INIT_S * config.hz, 0, 0),
             rack: Rack::default(),
             rec: Recovery::default(),
             tlp: LossProbe::default(),
@@ -231,7 +231,7 @@ impl Sender {
         self.ecn.ok = peer.ecn;
         (self.snd_wnd, self.max_window) = (window, window);
         self.buf.pushed_seq = snd_nxt;
-        self.rtt = Rtt::new(TIMEOUT_INIT_S * self.cfg.hz, self.sk.jiffies, TIMEOUT_INIT_S * 1_000_000);
+        self.rtt = self.untimed(TIMEOUT_INIT_S);
         let option = if self.timestamps { TIMESTAMP_OPTION } else { 0 };
         // linux: net/ipv4/tcp_input.c tcp_ack_update_window (6.1) - the first window brings the other end's segment size into
         // force before the first pacing rate is computed.
@@ -243,13 +243,7 @@ impl Sender {
                 self.min_rtt_sample(us);
                 self.update_pacing_rate();
             }
-            None => {
-                self.rtt = Rtt::new(
-                    TIMEOUT_FALLBACK_S * self.cfg.hz,
-                    self.sk.jiffies,
-                    TIMEOUT_FALLBACK_S * 1_000_000,
-                );
-            }
+            None => self.rtt = self.untimed(TIMEOUT_FALLBACK_S),
         }
         self.recall(path);
         let sk = &mut self.sk;
@@ -271,6 +265,11 @@ impl Sender {
     // linux: net/ipv4/tcp_input.c tcp_snd_una_update (6.1) - the other end's half begins after its own; measured.
     pub fn count_syn(&mut self) {
         self.count.bytes_acked += 1;
+    }
+
+    /// Round-trip times before any was measured: a timeout of `seconds`, and as much for its variation.
+    fn untimed(&self, seconds: u32) -> Rtt {
+        Rtt::new(seconds * self.cfg.hz, self.sk.jiffies, seconds * 1_000_000 / self.rtt_unit_us())
     }
 
     /// Takes the clock over.
@@ -387,7 +386,7 @@ impl Sender {
         into.cwnd = sk.snd_cwnd;
         into.ssthresh = sk.snd_ssthresh;
         into.rtt_us = sk.srtt_us >> 3;
-        into.rttvar_us = self.rtt.mdev_us >> 2;
+        into.rttvar_us = (self.rtt.mdev * self.rtt_unit_us()) >> 2;
         into.minrtt_us = sk.min_rtt_us;
         into.rto_us = self.ticks_to_us(self.rtt.rto) as u32;
         into.backoff = self.rtt.backoff;

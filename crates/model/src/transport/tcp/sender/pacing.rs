@@ -8,6 +8,16 @@ use crate::vocabulary::Instant;
 // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - as fq always had it.
 const UNPACED_SEGMENTS: u32 = 10;
 
+/// Eighths of a round-trip time in ticks beyond which it is divided by.
+// linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled) - a tick, and a little more; so much at most is taken for an
+// eighth of a tick, as it may be far less.
+const SHORT_RTT: u32 = 8 + 2;
+
+/// The eight-fold round-trip time in us that a kernel paces by that measures it in ticks of `tick_us`.
+fn paced_over(srtt8_us: u32, tick_us: u32) -> u64 {
+    u64::from(if srtt8_us > SHORT_RTT * tick_us { srtt8_us } else { tick_us })
+}
+
 impl Sender {
     /// Sets the pacing rate from window and round-trip time.
     // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (6.1) - a window in a smoothed round-trip time, times a ratio: the
@@ -19,6 +29,7 @@ impl Sender {
         let ratio = if slow { self.cfg.pacing_ss_ratio } else { self.cfg.pacing_ca_ratio };
         let window = u64::from(sk.mss_cache) * u64::from(sk.snd_cwnd.max(sk.packets_out));
         let rtt8 = match self.cfg.pacing_base {
+            PacingBase::Srtt if self.cfg.rtt_in_ticks => paced_over(sk.srtt_us, 1_000_000 / self.cfg.hz),
             PacingBase::Srtt => u64::from(sk.srtt_us),
             PacingBase::BaseRtt if sk.min_rtt_us == u32::MAX => 0,
             PacingBase::BaseRtt => u64::from(sk.min_rtt_us) << 3,
@@ -103,6 +114,25 @@ mod tests {
             s.update_pacing_rate();
             // The kernel's figure comes from eighths of a microsecond that `ss` does not show.
             assert!(s.sk.pacing_rate.abs_diff(rate) <= rate / 30_000, "{cwnd}: {}", s.sk.pacing_rate);
+        }
+    }
+
+    // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled).
+    #[test]
+    fn a_round_trip_of_about_a_tick_makes_the_rate_boundless_before_3_15() {
+        // Round-trip times in us, ticks of 4 ms; eighths of a tick, eighths paced by
+        let table = [(500, 8, 1), (4_000, 8, 1), (4_100, 8, 1), (8_000, 16, 16), (20_000, 40, 40)];
+        for (us, srtt8, by) in table {
+            let mut s = testing::established();
+            s.cfg.rtt_in_ticks = true;
+            (s.sk.srtt_us, s.sk.now_us, s.sk.jiffies) = (0, 4_003_900, 1_000);
+            s.rtt_sample(us);
+            assert_eq!(s.sk.srtt_us, srtt8 * 4_000, "{us}");
+            s.update_pacing_rate();
+            // Ten segments, twice.
+            assert_eq!(s.sk.pacing_rate, 2 * 14_480 * 8 * 250 / by, "{us}");
+            // A timeout is three round trips or one and 200 ms.
+            assert_eq!(s.rto(), srtt8 / 8 + 50, "{us}");
         }
     }
 

@@ -304,7 +304,7 @@ impl Sender {
     fn reneging(&mut self, a: &mut Ack) -> bool {
         let renegs = a.has(SACK_RENEGING) && a.has(UNA_ADVANCED);
         if renegs {
-            let wait = self.us_to_ticks(self.sk.srtt_us >> 4).max(self.us_to_ticks(10_000));
+            let wait = self.srtt_ticks(4).max(self.us_to_ticks(10_000));
             self.arm(Due::Retransmit, wait);
             a.clear(SET_XMIT_TIMER);
         }

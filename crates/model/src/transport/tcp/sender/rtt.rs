@@ -45,12 +45,12 @@ impl WindowedMin {
 /// What the estimator knows beside the smoothed round-trip time.
 #[derive(Clone, Debug)]
 pub(super) struct Rtt {
-    /// Four times the mean deviation in us.
-    pub mdev_us: u32,
+    /// Four times the mean deviation, in us or in ticks as the kernel measures (as all that follows).
+    pub mdev: u32,
     /// Its maximum in the present round trip.
-    mdev_max_us: u32,
-    /// What the timeout adds to the smoothed round-trip time, in us.
-    pub rttvar_us: u32,
+    mdev_max: u32,
+    /// What the timeout adds to the smoothed round-trip time.
+    pub rttvar: u32,
     /// The present round trip ends when this is acknowledged.
     rtt_seq: u32,
     /// Minimum over the kernel's window.
@@ -63,11 +63,11 @@ pub(super) struct Rtt {
 
 impl Rtt {
     /// `rto` is the timeout before the first measurement, in ticks.
-    pub fn new(rto: u32, tick: u32, fallback_us: u32) -> Self {
+    pub fn new(rto: u32, tick: u32, fallback: u32) -> Self {
         Self {
-            mdev_us: fallback_us,
-            mdev_max_us: fallback_us,
-            rttvar_us: fallback_us,
+            mdev: fallback,
+            mdev_max: fallback,
+            rttvar: fallback,
             rtt_seq: 0,
             min: WindowedMin::new(tick),
             rto,
@@ -82,34 +82,35 @@ impl Rtt {
         self.rto = ticks + (2 * ticks).max(rto_min);
     }
 
-    /// Takes in a measurement; `srtt8` is eight times the smoothed round-trip time, whose new value is returned.
+    /// Takes in a measurement; `srtt8` is eight times the smoothed round-trip time, whose new value is returned. All times are in
+    /// the same unit.
     // spec: rfc6298 2 - gains of 1/8 and 1/4.
     // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (6.1) - a round-trip time that falls below the mean by more than the
     // deviation moves the deviation by an eighth of that only; the variation is the largest deviation of a round trip, never
     // less than rto_min, grows at once and shrinks by a quarter of the difference once a round trip.
-    pub fn sample(&mut self, srtt8: u32, rtt_us: u32, rto_min_us: u32, snd_una: u32, snd_nxt: u32) -> u32 {
+    pub fn sample(&mut self, srtt8: u32, rtt: u32, rto_min: u32, snd_una: u32, snd_nxt: u32) -> u32 {
         if srtt8 == 0 {
-            self.mdev_us = rtt_us << 1;
-            self.rttvar_us = self.mdev_us.max(rto_min_us);
-            self.mdev_max_us = self.rttvar_us;
+            self.mdev = rtt << 1;
+            self.rttvar = self.mdev.max(rto_min);
+            self.mdev_max = self.rttvar;
             self.rtt_seq = snd_nxt;
-            return (rtt_us << 3).max(1);
+            return (rtt << 3).max(1);
         }
-        let error = i64::from(rtt_us) - i64::from(srtt8 >> 3);
+        let error = i64::from(rtt) - i64::from(srtt8 >> 3);
         let srtt8 = (i64::from(srtt8) + error) as u32;
-        let excess = error.abs() - i64::from(self.mdev_us >> 2);
+        let excess = error.abs() - i64::from(self.mdev >> 2);
         let step = if error < 0 && excess > 0 { excess >> 3 } else { excess };
-        self.mdev_us = (i64::from(self.mdev_us) + step) as u32;
-        if self.mdev_us > self.mdev_max_us {
-            self.mdev_max_us = self.mdev_us;
-            self.rttvar_us = self.rttvar_us.max(self.mdev_max_us);
+        self.mdev = (i64::from(self.mdev) + step) as u32;
+        if self.mdev > self.mdev_max {
+            self.mdev_max = self.mdev;
+            self.rttvar = self.rttvar.max(self.mdev_max);
         }
         if crate::transport::seq::after(snd_una, self.rtt_seq) {
-            if self.mdev_max_us < self.rttvar_us {
-                self.rttvar_us -= (self.rttvar_us - self.mdev_max_us) >> 2;
+            if self.mdev_max < self.rttvar {
+                self.rttvar -= (self.rttvar - self.mdev_max) >> 2;
             }
             self.rtt_seq = snd_nxt;
-            self.mdev_max_us = rto_min_us;
+            self.mdev_max = rto_min;
         }
         srtt8.max(1)
     }
@@ -141,7 +142,7 @@ mod tests {
         let mut srtt8 = 0;
         for (rtt, una, nxt, s, mdev, var) in table {
             srtt8 = r.sample(srtt8, rtt, 200_000, una, nxt);
-            assert_eq!((srtt8, r.mdev_us, r.rttvar_us), (s, mdev, var), "after {rtt} at {una}");
+            assert_eq!((srtt8, r.mdev, r.rttvar), (s, mdev, var), "after {rtt} at {una}");
         }
     }
 

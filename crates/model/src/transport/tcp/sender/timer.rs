@@ -86,6 +86,20 @@ impl Sender {
     pub(super) fn us_to_ticks(&self, us: u32) -> u32 {
         (u64::from(us) * u64::from(self.cfg.hz)).div_ceil(1_000_000) as u32
     }
+    /// The unit of the estimator of round-trip times, in us.
+    #[inline]
+    pub(super) fn rtt_unit_us(&self) -> u32 {
+        if self.cfg.rtt_in_ticks { 1_000_000 / self.cfg.hz } else { 1 }
+    }
+    /// Ticks of a part of the smoothed round-trip time: of eight times it, shifted right.
+    #[inline]
+    pub(super) fn srtt_ticks(&self, shift: u32) -> u32 {
+        if self.cfg.rtt_in_ticks {
+            (self.sk.srtt_us / self.rtt_unit_us()) >> shift
+        } else {
+            self.us_to_ticks(self.sk.srtt_us >> shift)
+        }
+    }
     /// The same with the least wait of probes and of RACK.
     #[inline]
     pub(super) fn padded_ticks(&self, us: u32) -> u32 {

@@ -61,7 +61,7 @@ impl Sender {
     /// Ticks before a probe by the first rule, whose units are ticks all the way.
     // linux: net/ipv4/tcp_output.c tcp_schedule_loss_probe (4.4).
     fn old_probe_ticks(&self) -> u32 {
-        let rtt = self.us_to_ticks(self.sk.srtt_us >> 3);
+        let rtt = self.srtt_ticks(3);
         let mut ticks = if rtt == 0 { TIMEOUT_INIT_S * self.cfg.hz } else { 2 * rtt };
         if self.sk.packets_out == 1 {
             let delayed = self.us_to_ticks((self.cfg.delack_max.nanos() / 1_000) as u32);
