@@ -62,6 +62,9 @@ pub struct BbrParams {
     pub pacing_margin_percent: u32,
     /// Gain of the room for aggregated acknowledgements, in 1/256 (5.1 on; 0 before: no such room).
     pub extra_acked_gain: u32,
+    /// What is in flight is reckoned for the time at which the next packet departs (4.20 on), not for now.
+    // linux: commit a87c83d5ee25 (4.20, recalled).
+    pub departure_times: bool,
     /// Pacing rate in bit/s below which a TSO packet may be one segment.
     pub min_tso_rate: u64,
 }
@@ -74,6 +77,7 @@ impl Default for BbrParams {
             probe_rtt_mode_ms: 200,
             pacing_margin_percent: 1,
             extra_acked_gain: UNIT,
+            departure_times: true,
             min_tso_rate: 1_200_000,
         }
     }

@@ -273,6 +273,9 @@ pub struct TcpConfig {
     /// on, and stable kernels of that time); before, within half of the round trip.
     // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1).
     pub defers_for_a_ms: bool,
+    /// A paced sender stamps packets with the time of their departure (4.20 on); before, a timer runs from each packet to the next.
+    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19); commits ab408b6dc744, a842fe1425cb (4.20, recalled).
+    pub departure_times: bool,
     /// Round-trip times are measured and kept in ticks, not in us (before 3.15).
     // linux: net/ipv4/tcp_input.c tcp_rtt_estimator (3.13, recalled); commit 740b0f1841f6.
     pub rtt_in_ticks: bool,
@@ -373,6 +376,7 @@ impl Default for TcpConfig {
             push_acks_full: true,
             timeouts_in_us: true,
             defers_for_a_ms: true,
+            departure_times: true,
             rtt_in_ticks: false,
             cwnd_limited: CwndLimitedRules::Linux6_1,
             wmem: [4096, 16_384, 4_194_304],

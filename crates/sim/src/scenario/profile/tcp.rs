@@ -130,6 +130,11 @@ pub(super) static FILE: Shape = Shape {
             "a TSO packet waits to become larger only for an acknowledgement that is due within 1 ms",
         ),
         Key::need("tso_rtt_log", Form::Integer(0, 31), "tcp_tso_rtt_log"),
+        Key::need(
+            "departure_times",
+            Form::Boolean,
+            "a paced sender stamps packets with the time of their departure, by which BBR reckons; else a timer runs between them",
+        ),
         Key::need("rtt_in_ticks", Form::Boolean, "round-trip times are measured in ticks"),
         Key::need(
             "cwnd_limited",
@@ -211,6 +216,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         push_acks_full: t.need("push_acks_full", n)?.value()?,
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
+        departure_times: t.need("departure_times", n)?.value()?,
         rtt_in_ticks: t.need("rtt_in_ticks", n)?.value()?,
         cwnd_limited: t.need("cwnd_limited", n)?.choice(&CWND_LIMITED)?,
         rmem: [4096, t.need("rmem_default", n)?.value()?, t.need("rmem_max", n)?.value()?],
@@ -228,6 +234,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
     let cc = CcParams {
         bbr: BbrParams {
             pacing_margin_percent: t.need("bbr_pacing_margin_percent", n)?.value()?,
+            departure_times: config.departure_times,
             extra_acked_gain: if extra_acked { usual.extra_acked_gain } else { 0 },
             ..usual
         },

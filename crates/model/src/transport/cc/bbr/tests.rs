@@ -274,3 +274,22 @@ fn segments_of_tso_packets() {
     }
     assert_eq!(bbr.sndbuf_expand(), 3);
 }
+
+// linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1), bbr_check_drain (4.19).
+#[test]
+fn what_departs_later_is_reckoned_with_since_4_20() {
+    // A segment a millisecond, the next one in 10 ms: gain of pacing, of 50 segments in flight then, and before 4.20.
+    for (gain, since, before) in [(UNIT, 40, 50), (UNIT * 3 / 4, 40, 50), (UNIT * 5 / 4, 42, 50)] {
+        let mut sk = super::super::testing::sock();
+        (sk.clock_ns, sk.wstamp_ns) = (5_000_000, 15_000_000);
+        let of = |departure_times| {
+            let mut bbr = Bbr::new(BbrParams { departure_times, ..BbrParams::default() });
+            bbr.bw.update(10, 0, (BW_UNIT / 1_000) as u32 + 1);
+            bbr.pacing_gain = gain;
+            bbr
+        };
+        sk.pacing_rate = 1_448_000;
+        assert_eq!(of(true).in_net_at_departure(&sk, 50), since, "{gain}");
+        assert_eq!(of(false).in_net_at_departure(&sk, 50), before, "{gain}");
+    }
+}

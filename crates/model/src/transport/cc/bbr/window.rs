@@ -78,8 +78,11 @@ impl Bbr {
     }
 
     /// Of `inflight_now` segments, those that will still be in the network when the next one may depart.
-    // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1).
+    // linux: net/ipv4/tcp_bbr.c bbr_packets_in_net_at_edt (6.1); bbr_is_next_cycle_phase, bbr_check_drain (4.19) without it.
     pub(super) fn in_net_at_departure(&self, sk: &CcSock, inflight_now: u32) -> u32 {
+        if !self.params.departure_times {
+            return inflight_now;
+        }
         let us = sk.wstamp_ns.saturating_sub(sk.clock_ns) / 1_000;
         let delivered = (u64::from(self.bw()) * us) >> BW_SCALE;
         let more = if self.pacing_gain > UNIT { self.tso_segs_goal(sk) } else { 0 };

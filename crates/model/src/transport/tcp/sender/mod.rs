@@ -133,6 +133,8 @@ pub struct Sender {
     host: HostQueue,
     timer: RetransTimer,
     pace_at: Option<Instant>,
+    /// Where a timer keeps the pace: when it fires, in ns.
+    paced_until: u64,
     /// Departure of the packet that was handed down last, in us.
     sent_us: u64,
     rexmit: Rexmit,
@@ -195,6 +197,7 @@ impl Sender {
             host: HostQueue::default(),
             timer: RetransTimer::default(),
             pace_at: None,
+            paced_until: 0,
             sent_us: 0,
             rexmit: Rexmit::None,
             reordering: config.reordering,

@@ -227,7 +227,8 @@ impl Sender {
     #[inline]
     fn transmit(&mut self, skb: &Skb, new: bool, out: &mut impl Emit) -> Result<(), Refusal> {
         let prior_wstamp = self.stamp();
-        self.sent_us = self.sk.wstamp_ns / 1_000;
+        let leaves = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.sk.clock_ns };
+        self.sent_us = leaves / 1_000;
         let mut flags = TcpFlags::default();
         if skb.is(PUSH) {
             flags = flags.with(TcpFlags::PSH);

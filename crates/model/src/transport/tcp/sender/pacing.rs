@@ -8,6 +8,9 @@ use crate::vocabulary::Instant;
 // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - as fq always had it.
 const UNPACED_SEGMENTS: u32 = 10;
 
+/// Bytes of a TCP header without options.
+const TCP_HEADER: u32 = 20;
+
 /// Eighths of a round-trip time in ticks beyond which it is divided by.
 // linux: net/ipv4/tcp_input.c tcp_update_pacing_rate (3.13, recalled) - a tick, and a little more; so much at most is taken for an
 // eighth of a tick, as it may be far less.
@@ -43,11 +46,12 @@ impl Sender {
     // instead.
     #[inline]
     pub(super) fn pacing_blocks(&mut self) -> bool {
-        if self.cfg.fq || !self.sk.needs_pacing || self.sk.wstamp_ns <= self.sk.clock_ns {
+        let until = if self.cfg.departure_times { self.sk.wstamp_ns } else { self.paced_until };
+        if self.cfg.fq || !self.sk.needs_pacing || until <= self.sk.clock_ns {
             return false;
         }
         if self.pace_at.is_none() {
-            self.pace_at = Some(Instant::from_nanos(self.sk.wstamp_ns));
+            self.pace_at = Some(Instant::from_nanos(until));
         }
         true
     }
@@ -72,19 +76,33 @@ impl Sender {
     /// A packet of `len` bytes of data was sent; `prior_wstamp` is the departure stamp before it.
     // linux: net/ipv4/tcp_output.c tcp_update_skb_after_send (6.1) - the time a packet takes at the pacing rate is added to
     // the stamp; a sender that comes late may make up for half a packet at most.
+    // deviation: an fq that keeps the pace of an older kernel is taken to do so by such stamps, too.
     #[inline]
     pub(super) fn advance_departure(&mut self, len: u32, prior_wstamp: u64) {
         let sk = &mut self.sk;
-        if !sk.needs_pacing
-            || sk.pacing_rate == 0
-            || sk.pacing_rate == u64::MAX
-            || self.count.data_segs_out < UNPACED_SEGMENTS
-        {
+        if !sk.needs_pacing || sk.pacing_rate == 0 || sk.pacing_rate == u64::MAX {
+            return;
+        }
+        if !self.cfg.departure_times && !self.cfg.fq {
+            self.start_pacing_timer(len);
+            return;
+        }
+        if self.count.data_segs_out < UNPACED_SEGMENTS {
             return;
         }
         let gap = u64::from(len) * 1_000_000_000 / sk.pacing_rate;
         let late = sk.wstamp_ns - prior_wstamp;
         sk.wstamp_ns += gap - late.min(gap / 2);
+    }
+
+    /// A packet of `len` bytes of data has left: the next one waits from now on, whenever that is.
+    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19) - the header counts, and from the first packet on.
+    fn start_pacing_timer(&mut self, len: u32) {
+        if len > 0 {
+            let options = if self.timestamps { super::TIMESTAMP_OPTION } else { 0 };
+            let bytes = u64::from(len + TCP_HEADER + options);
+            self.paced_until = self.sk.clock_ns + bytes * 1_000_000_000 / self.sk.pacing_rate;
+        }
     }
 }
 
@@ -164,5 +182,27 @@ mod tests {
         s.sk.wstamp_ns = 7;
         s.advance_departure(1_448, 7);
         assert_eq!(s.sk.wstamp_ns, 7);
+    }
+    // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19).
+    #[test]
+    fn before_4_20_a_timer_runs_from_packet_to_packet() {
+        let mut s = testing::established();
+        (s.cfg.departure_times, s.sk.needs_pacing, s.sk.pacing_rate) = (false, true, 1_480_000);
+        // The very first packets, of 1,480 bytes with their header, each after a wait of its own: no credit for coming late.
+        for (clock, until) in
+            [(5_000_000, 6_000_000), (6_000_000, 7_000_000), (7_400_000, 8_400_000), (30_000_000, 31_000_000)]
+        {
+            s.sk.clock_ns = clock;
+            assert!(!s.pacing_blocks(), "{clock}");
+            let prior = s.stamp();
+            s.advance_departure(1_448, prior);
+            // Nothing leaves in the future, but for what waits.
+            assert_eq!((s.paced_until, s.sk.wstamp_ns), (until, clock));
+            assert!(s.pacing_blocks());
+            s.pace_at = None;
+        }
+        // An acknowledgement starts no timer.
+        s.advance_departure(0, 30_000_000);
+        assert_eq!(s.paced_until, 31_000_000);
     }
 }

@@ -75,6 +75,9 @@ impl Sender {
     /// The same, later by what the next segment is paced.
     // linux: include/net/tcp.h tcp_reset_xmit_timer, tcp_pacing_delay (6.1) - in whole ticks, rounded down.
     pub(super) fn arm_paced(&mut self, what: Due, ticks: u32) {
+        if !self.cfg.departure_times {
+            return self.arm(what, ticks);
+        }
         let delay = self.sk.wstamp_ns.saturating_sub(self.sk.clock_ns);
         let delay = if delay == 0 { 0 } else { (delay * u64::from(self.cfg.hz) / 1_000_000_000) as u32 };
         self.arm(what, ticks + delay);
