@@ -8,7 +8,7 @@
 mod tests;
 
 use super::hystart::{DelayClock, Hystart, HystartParams};
-use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
+use super::reno::{GrowthRules, MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};
 
 /// Fractions of windows (`beta`) are of this.
@@ -19,6 +19,11 @@ pub const BETA_SCALE: u32 = 1024;
 const HZ_SHIFT: u32 = 10;
 /// The cube of that time, and the ten bits by which `bic_scale` is a fraction.
 pub const CUBE_SHIFT: u32 = 10 + 3 * HZ_SHIFT;
+/// Segments per acknowledgement are counted in 2^-`RATIO_SHIFT`, 2 of them at first and 32 at most.
+// linux: net/ipv4/tcp_cubic.c ACK_RATIO_SHIFT, ACK_RATIO_LIMIT (3.10).
+const RATIO_SHIFT: u32 = 4;
+const FIRST_RATIO: u32 = 2 << RATIO_SHIFT;
+const MOST_RATIO: u32 = 32 << RATIO_SHIFT;
 /// Longest time from the origin that is told apart, in 2^-10 s: 256 s, or seven million segments.
 // deviation: Linux lets the cube overflow 64 bits - that would be reached after ten minutes without a loss.
 pub const MAX_OFFSET: u64 = 1 << 18;
@@ -88,6 +93,8 @@ pub struct Moment {
     pub hz: u32,
     /// Minimum round-trip time in ticks: the curve is read one round trip ahead.
     pub delay_min: u32,
+    /// Segments that an acknowledgement covers on average, in 1/16, where not those but acknowledgements count; 0: segments do.
+    pub per_ack: u32,
 }
 
 impl Curve {
@@ -100,16 +107,20 @@ impl Curve {
         if self.last.0 == at.cwnd && since <= (at.hz / 32) as i32 {
             return self.cnt;
         }
-        // linux: same - within one tick only the Reno part is looked at again.
-        if self.epoch_start.is_none() || since != 0 {
+        // linux: same - within one tick only the Reno part is looked at again; everything where acknowledgements count.
+        if self.epoch_start.is_none() || since != 0 || at.per_ack > 0 {
             self.last = (at.cwnd, at.jiffies);
             self.cnt = self.by_time(params, at);
         }
         if params.tcp_friendliness {
             self.cnt = self.cnt.min(self.as_reno(params, at.cwnd));
         }
-        // linux: same - never more than one segment for two.
-        self.cnt = self.cnt.max(2);
+        self.cnt = match (self.cnt << RATIO_SHIFT).checked_div(at.per_ack) {
+            // linux: net/ipv4/tcp_cubic.c bictcp_update (3.10).
+            Some(acks) => acks.max(1),
+            // linux: same - never more than one segment for two.
+            None => self.cnt.max(2),
+        };
         self.cnt
     }
 
@@ -216,12 +227,14 @@ pub struct Cubic {
     hystart: Hystart,
     /// Minimum round-trip time in the units of the kernel's clock for it; 0 before the first measurement.
     delay_min: u32,
+    /// Segments that an acknowledgement covers, in 1/16 (before 4.0).
+    delayed_ack: u32,
 }
 
 impl Cubic {
     /// With parameters other than the module's defaults.
     pub fn new(params: CubicParams) -> Self {
-        Self { params, ..Self::default() }
+        Self { params, delayed_ack: FIRST_RATIO, ..Self::default() }
     }
 }
 
@@ -253,9 +266,16 @@ impl Controller for Cubic {
                 return;
             }
         }
+        // linux: net/ipv4/tcp_cubic.c bictcp_update (3.10) - before 4.0 (9cd981dcf174) what an acknowledgement covers counts only
+        // on average.
+        let (acked, per_ack) = match sk.growth {
+            GrowthRules::Linux3_13 => (1, self.delayed_ack),
+            GrowthRules::Linux4_3 | GrowthRules::Linux5_7 => (acked, 0),
+        };
         let at = Moment {
             cwnd: sk.snd_cwnd,
             acked,
+            per_ack,
             jiffies: sk.jiffies,
             hz: sk.hz,
             delay_min: self.params.hystart.rules.clock.ticks(self.delay_min, sk.hz),
@@ -282,6 +302,11 @@ impl Controller for Cubic {
     // is still draining.
     #[inline]
     fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
+        // linux: net/ipv4/tcp_cubic.c bictcp_acked (3.10).
+        if sk.growth == GrowthRules::Linux3_13 && sample.pkts_acked > 0 && sk.ca_state == CaState::Open {
+            let ratio = self.delayed_ack - (self.delayed_ack >> RATIO_SHIFT) + sample.pkts_acked;
+            self.delayed_ack = ratio.min(MOST_RATIO);
+        }
         if sample.rtt_us < 0 || self.curve.is_young(sk.jiffies, sk.hz) {
             return;
         }

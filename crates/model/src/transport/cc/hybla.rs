@@ -100,7 +100,8 @@ impl Controller for Hybla {
         if !self.enabled {
             return Reno.cong_avoid(sk, ack, acked);
         }
-        let slow_start = sk.in_slow_start();
+        // linux: same - at the threshold slow start is over, whatever others hold.
+        let slow_start = sk.snd_cwnd < sk.snd_ssthresh;
         let increment = if slow_start {
             let rho = self.rho_3ls >> 3;
             (FRACTION[(self.rho_3ls & 7) as usize] << rho.min(MAX_EXPONENT)) - UNIT

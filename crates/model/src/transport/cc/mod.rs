@@ -26,6 +26,7 @@ mod windowed_max;
 pub mod yeah;
 
 use crate::vocabulary::Stream;
+use reno::GrowthRules;
 
 /// Congestion states of a sender.
 // linux: include/uapi/linux/tcp.h enum tcp_ca_state (6.1).
@@ -180,6 +181,8 @@ pub struct CcSock {
     pub gso_max_size: u32,
     /// Bytes queued below that are charged to the socket (`sk_wmem_alloc`).
     pub wmem_alloc: u32,
+    /// How acknowledgements of several segments raise the window.
+    pub growth: GrowthRules,
     /// Initial window in segments.
     pub init_cwnd: u32,
     /// Pacing stamp: earliest departure of the next segment in ns (`tcp_wstamp_ns`).
@@ -230,6 +233,7 @@ impl CcSock {
             pacing_shift: 10,
             gso_max_size: 65_536,
             wmem_alloc: 0,
+            growth: GrowthRules::default(),
             init_cwnd: 10,
             wstamp_ns: 0,
             clock_ns: 0,
@@ -242,10 +246,11 @@ impl CcSock {
     pub fn in_flight(&self) -> u32 {
         self.packets_out - (self.sacked_out + self.lost_out) + self.retrans_out
     }
-    /// The window is below the threshold.
+    /// The window is below the threshold; before 4.3 (76174004a0f1) also at it.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.snd_cwnd < self.snd_ssthresh
+            || (self.snd_cwnd == self.snd_ssthresh && self.growth == GrowthRules::Linux3_13)
     }
 }
 

@@ -6,6 +6,22 @@ use super::{CcSock, Controller};
 // linux: net/ipv4/tcp_cong.c tcp_reno_ssthresh (6.1).
 pub const MIN_SSTHRESH: u32 = 2;
 
+/// How acknowledgements of several segments raise the window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum GrowthRules {
+    /// In congestion avoidance each acknowledgement counts as one, whatever it covers, and one more than is needed must come; slow
+    /// start goes on at the threshold and ends one segment beyond it (3.13 to 3.19).
+    // linux: net/ipv4/tcp_cong.c tcp_slow_start (3.18), tcp_cong_avoid_ai (3.10, and to 3.19); commits 9f9843a751d0, 814d488c6126.
+    Linux3_13,
+    /// It counts for what it covers, but for Scalable TCP and YeAH (4.3 to 5.6; from 4.0 on but for the threshold).
+    // linux: net/ipv4/tcp_cong.c tcp_slow_start, tcp_cong_avoid_ai (4.4); commit 76174004a0f1.
+    Linux4_3,
+    /// It counts everywhere (5.7 on).
+    // linux: net/ipv4/tcp_scalable.c, tcp_yeah.c (6.1) - changed by patches of March 2020.
+    #[default]
+    Linux5_7,
+}
+
 /// Reno (RFC 5681). It has no state of its own.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Reno;
@@ -16,6 +32,11 @@ pub struct Reno;
 // spec: rfc3465 2.2 - appropriate byte counting, without its limit, as Linux has it.
 #[inline]
 pub fn slow_start(sk: &mut CcSock, acked: u32) -> u32 {
+    if sk.growth == GrowthRules::Linux3_13 {
+        let cwnd = (sk.snd_cwnd + acked).min(sk.snd_ssthresh.saturating_add(1));
+        sk.snd_cwnd = cwnd.min(sk.snd_cwnd_clamp);
+        return 0;
+    }
     let cwnd = (sk.snd_cwnd + acked).min(sk.snd_ssthresh);
     let left = acked - (cwnd - sk.snd_cwnd);
     sk.snd_cwnd = cwnd.min(sk.snd_cwnd_clamp);
@@ -26,6 +47,15 @@ pub fn slow_start(sk: &mut CcSock, acked: u32) -> u32 {
 // linux: net/ipv4/tcp_cong.c tcp_cong_avoid_ai (6.1) - credit that was saved up is spent first when `w` has fallen.
 #[inline]
 pub fn cong_avoid_ai(sk: &mut CcSock, w: u32, acked: u32) {
+    if sk.growth == GrowthRules::Linux3_13 {
+        if sk.snd_cwnd_cnt < w {
+            sk.snd_cwnd_cnt += 1;
+        } else {
+            sk.snd_cwnd_cnt = 0;
+            sk.snd_cwnd = (sk.snd_cwnd + 1).min(sk.snd_cwnd_clamp);
+        }
+        return;
+    }
     if sk.snd_cwnd_cnt >= w {
         sk.snd_cwnd_cnt = 0;
         sk.snd_cwnd += 1;
@@ -110,6 +140,33 @@ mod tests {
             (sk.snd_cwnd, sk.snd_cwnd_cnt) = (10, cnt);
             cong_avoid_ai(&mut sk, w, acked);
             assert_eq!((sk.snd_cwnd, sk.snd_cwnd_cnt), (after, left), "{cnt} {w} {acked}");
+        }
+    }
+
+    // linux: net/ipv4/tcp_cong.c tcp_slow_start (3.18), tcp_cong_avoid_ai (3.10).
+    #[test]
+    fn before_4_0_acknowledgements_count_not_segments() {
+        let old = |cwnd, threshold| {
+            let mut sk = sock();
+            (sk.growth, sk.snd_cwnd, sk.snd_ssthresh) = (GrowthRules::Linux3_13, cwnd, threshold);
+            sk
+        };
+        // window, threshold, acknowledgements of two segments each, window after: one more than the window for a segment
+        let table = [
+            (10, 5, 10, 10),
+            (10, 5, 11, 11),
+            (10, 5, 22, 11),
+            (10, 5, 23, 12),
+            // slow start, at the threshold too; then congestion avoidance
+            (10, 20, 2, 14),
+            (10, 13, 2, 14),
+            (13, 13, 1, 14),
+            (13, 13, 16, 15),
+        ];
+        for (cwnd, threshold, acks, after) in table {
+            let mut sk = old(cwnd, threshold);
+            (0..acks).for_each(|_| Reno.cong_avoid(&mut sk, 0, 2));
+            assert_eq!(sk.snd_cwnd, after, "{cwnd} {threshold} {acks}");
         }
     }
 

@@ -1,13 +1,15 @@
 //! Scalable TCP: a fixed share of the window is added for each acknowledgement, and an eighth taken at a loss.
 // paper: scalable-tcp (Kelly 2003) - a = 0.01, b = 0.125.
 
-use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
+use super::reno::{GrowthRules, MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::{CcSock, Controller};
 
 /// Acknowledged segments for one more segment of window.
-// linux: net/ipv4/tcp_scalable.c TCP_SCALABLE_AI_CNT (6.1) - 50 in older kernels, which did not count what a delayed
-// acknowledgement covers.
+// linux: net/ipv4/tcp_scalable.c TCP_SCALABLE_AI_CNT (6.1).
 pub(super) const AI_CNT: u32 = 100;
+/// Acknowledgements for the same before 5.7, when it was not counted what they cover.
+// linux: same (4.4).
+const AI_ACKS: u32 = 50;
 /// The part of the window that a loss takes, as a shift.
 const MD_SHIFT: u32 = 3;
 
@@ -26,13 +28,15 @@ impl Controller for Scalable {
         if !sk.is_cwnd_limited {
             return;
         }
+        let counts = sk.growth == GrowthRules::Linux5_7;
         if sk.in_slow_start() {
             acked = slow_start(sk, acked);
-            if acked == 0 {
+            if acked == 0 || !counts {
                 return;
             }
         }
-        cong_avoid_ai(sk, sk.snd_cwnd.min(AI_CNT), acked);
+        let (most, acked) = if counts { (AI_CNT, acked) } else { (AI_ACKS, 1) };
+        cong_avoid_ai(sk, sk.snd_cwnd.min(most), acked);
     }
 }
 
@@ -54,6 +58,24 @@ mod tests {
             [(50, 50, 51), (50, 49, 50), (100, 100, 101), (500, 100, 501), (500, 500, 505)]
         {
             assert_eq!(avoid(&mut Scalable, cwnd, acked), after, "{cwnd}");
+        }
+    }
+    // linux: net/ipv4/tcp_scalable.c tcp_scalable_cong_avoid (4.4, 2.6.23).
+    #[test]
+    fn fifty_acknowledgements_make_a_segment_before_5_7() {
+        // rules, acknowledgements of three segments each, window after from 500
+        let table = [
+            (GrowthRules::Linux5_7, 34, 501),
+            (GrowthRules::Linux4_3, 49, 500),
+            (GrowthRules::Linux4_3, 50, 501),
+            (GrowthRules::Linux3_13, 50, 500),
+            (GrowthRules::Linux3_13, 51, 501),
+        ];
+        for (growth, acks, after) in table {
+            let mut sk = sock();
+            (sk.growth, sk.snd_cwnd, sk.snd_ssthresh) = (growth, 500, 2);
+            (0..acks).for_each(|_| Scalable.cong_avoid(&mut sk, 0, 3));
+            assert_eq!(sk.snd_cwnd, after, "{growth:?} {acks}");
         }
     }
 }

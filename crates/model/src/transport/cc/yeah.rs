@@ -3,7 +3,7 @@
 
 use crate::transport::seq::after;
 
-use super::reno::{MIN_SSTHRESH, cong_avoid_ai, slow_start};
+use super::reno::{GrowthRules, MIN_SSTHRESH, cong_avoid_ai, slow_start};
 use super::scalable::AI_CNT;
 use super::vegas::Rounds;
 use super::{AckSample, CaState, CcEvent, CcSock, Controller};
@@ -36,9 +36,24 @@ pub struct Yeah {
     reno_count: u32,
     /// Rounds of short queues.
     fast_count: u32,
+    /// Segments that the acknowledgement covers, where only this counts them (before 5.7).
+    pkts_acked: u32,
 }
 
 impl Yeah {
+    /// Congestion avoidance before 5.7: as Scalable TCP by what is covered while nothing is wrong, as Reno by acknowledgements.
+    // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (3.10, 4.4).
+    fn old_growth(&mut self, sk: &mut CcSock) {
+        if self.doing_reno > 0 {
+            return cong_avoid_ai(sk, sk.snd_cwnd, 1);
+        }
+        sk.snd_cwnd_cnt += core::mem::replace(&mut self.pkts_acked, 1);
+        if sk.snd_cwnd_cnt > sk.snd_cwnd.min(AI_CNT) {
+            sk.snd_cwnd = (sk.snd_cwnd + 1).min(sk.snd_cwnd_clamp);
+            sk.snd_cwnd_cnt = 0;
+        }
+    }
+
     /// A round has been measured.
     // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (6.1).
     fn decide(&mut self, sk: &mut CcSock) {
@@ -87,8 +102,15 @@ impl Controller for Yeah {
         if !sk.is_cwnd_limited {
             return;
         }
+        let counts = sk.growth == GrowthRules::Linux5_7;
         if sk.in_slow_start() {
             acked = slow_start(sk, acked);
+            if !counts {
+                acked = 0;
+            }
+        } else if !counts {
+            self.old_growth(sk);
+            acked = 0;
         }
         if acked > 0 {
             let w = if self.doing_reno == 0 { sk.snd_cwnd.min(AI_CNT) } else { sk.snd_cwnd };
@@ -111,7 +133,10 @@ impl Controller for Yeah {
     }
 
     #[inline]
-    fn pkts_acked(&mut self, _sk: &mut CcSock, sample: &AckSample) {
+    fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
+        if sk.ca_state == CaState::Open {
+            self.pkts_acked = sample.pkts_acked;
+        }
         self.rounds.sample(sample);
     }
 }
@@ -190,6 +215,29 @@ mod tests {
         for (doing_reno, cwnd, after) in [(0, 500, 505), (1, 500, 501), (0, 50, 59)] {
             // No round ends: the sequence number acknowledged is the first.
             assert_eq!(avoid(&mut Yeah { doing_reno, ..Yeah::default() }, cwnd, 500), after, "{cwnd}");
+        }
+    }
+    // linux: net/ipv4/tcp_yeah.c tcp_yeah_cong_avoid (4.4).
+    #[test]
+    fn as_reno_it_counts_acknowledgements_before_5_7() {
+        // rules, rounds as Reno, acknowledgements of two segments each, window after from 200
+        let table = [
+            (GrowthRules::Linux5_7, 0, 50, 201),
+            (GrowthRules::Linux5_7, 1, 100, 201),
+            (GrowthRules::Linux4_3, 0, 50, 200),
+            (GrowthRules::Linux4_3, 0, 51, 201),
+            (GrowthRules::Linux4_3, 1, 199, 200),
+            (GrowthRules::Linux4_3, 1, 200, 201),
+        ];
+        for (growth, doing_reno, acks, after) in table {
+            let mut sk = sock();
+            (sk.growth, sk.snd_cwnd, sk.snd_ssthresh) = (growth, 200, 2);
+            let mut yeah = Yeah { doing_reno, ..Yeah::default() };
+            for _ in 0..acks {
+                yeah.pkts_acked(&mut sk, &AckSample { pkts_acked: 2, rtt_us: -1, in_flight: 0 });
+                yeah.cong_avoid(&mut sk, 0, 2);
+            }
+            assert_eq!(sk.snd_cwnd, after, "{growth:?} {doing_reno} {acks}");
         }
     }
 }

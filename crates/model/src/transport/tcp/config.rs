@@ -1,6 +1,7 @@
 //! What a socket is given by its kernel, its device and its user. Values come from the profile; each has the name by
 //! which `sysctl` or the kernel knows it.
 
+use crate::transport::cc::reno::GrowthRules;
 use crate::vocabulary::Duration;
 
 /// The rule of TCP small queues: how many bytes of truesize a socket may have below it.
@@ -273,6 +274,8 @@ pub struct TcpConfig {
     /// on, and stable kernels of that time); before, within half of the round trip.
     // linux: net/ipv4/tcp_output.c tcp_tso_should_defer (6.1).
     pub defers_for_a_ms: bool,
+    /// How acknowledgements of several segments raise the window.
+    pub growth: GrowthRules,
     /// A paced sender stamps packets with the time of their departure (4.20 on); before, a timer runs from each packet to the next.
     // linux: net/ipv4/tcp_output.c tcp_internal_pacing (4.19); commits ab408b6dc744, a842fe1425cb (4.20, recalled).
     pub departure_times: bool,
@@ -376,6 +379,7 @@ impl Default for TcpConfig {
             push_acks_full: true,
             timeouts_in_us: true,
             defers_for_a_ms: true,
+            growth: GrowthRules::Linux5_7,
             departure_times: true,
             rtt_in_ticks: false,
             cwnd_limited: CwndLimitedRules::Linux6_1,

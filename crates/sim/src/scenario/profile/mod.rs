@@ -413,6 +413,35 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
         assert_eq!(own("macos-10.11"), ("cubic", true, true, 3, 200));
     }
 
+    /// Kernels and what changed between them: how acknowledgements raise the window, when it counts as the limit, round-trip times in
+    /// ticks, departure times.
+    #[test]
+    fn what_changed_in_tcp_changed_with_its_kernel() {
+        use stillair_model::transport::cc::reno::GrowthRules as G;
+        use stillair_model::transport::tcp::config::CwndLimitedRules as C;
+        let table = [
+            ("3.13", G::Linux3_13, C::Linux3_13, true, false),
+            ("3.19", G::Linux3_13, C::Linux3_16, false, false),
+            ("4.4", G::Linux4_3, C::Linux3_16, false, false),
+            ("4.6", G::Linux4_3, C::Linux3_16, false, false),
+            ("4.14", G::Linux4_3, C::Linux3_16, false, false),
+            ("4.19", G::Linux4_3, C::Linux3_16, false, false),
+            ("5.10", G::Linux5_7, C::Linux5_10, false, true),
+            ("5.15", G::Linux5_7, C::Linux5_10, false, true),
+            ("6.1", G::Linux5_7, C::Linux6_1, false, true),
+            ("6.6", G::Linux5_7, C::Linux6_1, false, true),
+            ("6.18", G::Linux5_7, C::Linux6_1, false, true),
+        ];
+        for (version, growth, limited, ticks, departures) in table {
+            let name = format!("linux-{version}");
+            let p = PROFILES.iter().find(|p| p.name == name).expect("a profile");
+            let t = &p.tcp;
+            let found = (t.growth, t.cwnd_limited, t.rtt_in_ticks, t.departure_times);
+            assert_eq!(found, (growth, limited, ticks, departures), "{name}");
+            assert_eq!(p.cc.bbr.departure_times, departures, "{name}");
+        }
+    }
+
     #[test]
     fn tcp_recovery_is_a_mask_whose_default_changes_nothing() {
         use stillair_model::transport::tcp::config::{LossDetection as L, RackBeside as R};

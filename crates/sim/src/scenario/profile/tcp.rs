@@ -4,6 +4,7 @@ use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::cc::bbr::BbrParams;
 use stillair_model::transport::cc::cubic::CubicParams;
 use stillair_model::transport::cc::hystart::{HystartParams, HystartRules};
+use stillair_model::transport::cc::reno::GrowthRules;
 use stillair_model::transport::tcp::config::{
     CwndLimitedRules, EarlyRetransmit, Exception, LimitOutput, LossDetection, PrrRules, RackBeside,
     RcvbufRules, SmallQueues, TcpConfig, TlpRules,
@@ -32,6 +33,8 @@ const PRR: [(&str, PrrRules); 4] = [
 ];
 const TLP: [(&str, TlpRules); 3] =
     [("3.10", TlpRules::Linux3_10), ("4.13", TlpRules::Linux4_13), ("4.16", TlpRules::Linux4_16)];
+const GROWTH: [(&str, GrowthRules); 3] =
+    [("3.13", GrowthRules::Linux3_13), ("4.3", GrowthRules::Linux4_3), ("5.7", GrowthRules::Linux5_7)];
 const CWND_LIMITED: [(&str, CwndLimitedRules); 4] = [
     ("3.13", CwndLimitedRules::Linux3_13),
     ("3.16", CwndLimitedRules::Linux3_16),
@@ -131,6 +134,11 @@ pub(super) static FILE: Shape = Shape {
         ),
         Key::need("tso_rtt_log", Form::Integer(0, 31), "tcp_tso_rtt_log"),
         Key::need(
+            "growth",
+            Form::Choice(&["3.13", "4.3", "5.7"]),
+            "the kernel in which the window's growth by acknowledgements of several segments got the rules that it has here",
+        ),
+        Key::need(
             "departure_times",
             Form::Boolean,
             "a paced sender stamps packets with the time of their departure, by which BBR reckons; else a timer runs between them",
@@ -216,6 +224,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         push_acks_full: t.need("push_acks_full", n)?.value()?,
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
         defers_for_a_ms: t.need("defers_for_a_ms", n)?.value()?,
+        growth: t.need("growth", n)?.choice(&GROWTH)?,
         departure_times: t.need("departure_times", n)?.value()?,
         rtt_in_ticks: t.need("rtt_in_ticks", n)?.value()?,
         cwnd_limited: t.need("cwnd_limited", n)?.choice(&CWND_LIMITED)?,

@@ -118,7 +118,7 @@ fn reductions() {
 #[test]
 fn growth_before_the_first_loss_is_five_per_cent_a_round_trip() {
     let mut curve = Curve::default();
-    let at = Moment { cwnd: 500, acked: 1, jiffies: 10, hz: 250, delay_min: 0 };
+    let at = Moment { cwnd: 500, acked: 1, jiffies: 10, hz: 250, delay_min: 0, per_ack: 0 };
     assert_eq!(curve.update(&CubicParams::default(), at), 20);
     // After a loss the same moment would be the flat part of the curve.
     let mut curve = Curve { last_max_cwnd: 500, ..Curve::default() };
@@ -128,7 +128,7 @@ fn growth_before_the_first_loss_is_five_per_cent_a_round_trip() {
 #[test]
 fn growth_is_at_most_a_segment_for_two() {
     let mut curve = Curve { last_max_cwnd: 10, ..Curve::default() };
-    let mut at = Moment { cwnd: 10, acked: 1, jiffies: 0, hz: 250, delay_min: 0 };
+    let mut at = Moment { cwnd: 10, acked: 1, jiffies: 0, hz: 250, delay_min: 0, per_ack: 0 };
     curve.update(&CubicParams::default(), at);
     at.jiffies = 250 * 60;
     assert_eq!(curve.update(&CubicParams::default(), at), 2);
@@ -138,7 +138,7 @@ fn growth_is_at_most_a_segment_for_two() {
 fn the_curve_stands_still_while_idle() {
     let params = CubicParams { tcp_friendliness: false, ..CubicParams::default() };
     let mut curve = Curve { last_max_cwnd: 300, ..Curve::default() };
-    let at = |jiffies| Moment { cwnd: 210, acked: 1, jiffies, hz: 250, delay_min: 0 };
+    let at = |jiffies| Moment { cwnd: 210, acked: 1, jiffies, hz: 250, delay_min: 0, per_ack: 0 };
     curve.update(&params, at(1_000));
     let mut other = curve;
     // Ten seconds of silence, then a second after which both have lived for one second.
@@ -174,4 +174,29 @@ fn nothing_grows_when_the_window_is_not_the_limit() {
     sk.is_cwnd_limited = false;
     cubic.cong_avoid(&mut sk, 0, 200);
     assert_eq!((sk.snd_cwnd, sk.snd_cwnd_cnt), (210, 0));
+}
+
+// linux: net/ipv4/tcp_cubic.c bictcp_update, bictcp_acked (3.10).
+#[test]
+fn before_4_0_acknowledgements_count_by_what_they_cover_on_average() {
+    // Sixteenths of segments an acknowledgement, acknowledgements for a segment: 20 segments before the first loss, one at least.
+    for (per_ack, acks) in [(0, 20), (16, 20), (32, 10), (40, 8), (320, 1), (512, 1)] {
+        let at = Moment { cwnd: 500, acked: 1, jiffies: 10, hz: 250, delay_min: 0, per_ack };
+        assert_eq!(Curve::default().update(&CubicParams::default(), at), acks, "{per_ack}");
+    }
+    let mut cubic = Cubic::default();
+    let mut sk = sock();
+    sk.growth = GrowthRules::Linux3_13;
+    cubic.init(&mut sk);
+    // segments acknowledged, the average then: two at first, by a sixteenth, 32 at most, and only while nothing is wrong
+    let table = [(2, 32), (1, 31), (1, 31), (45, 75), (0, 75), (10_000, 512), (1, 481)];
+    for (pkts_acked, ratio) in table {
+        cubic.pkts_acked(&mut sk, &AckSample { pkts_acked, rtt_us: -1, in_flight: 0 });
+        assert_eq!(cubic.delayed_ack, ratio, "{pkts_acked}");
+    }
+    sk.ca_state = CaState::Disorder;
+    cubic.pkts_acked(&mut sk, &AckSample { pkts_acked: 9, rtt_us: -1, in_flight: 0 });
+    assert_eq!(cubic.delayed_ack, 481);
+    cubic.set_state(&mut sk, CaState::Loss);
+    assert_eq!(cubic.delayed_ack, 32);
 }

@@ -165,6 +165,7 @@ impl Sender {
             sk: CcSock {
                 snd_cwnd: config.init_cwnd,
                 init_cwnd: config.init_cwnd,
+                growth: config.growth,
                 hz: config.hz,
                 // linux: net/sched/sch_fq.c fq_classify (6.1) - with the first packet, whatever the controller.
                 needs_pacing: config.fq,
