@@ -2,13 +2,15 @@
 
 import json
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stillair import __version__, _native, output
+from stillair import __version__, _native, lock, output
 from stillair._native import InputError, RunError
 from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
@@ -31,9 +33,17 @@ _MOST_RUNS = 1_000_000
 _MOST_JOBS = 1024
 _LARGEST_SEED = 2**64 - 1
 
+
+def _path(text: str) -> Path:
+    """A path as it was given; `Path` alone takes an empty one, as of a variable that is not set, for this folder."""
+    if not text:
+        raise typer.BadParameter("found nothing, expected a path")
+    return Path(text)
+
+
 Runs = Annotated[int, typer.Option(min=1, max=_MOST_RUNS, help="Repetitions, each with its own run number.")]
 Jobs = Annotated[int | None, typer.Option(min=1, max=_MOST_JOBS, help="Runs at once.", show_default="all processors")]
-Folder = Annotated[Path | None, typer.Option("-o", metavar="DIR", help="Keep the result in this folder.")]
+Folder = Annotated[Path | None, typer.Option("-o", metavar="DIR", parser=_path, help="Keep the result in this folder.")]
 Seed = Annotated[int | None, typer.Option(min=0, max=_LARGEST_SEED, help="Seed.", show_default="the file's")]
 Set = Annotated[
     list[str] | None,
@@ -60,6 +70,17 @@ def _stillair(
         print(context.get_help())
 
 
+@contextmanager
+def _writing(folder: Path | None) -> Iterator[None]:
+    """Makes the folder of a result, and holds it while one is made."""
+    if folder is None:
+        yield
+        return
+    output.prepare(folder)
+    with lock.held(folder):
+        yield
+
+
 @app.command()
 def run(
     file: File,
@@ -73,31 +94,40 @@ def run(
     """Run a scenario and print what it measured."""
     overrides = _overrides(set_)
     scenario = Scenario(file)
-    keeper = None
-    if folder is not None:
-        from stillair.keeper import Keeper  # noqa: PLC0415 - not needed without -o
-
-        keeper = Keeper(folder, scenario, overrides, runs)
-    try:
+    if folder is None:
         with runs_progress(runs, quiet=as_json) as progress:
-            result = scenario.run(
-                runs=runs,
-                seed=seed,
-                jobs=jobs,
-                overrides=overrides,
-                progress=progress,
-                series=keeper is not None,
-                keep=keeper.keep if keeper else None,
-            )
-    except (RunError, KeyboardInterrupt):
-        if keeper is not None and keeper.finished:
-            keeper.finish()
-            print(f"stillair: {keeper.finished} of {runs} runs had finished and are kept in {folder}", file=sys.stderr)
-        raise
-    if keeper is not None:
-        keeper.finish()
+            result = scenario.run(runs=runs, seed=seed, jobs=jobs, overrides=overrides, progress=progress)
+    else:
+        # A mistake is found before anything is made.
+        scenario.resolve(overrides)
+        with _writing(folder), runs_progress(runs, quiet=as_json) as progress:
+            result = _run_and_keep(folder, scenario, overrides, runs, seed, jobs, progress)
     _mention_sweep(scenario, overrides)
     print(result.to_json() if as_json else summary(result).rstrip())
+
+
+def _run_and_keep(
+    folder: Path,
+    scenario: Scenario,
+    overrides: list[tuple[str, str]],
+    runs: int,
+    seed: int | None,
+    jobs: int | None,
+    progress: Callable[[int], object] | None,
+) -> Result:
+    """Runs a scenario and keeps its runs, even if only some have finished when one fails or all are interrupted."""
+    from stillair.keeper import Keeper  # noqa: PLC0415 - not needed without -o
+
+    keeper = Keeper(folder, scenario, overrides, runs)
+    try:
+        result = scenario.run(runs, seed, jobs, overrides, progress=progress, series=True, keep=keeper.keep)
+    except (InputError, RunError, KeyboardInterrupt):
+        keeper.finish()
+        if keeper.finished:
+            print(f"stillair: {keeper.finished} of {runs} runs had finished and are kept in {folder}", file=sys.stderr)
+        raise
+    keeper.finish()
+    return result
 
 
 def _mention_sweep(scenario: Scenario, overrides: list[tuple[str, str]]) -> None:
@@ -126,18 +156,17 @@ def sweep(
 ) -> None:
     """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
     table = Sweep(Scenario(file), _overrides(set_), runs, seed)
-    if folder is not None:
-        output.prepare(folder)
-    try:
-        with runs_progress(runs * len(table.combinations), quiet=as_json) as progress:
-            results = table.run(jobs, folder, progress)
-    except KeyboardInterrupt:
+    with _writing(folder):
+        try:
+            with runs_progress(runs * len(table.combinations), quiet=as_json) as progress:
+                results = table.run(jobs, folder, progress)
+        except KeyboardInterrupt:
+            if folder is not None:
+                kept = f"{table.kept(folder)} of {len(table.combinations)} combinations"
+                print(f"stillair: {kept} are kept in {folder}; the same command goes on from there", file=sys.stderr)
+            raise
         if folder is not None:
-            kept = f"{table.kept(folder)} of {len(table.combinations)} combinations"
-            print(f"stillair: {kept} are kept in {folder}; the same command goes on from there", file=sys.stderr)
-        raise
-    if folder is not None:
-        table.write(folder, results)
+            table.write(folder, results)
     print(table.to_json(results) if as_json else table.to_text(results))
 
 
@@ -216,12 +245,11 @@ def paper(
     wanted = registry.find(name)
     overrides = _overrides(set_)
     prepared = report.prepare(wanted, overrides)
-    if folder is not None:
-        output.prepare(folder)
-    with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
-        made = report.run(wanted, prepared, runs, jobs, overrides, progress)
-    if folder is not None:
-        keep.write(folder, made)
+    with _writing(folder):
+        with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
+            made = report.run(wanted, prepared, runs, jobs, overrides, progress)
+        if folder is not None:
+            keep.write(folder, made)
     print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
 
 
@@ -280,7 +308,8 @@ def export(
     pcap: Annotated[bool, typer.Option("--pcap", help="Captures that Wireshark opens, one a run.")] = False,
     qlog: Annotated[bool, typer.Option("--qlog", help="Logs of QUIC that qvis opens, one a run and flow.")] = False,
     target: Annotated[
-        Path | None, typer.Option("-o", metavar="FILE", help="File to write; a folder if there are several.")
+        Path | None,
+        typer.Option("-o", metavar="FILE", parser=_path, help="File to write; a folder if there are several."),
     ] = None,
     number: Annotated[int | None, typer.Option("--run", min=0, help="One run only.", show_default="all")] = None,
     title: Annotated[str | None, typer.Option(help="Title in Flent.", show_default="the folder's name")] = None,
@@ -315,7 +344,7 @@ def plot(
     name: Annotated[str, typer.Option("--plot", help="Which; 'list' lists them.")] = "timeseries",
     target: Annotated[
         Path | None,
-        typer.Option("-o", metavar="FILE", help="A .png, .svg or .pdf.", show_default="PLOT.png"),
+        typer.Option("-o", metavar="FILE", parser=_path, help="A .png, .svg or .pdf.", show_default="PLOT.png"),
     ] = None,
     window: Annotated[
         str | None,

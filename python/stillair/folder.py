@@ -15,6 +15,9 @@ from stillair.tidy import Measured
 # Of the folder, not of the program: raised when an older program could not read it.
 FORMAT = 1
 
+NEW = ".new-result"
+"""Within a result folder, the folder of a result that is not whole yet."""
+
 
 class Kept(NamedTuple):
     """What a folder holds, but for the series."""
@@ -33,8 +36,9 @@ def read(path: Path) -> Kept:
         raise InputError(f"{path}: is a file; give the folder that 'stillair run -o' wrote")
     file = path / "result.json"
     if not file.exists():
-        if (path / "runs").is_dir():
-            raise InputError(f"{file}: missing: the runs were cut off; those that had finished are in {path / 'runs'}")
+        for runs in (path / NEW / "runs", path / "runs"):
+            if runs.is_dir():
+                raise InputError(f"{file}: missing: the runs were cut off; those that had finished are in {runs}")
         if (path / "combinations").is_dir():
             raise InputError(
                 f"{path}: is the folder of a sweep, which keeps no series;"
@@ -55,6 +59,17 @@ def read(path: Path) -> Kept:
     resolved = path / "scenario.resolved.json"
     _get(resolved, _read(resolved), "nodes", list)
     return Kept(data, resolved.read_text(encoding="utf-8").strip())
+
+
+def recognise(path: Path) -> None:
+    """An `InputError` unless the `result.json` of a folder is one that this program wrote, in whatever version."""
+    file = path / "result.json"
+    try:
+        data = _read(file)
+        for key, kind in (("format", int), ("version", str), ("scenario", str), ("runs", list)):
+            _get(file, data, key, kind)
+    except InputError as error:
+        raise InputError(f"{error}: it is in the way, and no result of Stillair; give another folder with -o") from None
 
 
 def overrides(path: Path) -> list[tuple[str, str]]:

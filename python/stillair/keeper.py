@@ -1,38 +1,54 @@
-"""Writing a result folder while its runs finish, so that what has finished is there whatever comes after."""
+"""Writing a result folder while its runs finish, so that what has finished is there whatever comes after.
+
+A new result is written beside the old one, in `.new-result`, and takes its place when it is whole.
+"""
 
 import json
+import os
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from stillair import folder, output, sampled, tidy
-from stillair._native import InputError, __version__
+from stillair._native import InputError, RunError, __version__
 from stillair.result import Result
 from stillair.scenario import Overrides, Scenario, pairs
+
+_GIVEN = ("scenario.toml", "scenario.resolved.json", "overrides.json")
+_FILES = (*_GIVEN, "table.csv", "pings.csv", *sampled.TABLES)
+"""What a result has beside `result.json` and its runs."""
+
+_OLD = "old.json"
+"""The summary of the old result, in the folder of the new one, while its other files are removed."""
 
 
 class Keeper:
     """Writes a result folder while the runs finish."""
 
     def __init__(self, path: Path, scenario: Scenario, overrides: Overrides, planned: int) -> None:
-        """Begins a result; one that was there before is removed once the scenario has proved to be good."""
+        """Begins a result in a folder that exists and that nobody else writes to.
+
+        `InputError` if the scenario is wrong, or if the folder holds files of somebody else under our names.
+        """
         resolved = scenario.resolve(overrides)
-        output.prepare(path)
         self._path = path
+        self._new = path / folder.NEW
+        self._name = json.loads(resolved)["name"]
         self._planned = planned
         self._kept: dict[int, dict[str, Any]] = {}
+        _refuse_others(path, self._new)
         try:
-            (path / "runs").mkdir(exist_ok=True)
-            old = ("result.json", "table.csv", "pings.csv", *sampled.TABLES)
-            for file in (*(path / name for name in old), *(path / "runs").glob("run-*.json")):
-                file.unlink(missing_ok=True)
+            if (self._new / "result.json").exists():
+                # Whole, but cut off while it took its place.
+                self._take_place()
+            _remove(self._new)
+            (self._new / "runs").mkdir(parents=True)
         except OSError as error:
-            raise InputError(f"{path}: an old result cannot be removed: {error.strerror}") from None
-        files = {
-            "scenario.toml": scenario.text,
-            "scenario.resolved.json": resolved + "\n",
-            "overrides.json": json.dumps(pairs(overrides), ensure_ascii=False) + "\n",
-        }
-        output.write_files(path, files)
+            why = error.strerror or error
+            raise InputError(f"{self._new}: what was begun there cannot be removed: {why}") from None
+        texts = (scenario.text, resolved + "\n", json.dumps(pairs(overrides), ensure_ascii=False) + "\n")
+        output.write_files(self._new, dict(zip(_GIVEN, texts, strict=True)))
 
     @property
     def finished(self) -> int:
@@ -43,20 +59,81 @@ class Keeper:
         """Keeps a run that has finished."""
         run = json.loads(text)
         run.pop("series")
-        output.write_files(self._path / "runs", {f"run-{run['run']}.json": text + "\n"})
+        output.write_files(self._new / "runs", {f"run-{run['run']}.json": text + "\n"})
         self._kept[run["run"]] = run
 
     def finish(self) -> None:
-        """Writes tables and summary of the runs kept; `result.json` comes last, so that who finds it finds all."""
+        """Writes tables and summary of the runs kept, and only then puts them in the place of the old result.
+
+        Without a run the old result stays, and nothing of the new one.
+        """
         runs = [self._kept[number] for number in sorted(self._kept)]
         if not runs:
+            with suppress(OSError):
+                _remove(self._new)
             return
-        name = json.loads((self._path / "scenario.resolved.json").read_text(encoding="utf-8"))["name"]
-        result = Result({"version": __version__, "scenario": name, "runs": runs})
+        result = Result({"version": __version__, "scenario": self._name, "runs": runs})
         # Read once for each table, and never all at once.
-        tidy.write_csv(self._path / "table.csv", (folder.measured(self._path, name, run) for run in runs))
-        tidy.write_pings_csv(self._path / "pings.csv", (folder.measured(self._path, name, run) for run in runs))
-        sampled.write_tables(self._path, name, runs)
+        tidy.write_csv(self._new / "table.csv", (folder.measured(self._new, self._name, run) for run in runs))
+        tidy.write_pings_csv(self._new / "pings.csv", (folder.measured(self._new, self._name, run) for run in runs))
+        sampled.write_tables(self._new, self._name, runs)
         head = {"format": folder.FORMAT, "planned_runs": self._planned, "seeds": sorted({run["seed"] for run in runs})}
         text = json.dumps(head | result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        output.write_files(self._path, {"result.json": text + "\n"})
+        output.write_files(self._new, {"result.json": text + "\n"})
+        try:
+            self._take_place()
+        except OSError as error:
+            why = error.strerror or error
+            raise RunError(f"{self._path}: the new result stays in {self._new}, whole: {why}") from None
+
+    def _take_place(self) -> None:
+        """Moves what is new to the place of the old; `result.json` comes last, so that who finds it finds all.
+
+        It can be cut off anywhere and begun again: the old summary goes last of what is old, but out of sight first.
+        """
+        old = self._new / _OLD
+        if (self._path / "result.json").exists():
+            (self._path / "result.json").replace(old)
+        if old.exists():
+            for name in (*_runs(self._path), *_FILES):
+                (self._path / name).unlink(missing_ok=True)
+            old.unlink()
+        (self._path / "runs").mkdir(exist_ok=True)
+        for name in (*_runs(self._new), *_FILES, "result.json"):
+            if (self._new / name).exists():
+                (self._new / name).replace(self._path / name)
+        _remove(self._new)
+
+
+def _runs(path: Path) -> list[str]:
+    """Our files of runs, by name; any other file there is somebody else's."""
+    return [f"runs/{file.name}" for file in path.glob("runs/*") if re.fullmatch(r"run-\d+\.json", file.name)]
+
+
+def _remove(new: Path) -> None:
+    """Removes the folder of a new result with what this program writes there; an `OSError` if it holds more."""
+    for name in (*_runs(new), *_FILES, "result.json", _OLD):
+        (new / name).unlink(missing_ok=True)
+    # What `output.whole` had begun when its process was killed.
+    for part in (*new.glob(".*.part"), *new.glob("runs/.*.part")):
+        part.unlink()
+    for empty in (new / "runs", new):
+        with suppress(FileNotFoundError):
+            empty.rmdir()
+
+
+def _refuse_others(path: Path, new: Path) -> None:
+    """An `InputError` if files in a folder have our names and are not of a result of ours."""
+    if os.path.lexists(path / "result.json"):
+        folder.recognise(path)
+        return
+    # A whole result that was taking its place when it was cut off has moved some of its files already.
+    others = () if (new / "result.json").exists() else (*_FILES, *_runs(path))
+    found = next((path / name for name in others if os.path.lexists(path / name)), None)
+    if found is not None:
+        raise InputError(
+            f"{found}: is in the way, and not of a result of Stillair: there is no result.json beside it;"
+            " give another folder with -o"
+        )
+    if os.path.lexists(path / "runs") and not (path / "runs").is_dir():
+        raise InputError(f"{path / 'runs'}: is in the way, and no folder; give another folder with -o")

@@ -134,7 +134,7 @@ def test_a_full_disk_is_an_error_of_one_line(tmp_path: Path) -> None:
     command = [sys.executable, "-c", code, "run", FILE, *SHORT, "-o", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"stillair: {tmp_path / 'table.csv'}: cannot be written: File too large\n"
+    assert done.stderr == f"stillair: {tmp_path / '.new-result' / 'table.csv'}: cannot be written: File too large\n"
     left = {path.name for path in tmp_path.rglob("*") if path.is_file()}
     assert left == {"scenario.toml", "scenario.resolved.json", "overrides.json", "run-0.json"}
 
