@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stillair import _native, output
+from stillair._native import InputError, __version__
 from stillair.result import Run
 from stillair.scenario import Overrides, Scenario, pairs
 
@@ -40,6 +41,7 @@ def write_capture(
     points: Sequence[str] = (),
     window: tuple[str | None, str | None] = (None, None),
     snaplen: int = SNAPLEN,
+    trace_hash: str | None = None,
 ) -> Capture:
     """Runs repetition `run` of the scenario and writes what was seen at `points` to `path`.
 
@@ -48,11 +50,18 @@ def write_capture(
     name of a wired link (its frames one by one), or `all`; the air of every channel unless said. `capture_points` lists
     them. `window` is the first and the last time of the run that is captured, such as `("5 s", "6 s")`. `snaplen` is
     the number of bytes kept of each frame: 160 or more, or 0, which keeps frames whole, their check sequences included.
+    With `trace_hash` the file is kept only if the run is the one with this hash; an `InputError` if it is another.
     """
     name, asked = os.fspath(path), (scenario.text, scenario.file, pairs(overrides), seed, run)
     with output.whole(Path(path)) as part:
-        text = _native.capture(*asked, name, os.fspath(part), list(points), window, snaplen)
-    return Capture(**json.loads(text))
+        captured = Capture(**json.loads(_native.capture(*asked, name, os.fspath(part), list(points), window, snaplen)))
+        found = captured.run["trace_hash"]
+        if trace_hash is not None and found != trace_hash:
+            raise InputError(
+                f"{scenario.file}: run {run} of it is not the run that was kept: its trace hash is {found}, expected"
+                f" {trace_hash}; scenario, overrides or Stillair (this is {__version__}) have changed: run it again"
+            )
+    return captured
 
 
 def capture_points(scenario: Scenario, overrides: Overrides = ()) -> list[str]:

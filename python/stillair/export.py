@@ -13,7 +13,9 @@ from stillair.scenario import Scenario
 
 __all__ = ["EPOCH", "FORMATS", "SNAPLEN", "export"]
 
-FORMATS = ("flent", "csv", "parquet", "pcap", "qlog")
+_SUFFIX = {"flent": ".flent.gz", "csv": ".csv", "parquet": ".parquet", "pcap": ".pcapng", "qlog": ".sqlog"}
+
+FORMATS = tuple(_SUFFIX)
 
 
 def export(
@@ -34,7 +36,7 @@ def export(
     numbers = [found["run"] for found in result.runs] if run is None else [run]
     if kind in ("csv", "parquet"):
         path = target or Path(f"{folder.resolve().name}.{kind}")
-        output.check(path)
+        _check(path, kind)
         runs = (result.measured(number) for number in numbers)
         if kind == "csv":
             tidy.write_csv(path, runs)
@@ -46,7 +48,7 @@ def export(
     single = len(numbers) == 1 and not (target and target.is_dir())
     if not single and target is not None and not target.is_dir():
         raise InputError(f"{target}: {len(numbers)} files are to be written: give a folder that exists, or --run N")
-    _check(target)
+    _check(target, kind)
     written = []
     for number in numbers:
         name = folder.resolve().name if title is None else title
@@ -59,18 +61,25 @@ def export(
         else:
             plain = f"{folder.resolve().name}-run-{number}.pcapng"
             path = target if single and target else (target or Path()) / plain
-            # A run is repeated for its capture: it is the same to the last packet.
+            # A run is repeated for its capture: it is the same to the last packet, or refused.
             scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
-            write_capture(scenario, overrides, measured.summary["seed"], number, path, snaplen=snaplen)
+            seed, trace_hash = measured.summary["seed"], measured.summary["trace_hash"]
+            write_capture(scenario, overrides, seed, number, path, snaplen=snaplen, trace_hash=trace_hash)
         written.append(path)
     return written
 
 
-def _check(target: Path | None) -> None:
-    if target is None or target.is_dir():
+def _check(target: Path | None, kind: str) -> None:
+    """Refuses what cannot be written, and a name of another kind: more likely a slip that costs a file than meant."""
+    if kind not in ("csv", "parquet") and (target is None or target.is_dir()):
         output.prepare(target or Path())
-    else:
-        output.check(target)
+        return
+    if target is None:
+        return
+    output.check(target)
+    # A device or a link has the name that it has.
+    if not target.name.lower().endswith(_SUFFIX[kind]) and not output.in_place(target):
+        raise InputError(f"{target}: the name of a file for --{kind} has to end in {_SUFFIX[kind]}")
 
 
 def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]) -> list[Path]:
@@ -85,7 +94,7 @@ def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]
         raise InputError(f"{folder}: no flow over QUIC")
     if len(flows) > 1 and target is not None and not target.is_dir():
         raise InputError(f"{target}: {len(flows)} files are to be written: give a folder that exists")
-    _check(target)
+    _check(target, "qlog")
     written = []
     for number, flow, found in flows:
         plain = f"{name}-run-{number}-{flow}.sqlog"

@@ -28,14 +28,15 @@ def check(path: Path) -> None:
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if not _in_place(path):
+        if not in_place(path):
             with tempfile.TemporaryFile(dir=path.parent):
                 pass
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}; give another file with -o") from None
 
 
-def _in_place(path: Path) -> bool:
+def in_place(path: Path) -> bool:
+    """Whether a path is a device, a pipe or a link, which is written to and not replaced."""
     return path.is_symlink() or path.is_char_device() or path.is_block_device() or path.is_fifo()
 
 
@@ -46,18 +47,18 @@ def whole(path: Path) -> Iterator[Path]:
     A device, a pipe or a link that is there already is written to, not replaced: who names `/dev/stdout` wants it to
     stay.
     """
-    in_place = _in_place(path)
-    part = path if in_place else path.with_name(f".{path.name}.part")
+    there = in_place(path)
+    part = path if there else path.with_name(f".{path.name}.part")
     try:
         yield part
-        if not in_place:
+        if not there:
             part.replace(path)
     except OSError as error:
         # By number: a library's own text for the same is longer and says no more.
         raise RunError(f"{path}: cannot be written: {os.strerror(error.errno) if error.errno else error}") from None
     finally:
         # The error that led here says more than one of this.
-        if not in_place:
+        if not there:
             with suppress(OSError):
                 part.unlink(missing_ok=True)
 

@@ -12,6 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from stillair import output
 from stillair._native import InputError, __version__
 
 _SEPARATOR = "\x1e"
@@ -24,7 +25,7 @@ def write(path: Path, flow: str, summary: Mapping[str, Any], title: str) -> None
     traces = summary.get("traces")
     if traces is None:
         raise InputError(f"{flow}: its datagrams were not recorded: add [record] quic = true to the scenario")
-    with path.open("w", encoding="utf-8") as file:
+    with output.text_file(path) as file:
         for record in (_header(flow, title), *(_record(event) for event in _events(traces))):
             file.write(f"{_SEPARATOR}{json.dumps(record, separators=(',', ':'))}\n")
 
