@@ -157,6 +157,8 @@ def sweep(
     """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
     table = Sweep(Scenario(file), _overrides(set_), runs, seed)
     with _writing(folder):
+        if folder is not None:
+            table.prepare(folder)
         try:
             with runs_progress(runs * len(table.combinations), quiet=as_json) as progress:
                 results = table.run(jobs, folder, progress)

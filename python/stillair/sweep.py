@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,12 +34,20 @@ class Sweep:
     """The combinations of a scenario, each to be run `runs` times."""
 
     def __init__(self, scenario: Scenario, overrides: Overrides = (), runs: int = 1, seed: int | None = None) -> None:
-        """Reads every combination; a mistake in any is found here. `overrides` act below those of the table."""
+        """Reads every combination; a mistake in any is found here. `overrides` act below those of the table.
+
+        `seed` takes the place of the file's; an `InputError` if the table has seeds of its own.
+        """
         self.scenario = scenario
         self.runs = runs
         self.seed = seed
         self.base = pairs(overrides)
-        self.combinations = [self._combination(sets) for sets in scenario.sweep(self.base)]
+        table = scenario.sweep(self.base)
+        if seed is not None and any(key == "seed" for key, _ in table[0]):
+            raise InputError(
+                f"--seed: found {seed}, but the [sweep] table of {scenario.file} sets seed: leave out one of the two"
+            )
+        self.combinations = [self._combination(sets) for sets in table]
 
     def _combination(self, sets: list[Override]) -> Combination:
         try:
@@ -73,7 +82,7 @@ class Sweep:
             index = missing[position]
             results[index] = Result.from_json(text)
             if folder is not None:
-                output.write_files(folder, {_name(self.combinations[index]): text})
+                output.write_files(folder, {_name(self.combinations[index]): _sealed(text)})
 
         finished(0)
         if missing:
@@ -89,16 +98,25 @@ class Sweep:
     def _kept(self, folder: Path | None, combination: Combination) -> Result | None:
         if folder is None:
             return None
-        try:
-            result = Result.from_json((folder / _name(combination)).read_text(encoding="utf-8"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            # Not there, or not whole: then it is run.
-            return None
-        return result if len(result.runs) == self.runs else None
+        result = _unsealed(folder / _name(combination))
+        return result if result is not None and len(result.runs) == self.runs else None
 
     def kept(self, folder: Path) -> int:
         """How many combinations the folder has."""
         return sum(self._kept(folder, combination) is not None for combination in self.combinations)
+
+    def prepare(self, folder: Path) -> None:
+        """An `InputError` if files in the folder have the names of a sweep's and are not a sweep's of ours."""
+        try:
+            data = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))
+            ours = isinstance(data, dict) and {"version", "scenario", "combinations"} <= data.keys()
+        except (OSError, ValueError, RecursionError):
+            ours = False
+        found = next((name for name in ("sweep.json", "sweep.csv") if os.path.lexists(folder / name)), None)
+        if found and not ours:
+            raise InputError(
+                f"{folder / found}: is in the way, and not of a sweep of Stillair; give another folder with -o"
+            )
 
     def write(self, folder: Path, results: Sequence[Result]) -> None:
         """Writes `sweep.json` and `sweep.csv`."""
@@ -153,6 +171,26 @@ class Sweep:
 
 def _name(combination: Combination) -> str:
     return f"combinations/{combination.fingerprint}.json"
+
+
+def _sealed(text: str) -> str:
+    """A result as JSON with a checksum of all else in it: what was edited or damaged must not count as measured."""
+    data = json.loads(text)
+    return json.dumps(data | {"sha256": _checksum(data)}, ensure_ascii=False, allow_nan=False)
+
+
+def _unsealed(file: Path) -> Result | None:
+    """The result in a file; none if it is not there, or not as it was written."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        whole = isinstance(data, dict) and data.pop("sha256", None) == _checksum(data)
+    except (OSError, ValueError, RecursionError):
+        return None
+    return Result(data) if whole else None
+
+
+def _checksum(data: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def _stations(results: Sequence[Result]) -> list[str]:

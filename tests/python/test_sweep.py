@@ -2,11 +2,14 @@
 
 import csv
 import json
+import math
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,17 +124,93 @@ def test_what_is_kept_is_not_run_again_unless_it_depends_on_what_changed(
     assert again(runs=2) == 4
     assert again(seed=7) == 4
     assert again() == 0
-    one = next((folder / "combinations").iterdir())
-    for name, left in (
-        ("cut off", one.read_text()[:100]),
-        ("of another shape", "[]"),
-        ("empty", '{"version": "", "scenario": "two", "runs": []}'),
-    ):
-        for path in (folder / "combinations").iterdir():
-            path.write_text(left)
-        assert again() == 4, name
     monkeypatch.setattr(sweep, "__version__", "99")
     assert again() == 4
+
+
+def goodput(value: object) -> Callable[[dict[str, Any]], object]:
+    return lambda data: data["runs"][0].update(goodput_total_mbps=value)
+
+
+def of_fast(value: object) -> Callable[[dict[str, Any]], object]:
+    return lambda data: data["runs"][0]["stations"].update(fast=value)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        goodput(-5),
+        goodput("much"),
+        goodput(math.nan),
+        of_fast(7),
+        lambda data: data["runs"][0].update(stations=[1]),
+        lambda data: data["runs"][0].pop("drops"),
+        lambda data: data.update(runs=[]),
+        lambda data: data.pop("sha256"),
+        lambda data: data.update(more=1),
+    ],
+)
+def test_what_was_edited_is_run_again(
+    file: Path, change: Callable[[dict[str, Any]], object], begun: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = file.parent / "kept"
+    assert status(["sweep", str(file), "-o", str(folder)]) == 0
+    printed = capsys.readouterr().out
+    one = sorted((folder / "combinations").iterdir())[1]
+    whole = one.read_bytes()
+    data = json.loads(whole)
+    change(data)
+    one.write_text(json.dumps(data))
+    begun.clear()
+    assert status(["sweep", str(file), "-o", str(folder)]) == 0
+    assert (begun, capsys.readouterr().out) == ([1], printed)
+    assert one.read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        lambda text: text[:100],
+        lambda _: "",
+        lambda _: "[]",
+        lambda _: '{"version": "", "scenario": "two", "runs": []}',
+        lambda _: "[" * 100_000,
+        lambda _: f'{{"version": {"9" * 5000}}}',
+    ],
+    ids=["cut off", "empty", "of another shape", "without runs", "deep", "large"],
+)
+def test_what_is_damaged_is_run_again(file: Path, left: Callable[[str], str], begun: list[int]) -> None:
+    folder = file.parent / "kept"
+    Sweep(Scenario(file)).run(folder=folder)
+    for path in (folder / "combinations").iterdir():
+        path.write_text(left(path.read_text()))
+    Sweep(Scenario(file)).run(folder=folder)
+    assert begun == [4, 4]
+
+
+def test_a_seed_beside_swept_seeds_is_refused(file: Path, begun: list[int], capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(TEXT.partition("[sweep]")[0] + '[sweep]\nflow.0.burst = [1, 2]\nseed = "1..3"\n')
+    assert status(["sweep", str(file), "--seed", "9", "-o", str(file.parent / "kept")]) == 2
+    assert capsys.readouterr().err == (
+        f"stillair: --seed: found 9, but the [sweep] table of {file} sets seed: leave out one of the two\n"
+    )
+    assert begun == []
+    assert not (file.parent / "kept").exists()
+
+
+@pytest.mark.parametrize("name", ["sweep.csv", "sweep.json"])
+def test_a_file_of_somebody_else_is_not_touched(
+    file: Path, name: str, begun: list[int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = file.parent / "kept"
+    folder.mkdir()
+    (folder / name).write_text("[1]")
+    assert status(["sweep", str(file), "-o", str(folder)]) == 2
+    assert capsys.readouterr().err == (
+        f"stillair: {folder / name}: is in the way, and not of a sweep of Stillair; give another folder with -o\n"
+    )
+    assert begun == []
+    assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "[1]")]
 
 
 def test_progress_counts_what_was_found_too(file: Path) -> None:
