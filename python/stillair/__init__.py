@@ -5,8 +5,21 @@
 >>> result.over_runs()["goodput_total_mbps"]["mean"]
 """
 
-from stillair._native import InputError, RunError, __version__
-from stillair.result import Result
-from stillair.scenario import Scenario
+TYPE_CHECKING = False  # the one of `typing` costs its import
+if TYPE_CHECKING:
+    from stillair._native import InputError, RunError, __version__
+    from stillair.result import Result
+    from stillair.scenario import Scenario
 
 __all__ = ["InputError", "Result", "RunError", "Scenario", "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    """Loads what is asked for: the command must be able to answer an interrupt before all is loaded."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - needed here alone
+
+    module = {"Result": "stillair.result", "Scenario": "stillair.scenario"}.get(name, "stillair._native")
+    globals()[name] = found = getattr(import_module(module), name)
+    return found

@@ -1,12 +1,10 @@
-"""The entry point: exit status and error lines are decided here and nowhere else."""
+"""The entry point: exit status and error lines are decided here and nowhere else.
+
+What is not of Python itself is loaded late, where an interrupt is answered already.
+"""
 
 import os
 import sys
-
-from typer import TyperException
-
-from stillair._native import InputError, RunError
-from stillair.cli import app
 
 FAILED_RUN = 1
 BAD_INPUT = 2
@@ -21,7 +19,32 @@ def main(arguments: list[str] | None = None) -> None:
 def status(arguments: list[str] | None = None) -> int:
     """Runs the command line and gives its exit status; says why on stderr if it is not 0."""
     try:
-        code: int | None = app(args=arguments, prog_name="stillair", standalone_mode=False)
+        return _status(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        return _complain("interrupted", INTERRUPTED)
+
+
+def _status(arguments: list[str]) -> int:
+    if sys.stderr is None:
+        # Closed by who started us: nobody is to hear anything, which is no reason to stop.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - as long as the process
+    if sys.stdout is None:
+        return _complain("output: standard output is closed", FAILED_RUN)
+    for argument in arguments:
+        if _not_utf8(argument):
+            return _complain(f"found the argument {_not_utf8(argument)}, expected UTF-8", BAD_INPUT)
+    return _command(arguments)
+
+
+def _command(arguments: list[str]) -> int:
+    from typer import TyperException  # noqa: PLC0415 - see above
+
+    from stillair._native import InputError, RunError  # noqa: PLC0415
+    from stillair.cli import app  # noqa: PLC0415
+
+    code: int | None
+    try:
+        code = app(args=arguments, prog_name="stillair", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
         return _complain(error, BAD_INPUT)
@@ -29,16 +52,29 @@ def status(arguments: list[str] | None = None) -> int:
         return _complain(error, FAILED_RUN)
     except TyperException as error:
         return _complain(_usage(error), BAD_INPUT)
-    except KeyboardInterrupt:
-        code = INTERRUPTED
     except BrokenPipeError:
         # The reader of our output has gone (`stillair ... | head`). Python would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED_RUN
+        code = FAILED_RUN
+    except UnicodeEncodeError as error:
+        # A terminal that knows few letters, or a folder whose name is not UTF-8.
+        letters = error.object[error.start : error.end].encode("ascii", "backslashreplace").decode()
+        return _complain(f'output: "{letters}" cannot be written as {error.encoding}', FAILED_RUN)
     except OSError as error:
         return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED_RUN)
-    # An interrupt within a command comes back as its status.
-    return _complain("interrupted", INTERRUPTED) if code == INTERRUPTED else code or 0
+    if code == INTERRUPTED:
+        # An interrupt within a command comes back as its status.
+        raise KeyboardInterrupt
+    return code or 0
+
+
+def _not_utf8(argument: str) -> str:
+    """An argument as it can be shown, if it is not UTF-8; nothing if it is."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(argument).decode("utf-8", "backslashreplace")
+    return ""
 
 
 def _complain(why: object, code: int) -> int:
@@ -46,7 +82,7 @@ def _complain(why: object, code: int) -> int:
     return code
 
 
-def _usage(error: TyperException) -> str:
+def _usage(error: Exception) -> str:
     """The parser's own message and where to read more, in one line."""
     say = getattr(error, "format_message", None)
     message = str(say() if callable(say) else error).rstrip(".").replace("\n", " ")

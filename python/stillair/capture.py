@@ -12,11 +12,13 @@ from pathlib import Path
 from stillair import _native, output
 from stillair._native import InputError, __version__
 from stillair.result import Run
-from stillair.scenario import Overrides, Scenario, pairs
+from stillair.scenario import Overrides, Scenario, check_number, check_runs, pairs
 
 SNAPLEN = 256
 """Bytes kept of each frame unless said: all headers, and what is no data whole. What packets carry beyond that is a
 pattern that says nothing, and would be four fifths of a capture."""
+
+LARGEST_SNAPLEN = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ def write_capture(
     the number of bytes kept of each frame: 160 or more, or 0, which keeps frames whole, their check sequences included.
     With `trace_hash` the file is kept only if the run is the one with this hash; an `InputError` if it is another.
     """
+    check_runs(1, seed, jobs=None, first_run=run)
+    check_number("snaplen", snaplen, 0, LARGEST_SNAPLEN)
     name, asked = os.fspath(path), (scenario.text, scenario.file, pairs(overrides), seed, run)
     with output.whole(Path(path)) as part:
         captured = Capture(**json.loads(_native.capture(*asked, name, os.fspath(part), list(points), window, snaplen)))

@@ -16,7 +16,7 @@ from stillair.papers import keep, registry, report
 from stillair.progress import runs_progress
 from stillair.rc_text import rc_text
 from stillair.result import Result
-from stillair.scenario import Scenario
+from stillair.scenario import LARGEST_RUN, LARGEST_SEED, MOST_JOBS, Scenario
 from stillair.summary import summary
 from stillair.sweep import Sweep
 from stillair.tc_text import tc_text
@@ -30,8 +30,7 @@ app = typer.Typer(
 )
 
 _MOST_RUNS = 1_000_000
-_MOST_JOBS = 1024
-_LARGEST_SEED = 2**64 - 1
+_LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
 
 
 def _path(text: str) -> Path:
@@ -42,9 +41,10 @@ def _path(text: str) -> Path:
 
 
 Runs = Annotated[int, typer.Option(min=1, max=_MOST_RUNS, help="Repetitions, each with its own run number.")]
-Jobs = Annotated[int | None, typer.Option(min=1, max=_MOST_JOBS, help="Runs at once.", show_default="all processors")]
+Jobs = Annotated[int | None, typer.Option(min=1, max=MOST_JOBS, help="Runs at once.", show_default="all processors")]
 Folder = Annotated[Path | None, typer.Option("-o", metavar="DIR", parser=_path, help="Keep the result in this folder.")]
-Seed = Annotated[int | None, typer.Option(min=0, max=_LARGEST_SEED, help="Seed.", show_default="the file's")]
+Seed = Annotated[int | None, typer.Option(min=0, max=LARGEST_SEED, help="Seed.", show_default="the file's")]
+RunNumber = Annotated[int, typer.Option("--run", min=0, max=LARGEST_RUN, help="Number of the repetition.")]
 Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Override a key, dotted: flow.0.burst=1. Repeatable."),
@@ -176,7 +176,7 @@ def sweep(
 def ss(
     file: File,
     seed: Seed = None,
-    run_: Annotated[int, typer.Option("--run", min=0, help="Number of the repetition.")] = 0,
+    run_: RunNumber = 0,
     at: Annotated[
         str | None,
         typer.Option("--at", metavar="TIME", help="When to look, such as '5 s'.", show_default="the end"),
@@ -192,7 +192,7 @@ def ss(
 def tc(
     file: File,
     seed: Seed = None,
-    run_: Annotated[int, typer.Option("--run", min=0, help="Number of the repetition.")] = 0,
+    run_: RunNumber = 0,
     set_: Set = None,
 ) -> None:
     """Print the queueing disciplines of a run as they are at its end, as 'tc -s qdisc' prints them."""
@@ -205,7 +205,7 @@ def tc(
 def rc(
     file: File,
     seed: Seed = None,
-    run_: Annotated[int, typer.Option("--run", min=0, help="Number of the repetition.")] = 0,
+    run_: RunNumber = 0,
     set_: Set = None,
 ) -> None:
     """Print what rate control knows at the end of a run, as 'rc_stats' of mac80211 prints it."""
@@ -313,7 +313,9 @@ def export(
         Path | None,
         typer.Option("-o", metavar="FILE", parser=_path, help="File to write; a folder if there are several."),
     ] = None,
-    number: Annotated[int | None, typer.Option("--run", min=0, help="One run only.", show_default="all")] = None,
+    number: Annotated[
+        int | None, typer.Option("--run", min=0, max=LARGEST_RUN, help="One run only.", show_default="all")
+    ] = None,
     title: Annotated[str | None, typer.Option(help="Title in Flent.", show_default="the folder's name")] = None,
     begun: Annotated[
         datetime | None,
@@ -322,7 +324,10 @@ def export(
     snaplen: Annotated[
         int | None,
         typer.Option(
-            min=0, help="Bytes kept of each frame in a capture, 160 or more; 0 keeps all.", show_default="256: headers"
+            min=0,
+            max=_LARGEST_SNAPLEN,
+            help="Bytes kept of each frame in a capture, 160 or more; 0 keeps all.",
+            show_default="256: headers",
         ),
     ] = None,
 ) -> None:

@@ -11,6 +11,11 @@ from stillair._native import InputError
 from stillair.result import Result
 from stillair.toml_text import to_toml
 
+LARGEST_RUN = 2**32 - 2
+"""The highest number of a run."""
+LARGEST_SEED = 2**64 - 1
+MOST_JOBS = 1024
+
 Overrides = Mapping[str, str] | Iterable[tuple[str, str]]
 
 
@@ -42,15 +47,12 @@ class Scenario:
     ) -> Result:
         """Runs the scenario `runs` times, `jobs` at once (as many as there are processors unless said).
 
-        `overrides` are dotted keys with their value as TOML, as `--set` takes them. `seed` takes the place of the
-        file's. `progress` is called with the number of runs finished so far. With `series` each run keeps
-        what happened step by step; if `keep` is given, it gets each run as JSON as it finishes, and the result has the
-        summaries only.
+        Runs are numbered from `first_run` on. `overrides` are dotted keys with their value as TOML, as `--set` takes
+        them. `seed` takes the place of the file's. `progress` is called with the number of runs finished so far. With
+        `series` each run keeps what happened step by step; if `keep` is given, it gets each run as JSON as it finishes,
+        and the result has the summaries only. A number beyond its bounds is an `InputError`, as is a wrong scenario.
         """
-        if runs < 1:
-            raise InputError(f"runs: found {runs}, expected 1 or more")
-        if jobs is not None and jobs < 1:
-            raise InputError(f"jobs: found {jobs}, expected 1 or more")
+        check_runs(runs, seed, jobs, first_run)
         overrides = pairs(overrides)
         text = _native.run(
             self.text,
@@ -73,6 +75,22 @@ class Scenario:
     def sweep(self, overrides: Overrides = ()) -> list[list[tuple[str, str]]]:
         """The override sets of its `[sweep]` table, one per combination; they follow `overrides`."""
         return _native.sweep(self.text, self.file, pairs(overrides))
+
+
+def check_runs(runs: int, seed: int | None, jobs: int | None, first_run: int = 0) -> None:
+    """An `InputError` if a number is not one that the engine can be asked for."""
+    check_number("runs", runs, 1, LARGEST_RUN + 1)
+    check_number("first_run", first_run, 0, LARGEST_RUN + 1 - runs)
+    if seed is not None:
+        check_number("seed", seed, 0, LARGEST_SEED)
+    if jobs is not None:
+        check_number("jobs", jobs, 1, MOST_JOBS)
+
+
+def check_number(name: str, value: int, least: int, most: int) -> None:
+    """An `InputError` if a number is not within its bounds."""
+    if not least <= value <= most:
+        raise InputError(f"{name}: found {value}, expected a whole number from {least} to {most}")
 
 
 def processors() -> int:

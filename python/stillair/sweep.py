@@ -13,7 +13,7 @@ from typing import Any
 from stillair import __version__, _native, output
 from stillair._native import InputError
 from stillair.result import Result
-from stillair.scenario import Overrides, Scenario, pairs, processors
+from stillair.scenario import Overrides, Scenario, check_runs, pairs, processors
 from stillair.table import table
 
 Override = tuple[str, str]
@@ -38,6 +38,7 @@ class Sweep:
 
         `seed` takes the place of the file's; an `InputError` if the table has seeds of its own.
         """
+        check_runs(runs, seed, jobs=None)
         self.scenario = scenario
         self.runs = runs
         self.seed = seed
@@ -70,6 +71,7 @@ class Sweep:
 
         Results stand in the order of the combinations and do not depend on `jobs`.
         """
+        check_runs(self.runs, self.seed, jobs)
         results = [self._kept(folder, combination) for combination in self.combinations]
         missing = [index for index, result in enumerate(results) if result is None]
         found = self.runs * (len(results) - len(missing))

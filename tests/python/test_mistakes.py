@@ -86,6 +86,93 @@ def test_a_mistake_at_the_command_line(tmp_path: Path, command: str, arguments: 
     assert 1 <= err.count("\n") <= 2
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "\udcff.toml"],
+        ["run", "f.toml", "--set", "name=\udcff"],
+        ["run", "f.toml", "-o", "\udcff"],
+        ["plot", "kept", "--title", "\udcff"],
+    ],
+)
+def test_an_argument_that_is_not_utf8(tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    code, out, err = stillair(*arguments, cwd=tmp_path)
+    shown = next(argument for argument in arguments if "\udcff" in argument).replace("\udcff", "\\xff")
+    assert (code, out, err) == (2, "", f"stillair: found the argument {shown}, expected UTF-8\n")
+    assert [path.name for path in tmp_path.iterdir()] == ["f.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["tc", "f.toml", "--run", str(2**32 - 1)], "'--run': Input should be less than or equal to 4294967294"),
+        (["rc", "f.toml", "--run", str(2**32)], "'--run': "),
+        (["ss", "f.toml", "--run", "9" * 20], "'--run': "),
+        (["export", "f", "--csv", "--run", "9" * 5000], "'--run': "),
+        (["export", "f", "--pcap", "--snaplen", str(2**32)], "'--snaplen': "),
+        (["plot", "f", "--plot", "airtime-timeline", "--window", f"1 s..{'9' * 400} s"], '--window: found "1 s..99'),
+        (["plot", "f", "--plot", "airtime-timeline", "--window", f"{'9' * 400} s..1 s"], '--window: found "99'),
+    ],
+)
+def test_a_number_beyond_its_bounds(tmp_path: Path, arguments: list[str], says: str) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    code, out, err = stillair(*arguments, cwd=tmp_path)
+    assert (code, out) == (2, "")
+    assert says in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", ["schema", "run f.toml", "run f.toml -o kept"])
+def test_a_closed_output_is_said_before_anything_is_done(tmp_path: Path, arguments: str) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    # A shell is what closes it.
+    command = f"exec {sys.executable} -m stillair {arguments} >&-"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S602
+    assert (done.returncode, done.stderr) == (1, "stillair: output: standard output is closed\n")
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(("file", "code", "says"), [("f.toml", 0, "anomaly-udp"), ("g.toml", 2, "")])
+def test_closed_errors_are_no_reason_to_stop(tmp_path: Path, file: str, code: int, says: str) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    command = f"exec {sys.executable} -m stillair run {file} 2>&-"
+    done = subprocess.run(command, shell=True, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S602
+    assert done.returncode == code
+    assert done.stdout.startswith(says) if says else done.stdout == ""
+
+
+def test_letters_that_the_output_does_not_know(tmp_path: Path) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "stillair", "run", "f.toml", "--runs", "2"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, 'stillair: output: "\\xb1" cannot be written as ascii\n')
+
+
+@pytest.mark.parametrize("module", ["typer", "stillair._native", "stillair.result", "stillair.papers.report"])
+def test_an_interrupt_while_the_program_is_loaded(tmp_path: Path, module: str) -> None:
+    code = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from stillair.__main__ import main\n"
+        "main(['--version'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stillair: interrupted\n")
+
+
 @pytest.mark.parametrize("command", ["run", "sweep"])
 def test_a_disk_that_fills_up_leaves_no_half_of_a_file(tmp_path: Path, command: str) -> None:
     (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")

@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair import InputError, Scenario
+from stillair import InputError, Scenario, bundled
+from stillair.capture import write_capture
+from stillair.sweep import Sweep
 from stillair.toml_text import to_toml
+
+SHORTEST = bundled.scenario("anomaly-udp")
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
@@ -35,10 +39,43 @@ def test_text_path_and_dictionary_are_told_apart(tmp_path: Path) -> None:
     assert Scenario(file).file == str(file)
 
 
-@pytest.mark.parametrize(("runs", "jobs"), [(0, 1), (1, 0)])
-def test_counts_start_at_one(runs: int, jobs: int) -> None:
-    with pytest.raises(InputError, match="found 0, expected 1 or more"):
-        Scenario("name = 'x'\n").run(runs=runs, jobs=jobs)
+@pytest.mark.parametrize(
+    ("numbers", "says"),
+    [
+        ({"runs": 0}, "runs: found 0, expected a whole number from 1 to 4294967295"),
+        ({"runs": 2**32}, "runs: found 4294967296, "),
+        (
+            {"runs": 2, "first_run": 2**32 - 2},
+            "first_run: found 4294967294, expected a whole number from 0 to 4294967293",
+        ),
+        ({"first_run": 2**32}, "first_run: found 4294967296, "),
+        ({"first_run": -1}, "first_run: found -1, "),
+        ({"seed": -1}, "seed: found -1, expected a whole number from 0 to 18446744073709551615"),
+        ({"seed": 2**64}, "seed: found 18446744073709551616, "),
+        ({"jobs": 0}, "jobs: found 0, expected a whole number from 1 to 1024"),
+        ({"jobs": 2**64}, "jobs: found 18446744073709551616, "),
+    ],
+)
+def test_numbers_have_bounds(numbers: dict[str, int], says: str) -> None:
+    with pytest.raises(InputError, match=f"^{says}"):
+        Scenario("name = 'x'\n").run(**numbers)  # type: ignore[arg-type]
+    if "first_run" not in numbers:
+        with pytest.raises(InputError, match=f"^{says}"):
+            Sweep(SHORTEST, **{key: numbers[key] for key in numbers if key != "jobs"}).run(jobs=numbers.get("jobs"))
+
+
+@pytest.mark.parametrize(
+    ("run", "seed", "snaplen", "says"),
+    [
+        (2**32, None, 0, "first_run: found 4294967296, "),
+        (0, -1, 0, "seed: found -1, "),
+        (0, None, 2**32, "snaplen: found 4294967296, "),
+    ],
+)
+def test_numbers_of_a_capture_have_bounds(tmp_path: Path, run: int, seed: int | None, snaplen: int, says: str) -> None:
+    with pytest.raises(InputError, match=f"^{says}"):
+        write_capture(SHORTEST, (), seed, run, tmp_path / "x.pcapng", snaplen=snaplen)
+    assert not list(tmp_path.iterdir())
 
 
 def test_overrides_reach_the_engine_in_order(engine: Any) -> None:  # noqa: ANN401 - a fixture

@@ -60,7 +60,7 @@ def window(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"\s*([\d.]+)\s*([nmu]?s)\s*\.\.\s*([\d.]+)\s*([nmu]?s)\s*", text)
     try:
         begin, end = (round(float(found[n]) * units[found[n + 1]]) for n in (1, 3)) if found else (0, 0)
-    except ValueError:
+    except (ValueError, OverflowError):
         begin, end = 0, 0
     if begin >= end:
         raise InputError(f'--window: found "{text}", expected two times such as "10 s..10.05 s"')
