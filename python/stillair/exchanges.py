@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair._native import InputError
+from stillair import shape
 
 Run = Mapping[str, Any]
 
@@ -15,6 +15,31 @@ COLUMNS = (
 # From the end of a PPDU to its acknowledgement.
 # spec: 802.11 10.3.2.3 - 16 us at 5 GHz; at 2.4 GHz 10 us, after a signal extension of 6 us behind HT frames.
 _SIFS_NS = 16_000
+
+
+_COLUMNS = shape.columns(
+    {
+        **dict.fromkeys(("start_ns", "airtime_ns", "end_ns", "from", "frames", "received", "attempt"), shape.whole()),
+        "to": shape.maybe(shape.whole()),
+        **dict.fromkeys(("ac", "kind"), shape.text),
+        **dict.fromkeys(("collided", "acknowledged"), shape.truth),
+    },
+)
+
+_NAMES = shape.both(
+    shape.record(dict.fromkeys(("from_ns", "until_ns"), shape.whole()), rest=shape.unread),
+    shape.columns({"interfaces": shape.text, "access_points": shape.truth}, rest=shape.unread),
+)
+
+
+def fits(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the first two shapes
+    """The shape of a run's exchanges, as the engine reports them: columns, and the names that two of them count."""
+    shape.both(_COLUMNS, _NAMES)(value)
+    names = len(value["interfaces"])
+    for key in ("from", "to"):
+        for at, number in enumerate(value[key]):
+            if number is not None and number >= names:
+                raise shape.Misfit(f"{number}", f"a number below {names}, one for each of interfaces", key, at)
 
 
 class Exchange(NamedTuple):
@@ -59,18 +84,16 @@ def of_run(run: Run) -> Exchanges | None:
     data = run.get("exchanges")
     if data is None:
         return None
-    try:
-        names, is_ap = data["interfaces"], data["access_points"]
-        rows = zip(*(data[column] for column in COLUMNS), strict=True)
-        found = [
-            Exchange(start, airtime, end, names[sender], "" if to is None else names[to], *rest)
-            for start, airtime, end, sender, to, *rest in rows
-        ]
-        aps = [name for name, ap in zip(names, is_ap, strict=True) if ap]
-        stations = [name for name, ap in zip(names, is_ap, strict=True) if not ap]
-        return Exchanges(data["from_ns"], data["until_ns"], aps, stations, found)
-    except (KeyError, IndexError, TypeError, ValueError):
-        raise InputError("exchanges: they do not have the shape that this program writes") from None
+    shape.check(data, fits, "run", "exchanges")
+    names, is_ap = data["interfaces"], data["access_points"]
+    rows = zip(*(data[column] for column in COLUMNS), strict=True)
+    found = [
+        Exchange(start, airtime, end, names[sender], "" if to is None else names[to], *rest)
+        for start, airtime, end, sender, to, *rest in rows
+    ]
+    aps = [name for name, ap in zip(names, is_ap, strict=True) if ap]
+    stations = [name for name, ap in zip(names, is_ap, strict=True) if not ap]
+    return Exchanges(data["from_ns"], data["until_ns"], aps, stations, found)
 
 
 def rows(scenario: str, runs: Sequence[Run]) -> Iterator[list[Any]]:

@@ -5,9 +5,11 @@
 """
 
 import json
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stillair import qlog, sampled, shape
 from stillair._native import InputError, __version__
 from stillair.series import Series
 from stillair.tidy import Measured
@@ -19,6 +21,52 @@ NEW = ".new-result"
 """Within a result folder, the folder of a result that is not whole yet."""
 
 
+_HEAD = shape.record(
+    {"format": shape.whole(), "version": shape.text, "scenario": shape.text, "runs": shape.each(shape.unread)}
+)
+
+_STATION = dict.fromkeys(("goodput_mbps", "airtime_share", "mean_aggregate"), shape.maybe(shape.number))
+
+_SUMMARY = shape.record(
+    {
+        "run": shape.whole(most=2**32 - 1),
+        "seed": shape.whole(most=2**64 - 1),
+        "trace_hash": shape.text,
+        "stations": shape.table(shape.record(_STATION, rest=shape.maybe(shape.number))),
+        "drops": shape.each(shape.record({"place": shape.text, "reason": shape.text, "packets": shape.whole()})),
+    },
+    {**sampled.SHAPES, "quic": qlog.SHAPE},
+)
+
+_RESULT = shape.record({"runs": shape.each(_SUMMARY, least=1)}, rest=shape.unread)
+
+_RUN = shape.record({"trace_hash": shape.text, "series": shape.unread}, rest=shape.unread)
+
+_INTERFACE = shape.record(
+    {
+        "name": shape.text,
+        "medium": shape.record({}, {"role": shape.record({"kind": shape.text}, {"ap": shape.text})}),
+        "qdisc": shape.record({"config": shape.record({"kind": shape.text})}),
+    }
+)
+
+_RESOLVED = shape.record(
+    {
+        "nodes": shape.each(
+            shape.record(
+                {
+                    "name": shape.text,
+                    "interfaces": shape.each(_INTERFACE, least=1),
+                    "profile": shape.record({"name": shape.text, "net.core.wmem_default": shape.whole()}),
+                }
+            ),
+            least=1,
+        )
+    }
+)
+"""What is read of a resolved scenario."""
+
+
 class Kept(NamedTuple):
     """What a folder holds, but for the series."""
 
@@ -26,6 +74,8 @@ class Kept(NamedTuple):
     """The summaries."""
     resolved: str
     """The resolved scenario as JSON."""
+    nodes: frozenset[str]
+    """The names of its nodes."""
 
 
 def read(path: Path) -> Kept:
@@ -46,77 +96,64 @@ def read(path: Path) -> Kept:
             )
         raise InputError(f"{file}: missing: {path} is no result folder")
     data = _read(file)
-    found = _get(file, data, "format", int)
-    if found != FORMAT:
-        raise InputError(f"{file}: format: found {found}, but Stillair {__version__} reads format {FORMAT}")
-    _get(file, data, "version", str)
-    _get(file, data, "scenario", str)
-    if not _get(file, data, "runs", list):
-        raise InputError(f"{file}: runs: found none, expected at least one")
-    for number, run in enumerate(data["runs"]):
-        for key, kind in (("run", int), ("seed", int), ("trace_hash", str), ("stations", dict), ("drops", list)):
-            _get(file, run, key, kind, f"runs.{number}.")
+    shape.check(data, _HEAD, file)
+    if data["format"] != FORMAT:
+        raise InputError(f"{file}: format: found {data['format']}, but Stillair {__version__} reads format {FORMAT}")
+    shape.check(data, _RESULT, file)
+    numbers = [run["run"] for run in data["runs"]]
+    again = shape.repeated(numbers)
+    if again is not None:
+        raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected a number of its own")
     resolved = path / "scenario.resolved.json"
-    _get(resolved, _read(resolved), "nodes", list)
-    return Kept(data, resolved.read_text(encoding="utf-8").strip())
+    scenario = _read(resolved)
+    shape.check(scenario, _RESOLVED, resolved)
+    nodes = frozenset(node["name"] for node in scenario["nodes"])
+    return Kept(data, resolved.read_text(encoding="utf-8").strip(), nodes)
 
 
 def recognise(path: Path) -> None:
     """An `InputError` unless the `result.json` of a folder is one that this program wrote, in whatever version."""
     file = path / "result.json"
     try:
-        data = _read(file)
-        for key, kind in (("format", int), ("version", str), ("scenario", str), ("runs", list)):
-            _get(file, data, key, kind)
+        shape.check(_read(file), _HEAD, file)
     except InputError as error:
         raise InputError(f"{error}: it is in the way, and no result of Stillair; give another folder with -o") from None
 
 
 def overrides(path: Path) -> list[tuple[str, str]]:
     """The overrides that the scenario of a result folder was run with."""
-    return [(key, value) for key, value in _read(path / "overrides.json", list)]
+    file = path / "overrides.json"
+    found = _read(file)
+    shape.check(found, shape.each(shape.row(shape.text, shape.text)), file)
+    return [(key, value) for key, value in found]
 
 
-def measured(path: Path, name: str, run: dict[str, Any]) -> Measured:
-    """A run of a result folder with its series."""
+def measured(path: Path, name: str, run: dict[str, Any], nodes: Collection[str] | None = None) -> Measured:
+    """A run of a result folder with its series; an `InputError` if a flow begins at none of `nodes`, where given."""
     file = path / "runs" / f"run-{run['run']}.json"
     data = _read(file)
-    if _get(file, data, "trace_hash", str) != run["trace_hash"]:
+    shape.check(data, _RUN, file)
+    if data["trace_hash"] != run["trace_hash"]:
         raise InputError(f"{file}: is not of the result beside it: their trace hashes differ")
-    series = _get(file, data, "series", dict)
-    return Measured(name, run, Series(series, str(file)))
+    series = Series(data["series"], str(file))
+    for number, flow in enumerate(series.flows):
+        if nodes is not None and flow.sender not in nodes:
+            key = f"series.flows.{number}.from"
+            raise InputError(f'{file}: {key}: found "{flow.sender}", expected a node of scenario.resolved.json')
+    return Measured(name, run, series)
 
 
-def _read(file: Path, kind: type = dict) -> Any:  # noqa: ANN401 - JSON
+def _read(file: Path) -> Any:  # noqa: ANN401 - JSON
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{file}: missing") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{file}: byte {error.start} is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise InputError(f"{file}:{error.lineno}: is not JSON, or cut off: {error.msg}") from None
+    except (RecursionError, ValueError):
+        # Python's limits, far beyond what this program writes: a depth of 1000, numbers of 4300 digits.
+        raise InputError(f"{file}: is not what this program writes: too deep, or a number too long") from None
     except OSError as error:
         raise InputError(f"{file}: cannot be read: {error.strerror}") from None
-    if not isinstance(data, kind):
-        raise InputError(f"{file}: found {_KINDS[type(data)]}, expected {_KINDS[kind]}")
-    return data
-
-
-_KINDS = {
-    dict: "an object",
-    list: "a list",
-    str: "text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    type(None): "null",
-}
-
-
-def _get(file: Path, data: Any, key: str, kind: type, where: str = "") -> Any:  # noqa: ANN401 - JSON
-    if not isinstance(data, dict) or key not in data:
-        raise InputError(f'{file}: the key "{where}{key}" is missing')
-    if not isinstance(data[key], kind) or isinstance(data[key], bool):
-        raise InputError(f"{file}: {where}{key}: found {_KINDS[type(data[key])]}, expected {_KINDS[kind]}")
-    return data[key]

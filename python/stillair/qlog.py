@@ -12,10 +12,33 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from stillair import output
+from stillair import output, shape
 from stillair._native import InputError, __version__
 
 _SEPARATOR = "\x1e"
+_WHOLE, _NUMBER = shape.whole(), shape.maybe(shape.number)
+
+_TRACES = shape.both(
+    shape.record({}),
+    *(
+        shape.columns(columns, rest=shape.unread)
+        for columns in (
+            {"sent_t_s": shape.number, "sent_number": _WHOLE, "sent_bytes": _WHOLE},
+            {"back_t_s": shape.number, "back_number": _WHOLE, "back_bytes": _WHOLE, "back_acked": shape.whole(-1)},
+            {"lost_t_s": shape.number, "lost_number": _WHOLE},
+            {
+                **dict.fromkeys(("long_row", "long_number", "long_bytes"), _WHOLE),
+                "long_back": shape.truth,
+                "long_type": shape.text,
+            },
+            {"t_s": shape.number, **dict.fromkeys(("cwnd_bytes", "in_flight_bytes", "srtt_ms"), _NUMBER)},
+        )
+    ),
+)
+
+SHAPE = shape.table(shape.record({}, {"traces": shape.maybe(_TRACES)}))
+"""The flows over QUIC of a run by name, as the engine reports them."""
+
 Event = tuple[float, str, Mapping[str, Any]]
 """Time in s, name, data."""
 

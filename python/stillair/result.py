@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,12 @@ class Result:
         folder: Path | None = None,
         load: Callable[[Run], Series] | None = None,
     ) -> None:
-        """Wraps the engine's report. `load` gives the series of a run that are not in it."""
+        """Wraps the engine's report. `load` gives the series of a run that are not in it.
+
+        An `InputError` if there is no run: nothing was measured.
+        """
+        if not data["runs"]:
+            raise InputError("runs: found none, expected at least one")
         self.version: str = data["version"]
         self.scenario: str = data["scenario"]
         self.runs: list[Run] = [{key: run[key] for key in run if key != "series"} for run in data["runs"]]
@@ -57,8 +63,9 @@ class Result:
         """Reads a folder that `stillair run -o` wrote."""
         path = Path(folder)
         kept = folders.read(path)
-        name = kept.data["scenario"]
-        return cls(kept.data, kept.resolved, path, lambda run: folders.measured(path, name, run).series)
+        # Not a function of its own: a result can be pickled.
+        load = partial(_series, path, kept.data["scenario"], kept.nodes)
+        return cls(kept.data, kept.resolved, path, load)
 
     def measured(self, run: int) -> Measured:
         """A run, by its number, with its series."""
@@ -132,6 +139,10 @@ class Result:
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
+def _series(folder: Path, scenario: str, nodes: frozenset[str], run: Run) -> Series:
+    return folders.measured(folder, scenario, run, nodes).series
+
+
 def _numbers(runs: Sequence[int]) -> str:
     """The runs that there are, in words."""
     if len(runs) == 1:
@@ -146,13 +157,13 @@ def _over(values: Sequence[Any]) -> Any:  # noqa: ANN401 - the shape follows the
     found = [value for value in values if value is not None]
     if not found:
         return None
-    if isinstance(found[0], dict):
+    if all(isinstance(value, dict) for value in found):
         # dict.fromkeys keeps the order in which the runs name their keys.
         keys = dict.fromkeys(key for value in found for key in value)
         return {key: _over([value.get(key) for value in found]) for key in keys}
-    if isinstance(found[0], int | float):
+    if all(isinstance(value, int | float) for value in found):
         return interval(found)._asdict()
-    # Text and lists have no mean.
+    # Text and lists have no mean, nor has what is of one kind here and of another there.
     return None
 
 

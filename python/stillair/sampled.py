@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import exchanges, output
-from stillair._native import InputError
+from stillair import exchanges, output, shape
 from stillair.series import Queue
 from stillair.tidy import Measured
 
@@ -17,6 +16,41 @@ QUEUES = "queues.csv"
 EXCHANGES = "exchanges.csv"
 TABLES = (SOCKETS, QUEUES, EXCHANGES)
 """Tables of a result folder, there if the scenario asks for such samples."""
+
+
+_COUNTS = shape.each(shape.whole())
+
+_QUEUES = shape.record(
+    {
+        "interval_ns": shape.whole(1),
+        "samples": shape.whole(),
+        "queues": shape.each(
+            shape.record({"interface": shape.text, "layer": shape.text, "packets": _COUNTS, "bytes": _COUNTS})
+        ),
+    }
+)
+
+
+def _queues(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the shape
+    _QUEUES(value)
+    for at, queue in enumerate(value["queues"]):
+        for key in ("packets", "bytes"):
+            if len(queue[key]) != value["samples"]:
+                found = f"{len(queue[key])} values"
+                raise shape.Misfit(found, f"{value['samples']}, one for each of samples", "queues", at, key)
+
+
+SHAPES = {
+    "sockets": shape.table(
+        shape.columns(
+            {"t_s": shape.number, "state": shape.text}
+            | dict.fromkeys(("cwnd", "srtt_ms", "pacing_mbps", "delivery_mbps"), shape.maybe(shape.number))
+        )
+    ),
+    "queues": _queues,
+    "exchanges": exchanges.fits,
+}
+"""The samples of a run by their key, as the engine reports them."""
 
 
 class Occupancy(NamedTuple):
@@ -37,16 +71,10 @@ def recorded(run: Run) -> Occupancy | None:
     data = run.get("queues")
     if data is None:
         return None
-    try:
-        # The first sample is one interval after the beginning.
-        times = [(n + 1) * data["interval_ns"] / 1_000_000_000 for n in range(data["samples"])]
-        queues = [Queue(q["interface"], q["layer"], q["packets"], q["bytes"]) for q in data["queues"]]
-        whole = all(len(q.packets) == len(q.bytes) == len(times) for q in queues)
-    except (KeyError, TypeError):
-        whole = False
-    if not whole:
-        raise InputError("queues: the samples do not have the shape that this program writes")
-    return Occupancy(times, queues)
+    shape.check(data, _queues, "run", "queues")
+    # The first sample is one interval after the beginning.
+    times = [(n + 1) * data["interval_ns"] / 1_000_000_000 for n in range(data["samples"])]
+    return Occupancy(times, [Queue(q["interface"], q["layer"], q["packets"], q["bytes"]) for q in data["queues"]])
 
 
 def occupancy(measured: Measured) -> Occupancy:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from stillair import shape
 from stillair._native import InputError
 
 
@@ -119,41 +120,104 @@ class Queue:
 
 _COLUMNS = ("airtime_down_ns", "airtime_up_ns", "ppdus_down", "ppdus_up", "mpdus_down", "mpdus_up")
 
+_COUNT = shape.whole()
+_STEPS = shape.each(_COUNT)
+_MOST_STEPS = 100_000_000
+"""A run has at most a million seconds: more would be a slip, and take all memory."""
+
+_FLOW = shape.record(
+    {
+        **dict.fromkeys(("name", "kind", "from", "to", "ac"), shape.text),
+        **dict.fromkeys(("tos", "dscp"), shape.whole(most=255)),
+        "station": shape.maybe(shape.text),
+    },
+    {
+        "bytes": shape.maybe(_STEPS),
+        **dict.fromkeys(("pings", "voip", "loads"), shape.maybe(shape.each(shape.row(_COUNT, _COUNT, _COUNT)))),
+        "flent": shape.maybe(shape.text),
+    },
+)
+
+SHAPE = shape.record(
+    {
+        "step_ns": shape.whole(1),
+        "steps": shape.whole(1, _MOST_STEPS),
+        "duration_ns": shape.whole(1),
+        "warm_up_ns": _COUNT,
+        "flows": shape.each(_FLOW),
+        "stations": shape.each(shape.record({"name": shape.text, "ac": shape.text, **dict.fromkeys(_COLUMNS, _STEPS)})),
+        "drops": shape.each(
+            shape.record({"place": shape.text, "reason": shape.text, "steps": shape.each(shape.row(_COUNT, _COUNT))})
+        ),
+        "queues": shape.each(
+            shape.record({"interface": shape.text, "layer": shape.text, "packets": _STEPS, "bytes": _STEPS})
+        ),
+    },
+    {
+        "cool_down_ns": _COUNT,
+        "test": shape.record(
+            {
+                **dict.fromkeys(("name", "from", "to"), shape.text),
+                **dict.fromkeys(("length_ns", "delay_ns"), _COUNT),
+                "streams": shape.maybe(_COUNT),
+            }
+        ),
+    },
+)
+"""The series of a run, as the engine reports them."""
+
 
 class Series:
     """The series of one run. Steps begin at its first instant; the last one may be shorter."""
 
-    def __init__(self, data: Mapping[str, Any], where: str = "series") -> None:
-        """Reads what the engine reported; `where` is its name in messages."""
+    def __init__(self, data: Mapping[str, Any], where: str = "run") -> None:
+        """Reads what the engine reported; an `InputError` that names `where` and the key if it is not of its shape."""
+        shape.check(data, SHAPE, where, "series")
         self._where = where
-        try:
-            self.step_ns: int = data["step_ns"]
-            self.steps: int = data["steps"]
-            self.duration_ns: int = data["duration_ns"]
-            self.warm_up_ns: int = data["warm_up_ns"]
-            self.cool_down_ns: int = data.get("cool_down_ns", 0)
-            self.test = _test(data["test"]) if "test" in data else None
-            self.flows = [self._flow(flow) for flow in data["flows"]]
-            self.stations = [
-                StationSteps(s["name"], s["ac"], *(self._steps(s[key], f"{s['name']}.{key}") for key in _COLUMNS))
-                for s in data["stations"]
-            ]
-            self.drops = [Drops(d["place"], d["reason"], [(s, n) for s, n in d["steps"]]) for d in data["drops"]]
-            self.queues = [
-                Queue(
-                    q["interface"],
-                    q["layer"],
-                    *(self._steps(q[key], f"{q['interface']}.{q['layer']}") for key in ("packets", "bytes")),
-                )
-                for q in data["queues"]
-            ]
-        except InputError:
-            # It is a ValueError, but says what is wrong.
-            raise
-        except KeyError as error:
-            raise InputError(f'{where}: the series lack the key "{error.args[0]}"') from None
-        except (TypeError, ValueError):
-            raise InputError(f"{where}: the series do not have the shape that this program writes") from None
+        self.step_ns: int = data["step_ns"]
+        self.steps: int = data["steps"]
+        self.duration_ns: int = data["duration_ns"]
+        self.warm_up_ns: int = data["warm_up_ns"]
+        self.cool_down_ns: int = data.get("cool_down_ns", 0)
+        steps = -(-self.duration_ns // self.step_ns)
+        if self.steps != steps:
+            raise self._wrong("steps", self.steps, f"{steps}, by step_ns and duration_ns")
+        self.test = _test(data["test"]) if "test" in data else None
+        self.flows = [self._flow(flow, f"flows.{n}") for n, flow in enumerate(data["flows"])]
+        self.stations = [
+            StationSteps(s["name"], s["ac"], *(self._steps(s[key], f"stations.{n}.{key}") for key in _COLUMNS))
+            for n, s in enumerate(data["stations"])
+        ]
+        self.drops = [Drops(d["place"], d["reason"], [(s, n) for s, n in d["steps"]]) for d in data["drops"]]
+        self.queues = [
+            Queue(
+                q["interface"],
+                q["layer"],
+                *(self._steps(q[key], f"queues.{n}.{key}") for key in ("packets", "bytes")),
+            )
+            for n, q in enumerate(data["queues"])
+        ]
+        self._check()
+
+    def _check(self) -> None:
+        """An `InputError` for what is wrong only beside something else."""
+        if self.warm_up_ns + self.cool_down_ns >= self.duration_ns:
+            raise self._wrong("warm_up_ns", self.warm_up_ns, "less than duration_ns, with cool_down_ns")
+        again = shape.repeated(flow.name for flow in self.flows)
+        if again is not None:
+            raise self._wrong(f"flows.{again}.name", f'"{self.flows[again].name}" again', "a name of its own")
+        for n, flow in enumerate(self.flows):
+            for key, samples in (("pings", flow.pings), ("voip", flow.voip), ("loads", flow.loads)):
+                times: list[int] = [sample.at_ns for sample in samples or ()]
+                if times and max(times) > self.duration_ns:
+                    raise self._wrong(f"flows.{n}.{key}", f"a time of {max(times)}", "times within duration_ns")
+        for n, drops in enumerate(self.drops):
+            last = max((step for step, _ in drops.steps), default=0)
+            if last >= self.steps:
+                raise self._wrong(f"drops.{n}.steps", f"step {last}", f"steps below {self.steps}")
+
+    def _wrong(self, key: str, found: object, expected: str) -> InputError:
+        return InputError(f"{self._where}: series.{key}: found {found}, expected {expected}")
 
     def end_ns(self, step: int) -> int:
         """When a step ends."""
@@ -210,7 +274,7 @@ class Series:
             before = packet.delay_ns
         return [VoiceStep(_mean_ms(delays), _mean_ms(jitters), sum(lost)) for delays, jitters, lost in steps]
 
-    def _flow(self, flow: Mapping[str, Any]) -> Flow:
+    def _flow(self, flow: Mapping[str, Any], key: str) -> Flow:
         values, pings, voip, loads = (flow.get(key) for key in ("bytes", "pings", "voip", "loads"))
         return Flow(
             name=flow["name"],
@@ -221,16 +285,16 @@ class Series:
             tos=flow["tos"],
             dscp=flow["dscp"],
             ac=flow["ac"],
-            bytes=None if values is None else self._steps(values, f"{flow['name']}.bytes"),
+            bytes=None if values is None else self._steps(values, f"{key}.bytes"),
             pings=None if pings is None else [Ping(*ping) for ping in pings],
             voip=None if voip is None else [Voice(*packet) for packet in voip],
             loads=None if loads is None else [Load(*load) for load in loads],
             flent=flow.get("flent"),
         )
 
-    def _steps(self, values: list[int], name: str) -> list[int]:
+    def _steps(self, values: list[int], key: str) -> list[int]:
         if len(values) != self.steps:
-            raise InputError(f"{self._where}: {name} has {len(values)} values for {self.steps} steps")
+            raise self._wrong(key, f"{len(values)} values", f"{self.steps}, one for each step")
         return values
 
 

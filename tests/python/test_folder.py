@@ -271,17 +271,17 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     (
         "series without flows",
         edit("runs/run-0.json", lambda d: d["series"].pop("flows")),
-        '{}/runs/run-0.json: the series lack the key "flows"',
+        '{}/runs/run-0.json: the key "series.flows" is missing',
     ),
     (
         "series cut short",
         edit("runs/run-0.json", lambda d: d["series"]["flows"][0]["bytes"].pop()),
-        "{}/runs/run-0.json: udp-0.fast1.bytes has 14 values for 15 steps",
+        "{}/runs/run-0.json: series.flows.0.bytes: found 14 values, expected 15, one for each step",
     ),
     (
         "series of another shape",
         edit("runs/run-0.json", lambda d: d["series"]["drops"][0].update(steps=[1, 2])),
-        "{}/runs/run-0.json: the series do not have the shape that this program writes",
+        "{}/runs/run-0.json: series.drops.0.steps.0: found 1, expected a list",
     ),
 ]
 

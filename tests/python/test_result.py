@@ -1,4 +1,6 @@
 import json
+import pickle
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +47,25 @@ def test_one_run_gives_its_value_as_both_bounds(single_run: Result) -> None:
 
 def test_json_is_read_back_as_it_was(three_runs: Result) -> None:
     assert Result.from_json(three_runs.to_json()).to_dict() == json.loads(three_runs.to_json(indent=1))
+
+
+def test_a_result_has_runs() -> None:
+    with pytest.raises(InputError, match=r"^runs: found none, expected at least one$"):
+        Result({"version": "0", "scenario": "sample", "runs": []})
+
+
+def test_what_differs_in_kind_between_runs_has_no_mean(three_runs: Result) -> None:
+    three_runs.runs[1]["air"] = 7
+    three_runs.runs[2]["jain_airtime"] = "much"
+    over = three_runs.over_runs()
+    assert (over["air"], over["jain_airtime"]) == (None, None)
+
+
+def test_a_result_can_be_pickled(three_runs: Result, kept: Path) -> None:
+    assert pickle.loads(pickle.dumps(three_runs)).to_dict() == three_runs.to_dict()  # noqa: S301 - our own
+    loaded = Result.load(kept)
+    again = pickle.loads(pickle.dumps(loaded))  # noqa: S301
+    assert again.measured(1).series.flows == loaded.measured(1).series.flows
 
 
 ONE = """\

@@ -154,7 +154,7 @@ def test_queues_of_another_shape_are_refused() -> None:
     assert found is not None
     assert found.t_s == [0.001, 0.002]
     for bad in (good | {"samples": 3}, {"samples": 2}, good | {"queues": [{"interface": "a"}]}, []):
-        with pytest.raises(InputError, match="queues: the samples do not have the shape"):
+        with pytest.raises(InputError, match=r'^run: (the key "queues|queues)'):
             sampled.recorded({"queues": bad})
 
 

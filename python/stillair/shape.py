@@ -1,0 +1,230 @@
+"""What a value read from JSON has to look like, said once and checked before anything is made of it.
+
+A shape is a function that takes a value and raises `Misfit` if it is not as it should be.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from typing import Any
+
+from stillair._native import InputError
+
+Shape = Callable[[Any], None]
+
+LARGEST = 2**64 - 1
+"""The engine's times and counts are at most this."""
+
+_KINDS = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
+
+
+_MISSING = "nothing"
+
+
+class Misfit(Exception):  # noqa: N818 - it never leaves this module but as an InputError
+    """A value does not have its shape; it learns its key on the way out."""
+
+    def __init__(self, found: str, expected: str, *keys: object) -> None:
+        """`keys` lead to it from the value that is looked at, which does not know where it stands itself."""
+        super().__init__(found, expected)
+        self.keys = [str(key) for key in reversed(keys)]
+        self.found, self.expected = found, expected
+
+
+def check(value: object, shape: Shape, where: object, key: str = "") -> None:
+    """An `InputError` that names `where`, such as a file, and the key within it, if a value does not have its shape."""
+    try:
+        shape(value)
+    except Misfit as misfit:
+        path = ".".join(([key] if key else []) + misfit.keys[::-1])
+        if misfit.found == _MISSING:
+            raise InputError(f'{where}: the key "{path}" is missing') from None
+        said = f"found {misfit.found}, expected {misfit.expected}"
+        raise InputError(f"{where}: {path}: {said}" if path else f"{where}: {said}") from None
+    except RecursionError:
+        raise InputError(f"{where}: is not what this program writes: too deep") from None
+
+
+def kind(value: object) -> str:
+    """What a value of JSON is, in words."""
+    return _KINDS[type(value)]
+
+
+def shown(value: object) -> str:
+    """A value as messages show it: numbers as they are, all else by its kind."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return kind(value)
+    return repr(value) if isinstance(value, float) or abs(value) <= 2**64 else "a larger number"
+
+
+def whole(least: int = 0, most: int = LARGEST) -> Shape:
+    """A whole number within its bounds."""
+
+    def fits(value: object) -> None:
+        # A truth is a whole number to Python, and none to us.
+        if type(value) is not int or not least <= value <= most:
+            raise Misfit(shown(value), f"a whole number from {least} to {most}")
+
+    return fits
+
+
+def number(value: Any) -> None:  # noqa: ANN401 - of JSON
+    """A number that is finite."""
+    if type(value) not in (int, float) or not abs(value) <= LARGEST:
+        raise Misfit(shown(value), "a number")
+
+
+def text(value: object) -> None:
+    """Text that can be written as UTF-8."""
+    if type(value) is not str:
+        raise Misfit(shown(value), "text")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise Misfit("text with half of a letter", "text") from None
+
+
+def truth(value: object) -> None:
+    """True or false."""
+    if type(value) is not bool:
+        raise Misfit(shown(value), "true or false")
+
+
+def anything(value: object) -> None:
+    """Whatever it is: nobody reads it by name, but it is written and averaged, so its numbers and texts are proper."""
+    if isinstance(value, dict):
+        table(anything)(value)
+    elif isinstance(value, list):
+        each(anything)(value)
+    elif isinstance(value, str):
+        text(value)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        number(value)
+
+
+def maybe(shape: Shape) -> Shape:
+    """That, or null."""
+
+    def fits(value: object) -> None:
+        if value is not None:
+            shape(value)
+
+    return fits
+
+
+def each(shape: Shape, least: int = 0) -> Shape:
+    """A list of things of one shape."""
+
+    def fits(value: object) -> None:
+        if not isinstance(value, list):
+            raise Misfit(shown(value), "a list")
+        if len(value) < least:
+            raise Misfit("none", "at least one")
+        # Lists are long: one call for each element, and no more.
+        position = 0
+        try:
+            for position, element in enumerate(value):  # noqa: B007 - it is where the fault is
+                shape(element)
+        except Misfit as misfit:
+            misfit.keys.append(str(position))
+            raise
+
+    return fits
+
+
+def row(*shapes: Shape) -> Shape:
+    """A list of as many things as there are shapes, each of its own."""
+
+    def fits(value: object) -> None:
+        if not isinstance(value, list):
+            raise Misfit(shown(value), "a list")
+        if len(value) != len(shapes):
+            raise Misfit(f"{len(value)} values", f"{len(shapes)}")
+        for position, (shape, element) in enumerate(zip(shapes, value, strict=True)):
+            _within(position, shape, element)
+
+    return fits
+
+
+def table(shape: Shape) -> Shape:
+    """An object with whatever keys, and things of one shape."""
+
+    def fits(value: object) -> None:
+        if not isinstance(value, dict):
+            raise Misfit(shown(value), "an object")
+        for key, element in value.items():
+            text(key)
+            _within(key, shape, element)
+
+    return fits
+
+
+def record(keys: Mapping[str, Shape], optional: Mapping[str, Shape] | None = None, rest: Shape = anything) -> Shape:
+    """An object with these keys; others may be there."""
+    known = {**keys, **(optional or {})}
+
+    def fits(value: object) -> None:
+        if not isinstance(value, dict):
+            raise Misfit(shown(value), "an object")
+        for key in keys:
+            if key not in value:
+                raise Misfit(_MISSING, "", key)
+        for key, element in value.items():
+            text(key)
+            _within(key, known.get(key, rest), element)
+
+    return fits
+
+
+def columns(keys: Mapping[str, Shape], rest: Shape = anything) -> Shape:
+    """An object in which these keys are lists, all as long as the first; others may be there."""
+    lists = record({key: each(shape) for key, shape in keys.items()}, rest=rest)
+
+    def fits(value: Any) -> None:  # noqa: ANN401 - a mapping of lists once `lists` has seen it
+        lists(value)
+        lengths = {key: len(value[key]) for key in keys}
+        first, most = next(iter(lengths.items()))
+        for key, length in lengths.items():
+            if length != most:
+                raise Misfit(f"{length} values", f"{most} as of {first}", key)
+
+    return fits
+
+
+def both(*shapes: Shape) -> Shape:
+    """What has each of these shapes."""
+
+    def fits(value: object) -> None:
+        for shape in shapes:
+            shape(value)
+
+    return fits
+
+
+def unread(value: object) -> None:
+    """Whatever it is: it is not read, or not here."""
+
+
+def repeated(values: Iterable[Hashable]) -> int | None:
+    """The position of the first value that was there before; none if each is there once."""
+    seen = set()
+    for position, value in enumerate(values):
+        if value in seen:
+            return position
+        seen.add(value)
+    return None
+
+
+def _within(key: object, shape: Shape, value: object) -> None:
+    try:
+        shape(value)
+    except Misfit as misfit:
+        misfit.keys.append(str(key))
+        raise
