@@ -248,8 +248,14 @@ def paper(
     overrides = _overrides(set_)
     prepared = report.prepare(wanted, overrides)
     with _writing(folder):
-        with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
-            made = report.run(wanted, prepared, runs, jobs, overrides, progress)
+        try:
+            with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
+                made = report.run(wanted, prepared, runs, jobs, overrides, progress)
+        except (KeyboardInterrupt, RunError):
+            if folder is not None:
+                # Claims are judged over all runs, and a report of some would take the place of a whole one.
+                print(f"stillair: nothing is kept in {folder}: a report is written when all is run", file=sys.stderr)
+            raise
         if folder is not None:
             keep.write(folder, made)
     print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())

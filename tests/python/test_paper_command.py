@@ -192,6 +192,18 @@ def test_a_run_that_fails_is_status_1(engine: Engine, capsys: pytest.CaptureFixt
     assert capsys.readouterr().err == "stillair: accounts do not close\n"
 
 
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (RunError("accounts do not close"), 1)])
+def test_what_is_cut_off_says_that_nothing_is_kept(
+    engine: Engine, tmp_path: Path, error: BaseException, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    engine(error)
+    (tmp_path / "claims.json").write_text("of before")
+    assert status(["paper", "ending-the-anomaly/table1", "-o", str(tmp_path)]) == code
+    said = f"stillair: nothing is kept in {tmp_path}: a report is written when all is run"
+    assert capsys.readouterr().err.splitlines() == [said, f"stillair: {str(error) or 'interrupted'}"]
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("claims.json", "of before")]
+
+
 def test_progress_counts_the_runs_of_all_cells() -> None:
     wanted = report.registry.find("ending-the-anomaly/table1")
     prepared = report.prepare(wanted)
