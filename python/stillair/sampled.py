@@ -18,7 +18,7 @@ TABLES = (SOCKETS, QUEUES, EXCHANGES)
 """Tables of a result folder, there if the scenario asks for such samples."""
 
 
-_COUNTS = shape.each(shape.whole())
+_COUNTS = shape.each(shape.number)
 
 _QUEUES = shape.record(
     {
