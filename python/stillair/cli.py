@@ -248,6 +248,8 @@ def paper(
     overrides = _overrides(set_)
     prepared = report.prepare(wanted, overrides)
     with _writing(folder):
+        if folder is not None:
+            keep.prepare(folder)
         try:
             with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
                 made = report.run(wanted, prepared, runs, jobs, overrides, progress)

@@ -128,12 +128,7 @@ def _refuse_others(path: Path, new: Path) -> None:
         folder.recognise(path)
         return
     # A whole result that was taking its place when it was cut off has moved some of its files already.
-    others = () if (new / "result.json").exists() else (*_FILES, *_runs(path))
-    found = next((path / name for name in others if os.path.lexists(path / name)), None)
-    if found is not None:
-        raise InputError(
-            f"{found}: is in the way, and not of a result of Stillair: there is no result.json beside it;"
-            " give another folder with -o"
-        )
+    if not (new / "result.json").exists():
+        output.refuse_others(path, (*_FILES, *_runs(path)), "a result")
     if os.path.lexists(path / "runs") and not (path / "runs").is_dir():
         raise InputError(f"{path / 'runs'}: is in the way, and no folder; give another folder with -o")

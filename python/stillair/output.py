@@ -3,7 +3,7 @@
 import errno
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
@@ -33,6 +33,15 @@ def check(path: Path) -> None:
                 pass
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}; give another file with -o") from None
+
+
+def refuse_others(folder: Path, names: Iterable[str], whose: str) -> None:
+    """An `InputError` if a folder has files of these names, which are none of ours and would be written over."""
+    for name in names:
+        if os.path.lexists(folder / name):
+            raise InputError(
+                f"{folder / name}: is in the way, and not of {whose} of Stillair; give another folder with -o"
+            )
 
 
 def in_place(path: Path) -> bool:

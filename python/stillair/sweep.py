@@ -4,7 +4,6 @@ import csv
 import hashlib
 import io
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,11 +113,8 @@ class Sweep:
             ours = isinstance(data, dict) and {"version", "scenario", "combinations"} <= data.keys()
         except (OSError, ValueError, RecursionError):
             ours = False
-        found = next((name for name in ("sweep.json", "sweep.csv") if os.path.lexists(folder / name)), None)
-        if found and not ours:
-            raise InputError(
-                f"{folder / found}: is in the way, and not of a sweep of Stillair; give another folder with -o"
-            )
+        if not ours:
+            output.refuse_others(folder, ("sweep.json", "sweep.csv"), "a sweep")
 
     def write(self, folder: Path, results: Sequence[Result]) -> None:
         """Writes `sweep.json` and `sweep.csv`."""

@@ -149,7 +149,7 @@ def test_what_is_almost_too_deep_is_bad_input(brief: Path, tmp_path: Path) -> No
     folder = tmp_path / "damaged"
     shutil.copytree(brief, folder)
     deep: Any = 1
-    for _ in range(400):
+    for _ in range(700):
         deep = [deep]
     put(folder / RESULT, "runs.0.more", deep)
     with pytest.raises(InputError, match=r"result\.json: is not what this program writes: too deep"):

@@ -44,8 +44,7 @@ def test_a_file_of_somebody_else_is_not_touched(tmp_path: Path, name: str, capsy
     (tmp_path / name).write_text("mine")
     assert status(["run", FILE, *BRIEF, "-o", str(tmp_path)]) == 2
     assert capsys.readouterr().err == (
-        f"stillair: {tmp_path / name}: is in the way, and not of a result of Stillair:"
-        " there is no result.json beside it; give another folder with -o\n"
+        f"stillair: {tmp_path / name}: is in the way, and not of a result of Stillair; give another folder with -o\n"
     )
     assert files(tmp_path) == {name: b"mine"}
 

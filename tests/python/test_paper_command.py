@@ -197,11 +197,26 @@ def test_what_is_cut_off_says_that_nothing_is_kept(
     engine: Engine, tmp_path: Path, error: BaseException, code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine(error)
-    (tmp_path / "claims.json").write_text("of before")
+    before = {"claims.json": "of before", "runs.json": '{"version": "0", "cells": []}'}
+    for name, text in before.items():
+        (tmp_path / name).write_text(text)
     assert status(["paper", "ending-the-anomaly/table1", "-o", str(tmp_path)]) == code
     said = f"stillair: nothing is kept in {tmp_path}: a report is written when all is run"
     assert capsys.readouterr().err.splitlines() == [said, f"stillair: {str(error) or 'interrupted'}"]
-    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("claims.json", "of before")]
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["report.txt", "runs.json"])
+def test_a_file_of_somebody_else_is_not_touched(
+    engine: Engine, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls = engine()
+    (tmp_path / name).write_text("[1]")
+    assert status(["paper", "ending-the-anomaly/table1", "-o", str(tmp_path)]) == 2
+    said = f"{tmp_path / name}: is in the way, and not of a report of Stillair; give another folder with -o"
+    assert capsys.readouterr().err == f"stillair: {said}\n"
+    assert calls == []
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "[1]")]
 
 
 def test_progress_counts_the_runs_of_all_cells() -> None:

@@ -1,5 +1,6 @@
 """Keeping a report: a folder with the page, the claims, the text, and the pictures."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -23,6 +24,17 @@ def pictures(report: Report) -> dict[str, dict[str, bytes]]:
             picture = ARTEFACTS[entry.plan.draws].picture(report.measurer(entry))
             drawn[entry.experiment.name] = {form: style.save(picture, form) for form in style.FORMATS}
     return drawn
+
+
+def prepare(folder: Path) -> None:
+    """An `InputError` if files in a folder have the names of a report's and are not of a report of ours."""
+    try:
+        data = json.loads((folder / "runs.json").read_text(encoding="utf-8"))
+        ours = isinstance(data, dict) and {"version", "cells"} <= data.keys()
+    except (OSError, ValueError, RecursionError):
+        ours = False
+    if not ours:
+        output.refuse_others(folder, ("report.html", "claims.json", "report.txt", "runs.json"), "a report")
 
 
 def write(folder: Path, report: Report) -> None:
