@@ -49,13 +49,15 @@ def write_capture(
 
     Points are `air-CHANNEL` (every frame of a channel), `NODE-INTERFACE` (what a Wi-Fi interface sent and received, or
     what the host of a wired one sees: large packets of TCP before its device splits them and after it merged them), the
-    name of a wired link (its frames one by one), or `all`; the air of every channel unless said. `capture_points` lists
-    them. `window` is the first and the last time of the run that is captured, such as `("5 s", "6 s")`. `snaplen` is
-    the number of bytes kept of each frame: 160 or more, or 0, which keeps frames whole, their check sequences included.
+    name of a wired link (its frames one by one), or `all`; unless said, the air of every channel, or every link where
+    there is none. `capture_points` lists them. `window` is the first and the last time of the run that is captured,
+    such as `("5 s", "6 s")`. `snaplen` is the number of bytes kept of each frame: 160 or more, or 0, which keeps frames
+    whole, their check sequences included.
     With `trace_hash` the file is kept only if the run is the one with this hash; an `InputError` if it is another.
     """
     check_runs(1, seed, jobs=None, first_run=run)
     check_number("snaplen", snaplen, 0, LARGEST_SNAPLEN)
+    points = points or _usual(scenario, overrides)
     name, asked = os.fspath(path), (scenario.text, scenario.file, pairs(overrides), seed, run)
     with output.whole(Path(path)) as part:
         captured = Capture(**json.loads(_native.capture(*asked, name, os.fspath(part), list(points), window, snaplen)))
@@ -71,3 +73,9 @@ def write_capture(
 def capture_points(scenario: Scenario, overrides: Overrides = ()) -> list[str]:
     """The names of the points that the scenario can be captured at."""
     return _native.capture_points(scenario.text, scenario.file, pairs(overrides))
+
+
+def _usual(scenario: Scenario, overrides: Overrides) -> list[str]:
+    """The points that are captured unless others are named; none stands for the air of every channel."""
+    resolved = json.loads(scenario.resolve(overrides))
+    return [] if resolved["channels"] else [link["name"] for link in resolved["links"]]

@@ -405,3 +405,34 @@ def test_the_airtime_script_says_what_is_wrong(tmp_path: Path) -> None:
         [sys.executable, airtime_from_capture.__file__, path], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (1, f"{path}: No such file or directory\n")
+
+
+def test_without_air_every_wire_is_captured(tmp_path: Path) -> None:
+    text = """
+name = "wires"
+duration = "1 s"
+[link.left]
+kind = "veth"
+[link.right]
+rate = "100 Mbit/s"
+delay = "1 ms"
+[node.a]
+profile = "linux-6.1"
+interface.eth0 = { link = "left", address = "10.0.0.1" }
+[node.router]
+profile = "linux-6.1"
+forward = true
+interface.eth0 = { link = "left", address = "10.0.0.2" }
+interface.eth1 = { link = "right", address = "10.0.1.2" }
+[node.b]
+profile = "linux-6.1"
+interface.eth0 = { link = "right", address = "10.0.1.1" }
+[[flow]]
+kind = "ping"
+from = "a"
+to = "b"
+interval = "0.1 s"
+"""
+    captured = write_capture(Scenario(text), (), None, 0, tmp_path / "wires.pcapng")
+    assert set(captured.frames) == {"left", "right"}
+    assert min(captured.frames.values()) >= 18
