@@ -4,6 +4,7 @@ import json
 import os
 import resource
 import signal
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -127,7 +128,7 @@ def test_a_number_beyond_its_bounds(tmp_path: Path, arguments: list[str], says: 
 def test_a_closed_output_is_said_before_anything_is_done(tmp_path: Path, arguments: str) -> None:
     (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
     # A shell is what closes it.
-    command = f"exec {sys.executable} -m stillair {arguments} >&-"
+    command = f"exec {shlex.quote(sys.executable)} -m stillair {arguments} >&-"
     done = subprocess.run(command, shell=True, cwd=tmp_path, stderr=subprocess.PIPE, text=True, check=False)  # noqa: S602
     assert (done.returncode, done.stderr) == (1, "stillair: output: standard output is closed\n")
     assert not (tmp_path / "kept").exists()
@@ -136,7 +137,7 @@ def test_a_closed_output_is_said_before_anything_is_done(tmp_path: Path, argumen
 @pytest.mark.parametrize(("file", "code", "says"), [("f.toml", 0, "anomaly-udp"), ("g.toml", 2, "")])
 def test_closed_errors_are_no_reason_to_stop(tmp_path: Path, file: str, code: int, says: str) -> None:
     (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
-    command = f"exec {sys.executable} -m stillair run {file} 2>&-"
+    command = f"exec {shlex.quote(sys.executable)} -m stillair run {file} 2>&-"
     done = subprocess.run(command, shell=True, cwd=tmp_path, stdout=subprocess.PIPE, text=True, check=False)  # noqa: S602
     assert done.returncode == code
     assert done.stdout.startswith(says) if says else done.stdout == ""
