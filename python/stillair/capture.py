@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from stillair import _native, output
 from stillair._native import InputError, __version__
@@ -19,6 +20,17 @@ SNAPLEN = 256
 pattern that says nothing, and would be four fifths of a capture."""
 
 LARGEST_SNAPLEN = 2**32 - 1
+
+
+class Wanted(NamedTuple):
+    """What is captured: `write_capture` says what these are."""
+
+    points: Sequence[str] = ()
+    window: tuple[str | None, str | None] = (None, None)
+    snaplen: int = SNAPLEN
+
+
+USUAL = Wanted()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from stillair.scenario import LARGEST_RUN, LARGEST_SEED, MOST_JOBS, Scenario
 from stillair.summary import summary
 from stillair.sweep import Sweep
 from stillair.tc_text import tc_text
+from stillair.window import parse as parse_window
 
 app = typer.Typer(
     add_completion=False,
@@ -309,6 +310,13 @@ def _overrides(texts: list[str] | None) -> list[tuple[str, str]]:
     return overrides
 
 
+def _only(kind: str, chosen: str, options: Mapping[str, object]) -> None:
+    """Refuses options of one format beside another, where they would say nothing."""
+    for option, value in options.items():
+        if value is not None and kind != chosen:
+            raise InputError(f"{option}: --{kind} has that, --{chosen} has not")
+
+
 @app.command()
 def export(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A folder that 'stillair run -o' wrote.")],
@@ -338,6 +346,18 @@ def export(
             show_default="256: headers",
         ),
     ] = None,
+    points: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--point",
+            metavar="POINT",
+            help="Where frames are captured, or 'all'; 'list' lists the points. Repeatable.",
+            show_default="the air, or all links",
+        ),
+    ] = None,
+    window: Annotated[
+        str | None, typer.Option(help="Part of the run in a capture, such as '10 s..10.05 s'.", show_default="all")
+    ] = None,
 ) -> None:
     """Write a result in another program's format."""
     from stillair import export as exports  # noqa: PLC0415 - not needed for other commands
@@ -345,9 +365,19 @@ def export(
     chosen = [kind for kind, wanted in zip(exports.FORMATS, (flent, csv, parquet, pcap, qlog), strict=True) if wanted]
     if len(chosen) != 1:
         raise InputError(f"export: say which format, one of {', '.join(f'--{kind}' for kind in exports.FORMATS)}")
+    _only("flent", chosen[0], {"--title": title, "--time": begun})
+    _only("pcap", chosen[0], {"--snaplen": snaplen, "--point": points, "--window": window})
+    if points == ["list"]:
+        print("\n".join(exports.points(result)))
+        return
     begun = exports.EPOCH if begun is None else begun.replace(tzinfo=UTC)
-    snaplen = exports.SNAPLEN if snaplen is None else snaplen
-    for path in exports.export(chosen[0], result, target, number, title, begun, snaplen):
+    frames = exports.USUAL._replace(points=points or ())
+    if window is not None:
+        first, last = parse_window(window)
+        frames = frames._replace(window=(f"{first} ns", f"{last} ns"))
+    if snaplen is not None:
+        frames = frames._replace(snaplen=snaplen)
+    for path in exports.export(chosen[0], result, target, number, title, begun, frames):
         print(path)
 
 
@@ -383,7 +413,7 @@ def plot(
     plots.check(name, target)
     if window and name != plots.TIMELINE:
         raise InputError(f"--window: {name} shows the whole run; {plots.TIMELINE} has windows")
-    part = plots.window(window) if window else None
+    part = parse_window(window) if window else None
     if not results:
         raise InputError("plot: give at least one folder that 'stillair run -o' wrote")
     if titles and len(titles) != len(results):

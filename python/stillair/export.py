@@ -6,12 +6,12 @@ from pathlib import Path
 from stillair import flent, output, qlog, tidy
 from stillair import folder as folders
 from stillair._native import InputError
-from stillair.capture import SNAPLEN, write_capture
+from stillair.capture import USUAL, Wanted, capture_points, write_capture
 from stillair.flent import EPOCH
 from stillair.result import Result
 from stillair.scenario import Scenario
 
-__all__ = ["EPOCH", "FORMATS", "SNAPLEN", "export"]
+__all__ = ["EPOCH", "FORMATS", "USUAL", "Wanted", "export", "points"]
 
 _SUFFIX = {"flent": ".flent.gz", "csv": ".csv", "parquet": ".parquet", "pcap": ".pcapng", "qlog": ".sqlog"}
 
@@ -25,12 +25,12 @@ def export(
     run: int | None,
     title: str | None,
     begun: datetime = EPOCH,
-    snaplen: int = SNAPLEN,
+    frames: Wanted = USUAL,
 ) -> list[Path]:
     """Writes a result folder as `kind` and gives the files written.
 
     Flent and pcap files hold one run each: of several runs every one gets a file, and `target` is their folder; so with
-    qlog of several flows. `title` and `begun` are for Flent, `snaplen` is for pcap.
+    qlog of several flows. `title` and `begun` are for Flent, `frames` is for pcap.
     """
     result = Result.load(folder)
     numbers = [found["run"] for found in result.runs] if run is None else [run]
@@ -64,9 +64,15 @@ def export(
             # A run is repeated for its capture: it is the same to the last packet, or refused.
             scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
             seed, trace_hash = measured.summary["seed"], measured.summary["trace_hash"]
-            write_capture(scenario, overrides, seed, number, path, snaplen=snaplen, trace_hash=trace_hash)
+            write_capture(scenario, overrides, seed, number, path, *frames, trace_hash=trace_hash)
         written.append(path)
     return written
+
+
+def points(folder: Path) -> list[str]:
+    """Where frames of a kept run can be captured."""
+    Result.load(folder)
+    return capture_points(Scenario(folder / "scenario.toml"), folders.overrides(folder))
 
 
 def _check(target: Path | None, kind: str) -> None:

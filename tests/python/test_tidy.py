@@ -224,3 +224,31 @@ def test_a_capture_is_made_by_running_again(kept: Path, tmp_path: Path, capsys: 
     assert whole.stat().st_size > 4 * paths[0].stat().st_size
     assert status(["export", str(kept), "--pcap", "--snaplen", "20", "-o", str(tmp_path)]) == 2
     assert "snaplen: found 20, expected 0 for all or at least 160" in capsys.readouterr().err
+
+
+def test_a_capture_of_some_points_and_a_part_of_the_run(
+    kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["export", str(kept), "--pcap", "--run", "0", "-o"]
+    assert status([*asked, str(tmp_path / "x.pcapng"), "--point", "list"]) == 0
+    points = capsys.readouterr().out.split()
+    assert points[0] == "air-wifi"
+    assert {"ap-wlan0", "lan", "server-eth0"} <= set(points)
+    assert not list(tmp_path.iterdir())
+    path = tmp_path / "some.pcapng"
+    some = ["--point", "lan", "--point", "ap-wlan0", "--window", "2 s..2010 ms"]
+    assert status([*asked, str(path), *some]) == 0
+    scenario, overrides = Scenario(kept / "scenario.toml"), [("duration", "3 s"), ("warm_up", "1 s")]
+    again = tmp_path / "again.pcapng"
+    written = write_capture(scenario, overrides, 1, 0, again, ["lan", "ap-wlan0"], ("2 s", "2.01 s"))
+    assert set(written.frames) == {"lan", "ap-wlan0"}
+    assert path.read_bytes() == again.read_bytes()
+    capsys.readouterr()
+    for options, says in (
+        (["--point", "nowhere"], 'capture point: found "nowhere", expected all or one of air-wifi, '),
+        (["--window", "2 s..1 s"], '--window: found "2 s..1 s", expected two times, the later second, such as'),
+        (["--title", "x"], "--title: --flent has that, --pcap has not"),
+    ):
+        assert status([*asked, str(tmp_path / "none.pcapng"), *options]) == 2
+        assert says in capsys.readouterr().err
+    assert not (tmp_path / "none.pcapng").exists()

@@ -1,6 +1,5 @@
 """Pictures of results: PNG, SVG or PDF by the name of the file."""
 
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -52,19 +51,6 @@ def check(name: str, path: Path) -> None:
         raise InputError(f'--plot: found "{name}", expected one of {", ".join(PLOTS)}')
     if path.suffix.lower() not in SUFFIXES:
         raise InputError(f"{path}: the name has to end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}")
-
-
-def window(text: str) -> tuple[int, int]:
-    """Two times such as `10 s..10.05 s`, in ns."""
-    units = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
-    found = re.fullmatch(r"\s*([\d.]+)\s*([nmu]?s)\s*\.\.\s*([\d.]+)\s*([nmu]?s)\s*", text)
-    try:
-        begin, end = (round(float(found[n]) * units[found[n + 1]]) for n in (1, 3)) if found else (0, 0)
-    except (ValueError, OverflowError):
-        begin, end = 0, 0
-    if begin >= end:
-        raise InputError(f'--window: found "{text}", expected two times such as "10 s..10.05 s"')
-    return begin, end
 
 
 def draw(name: str, results: Sequence[Titled], path: Path, window: tuple[int, int] | None = None) -> None:
