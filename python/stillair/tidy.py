@@ -67,8 +67,9 @@ def rows(measured: Measured) -> Iterator[Row]:
     run, seed = measured.summary["run"], measured.summary["seed"]
     for station, flow, ac, metric, unit, steps in (*_of_flows(series), *_of_stations(series), *_of_queues(series)):
         for step, value in steps:
+            # Floats throughout, whole numbers too: some readers tell a column's type from its first rows.
             t = series.end_ns(step) / 1_000_000_000
-            yield Row(run, measured.scenario, seed, t, station or "", flow, ac, metric, value, unit)
+            yield Row(run, measured.scenario, seed, t, station or "", flow, ac, metric, float(value), unit)
 
 
 def _of_flows(series: Series) -> Iterator[_Values]:
@@ -145,9 +146,7 @@ def columns(runs: Iterable[Measured]) -> dict[str, list[Any]]:
         for row in rows(measured):
             for column, value in zip(table, row, strict=True):
                 column.append(value)
-    named = dict(zip(Row._fields, table, strict=True))
-    named["value"] = list(map(float, named["value"]))
-    return named
+    return dict(zip(Row._fields, table, strict=True))
 
 
 def to_pandas(runs: Iterable[Measured]) -> "pandas.DataFrame":

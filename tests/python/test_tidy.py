@@ -36,8 +36,8 @@ SERIES = {
 
 TABLE = f"""\
 {HEADER}
-4,two,9,0.2,a,u.a,BE,delivered_bytes,2500,bytes
-4,two,9,0.3,a,u.a,BE,delivered_bytes,5000,bytes
+4,two,9,0.2,a,u.a,BE,delivered_bytes,2500.0,bytes
+4,two,9,0.3,a,u.a,BE,delivered_bytes,5000.0,bytes
 4,two,9,0.2,a,u.a,BE,goodput_mbps,0.1,Mbit/s
 4,two,9,0.3,a,u.a,BE,goodput_mbps,0.4,Mbit/s
 4,two,9,0.3,a,p.a,VI,ping_ms,2.0,ms
@@ -45,19 +45,19 @@ TABLE = f"""\
 4,two,9,0.3,a,,BE,airtime_down_us,0.0,us
 4,two,9,0.2,a,,BE,airtime_up_us,0.0,us
 4,two,9,0.3,a,,BE,airtime_up_us,0.001,us
-4,two,9,0.2,a,,BE,ppdus_down,1,count
-4,two,9,0.3,a,,BE,ppdus_down,0,count
-4,two,9,0.2,a,,BE,ppdus_up,0,count
-4,two,9,0.3,a,,BE,ppdus_up,1,count
-4,two,9,0.2,a,,BE,mpdus_down,2,count
-4,two,9,0.3,a,,BE,mpdus_down,0,count
-4,two,9,0.2,a,,BE,mpdus_up,0,count
-4,two,9,0.3,a,,BE,mpdus_up,1,count
-4,two,9,0.3,ap.wlan0 mac,,,drops_codel,7,packets
-4,two,9,0.2,ap.wlan0,,,queue_driver_packets,0,packets
-4,two,9,0.3,ap.wlan0,,,queue_driver_packets,3,packets
-4,two,9,0.2,ap.wlan0,,,queue_driver_bytes,0,bytes
-4,two,9,0.3,ap.wlan0,,,queue_driver_bytes,4542,bytes
+4,two,9,0.2,a,,BE,ppdus_down,1.0,count
+4,two,9,0.3,a,,BE,ppdus_down,0.0,count
+4,two,9,0.2,a,,BE,ppdus_up,0.0,count
+4,two,9,0.3,a,,BE,ppdus_up,1.0,count
+4,two,9,0.2,a,,BE,mpdus_down,2.0,count
+4,two,9,0.3,a,,BE,mpdus_down,0.0,count
+4,two,9,0.2,a,,BE,mpdus_up,0.0,count
+4,two,9,0.3,a,,BE,mpdus_up,1.0,count
+4,two,9,0.3,ap.wlan0 mac,,,drops_codel,7.0,packets
+4,two,9,0.2,ap.wlan0,,,queue_driver_packets,0.0,packets
+4,two,9,0.3,ap.wlan0,,,queue_driver_packets,3.0,packets
+4,two,9,0.2,ap.wlan0,,,queue_driver_bytes,0.0,bytes
+4,two,9,0.3,ap.wlan0,,,queue_driver_bytes,4542.0,bytes
 """
 
 PINGS = """\
@@ -131,7 +131,7 @@ def test_the_table_adds_up_to_the_summary(kept: Path) -> None:
     for run in Result.load(kept).runs:
         for name, station in run["stations"].items():
             mine = [r for r in rows if (r["run"], r["station"]) == (str(run["run"]), name)]
-            sent = sum(int(r["value"]) for r in mine if r["metric"] == "delivered_bytes")
+            sent = sum(float(r["value"]) for r in mine if r["metric"] == "delivered_bytes")
             assert math.isclose(sent * 8 / 2e6, station["goodput_mbps"], rel_tol=1e-12)
             # A PPDU counts where it ended; the summary's warm-up ends at a step's end.
             airtime = sum(float(r["value"]) for r in mine if r["metric"] == "airtime_down_us")
