@@ -30,7 +30,9 @@ def airtime_timeline(figure: Figure, results: Sequence[Titled], window: tuple[in
         _draw(axes, found)
         if len(all_lanes) > 1:
             axes.set_title(title, loc="left")
-    grid[-1].set_xlabel("time (ms); in a box its frames, before them those that came whole if not all did, r1: first retry")
+    grid[-1].set_xlabel(
+        "time (ms); in a box its frames, before them those that came whole if not all did, r1: first retry"
+    )
     legend = [
         Patch(facecolor=colour(0), label="to a station"),
         Patch(facecolor=colour(0), alpha=0.45, label="from a station"),
