@@ -151,3 +151,34 @@ fn stations_without_ht_have_minstrel() {
     assert_eq!(summary.rc_stats["s.wlan0 to ap.wlan0"].len(), 12);
     assert!(scenario.channels[0].protection.is_none() && parse(&text, &[]).channels[0].protection.is_some());
 }
+
+#[test]
+fn a_station_may_send_at_rates_of_its_own() {
+    // Frames lost down and up, and who has rate control.
+    let both = |path: &str| {
+        let text = flooded(path, 2)
+            + &flow("udp", "s", "ap", "rate = \"150 Mbit/s\"\npayload = 1470\nname = \"up\"");
+        let summary = run_once(&parse(&text, &[]), Seed { seed: 1, run: 0 }).expect("accounts close");
+        let broken = ["ap.wlan0 to s.wlan0", "s.wlan0 to ap.wlan0"]
+            .map(|link| summary.losses.get(link).map_or(0, |l| l.mpdus_broken));
+        (broken, summary.rc_stats.keys().cloned().collect::<Vec<_>>())
+    };
+    // MCS 0 is lost and MCS 15 is not: who sends at which is who loses frames.
+    let lost = "error_rate = [{ rates = \"mcs0\", chance = 1.0 }, { rates = \"mcs15\", chance = 0.0 }]";
+    for (down, up) in [(0, 15), (15, 0)] {
+        let path = format!("rate = \"ht20-mcs{down}-sgi\", uplink_rate = \"ht20-mcs{up}-sgi\", {lost}");
+        let (broken, controlled) = both(&path);
+        assert_eq!(broken.map(|n| n > 0), [down, up].map(|mcs| mcs == 0), "{down} {up}");
+        assert!(controlled.is_empty());
+    }
+    let controlled = |path: &str| both(path).1;
+    assert_eq!(
+        controlled("rate = \"ht20-mcs3-sgi\", uplink_rate = \"minstrel_ht\""),
+        ["s.wlan0 to ap.wlan0"]
+    );
+    assert_eq!(
+        controlled("rate = \"minstrel_ht\", uplink_rate = \"ht20-mcs3-sgi\""),
+        ["ap.wlan0 to s.wlan0"]
+    );
+    assert_eq!(controlled("rate = \"minstrel_ht\"").len(), 2);
+}

@@ -271,7 +271,7 @@ impl Role {
     /// Whether this is a station without OFDM.
     pub fn is_old(&self) -> bool {
         let Self::Station(station) = self else { return false };
-        station.rates.all().iter().all(|rate| matches!(rate, PhyRate::Dsss(..)))
+        station.all_rates().all(|rate| matches!(rate, PhyRate::Dsss(..)))
     }
 }
 

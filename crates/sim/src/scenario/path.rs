@@ -10,17 +10,26 @@ use stillair_model::wifi::rate::table::{HtCapabilities, rates};
 
 use super::InterfaceRef;
 
-/// A station and its path to its access point; the path is the same in both directions.
+/// A station and its path to its access point; what is lost is the same in both directions.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Station {
     /// Its access point's interface.
     pub ap: InterfaceRef,
-    /// Rates, of what it sends and of what it is sent.
+    /// Rates of what it is sent.
     pub rates: Rates,
+    /// Rates of what it sends: the same unless it has some of its own.
+    pub uplink: Rates,
     /// What is lost.
     pub errors: Errors,
     /// Its share of the airtime against other stations', where the scheme has weights.
     pub airtime_weight: u32,
+}
+
+impl Station {
+    /// Every rate that data may be sent at, in either direction.
+    pub fn all_rates(&self) -> impl Iterator<Item = PhyRate> + use<> {
+        self.rates.all().into_iter().chain(self.uplink.all())
+    }
 }
 
 /// What is lost on a path, the same in both directions.

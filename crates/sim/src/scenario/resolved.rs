@@ -109,6 +109,10 @@ impl Scenario {
                 });
                 let (key, value) = rates(&station.rates);
                 keys[key] = value;
+                if station.uplink != station.rates {
+                    let (key, value) = rates(&station.uplink);
+                    keys["uplink"] = json!({ key: value });
+                }
                 errors(&station.errors, &mut keys);
                 if let Some(trace) = &wifi.trace {
                     keys["trace"] = traced(trace);

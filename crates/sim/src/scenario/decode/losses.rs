@@ -10,7 +10,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{Errors, GivenErrors, Rates, SnrSteps, units};
+use super::super::{Errors, GivenErrors, SnrSteps, Station, units};
 
 pub(super) const RATIO: Form = Form::Written {
     words: "a ratio such as `25 dB`",
@@ -137,7 +137,7 @@ pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLos
 pub(super) fn read(
     section: &mut Section<'_>,
     loss: PathLoss,
-    rates: &Rates,
+    station: &Station,
 ) -> Result<Option<Errors>, Fault> {
     let [snr, distance] = ["snr", "distance"].map(|key| section.get(key));
     // An empty list undoes one that was inherited.
@@ -160,14 +160,14 @@ pub(super) fn read(
     }
     let chance = |field: &Option<Field<'_>>| field.as_ref().map_or(Ok(0.0), Field::value);
     let frame = match &given[0] {
-        Some(field) if field.is_list() => GivenErrors::ByRate(by_rate(field, rates)?),
+        Some(field) if field.is_list() => GivenErrors::ByRate(by_rate(field, station)?),
         field => GivenErrors::Same(chance(field)?),
     };
     Ok(Some(Errors::Given { frame, answer: chance(&given[1])?, unheard: chance(&given[2])? }))
 }
 
 /// Chances by rate, in the order of the list.
-fn by_rate(field: &Field<'_>, rates: &Rates) -> Result<Vec<RateError>, Fault> {
+fn by_rate(field: &Field<'_>, station: &Station) -> Result<Vec<RateError>, Fault> {
     let mut all: Vec<RateError> = Vec::new();
     for entry in field.list() {
         let mut section = entry.section("a table with rates and chance")?;
@@ -184,7 +184,7 @@ fn by_rate(field: &Field<'_>, rates: &Rates) -> Result<Vec<RateError>, Fault> {
             }
         }
     }
-    match rates.all().into_iter().find(|rate| all.iter().all(|held| held.rate != *rate)) {
+    match station.all_rates().find(|rate| all.iter().all(|held| held.rate != *rate)) {
         Some(rate) => {
             Err(field.found(format!("no chance for `{rate}`"), "one for each rate that may be used"))
         }

@@ -135,7 +135,7 @@ fn limit_memory(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     let mut can = BTreeSet::new();
     for (at, own) in wiring.stations.iter().filter_map(|(at, _)| Some((*at, wifi(*at)?))) {
         if let Role::Station(station) = &own.role
-            && station.rates.all().iter().any(is_vht)
+            && station.all_rates().any(|rate| is_vht(&rate))
         {
             can.extend([at, station.ap]);
         }

@@ -80,18 +80,35 @@ static ENTRY: Shape = Shape {
 /// Keys of a station's interface that choose its rates.
 pub(super) const KEYS: &[Key] = &[
     Key::need(
-        "rate",
+        BOTH[0],
         Form::Either(&[FIXED, CONTROLS]),
         "rate of both directions, no wider than the channel; or the rate control of each end",
     ),
     Key::open(
-        "retry_chain",
+        BOTH[1],
         Form::List(&CHAIN_ENTRY),
         "`rate` alone, tried four times",
         "one to four rates that are tried in turn, the first being `rate`; rate control makes its own, and none may be given \
          beside it but the empty list, which undoes an inherited one",
     ),
+    Key::open(
+        UPLINK[0],
+        Form::Either(&[FIXED, CONTROLS]),
+        "as `rate`",
+        "rate of what the station sends, where it is not that of what it is sent: `rate` is then the access point's alone",
+    ),
+    Key::open(
+        UPLINK[1],
+        Form::List(&CHAIN_ENTRY),
+        "`uplink_rate` alone, tried four times",
+        "the chain that begins with `uplink_rate`, as `retry_chain`",
+    ),
 ];
+
+/// Keys of a rate and of the chain that begins with it: of both directions, and of what a station sends by rates of its own.
+type Keys = [&'static str; 2];
+const BOTH: Keys = ["rate", "retry_chain"];
+pub(super) const UPLINK: Keys = ["uplink_rate", "uplink_retry_chain"];
 
 /// Tries of each entry of a retry chain that does not say.
 // deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not.
@@ -125,19 +142,42 @@ pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, F
     })
 }
 
+/// The rates of a station's path, or of what it is sent.
 pub(super) fn read(section: &mut Section<'_>, channel: &Channel) -> Result<Rates, Fault> {
-    let field = section.need("rate", "a rate such as \"ht20-mcs15-sgi\"")?;
-    if let Some(control) = control(&field, channel)? {
+    let field = section.need(BOTH[0], "a rate such as \"ht20-mcs15-sgi\"")?;
+    rates(section, &field, BOTH, channel)
+}
+
+/// The rates of what a station sends, if it has its own.
+pub(super) fn uplink(section: &mut Section<'_>, channel: &Channel) -> Result<Option<Rates>, Fault> {
+    let [rate, chain] = UPLINK;
+    let Some(field) = section.get(rate) else {
+        return match section.get(chain).filter(|chain| !chain.list().is_empty()) {
+            Some(chain) => Err(chain.found(format!("a retry chain without {rate}"), "both, or neither")),
+            None => Ok(None),
+        };
+    };
+    rates(section, &field, UPLINK, channel).map(Some)
+}
+
+/// The rates that `field`, the first of the keys, and the second of them say.
+fn rates(
+    section: &mut Section<'_>,
+    field: &Field<'_>,
+    keys: Keys,
+    channel: &Channel,
+) -> Result<Rates, Fault> {
+    if let Some(control) = control(field, channel)? {
         // An empty list undoes one that was inherited.
-        if let Some(chain) = section.get("retry_chain").filter(|chain| !chain.list().is_empty()) {
+        if let Some(chain) = section.get(keys[1]).filter(|chain| !chain.list().is_empty()) {
             return Err(chain.found("a retry chain beside rate control", "one of them"));
         }
         return Ok(control);
     }
     let rate = field.unit(|text| units::phy_rate(text, None))?;
-    fits(rate, &field, channel)?;
+    fits(rate, field, channel)?;
     let alone = RetryChain::new(&[RateTry::new(rate, TRIES)]).expect("one entry with tries is a chain");
-    section.or_by("retry_chain", alone, |field| chain(field, rate, channel)).map(Rates::Fixed)
+    section.or_by(keys[1], alone, |field| chain(field, (keys[0], rate), channel)).map(Rates::Fixed)
 }
 
 /// The rate control that a value names, unless it is a rate.
@@ -216,7 +256,7 @@ fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<Legacy, F
     Ok(can)
 }
 
-fn chain(field: &Field<'_>, rate: PhyRate, channel: &Channel) -> Result<RetryChain, Fault> {
+fn chain(field: &Field<'_>, (key, rate): (&str, PhyRate), channel: &Channel) -> Result<RetryChain, Fault> {
     let entries = field.list();
     if !field.is_list() || entries.is_empty() || entries.len() > RetryChain::MAX {
         let found =
@@ -228,7 +268,7 @@ fn chain(field: &Field<'_>, rate: PhyRate, channel: &Channel) -> Result<RetryCha
         let (field, next) = one(entry, rate)?;
         fits(next.rate, &field, channel)?;
         if i == 0 && next.rate != rate {
-            return Err(field.wrong(format!("the chain to begin with rate, {:?}", rate.to_string())));
+            return Err(field.wrong(format!("the chain to begin with {key}, {:?}", rate.to_string())));
         }
         tries.push(next);
     }

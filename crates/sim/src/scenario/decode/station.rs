@@ -1,4 +1,4 @@
-//! A station's path to its access point: rates and errors.
+//! A station's path to its access point: rates and losses.
 
 use stillair_model::wifi::config::AIRTIME_WEIGHT;
 
@@ -34,8 +34,11 @@ pub(super) fn read(
     channel: &Channel,
 ) -> Result<(Station, bool), Fault> {
     let rates = rate::read(section, channel)?;
-    let errors = losses::read(section, channel.path_loss, &rates)?;
+    let uplink = rate::uplink(section, channel)?.unwrap_or(rates);
     let airtime_weight = section.or("airtime_weight", AIRTIME_WEIGHT)?;
+    let mut station = Station { ap, rates, uplink, errors: Errors::NONE, airtime_weight };
+    let errors = losses::read(section, channel.path_loss, &station)?;
     let lossy = errors.is_some();
-    Ok((Station { ap, rates, errors: errors.unwrap_or(Errors::NONE), airtime_weight }, lossy))
+    station.errors = errors.unwrap_or(Errors::NONE);
+    Ok((station, lossy))
 }

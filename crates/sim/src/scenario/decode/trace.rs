@@ -6,6 +6,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::reader::Section;
 use super::super::{Rates, Station, Trace};
+use super::rate;
 use crate::trace_file::Format;
 
 static RATES: Shape = Shape {
@@ -74,6 +75,9 @@ pub(super) fn read(
 ) -> Result<Option<Trace>, Fault> {
     let Some(field) = section.get("trace") else { return Ok(None) };
     if let Some(key) = LOSSES.into_iter().find(|key| section.has(key)) {
+        return Err(field.found(format!("a trace beside {key}"), "one of them"));
+    }
+    if let Some(key) = rate::UPLINK.into_iter().find(|key| section.has(key)) {
         return Err(field.found(format!("a trace beside {key}"), "one of them"));
     }
     let base = match &station.rates {

@@ -142,7 +142,8 @@ impl Plan<'_> {
         let (station, path) = self.path(at, peer);
         // A station's only peer is its first.
         let back = self.numbers[self.dev(at).index()];
-        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, &path.rates, seed));
+        let rates = if at == station { &path.uplink } else { &path.rates };
+        let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, rates, seed));
         if let DriverConfig::Htc(htc) = self.wifi_of(at).driver {
             path_to.most.0 = htc.max_frames;
             path_to.delimiter_counted = true;
