@@ -66,7 +66,8 @@ def malformed() -> list[Any]:
 # What only a look at several keys, at a number or at a name of the scenario can tell.
 _BEYOND = (
     "whole number of nano", "shorter than duration", "to be one of", "at most", "above zero", "name that", "its own",
-    "exactly two", "around the mean", "begin with rate", "no wider", "to which no way", "forward = true", "as in to",
+    "exactly two", "around the mean", "begin with rate", "begin with uplink_rate", "without uplink_rate", "no wider",
+    "to which no way", "forward = true", "as in to",
     "before the end", "after start", "other than from", "each receiver once", "role = ", "channel, expected", "one of ",
     "is like", "not like", "on another channel", "over a device", "to four rates", "cwmin", "has", "expected \"",
     "IPv4", "bytes", "the sweep", "a node", "found no such", "in a sweep", "one value", "none to refer to",
