@@ -122,8 +122,10 @@ def test_queues_have_a_row_for_each_layer_in_use(folder: Path) -> None:
     assert int(qdisc[-1]["bytes"]) == Result.load(folder).runs[0]["qdiscs"]["a.eth0"]["backlog_bytes"]
     # The table of steps has the same at the same times.
     steps = table(folder / "table.csv")
-    found = [(row["t"], row["value"]) for row in steps if row["metric"] == "queue_qdisc_bytes" and row["run"] == "0"]
-    assert found == [(row["t_s"], row["bytes"]) for row in qdisc if round(float(row["t_s"]) * 20) % 4 == 0]
+    found = [
+        (row["t"], float(row["value"])) for row in steps if row["metric"] == "queue_qdisc_bytes" and row["run"] == "0"
+    ]
+    assert found == [(row["t_s"], float(row["bytes"])) for row in qdisc if round(float(row["t_s"]) * 20) % 4 == 0]
 
 
 def test_samples_are_in_the_report_only_if_asked_for(folder: Path, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
-use stillair_model::wifi::config::{DriverConfig, Scheduler};
+use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler};
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
 use stillair_model::wire::{EthernetParams, WireParams};
 use stillair_sim::scenario::{
@@ -61,7 +61,7 @@ fn mcs(station: &Station) -> Vec<(u8, u8)> {
 
 #[test]
 fn the_whole_contract() {
-    let s = with(&[]).unwrap_or_else(|e| panic!("{e}"));
+    let s = with(&[("node.fast1.interface.wlan0.scheme", "fifo")]).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((s.name.as_str(), s.seed), ("anomaly-udp", 1));
     assert_eq!((s.duration, s.warm_up), (Duration::from_secs(30), Duration::from_secs(5)));
     let channel = &s.channels[0];
@@ -106,6 +106,40 @@ fn the_whole_contract() {
     let rates = vec![Rate::from_mbps(100); 3];
     assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap: Gap::Exponential });
     assert_eq!(s.flows[1].kind, FlowKind::Ping { interval: Duration::from_millis(200), payload: 56 });
+}
+
+#[test]
+fn a_scheme_is_the_kernels_unless_said() {
+    let said = |profile: &str, scheme: &[(&str, &str)]| {
+        let sets = [&[("node.fast1.profile", profile)], scheme].concat();
+        let found = with(&sets).unwrap_or_else(|e| panic!("{profile}: {e}"));
+        let wifi = wifi(&found, "fast1");
+        let rules = match wifi.driver {
+            DriverConfig::Fq(queues, Scheduler::Mac80211(_, _, rules)) => Some((rules, queues.drop_batch)),
+            _ => None,
+        };
+        (wifi.scheme, rules)
+    };
+    let rounds = (Scheme::Mac80211, Some((Mac80211Rules::Rounds, 1)));
+    let pending = (Scheme::Mac80211, Some((Mac80211Rules::RoundsWithPending, 32)));
+    for (profile, expected) in [
+        ("windows-10", (Scheme::Fifo, None)),
+        ("linux-4.6", (Scheme::Fifo, None)),
+        ("linux-4.14", (Scheme::Airtime, None)),
+        ("linux-4.19", (Scheme::Airtime, None)),
+        ("linux-5.10", rounds),
+        ("linux-5.15", (Scheme::Mac80211, Some((Mac80211Rules::VirtualTime, 32)))),
+        ("linux-6.1", pending),
+        ("linux-6.18", pending),
+    ] {
+        assert_eq!(said(profile, &[]), expected, "{profile}");
+    }
+    // What is said goes before the kernel, and of its pieces those that are not said are the kernel's.
+    let scheme = |value| [("node.fast1.interface.wlan0.scheme", value)];
+    assert_eq!(said("linux-6.1", &scheme("fifo")), (Scheme::Fifo, None));
+    assert_eq!(said("linux-4.6", &scheme("mac80211")), rounds);
+    assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", aql = false }")), pending);
+    assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", since = \"linux-5.1\" }")), rounds);
 }
 
 #[test]

@@ -266,9 +266,12 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Rate control minstrel_ht", "width") => {
             Some(vec![("channel.wifi.width".to_owned(), "40 MHz".to_owned())])
         }
-        ("Station's interface", "rate") => {
+        ("Station's interface", "uplink_rate") if value.starts_with("minstrel") => Some(Vec::new()),
+        ("Station's interface", "uplink_retry_chain") => Some(set(".uplink_rate", "ht20-mcs15-sgi")),
+        ("Station's interface", "rate" | "uplink_rate") => {
             let wide = value.starts_with("vht") || value.starts_with("he");
-            let mut sets = set(".retry_chain", &format!("[\"{value}\"]"));
+            let chain = format!(".{}", key.name.replace("rate", "retry_chain"));
+            let mut sets = set(&chain, &format!("[\"{value}\"]"));
             sets.push(("channel.wifi.width".to_owned(), if wide { "160 MHz" } else { "40 MHz" }.to_owned()));
             sets.extend(band_of(value));
             Some(sets)

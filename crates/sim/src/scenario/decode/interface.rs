@@ -7,7 +7,7 @@ use stillair_model::wifi::config::DriverConfig;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
-use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Scheme, Wifi};
+use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
 use super::{Names, edca, interrupts, link, losses, rate, refer, retries, scheme, station, trace};
@@ -74,7 +74,7 @@ static AP: Shape = Shape {
         COMMON,
         WIFI,
         retries::SENDER,
-        &[Key::need("scheme", scheme::FORM, "how it queues and schedules")],
+        &[scheme::KEY],
         retries::RECEIVER,
         edca::GROUPS[0],
         edca::GROUPS[1],
@@ -99,7 +99,7 @@ static STATION: Shape = Shape {
         rate::KEYS,
         losses::KEYS,
         trace::KEYS,
-        &[Key::or("scheme", scheme::FORM, "fifo", "how it queues and schedules")],
+        &[scheme::KEY],
     ],
 };
 
@@ -164,8 +164,8 @@ fn wifi<'a>(
     let is_ap = section.need("role", "\"ap\" or \"station\"")?.choice(&[("ap", true), ("station", false)])?;
     let (mut radio, mut traced) = (None, None);
     section.narrow(if is_ap { &AP } else { &STATION });
-    let (role, scheme) = if is_ap {
-        (Role::Ap, scheme::read(&section.need("scheme", &scheme::names())?)?)
+    let role = if is_ap {
+        Role::Ap
     } else {
         let ap = section.need("ap", "its access point's interface, such as \"ap.wlan0\"")?;
         let on = &context.channels[channel];
@@ -174,19 +174,14 @@ fn wifi<'a>(
             wiring.silent.push(at);
         }
         traced = trace::read(section, &station, on.width)?;
-        let role = Role::Station(station);
         wiring.stations.push((at, ap));
         if let Some(field) = section.get("radio") {
             radio = Some(context.names.interface_from(at.node, &field)?);
             wiring.radios.push((at, field));
         }
-        (
-            role,
-            section
-                .get("scheme")
-                .map_or_else(|| Ok(scheme::Choice::new(Scheme::Fifo)), |f| scheme::read(&f))?,
-        )
+        Role::Station(station)
     };
+    let scheme = scheme::read(section, context.profile.version)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));

@@ -8,8 +8,8 @@ use stillair_model::wifi::config::{
 
 use super::super::Scheme;
 use super::super::contract::{Form, Key, Shape};
-use super::super::error::{Fault, suggest};
-use super::super::reader::{Field, Section};
+use super::super::error::Fault;
+use super::super::reader::Section;
 use super::qdisc;
 
 const HARDWARE: &[Key] = &[
@@ -136,13 +136,27 @@ static AIRTIME_AS_PRINTED: Shape = Shape {
 };
 
 /// Kernels since which mac80211 has served stations by other rules.
-const SINCE: [&str; 4] = ["linux-5.1", "linux-5.14", "linux-6.0", "linux-6.16"];
+const SINCE: [(&str, (u16, u16)); 4] =
+    [("linux-5.1", (5, 1)), ("linux-5.14", (5, 14)), ("linux-6.0", (6, 0)), ("linux-6.16", (6, 16))];
+const SINCE_NAMES: [&str; 4] = [SINCE[0].0, SINCE[1].0, SINCE[2].0, SINCE[3].0];
+
+/// How a kernel serves stations, and its queues by what they are without that; one before all of them as the first.
+fn since(version: Version, fq: FqParams) -> (Mac80211Rules, FqParams) {
+    match version {
+        Some(version) if version >= SINCE[3].1 => {
+            (Mac80211Rules::RoundsWithPending, fq.with_batches().with_nobody_slow())
+        }
+        Some(version) if version >= SINCE[2].1 => (Mac80211Rules::RoundsWithPending, fq.with_batches()),
+        Some(version) if version >= SINCE[1].1 => (Mac80211Rules::VirtualTime, fq.with_batches()),
+        _ => (Mac80211Rules::Rounds, fq),
+    }
+}
 
 const MAC80211_PIECES: &[Key] = &[
-    Key::or(
+    Key::open(
         "since",
-        Form::Choice(&SINCE),
-        "linux-5.1",
+        Form::Choice(&SINCE_NAMES),
+        "by the node's kernel; `linux-5.1` before that",
         "kernel whose rules it has: deficit rounds, virtual time, rounds in which what is below the queues counts, or those with the \
          same CoDel for all stations",
     ),
@@ -221,6 +235,26 @@ pub(super) const FORM: Form = Form::Kinds {
     bare: true,
 };
 
+/// The key of an interface.
+pub(super) const KEY: Key = Key::open(
+    "scheme",
+    FORM,
+    "as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `airtime` before 5.1, `mac80211` since",
+    "how it queues and schedules",
+);
+
+/// Version of a kernel; none of what is not Linux.
+type Version = Option<(u16, u16)>;
+
+/// The scheme of ath9k in a kernel.
+fn of_kernel(version: Version) -> Scheme {
+    match version {
+        Some((5, 1..) | (6.., _)) => Scheme::Mac80211,
+        Some((4, 10..) | (5, 0)) => Scheme::Airtime,
+        _ => Scheme::Fifo,
+    }
+}
+
 /// A scheme as the model takes it.
 pub(super) struct Choice {
     pub name: Scheme,
@@ -232,7 +266,7 @@ pub(super) struct Choice {
 
 impl Choice {
     /// The scheme with all pieces at their defaults.
-    pub(super) fn new(name: Scheme) -> Self {
+    fn new(name: Scheme, version: Version) -> Self {
         let fq = FqParams::default();
         let driver = match name {
             Scheme::Fifo | Scheme::FqCodel => DriverConfig::Legacy(LegacyParams::default()),
@@ -246,8 +280,8 @@ impl Choice {
                 let quantum = Duration::from_micros(u64::from(AIRTIME_WEIGHT));
                 let airtime = AirtimeParams { quantum, ..AirtimeParams::default() };
                 let aql = Some(AqlParams::default());
-                let fq = fq.as_linux_has_it();
-                DriverConfig::Fq(fq, Scheduler::Mac80211(airtime, aql, Mac80211Rules::default()))
+                let (rules, fq) = since(version, fq.as_linux_has_it());
+                DriverConfig::Fq(fq, Scheduler::Mac80211(airtime, aql, rules))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
         };
@@ -257,16 +291,12 @@ impl Choice {
     }
 }
 
-/// The names, as an error shows them.
-pub(super) fn names() -> String {
-    suggest("", &Scheme::ALL.map(|(name, _)| name))
-}
-
-/// Reads a scheme's name, or a table of `kind` and pieces.
-pub(super) fn read(field: &Field<'_>) -> Result<Choice, Fault> {
+/// Reads the scheme of an interface of a node with this kernel: a name, or a table of `kind` and pieces.
+pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice, Fault> {
+    let Some(field) = section.get(KEY.name) else { return Ok(Choice::new(of_kernel(version), version)) };
     let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
-    let mut choice = Choice::new(name);
+    let mut choice = Choice::new(name, version);
     let Some(mut section) = section else { return Ok(choice) };
     match &mut choice.driver {
         DriverConfig::Htc(htc) => {
@@ -313,13 +343,11 @@ fn mac80211(
     aql: &mut Option<AqlParams>,
     rules: &mut Mac80211Rules,
 ) -> Result<(), Fault> {
-    let since = [
-        (SINCE[0], (Mac80211Rules::Rounds, *fq)),
-        (SINCE[1], (Mac80211Rules::VirtualTime, fq.with_batches())),
-        (SINCE[2], (Mac80211Rules::RoundsWithPending, fq.with_batches())),
-        (SINCE[3], (Mac80211Rules::RoundsWithPending, fq.with_batches().with_nobody_slow())),
-    ];
-    (*rules, *fq) = section.or_by("since", since[0].1, |field| field.choice(&since))?;
+    if let Some(field) = section.get("since") {
+        (*rules, *fq) = field.choice(
+            &SINCE.map(|(name, from)| (name, since(Some(from), FqParams::default().as_linux_has_it()))),
+        )?;
+    }
     fq.drop_batch = section.or("drop_batch", fq.drop_batch)?;
     p.charge_tx = section.or("charge_tx", p.charge_tx)?;
     p.charge_rx = section.or("charge_rx", p.charge_rx)?;
