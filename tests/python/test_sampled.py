@@ -162,7 +162,7 @@ def test_queues_of_another_shape_are_refused() -> None:
 
 def test_pictures_show_layers_and_sockets(folder: Path, tmp_path: Path) -> None:
     for name, words in {
-        "occupancy": ("a.eth0", ">socket<", ">qdisc<", ">wire<"),
+        "occupancy": ("a.eth0", "sockets (kB)", ">qdisc<", ">wire<"),
         "sockets": (">long.b<", ">short.b<", "pacing rate", "delivery rate", "smoothed RTT", "cwnd"),
     }.items():
         path = tmp_path / f"{name}.svg"

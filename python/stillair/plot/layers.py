@@ -12,8 +12,11 @@ from stillair.plot.data import Titled
 from stillair.plot.style import LINES, colour
 from stillair.sampled import Occupancy
 
-LAYERS = ("hardware", "driver", "qdisc", "socket", "wire", "reorder")
+LAYERS = ("hardware", "driver", "qdisc", "wire", "reorder")
 """Layers from the bottom of a stack up: what is sent first lies lowest, and what no longer waits to be sent on top."""
+
+_SOCKET = "socket"
+"""The layer with a panel of its own: a sender that may write on has megabytes, beside which no queue would be seen."""
 
 _MOST_INTERFACES = 4
 _OVER = ("UNCONN", "TIME-WAIT")
@@ -22,13 +25,14 @@ _LABELS = ("cwnd\n(segments)", "smoothed RTT\n(ms)", "pacing rate\n(Mbit/s)", "d
 
 
 def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
-    """What waits at the interfaces that hold most, stacked: a row for each, a column for each result."""
+    """What waits at the interfaces that hold most, stacked, and what sockets keep; a column a result."""
     samples = [sampled.occupancy(next(result.all_measured())) for _, result in results]
-    names = _fullest(samples)
-    if not names:
+    names, senders = _fullest(samples, queued=True), _fullest(samples, queued=False)
+    if not names and not senders:
         return
-    figure.set_size_inches(7.0, 1.2 + 1.9 * len(names))
-    grid = figure.subplots(len(names), len(samples), sharex=True, sharey="row", squeeze=False)
+    rows = len(names) + bool(senders)
+    figure.set_size_inches(7.0, 1.2 + 1.9 * rows)
+    grid = figure.subplots(rows, len(samples), sharex=True, sharey="row", squeeze=False)
     used = [layer for layer in LAYERS if any(q.layer == layer for found in samples for q in found.queues)]
     for column, ((title, _), found) in enumerate(zip(results, samples, strict=True)):
         for row, name in enumerate(names):
@@ -36,15 +40,21 @@ def occupancy(figure: Figure, results: Sequence[Titled]) -> None:
             _stack(axes, found, name, used)
             if column == 0:
                 axes.set_ylabel(f"{name}\n(kB)")
+        if senders:
+            _unsent(grid[-1, column], found, senders)
         if len(results) > 1:
             grid[0, column].set_title(title)
         grid[-1, column].set_xlabel("time (s)")
     for axes in grid[:, 0]:
         # Panels of a row share their scale: it is settled when all of them are drawn.
         axes.set_ylim(bottom=0)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    # From top to bottom, as they are stacked.
-    figure.legend(handles[::-1], labels[::-1], loc="outside right upper")
+    if senders:
+        grid[-1, 0].set_ylabel("unsent in\nsockets (kB)")
+        grid[-1, -1].legend(loc="upper left", fontsize=8)
+    if names:
+        handles, labels = grid[0, 0].get_legend_handles_labels()
+        # From top to bottom, as they are stacked.
+        figure.legend(handles[::-1], labels[::-1], loc="outside right upper")
 
 
 def sockets(figure: Figure, results: Sequence[Titled]) -> None:
@@ -74,24 +84,22 @@ def sockets(figure: Figure, results: Sequence[Titled]) -> None:
     figure.legend(handles, labels, loc="outside right upper")
 
 
-def _fullest(samples: Sequence[Occupancy]) -> list[str]:
-    """The interfaces that hold most bytes in the mean, those that hold none left out.
-
-    What a socket keeps for itself counts only between interfaces that are alike otherwise: a sender that may write on
-    has megabytes of it.
-    """
-    queued: dict[str, float] = {}
-    unsent: dict[str, float] = {}
+def _fullest(samples: Sequence[Occupancy], *, queued: bool) -> list[str]:
+    """The interfaces that hold most bytes in the mean, in queues or in sockets above; none that holds nothing."""
+    means: dict[str, float] = {}
     for found in samples:
         for queue in found.queues:
-            means = unsent if queue.layer == "socket" else queued
-            means[queue.interface] = means.get(queue.interface, 0.0) + sum(queue.bytes) / max(len(queue.bytes), 1)
+            if (queue.layer != _SOCKET) == queued:
+                means[queue.interface] = means.get(queue.interface, 0.0) + sum(queue.bytes) / max(len(queue.bytes), 1)
+    holding = [name for name in sorted(means) if means[name]]
+    return sorted(holding, key=lambda name: means[name], reverse=True)[:_MOST_INTERFACES]
 
-    def held(name: str) -> tuple[float, float]:
-        return queued.get(name, 0.0), unsent.get(name, 0.0)
 
-    holding = [name for name in sorted({*queued, *unsent}) if any(held(name))]
-    return sorted(holding, key=held, reverse=True)[:_MOST_INTERFACES]
+def _unsent(axes: Axes, found: Occupancy, interfaces: Sequence[str]) -> None:
+    for number, name in enumerate(interfaces):
+        held = [queue.bytes for queue in found.queues if (queue.interface, queue.layer) == (name, _SOCKET)]
+        if held:
+            axes.plot(found.t_s, [octets / 1000 for octets in held[0]], label=name, color=colour(number), linewidth=0.9)
 
 
 def _stack(axes: Axes, found: Occupancy, interface: str, layers: Sequence[str]) -> None:
