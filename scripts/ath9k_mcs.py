@@ -1,7 +1,8 @@
 """Public measurements of ath9k by MCS beside the model: docs/ath9k-mcs.md and its figure.
 
-All rows of `python/stillair/papers/data/measurements/ath9k-mcs-2016.csv` that last 30 s and have Cubic, each beside one run of
-`scenarios/ath9k-mcs.toml` with the same settings. Without arguments the tables are printed; `--write` renews page and figure.
+All downloads of `python/stillair/papers/data/measurements/ath9k-mcs-2016.csv` that last 30 s, each beside one run of
+`scenarios/ath9k-mcs.toml` with the same settings. Without arguments the tables are printed; `--write` renews page and
+figure.
 """
 
 import argparse
@@ -119,7 +120,9 @@ def told(case: Case, found: Sequence[Cell]) -> str:
     for mcs, (there, here), (before, ping) in found:
         numbers = f"{there:.1f} | {here:.1f} | {here / there:.2f} | {before:.1f} | {ping:.1f} | {ping / before:.2f}"
         lines.append(f"| {mcs} | {numbers} |")
-    goodput, ping = ([here / there for there, here in pairs] for pairs in zip(*(cell[1:] for cell in found)))
+    goodput, ping = (
+        [here / there for there, here in pairs] for pairs in zip(*(cell[1:] for cell in found), strict=True)
+    )
     lines += ["", f"Medians of the ratios: goodput {_median(goodput)}; ping {_median(ping)}."]
     return "\n".join(lines)
 

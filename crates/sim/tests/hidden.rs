@@ -35,6 +35,7 @@ fn frame_by_frame_as_by_exchanges() {
         (1, "rate = \"ht20-mcs7-lgi\"", true),
         (2, "rate = \"ofdm-54\"", true),
         (3, "rate = \"ofdm-24\", rts_threshold = 0", true),
+        (1, "rate = \"ht20-mcs7-lgi\", scheme = { kind = \"fifo\", firmware_aggregates = true }", true),
         // Of aggregates that collide the shorter one's sender learns of it before the longer is over.
         (3, "rate = \"ht20-mcs7-lgi\"", false),
         // Others keep silent only for the answer that a frame lost to noise announced, and not for EIFS.

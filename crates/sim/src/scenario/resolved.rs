@@ -125,6 +125,7 @@ impl Scenario {
             "role": role,
             "scheme": scheme,
             "driver": driver(&wifi.driver),
+            "firmware_aggregates": wifi.hardware.open,
             "hw_aggregates": wifi.hardware.aggregates,
             "hw_singles": wifi.hardware.singles,
             "edca": Ac::ALL.map(|ac| edca(ac, &wifi.edca[ac.index()])),

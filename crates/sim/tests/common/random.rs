@@ -250,6 +250,9 @@ impl Cell {
             "kind = \"{kind}\", hw_aggregates = {}, hw_singles = {}",
             self.hardware.0, self.hardware.1
         );
+        if self.scheme < 2 && self.retry_limit % 2 == 0 {
+            scheme.push_str(", firmware_aggregates = true");
+        }
         let mut qdisc = String::new();
         let n = self.limit;
         if self.limit > 0 {

@@ -129,6 +129,20 @@ impl Medium {
         self.wanted_from
     }
 
+    /// Whether a function that waits is sending at `now`, or about to: what it sends is settled. Not told of what follows within
+    /// a transmit opportunity.
+    pub fn sends(&mut self, now: Instant, f: FunctionId) -> bool {
+        self.begin_if_due(now);
+        // Whoever begins has counted all boundaries; who waits on has some left, and who asks meanwhile draws anew.
+        let function = &self.functions[usize::from(f.0)];
+        self.begun && function.expires < self.passed[usize::from(function.params.aifsn)]
+    }
+
+    /// What a function sends next has another length than when [`Medium::winners`] was called last.
+    pub fn resized(&mut self) {
+        self.changed |= !self.begun;
+    }
+
     /// Puts the functions that transmit at [`Medium::start`] into `winners`, by their numbers: more than one is a
     /// collision.
     ///
@@ -279,6 +293,20 @@ mod tests {
         let mut w = Vec::new();
         m.winners(&mut w);
         w
+    }
+
+    #[test]
+    fn who_sends_and_who_waits() {
+        let mut m = Medium::new(SIFS, SLOT);
+        let (a, b) = (function(&mut m, 3, 0, "a"), function(&mut m, 3, 0, "b"));
+        m.request(us(0), a);
+        assert_eq!([42, 43, 60].map(|at| m.sends(us(at), a)), [false, true, true]);
+        // Whoever asks meanwhile waits, also with a back-off of no slots.
+        m.request(us(60), b);
+        assert_eq!([a, b].map(|f| m.sends(us(60), f)), [true, false]);
+        m.done(us(100), a, Outcome::Finished, false);
+        m.idle(us(100), us(100));
+        assert_eq!([142, 143].map(|at| m.sends(us(at), b)), [false, true]);
     }
 
     #[test]

@@ -102,6 +102,15 @@ pub struct Header {
     pub in_session: bool,
 }
 
+impl Header {
+    /// Whether it is data of a session: of this device, to this peer, of this traffic identifier.
+    pub fn is_data_of(&self, whose: (DevId, PeerId, u8)) -> bool {
+        (self.dev, self.peer, self.tid) == whose
+            && self.in_session
+            && matches!(self.content, Content::Data { .. })
+    }
+}
+
 /// A PPDU with its retry chain: what the driver hands to the hardware, and gets back with the result.
 #[derive(Debug)]
 pub struct Ppdu {

@@ -101,6 +101,24 @@ impl Radio {
         }
     }
 
+    /// Whether the aggregate queued last takes frames until it is on the air.
+    #[inline]
+    pub fn stays_open(&self) -> bool {
+        self.depth.open
+    }
+
+    /// The PPDU queued last, if it may still take frames: it has not been tried, and is not on the air.
+    // deviation: within a transmit opportunity of several exchanges none is added to.
+    pub fn open(&mut self, now: Instant, ac: Ac, medium: &mut Medium) -> Option<&mut Ppdu> {
+        let queue = ac.index();
+        let q = &mut self.queues[queue];
+        if self.txop[queue] > Duration::ZERO || q.ppdus.len() == 1 && medium.sends(now, self.functions[queue])
+        {
+            return None;
+        }
+        q.ppdus.back_mut().map(|p| &mut **p).filter(|p| p.tries == 0)
+    }
+
     /// The PPDU that the queue's function contends for.
     #[inline]
     pub fn head(&mut self, queue: usize) -> Option<&mut Ppdu> {

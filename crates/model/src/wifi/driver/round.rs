@@ -41,7 +41,7 @@ impl Round {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        if self.waits_for_room(ac, tx, hw) {
+        if !hw.radio.stays_open() && self.waits_for_room(ac, tx, hw) {
             return;
         }
         let Self { queues, turns } = self;

@@ -163,9 +163,40 @@ impl TxTid {
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
-        let mut subframes = Subframes::new(limits);
+        self.add_to(ppdu, Subframes::new(limits), limits, &mut link, ctx, &mut pull);
+        !ppdu.mpdus.is_empty()
+    }
+
+    /// Adds frames to a PPDU that was built with these limits and has not been tried; true if there was one to add.
+    pub fn extend<'a, S: Sink>(
+        &mut self,
+        ppdu: &mut Ppdu,
+        limits: AggregateLimits,
+        mut link: Link<'_>,
+        ctx: &mut Ctx<'a, S>,
+        mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
+    ) -> bool {
+        if ppdu.mpdus.first().is_none_or(|first| first.probe.is_some()) {
+            return false;
+        }
+        let (mut subframes, before) = (Subframes::new(limits), ppdu.mpdus.len());
+        ppdu.mpdus.iter().for_each(|mpdu| subframes.add(u32::from(mpdu.len)));
+        self.add_to(ppdu, subframes, limits, &mut link, ctx, &mut pull);
+        ppdu.mpdus.len() > before
+    }
+
+    /// Fills a PPDU that has `subframes` up to the limits.
+    fn add_to<'a, S: Sink>(
+        &mut self,
+        ppdu: &mut Ppdu,
+        mut subframes: Subframes,
+        limits: AggregateLimits,
+        link: &mut Link<'_>,
+        ctx: &mut Ctx<'a, S>,
+        pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
+    ) {
         while subframes.frames() < limits.frames() {
-            let Some(mpdu) = self.take(&mut link, ctx, &mut pull) else { break };
+            let Some(mpdu) = self.take(link, ctx, pull) else { break };
             // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe is sent alone.
             let probes = mpdu.probe.is_some();
             if !subframes.would_fit(u32::from(mpdu.len)) || (probes && subframes.frames() > 0) {
@@ -179,15 +210,17 @@ impl TxTid {
             }
         }
         match ppdu.mpdus.as_slice() {
-            [] => return false,
+            [] => {}
             [alone] => {
                 ppdu.bytes = u32::from(alone.len);
                 with_probe(alone.probe, &mut ppdu.chain);
                 ppdu.header.content = Content::Data { aggregate: false };
             }
-            _ => ppdu.bytes = subframes.psdu_bytes(),
+            _ => {
+                ppdu.bytes = subframes.psdu_bytes();
+                ppdu.header.content = Content::Data { aggregate: true };
+            }
         }
-        true
     }
 
     /// Puts one frame, without aggregation, into `ppdu`; false if there is none.

@@ -251,6 +251,18 @@ impl Transmitter {
         let t = &mut self.tids[tid.index()];
         let in_session = t.session == Session::Open;
         if !hw.radio.room(ac, in_session) {
+            if in_session
+                && hw.radio.stays_open()
+                && let Some(ppdu) = hw.radio.open(now, ac, hw.medium)
+                && ppdu.header.is_data_of((self.dev, tid.peer(), tid.tid()))
+                && ppdu.chain == peer.chain
+            {
+                let link = Link { now, rate: &mut peer.rate };
+                if t.extend(ppdu, peer.limits[ac.index()], link, ctx, pull) {
+                    ppdu.long = ppdu.bytes > self.rts_threshold;
+                    hw.medium.resized();
+                }
+            }
             return Attempt::Full;
         }
         let content = Content::Data { aggregate: in_session };

@@ -29,6 +29,15 @@ const LEGACY: &[Key] = &[Key::or(
     "frames that an access category of the driver holds before it stops the queue above (debugfs `qlen_be`)",
 )];
 
+/// Where aggregates are made.
+const RING: &[Key] = &[Key::or(
+    "firmware_aggregates",
+    Form::Boolean,
+    "false",
+    "aggregates are made when they are sent, of what is there by then, as firmware of ath10k or iwlwifi makes them; ath9k's driver makes \
+     them before (`hw_aggregates` is then 1 unless said)",
+)];
+
 const QUEUES: &[Key] = &[
     Key::or("target", Form::Period, "20 ms", "CoDel's target"),
     Key::or("interval", Form::Period, "100 ms", "CoDel's interval"),
@@ -92,13 +101,13 @@ const PIECES: &[Key] = &[
 static FIFO: Shape = Shape {
     title: "Scheme fifo",
     about: "pfifo_fast over the driver's own queues, as ath9k has them before 4.10.",
-    groups: &[&[Key::tag("kind", "fifo")], LEGACY, HARDWARE],
+    groups: &[&[Key::tag("kind", "fifo")], LEGACY, RING, HARDWARE],
 };
 
 static FQ_CODEL: Shape = Shape {
     title: "Scheme fq_codel",
     about: "The fq_codel qdisc over the driver's own queues.",
-    groups: &[&[Key::tag("kind", "fq_codel")], LEGACY, HARDWARE],
+    groups: &[&[Key::tag("kind", "fq_codel")], LEGACY, RING, HARDWARE],
 };
 
 /// Kernels since which ath9k has served stations in turn by other rules.
@@ -304,7 +313,12 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
             htc.target_buffers = section.or("target_buffers", htc.target_buffers)?;
             htc.max_frames = section.or("max_frames", htc.max_frames)?;
         }
-        DriverConfig::Legacy(legacy) => legacy.qlen = section.or("qlen", legacy.qlen)?,
+        DriverConfig::Legacy(legacy) => {
+            legacy.qlen = section.or("qlen", legacy.qlen)?;
+            if section.or("firmware_aggregates", false)? {
+                choice.hardware = HardwareDepth::RING;
+            }
+        }
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {
                 Scheduler::RoundRobin(when_full) => {
