@@ -99,6 +99,31 @@ fn parts(rate: &str) -> (f64, f64) {
 }
 
 #[test]
+fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
+    // A CTS at 1 Mbit/s takes 304 us, a short frame of 802.11b 254: where both begin at once, the PPDU that follows meets nobody.
+    let low = "band = \"2.4 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"dsss-1\"";
+    let text = |deaf: &str| {
+        cell("4 s", &format!("{low}\n{deaf}"), "scheme = \"fifo\"")
+            + &station("b", 0, "rate = \"cck-11\"")
+            + &station("n", 1, "rate = \"ht20-mcs15-sgi\"")
+            + &station("x", 98, "rate = \"ofdm-54\"")
+            + &station("y", 99, "rate = \"ofdm-54\"")
+            + &flow("udp", "b", "ap", "rate = \"20 Mbit/s\"\npayload = 20")
+            + &flow("udp", "n", "ap", "rate = \"100 Mbit/s\"\nburst = 8")
+    };
+    let (whole, by_frames) = (run(&text(""), 0), run(&text("deaf = [[\"x\", \"y\"]]"), 0));
+    let seen = |w: &World<common::Watcher>| (w.trace.delivered.clone(), w.trace.tries, w.trace.collided);
+    let ((a, tries, collided), (b, frames_tries, frames_collided)) = (seen(&whole), seen(&by_frames));
+    let near = |a: u64, b: u64, by: f64| (a as f64 / b as f64 - 1.0).abs() < by;
+    assert!(a.iter().zip(&b).all(|(&a, &b)| near(a, b, 0.03)), "{a:?} {b:?}");
+    // Of two that begin at once one is lost; both would be twice as many.
+    assert!(
+        near(tries, frames_tries, 0.03) && near(collided, frames_collided, 0.25),
+        "{collided} {frames_collided}"
+    );
+}
+
+#[test]
 fn a_receiver_between_two_that_do_not_hear_each_other() {
     // The second sender is heard by the first one's receiver and by nobody else of the first cell, and hears nothing of it but the ACKs:
     // each frame of the first is lost that it overlaps. At 6 Mbit/s an ACK is as long as EIFS leaves for it, so that the first

@@ -6,7 +6,7 @@ use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
-use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
 use stillair_model::wifi::air::reception::Got;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::PhyRate;
@@ -61,7 +61,7 @@ impl Channel {
     }
 
     /// Whether a winner is the first of its radio, and so the one that sends.
-    fn sends(&self, winner: FunctionId) -> bool {
+    pub(super) fn sends(&self, winner: FunctionId) -> bool {
         let (radio, place) = self.rank(winner);
         self.winners.iter().map(|&f| self.rank(f)).all(|(r, p)| r != radio || p >= place)
     }
@@ -97,20 +97,8 @@ impl Channel {
         self.account.book(after, end);
     }
 
-    /// How long a PPDU that collides is on the air, with what goes before it.
-    fn collided(&self, ppdu: &Ppdu) -> Duration {
-        Protection::of(ppdu, self.protection).collided(self.timing, airtime(self.timing, ppdu))
-    }
-
-    /// How long everybody waits after a collision: as those who listened, after a frame that they did not understand, and where
-    /// there are but two radios, as the senders for the answer.
-    fn after_collision(&self) -> Duration {
-        let may_listen = self.functions.len() > 2 * QUEUES;
-        if may_listen { self.timing.eifs_extra() } else { self.timing.unanswered() }
-    }
-
     /// The PPDU that a function contends for.
-    fn ppdu<'a>(&self, FunctionId(f): FunctionId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
+    pub(super) fn ppdu<'a>(&self, FunctionId(f): FunctionId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
         let (radio, queue) = self.functions[usize::from(f)];
         radios[radio].first(queue)
     }
@@ -162,9 +150,7 @@ impl<S: Sink> World<S> {
         if sent.next().is_none() {
             return self.alone(index, first.0, first.1);
         }
-        let sent = channel.winners.iter().filter(|&&f| channel.sends(f));
-        let longest = sent.filter_map(|&f| channel.ppdu(f, &self.radios)).map(|p| channel.collided(p)).max();
-        longest.unwrap_or(Duration::ZERO) + channel.after_collision()
+        channel.collision_duration(&self.radios)
     }
 
     pub(super) fn exchange_ended(&mut self, index: usize) {
@@ -181,7 +167,7 @@ impl<S: Sink> World<S> {
         }
         match winners[..] {
             [winner] => self.exchange(index, winner, start),
-            _ => self.collision(index, &winners, start),
+            _ => self.collision(index, &mut winners, start),
         }
         self.channels[index].winners = winners;
     }
@@ -235,12 +221,17 @@ impl<S: Sink> World<S> {
             return self.conclude(at, ppdu, Got::NOTHING, sent);
         }
 
-        let (got, to) = self.noise(start, &ppdu);
-        let acknowledged = got.whole != 0 && self.answer_comes(start, &ppdu);
-        let channel = &mut self.channels[index];
+        self.arrives(at, ppdu, sent);
+    }
+
+    /// A PPDU was alone on the air: noise takes what it takes, and its receiver answers.
+    pub(super) fn arrives(&mut self, at: At, ppdu: Box<Ppdu>, sent: Fate) {
+        let (got, to) = self.noise(at.start, &ppdu);
+        let acknowledged = got.whole != 0 && self.answer_comes(at.start, &ppdu);
         // deviation: without any whole frame there is no answer, and everybody goes on when it would have been over, as those do who
         // heard the frame. Its receiver would wait EIFS, its sender ACKTimeout: longer by a slot, shorter by less than an ACK.
-        channel.account.book(if got.whole == 0 { AirUse::Contention } else { AirUse::Ack }, now);
+        let after = if got.whole == 0 { AirUse::Contention } else { AirUse::Ack };
+        self.channels[at.index].account.book(after, self.now);
         let fate = Fate { to: Some(to.0), whole: got.whole, acknowledged, ..sent };
         self.conclude(at, ppdu, got, fate);
     }
@@ -315,46 +306,6 @@ impl<S: Sink> World<S> {
         self.timers.set(Slot(super::Slots::CHANNELS + at.index as u32), Some(ends));
     }
 
-    /// Several PPDUs overlapped: none is understood.
-    // deviation: where others listen, everybody waits EIFS after a collision; its senders would wait for their own timeout,
-    // which is 31 us less (274 us where 1 Mbit/s is the lowest basic rate), but then not all would count the same slots.
-    fn collision(&mut self, index: usize, winners: &[FunctionId], start: Instant) {
-        let now = self.now;
-        let timing = self.channels[index].timing;
-        let after = self.channels[index].after_collision();
-        self.channels[index].account.book(AirUse::Collision, now - after);
-        self.channels[index].account.book(AirUse::Contention, now);
-        let mut failed = Vec::new();
-        for &winner in winners {
-            let (radio, queue) = self.channels[index].functions[usize::from(winner.0)];
-            let mut ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
-            let took = airtime(timing, &ppdu);
-            let peer = &self.wlans[ppdu.header.dev.index()].dev.tx.peers.get(ppdu.header.peer.index());
-            let to = peer.filter(|_| ppdu.header.content != Content::Beacon).map(|p| p.remote.0);
-            let protection = Protection::of(&ppdu, self.channels[index].protection);
-            // deviation: an RTS that collides is a try of the chain - ath9k's radio counts such tries apart.
-            let sent = !matches!(protection, Protection::RtsCts(_));
-            let fate = Fate { to, whole: 0, collided: true, sent, acknowledged: false, protection };
-            self.report(index, &ppdu, start + protection.duration(timing), took, fate);
-            let beacon = ppdu.header.content == Content::Beacon;
-            if ppdu.tried(took, sent, beacon) {
-                self.radios[radio].put_back(queue, ppdu);
-                self.channels[index].medium.done(now, winner, Outcome::Failed, true);
-                continue;
-            }
-            let more = self.radios[radio].queued(queue) > 0;
-            self.channels[index].medium.done(now, winner, Outcome::Finished, more);
-            match beacon {
-                true => self.radios[radio].recycle(ppdu),
-                false => failed.push(ppdu),
-            }
-        }
-        self.channels[index].medium.idle(now, now);
-        for ppdu in failed {
-            self.tx_status(ppdu);
-        }
-    }
-
     /// The receiver's hardware hands over what it got of one try.
     fn hand_over(&mut self, ppdu: &mut Ppdu, rate: PhyRate, (dev, peer): (DevId, PeerId), got: Got) {
         if got == Got::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
@@ -395,7 +346,7 @@ impl<S: Sink> World<S> {
     }
 
     /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
-    fn tx_status(&mut self, ppdu: Box<Ppdu>) {
+    pub(super) fn tx_status(&mut self, ppdu: Box<Ppdu>) {
         let dev = ppdu.header.dev;
         self.interrupt(&ppdu);
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);

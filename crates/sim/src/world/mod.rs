@@ -7,6 +7,7 @@
 mod air;
 mod apps;
 mod backlog;
+mod collision;
 mod exchange;
 mod hidden;
 mod hosts;

@@ -250,7 +250,7 @@ impl Cell {
             "kind = \"{kind}\", hw_aggregates = {}, hw_singles = {}",
             self.hardware.0, self.hardware.1
         );
-        if self.scheme < 2 && self.retry_limit % 2 == 0 {
+        if self.scheme < 2 && self.retry_limit.is_multiple_of(2) {
             scheme.push_str(", firmware_aggregates = true");
         }
         let mut qdisc = String::new();
