@@ -146,8 +146,8 @@ impl Scenario {
     fn test(&self, test: &FlentTest) -> Value {
         json!({
             "name": test.name,
-            "from": self.endpoint_name(test.from),
-            "to": self.endpoint_name(test.to),
+            "from": self.end_name(test.from),
+            "to": self.end_name(test.to),
             "length_ns": test.length.nanos(),
             "delay_ns": test.delay.nanos(),
             "streams": test.streams,
@@ -185,8 +185,8 @@ impl Scenario {
         };
         json!({
             "name": flow.name,
-            "from": self.endpoint_name(flow.from),
-            "to": flow.to.iter().map(|to| self.endpoint_name(*to)).collect::<Vec<_>>(),
+            "from": self.end_name(flow.from),
+            "to": flow.to.iter().map(|to| self.end_name(*to)).collect::<Vec<_>>(),
             "tos": flow.tos,
             "start_ns": flow.start.nanos(),
             "start_spread_ns": flow.start_spread.nanos(),

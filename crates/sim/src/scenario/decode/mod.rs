@@ -33,7 +33,7 @@ use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::hearing::Audible;
 use super::reader::{Field, Section};
-use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, sweep};
+use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
 use flent::Times;
 
 /// The whole file.
@@ -147,11 +147,15 @@ impl Names<'_> {
         found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
 
-    /// An end of a flow: an interface as `node.interface`, or a node, which means its first.
-    fn endpoint(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+    /// An end of a flow: an interface as `node.interface`, or a node.
+    fn end(&self, field: &Field<'_>) -> Result<End, Fault> {
         match &field.item.value {
-            Value::String(name) if name.contains('.') => self.interface(field),
-            _ => Ok(InterfaceRef { node: self.node(field)?, interface: 0 }),
+            Value::String(name) if name.contains('.') => {
+                let InterfaceRef { node, interface } = self.interface(field)?;
+                let is_one_of_many = self.nodes[node].1.len() > 1;
+                Ok(End { node, interface: is_one_of_many.then_some(interface) })
+            }
+            _ => Ok(End { node: self.node(field)?, interface: None }),
         }
     }
 
