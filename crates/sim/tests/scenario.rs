@@ -205,6 +205,17 @@ fn with_virtual(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
 }
 
 #[test]
+fn parameters_of_new_vegas() {
+    let sets = [("nv_pad", 20), ("nv_reset_period", 7), ("nv_min_cwnd", 3)]
+        .map(|(name, n)| (format!("node.server.module.\"tcp_nv.{name}\""), n.to_string()));
+    let s = scenario::parse(GOOD, "good.toml", &sets).unwrap_or_else(|e| panic!("{e}"));
+    let nv = s.nodes[0].profile.cc.nv;
+    assert_eq!((nv.pad, nv.reset_period, nv.min_cwnd), (20, 7, 3));
+    let json: serde_json::Value = serde_json::from_str(&s.resolved()).unwrap();
+    assert_eq!(json["nodes"][0]["profile"]["congestion_controls"]["tcp_nv.nv_pad"], 20);
+}
+
+#[test]
 fn a_second_interface_on_a_radio() {
     let at = |node, interface| InterfaceRef { node, interface };
     let s = with_virtual(&[
