@@ -149,7 +149,8 @@ impl Controller for Adapter {
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
         metrics.congestion_window = self.window.cwnd();
-        metrics.ssthresh = self.window.ssthresh();
+        // As quinn's own controls say that there is none yet: a control without thresholds says nothing.
+        metrics.ssthresh = Some(self.window.ssthresh().unwrap_or(u64::MAX));
         metrics
     }
 

@@ -305,7 +305,8 @@ impl Stack for QuinnStack {
         self.state = Connection::Closed;
     }
 
-    /// The state as far as quinn tells it. That slow start has not been left is told by controls that have a threshold, once there is one.
+    /// The state as far as quinn tells it. Whether slow start has been left is told by controls that have a threshold; it is the greatest
+    /// number before there is one.
     fn snapshot(&self, _: Instant) -> Snapshot {
         let stats = self.stats().unwrap_or_default();
         let connection = self.connection.as_ref().map(|(_, connection)| connection);

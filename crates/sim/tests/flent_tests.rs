@@ -4,7 +4,7 @@ mod common;
 
 use common::{parse, run};
 use stillair_model::vocabulary::Duration;
-use stillair_sim::scenario::{FlowKind, Scenario};
+use stillair_sim::scenario::{FlowKind, Scenario, Ways};
 
 const FILE: &str = include_str!("../../../scenarios/one-ms.toml");
 
@@ -14,9 +14,14 @@ fn test(name: &str, more: &[(&str, &str)]) -> Scenario {
 
 /// Each flow's series, who sends, and the category of its packets.
 fn flows(s: &Scenario) -> Vec<(&str, &str, &str)> {
+    let ways = Ways::new(s);
     let one = |f: &stillair_sim::scenario::Flow| {
         let series = f.series.as_deref().expect("a flow of the test");
-        (series.to_owned(), s.nodes[f.from.node].name.clone(), s.category(f, f.to[0]).name())
+        (
+            series.to_owned(),
+            s.nodes[f.from.node].name.clone(),
+            s.category(f, ways.ends(f.from, f.to[0])).name(),
+        )
     };
     let leak = |text: String| -> &'static str { text.leak() };
     s.flows.iter().map(one).map(|(series, from, ac)| (leak(series), leak(from), ac)).collect()

@@ -60,6 +60,23 @@ fn recording_changes_nothing_and_shows_every_datagram() {
     assert!(one(&without).traces.is_none());
 }
 
+/// What the sender's own discipline drops is lost too, though no capture at the sender sees it.
+#[test]
+fn losses_in_the_senders_own_queue() {
+    let summary = with(&[
+        ("node.server.interface.eth0.qdisc", "{ kind = \"netem\", loss = 0.02 }"),
+        ("duration", "30 s"),
+    ]);
+    let q = one(&summary);
+    assert!(q.done);
+    let dropped: u64 =
+        summary.drops.iter().filter(|d| d.place.starts_with("server")).map(|d| d.packets).sum();
+    let missing = q.datagrams - q.datagrams_received;
+    assert!(dropped > 100 && missing.abs_diff(dropped) <= 2, "{missing} missing, {dropped} dropped");
+    let percent = q.loss_percent.expect("datagrams");
+    assert!((1.5..2.5).contains(&percent), "{percent}");
+}
+
 /// Work for each datagram sets the gaps between them, where no pacer does.
 #[test]
 fn a_hosts_work_spaces_its_datagrams() {

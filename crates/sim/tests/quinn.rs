@@ -57,6 +57,20 @@ mod with_it {
         }
     }
 
+    /// The end of slow start is told where there was one: not with the first window, and not by a control without a threshold.
+    #[test]
+    fn the_end_of_slow_start_by_every_control() {
+        for (control, told) in [("cubic", true), ("newreno", true), ("model", true), ("bbr", false)] {
+            let summary = with(&format!("{{ kind = \"quinn\", congestion_control = \"{control}\" }}"));
+            let q = one(&summary);
+            assert_eq!(q.slow_start_exit_s.is_some(), told, "{control}");
+            if told {
+                let (s, window) = (q.slow_start_exit_s, q.slow_start_exit_cwnd_bytes);
+                assert!(s > Some(0.01) && window > Some(60_000), "{control}: {s:?} s, {window:?} bytes");
+            }
+        }
+    }
+
     /// Windows of two packets are enough, and where the model's is quinn's too it keeps to the bounds of both.
     #[test]
     fn the_least_first_window() {

@@ -12,7 +12,7 @@ use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler};
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
 use stillair_model::wire::{EthernetParams, WireParams};
 use stillair_sim::scenario::{
-    self, EdcaOverride, Errors, FlowKind, Gap, GivenErrors, InterfaceRef, Medium, Rates, Role, Scenario,
+    self, EdcaOverride, End, Errors, FlowKind, Gap, GivenErrors, InterfaceRef, Medium, Rates, Role, Scenario,
     ScenarioError, Scheme, Station, Wifi,
 };
 
@@ -92,7 +92,7 @@ fn the_whole_contract() {
     assert_eq!(station(&s, "slow").ap, InterfaceRef { node: 1, interface: 1 });
     assert!(matches!(wifi(&s, "slow").driver, DriverConfig::Legacy(p) if p.qlen == 123));
 
-    let first = |node| InterfaceRef { node, interface: 0 };
+    let only = |node| End { node, interface: None };
     let link = &s.links[0];
     let wire = ethernet(&s);
     assert_eq!((wire.rate, wire.delay), (Rate::from_mbps(1000), Duration::from_micros(100)));
@@ -101,8 +101,8 @@ fn the_whole_contract() {
     assert_eq!((offloads(0), offloads(1)), (vec![(true, true)], vec![(true, true), (false, false)]));
     assert_eq!(link.ends, [InterfaceRef { node: 0, interface: 0 }, InterfaceRef { node: 1, interface: 0 }]);
 
-    assert_eq!((s.flows[0].name.as_str(), s.flows[0].from), ("udp-0", first(0)));
-    assert_eq!(s.flows[0].to, [2, 3, 4].map(first));
+    assert_eq!((s.flows[0].name.as_str(), s.flows[0].from), ("udp-0", only(0)));
+    assert_eq!(s.flows[0].to, [2, 3, 4].map(only));
     let rates = vec![Rate::from_mbps(100); 3];
     assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap: Gap::Exponential });
     assert_eq!(s.flows[1].kind, FlowKind::Ping { interval: Duration::from_millis(200), payload: 56 });
@@ -205,6 +205,17 @@ fn with_virtual(sets: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
 }
 
 #[test]
+fn parameters_of_new_vegas() {
+    let sets = [("nv_pad", 20), ("nv_reset_period", 7), ("nv_min_cwnd", 3)]
+        .map(|(name, n)| (format!("node.server.module.\"tcp_nv.{name}\""), n.to_string()));
+    let s = scenario::parse(GOOD, "good.toml", &sets).unwrap_or_else(|e| panic!("{e}"));
+    let nv = s.nodes[0].profile.cc.nv;
+    assert_eq!((nv.pad, nv.reset_period, nv.min_cwnd), (20, 7, 3));
+    let json: serde_json::Value = serde_json::from_str(&s.resolved()).unwrap();
+    assert_eq!(json["nodes"][0]["profile"]["congestion_controls"]["tcp_nv.nv_pad"], 20);
+}
+
+#[test]
 fn a_second_interface_on_a_radio() {
     let at = |node, interface| InterfaceRef { node, interface };
     let s = with_virtual(&[
@@ -220,13 +231,14 @@ fn a_second_interface_on_a_radio() {
     assert_eq!([2, 3, 4].map(|node| second(node).radio), [at(2, 0), at(2, 0), at(4, 0)].map(Some));
     // Depth and EDCA parameters are the radio's.
     assert_eq!((second(2).hardware.aggregates, second(2).edca[2].cw_min), (1, Some(31)));
-    assert_eq!(s.flows[1].to, [at(2, 1), at(2, 0), at(3, 0)]);
-    let names = [at(2, 0), at(2, 1)].map(|i| (s.endpoint_name(i), s.station_name(i)));
-    assert_eq!(names.map(|(e, s)| (e == s, s)), [(true, "fast1".into()), (true, "fast1.wlan1".into())]);
+    let end = |node, interface| End { node, interface };
+    assert_eq!(s.flows[1].to, [end(2, Some(1)), end(2, None), end(3, Some(0))]);
+    let names = [at(2, 0), at(2, 1)].map(|i| s.station_name(i));
+    assert_eq!(names, ["fast1", "fast1.wlan1"]);
     assert_eq!(s.station_name(at(1, 1)), "ap.wlan0");
     let json: serde_json::Value = serde_json::from_str(&s.resolved()).unwrap();
     assert_eq!(json["nodes"][2]["interfaces"][1]["medium"]["radio"], "fast1.wlan0");
-    assert_eq!(json["flows"][1]["to"], serde_json::json!(["fast1.wlan1", "fast1", "fast2"]));
+    assert_eq!(json["flows"][1]["to"], serde_json::json!(["fast1.wlan1", "fast1", "fast2.wlan0"]));
 }
 
 #[test]

@@ -67,6 +67,11 @@ pub enum Trace {
 /// What happens to a QUIC connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum QuicTrace {
+    /// The socket of the end that sends the data gave a datagram to its host. It is sent, or dropped on its way to the device.
+    HandedDown {
+        /// Its packet number, or zero if the stack does not tell; where it has several packets, that of the last one.
+        number: u64,
+    },
     /// A datagram was handed to the device of the host that made it: where a capture there sees it.
     Sent {
         /// Address of that host.
@@ -99,8 +104,8 @@ pub enum QuicTrace {
         in_flight: u64,
         /// Smoothed round-trip time; zero before the first sample.
         srtt: Duration,
-        /// Slow start has not been left, as far as the stack tells.
-        slow_start: bool,
+        /// Slow start has not been left, if the stack tells.
+        slow_start: Option<bool>,
     },
     /// A packet was declared lost, if the stack tells.
     Lost {

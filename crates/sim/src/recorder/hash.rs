@@ -15,6 +15,8 @@ impl TraceHash {
                 (pack(1, flow.0, kind as u64), u64::from(seq) << 32 | u64::from(len))
             }
             Trace::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
+            // It is sent or dropped, and counts then.
+            Trace::Quic { what: QuicTrace::HandedDown { .. }, .. } => return,
             Trace::Quic { flow, what } => quic(flow.0, what),
             Trace::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
             Trace::Dropped { flow, seq, reason, place } => {
@@ -56,11 +58,12 @@ fn quic(flow: u32, what: QuicTrace) -> (u64, u64) {
             (1, u64::from(src.0) << 48 ^ number << 16 ^ u64::from(len))
         }
         QuicTrace::Window { cwnd, in_flight, srtt, slow_start } => {
-            (2 + u64::from(slow_start), cwnd << 32 ^ in_flight ^ srtt.nanos() << 16)
+            (2 + u64::from(slow_start == Some(true)), cwnd << 32 ^ in_flight ^ srtt.nanos() << 16)
         }
         QuicTrace::Lost { number } => (4, number),
         QuicTrace::Established => (5, 0),
         QuicTrace::Done => (6, 0),
+        QuicTrace::HandedDown { .. } => unreachable!("left out above"),
     };
     (pack(6, flow, kind), high)
 }

@@ -26,8 +26,9 @@ pub struct QuicRecord {
     sender: Addr,
     connected: Option<Instant>,
     done: Option<Instant>,
-    /// Datagrams and bytes of UDP payload of the data's direction: sent and received since the connection was there.
-    sent: [u64; 2],
+    /// Datagrams of the data's direction that its socket handed down since the connection was there.
+    handed_down: u64,
+    /// Datagrams and bytes of UDP payload of the same direction that were received.
     received: [u64; 2],
     /// Datagrams of the other direction that came back.
     back: u64,
@@ -96,7 +97,7 @@ impl QuicRecord {
             sender,
             connected: None,
             done: None,
-            sent: [0; 2],
+            handed_down: 0,
             received: [0; 2],
             back: 0,
             last_sent: None,
@@ -114,6 +115,11 @@ impl QuicRecord {
     /// Takes note of an event.
     pub fn event(&mut self, now: Instant, what: QuicTrace) {
         match what {
+            QuicTrace::HandedDown { number } if self.connected.is_some() && self.done.is_none() => {
+                self.handed_down += 1;
+                self.newest = number;
+            }
+            QuicTrace::HandedDown { .. } => {}
             QuicTrace::Sent { src, number, len, long } if src == self.sender => {
                 self.sent(now, number, len, long);
             }
@@ -131,7 +137,8 @@ impl QuicRecord {
                     t.back_acked.push(acked);
                 }
             }
-            QuicTrace::Window { cwnd, in_flight, srtt, slow_start } => {
+            QuicTrace::Window { cwnd, in_flight, srtt, slow_start: told } => {
+                let slow_start = told.unwrap_or(self.slow_start);
                 if self.slow_start && !slow_start {
                     self.exit.get_or_insert((now, cwnd));
                 }
@@ -141,7 +148,7 @@ impl QuicRecord {
                     t.cwnd_bytes.push(cwnd);
                     t.in_flight_bytes.push(in_flight);
                     t.srtt_ms.push(srtt.micros_f64() / 1e3);
-                    t.slow_start.push(slow_start);
+                    t.slow_start.push(told == Some(true));
                 }
             }
             QuicTrace::Lost { number } => {
@@ -170,9 +177,6 @@ impl QuicRecord {
         if self.connected.is_none() || self.done.is_some() {
             return;
         }
-        self.sent[0] += 1;
-        self.newest = number;
-        self.sent[1] += u64::from(len);
         if let Some(last) = self.last_sent.replace(now) {
             let gap = now - last;
             self.short += u64::from(gap < SHORT_GAP);
@@ -218,11 +222,12 @@ impl QuicRecord {
             transfer_s: time.map(Duration::secs_f64),
             throughput_mbps: mbps(self.received[1]),
             goodput_mbps: mbps(stream_bytes),
-            datagrams: self.sent[0],
+            datagrams: self.handed_down,
             datagrams_received: self.received[0],
             datagrams_back: self.back,
-            loss_percent: (self.sent[0] > 0).then(|| {
-                100.0 * (self.sent[0].saturating_sub(self.received[0])) as f64 / self.sent[0] as f64
+            loss_percent: (self.handed_down > 0).then(|| {
+                let missing = self.handed_down.saturating_sub(self.received[0]);
+                100.0 * missing as f64 / self.handed_down as f64
             }),
             declared_lost: self.lost,
             spurious: sender.and_then(|s| s.spurious),
@@ -256,13 +261,13 @@ pub struct QuicSummary {
     pub throughput_mbps: Option<f64>,
     /// Bytes of streams that it read, over the same time.
     pub goodput_mbps: Option<f64>,
-    /// Datagrams of the data's direction that the sender sent in that time, and that the receiver got.
+    /// Datagrams of the data's direction that the sender's socket handed to its host in that time, and that the receiver got.
     pub datagrams: u64,
     /// See there.
     pub datagrams_received: u64,
     /// Datagrams that came back to the sender, over the whole run.
     pub datagrams_back: u64,
-    /// What is missing of those sent.
+    /// What is missing of those handed down: lost on the way, in the sender's own queueing discipline too.
     pub loss_percent: Option<f64>,
     /// Packets that the sender declared lost.
     pub declared_lost: u64,
@@ -276,7 +281,7 @@ pub struct QuicSummary {
     pub min_rtt_ms: Option<f64>,
     /// Its smoothed round-trip time at the end.
     pub srtt_ms: Option<f64>,
-    /// When slow start was left, since data could be sent.
+    /// When slow start was left, since data could be sent; none if the stack does not tell.
     pub slow_start_exit_s: Option<f64>,
     /// The window then.
     pub slow_start_exit_cwnd_bytes: Option<u64>,
@@ -309,31 +314,41 @@ mod tests {
         let mut r = QuicRecord::new(server, false);
         let long = LongPackets::default();
         let sent = |src, number| QuicTrace::Sent { src, number, len: 1_000, long };
+        let down = |number| QuicTrace::HandedDown { number };
         let got = |src, number| QuicTrace::Received { src, number, len: 1_000, long, acked: 0 };
         // The handshake does not count.
+        r.event(ms(1), down(1));
         r.event(ms(1), sent(server, 1));
         r.event(ms(2), got(server, 1));
         r.event(ms(10), QuicTrace::Established);
         for (at, number) in [(10_500, 2), (10_599, 3), (10_700, 4), (13_000, 5)] {
+            r.event(us(at), down(number));
             r.event(us(at), sent(server, number));
         }
+        // Its own queue drops one.
+        r.event(ms(14), down(6));
         r.event(ms(11), sent(client, 9));
         r.event(ms(12), got(client, 9));
         for (at, number) in [(20, 2), (70, 3), (70, 4)] {
             r.event(ms(at), got(server, number));
         }
-        r.event(ms(40), QuicTrace::Window { cwnd: 7, in_flight: 1, srtt: Duration::ZERO, slow_start: false });
+        let window =
+            |slow_start| QuicTrace::Window { cwnd: 7, in_flight: 1, srtt: Duration::ZERO, slow_start };
+        for (at, slow_start) in [(30, None), (35, Some(true)), (40, Some(false)), (45, None)] {
+            r.event(ms(at), window(slow_start));
+        }
         r.event(ms(130), QuicTrace::Done);
-        r.event(ms(140), sent(server, 6));
+        r.event(ms(140), down(7));
+        r.event(ms(140), sent(server, 7));
         // One that was on its way at the end, and one that was sent after it.
         r.event(ms(141), got(server, 5));
-        r.event(ms(142), got(server, 6));
+        r.event(ms(142), got(server, 7));
         let s = r.summary(ms(500), [None; 2], 3_000);
         assert_eq!((s.done, s.established_s, s.transfer_s), (true, Some(0.01), Some(0.12)));
         assert_eq!((s.throughput_mbps, s.goodput_mbps), (Some(0.2), Some(0.2)));
         assert_eq!(
             (s.datagrams, s.datagrams_received, s.datagrams_back, s.loss_percent),
-            (4, 4, 1, Some(0.0))
+            (5, 4, 1, Some(20.0))
         );
         assert_eq!((s.gaps[9], s.gaps[10], s.gaps[200]), (1, 1, 1));
         assert!((s.gaps_below_100us_percent.expect("gaps") - 100.0 / 3.0).abs() < 1e-9);

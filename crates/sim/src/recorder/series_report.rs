@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Ac, Reason};
 use super::occupancy::QueueSeries;
 use super::series::{Cell, STEP, Series};
 use super::{Direction, Recorder};
-use crate::scenario::{FlowKind, InterfaceRef, Scenario};
+use crate::scenario::{End, FlowKind, Scenario, Ways};
 
 /// The series of one run. Arrays have a value for each step; the last step may be shorter.
 #[derive(Clone, Debug, Serialize)]
@@ -105,8 +105,8 @@ pub fn report(
         cool_down_ns: scenario.cool_down.nanos(),
         test: scenario.test.as_ref().map(|test| Test {
             name: test.name.clone(),
-            from: scenario.endpoint_name(test.from),
-            to: scenario.endpoint_name(test.to),
+            from: scenario.end_name(test.from),
+            to: scenario.end_name(test.to),
             length_ns: test.length.nanos(),
             delay_ns: test.delay.nanos(),
             streams: test.streams,
@@ -119,9 +119,10 @@ pub fn report(
 }
 
 fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[String]) -> Vec<FlowSeries> {
+    let ways = Ways::new(scenario);
     // The world numbers flows in this order.
     let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));
-    let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, InterfaceRef))| {
+    let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, End))| {
         let (kind, carries_data) = match flow.kind {
             FlowKind::Udp { .. } => ("udp", true),
             FlowKind::Tcp { .. } => ("tcp", true),
@@ -134,15 +135,15 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
         let bytes = || series.bytes.iter().skip(id).step_by(recorder.flows.len()).copied().collect();
         let samples = || series.samples[id].iter().map(|s| (s.at.nanos(), s.delay.nanos(), s.seq)).collect();
         FlowSeries {
-            name: format!("{}.{}", flow.name, scenario.endpoint_name(to)),
+            name: format!("{}.{}", flow.name, scenario.end_name(to)),
             flent: flow.series.clone(),
             kind,
-            from: scenario.endpoint_name(flow.from),
-            to: scenario.endpoint_name(to),
+            from: scenario.end_name(flow.from),
+            to: scenario.end_name(to),
             station: recorder.flows[id].station.map(|s| stations[s].clone()),
             tos: flow.tos,
             dscp: flow.tos >> 2,
-            ac: scenario.category(flow, to).name(),
+            ac: scenario.category(flow, ways.ends(flow.from, to)).name(),
             bytes: carries_data.then(bytes),
             pings: (!carries_data).then(samples),
             voip: (kind == "voip").then(samples),

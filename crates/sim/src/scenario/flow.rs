@@ -3,17 +3,17 @@
 use stillair_model::app::Page;
 use stillair_model::vocabulary::{Duration, Rate};
 
-use super::{InterfaceRef, QuicFlow};
+use super::{End, QuicFlow};
 
-/// Traffic from one interface to some others.
+/// Traffic from one end to some others.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Flow {
     /// Name, given or made of kind and number.
     pub name: String,
     /// Sender.
-    pub from: InterfaceRef,
+    pub from: End,
     /// Receivers, each with its own stream of packets.
-    pub to: Vec<InterfaceRef>,
+    pub to: Vec<End>,
     /// The IP header's type-of-service byte: DSCP times four.
     pub tos: u8,
     /// When it starts.
@@ -34,9 +34,9 @@ pub struct FlentTest {
     /// Its name.
     pub name: String,
     /// The host that runs it.
-    pub from: InterfaceRef,
+    pub from: End,
     /// The host that it measures against.
-    pub to: InterfaceRef,
+    pub to: End,
     /// How long its load lasts.
     pub length: Duration,
     /// Pings alone, before the load and after it.

@@ -12,6 +12,7 @@ mod amount;
 mod contract;
 mod decode;
 mod document;
+mod ends;
 mod error;
 mod flow;
 mod hearing;
@@ -41,6 +42,7 @@ use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use document::Table;
+pub use ends::{End, Ways};
 use error::Fault;
 pub use error::ScenarioError;
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
@@ -85,7 +87,7 @@ impl Scenario {
     /// The names of all flows, one for each receiver, in the order in which the world numbers them.
     pub fn flow_names(&self) -> Vec<String> {
         let one = |flow: &Flow| -> Vec<String> {
-            flow.to.iter().map(|&to| format!("{}.{}", flow.name, self.endpoint_name(to))).collect()
+            flow.to.iter().map(|&to| format!("{}.{}", flow.name, self.end_name(to))).collect()
         };
         self.flows.iter().flat_map(one).collect()
     }
@@ -96,20 +98,24 @@ impl Scenario {
         format!("{}.{}", node.name, node.interfaces[at.interface].name)
     }
 
-    /// An end of a flow as a scenario names it: the node alone means its first interface.
-    pub fn endpoint_name(&self, at: InterfaceRef) -> String {
-        if at.interface == 0 { self.nodes[at.node].name.clone() } else { self.interface_name(at) }
+    /// An end of a flow as the scenario names it.
+    pub fn end_name(&self, end: End) -> String {
+        match end.interface {
+            None => self.nodes[end.node].name.clone(),
+            Some(interface) => self.interface_name(InterfaceRef { node: end.node, interface }),
+        }
     }
 
-    /// Access category of a flow where it is first sent on the air: by its own node, or else by its station's access point.
-    pub fn category(&self, flow: &Flow, to: InterfaceRef) -> Ac {
+    /// Access category of a flow between two interfaces where it is first sent on the air: by its own node, or else by its
+    /// station's access point.
+    pub fn category(&self, flow: &Flow, [from, to]: [InterfaceRef; 2]) -> Ac {
         let station = |at: InterfaceRef| match &self.nodes[at.node].interfaces[at.interface].medium {
             Medium::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
             _ => None,
         };
-        let by = match (station(flow.from), station(to)) {
+        let by = match (station(from), station(to)) {
             (None, Some(station)) => station.ap.node,
-            _ => flow.from.node,
+            _ => from.node,
         };
         Ac::of_tid(self.nodes[by].profile.dscp_to_up.tid(flow.tos))
     }

@@ -147,8 +147,8 @@ impl Scenario {
     fn test(&self, test: &FlentTest) -> Value {
         json!({
             "name": test.name,
-            "from": self.endpoint_name(test.from),
-            "to": self.endpoint_name(test.to),
+            "from": self.end_name(test.from),
+            "to": self.end_name(test.to),
             "length_ns": test.length.nanos(),
             "delay_ns": test.delay.nanos(),
             "streams": test.streams,
@@ -186,8 +186,8 @@ impl Scenario {
         };
         json!({
             "name": flow.name,
-            "from": self.endpoint_name(flow.from),
-            "to": flow.to.iter().map(|to| self.endpoint_name(*to)).collect::<Vec<_>>(),
+            "from": self.end_name(flow.from),
+            "to": flow.to.iter().map(|to| self.end_name(*to)).collect::<Vec<_>>(),
             "tos": flow.tos,
             "start_ns": flow.start.nanos(),
             "start_spread_ns": flow.start_spread.nanos(),
@@ -243,6 +243,9 @@ fn controllers(p: &CcParams) -> Value {
         "tcp_hybla.rtt0": p.hybla.rtt0,
         "tcp_illinois.win_thresh": p.illinois.win_thresh,
         "tcp_illinois.theta": p.illinois.theta,
+        "tcp_nv.nv_pad": p.nv.pad,
+        "tcp_nv.nv_reset_period": p.nv.reset_period,
+        "tcp_nv.nv_min_cwnd": p.nv.min_cwnd,
         "tcp_vegas.alpha": p.vegas.alpha,
         "tcp_vegas.beta": p.vegas.beta,
         "tcp_vegas.gamma": p.vegas.gamma,

@@ -1,14 +1,15 @@
 //! Whether packets can get from where they are sent to where they are meant to go.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
+use super::Scenario;
 use super::document::Table;
+use super::ends::{Joint, Ways, joints};
 use super::error::Fault;
-use super::{Medium, Role, Scenario};
 
 /// Refuses a scenario with a flow whose packets, or the answers to them, have no way.
 pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
-    let neighbours = neighbours(scenario);
+    let neighbours = joints(scenario);
     // Many flows have one sender.
     let mut last = None;
     for (f, flow) in scenario.flows.iter().enumerate() {
@@ -18,6 +19,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
         };
         let to = flow.to.iter().map(|to| to.node).enumerate();
         let Some((t, to)) = to.into_iter().find(|(_, to)| reached[*to].is_none()) else {
+            once(scenario, f, tree)?;
             continue;
         };
         let name = |node: usize| scenario.nodes[node].name.as_str();
@@ -53,32 +55,31 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
     Ok(())
 }
 
-/// For each node those that a wired link or a station's association joins it to.
-fn neighbours(scenario: &Scenario) -> Vec<Vec<usize>> {
-    let mut all = vec![Vec::new(); scenario.nodes.len()];
-    let mut join = |a: usize, b: usize| {
-        all[a].push(b);
-        all[b].push(a);
-    };
-    for link in &scenario.links {
-        join(link.ends[0].node, link.ends[1].node);
+/// Refuses a flow to an interface that a node alone among its receivers stands for as well.
+fn once(scenario: &Scenario, f: usize, tree: &Table) -> Result<(), Fault> {
+    let flow = &scenario.flows[f];
+    let nodes: BTreeSet<usize> = flow.to.iter().map(|to| to.node).collect();
+    if nodes.len() == flow.to.len() {
+        return Ok(());
     }
-    for (n, node) in scenario.nodes.iter().enumerate() {
-        for interface in &node.interfaces {
-            if let Medium::Wifi(wifi) = &interface.medium
-                && let Role::Station(station) = &wifi.role
-            {
-                join(n, station.ap.node);
-            }
+    let (ways, mut reached) = (Ways::new(scenario), BTreeSet::new());
+    for (t, &to) in flow.to.iter().enumerate() {
+        if !reached.insert(ways.ends(flow.from, to)[1]) {
+            return Err(Fault::new(
+                tree.origin_of(&["flow", &f.to_string(), "to", &t.to_string()]),
+                format!("flow.{f}.to.{t}"),
+                format!("{:?} a second time", scenario.end_name(to)),
+                "each receiver once",
+            ));
         }
     }
-    all
+    Ok(())
 }
 
 /// For each node the one before it on a shortest way from `from`, itself for `from`, none where no way leads.
 fn search(
     scenario: &Scenario,
-    neighbours: &[Vec<usize>],
+    neighbours: &[Vec<Joint>],
     from: usize,
     all_forward: bool,
 ) -> Vec<Option<usize>> {
@@ -89,10 +90,10 @@ fn search(
         if node != from && !all_forward && !scenario.nodes[node].forward {
             continue;
         }
-        for &next in &neighbours[node] {
-            if before[next].is_none() {
-                before[next] = Some(node);
-                open.push_back(next);
+        for [_, next] in &neighbours[node] {
+            if before[next.node].is_none() {
+                before[next.node] = Some(node);
+                open.push_back(next.node);
             }
         }
     }

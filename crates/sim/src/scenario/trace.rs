@@ -91,6 +91,7 @@ fn rate(step: &Step, trace: &Trace) -> Result<PhyRate, BadLine> {
                 _ => Err(bad("an HT rate no wider than its channel".to_owned())),
             }
         }
+        Carries::Unlimited => Ok(trace.base.rate),
         Carries::Capacity(capacity) => Ok(fastest(*capacity, trace.base.rate)),
     }
 }
@@ -158,6 +159,16 @@ mod tests {
         let mut once = Trace { repeat: false, ..trace(Format::Mahimahi) };
         fill(&mut once, "50\n100\n").unwrap();
         assert_eq!(once.length, None);
+    }
+
+    #[test]
+    fn without_a_limit_the_stations_own_rate() {
+        let mut own = trace(Format::Theaterq);
+        fill(&mut own, "1,0,-1,0,9\n1,0,6500000,0,9\n1,0,7,0,9\n").unwrap();
+        let shown: Vec<_> =
+            own.steps.iter().map(|(_, chain, loss)| (chain.entries()[0].rate.to_string(), *loss)).collect();
+        let slowest = "ht20-mcs0-sgi".to_owned();
+        assert_eq!(shown, [("ht20-mcs15-sgi".to_owned(), 0.0), (slowest.clone(), 0.0), (slowest, 1.0)]);
     }
 
     #[test]

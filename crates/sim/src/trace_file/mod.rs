@@ -28,6 +28,8 @@ pub enum Format {
 /// What the link carries.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Carries {
+    /// As much as its own rate lets it.
+    Unlimited,
     /// This many bits in a second.
     Capacity(Rate),
     /// What this rate of 802.11 does, by its name.

@@ -39,6 +39,12 @@ fn both_formats_of_theaterq() {
     assert_eq!(read.length, Some(Duration::from_micros(1_500_001)));
     let read = super::read(Format::Theaterq, "250000, 1, 2, 26000000, 858993459, 1000, 0, 0, 0").unwrap();
     assert_eq!((read.steps[0].loss, read.steps[0].carries.clone()), (0.2, kbps(26_000)));
+    let ten = super::read(Format::Theaterq, "250000, 1, 2, 26000000, 858993459, 1000, 0, 0, 0, 1").unwrap();
+    assert_eq!(ten, read);
+    // No limit, and bits of which there is no byte in a second.
+    let read = super::read(Format::Theaterq, "1000,0,-1,0,9\n1000,0,8,0,9\n1000,0,7,0,9\n").unwrap();
+    let bps = |n| Carries::Capacity(Rate::from_bps(n));
+    assert_eq!(shown(&read), [(0, Carries::Unlimited, 0.0), (1, bps(8), 0.0), (2, bps(7), 1.0)]);
 }
 
 #[test]
@@ -63,7 +69,7 @@ fn wrong_lines_are_named() {
         (
             T,
             "1,2,3,4\n",
-            "line 1: found \"1,2,3,4\", expected 5 fields, or 9 in the extended format; these are 4",
+            "line 1: found \"1,2,3,4\", expected 5 fields, or 10 in the extended format; these are 4",
         ),
         (
             T,
@@ -72,6 +78,7 @@ fn wrong_lines_are_named() {
         ),
         (T, "0,2,3,4,5\n", "line 1: found \"0\", expected KEEP, a time in us above 0"),
         (T, "1,2,fast,4,5\n", "line 1: found \"fast\", expected RATE, a whole number up to 1000000000000"),
+        (T, "1,2,-2,4,5\n", "line 1: found \"-2\", expected RATE, a whole number up to 1000000000000"),
         (
             T,
             "1,2,3,4294967296,5\n",

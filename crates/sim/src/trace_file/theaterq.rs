@@ -1,15 +1,16 @@
 //! TheaterQ's traces: lines of how long they hold, latency, rate, loss and queue limit.
-// theaterq: README.md, Trace File Format (cs7org/TheaterQ) - five fields, or nine in the extended format: us, ns, [ns,] bit/s, loss and
-// limit, [probability and delay of duplicates, route]; losses are scaled to 32 bits. Lines that begin with no digit are ignored there.
+// theaterq: README.md, Trace File Format (cs7org/TheaterQ, 0e7da6d) - five fields, or ten in the extended format, nine before 20a2056:
+// us, ns, [ns,] bit/s, loss and limit, [probability and delay of duplicates, route, queue]; losses are scaled to 32 bits. Lines that begin
+// with no digit are ignored there.
 
 use stillair_model::vocabulary::{Duration, Rate};
 
 use super::{BadLine, Carries, Line, MOST_STEPS, Step, Steps};
 
-/// Names of the fields of both formats, each with the most it may be.
+/// Names of the fields of the formats, each with the most it may be.
 const SIMPLE: [(&str, u64); 5] =
     [("KEEP", MOST_KEEP), ("LATENCY", u64::MAX), ("RATE", MOST_RATE), ("LOSS", SCALE), ("LIMIT", SCALE)];
-const EXTENDED: [(&str, u64); 9] = [
+const EXTENDED: [(&str, u64); 10] = [
     ("KEEP", MOST_KEEP),
     ("LATENCY", u64::MAX),
     ("JITTER", u64::MAX),
@@ -19,8 +20,11 @@ const EXTENDED: [(&str, u64); 9] = [
     ("DUP_PROB", SCALE),
     ("DUP_DELAY", u64::MAX),
     ("ROUTE_ID", SCALE),
+    ("QUEUE_ID", SCALE),
 ];
 
+/// RATE where there is no limit.
+const UNLIMITED: &str = "-1";
 /// A loss of everything.
 const SCALE: u64 = u32::MAX as u64;
 /// Microseconds of a day.
@@ -36,24 +40,27 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
         let found: Vec<&str> = line.text.split(',').map(str::trim).collect();
         let names: &[(&str, u64)] = match found.len() {
             5 => &SIMPLE,
-            9 => &EXTENDED,
+            n @ 9..=10 => &EXTENDED[..n],
             n => {
-                return Err(
-                    line.wrong(line.text, format!("5 fields, or 9 in the extended format; these are {n}"))
-                );
+                let expected = format!("5 fields, or 10 in the extended format; these are {n}");
+                return Err(line.wrong(line.text, expected));
             }
         };
         if fields != 0 && fields != found.len() {
             return Err(line.wrong(line.text, format!("{fields} fields, as in the lines before")));
         }
         fields = found.len();
-        let (mut keep, mut rate, mut loss) = (0, 0, 0);
+        let (mut keep, mut rate, mut loss) = (0, Some(0), 0);
         for (field, &(name, most)) in found.into_iter().zip(names) {
+            if (name, field) == ("RATE", UNLIMITED) {
+                rate = None;
+                continue;
+            }
             let value = line.whole(field, most, &format!("{name}, a whole number up to {most}"))?;
             match name {
                 "KEEP" if value == 0 => return Err(line.wrong(field, "KEEP, a time in us above 0")),
                 "KEEP" => keep = value,
-                "RATE" => rate = value,
+                "RATE" => rate = Some(value),
                 "LOSS" => loss = value,
                 // What is no part of a rate or a loss: a station's path has its own.
                 _ => {}
@@ -62,8 +69,13 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
         if steps.len() == MOST_STEPS {
             return Err(line.too_many());
         }
-        let loss = if rate == 0 { 1.0 } else { loss as f64 / SCALE as f64 };
-        steps.push(Step { at, carries: Carries::Capacity(Rate::from_bps(rate)), loss, line: line.number });
+        // theaterq: sch_theaterq.c packet_time_ns, theaterq_dequeue (5b5d964) - kept in bytes per second; where there are none, nothing
+        // leaves until the next line.
+        // deviation: before 534c821 a rate of 0 was no limit.
+        let outage = rate.is_some_and(|bps| bps < 8);
+        let loss = if outage { 1.0 } else { loss as f64 / SCALE as f64 };
+        let carries = rate.map_or(Carries::Unlimited, |bps| Carries::Capacity(Rate::from_bps(bps)));
+        steps.push(Step { at, carries, loss, line: line.number });
         at += Duration::from_micros(keep);
         if at > Duration::from_micros(MOST_KEEP) {
             return Err(line.wrong(line.text, "a trace of a day at most"));

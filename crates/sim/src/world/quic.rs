@@ -254,6 +254,10 @@ impl<S: Sink> World<S> {
         if let Engine::Other(_) = stack {
             datagram.packet.number = stack.last_sent().unwrap_or(0);
         }
+        if at == 0 {
+            let (flow, number) = (self.quic(app).flow, datagram.packet.number);
+            self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::HandedDown { number } });
+        }
         let len = datagram.len + UDP_HEADER + IPV4_HEADER;
         let truesize = linear_truesize(len);
         let end = &mut self.quic(app).ends[at];
@@ -297,7 +301,7 @@ impl<S: Sink> World<S> {
                 cwnd: seen.cwnd,
                 in_flight: seen.in_flight.unwrap_or(0),
                 srtt: seen.srtt.unwrap_or_default(),
-                slow_start: seen.slow_start.unwrap_or(false),
+                slow_start: seen.slow_start,
             };
             self.trace.event(now, &Trace::Quic { flow, what });
         }

@@ -1,7 +1,7 @@
 //! Routes for every address: by the fewest hops, as a person would set them up.
 
 use stillair_model::node::routes::{Route, Routes};
-use stillair_model::vocabulary::{Addr, IfId, PeerId};
+use stillair_model::vocabulary::{Addr, IfId, NodeId, PeerId};
 
 use crate::scenario::InterfaceRef;
 
@@ -24,6 +24,17 @@ pub(super) struct Tables {
     pub(super) nodes: Vec<Routes>,
     /// By interface: what the packets that bear its address can reach through it, where its node has several.
     pub(super) bound: Vec<Option<Routes>>,
+}
+
+impl Tables {
+    /// The interface through which a node's own packets between two addresses leave, as the world sends them.
+    pub(super) fn leaves(&self, node: NodeId, src: Addr, dst: Addr) -> Option<IfId> {
+        let bound = self.bound[src.index()].as_ref().and_then(|routes| routes.get(dst));
+        match bound.or_else(|| self.nodes[node.index()].get(dst))? {
+            Route::Via(out, _) => Some(out),
+            Route::Local => None,
+        }
+    }
 }
 
 /// What there is to be routed.

@@ -61,13 +61,14 @@ pub struct Wired<S> {
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
-    let Tables { nodes: routes, bound } = plan.network().tables();
+    let tables = plan.network().tables();
+    let Ends { apps, sockets, tcps, records: flows } = plan.apps(seed, &tables);
+    let Tables { nodes: routes, bound } = tables;
     let interfaces = plan.interfaces(seed, bound);
     let wires = plan.wires();
     let (interfaces, watchdogs) = watchdogs(interfaces);
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
-    let Ends { apps, sockets, tcps, records: flows } = plan.apps(seed);
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
     let until = match scenario.cool_down {
         // What happens at the very end is measured too.

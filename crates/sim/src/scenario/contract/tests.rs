@@ -266,6 +266,9 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Rate control minstrel_ht", "width") => {
             Some(vec![("channel.wifi.width".to_owned(), "40 MHz".to_owned())])
         }
+        ("Station's interface", "airtime_weight") => {
+            Some(vec![("node.ap.interface.wlan0.scheme".to_owned(), "mac80211".to_owned())])
+        }
         ("Station's interface", "uplink_rate") if value.starts_with("minstrel") => Some(Vec::new()),
         ("Station's interface", "uplink_retry_chain") => Some(set(".uplink_rate", "ht20-mcs15-sgi")),
         ("Station's interface", "rate" | "uplink_rate") => {

@@ -7,7 +7,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::join;
 use super::super::error::Fault;
 use super::super::reader::Field;
-use super::super::{FlentTest, Flow, FlowKind, InterfaceRef, Node, profile};
+use super::super::{End, FlentTest, Flow, FlowKind, Node, profile};
 use super::Names;
 use super::flow::{self, PING_PAYLOAD, UDP_PING_PAYLOAD};
 
@@ -185,7 +185,7 @@ pub(super) fn read(
     let Times { delay, length } = times(field)?;
     let mut section = field.section("a table with name, from and to")?;
     let test = name(&section.need("name", "one of Flent's tests")?)?;
-    let from = names.endpoint(&section.need("from", "the name of a node")?)?;
+    let from = names.end(&section.need("from", "the name of a node")?)?;
     let to = section.need("to", "the name of a node")?;
     let to = *flow::receivers(&to, from, names)?.first().expect("at least one receiver");
     section.or("length", length)?;
@@ -207,7 +207,7 @@ pub(super) fn read(
     };
     section.finish()?;
     let load = Load::of(test, streams.unwrap_or(0));
-    let mut add = |name: &str, series: &str, mark: u8, ends: [InterfaceRef; 2], kind: FlowKind| {
+    let mut add = |name: &str, series: &str, mark: u8, ends: [End; 2], kind: FlowKind| {
         if flows.iter().any(|f| f.name == name) {
             let found = format!("{name:?} a second time, which is a flow of the test");
             return Err(field.found(found, "another name for the flow"));

@@ -8,7 +8,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::join;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{Flow, FlowKind, Gap, InterfaceRef, Node, profile, units};
+use super::super::{End, Flow, FlowKind, Gap, Node, profile, units};
 use super::{Names, mark, page, quic};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
@@ -224,7 +224,7 @@ fn one(
         .get("name")
         .map(|f| f.label("a name of at least one letter").map(str::to_owned))
         .transpose()?;
-    let from = names.endpoint(&section.need("from", "the name of a node")?)?;
+    let from = names.end(&section.need("from", "the name of a node")?)?;
     let to = receivers(&section.need("to", "the name of a node, or a list of them")?, from, names)?;
     let tos = section.or_by("mark", 0, mark::tos)?;
     let start = section.or_by("start", Duration::ZERO, |f| {
@@ -286,14 +286,10 @@ fn one(
     Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic, series: None })
 }
 
-pub(super) fn receivers(
-    field: &Field<'_>,
-    from: InterfaceRef,
-    names: &Names<'_>,
-) -> Result<Vec<InterfaceRef>, Fault> {
+pub(super) fn receivers(field: &Field<'_>, from: End, names: &Names<'_>) -> Result<Vec<End>, Fault> {
     let mut to = Vec::new();
     for receiver in field.list() {
-        let at = names.endpoint(&receiver)?;
+        let at = names.end(&receiver)?;
         if at.node == from.node {
             return Err(receiver.wrong("a node other than from"));
         }

@@ -169,12 +169,15 @@ fn wifi<'a>(
     } else {
         let ap = section.need("ap", "its access point's interface, such as \"ap.wlan0\"")?;
         let on = &context.channels[channel];
-        let (station, lossy) = station::read(section, context.names.interface(&ap)?, on)?;
+        let (station, lossy) = station::read(section, context.names.access_point(&ap)?, on)?;
         if !lossy {
             wiring.silent.push(at);
         }
         traced = trace::read(section, &station, on.width)?;
         wiring.stations.push((at, ap));
+        if let Some(field) = section.get("airtime_weight") {
+            wiring.weights.push((at, field));
+        }
         if let Some(field) = section.get("radio") {
             radio = Some(context.names.interface_from(at.node, &field)?);
             wiring.radios.push((at, field));

@@ -8,11 +8,17 @@ use super::super::reader::Field;
 /// Keys of every flow.
 pub(super) const COMMON: &[Key] = &[
     Key::open("name", Form::Text, "kind and number, such as `udp-0`", "a name of its own, for results"),
-    Key::need("from", Form::Name("end"), "who sends"),
+    Key::need(
+        "from",
+        Form::Name("end"),
+        "who sends; a node alone has the address of the interface through which its route to the receiver leaves. Offloads, buffers and \
+         pacing are those of that interface whichever is named",
+    ),
     Key::need(
         "to",
         Form::Either(&[Form::Name("end"), Form::List(&Form::Name("end"))]),
-        "who receives, nodes or interfaces; each has its own stream of packets",
+        "who receives, nodes or interfaces; each has its own stream of packets. A node alone is reached at the interface where a shortest \
+         way from the sender comes in, the first of several",
     ),
     Key::or(
         "mark",

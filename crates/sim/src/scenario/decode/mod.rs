@@ -33,7 +33,7 @@ use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::hearing::Audible;
 use super::reader::{Field, Section};
-use super::{Channel, InterfaceRef, Medium, Node, Record, Scenario, sweep};
+use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
 use flent::Times;
 
 /// The whole file.
@@ -129,6 +129,8 @@ struct Names<'a> {
     links: Vec<&'a str>,
     link_kinds: Vec<link::Kind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
+    /// Those with `role = "ap"`, as `node.interface`.
+    access_points: Vec<String>,
     node_by_name: BTreeMap<&'a str, usize>,
 }
 
@@ -147,11 +149,15 @@ impl Names<'_> {
         found.ok_or_else(|| field.wrong(suggest(name, &names())))
     }
 
-    /// An end of a flow: an interface as `node.interface`, or a node, which means its first.
-    fn endpoint(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+    /// An end of a flow: an interface as `node.interface`, or a node.
+    fn end(&self, field: &Field<'_>) -> Result<End, Fault> {
         match &field.item.value {
-            Value::String(name) if name.contains('.') => self.interface(field),
-            _ => Ok(InterfaceRef { node: self.node(field)?, interface: 0 }),
+            Value::String(name) if name.contains('.') => {
+                let InterfaceRef { node, interface } = self.interface(field)?;
+                let is_one_of_many = self.nodes[node].1.len() > 1;
+                Ok(End { node, interface: is_one_of_many.then_some(interface) })
+            }
+            _ => Ok(End { node: self.node(field)?, interface: None }),
         }
     }
 
@@ -167,16 +173,26 @@ impl Names<'_> {
         }
     }
 
+    /// The interface of an access point as `node.interface`. Whether one that is there is an access point's is looked at when all
+    /// have been read.
+    fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
+        let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
+        let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
+        self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())))
+    }
+
+    /// What `node.interface` stands for.
+    fn find(&self, text: &str) -> Option<InterfaceRef> {
+        let (node, interface) = text.split_once('.')?;
+        let node = *self.node_by_name.get(node)?;
+        let interface = self.nodes[node].1.iter().position(|known| *known == interface)?;
+        Some(InterfaceRef { node, interface })
+    }
+
     /// An interface as `node.interface`.
     fn interface(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
         let text = field.text("an interface, such as \"ap.wlan0\"")?;
-        let find = || {
-            let (node, interface) = text.split_once('.')?;
-            let node = *self.node_by_name.get(node)?;
-            let interface = self.nodes[node].1.iter().position(|known| *known == interface)?;
-            Some(InterfaceRef { node, interface })
-        };
-        find().ok_or_else(|| {
+        self.find(text).ok_or_else(|| {
             let one = |(node, all): &(&str, Vec<&str>)| {
                 all.iter().map(|i| format!("{node}.{i}")).collect::<Vec<_>>()
             };
@@ -237,6 +253,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
         links: link_fields.iter().map(|(name, _)| *name).collect(),
         link_kinds: link_fields.iter().map(|(_, field)| link::kind(field)).collect::<Result<_, _>>()?,
         nodes: merged.iter().map(|(name, _, table)| (*name, interface_names(table))).collect(),
+        access_points: merged.iter().flat_map(|(name, _, table)| access_points(name, table)).collect(),
         node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
     };
 
@@ -273,6 +290,21 @@ fn interface_names(node: &Table) -> Vec<&str> {
         Some(Value::Table(interfaces)) => interfaces.names(),
         _ => Vec::new(),
     }
+}
+
+/// The interfaces of a node that say they are an access point's, as `node.interface`.
+fn access_points(name: &str, node: &Table) -> Vec<String> {
+    let Some(Value::Table(interfaces)) = node.get("interface").map(|item| &item.value) else {
+        return Vec::new();
+    };
+    let is_ap = |value: &Value| match value {
+        Value::Table(keys) => {
+            matches!(keys.get("role").map(|role| &role.value), Some(Value::String(r)) if r == "ap")
+        }
+        _ => false,
+    };
+    let all = interfaces.0.iter().filter(|(_, item)| is_ap(&item.value));
+    all.map(|(interface, _)| format!("{name}.{interface}")).collect()
 }
 
 /// What a channel does for stations without OFDM, if the scenario says.

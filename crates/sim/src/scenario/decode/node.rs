@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use stillair_model::wifi::config::{DriverConfig, FqParams, HardwareDepth};
+use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, FqParams, HardwareDepth, Scheduler};
 use stillair_model::wifi::phy::{PhyRate, Width};
 
 use super::super::contract::{Form, Key, Shape};
@@ -58,6 +58,7 @@ pub(super) fn all<'a>(
         nodes.push(node(index, name, section, &context, &mut wiring)?);
     }
     associate(&mut nodes, &wiring)?;
+    weigh(&nodes, &wiring)?;
     share_radios(&mut nodes, &wiring)?;
     limit_memory(&mut nodes, &wiring, channels);
     Ok((nodes, wiring))
@@ -117,6 +118,27 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
             wiring.beacons.iter().find(|(at, _)| *at == path.ap).map_or_else(Default::default, |b| b.1);
         if let Medium::Wifi(wifi) = &mut nodes[station.node].interfaces[station.interface].medium {
             wifi.edca = beacon;
+        }
+    }
+    Ok(())
+}
+
+/// Refuses weights that nothing weighs by.
+fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
+    let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
+        Medium::Wifi(wifi) => Some(wifi),
+        Medium::Wired { .. } => None,
+    };
+    for (at, field) in &wiring.weights {
+        let Some(Role::Station(station)) = wifi(*at).map(|own| &own.role) else { continue };
+        let weighs = |ap: &Wifi| matches!(ap.driver, DriverConfig::Fq(_, Scheduler::Mac80211(..)));
+        if station.airtime_weight != AIRTIME_WEIGHT && !wifi(station.ap).is_some_and(weighs) {
+            let ap = &nodes[station.ap.node];
+            let ap = format!("{}.{}", ap.name, ap.interfaces[station.ap.interface].name);
+            return Err(field.found(
+                format!("{}, while the scheme of {ap:?} has no weights", field.item.value.describe()),
+                format!("scheme = \"mac80211\" at {ap:?}, or no airtime_weight"),
+            ));
         }
     }
     Ok(())

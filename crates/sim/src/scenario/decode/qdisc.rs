@@ -16,6 +16,7 @@ use stillair_model::qdisc::QdiscConfig;
 
 use super::super::QdiscSpec;
 use super::super::contract::{Form, Key, Shape};
+use super::super::document::Value;
 use super::super::error::{Fault, suggest};
 use super::super::reader::{Field, Section};
 pub(super) use device::Device;
@@ -94,6 +95,17 @@ static NOQUEUE: Shape = Shape {
 /// Reads `qdisc`: a name, or a table of `kind` and tc's options.
 pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<QdiscSpec, Fault> {
     let Some(field) = section.get("qdisc") else { return Ok(device.default_qdisc()) };
+    if names_mq(&field.item.value) {
+        return Err(field.found(
+            "\"mq\"",
+            match device.scheme {
+                Some(_) => {
+                    "the kind of its instances with mq = true, such as { kind = \"fq_codel\", mq = true }"
+                }
+                None => "the kind of its one instance: a wired device has one queue",
+            },
+        ));
+    }
     let (kind, mut section) = field.kind()?;
     let config = match kind {
         "noqueue" if device.never_stops() => QdiscConfig::Noqueue,
@@ -115,6 +127,15 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Qdi
         section.finish()?;
     }
     Ok(QdiscSpec { mq, config })
+}
+
+/// Whether a value is tc's `mq`, which is no discipline of its own here.
+fn names_mq(value: &Value) -> bool {
+    match value {
+        Value::String(kind) => kind == "mq",
+        Value::Table(table) => table.get("kind").is_some_and(|kind| names_mq(&kind.value)),
+        _ => false,
+    }
 }
 
 /// Reads the options of a discipline, for the root or for a class.

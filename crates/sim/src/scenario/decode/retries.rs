@@ -75,6 +75,7 @@ pub(super) fn read(section: &mut Section<'_>, is_ap: bool, is_htc: bool) -> Resu
                 section.finish()?;
                 RetryOutParams::Index(index)
             }
+            ("index", None) => return Err(field.wrong("a table with its index")),
             (_, section) => {
                 section.map_or(Ok(()), Section::finish)?;
                 RetryOutParams::ByRate

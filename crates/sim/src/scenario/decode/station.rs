@@ -23,7 +23,7 @@ pub(super) const KEYS: &[Key] = &[
         "airtime_weight",
         Form::Integer(1, 65_535),
         "256",
-        "its share of the airtime against other stations', with the scheme `mac80211`",
+        "its share of the airtime against other stations', where its access point's scheme is `mac80211`",
     ),
 ];
 

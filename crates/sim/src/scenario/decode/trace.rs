@@ -37,8 +37,9 @@ static MAHIMAHI: Shape = Shape {
 
 static THEATERQ: Shape = Shape {
     title: "Trace of TheaterQ",
-    about: "Lines of how long, latency, rate, loss and limit, or of nine fields. Of these, rate and loss count: the rate becomes an HT rate as \
-            with mahimahi, the loss is the share of broken data frames.",
+    about: "Lines of how long, latency, rate, loss and limit, or of nine or ten fields. Of these, rate and loss count: the rate becomes an HT \
+            rate as with mahimahi, or `rate` itself where it is -1 for no limit; where it is 0, nothing is heard. The loss is the share of broken \
+            data frames.",
     groups: &[&[
         Key::tag("kind", "theaterq"),
         Key::need("file", Form::Text, "the file, from the scenario's folder"),

@@ -15,6 +15,8 @@ pub(super) struct Wiring<'a> {
     pub stations: Vec<(InterfaceRef, Field<'a>)>,
     /// For each device that sends with another's radio its interface, and the field that names the other.
     pub radios: Vec<(InterfaceRef, Field<'a>)>,
+    /// For each station with a weight its interface, and the field that says it.
+    pub weights: Vec<(InterfaceRef, Field<'a>)>,
     /// Stations that say nothing of their losses.
     pub silent: Vec<InterfaceRef>,
     /// Devices with queues in the MAC that say nothing of their memory.

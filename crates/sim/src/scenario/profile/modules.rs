@@ -11,7 +11,8 @@ use super::Profile;
 const SEGMENTS: Form = Form::Integer(0, 1 << 20);
 
 /// Parameters by name.
-// linux: net/ipv4/tcp_cubic.c, tcp_hybla.c, tcp_illinois.c, tcp_vegas.c module_param (6.1).
+// linux: net/ipv4/tcp_cubic.c, tcp_hybla.c, tcp_illinois.c, tcp_nv.c, tcp_vegas.c module_param (6.1) - of New Vegas' fifteen numbers
+// three are parameters.
 pub(super) const SETTINGS: &[&[Key]] = &[&[
     Key::or(
         "tcp_cubic.fast_convergence",
@@ -66,6 +67,14 @@ pub(super) const SETTINGS: &[&[Key]] = &[&[
         "5",
         "round trips of low delay before growth is at its fastest again",
     ),
+    Key::or("tcp_nv.nv_pad", SEGMENTS, "10", "segments that may be queued"),
+    Key::or(
+        "tcp_nv.nv_reset_period",
+        Form::Integer(1, 3_600),
+        "5",
+        "seconds after which the least round-trip time is that of the last such time",
+    ),
+    Key::or("tcp_nv.nv_min_cwnd", SEGMENTS, "2", "window in segments below which delay does not bring it"),
     Key::or("tcp_vegas.alpha", SEGMENTS, "2", "segments in queues below which the window grows"),
     Key::or("tcp_vegas.beta", SEGMENTS, "4", "segments in queues above which it shrinks"),
     Key::or("tcp_vegas.gamma", SEGMENTS, "1", "segments in queues above which slow start ends"),
@@ -98,6 +107,9 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
         "tcp_hybla.rtt0" => cc.hybla.rtt0 = setting.value()?,
         "tcp_illinois.win_thresh" => cc.illinois.win_thresh = setting.value()?,
         "tcp_illinois.theta" => cc.illinois.theta = setting.value()?,
+        "tcp_nv.nv_pad" => cc.nv.pad = setting.value()?,
+        "tcp_nv.nv_reset_period" => cc.nv.reset_period = setting.value()?,
+        "tcp_nv.nv_min_cwnd" => cc.nv.min_cwnd = setting.value()?,
         "tcp_vegas.alpha" => cc.vegas.alpha = setting.value()?,
         "tcp_vegas.beta" => cc.vegas.beta = setting.value()?,
         "tcp_vegas.gamma" => cc.vegas.gamma = setting.value()?,

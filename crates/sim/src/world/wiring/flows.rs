@@ -8,16 +8,16 @@ use stillair_model::transport::quic::Role;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
-    Duration, Endpoint, FlowId, Instant, NodeId, Seed, SockId, linear_truesize,
+    Duration, Endpoint, FlowId, IfId, Instant, NodeId, Seed, SockId, linear_truesize,
 };
 
 use super::super::apps::{App, AppKind};
 use super::super::quic::{End as QuicEnd, Job, Load, QuicApp, Stacks};
 use super::super::sockets::{BulkFlow, Protocol, Socket};
-use super::super::web::{End, WebFlow};
-use super::Plan;
+use super::super::web::{End as WebEnd, WebFlow};
+use super::{Plan, Tables};
 use crate::recorder::{FlowRecord, QuicRecord};
-use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad};
+use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, Ways};
 
 /// What is at the ends of the flows, in their order.
 #[derive(Default)]
@@ -43,8 +43,8 @@ impl Ends {
 struct One<'a> {
     flow: &'a scenario::Flow,
     id: FlowId,
-    /// Where it goes to.
-    to: InterfaceRef,
+    /// Sender and receiver.
+    sides: [Side; 2],
     /// What its random streams are called after.
     name: String,
     seed: Seed,
@@ -53,22 +53,28 @@ struct One<'a> {
     stop: Instant,
 }
 
-impl One<'_> {
-    /// Both ends: where they are, and what the packets that they send carry.
-    fn ends(&self) -> [(InterfaceRef, Endpoint); 2] {
-        let back = Endpoint { src: self.endpoint.dst, dst: self.endpoint.src, ..self.endpoint };
-        [(self.flow.from, self.endpoint), (self.to, back)]
-    }
+/// An end of a flow to one of its receivers.
+#[derive(Clone, Copy)]
+struct Side {
+    /// Whose address it has.
+    at: InterfaceRef,
+    /// Through which its packets leave.
+    leaves: InterfaceRef,
+    /// What its packets carry.
+    endpoint: Endpoint,
 }
 
 impl Plan<'_> {
     /// Applications, sockets and records of the flows.
-    pub(super) fn apps(&self, seed: Seed) -> Ends {
-        let mut ends = Ends::default();
+    pub(super) fn apps(&self, seed: Seed, tables: &Tables) -> Ends {
+        let (mut ends, ways) = (Ends::default(), Ways::new(self.scenario));
         for flow in &self.scenario.flows {
             for (n, &to) in flow.to.iter().enumerate() {
-                let one = self.one(flow, to, FlowId::from_index(ends.apps.len()), seed);
-                let station = [to, flow.from].into_iter().find_map(|at| self.station_at(at));
+                let [from, at] = ways.ends(flow.from, to);
+                let id = FlowId::from_index(ends.apps.len());
+                let name = format!("{}.{}", flow.name, self.scenario.end_name(to));
+                let one = self.one(flow, name, [from, at], id, seed, tables);
+                let station = [at, from].into_iter().find_map(|at| self.station_at(at));
                 let quic = matches!(flow.kind, FlowKind::Quic(_))
                     .then(|| Box::new(QuicRecord::new(one.endpoint.src, self.scenario.record.quic)));
                 ends.records.push(FlowRecord { station, quic, ..FlowRecord::default() });
@@ -79,19 +85,40 @@ impl Plan<'_> {
         ends
     }
 
-    fn one<'a>(&self, flow: &'a scenario::Flow, to: InterfaceRef, id: FlowId, seed: Seed) -> One<'a> {
-        let name = format!("{}.{}", flow.name, self.scenario.endpoint_name(to));
+    /// The interface through which packets of an end with the address of `at` leave.
+    fn leaves(&self, at: InterfaceRef, Endpoint { src, dst, .. }: Endpoint, tables: &Tables) -> InterfaceRef {
+        let out = tables.leaves(NodeId::from_index(at.node), src, dst);
+        let interface = |out: IfId| out.index() - self.first_interface[at.node];
+        InterfaceRef { interface: out.map_or(at.interface, interface), ..at }
+    }
+
+    /// A flow from an interface to another.
+    fn one<'a>(
+        &self,
+        flow: &'a scenario::Flow,
+        name: String,
+        [from, to]: [InterfaceRef; 2],
+        id: FlowId,
+        seed: Seed,
+        tables: &Tables,
+    ) -> One<'a> {
         let endpoint = Endpoint {
             flow: id,
             flow_hash: seed.stream(&format!("{name}.hash")).bits() as u32,
-            src: self.addr(flow.from),
+            src: self.addr(from),
             dst: self.addr(to),
             tos: flow.tos,
         };
         let late = flow.start_spread.nanos() as f64 * seed.stream(&format!("{name}.start")).unit();
         let start = Instant::ZERO + flow.start + Duration::from_nanos(late as u64);
         let stop = flow.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
-        One { flow, id, to, name, seed, endpoint, start, stop }
+        let side = |at: InterfaceRef, endpoint: Endpoint| {
+            let leaves = self.leaves(at, endpoint, tables);
+            Side { at, leaves, endpoint }
+        };
+        let back = Endpoint { src: endpoint.dst, dst: endpoint.src, ..endpoint };
+        let sides = [side(from, endpoint), side(to, back)];
+        One { flow, id, sides, name, seed, endpoint, start, stop }
     }
 
     /// What is at the ends of a flow to the receiver `n` of its own.
@@ -134,10 +161,10 @@ impl Plan<'_> {
     /// A transfer over TCP: who sends, and who listens.
     fn bulk(&self, one: &One<'_>, congestion_control: &str, params: BulkParams, ends: &mut Ends) -> AppKind {
         let socks = [0, 1].map(|n| SockId::from_index(ends.sockets.len() + n));
-        for (n, (at, endpoint)) in one.ends().into_iter().enumerate() {
+        for (n, &Side { at, leaves, endpoint }) in one.sides.iter().enumerate() {
             let random = one.seed.stream(&format!("{}.{}", one.name, self.name(at)));
             let cc = self.controller(at, congestion_control);
-            let mut tcp = Tcp::new(self.tcp(at), cc, endpoint, socks[n], socks[1 - n], random);
+            let mut tcp = Tcp::new(self.tcp(leaves), cc, endpoint, socks[n], socks[1 - n], random);
             if n == 1 {
                 tcp.listen();
             }
@@ -149,8 +176,8 @@ impl Plan<'_> {
 
     /// A client that loads a page over connections which it opens itself.
     fn web(&self, one: &One<'_>, web: Web) -> AppKind {
-        let ends = one.ends().map(|(at, endpoint)| End {
-            config: self.tcp(at),
+        let ends = one.sides.map(|Side { at, leaves, endpoint }| WebEnd {
+            config: self.tcp(leaves),
             controller: self.controller(at, self.scenario.nodes[at.node].profile.congestion_control),
             endpoint,
             node: NodeId::from_index(at.node),
@@ -176,7 +203,7 @@ impl Plan<'_> {
             QuicLoad::Page { page, interval } => (Job::Page { page: page.clone(), interval: *interval }, 1),
         };
         let mut number = 0;
-        let both = one.ends().map(|(at, endpoint)| {
+        let both = one.sides.map(|Side { at, endpoint, .. }| {
             let sock = ends.open(at.node, Protocol::Quic, None);
             let role = if number == client { Role::Client } else { Role::Server };
             let cost = spec.costs[number];
@@ -184,7 +211,7 @@ impl Plan<'_> {
             let sndbuf = self.scenario.nodes[at.node].profile.wmem_default.into();
             QuicEnd::new(sock, NodeId::from_index(at.node), endpoint, role, cost, sndbuf)
         });
-        let names = one.ends().map(|(at, _)| self.name(at));
+        let names = one.sides.map(|side| self.name(side.at));
         let random = |end: usize| one.seed.stream(&format!("{}.{}", one.name, names[end]));
         let (load, stacks) = (Load::new(job, one.start, one.stop), Stacks::new(spec, random));
         AppKind::Quic(Box::new(QuicApp { flow: one.id, stacks, ends: both, load, connection: 0 }))
@@ -201,7 +228,8 @@ impl Plan<'_> {
         loads as usize * WebFlow::SOCKETS
     }
 
-    /// What a socket at an interface is given by its kernel and its device.
+    /// What a socket is given by its kernel, and by the device of the interface through which its packets leave.
+    // linux: net/core/sock.c sk_setup_caps (4.4) - from the route's device, whatever address the socket is bound to.
     fn tcp(&self, at: InterfaceRef) -> TcpConfig {
         let profile = &self.scenario.nodes[at.node].profile;
         let interface = self.interface(at);

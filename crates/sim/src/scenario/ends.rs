@@ -1,0 +1,131 @@
+//! Which interfaces a flow's packets bear the addresses of, where the scenario names nodes alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{InterfaceRef, Medium, Role, Scenario};
+
+/// An end of a flow as the scenario names it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct End {
+    /// The node.
+    pub node: usize,
+    /// Its interface, where the scenario names it and the node has others.
+    pub interface: Option<usize>,
+}
+
+/// Two interfaces that a link or an association joins: a node's own, and its neighbour's.
+pub(super) type Joint = [InterfaceRef; 2];
+
+/// By node: what its interfaces are joined to, in their order.
+pub(super) fn joints(scenario: &Scenario) -> Vec<Vec<Joint>> {
+    let mut all = vec![Vec::new(); scenario.nodes.len()];
+    let mut join = |a: InterfaceRef, b: InterfaceRef| {
+        all[a.node].push([a, b]);
+        all[b.node].push([b, a]);
+    };
+    for link in &scenario.links {
+        join(link.ends[0], link.ends[1]);
+    }
+    for (node, n) in scenario.nodes.iter().enumerate() {
+        for (interface, i) in n.interfaces.iter().enumerate() {
+            if let Medium::Wifi(wifi) = &i.medium
+                && let Role::Station(station) = &wifi.role
+            {
+                join(InterfaceRef { node, interface }, station.ap);
+            }
+        }
+    }
+    all.iter_mut().for_each(|of| of.sort_by_key(|[own, _]| own.interface));
+    all
+}
+
+/// The ways between the nodes of a scenario.
+#[derive(Debug)]
+pub struct Ways<'a> {
+    scenario: &'a Scenario,
+    joints: Vec<Vec<Joint>>,
+}
+
+impl<'a> Ways<'a> {
+    /// Those of a scenario.
+    pub fn new(scenario: &'a Scenario) -> Self {
+        Self { scenario, joints: joints(scenario) }
+    }
+
+    /// The interfaces whose addresses sender and receiver have. A receiver that is a node alone is reached at the interface
+    /// where a shortest way from the sender comes in; a sender that is one has the address of the interface through which
+    /// its route to the receiver's address leaves. Of several the first counts.
+    // linux: net/ipv4/route.c ip_route_output_key (4.4) - a socket that is bound to no address takes that of the route.
+    // deviation: a server listens at all its addresses; which of them its client asks for is the resolver's choice.
+    pub fn ends(&self, from: End, to: End) -> [InterfaceRef; 2] {
+        if let (Some(from), Some(to)) = (self.known(from), self.known(to)) {
+            return [from, to];
+        }
+        let hops = self.hops(from.node, to.node);
+        let mut first: Vec<Joint> = self.onward(from.node, to.node, &hops).collect();
+        let named = |[own, _]: &Joint| Some(own.interface) == from.interface;
+        if first.iter().any(named) {
+            first.retain(named);
+        }
+        let at = |node: usize, interface: usize| InterfaceRef { node, interface };
+        let receiver = self
+            .known(to)
+            .or_else(|| self.entries(first.clone(), to.node, &hops).into_iter().min())
+            .unwrap_or(at(to.node, 0));
+        let comes_in = |joint: &&Joint| self.entries(vec![**joint], to.node, &hops).contains(&receiver);
+        let leaves = || first.iter().find(comes_in).or(first.first()).map(|[own, _]| *own);
+        [self.known(from).or_else(leaves).unwrap_or(at(from.node, 0)), receiver]
+    }
+
+    /// The interface of an end that needs no way to tell.
+    fn known(&self, end: End) -> Option<InterfaceRef> {
+        let only = (self.scenario.nodes[end.node].interfaces.len() == 1).then_some(0);
+        end.interface.or(only).map(|interface| InterfaceRef { node: end.node, interface })
+    }
+
+    /// How many hops each node as near to `to` as `from` is away from it.
+    fn hops(&self, from: usize, to: usize) -> BTreeMap<usize, u32> {
+        let (mut hops, mut layer) = (BTreeMap::from([(to, 0)]), vec![to]);
+        for away in 1.. {
+            let mut next = Vec::new();
+            for node in layer.into_iter().filter(|&n| n == to || self.scenario.nodes[n].forward) {
+                for [_, peer] in &self.joints[node] {
+                    hops.entry(peer.node).or_insert_with(|| {
+                        next.push(peer.node);
+                        away
+                    });
+                }
+            }
+            if next.is_empty() || hops.contains_key(&from) {
+                break;
+            }
+            layer = next;
+        }
+        hops
+    }
+
+    /// Through what the shortest ways from a node to another leave.
+    fn onward(&self, node: usize, to: usize, hops: &BTreeMap<usize, u32>) -> impl Iterator<Item = Joint> {
+        let passes = move |n: usize| n == to || self.scenario.nodes[n].forward;
+        let nearer = hops.get(&node).and_then(|away| away.checked_sub(1));
+        let joints = self.joints[node].iter().copied();
+        joints.filter(move |[_, peer]| {
+            nearer.is_some() && hops.get(&peer.node).copied() == nearer && passes(peer.node)
+        })
+    }
+
+    /// Where the shortest ways that begin with some joints come in at their end.
+    fn entries(
+        &self,
+        mut joints: Vec<Joint>,
+        to: usize,
+        hops: &BTreeMap<usize, u32>,
+    ) -> BTreeSet<InterfaceRef> {
+        // All of them are equally far from the end.
+        while joints.first().is_some_and(|[_, peer]| peer.node != to) {
+            let nodes: BTreeSet<usize> = joints.iter().map(|[_, peer]| peer.node).collect();
+            joints = nodes.into_iter().flat_map(|node| self.onward(node, to, hops)).collect();
+        }
+        joints.into_iter().map(|[_, peer]| peer).collect()
+    }
+}
