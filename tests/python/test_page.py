@@ -151,6 +151,13 @@ def test_calls_pages_sockets_and_the_air_are_there_if_they_were_measured(tmp_pat
     assert "Calls" in titles
 
 
+@pytest.fixture
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pictures, which take seconds."""
+    monkeypatch.setattr(extras, "there", lambda _: False)
+
+
+@pytest.mark.usefixtures("plain")
 def test_names_are_texts_and_no_elements(kept: Path, tmp_path: Path) -> None:
     odd = tmp_path / "<b>bold & odd"
     shutil.copytree(kept, odd)
@@ -159,15 +166,14 @@ def test_names_are_texts_and_no_elements(kept: Path, tmp_path: Path) -> None:
     assert "<b>bold & odd" in found.text
 
 
-def test_without_matplotlib_a_page_says_that_it_has_no_pictures(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(extras, "there", lambda _: False)
+@pytest.mark.usefixtures("plain")
+def test_without_matplotlib_a_page_says_that_it_has_no_pictures(kept: Path, tmp_path: Path) -> None:
     page = made(kept, tmp_path / "plain.html")
     assert "<svg" not in page
     assert "No pictures: matplotlib is not installed." in Reader(page).text
 
 
+@pytest.mark.usefixtures("plain")
 def test_a_page_has_the_name_of_its_folder(
     kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
