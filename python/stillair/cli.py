@@ -422,3 +422,17 @@ def plot(
     loaded = [Titled(title, Result.load(path)) for title, path in zip(titles, results, strict=True)]
     plots.draw(name, loaded, target, part)
     print(target)
+
+
+@app.command("report")
+def report_(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A folder that 'stillair run -o' wrote.")],
+    target: Annotated[
+        Path | None,
+        typer.Option("-o", metavar="FILE", parser=_path, help="File to write.", show_default="RESULT's name, .html"),
+    ] = None,
+) -> None:
+    """Write a result as one page that works offline: tables, pictures, the scenario."""
+    from stillair import page  # noqa: PLC0415 - not needed for other commands
+
+    print(page.write(result, target))

@@ -76,16 +76,12 @@ def points(folder: Path) -> list[str]:
 
 
 def _check(target: Path | None, kind: str) -> None:
-    """Refuses what cannot be written, and a name of another kind: more likely a slip that costs a file than meant."""
+    """Refuses what cannot be written, and a name of another kind."""
     if kind not in ("csv", "parquet") and (target is None or target.is_dir()):
         output.prepare(target or Path())
         return
-    if target is None:
-        return
-    output.check(target)
-    # A device or a link has the name that it has.
-    if not target.name.lower().endswith(_SUFFIX[kind]) and not output.in_place(target):
-        raise InputError(f"{target}: the name of a file for --{kind} has to end in {_SUFFIX[kind]}")
+    if target is not None:
+        output.check_kind(target, _SUFFIX[kind], f"a file for --{kind}")
 
 
 def _qlogs(folder: Path, result: Result, target: Path | None, numbers: list[int]) -> list[Path]:

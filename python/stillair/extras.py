@@ -1,9 +1,15 @@
 """Packages that only some commands need."""
 
 import importlib
+from importlib.util import find_spec
 from typing import Any
 
 from stillair._native import InputError
+
+
+def there(module: str) -> bool:
+    """Whether a package is installed."""
+    return find_spec(module) is not None
 
 
 def need(module: str, extra: str) -> Any:  # noqa: ANN401 - modules without types of their own

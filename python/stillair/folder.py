@@ -5,7 +5,7 @@
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,6 +27,12 @@ _HEAD = shape.record(
 
 _STATION = dict.fromkeys(("goodput_mbps", "airtime_share", "mean_aggregate"), shape.maybe(shape.number))
 
+_OF_EACH = shape.table(shape.record({}, {"traces": shape.unread}, rest=shape.single))
+"""What is known of each flow, call or discipline, by name."""
+
+_MEANS = dict.fromkeys(("goodput_total_mbps", "jain_airtime"), shape.maybe(shape.number))
+_TABLES = dict.fromkeys(("flows", "pings", "voip", "web", "qdiscs"), _OF_EACH)
+
 _SUMMARY = shape.record(
     {
         "run": shape.whole(most=2**32 - 1),
@@ -35,7 +41,13 @@ _SUMMARY = shape.record(
         "stations": shape.table(shape.record(_STATION, rest=shape.maybe(shape.number))),
         "drops": shape.each(shape.record({"place": shape.text, "reason": shape.text, "packets": shape.whole()})),
     },
-    {**sampled.SHAPES, "quic": qlog.SHAPE},
+    {
+        **sampled.SHAPES,
+        **_MEANS,
+        **_TABLES,
+        "air": shape.table(shape.table(shape.maybe(shape.number))),
+        "quic": shape.both(_OF_EACH, qlog.SHAPE),
+    },
 )
 
 _RESULT = shape.record({"runs": shape.each(_SUMMARY, least=1)}, rest=shape.unread)
@@ -120,6 +132,17 @@ def recognise(path: Path) -> None:
         raise InputError(f"{error}: it is in the way, and no result of Stillair; give another folder with -o") from None
 
 
+def scenario(path: Path) -> str:
+    """The text of the scenario of a result folder."""
+    file = path / "scenario.toml"
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: byte {error.start} is not UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+
+
 def overrides(path: Path) -> list[tuple[str, str]]:
     """The overrides that the scenario of a result folder was run with."""
     file = path / "overrides.json"
@@ -128,7 +151,7 @@ def overrides(path: Path) -> list[tuple[str, str]]:
     return [(key, value) for key, value in found]
 
 
-def measured(path: Path, name: str, run: dict[str, Any], nodes: Collection[str] | None = None) -> Measured:
+def measured(path: Path, name: str, run: Mapping[str, Any], nodes: Collection[str] | None = None) -> Measured:
     """A run of a result folder with its series; an `InputError` if a flow begins at none of `nodes`, where given."""
     file = path / "runs" / f"run-{run['run']}.json"
     data = _read(file)

@@ -35,6 +35,14 @@ def check(path: Path) -> None:
         raise InputError(f"{path}: cannot be written: {error.strerror}; give another file with -o") from None
 
 
+def check_kind(path: Path, suffix: str, what: str) -> None:
+    """Proves that a file can be written, and refuses a name of another kind: more likely a slip that costs a file."""
+    check(path)
+    # A device or a link has the name that it has.
+    if not path.name.lower().endswith(suffix) and not in_place(path):
+        raise InputError(f"{path}: the name of {what} has to end in {suffix}")
+
+
 def refuse_others(folder: Path, names: Iterable[str], whose: str) -> None:
     """An `InputError` if a folder has files of these names, which are none of ours and would be written over."""
     for name in names:

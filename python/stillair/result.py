@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars
 
 # A run as the engine reports it. The keys are the contract of `stillair run --json`; keys may be added.
-Run = dict[str, Any]
+Run = Mapping[str, Any]
 
 NO_SERIES = "the result has no series: run the scenario with series=True, or with -o and load the folder"
 
@@ -44,7 +44,7 @@ class Result:
             raise InputError("runs: found none, expected at least one")
         self.version: str = data["version"]
         self.scenario: str = data["scenario"]
-        self.runs: list[Run] = [{key: run[key] for key in run if key != "series"} for run in data["runs"]]
+        self.runs: list[Run] = [_without_series(run) for run in data["runs"]]
         self.resolved = resolved
         """The resolved scenario as JSON, if the result has series."""
         self.folder = folder
@@ -137,6 +137,11 @@ class Result:
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as text. Values that JSON cannot hold are an error, not a surprise for the reader."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _without_series(run: Run) -> Run:
+    # As it is if it has none: it may be of a kind that reads itself when asked.
+    return {key: run[key] for key in run if key != "series"} if "series" in run else run
 
 
 def _series(folder: Path, scenario: str, nodes: frozenset[str], run: Run) -> Series:

@@ -52,12 +52,41 @@ class Scenario:
         `series` each run keeps what happened step by step; if `keep` is given, it gets each run as JSON as it finishes,
         and the result has the summaries only. A number beyond its bounds is an `InputError`, as is a wrong scenario.
         """
-        check_runs(runs, seed, jobs, first_run)
+        # Read twice, and it may be an iterator.
         overrides = pairs(overrides)
-        text = _native.run(
+        text = self._run(runs, seed, jobs, overrides, first_run, progress, series, keep)
+        return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
+
+    def run_each(
+        self,
+        keep: Callable[[str], object],
+        runs: int = 1,
+        seed: int | None = None,
+        jobs: int | None = None,
+        overrides: Overrides = (),
+        first_run: int = 0,
+        progress: Callable[[int], object] | None = None,
+        series: bool = False,
+    ) -> None:
+        """The same for who has no use for a result of all runs: `keep` gets each as JSON as it finishes."""
+        self._run(runs, seed, jobs, overrides, first_run, progress, series, keep)
+
+    def _run(
+        self,
+        runs: int,
+        seed: int | None,
+        jobs: int | None,
+        overrides: Overrides,
+        first_run: int,
+        progress: Callable[[int], object] | None,
+        series: bool,
+        keep: Callable[[str], object] | None,
+    ) -> str:
+        check_runs(runs, seed, jobs, first_run)
+        return _native.run(
             self.text,
             self.file,
-            overrides,
+            pairs(overrides),
             seed,
             runs,
             first_run,
@@ -66,7 +95,6 @@ class Scenario:
             series=series,
             keep=keep,
         )
-        return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
 
     def resolve(self, overrides: Overrides = ()) -> str:
         """The scenario with `like`, defaults and overrides put in, as JSON."""

@@ -109,6 +109,13 @@ def anything(value: object) -> None:
         number(value)
 
 
+def single(value: object) -> None:
+    """Anything but an object: what is averaged over runs, and told by its key."""
+    if isinstance(value, dict):
+        raise Misfit(kind(value), "a value")
+    anything(value)
+
+
 def maybe(shape: Shape) -> Shape:
     """That, or null."""
 

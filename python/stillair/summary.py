@@ -1,10 +1,13 @@
 """The summary at the terminal: text first."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from stillair.result import Result
 from stillair.table import table
+
+Columns = Sequence[tuple[str, str, float, int]]
+"""Keys of the report with their headings, what they are multiplied by, and decimals."""
 
 _STATIONS = (
     ("goodput_mbps", "goodput Mbit/s", 1, 2),
@@ -19,12 +22,29 @@ _STATIONS = (
 NOT_MEASURED = "-"
 
 
+class Table(NamedTuple):
+    """What was measured of things of one kind, a row each."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
 def summary(result: Result) -> str:
     """What a person wants to know about the runs."""
     over = result.over_runs()
-    traffic = [_flows(over), _pings(over), _calls(over), _pages(over), _transfers(over)]
-    parts = [_head(result), _stations(over), _totals(over), *traffic, _drops(over), _air(over)]
+    dropped = _text(drops(over)) or NO_DROPS
+    parts = [head(result), _text(stations(over)), totals(over), *map(_text, traffic(over)), dropped, _air(over)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def traffic(over: Mapping[str, Any]) -> list[Table]:
+    """What carries data, by kind; tables without a row among them."""
+    return [_flows(over), _pings(over), _calls(over), _pages(over), _transfers(over)]
+
+
+def _text(of: Table) -> str:
+    return table(of.header, of.rows) if of.rows else ""
 
 
 def figure(value: Mapping[str, float] | None, scale: float = 1, digits: int = 2) -> str:
@@ -36,7 +56,8 @@ def figure(value: Mapping[str, float] | None, scale: float = 1, digits: int = 2)
     return mean if value["high"] == value["low"] else f"{mean} ±{half:.{digits}f}"
 
 
-def _head(result: Result) -> str:
+def head(result: Result) -> str:
+    """What was run, and how often."""
     runs = len(result.runs)
     seeds = sorted({run["seed"] for run in result.runs})
     if runs == 1:
@@ -47,22 +68,25 @@ def _head(result: Result) -> str:
     )
 
 
-def _stations(over: Mapping[str, Any]) -> str:
-    stations = (over.get("stations") or {}).items()
+def stations(over: Mapping[str, Any]) -> Table:
+    """The stations, with the columns that some of them have."""
+    found = (over.get("stations") or {}).items()
     # What no station has, such as UDP pings in most scenarios, takes no column.
     columns = [
         column
         for column in _STATIONS
-        if not column[0].startswith("udp_") or any(station.get(column[0]) for _, station in stations)
+        if not column[0].startswith("udp_") or any(station.get(column[0]) for _, station in found)
     ]
-    rows = [
-        [name, *(figure(station.get(key), scale, digits) for key, _, scale, digits in columns)]
-        for name, station in stations
-    ]
-    return table(["station", *(heading for _, heading, _, _ in columns)], rows) if rows else ""
+    return _table("Stations", "station", columns, found)
 
 
-def _totals(over: Mapping[str, Any]) -> str:
+def _table(title: str, what: str, columns: Columns, found: Iterable[tuple[str, Mapping[str, Any]]]) -> Table:
+    rows = [[name, *(figure(of.get(key), scale, digits) for key, _, scale, digits in columns)] for name, of in found]
+    return Table(title, [what, *(heading for _, heading, _, _ in columns)], rows)
+
+
+def totals(over: Mapping[str, Any]) -> str:
+    """What all stations have together."""
     goodput = f"total goodput {figure(over.get('goodput_total_mbps'))} Mbit/s"
     jain = over.get("jain_airtime")
     return goodput if jain is None else f"{goodput}, Jain's index of the airtime {figure(jain, digits=3)}"
@@ -77,23 +101,17 @@ _FLOWS = (
 _PINGS = (("median_ms", "median ms", 1, 1), ("p95_ms", "p95 ms", 1, 1), ("replies", "replies", 1, 0))
 
 
-def _flows(over: Mapping[str, Any]) -> str:
+def _flows(over: Mapping[str, Any]) -> Table:
     """The TCP flows, unless there is no more than one for each station, whose row has said it."""
-    flows = (over.get("flows") or {}).items()
-    if len(flows) <= len(over.get("stations") or {}):
-        return ""
-    rows = [[name, *(figure(flow.get(key), scale, digits) for key, _, scale, digits in _FLOWS)] for name, flow in flows]
-    return table(["TCP", *(heading for _, heading, _, _ in _FLOWS)], rows)
+    flows = over.get("flows") or {}
+    shown = flows if len(flows) > len(over.get("stations") or {}) else {}
+    return _table("TCP", "TCP", _FLOWS, shown.items())
 
 
-def _pings(over: Mapping[str, Any]) -> str:
+def _pings(over: Mapping[str, Any]) -> Table:
     """The pings that have no row of a station."""
     pings = {} if over.get("stations") else over.get("pings") or {}
-    rows = [
-        [name, *(figure(ping.get(key), scale, digits) for key, _, scale, digits in _PINGS)]
-        for name, ping in pings.items()
-    ]
-    return table(["ping", *(heading for _, heading, _, _ in _PINGS)], rows) if rows else ""
+    return _table("Pings", "ping", _PINGS, pings.items())
 
 
 _CALLS = (
@@ -105,10 +123,8 @@ _CALLS = (
 )
 
 
-def _calls(over: Mapping[str, Any]) -> str:
-    calls = (over.get("voip") or {}).items()
-    rows = [[name, *(figure(call.get(key), scale, digits) for key, _, scale, digits in _CALLS)] for name, call in calls]
-    return table(["call", *(heading for _, heading, _, _ in _CALLS)], rows) if rows else ""
+def _calls(over: Mapping[str, Any]) -> Table:
+    return _table("Calls", "call", _CALLS, (over.get("voip") or {}).items())
 
 
 _TRANSFERS = (
@@ -121,12 +137,8 @@ _TRANSFERS = (
 )
 
 
-def _transfers(over: Mapping[str, Any]) -> str:
-    flows = (over.get("quic") or {}).items()
-    rows = [
-        [name, *(figure(flow.get(key), scale, digits) for key, _, scale, digits in _TRANSFERS)] for name, flow in flows
-    ]
-    return table(["QUIC", *(heading for _, heading, _, _ in _TRANSFERS)], rows) if rows else ""
+def _transfers(over: Mapping[str, Any]) -> Table:
+    return _table("QUIC", "QUIC", _TRANSFERS, (over.get("quic") or {}).items())
 
 
 _PAGES = (
@@ -138,28 +150,30 @@ _PAGES = (
 )
 
 
-def _pages(over: Mapping[str, Any]) -> str:
-    pages = (over.get("web") or {}).items()
-    rows = [[name, *(figure(page.get(key), scale, digits) for key, _, scale, digits in _PAGES)] for name, page in pages]
-    return table(["page", *(heading for _, heading, _, _ in _PAGES)], rows) if rows else ""
+def _pages(over: Mapping[str, Any]) -> Table:
+    return _table("Web pages", "page", _PAGES, (over.get("web") or {}).items())
 
 
-def _drops(over: Mapping[str, Any]) -> str:
-    drops = over["drops"]
-    if not drops:
-        return "no drops"
-    rows = [[drop["place"], drop["reason"], figure(drop["packets"], digits=0)] for drop in drops]
-    return table(["dropped at", "reason", "packets"], rows)
+NO_DROPS = "no drops"
+
+
+def drops(over: Mapping[str, Any]) -> Table:
+    """Packets dropped, by place and reason."""
+    rows = [[drop["place"], drop["reason"], figure(drop["packets"], digits=0)] for drop in over["drops"]]
+    return Table("Drops", ["dropped at", "reason", "packets"], rows)
+
+
+def air(over: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+    """What the time of each channel was used for, in per cent; no channel without any."""
+    channels = (over.get("air") or {}).items()
+    return {name: uses for name, accounts in channels if (uses := _uses(accounts))}
+
+
+def _uses(accounts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    means = [(use.removesuffix("_us"), value["mean"]) for use, value in accounts.items() if value is not None]
+    whole = sum(us for _, us in means)
+    return [(use, f"{100 * us / whole:.1f} %") for use, us in means] if whole > 0 else []
 
 
 def _air(over: Mapping[str, Any]) -> str:
-    channels = (over.get("air") or {}).items()
-    return "\n".join(line for name, uses in channels if (line := _channel(name, uses)))
-
-
-def _channel(name: str, uses: Mapping[str, Any]) -> str:
-    accounts = [(use.removesuffix("_us"), value["mean"]) for use, value in uses.items() if value is not None]
-    whole = sum(us for _, us in accounts)
-    if whole <= 0:
-        return ""
-    return f"air of {name}: " + ", ".join(f"{use} {100 * us / whole:.1f} %" for use, us in accounts)
+    return "\n".join(f"air of {name}: " + ", ".join(map(" ".join, uses)) for name, uses in air(over).items())

@@ -1,14 +1,18 @@
 """Running a campaign: each of its cells as often as asked, with the same seeds."""
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from stillair import bundled
-from stillair._native import InputError
+from stillair._native import InputError, __version__
+from stillair.papers.packed import PackedRun
 from stillair.papers.plan import Campaign
-from stillair.result import Result
+from stillair.result import Result, Run
+from stillair.scenario import Scenario
+from stillair.series import Series
 
 
 @dataclass(frozen=True)
@@ -51,10 +55,34 @@ def run(
     for number, cell in enumerate(campaign.cells):
         heard = _counter(progress, number * runs) if progress else None
         overrides = [*cell.overrides.items(), *extra]
-        results[cell.name] = scenario.run(
-            runs=runs, jobs=jobs, overrides=overrides, progress=heard, series=campaign.series
-        )
+        results[cell.name] = _cell(scenario, runs, jobs, overrides, heard, campaign.series)
     return Outcome(scenario.text, results)
+
+
+def _cell(
+    scenario: Scenario,
+    runs: int,
+    jobs: int | None,
+    overrides: Sequence[tuple[str, str]],
+    progress: Callable[[int], object] | None,
+    series: bool,
+) -> Result:
+    """The runs of one cell, each packed as soon as it has finished."""
+    kept: dict[int, PackedRun] = {}
+
+    def keep(text: str) -> None:
+        run = PackedRun(text)
+        kept[run["run"]] = run
+
+    scenario.run_each(keep, runs, jobs=jobs, overrides=overrides, progress=progress, series=series)
+    name = json.loads(scenario.resolve(overrides))["name"]
+    # Several at once finish in any order.
+    head = {"version": __version__, "scenario": name, "runs": [kept[number] for number in sorted(kept)]}
+
+    def load(run: Run) -> Series:
+        return kept[run["run"]].series()
+
+    return Result(head, load=load if series else None)
 
 
 def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], object]:

@@ -3,8 +3,8 @@
 import base64
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import resources
 
+from stillair import markup
 from stillair.papers import judge, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.claims import Experiment, Paper, papers
@@ -30,21 +30,17 @@ _RULE = (
 def page(report: Report, pictures: Mapping[str, bytes]) -> str:
     """The page. `pictures` are SVG files by the name of their experiment."""
     rows = report.rows()
-    style = (resources.files("stillair.papers") / "page.css").read_text(encoding="utf-8")
     known = {paper.short: paper for paper in papers()}
     # What was run comes first; the rest in the order of their names.
     shorts = sorted(report.papers(), key=lambda short: not any(map(report.drawn, report.of_paper(short).entries)))
     sections = [_paper(known[short], report.of_paper(short), pictures) for short in shorts]
     counted = f"{len(rows)} claims of {len(sections)} paper{'s' if len(sections) != 1 else ''}"
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Stillair: the papers, judged</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        "<header>\n<h1>The papers, judged</h1>\n"
+    header = (
+        "<h1>The papers, judged</h1>\n"
         f'<p class="lead">{counted}, run in virtual time.</p>\n'
-        f"{_totals(rows)}{_changed(report)}\n<p>{escape(_RULE)}</p>\n{_contents(report, shorts)}\n</header>\n"
-        f"<main>\n{''.join(sections)}</main>\n<footer>{_lines(report.head())}</footer>\n</body>\n</html>\n"
+        f"{_totals(rows)}{_changed(report)}\n<p>{escape(_RULE)}</p>\n{_contents(report, shorts)}\n"
     )
+    return markup.document("Stillair: the papers, judged", header, "".join(sections), markup.lines(report.head()))
 
 
 def _changed(report: Report) -> str:
@@ -82,10 +78,7 @@ def _contents(report: Report, shorts: Sequence[str]) -> str:
             f'<tr><td><a href="#{escape(short)}">{escape(titles[short])}</a></td>'
             f"<td>{len(rows)}</td><td>{_counts(rows)}</td></tr>\n"
         )
-    return (
-        '<div class="card scroll"><table class="figures"><thead><tr><th>paper</th><th>claims</th><th>verdicts</th>'
-        f"</tr></thead><tbody>\n{''.join(lines)}</tbody></table></div>"
-    )
+    return f'<div class="card">{markup.grid(("paper", "claims", "verdicts"), lines, "figures")}</div>'
 
 
 def _counts(rows: Sequence[Row]) -> str:
@@ -140,20 +133,15 @@ def _artefact(entry: Entry, report: Report, pictures: Mapping[str, bytes]) -> st
         return f"<pre>{text}</pre>\n"
     data = base64.b64encode(picture).decode()
     alt = escape(f"{entry.experiment.artefact}, as measured; the numbers are in the text below")
-    return (
-        f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">\n'
-        f"<details><summary>as text</summary>\n<pre>{text}</pre></details>\n"
+    return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">\n' + markup.details(
+        "as text", f"<pre>{text}</pre>\n"
     )
 
 
 def _claims(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    lines = "".join(_claim(row) for row in rows)
-    return (
-        '<div class="scroll"><table class="figures"><thead><tr><th>verdict</th><th>claim</th><th>stated</th>'
-        f"<th>measured</th><th>bar</th></tr></thead><tbody>\n{lines}</tbody></table></div>\n"
-    )
+    return markup.grid(("verdict", "claim", "stated", "measured", "bar"), map(_claim, rows), "figures") + "\n"
 
 
 def _claim(row: Row) -> str:
@@ -179,8 +167,8 @@ def _settings(entry: Entry, report: Report) -> str:
                 cell.name: _pairs(list(cell.overrides.items())) or "as it stands" for cell in campaign.cells
             })  # fmt: skip
             parts.append(f"<p><b>Cells</b> of the scenario <code>{escape(campaign.scenario)}</code></p>{cells}")
-            parts.append(f"<details><summary>the scenario</summary><pre>{escape(outcome.text)}</pre></details>\n")
-    return f"<details><summary>settings</summary>\n{''.join(parts)}</details>\n"
+            parts.append(markup.details("the scenario", f"<pre>{escape(outcome.text)}</pre>"))
+    return markup.details("settings", "".join(parts))
 
 
 def _stated(experiment: Experiment) -> str:
@@ -190,22 +178,12 @@ def _stated(experiment: Experiment) -> str:
 def _unstated(experiment: Experiment) -> str:
     if not experiment.unstated:
         return ""
-    lines = "".join(
-        f"<tr><td>{escape(open_.setting)}</td><td>{escape(open_.take)}</td><td>{escape(open_.why)}</td></tr>\n"
-        for open_ in experiment.unstated
-    )
-    return (
-        "<p><b>Left open by the paper</b></p>\n"
-        '<div class="scroll"><table><thead><tr><th>setting</th><th>taken</th><th>why</th></tr></thead>'
-        f"<tbody>\n{lines}</tbody></table></div>\n"
-    )
+    rows = (markup.row([open_.setting, open_.take, open_.why]) for open_ in experiment.unstated)
+    return f"<p><b>Left open by the paper</b></p>\n{markup.grid(('setting', 'taken', 'why'), rows)}\n"
 
 
-def _list(pairs: Mapping[str, object]) -> str:
-    lines = "".join(
-        f"<tr><td>{escape(key)}</td><td>{escape(_value(value))}</td></tr>\n" for key, value in pairs.items() if value
-    )
-    return f'<div class="scroll"><table><tbody>\n{lines}</tbody></table></div>\n'
+def _list(values: Mapping[str, object]) -> str:
+    return markup.pairs({key: _value(value) for key, value in values.items() if value}) + "\n"
 
 
 def _value(value: object) -> str:
@@ -218,7 +196,3 @@ def _value(value: object) -> str:
 
 def _pairs(overrides: Sequence[tuple[str, str]]) -> str:
     return ", ".join(f"{key} = {value}" for key, value in overrides)
-
-
-def _lines(text: str) -> str:
-    return "<br>\n".join(escape(line) for line in text.splitlines())

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib.util import find_spec
 from io import BytesIO
 from typing import TYPE_CHECKING
+
+from stillair import extras
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,7 @@ def save(picture: "Figure", form: str) -> bytes:
 
 def available() -> bool:
     """Whether there is something to draw with."""
-    return find_spec("matplotlib") is not None
+    return extras.there("matplotlib")
 
 
 def ink_on(colour: str) -> str:

@@ -1,12 +1,13 @@
 """Pictures of results: PNG, SVG or PDF by the name of the file."""
 
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
 from stillair import extras, output
 from stillair._native import InputError
-from stillair.plot.data import Titled
+from stillair.plot.data import Titled, UndrawnError
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -57,6 +58,11 @@ def draw(name: str, results: Sequence[Titled], path: Path, window: tuple[int, in
     """Draws one plot of one or several results, or of a window in ns; equal results make equal SVG files."""
     check(name, path)
     output.check(path)
+    output.write_bytes(path.parent, {path.name: picture(name, results, path.suffix.lower()[1:], window)})
+
+
+def picture(name: str, results: Sequence[Titled], kind: str, window: tuple[int, int] | None = None) -> bytes:
+    """One plot as a file of this kind; an `UndrawnError` if the results have nothing for it."""
     extras.need("matplotlib", "plot")
     from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, and slow to load
 
@@ -71,9 +77,9 @@ def draw(name: str, results: Sequence[Titled], path: Path, window: tuple[int, in
         else:
             function(figure, results)
         if not any(axes.has_data() for axes in figure.axes):
-            raise InputError(f"{name}: nothing to draw: no station or flow has measured this")
-        kind = path.suffix.lower()[1:]
+            raise UndrawnError(f"{name}: nothing to draw: no station or flow has measured this")
         # Without a date the same picture is the same file.
         dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-        with output.whole(path) as part:
-            figure.savefig(part, format=kind, metadata=dates[kind])
+        held = BytesIO()
+        figure.savefig(held, format=kind, metadata=dates[kind])
+        return held.getvalue()

@@ -2,13 +2,20 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from stillair._native import InputError
 from stillair.result import Result
 from stillair.series import Flow, Series
 
-Values = Callable[[Result, str], list[float]]
-"""Takes the values of a station out of a result."""
+T = TypeVar("T")
+
+Values = Callable[[Series, str], list[T]]
+"""Takes the values of a station out of the series of a run."""
+
+
+class UndrawnError(InputError):
+    """There is no such picture of these results, and nothing is wrong with them."""
 
 
 class Titled(NamedTuple):
@@ -34,6 +41,15 @@ def hosts(results: Iterable[Titled]) -> list[str]:
         if flow.station is None
     ]
     return list(dict.fromkeys([*stations(results), *wired]))
+
+
+def over_runs(result: Result, names: Sequence[str], values: Values[T]) -> dict[str, list[T]]:
+    """The values of each station in all runs. A run is read once: its file is long."""
+    found: dict[str, list[T]] = {name: [] for name in names}
+    for run in result.all_measured():
+        for name in names:
+            found[name] += values(run.series, name)
+    return found
 
 
 def label(results: Sequence[Titled], title: str, name: str) -> str:

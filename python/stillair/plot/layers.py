@@ -6,9 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from stillair import sampled
-from stillair._native import InputError
 from stillair.plot import data
-from stillair.plot.data import Titled
+from stillair.plot.data import Titled, UndrawnError
 from stillair.plot.style import LINES, colour
 from stillair.sampled import Occupancy
 
@@ -61,7 +60,7 @@ def sockets(figure: Figure, results: Sequence[Titled]) -> None:
     """Window, round-trip time and rates of each sender over time."""
     flows = list(dict.fromkeys(name for _, result in results for name in sampled.sockets(result.runs[0])))
     if not flows:
-        raise InputError(
+        raise UndrawnError(
             "sockets: nothing to draw: no samples of sockets were recorded; ask for them with --set record.ss='100 ms'"
         )
     figure.set_size_inches(7.0, 7.0)

@@ -10,21 +10,17 @@ from matplotlib.patches import Ellipse
 from stillair.plot import data
 from stillair.plot.data import Titled
 from stillair.plot.style import MARKERS, colour
+from stillair.series import Series
 
 
 def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
     """A point for each step after the warm-up that had a reply, the mean, and the ellipse of one sigma around it."""
     axes = figure.subplots()
     for number, (title, result) in enumerate(results):
-        for station, name in enumerate(data.hosts(results)):
-            points = [
-                (ms, mbps)
-                for run in result.all_measured()
-                for ms, mbps in list(
-                    zip(data.step_pings(run.series, name), data.goodput(run.series, name), strict=False)
-                )[run.series.first_measured() :]
-                if ms is not None
-            ]
+        names = data.hosts(results)
+        found = data.over_runs(result, names, _points)
+        for station, name in enumerate(names):
+            points = found[name]
             if not points:
                 continue
             x, y = np.array(points).T
@@ -39,6 +35,11 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
     axes.set_ylim(bottom=0)
     if axes.collections:
         axes.legend()
+
+
+def _points(series: Series, name: str) -> list[tuple[float, float]]:
+    steps = list(zip(data.step_pings(series, name), data.goodput(series, name), strict=False))
+    return [(ms, mbps) for ms, mbps in steps[series.first_measured() :] if ms is not None]
 
 
 def _ellipse(x: "np.typing.NDArray[np.float64]", y: "np.typing.NDArray[np.float64]", fill: str) -> Ellipse:

@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from stillair.plot import data
 from stillair.plot.data import Titled
 from stillair.plot.style import LINES, colour
-from stillair.result import Result
+from stillair.series import Series
 
 
 def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
@@ -17,8 +17,9 @@ def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:
     axes = figure.subplots()
     names = data.hosts(results)
     for number, (title, result) in enumerate(results):
+        found = data.over_runs(result, names, _pings)
         for station, name in enumerate(names):
-            samples = sorted(_pings(result, name))
+            samples = sorted(found[name])
             if samples:
                 parts = [(n + 1) / len(samples) for n in range(len(samples))]
                 axes.step(
@@ -56,13 +57,14 @@ def box(figure: Figure, results: Sequence[Titled]) -> None:
     right.set_ylabel("ping (ms)")
 
 
-def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values) -> None:
+def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values[float]) -> None:
     names = data.hosts(results)
+    found = [(title, data.over_runs(result, names, values)) for title, result in results]
     boxes = [
-        (data.label(results, title, name), station, found)
+        (data.label(results, title, name), station, of[name])
         for station, name in enumerate(names)
-        for title, result in results
-        if (found := values(result, name))
+        for title, of in found
+        if of[name]
     ]
     if not boxes:
         return
@@ -81,11 +83,9 @@ def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values) -> None:
     axes.tick_params(axis="x", rotation=30 if len(results) == 1 else 60)
 
 
-def _pings(result: Result, name: str) -> list[float]:
-    return [ms for run in result.all_measured() for _, ms in data.pings(run.series, name)]
+def _pings(series: Series, name: str) -> list[float]:
+    return [ms for _, ms in data.pings(series, name)]
 
 
-def _goodput(result: Result, name: str) -> list[float]:
-    return [
-        mbps for run in result.all_measured() for mbps in data.goodput(run.series, name)[run.series.first_measured() :]
-    ]
+def _goodput(series: Series, name: str) -> list[float]:
+    return data.goodput(series, name)[series.first_measured() :]

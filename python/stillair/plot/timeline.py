@@ -7,9 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from stillair import exchanges
-from stillair._native import InputError
 from stillair.exchanges import Exchange, Exchanges
-from stillair.plot.data import Titled
+from stillair.plot.data import Titled, UndrawnError
 from stillair.plot.style import colour
 
 # More boxes than this no picture can show.
@@ -47,7 +46,7 @@ def airtime_timeline(figure: Figure, results: Sequence[Titled], window: tuple[in
 def _within(run: exchanges.Run, window: tuple[int, int] | None) -> Exchanges:
     found = exchanges.of_run(run)
     if found is None:
-        raise InputError(
+        raise UndrawnError(
             "airtime-timeline: nothing to draw: no exchange was recorded; ask for them with"
             " --set record.air='10 s..10.1 s'"
         )
@@ -55,11 +54,11 @@ def _within(run: exchanges.Run, window: tuple[int, int] | None) -> Exchanges:
     kept = [e for e in found.all if e.end_ns > begin and e.start_ns < end]
     if not kept:
         asked, there = (f"{a / 1e9:g} s..{b / 1e9:g} s" for a, b in ((begin, end), (found.from_ns, found.until_ns)))
-        raise InputError(
+        raise UndrawnError(
             f"airtime-timeline: nothing to draw: no exchange was recorded in {asked}; recorded is what began in {there}"
         )
     if len(kept) > _MOST:
-        raise InputError(
+        raise UndrawnError(
             f"airtime-timeline: {len(kept)} exchanges in {(end - begin) / 1e6:g} ms, {_MOST} at most can be drawn;"
             " choose a shorter --window"
         )
