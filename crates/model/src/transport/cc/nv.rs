@@ -103,7 +103,7 @@ pub struct Nv {
 /// What the window should do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
-    /// There are too few samples.
+    /// There are too few samples, or the window is neither too large nor small enough to grow.
     Wait,
     /// Done: the next samples count anew.
     Decided,
@@ -194,6 +194,9 @@ impl Nv {
                 self.growth += 1;
                 self.no_congestion = 0;
             }
+        } else {
+            // In between nothing begins anew: the next sample is looked at with those before it.
+            return Verdict::Wait;
         }
         Verdict::Decided
     }
@@ -302,9 +305,9 @@ mod tests {
         let table = [
             (58, inf, 1, 20, 58, inf, true, true),
             (58, inf, 1, 19, 58, inf, false, false),
-            // In between nothing changes.
-            (59, inf, 1, 0, 59, inf, false, true),
-            (60, inf, 1, 0, 60, inf, false, true),
+            // In between nothing changes, and nothing begins anew.
+            (59, inf, 1, 0, 59, inf, false, false),
+            (60, inf, 1, 0, 60, inf, false, false),
             // Slow start ends.
             (100, inf, 1, 200, 100, inf, false, false),
             (100, inf, 2, 29, 100, inf, false, false),
