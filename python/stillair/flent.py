@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import flent_apps, flent_test, output
+from stillair import flent_apps, flent_sockets, flent_test, output
 from stillair._native import InputError, __version__
 from stillair.series import Flow, Series
 from stillair.statistics import jain
@@ -90,6 +90,7 @@ def to_dict(measured: Measured, resolved: str, title: str | None = None, begun: 
         _pings(test, series, t0, results, raw, meta)
     else:
         _by_name(series, t0, results, raw, meta)
+    flent_sockets.add(measured.summary, series, t0, results, raw, meta)
     parameters |= flent_apps.calls(series, t0, results, raw, meta) | flent_apps.pages(series, t0, results, raw, meta)
     stations = _wifi(series, scenario, t0, results, raw)
     _qdiscs(series, scenario, results)

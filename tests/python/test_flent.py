@@ -281,3 +281,34 @@ def test_streams_are_flents_parameter(tmp_path: Path) -> None:
     assert results["TCP upload sum"][30] == pytest.approx(sum(parts))
     run_flent("-p", "totals", "-i", path, "-o", tmp_path / "x.png")
     assert is_drawn(tmp_path / "x.png")
+
+
+def test_flent_draws_the_samples_of_sockets(tmp_path: Path) -> None:
+    result, path = one_ms(tmp_path, "rrul", **{"record.ss": "50 ms"})
+    data = content(path)
+    flow = next(flow for flow in result.measured(0).series.flows if flow.flent == "TCP upload BE")
+    columns = result.runs[0]["sockets"][flow.name]
+    held = [n for n, state in enumerate(columns["state"]) if state in ("SYN-SENT", "ESTAB")]
+    assert len(columns["state"]) - 5 > len(held) > 70
+    items = [item for item in data["raw_values"]["TCP upload BE"] if "tcp_cwnd" in item]
+    t0 = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
+    wanted = [(round(t0 + columns["t_s"][n], 6), columns["cwnd"][n], columns["srtt_ms"][n]) for n in held]
+    assert [(round(item["t"], 6), item["tcp_cwnd"], item.get("tcp_rtt")) for item in items] == wanted
+    # Throughput is there as without samples, and all in order of time.
+    times = [item["t"] for item in data["raw_values"]["TCP upload BE"]]
+    assert times == sorted(times)
+    assert sum("val" in item for item in data["raw_values"]["TCP upload BE"]) > 15
+    # A step of 0.2 s has four samples.
+    step = [item["tcp_cwnd"] for item in items if 6.0 < round(item["t"] - t0, 6) <= 6.2]
+    assert data["results"]["TCP upload BE::tcp_cwnd"][30] == pytest.approx(sum(step) / 4)
+    # A socket that has no pacing rate yet is none that paces at the largest number.
+    rates = [item["tcp_pacing_rate"] for items in data["raw_values"].values() for item in items if len(item) > 4]
+    assert max(rates) < 10_000
+    (tmp_path / "bare").mkdir()
+    _, bare = one_ms(tmp_path / "bare", "rrul")
+    for plot in ("tcp_cwnd", "tcp_rtt", "tcp_pacing"):
+        pictures = []
+        for given in (path, bare):
+            run_flent("-p", plot, "-i", given, "-o", tmp_path / "x.png")
+            pictures.append(matplotlib.image.imread(tmp_path / "x.png"))
+        assert (pictures[0] != pictures[1]).any(axis=-1).sum() > 2000, plot
