@@ -283,6 +283,71 @@ def test_streams_are_flents_parameter(tmp_path: Path) -> None:
     assert is_drawn(tmp_path / "x.png")
 
 
+STREAMS = """
+name = "streams"
+duration = "14 s"
+link.lan = { rate = "50 Mbit/s", delay = "5 ms" }
+node.server.profile = "linux-6.1"
+node.server.interface.eth0 = { link = "lan", address = "10.0.0.1" }
+node.client.profile = "linux-4.4"
+node.client.interface.eth0 = { link = "lan", address = "10.0.0.2" }
+"""
+
+
+def streams(*flows: str) -> Result:
+    """A run of flows between two hosts."""
+    return Scenario(STREAMS + "\n".join(f"[[flow]]\n{flow}" for flow in flows)).run(series=True)
+
+
+UPLOAD = 'kind = "tcp"\nfrom = "client"\nto = "server"'
+PING = 'kind = "ping"\nfrom = "server"\nto = "client"\ninterval = "0.2 s"'
+
+
+@pytest.mark.parametrize("pinged", [True, False])
+def test_streams_between_two_hosts_are_flents_tcp_nup(pinged: bool, tmp_path: Path) -> None:
+    result = streams(UPLOAD, UPLOAD, *[PING] * pinged, UPLOAD)
+    path = tmp_path / "x.flent.gz"
+    result.save(path)
+    data = content(path)
+    metadata = data["metadata"]
+    assert (metadata["NAME"], metadata["TEST_PARAMETERS"]["upload_streams"]) == ("tcp_nup", "3")
+    assert (metadata["LOCAL_HOST"], metadata["HOST"], metadata["LENGTH"]) == ("client", "server", 4.0)
+    names = {f"TCP upload::{n}" for n in (1, 2, 3)} | {f"TCP upload {what}" for what in ("avg", "sum", "fairness")}
+    assert set(data["results"]) == names | ({"Ping (ms) ICMP"} if pinged else set())
+    measured = result.measured(0).series
+    tcp = [flow for flow in measured.flows if flow.kind == "tcp"]
+    for number, flow in enumerate(tcp, 1):
+        assert data["results"][f"TCP upload::{number}"] == measured.mbps(flow)
+    for plot in ("totals", "upload", "box_totals", *(["ping_cdf"] if pinged else [])):
+        run_flent("-p", plot, "-i", path, "-o", tmp_path / "x.png")
+        assert is_drawn(tmp_path / "x.png"), plot
+
+
+def test_what_comes_to_a_station_is_tcp_ndown(tmp_path: Path) -> None:
+    to = {"flow.0.to": '["slow"]', "flow.1.to": '["slow"]', "flow.0.start": "0 s", "duration": "14 s", "warm_up": "0 s"}
+    bundled.scenario("anomaly-tcp").run(overrides=to, series=True).save(tmp_path / "x.flent.gz")
+    data = content(tmp_path / "x.flent.gz")
+    metadata = data["metadata"]
+    assert (metadata["NAME"], metadata["TEST_PARAMETERS"]["download_streams"]) == ("tcp_ndown", "1")
+    assert (metadata["LOCAL_HOST"], metadata["HOST"]) == ("slow", "server")
+    assert {"TCP download::1", "TCP download sum", "Ping (ms) ICMP"} <= set(data["results"])
+    run_flent("-p", "totals", "-i", tmp_path / "x.flent.gz", "-o", tmp_path / "x.png")
+    assert is_drawn(tmp_path / "x.png")
+
+
+@pytest.mark.parametrize(
+    ("flows", "name"),
+    [
+        ([UPLOAD, UPLOAD.replace("client", "x").replace("server", "client").replace("x", "server"), PING],
+         "rtt_fair_var_up"),
+        ([UPLOAD, PING, PING.replace("0.2", "0.5")], "rtt_fair_var_up"),
+        ([UPLOAD, 'kind = "udp"\nfrom = "client"\nto = "server"\nrate = "1 Mbit/s"'], "rtt_fair_var_up"),
+    ],
+)  # fmt: skip
+def test_more_than_streams_of_one_way_is_no_tcp_nup(flows: list[str], name: str) -> None:
+    assert flent.test_name(streams(*flows).measured(0)) == name
+
+
 def test_flent_draws_the_samples_of_sockets(tmp_path: Path) -> None:
     result, path = one_ms(tmp_path, "rrul", **{"record.ss": "50 ms"})
     data = content(path)
