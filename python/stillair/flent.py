@@ -13,7 +13,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import flent_apps, flent_sockets, flent_test, output
+from stillair import flent_apps, flent_host, flent_sockets, flent_test, output
 from stillair._native import InputError, __version__
 from stillair.flent_streams import is_upload, streams
 from stillair.series import Flow, Series
@@ -347,8 +347,6 @@ def _metadata(
     senders = [flow.sender for flow in series.flows if flow.sender != flow.station]
     local = senders[0] if senders else series.flows[0].sender
     title = measured.scenario if title is None else title
-    profile = next(node["profile"] for node in scenario["nodes"] if node["name"] == local)
-    kernel, _, release = profile["name"].partition("-")
     begin = _iso(begun)
     length, parameters = total - 2 * _DELAY if total > 2 * _DELAY else total, {}
     if series.test is not None:
@@ -377,11 +375,10 @@ def _metadata(
         "FLENT_VERSION": f"Stillair {__version__}",
         "IP_VERSION": 4,
         "TEST_PARAMETERS": parameters,
-        "KERNEL_NAME": kernel.capitalize(),
-        "KERNEL_RELEASE": release,
-        "SYSCTLS": {"net.core.wmem_default": profile["net.core.wmem_default"]},
-        "EGRESS_INFO": _egress(scenario, local),
-        "MODULE_VERSIONS": {},
+        **flent_host.metadata(scenario, local),
+        "REMOTE_METADATA": {
+            name: {"LOCAL_HOST": name} | flent_host.metadata(scenario, name) for name in hosts if name != local
+        },
         "STILLAIR": {
             "version": __version__,
             "scenario": scenario,
@@ -396,12 +393,6 @@ def _metadata(
 def _note(scenario: Mapping[str, Any]) -> str:
     names = ", ".join(f"{address} is {station}" for station, address, _, _ in _stations(scenario))
     return "Made by Stillair in virtual time; the date stands for none. " + (f"Stations: {names}." if names else "")
-
-
-def _egress(scenario: Mapping[str, Any], local: str) -> dict[str, Any]:
-    node = next(node for node in scenario["nodes"] if node["name"] == local)
-    interface = node["interfaces"][0]
-    return {"iface": interface["name"], "qdisc": interface["qdisc"]["config"]["kind"]}
 
 
 def _iso(time: datetime) -> str:

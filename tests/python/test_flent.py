@@ -323,6 +323,27 @@ def test_streams_between_two_hosts_are_flents_tcp_nup(pinged: bool, tmp_path: Pa
         assert is_drawn(tmp_path / "x.png"), plot
 
 
+def test_sysctls_are_those_of_the_host(tmp_path: Path) -> None:
+    mine = '"net.ipv4.tcp_congestion_control" = "reno", "net.ipv4.tcp_limit_output_bytes" = 65536, '
+    mine += '"net.ipv4.tcp_wmem" = [4096, 16384, 100000]'
+    client = f'[node.client]\nprofile = "linux-4.4"\nsysctl = {{ {mine} }}\n'
+    interface = 'interface.eth0 = { link = "lan", address = "10.0.0.2" }\n'
+    text = STREAMS.partition("node.client")[0] + client + interface + f"[[flow]]\n{UPLOAD}\n"
+    Scenario(text).run(series=True).save(tmp_path / "x.flent.gz")
+    said = run_flent("-f", "metadata", "-i", tmp_path / "x.flent.gz")
+    (metadata,) = json.loads(said[said.index("[") :])
+    assert (metadata["KERNEL_RELEASE"], metadata["EGRESS_INFO"]["iface"]) == ("4.4", "eth0")
+    sysctls = metadata["SYSCTLS"]
+    assert sysctls["net.ipv4.tcp_congestion_control"] == "reno"
+    assert sysctls["net.ipv4.tcp_limit_output_bytes"] == 65536
+    assert sysctls["net.ipv4.tcp_wmem"] == "4096\t16384\t100000"
+    assert sysctls["net.core.default_qdisc"] == "pfifo_fast"
+    assert (sysctls["net.ipv4.tcp_sack"], type(sysctls["net.ipv4.tcp_sack"])) == (1, int)
+    server = metadata["REMOTE_METADATA"]["server"]
+    assert (server["LOCAL_HOST"], server["KERNEL_RELEASE"]) == ("server", "6.1")
+    assert server["SYSCTLS"]["net.ipv4.tcp_limit_output_bytes"] == 1048576
+
+
 def test_what_comes_to_a_station_is_tcp_ndown(tmp_path: Path) -> None:
     to = {"flow.0.to": '["slow"]', "flow.1.to": '["slow"]', "flow.0.start": "0 s", "duration": "14 s", "warm_up": "0 s"}
     bundled.scenario("anomaly-tcp").run(overrides=to, series=True).save(tmp_path / "x.flent.gz")
