@@ -196,7 +196,10 @@ def tc(
     run_: RunNumber = 0,
     set_: Set = None,
 ) -> None:
-    """Print the queueing disciplines of a run as they are at its end, as 'tc -s qdisc' prints them."""
+    """Print the queueing disciplines of a run as they are at its end, as 'tc -s qdisc' prints them without handles.
+
+    A discipline inside another has that one's kind as its parent, or the number of its queue under an mq.
+    """
     scenario, overrides = Scenario(file), _overrides(set_)
     result = scenario.run(seed=seed, overrides=overrides, first_run=run_)
     print(tc_text(result.runs[0], json.loads(scenario.resolve(overrides))))
