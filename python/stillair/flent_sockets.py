@@ -1,6 +1,6 @@
 """The state of TCP senders in Flent data files, under the names of Flent's socket statistics (`--socket-stats`)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stillair import flent_test, sampled
@@ -36,8 +36,8 @@ def add(
     """
     sockets = sampled.sockets(run)
     for name in [name for name in meta if name.startswith("TCP ")]:
-        columns = sockets.get(meta[name]["FLOW"], {})
-        items = list(_items(columns))
+        columns = sockets.get(meta[name]["FLOW"])
+        items = [] if columns is None else list(_items(columns))
         for key in _KEYS.values():
             samples = [flent_test.Sample(item["t"], item[key]) for item in items if key in item]
             if samples:
@@ -46,10 +46,10 @@ def add(
         raw[name] = sorted([*raw[name], *moved], key=lambda item: item["t"])
 
 
-def _items(columns: Mapping[str, Iterable[Any]]) -> Iterable[dict[str, Any]]:
-    rows = zip(*columns.values(), strict=True)
-    for row in (dict(zip(columns, values, strict=True)) for values in rows):
+def _items(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    for t, state, *row in zip(columns["t_s"], columns["state"], *(columns[ours] for ours in _KEYS), strict=True):
         # ss leaves out what is zero, not known yet, or no rate at all.
-        values = {key: row[ours] for ours, key in _KEYS.items() if row.get(ours) and row[ours] < _NO_RATE_MBPS}
-        if row["state"] in _HELD and values:
-            yield {"t": row["t_s"]} | values
+        named = zip(_KEYS.values(), row, strict=True)
+        values = {key: value for key, value in named if value and value < _NO_RATE_MBPS}
+        if state in _HELD and values:
+            yield {"t": t} | values

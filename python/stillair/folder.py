@@ -57,7 +57,7 @@ _RESOLVED = shape.record(
                 {
                     "name": shape.text,
                     "interfaces": shape.each(_INTERFACE, least=1),
-                    "profile": shape.record({"name": shape.text, "net.core.wmem_default": shape.whole()}),
+                    "profile": shape.record({"name": shape.text, "tcp": shape.record({})}),
                 }
             ),
             least=1,
@@ -129,17 +129,23 @@ def overrides(path: Path) -> list[tuple[str, str]]:
 
 
 def measured(path: Path, name: str, run: dict[str, Any], nodes: Collection[str] | None = None) -> Measured:
-    """A run of a result folder with its series; an `InputError` if a flow begins at none of `nodes`, where given."""
+    """A run of a result folder with its series; an `InputError` if a flow is not between `nodes`, where given."""
     file = path / "runs" / f"run-{run['run']}.json"
     data = _read(file)
     shape.check(data, _RUN, file)
     if data["trace_hash"] != run["trace_hash"]:
         raise InputError(f"{file}: is not of the result beside it: their trace hashes differ")
     series = Series(data["series"], str(file))
-    for number, flow in enumerate(series.flows):
-        if nodes is not None and flow.sender not in nodes:
-            key = f"series.flows.{number}.from"
-            raise InputError(f'{file}: {key}: found "{flow.sender}", expected a node of scenario.resolved.json')
+    ends = [
+        (f"series.flows.{number}.{key}", name)
+        for number, flow in enumerate(series.flows)
+        for key, name in (("from", flow.sender), ("to", flow.receiver), ("station", flow.station))
+    ]
+    if series.test is not None:
+        ends += [("series.test.from", series.test.sender), ("series.test.to", series.test.receiver)]
+    for key, end in ends:
+        if nodes is not None and end is not None and end not in nodes:
+            raise InputError(f'{file}: {key}: found "{end}", expected a node of scenario.resolved.json')
     return Measured(name, run, series)
 
 

@@ -90,6 +90,7 @@ def put(file: Path, path: str, value: object) -> None:
         (RESOLVED, "nodes", [], "found none, expected at least one"),
         (RESOLVED, "nodes.0.interfaces.0", 7, "found 7, expected an object"),
         (RESOLVED, "nodes.0.profile.name", 7, "found 7, expected text"),
+        (RESOLVED, "nodes.0.profile.tcp", None, "found null, expected an object"),
     ],
 )
 def test_the_message_names_file_and_key(
@@ -191,11 +192,19 @@ def test_numbers_that_nobody_reads_are_numbers_too(quic: Path, tmp_path: Path) -
         Result.load(folder)
 
 
-def test_a_flow_begins_at_a_node_of_the_scenario(brief: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "path", "says"),
+    [
+        (RESOLVED, "nodes.0.name", r"flows\.0\.from: found \"\w+\""),
+        (RUN, "series.flows.0.to", r"flows\.0\.to: found \"nobody\""),
+        (RUN, "series.flows.0.station", r"flows\.0\.station: found \"nobody\""),
+    ],
+)
+def test_a_flow_is_between_nodes_of_the_scenario(brief: Path, tmp_path: Path, name: str, path: str, says: str) -> None:
     folder = tmp_path / "damaged"
     shutil.copytree(brief, folder)
-    put(folder / RESOLVED, "nodes.0.name", "nobody")
-    with pytest.raises(InputError, match=r"flows\.0\.from: found \"\w+\", expected a node of scenario\.resolved\.json"):
+    put(folder / name, path, "nobody")
+    with pytest.raises(InputError, match=rf"{says}, expected a node of scenario\.resolved\.json"):
         export("flent", folder, tmp_path, None, None)
 
 
