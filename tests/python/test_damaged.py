@@ -68,6 +68,7 @@ def put(file: Path, path: str, value: object) -> None:
         (RUN, "series.flows.0", 1, "found 1, expected an object"),
         (RUN, "series.flows.1.name", "udp-0.fast1", 'found "udp-0.fast1" again, expected a name of its own'),
         (RUN, "series.flows.0.name", "\ud800", "found text with half of a letter, expected text"),
+        (RUN, "series.flows.0.bytes", None, "found nothing, expected 3 values, one for each step"),
         (RUN, "series.flows.0.bytes.1", "a", f"found text, expected {WHOLE}"),
         (RUN, "series.flows.0.bytes.1", True, f"found true or false, expected {WHOLE}"),
         (RUN, "series.flows.0.bytes.1", math.nan, f"found nan, expected {WHOLE}"),
