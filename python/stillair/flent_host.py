@@ -29,8 +29,9 @@ _SYSCTLS = (
 
 
 def metadata(scenario: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The node of that name in a resolved scenario, under Flent's keys."""
-    node = next(node for node in scenario["nodes"] if node["name"] == name)
+    """The node of that name in a resolved scenario, or that of the interface NODE.INTERFACE, under Flent's keys."""
+    nodes = {node["name"]: node for node in scenario["nodes"]}
+    node = nodes[name] if name in nodes else nodes[name.rpartition(".")[0]]
     profile = node["profile"]
     kernel, _, release = profile["name"].partition("-")
     known = {**profile, **profile["tcp"]}

@@ -75,7 +75,7 @@ class Kept(NamedTuple):
     resolved: str
     """The resolved scenario as JSON."""
     nodes: frozenset[str]
-    """The names of its nodes."""
+    """The names of its nodes, and of their interfaces as NODE.INTERFACE, to which a flow may go too."""
 
 
 def read(path: Path) -> Kept:
@@ -107,7 +107,8 @@ def read(path: Path) -> Kept:
     resolved = path / "scenario.resolved.json"
     scenario = _read(resolved)
     shape.check(scenario, _RESOLVED, resolved)
-    nodes = frozenset(node["name"] for node in scenario["nodes"])
+    named = {node["name"]: node["interfaces"] for node in scenario["nodes"]}
+    nodes = frozenset(named) | {f"{name}.{interface['name']}" for name in named for interface in named[name]}
     return Kept(data, resolved.read_text(encoding="utf-8").strip(), nodes)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import matplotlib.image
 import pytest
 
-from stillair import Result, Scenario, bundled, flent
+from stillair import Result, Scenario, bundled, flent, flent_host
 from stillair.__main__ import status
 
 FLENT = Path(__file__).resolve().parents[2] / "build" / "flent-venv" / "bin" / "flent"
@@ -342,6 +342,17 @@ def test_sysctls_are_those_of_the_host(tmp_path: Path) -> None:
     server = metadata["REMOTE_METADATA"]["server"]
     assert (server["LOCAL_HOST"], server["KERNEL_RELEASE"]) == ("server", "6.1")
     assert server["SYSCTLS"]["net.ipv4.tcp_limit_output_bytes"] == 1048576
+
+
+def test_a_flow_may_go_to_an_interface(tmp_path: Path) -> None:
+    short = ["--set", "duration=1 s", "--set", "warm_up=0 s"]
+    file = Path(__file__).parents[2] / "scenarios" / "mesh.toml"
+    assert status(["run", str(file), *short, "-o", str(tmp_path / "kept")]) == 0
+    assert status(["export", str(tmp_path / "kept"), "--flent", "-o", str(tmp_path / "x.flent.gz")]) == 0
+    data = content(tmp_path / "x.flent.gz")
+    assert "relay1.up" in {meta["RECEIVER"] for meta in data["metadata"]["SERIES_META"].values()}
+    scenario = data["metadata"]["STILLAIR"]["scenario"]
+    assert flent_host.metadata(scenario, "relay1.up") == flent_host.metadata(scenario, "relay1")
 
 
 def test_what_comes_to_a_station_is_tcp_ndown(tmp_path: Path) -> None:
