@@ -196,7 +196,10 @@ def tc(
     run_: RunNumber = 0,
     set_: Set = None,
 ) -> None:
-    """Print the queueing disciplines of a run as they are at its end, as 'tc -s qdisc' prints them."""
+    """Print the queueing disciplines of a run as they are at its end, as 'tc -s qdisc' prints them without handles.
+
+    A discipline inside another has that one's kind as its parent, or the number of its queue under an mq.
+    """
     scenario, overrides = Scenario(file), _overrides(set_)
     result = scenario.run(seed=seed, overrides=overrides, first_run=run_)
     print(tc_text(result.runs[0], json.loads(scenario.resolve(overrides))))
@@ -209,7 +212,11 @@ def rc(
     run_: RunNumber = 0,
     set_: Set = None,
 ) -> None:
-    """Print what rate control knows at the end of a run, as 'rc_stats' of mac80211 prints it."""
+    """Print what rate control knows at the end of a run, by columns of 'rc_stats' of mac80211.
+
+    They are mode, best, rate, tp(avg), prob(avg), retry, and successes and attempts in the last interval and in sum, of
+    rates that were tried or have a place. Its idx, airtime, max_tp, deviation and lines of totals are not there.
+    """
     result = Scenario(file).run(seed=seed, overrides=_overrides(set_), first_run=run_)
     print(rc_text(result.runs[0]))
 

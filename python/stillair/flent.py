@@ -13,8 +13,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import flent_apps, flent_test, output
+from stillair import flent_apps, flent_host, flent_sockets, flent_test, output
 from stillair._native import InputError, __version__
+from stillair.flent_streams import is_upload, streams
 from stillair.series import Flow, Series
 from stillair.statistics import jain
 from stillair.tidy import Measured
@@ -42,7 +43,7 @@ class _Test(NamedTuple):
 _FLOOD_ONE = _Test("udp_flood", "UDP upload", "Ping (ms) ICMP")
 _FLOOD = _Test("udp_flood_var_up", "UDP upload {}", "Ping (ms) ICMP {}")
 _PING = _Test("ping", "UDP upload {}", "Ping (ms) ICMP {}")
-# TCP has series of both directions, whichever of the three tests it is.
+# TCP has series of both directions, whichever of the three tests it is. Streams between two hosts have their own.
 _TCP = {
     (False, True): _Test("rtt_fair_var_down", "UDP upload {}", "Ping (ms) ICMP {}"),
     (True, False): _Test("rtt_fair_var_up", "UDP upload {}", "Ping (ms) ICMP {}"),
@@ -90,6 +91,7 @@ def to_dict(measured: Measured, resolved: str, title: str | None = None, begun: 
         _pings(test, series, t0, results, raw, meta)
     else:
         _by_name(series, t0, results, raw, meta)
+    flent_sockets.add(measured.summary, series, t0, results, raw, meta)
     parameters |= flent_apps.calls(series, t0, results, raw, meta) | flent_apps.pages(series, t0, results, raw, meta)
     stations = _wifi(series, scenario, t0, results, raw)
     _qdiscs(series, scenario, results)
@@ -116,7 +118,9 @@ def _test(series: Series) -> _Test:
         return _Test(series.test.name, "", "")
     tcp = [flow for flow in series.flows if flow.kind == "tcp"]
     if tcp:
-        up = [_is_upload(flow) for flow in tcp]
+        if found := streams(series):
+            return _Test(found.test, "", "Ping (ms) ICMP")
+        up = [is_upload(flow) for flow in tcp]
         return _TCP[any(up), not all(up)]
     udp = [flow for flow in series.flows if flow.kind == "udp"]
     pings = len(series.flows) - len(udp)
@@ -128,11 +132,6 @@ def _test(series: Series) -> _Test:
 def host(flow: Flow) -> str:
     """The host of a flow in Flent's sense: the station, or who receives if there is none."""
     return flow.station or flow.receiver
-
-
-def _is_upload(flow: Flow) -> bool:
-    """Whether a station sends it; between two hosts without one, the sender is the client."""
-    return flow.station is None or flow.sender == flow.station
 
 
 def _labels(flows: Iterable[Flow]) -> list[str]:
@@ -186,9 +185,10 @@ def _tcp(
     meta: dict[str, dict[str, Any]],
 ) -> None:
     """TCP by direction, as a person at a station would call it: what comes to a station is a download."""
+    alone = streams(series)
     for direction, up in (("TCP upload", True), ("TCP download", False)):
-        flows = [flow for flow in series.flows if flow.kind == "tcp" and _is_upload(flow) is up]
-        names = [f"{direction} {label}" for label in _marked(flows)]
+        flows = [flow for flow in series.flows if flow.kind == "tcp" and is_upload(flow) is up]
+        names = alone.names() if alone and flows else [f"{direction} {label}" for label in _marked(flows)]
         _rates(dict(zip(names, flows, strict=True)), series, t0, results, raw, meta)
         if flows:
             _over_flows(direction, names, results)
@@ -347,13 +347,14 @@ def _metadata(
     senders = [flow.sender for flow in series.flows if flow.sender != flow.station]
     local = senders[0] if senders else series.flows[0].sender
     title = measured.scenario if title is None else title
-    profile = next(node["profile"] for node in scenario["nodes"] if node["name"] == local)
-    kernel, _, release = profile["name"].partition("-")
     begin = _iso(begun)
     length, parameters = total - 2 * _DELAY if total > 2 * _DELAY else total, {}
     if series.test is not None:
         hosts, local = [series.test.receiver], series.test.sender
         length, parameters = series.test.length_ns / 1e9, flent_test.parameters(series.test)
+    elif found := streams(series):
+        (local, remote), parameters = found.hosts, found.parameters()
+        hosts = [remote]
     return {
         "NAME": test.name,
         "TITLE": title,
@@ -374,11 +375,10 @@ def _metadata(
         "FLENT_VERSION": f"Stillair {__version__}",
         "IP_VERSION": 4,
         "TEST_PARAMETERS": parameters,
-        "KERNEL_NAME": kernel.capitalize(),
-        "KERNEL_RELEASE": release,
-        "SYSCTLS": {"net.core.wmem_default": profile["net.core.wmem_default"]},
-        "EGRESS_INFO": _egress(scenario, local),
-        "MODULE_VERSIONS": {},
+        **flent_host.metadata(scenario, local),
+        "REMOTE_METADATA": {
+            name: {"LOCAL_HOST": name} | flent_host.metadata(scenario, name) for name in hosts if name != local
+        },
         "STILLAIR": {
             "version": __version__,
             "scenario": scenario,
@@ -393,12 +393,6 @@ def _metadata(
 def _note(scenario: Mapping[str, Any]) -> str:
     names = ", ".join(f"{address} is {station}" for station, address, _, _ in _stations(scenario))
     return "Made by Stillair in virtual time; the date stands for none. " + (f"Stations: {names}." if names else "")
-
-
-def _egress(scenario: Mapping[str, Any], local: str) -> dict[str, Any]:
-    node = next(node for node in scenario["nodes"] if node["name"] == local)
-    interface = node["interfaces"][0]
-    return {"iface": interface["name"], "qdisc": interface["qdisc"]["config"]["kind"]}
 
 
 def _iso(time: datetime) -> str:

@@ -69,7 +69,7 @@ _RESOLVED = shape.record(
                 {
                     "name": shape.text,
                     "interfaces": shape.each(_INTERFACE, least=1),
-                    "profile": shape.record({"name": shape.text, "net.core.wmem_default": shape.whole()}),
+                    "profile": shape.record({"name": shape.text, "tcp": shape.record({})}),
                 }
             ),
             least=1,
@@ -87,7 +87,7 @@ class Kept(NamedTuple):
     resolved: str
     """The resolved scenario as JSON."""
     nodes: frozenset[str]
-    """The names of its nodes."""
+    """The names of its nodes, and of their interfaces as NODE.INTERFACE, to which a flow may go too."""
 
 
 def read(path: Path) -> Kept:
@@ -119,7 +119,8 @@ def read(path: Path) -> Kept:
     resolved = path / "scenario.resolved.json"
     scenario = _read(resolved)
     shape.check(scenario, _RESOLVED, resolved)
-    nodes = frozenset(node["name"] for node in scenario["nodes"])
+    named = {node["name"]: node["interfaces"] for node in scenario["nodes"]}
+    nodes = frozenset(named) | {f"{name}.{interface['name']}" for name in named for interface in named[name]}
     return Kept(data, resolved.read_text(encoding="utf-8").strip(), nodes)
 
 
@@ -152,17 +153,23 @@ def overrides(path: Path) -> list[tuple[str, str]]:
 
 
 def measured(path: Path, name: str, run: Mapping[str, Any], nodes: Collection[str] | None = None) -> Measured:
-    """A run of a result folder with its series; an `InputError` if a flow begins at none of `nodes`, where given."""
+    """A run of a result folder with its series; an `InputError` if a flow is not between `nodes`, where given."""
     file = path / "runs" / f"run-{run['run']}.json"
     data = _read(file)
     shape.check(data, _RUN, file)
     if data["trace_hash"] != run["trace_hash"]:
         raise InputError(f"{file}: is not of the result beside it: their trace hashes differ")
     series = Series(data["series"], str(file))
-    for number, flow in enumerate(series.flows):
-        if nodes is not None and flow.sender not in nodes:
-            key = f"series.flows.{number}.from"
-            raise InputError(f'{file}: {key}: found "{flow.sender}", expected a node of scenario.resolved.json')
+    ends = [
+        (f"series.flows.{number}.{key}", name)
+        for number, flow in enumerate(series.flows)
+        for key, name in (("from", flow.sender), ("to", flow.receiver), ("station", flow.station))
+    ]
+    if series.test is not None:
+        ends += [("series.test.from", series.test.sender), ("series.test.to", series.test.receiver)]
+    for key, end in ends:
+        if nodes is not None and end is not None and end not in nodes:
+            raise InputError(f'{file}: {key}: found "{end}", expected a node of scenario.resolved.json')
     return Measured(name, run, series)
 
 

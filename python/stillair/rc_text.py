@@ -1,4 +1,7 @@
-"""What rate control knows at the end of a run, in the columns of mac80211's `rc_stats`."""
+"""What rate control knows at the end of a run, by columns of mac80211's `rc_stats`.
+
+The report of a run has neither its `idx`, `airtime`, `max_tp` and deviation nor its totals over all rates.
+"""
 
 from collections.abc import Mapping
 from typing import Any

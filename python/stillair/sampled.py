@@ -44,7 +44,7 @@ SHAPES = {
     "sockets": shape.table(
         shape.columns(
             {"t_s": shape.number, "state": shape.text}
-            | dict.fromkeys(("cwnd", "srtt_ms", "pacing_mbps", "delivery_mbps"), shape.maybe(shape.number))
+            | dict.fromkeys(("cwnd", "srtt_ms", "rttvar_ms", "pacing_mbps", "delivery_mbps"), shape.maybe(shape.number))
         )
     ),
     "queues": _queues,

@@ -276,6 +276,8 @@ class Series:
 
     def _flow(self, flow: Mapping[str, Any], key: str) -> Flow:
         values, pings, voip, loads = (flow.get(key) for key in ("bytes", "pings", "voip", "loads"))
+        if values is None and flow["kind"] in ("tcp", "udp"):
+            raise self._wrong(f"{key}.bytes", "nothing", f"{self.steps} values, one for each step")
         return Flow(
             name=flow["name"],
             kind=flow["kind"],

@@ -69,6 +69,7 @@ def put(file: Path, path: str, value: object) -> None:
         (RUN, "series.flows.0", 1, "found 1, expected an object"),
         (RUN, "series.flows.1.name", "udp-0.fast1", 'found "udp-0.fast1" again, expected a name of its own'),
         (RUN, "series.flows.0.name", "\ud800", "found text with half of a letter, expected text"),
+        (RUN, "series.flows.0.bytes", None, "found nothing, expected 3 values, one for each step"),
         (RUN, "series.flows.0.bytes.1", "a", f"found text, expected {WHOLE}"),
         (RUN, "series.flows.0.bytes.1", True, f"found true or false, expected {WHOLE}"),
         (RUN, "series.flows.0.bytes.1", math.nan, f"found nan, expected {WHOLE}"),
@@ -91,6 +92,7 @@ def put(file: Path, path: str, value: object) -> None:
         (RESOLVED, "nodes", [], "found none, expected at least one"),
         (RESOLVED, "nodes.0.interfaces.0", 7, "found 7, expected an object"),
         (RESOLVED, "nodes.0.profile.name", 7, "found 7, expected text"),
+        (RESOLVED, "nodes.0.profile.tcp", None, "found null, expected an object"),
     ],
 )
 def test_the_message_names_file_and_key(
@@ -192,11 +194,19 @@ def test_numbers_that_nobody_reads_are_numbers_too(quic: Path, tmp_path: Path) -
         Result.load(folder)
 
 
-def test_a_flow_begins_at_a_node_of_the_scenario(brief: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "path", "says"),
+    [
+        (RESOLVED, "nodes.0.name", r"flows\.0\.from: found \"\w+\""),
+        (RUN, "series.flows.0.to", r"flows\.0\.to: found \"nobody\""),
+        (RUN, "series.flows.0.station", r"flows\.0\.station: found \"nobody\""),
+    ],
+)
+def test_a_flow_is_between_nodes_of_the_scenario(brief: Path, tmp_path: Path, name: str, path: str, says: str) -> None:
     folder = tmp_path / "damaged"
     shutil.copytree(brief, folder)
-    put(folder / RESOLVED, "nodes.0.name", "nobody")
-    with pytest.raises(InputError, match=r"flows\.0\.from: found \"\w+\", expected a node of scenario\.resolved\.json"):
+    put(folder / name, path, "nobody")
+    with pytest.raises(InputError, match=rf"{says}, expected a node of scenario\.resolved\.json"):
         export("flent", folder, tmp_path, None, None)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import matplotlib.image
 import pytest
 
-from stillair import Result, Scenario, bundled, flent
+from stillair import Result, Scenario, bundled, flent, flent_host
 from stillair.__main__ import status
 
 FLENT = Path(__file__).resolve().parents[2] / "build" / "flent-venv" / "bin" / "flent"
@@ -281,3 +281,131 @@ def test_streams_are_flents_parameter(tmp_path: Path) -> None:
     assert results["TCP upload sum"][30] == pytest.approx(sum(parts))
     run_flent("-p", "totals", "-i", path, "-o", tmp_path / "x.png")
     assert is_drawn(tmp_path / "x.png")
+
+
+STREAMS = """
+name = "streams"
+duration = "14 s"
+link.lan = { rate = "50 Mbit/s", delay = "5 ms" }
+node.server.profile = "linux-6.1"
+node.server.interface.eth0 = { link = "lan", address = "10.0.0.1" }
+node.client.profile = "linux-4.4"
+node.client.interface.eth0 = { link = "lan", address = "10.0.0.2" }
+"""
+
+
+def streams(*flows: str) -> Result:
+    """A run of flows between two hosts."""
+    return Scenario(STREAMS + "\n".join(f"[[flow]]\n{flow}" for flow in flows)).run(series=True)
+
+
+UPLOAD = 'kind = "tcp"\nfrom = "client"\nto = "server"'
+PING = 'kind = "ping"\nfrom = "server"\nto = "client"\ninterval = "0.2 s"'
+
+
+@pytest.mark.parametrize("pinged", [True, False])
+def test_streams_between_two_hosts_are_flents_tcp_nup(pinged: bool, tmp_path: Path) -> None:
+    result = streams(UPLOAD, UPLOAD, *[PING] * pinged, UPLOAD)
+    path = tmp_path / "x.flent.gz"
+    result.save(path)
+    data = content(path)
+    metadata = data["metadata"]
+    assert (metadata["NAME"], metadata["TEST_PARAMETERS"]["upload_streams"]) == ("tcp_nup", "3")
+    assert (metadata["LOCAL_HOST"], metadata["HOST"], metadata["LENGTH"]) == ("client", "server", 4.0)
+    names = {f"TCP upload::{n}" for n in (1, 2, 3)} | {f"TCP upload {what}" for what in ("avg", "sum", "fairness")}
+    assert set(data["results"]) == names | ({"Ping (ms) ICMP"} if pinged else set())
+    measured = result.measured(0).series
+    tcp = [flow for flow in measured.flows if flow.kind == "tcp"]
+    for number, flow in enumerate(tcp, 1):
+        assert data["results"][f"TCP upload::{number}"] == measured.mbps(flow)
+    for plot in ("totals", "upload", "box_totals", *(["ping_cdf"] if pinged else [])):
+        run_flent("-p", plot, "-i", path, "-o", tmp_path / "x.png")
+        assert is_drawn(tmp_path / "x.png"), plot
+
+
+def test_sysctls_are_those_of_the_host(tmp_path: Path) -> None:
+    mine = '"net.ipv4.tcp_congestion_control" = "reno", "net.ipv4.tcp_limit_output_bytes" = 65536, '
+    mine += '"net.ipv4.tcp_wmem" = [4096, 16384, 100000]'
+    client = f'[node.client]\nprofile = "linux-4.4"\nsysctl = {{ {mine} }}\n'
+    interface = 'interface.eth0 = { link = "lan", address = "10.0.0.2" }\n'
+    text = STREAMS.partition("node.client")[0] + client + interface + f"[[flow]]\n{UPLOAD}\n"
+    Scenario(text).run(series=True).save(tmp_path / "x.flent.gz")
+    said = run_flent("-f", "metadata", "-i", tmp_path / "x.flent.gz")
+    (metadata,) = json.loads(said[said.index("[") :])
+    assert (metadata["KERNEL_RELEASE"], metadata["EGRESS_INFO"]["iface"]) == ("4.4", "eth0")
+    sysctls = metadata["SYSCTLS"]
+    assert sysctls["net.ipv4.tcp_congestion_control"] == "reno"
+    assert sysctls["net.ipv4.tcp_limit_output_bytes"] == 65536
+    assert sysctls["net.ipv4.tcp_wmem"] == "4096\t16384\t100000"
+    assert sysctls["net.core.default_qdisc"] == "pfifo_fast"
+    assert (sysctls["net.ipv4.tcp_sack"], type(sysctls["net.ipv4.tcp_sack"])) == (1, int)
+    server = metadata["REMOTE_METADATA"]["server"]
+    assert (server["LOCAL_HOST"], server["KERNEL_RELEASE"]) == ("server", "6.1")
+    assert server["SYSCTLS"]["net.ipv4.tcp_limit_output_bytes"] == 1048576
+
+
+def test_a_flow_may_go_to_an_interface(tmp_path: Path) -> None:
+    short = ["--set", "duration=1 s", "--set", "warm_up=0 s"]
+    file = Path(__file__).parents[2] / "scenarios" / "mesh.toml"
+    assert status(["run", str(file), *short, "-o", str(tmp_path / "kept")]) == 0
+    assert status(["export", str(tmp_path / "kept"), "--flent", "-o", str(tmp_path / "x.flent.gz")]) == 0
+    data = content(tmp_path / "x.flent.gz")
+    assert "relay1.up" in {meta["RECEIVER"] for meta in data["metadata"]["SERIES_META"].values()}
+    scenario = data["metadata"]["STILLAIR"]["scenario"]
+    assert flent_host.metadata(scenario, "relay1.up") == flent_host.metadata(scenario, "relay1")
+
+
+def test_what_comes_to_a_station_is_tcp_ndown(tmp_path: Path) -> None:
+    to = {"flow.0.to": '["slow"]', "flow.1.to": '["slow"]', "flow.0.start": "0 s", "duration": "14 s", "warm_up": "0 s"}
+    bundled.scenario("anomaly-tcp").run(overrides=to, series=True).save(tmp_path / "x.flent.gz")
+    data = content(tmp_path / "x.flent.gz")
+    metadata = data["metadata"]
+    assert (metadata["NAME"], metadata["TEST_PARAMETERS"]["download_streams"]) == ("tcp_ndown", "1")
+    assert (metadata["LOCAL_HOST"], metadata["HOST"]) == ("slow", "server")
+    assert {"TCP download::1", "TCP download sum", "Ping (ms) ICMP"} <= set(data["results"])
+    run_flent("-p", "totals", "-i", tmp_path / "x.flent.gz", "-o", tmp_path / "x.png")
+    assert is_drawn(tmp_path / "x.png")
+
+
+@pytest.mark.parametrize(
+    ("flows", "name"),
+    [
+        ([UPLOAD, UPLOAD.replace("client", "x").replace("server", "client").replace("x", "server"), PING],
+         "rtt_fair_var_up"),
+        ([UPLOAD, PING, PING.replace("0.2", "0.5")], "rtt_fair_var_up"),
+        ([UPLOAD, 'kind = "udp"\nfrom = "client"\nto = "server"\nrate = "1 Mbit/s"'], "rtt_fair_var_up"),
+    ],
+)  # fmt: skip
+def test_more_than_streams_of_one_way_is_no_tcp_nup(flows: list[str], name: str) -> None:
+    assert flent.test_name(streams(*flows).measured(0)) == name
+
+
+def test_flent_draws_the_samples_of_sockets(tmp_path: Path) -> None:
+    result, path = one_ms(tmp_path, "rrul", **{"record.ss": "50 ms"})
+    data = content(path)
+    flow = next(flow for flow in result.measured(0).series.flows if flow.flent == "TCP upload BE")
+    columns = result.runs[0]["sockets"][flow.name]
+    held = [n for n, state in enumerate(columns["state"]) if state in ("SYN-SENT", "ESTAB")]
+    assert len(columns["state"]) - 5 > len(held) > 70
+    items = [item for item in data["raw_values"]["TCP upload BE"] if "tcp_cwnd" in item]
+    t0 = datetime(2000, 1, 1, tzinfo=UTC).timestamp()
+    wanted = [(round(t0 + columns["t_s"][n], 6), columns["cwnd"][n], columns["srtt_ms"][n]) for n in held]
+    assert [(round(item["t"], 6), item["tcp_cwnd"], item.get("tcp_rtt")) for item in items] == wanted
+    # Throughput is there as without samples, and all in order of time.
+    times = [item["t"] for item in data["raw_values"]["TCP upload BE"]]
+    assert times == sorted(times)
+    assert sum("val" in item for item in data["raw_values"]["TCP upload BE"]) > 15
+    # A step of 0.2 s has four samples.
+    step = [item["tcp_cwnd"] for item in items if 6.0 < round(item["t"] - t0, 6) <= 6.2]
+    assert data["results"]["TCP upload BE::tcp_cwnd"][30] == pytest.approx(sum(step) / 4)
+    # A socket that has no pacing rate yet is none that paces at the largest number.
+    rates = [item["tcp_pacing_rate"] for items in data["raw_values"].values() for item in items if len(item) > 4]
+    assert max(rates) < 10_000
+    (tmp_path / "bare").mkdir()
+    _, bare = one_ms(tmp_path / "bare", "rrul")
+    for plot in ("tcp_cwnd", "tcp_rtt", "tcp_pacing"):
+        pictures = []
+        for given in (path, bare):
+            run_flent("-p", plot, "-i", given, "-o", tmp_path / "x.png")
+            pictures.append(matplotlib.image.imread(tmp_path / "x.png"))
+        assert (pictures[0] != pictures[1]).any(axis=-1).sum() > 2000, plot

@@ -89,6 +89,8 @@ def test_a_kernel_older_than_all_profiles() -> None:
         ({"flows": 2.5}, "config.flows: found 2.5"),
         ({"flows": True}, "config.flows: found true"),
         ({"seconds": "30"}, 'config.seconds: found "30", expected a number of seconds above zero'),
+        ({"seconds": 1}, "config.seconds: found 1, expected 2.1 or more: quantities count from 2 s on"),
+        ({"seconds": 2.4, "sample_ms": 250}, "config.seconds: found 2.4, expected 2.5 or more"),
         ({"sample_ms": 0}, "config.sample_ms: found 0, expected milliseconds above zero"),
         ({"tc": []}, "config.tc: found [], expected a list of tc commands"),
         ({"tc": "tc -n C"}, 'config.tc: found "tc -n C"'),

@@ -1,8 +1,13 @@
+import json
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
+from stillair import _native
 from stillair.validate import tc_units as units
 from stillair.validate.tc import TcError, tree
-from stillair.validate.tc_options import Bits, Nanoseconds
+from stillair.validate.tc_options import CLASSES, QDISCS, Bits, Nanoseconds
 
 HTB = "tc -n C qdisc add dev cr root handle 1: htb default 10"
 CLASS = "tc -n C class add dev cr parent 1: classid 1:10 htb rate 100mbit ceil 100mbit"
@@ -102,8 +107,8 @@ def test_netem_over_a_child() -> None:
          {"perturb": 1e10, "quantum": 1514, "depth": 127, "limit": 127}),
         ("fq limit 10000 flow_limit 100 nopacing maxrate 10mbit",
          {"limit": 10000, "flow_limit": 100, "pacing": False, "maxrate": 1e7}),
-        ("fq_codel flows 1024 quantum 300 memory_limit 32Mb drop_batch 64 ecn ce_threshold 1ms",
-         {"flows": 1024, "quantum": 300, "memory_limit": 2**25, "drop_batch": 64, "ecn": True, "ce_threshold": 1e6}),
+        ("fq_codel flows 1024 quantum 300 memory_limit 32Mb drop_batch 64 ecn",
+         {"flows": 1024, "quantum": 300, "memory_limit": 2**25, "drop_batch": 64, "ecn": True}),
         ("cake bandwidth 20mbit diffserv4 lan ack-filter nat dual-srchost",
          {"bandwidth": 2e7, "tins": "diffserv4", "rtt": 1e6, "ack_filter": "ack-filter",
           "isolation": "dual-srchost"}),
@@ -123,6 +128,7 @@ def test_netem_over_a_child() -> None:
         ("netem delay 20ms 1ms 25% reorder 25% 50% gap 5 duplicate 1%",
          {"delay": 2e7, "jitter": 1e6, "delay_correlation": 0.25, "reorder": 0.25, "reorder_correlation": 0.5, "gap": 5,
           "duplicate": 0.01}),
+        ("netem seed 7 loss 1%", {"loss": 0.01}),
         ("netem rate 10mbit loss 0.3% 25%", {"rate": 1e7, "loss": 0.003, "loss_correlation": 0.25}),
         ("tbf rate 10mbit burst 32kbit latency 50ms", {"rate": 1e7, "burst": 4096, "latency": 5e7}),
     ],
@@ -130,6 +136,28 @@ def test_netem_over_a_child() -> None:
 def test_the_options_of_each_kind(words: str, options: dict[str, object]) -> None:
     root = tree([f"tc -n C qdisc add dev cr root {words}"])["C", "cr"]
     assert (root.kind, root.options) == (words.partition(" ")[0], options)
+
+
+def described(schema: Any) -> Iterator[tuple[str, set[str]]]:  # noqa: ANN401 - JSON
+    """Each kind of a table in the schema, with the keys of that table."""
+    if isinstance(schema, dict):
+        keys = schema.get("properties", {})
+        if isinstance(keys, dict) and isinstance(keys.get("kind"), dict) and "const" in keys["kind"]:
+            yield keys["kind"]["const"], set(keys)
+        schema = list(schema.values())
+    for item in schema if isinstance(schema, list) else ():
+        yield from described(item)
+
+
+@pytest.mark.parametrize("kind", QDISCS)
+def test_every_word_that_is_understood_is_a_key_of_a_scenario(kind: str) -> None:
+    known = [keys for found, keys in described(json.loads(_native.schema())) if found == kind]
+    assert known
+    options = [QDISCS[kind], *([CLASSES[kind]] if kind in CLASSES else [])]
+    keys = {key for of in options for key, _ in (*of.takes.values(), *of.flags.values())}
+    keys |= {key for of in options for more in of.also.values() for key, _ in more}
+    # Of an HTB it names the class, and there is one.
+    assert keys - set.union(*known) <= {"default"}
 
 
 def test_rates_and_times_keep_what_they_are() -> None:
@@ -171,7 +199,12 @@ def test_a_class_may_rank_and_burst() -> None:
         (["tc -n C qdisc add dev cr root netem loss 1% 25% 3%"], 'found the option "3%"'),
         (["tc -n C qdisc add dev cr root netem delay 5ms 1parsec"], 'found "1parsec" after delay'),
         (["tc -n C qdisc add dev cr root netem delay 5ms ''"], 'found the option ""'),
-        (["tc -n C qdisc add dev cr root netem delay 5ms 1ms distribution flat"], "expected uniform, normal"),
+        (["tc -n C qdisc add dev cr root netem delay 5ms 1ms distribution normal"],
+         'found the option "distribution", which is not understood'),
+        (["tc -n C qdisc add dev cr root codel ce_threshold 2ms"],
+         'found the option "ce_threshold", which is not understood'),
+        (["tc -n C qdisc add dev cr root fq_codel limit 100 ce_threshold 1ms"],
+         'found the option "ce_threshold", which is not understood'),
         ([LEAF + " pfifo"], "expected a parent that was added before, found 1:10"),
         ([HTB, LEAF + " pfifo"], "expected a class that was added before, found 1:10"),
         ([CLASS], "expected a parent that is an htb added before"),

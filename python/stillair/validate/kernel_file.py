@@ -10,6 +10,9 @@ from typing import Any
 
 from stillair._native import InputError
 
+WARM_UP_S = 2
+"""The kernel's summaries are of what came from this second on."""
+
 _MOST_FLOWS = 1000
 _LONGEST_S = 1_000_000
 _MOST = 1e18
@@ -176,7 +179,7 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
             )
     cc, flows, commands = config.get("cc"), config.get("flows"), config.get("tc")
     shift, sysctl = config.get("tsq_shift"), config.get("sysctl")
-    return Config(
+    made = Config(
         cc=get("cc", None, isinstance(cc, str) and cc.isidentifier(), "the name of a congestion control"),
         flows=get("flows", None, _whole(flows, 1, _MOST_FLOWS), f"a whole number from 1 to {_MOST_FLOWS}"),
         seconds=get("seconds", None, _above_zero(config.get("seconds")), "a number of seconds above zero"),
@@ -193,6 +196,11 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
         set=get("set", "", isinstance(config.get("set"), str), "a name"),
         idle=tuple(key for key in config if key in _HARMLESS),
     )
+    # What was acknowledged counts between two samples.
+    least = WARM_UP_S + 2 * made.sample_ms / 1000
+    if made.seconds < least:
+        raise _wrong(path, "config.seconds", made.seconds, f"{least:g} or more: quantities count from {WARM_UP_S} s on")
+    return made
 
 
 def _kernel(path: Path, measured: Mapping[str, Any]) -> tuple[int, int]:

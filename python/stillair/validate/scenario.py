@@ -7,11 +7,8 @@ from stillair._native import InputError
 from stillair.scenario import Scenario
 from stillair.toml_text import to_toml
 from stillair.validate import kernels, settings, tc
-from stillair.validate.kernel_file import Config, KernelFile
+from stillair.validate.kernel_file import WARM_UP_S, Config, KernelFile
 from stillair.validate.tc_options import Bits, Nanoseconds, Value
-
-WARM_UP_S = 2
-"""The kernel's summaries are of what came from this second on."""
 
 # By node: its interfaces with the link and the address of each.
 _NODES = {
@@ -87,10 +84,8 @@ def disciplines(file: KernelFile) -> dict[tc.Device, tc.Qdisc]:
 def text(file: KernelFile) -> str:
     """The scenario as TOML, for people to read too."""
     config, trees = file.config, disciplines(file)
-    whole = {"name": file.path.stem, "duration": _seconds(config.seconds)}
-    if config.seconds > WARM_UP_S:
-        whole["warm_up"] = _seconds(WARM_UP_S)
-    parts = [to_toml(whole)]
+    times = {"duration": _seconds(config.seconds), "warm_up": _seconds(WARM_UP_S)}
+    parts = [to_toml({"name": file.path.stem} | times)]
     parts += [_table(f"link.{link}", {"kind": "veth"}) for link in ("cr", "rs")]
     for node, devices in _NODES.items():
         parts += _node(config, node)
