@@ -123,7 +123,9 @@ fn details(i: &TcpInfo, congestion_control: &str) -> String {
     add(i.lastsnd_ms > 0, format!("lastsnd:{}", i.lastsnd_ms));
     add(i.lastrcv_ms > 0, format!("lastrcv:{}", i.lastrcv_ms));
     add(i.lastack_ms > 0, format!("lastack:{}", i.lastack_ms));
-    add(i.pacing_rate > 0, format!("pacing_rate {}bps", i.pacing_rate.saturating_mul(8)));
+    // iproute2: misc/ss.c tcp_show_info - a rate that is not set is all ones, and not shown.
+    let paced = i.pacing_rate > 0 && i.pacing_rate < u64::MAX;
+    add(paced, format!("pacing_rate {}bps", i.pacing_rate.saturating_mul(8)));
     add(i.delivery_rate > 0, format!("delivery_rate {}bps", i.delivery_rate * 8));
     add(i.delivered > 0, format!("delivered:{}", i.delivered));
     add(i.delivered_ce > 0, format!("delivered_ce:{}", i.delivered_ce));

@@ -60,7 +60,8 @@ impl SocketSeries {
         self.retrans.push(i.retrans);
         self.retrans_total.push(i.retrans_total);
         self.ca_state.push(ca_state(i.ca_state));
-        self.pacing_mbps.push(mbps(i.pacing_rate));
+        // All ones: none is set.
+        self.pacing_mbps.push(mbps(if i.pacing_rate == u64::MAX { 0 } else { i.pacing_rate }));
         self.delivery_mbps.push(mbps(i.delivery_rate));
         self.app_limited.push(i.app_limited);
         self.bytes_acked.push(i.bytes_acked);
