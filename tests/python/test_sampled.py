@@ -186,6 +186,13 @@ def test_sockets_that_were_not_sampled_are_not_drawn(
     assert capsys.readouterr().err == f"stillair: sockets: nothing to draw: {says}\n"
 
 
+def test_ss_shows_no_pacing_rate_before_there_is_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["ss", str(folder / "scenario.toml"), "--at", "1 us"]) == 0
+    printed = capsys.readouterr().out
+    assert "SYN-SENT" in printed
+    assert "pacing_rate" not in printed
+
+
 def test_ss_prints_both_ends_of_what_is_connected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = str(folder / "scenario.toml")
     assert status(["ss", file]) == 0
