@@ -13,7 +13,7 @@ from stillair.plot.style import MARKERS, colour
 
 
 def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
-    """A point for each step after the warm-up that had a reply, the mean, and the ellipse of one sigma around it."""
+    """A point for each measured step that had a reply, the mean, and the ellipse of one sigma around it."""
     axes = figure.subplots()
     for number, (title, result) in enumerate(results):
         for station, name in enumerate(data.hosts(results)):
@@ -22,7 +22,7 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
                 for run in result.all_measured()
                 for ms, mbps in list(
                     zip(data.step_pings(run.series, name), data.goodput(run.series, name), strict=False)
-                )[run.series.first_measured() :]
+                )[run.series.measured_steps()]
                 if ms is not None
             ]
             if not points:

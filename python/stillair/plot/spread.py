@@ -1,4 +1,4 @@
-"""How values are spread: distributions and boxes, over all runs after the warm-up."""
+"""How values are spread: distributions and boxes, over the measured part of all runs."""
 
 from collections.abc import Sequence
 
@@ -82,10 +82,10 @@ def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values) -> None:
 
 
 def _pings(result: Result, name: str) -> list[float]:
-    return [ms for run in result.all_measured() for _, ms in data.pings(run.series, name)]
+    return [ms for run in result.all_measured() for ms in data.measured_pings(run.series, name)]
 
 
 def _goodput(result: Result, name: str) -> list[float]:
     return [
-        mbps for run in result.all_measured() for mbps in data.goodput(run.series, name)[run.series.first_measured() :]
+        mbps for run in result.all_measured() for mbps in data.goodput(run.series, name)[run.series.measured_steps()]
     ]
