@@ -231,9 +231,12 @@ class Series:
         """From when to when is measured."""
         return self.warm_up_ns, self.duration_ns - self.cool_down_ns
 
-    def first_measured(self) -> int:
-        """The first step after the warm-up."""
-        return -(-self.warm_up_ns // self.step_ns)
+    def measured_steps(self) -> slice:
+        """The steps of which every instant is measured."""
+        since, until = self.measured_ns()
+        # The last step of a run may be a short one.
+        end = self.steps if until == self.duration_ns else until // self.step_ns
+        return slice(-(-since // self.step_ns), end)
 
     def mbps(self, flow: Flow) -> list[float]:
         """Payload of a UDP flow that arrived in each step, in Mbit/s."""

@@ -6,7 +6,7 @@ import pytest
 
 from stillair import Result
 from stillair.papers import judge, plan, samples, style
-from stillair.papers.artefacts import ARTEFACTS
+from stillair.papers.artefacts import ARTEFACTS, one_ms
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import experiments
 from stillair.papers.measure import Measurer
@@ -133,3 +133,20 @@ def test_figures_as_text_and_as_pictures(name: str) -> None:
 def test_points_show_both_directions_of_rrul() -> None:
     row = next(line for line in ARTEFACTS["goodput-ping"].text(measurer("fig5-cc-rrul")).splitlines() if "bbr" in line)
     assert [word for word in row.split() if "." in word][::2][:2] == ["30.00", "45.00"]
+
+
+@pytest.mark.parametrize("word", ["cc", "tsq"])
+def test_no_two_of_ten_points_look_alike(word: str) -> None:
+    looks = [one_ms._look(word, place, 10) for place in range(10)]
+    assert len({marker for _, marker in looks}) == len(set(looks)) == 10
+    # Limits rise, and so no two of them share a colour.
+    assert word == "cc" or len({colour for colour, _ in looks}) == 10
+
+
+def test_limits_with_the_same_point_share_it() -> None:
+    of = measurer("fig9-tsq-1up")
+    legend = ARTEFACTS["goodput-ping"].picture(of).axes[0].get_legend()
+    names = [text.get_text() for text in legend.get_texts()]
+    # The figures above have 5MB, 10MB and no small queues alike.
+    assert "5MB, 10MB, NoTSQ" in names
+    assert len({name for joined in names for name in joined.split(", ")}) == 10

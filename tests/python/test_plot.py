@@ -5,10 +5,15 @@ import sys
 from pathlib import Path
 
 import matplotlib.image
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
-from stillair import plot
+from stillair import Result, bundled, plot
 from stillair.__main__ import status
+from stillair.plot import data, scatter, spread
+from stillair.plot.data import Titled
+from stillair.series import Series
 
 
 def colours(path: Path) -> int:
@@ -63,6 +68,52 @@ def test_what_was_not_measured_is_not_drawn(name: str, tmp_path: Path, capsys: p
         said = f"stillair: {name}: nothing to draw: no "
         assert capsys.readouterr().err.startswith(said)
         assert not picture.exists()
+
+
+@pytest.fixture(scope="module")
+def tested(tmp_path_factory: pytest.TempPathFactory) -> list[Titled]:
+    """One of Flent's tests: 5 s without load, 6 s with it, and 5 s without it again."""
+    folder = tmp_path_factory.mktemp("tested") / "kept"
+    assert status(["run", bundled.scenario("one-ms").file, "--set", "test.length=6 s", "-o", str(folder)]) == 0
+    return [Titled("tested", Result.load(folder))]
+
+
+def test_only_the_measured_part_counts(tested: list[Titled]) -> None:
+    (run,) = tested[0].result.runs
+    station = run["stations"]["client"]
+    series = tested[0].result.measured(run["run"]).series
+    # Otherwise this would tell nothing: replies before and after the load are shorter.
+    times = [ms for _, ms in data.pings(series, "client")]
+    assert (series.warm_up_ns, series.cool_down_ns) == (5_000_000_000, 5_000_000_000)
+    assert np.median(times) < 0.9 * station["ping_median_ms"]
+
+    for draw in (spread.ping_cdf, spread.ping_cdf_log):
+        figure = Figure()
+        draw(figure, tested)
+        (line,) = figure.axes[0].lines
+        assert np.median(np.asarray(line.get_xdata())) == pytest.approx(station["ping_median_ms"])
+
+    figure = Figure()
+    spread.box(figure, tested)
+    goodput, ping = (axes.lines for axes in figure.axes)
+    medians = [line for line in ping if line.get_color() == "black" and len(np.unique(line.get_ydata())) == 1]
+    assert station["ping_median_ms"] in [pytest.approx(np.asarray(line.get_ydata())[0]) for line in medians]
+    # Boxes of steps without load would begin at zero.
+    assert min(np.min(np.asarray(line.get_ydata())) for line in goodput) > 0.3 * station["goodput_mbps"]
+
+    figure = Figure()
+    scatter.throughput_latency(figure, tested)
+    points, mean = figure.axes[0].collections
+    assert len(np.asarray(points.get_offsets())) == 30
+    assert np.asarray(mean.get_offsets())[0][1] == pytest.approx(station["goodput_mbps"], rel=0.02)
+
+
+def test_steps_that_are_measured_in_part_are_left_out() -> None:
+    times = {"step_ns": 200, "steps": 6, "duration_ns": 1100, "warm_up_ns": 300}
+    empty: dict[str, list[object]] = {"flows": [], "stations": [], "drops": [], "queues": []}
+    for cool_down, steps in ((0, [2, 3, 4, 5]), (100, [2, 3, 4]), (150, [2, 3]), (300, [2, 3]), (301, [2])):
+        series = Series(times | empty | {"cool_down_ns": cool_down})
+        assert list(range(6))[series.measured_steps()] == steps
 
 
 @pytest.mark.parametrize(("suffix", "begins"), [("svg", b"<?xml"), ("pdf", b"%PDF"), ("png", b"\x89PNG")])

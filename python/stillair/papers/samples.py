@@ -73,11 +73,9 @@ def pings(result: Result, run: Run, stations: Collection[str] | None = None) -> 
 def carried(result: Result, run: Run, what: str) -> list[float]:
     """What the TCP flows of a test carry together in each step that is measured, in Mbit/s."""
     series = result.measured(run["run"]).series
-    since, until = series.measured_ns()
     flows = [flow for flow in series.flows if flow.flent is not None and flow.flent.startswith(_WAYS[what])]
-    steps = [step for step in range(series.steps) if since < series.end_ns(step) <= until]
-    by_flow = [series.mbps(flow) for flow in flows]
-    return [sum(values[step] for values in by_flow) for step in steps] if flows else []
+    by_flow = [series.mbps(flow)[series.measured_steps()] for flow in flows]
+    return [sum(values) for values in zip(*by_flow, strict=True)]
 
 
 def over_time(run: Run, what: str) -> Curve:

@@ -82,6 +82,15 @@ def available() -> bool:
     return extras.there("matplotlib")
 
 
+def in_order(place: int, count: int) -> str:
+    """The colour of one of so many values that rise: from dark to light, and not so light as to be faint."""
+    import matplotlib as mpl  # noqa: PLC0415 - an extra, as above
+    from matplotlib.colors import to_hex  # noqa: PLC0415
+
+    # Viridis is even to the eye with any kind of colour vision.
+    return to_hex(mpl.colormaps["viridis"](0.92 * place / max(count - 1, 1)))
+
+
 def ink_on(colour: str) -> str:
     """The colour of text within a bar of this colour."""
     return _ON.get(colour, INK)

@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeVar
 
 from stillair._native import InputError
 from stillair.result import Result
-from stillair.series import Flow, Series
+from stillair.series import Flow, Ping, Series
 
 T = TypeVar("T")
 
@@ -68,11 +68,20 @@ def goodput(series: Series, station: str) -> list[float]:
     return [sum(values) for values in zip(*flows, strict=True)]
 
 
-def pings(series: Series, station: str, measured: bool = True) -> list[tuple[float, float]]:
-    """Time in s and round trip in ms of the replies to or from a station, after the warm-up if `measured`."""
-    least = series.warm_up_ns if measured else 0
+def pings(series: Series, station: str) -> list[tuple[float, float]]:
+    """Time in s and round trip in ms of all replies to or from a station."""
+    return [(ping.at_ns / 1e9, ping.rtt_ns / 1e6) for ping in _replies(series, station)]
+
+
+def measured_pings(series: Series, station: str) -> list[float]:
+    """Round trips in ms of the replies that came while it was measured, as the summary counts them."""
+    since, until = series.measured_ns()
+    return [ping.rtt_ns / 1e6 for ping in _replies(series, station) if since <= ping.at_ns < until]
+
+
+def _replies(series: Series, station: str) -> list[Ping]:
     samples = (ping for flow in series.flows if host(flow) == station for ping in flow.pings or [])
-    return sorted((ping.at_ns / 1e9, ping.rtt_ns / 1e6) for ping in samples if ping.at_ns >= least)
+    return sorted(samples, key=lambda ping: (ping.at_ns, ping.rtt_ns))
 
 
 def step_pings(series: Series, station: str) -> list[float | None]:

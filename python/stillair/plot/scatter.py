@@ -14,7 +14,7 @@ from stillair.series import Series
 
 
 def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
-    """A point for each step after the warm-up that had a reply, the mean, and the ellipse of one sigma around it."""
+    """A point for each measured step that had a reply, the mean, and the ellipse of one sigma around it."""
     axes = figure.subplots()
     for number, (title, result) in enumerate(results):
         names = data.hosts(results)
@@ -39,7 +39,7 @@ def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:
 
 def _points(series: Series, name: str) -> list[tuple[float, float]]:
     steps = list(zip(data.step_pings(series, name), data.goodput(series, name), strict=False))
-    return [(ms, mbps) for ms, mbps in steps[series.first_measured() :] if ms is not None]
+    return [(ms, mbps) for ms, mbps in steps[series.measured_steps()] if ms is not None]
 
 
 def _ellipse(x: "np.typing.NDArray[np.float64]", y: "np.typing.NDArray[np.float64]", fill: str) -> Ellipse:

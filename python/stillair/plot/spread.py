@@ -1,4 +1,4 @@
-"""How values are spread: distributions and boxes, over all runs after the warm-up."""
+"""How values are spread: distributions and boxes, over the measured part of all runs."""
 
 from collections.abc import Sequence
 
@@ -84,8 +84,8 @@ def _boxes(axes: Axes, results: Sequence[Titled], values: data.Values[float]) ->
 
 
 def _pings(series: Series, name: str) -> list[float]:
-    return [ms for _, ms in data.pings(series, name)]
+    return data.measured_pings(series, name)
 
 
 def _goodput(series: Series, name: str) -> list[float]:
-    return data.goodput(series, name)[series.first_measured() :]
+    return data.goodput(series, name)[series.measured_steps()]

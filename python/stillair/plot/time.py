@@ -25,12 +25,12 @@ def timeseries(figure: Figure, results: Sequence[Titled]) -> None:
             rates = data.goodput(series, name)
             if rates:
                 above.plot(data.times(series), rates, label=label, **look)
-            samples = data.pings(series, name, measured=False)
+            samples = data.pings(series, name)
             if samples:
                 # Dots show where replies are: a line alone hides that those between were lost.
                 below.plot(*zip(*samples, strict=True), label=label, linewidth=0.8, marker=".", markersize=3, **look)
         if number == 0:
-            _warm_up([above, below], series)
+            _not_measured([above, below], series)
     above.set_ylabel("goodput (Mbit/s)")
     below.set_ylabel("ping (ms)")
     below.set_xlabel("time (s)")
@@ -52,7 +52,7 @@ def airtime_stacked(figure: Figure, results: Sequence[Titled]) -> None:
         axes.set_ylabel("airtime (% of time)")
         if len(results) > 1:
             axes.set_title(title)
-        _warm_up([axes], series)
+        _not_measured([axes], series)
     panels[-1].set_xlabel("time (s)")
     _legend(figure, panels[0])
 
@@ -61,11 +61,14 @@ def _first(measured: Iterator[Measured]) -> Series:
     return next(measured).series
 
 
-def _warm_up(panels: Sequence[Axes], series: Series) -> None:
+def _not_measured(panels: Sequence[Axes], series: Series) -> None:
+    """Shades what is before and after the measured part."""
+    since, until = series.measured_ns()
     for axes in panels:
         axes.set_xlim(0, series.duration_ns / 1e9)
-        if series.warm_up_ns:
-            axes.axvspan(0, series.warm_up_ns / 1e9, color="#000000", alpha=0.08, linewidth=0)
+        for begin, end in ((0, since), (until, series.duration_ns)):
+            if begin < end:
+                axes.axvspan(begin / 1e9, end / 1e9, color="#000000", alpha=0.08, linewidth=0)
 
 
 def _legend(figure: Figure, axes: Axes) -> None:

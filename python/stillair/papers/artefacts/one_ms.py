@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _WORDS = ("cc", "qdisc", "tsq")
+_ORDERED = "tsq"  # its values rise, and their colours with them
 _COLOURS = (style.BLUE, style.ORANGE, style.GREEN, style.VERMILION, style.PURPLE, style.SKY, style.INK)
-_MARKERS = "osD^vPX"
+# Not as many as the colours: with equal periods the eighth point would look like the first.
+_MARKERS = "osD^vPX*<>"
 _GOODPUT = {"TCP goodput": "goodput"}
 _DIRECTIONS = {"upload goodput": "up", "download goodput": "down"}
 _PERCENTILES = ("p10", "p50", "p90")
@@ -37,16 +39,20 @@ def points_text(of: Measurer) -> str:
 
 def points_picture(of: Measurer) -> "Figure":
     """Goodput against ping, a point for each cell; uploads and downloads where both are there."""
-    word, names = _varied(of)
+    word, _ = _varied(of)
     goodputs = _goodputs(of)
     with style.styled():
         drawn = style.new(6.6, 3.8)
         axes = drawn.add_subplot()
-        for place, name in enumerate(names):
-            where = {**_where(of), word: name}
-            ping = of.of_cell(where, "ping RTT")
-            for metric, label in goodputs.items():
-                _point(axes, ping, of.of_cell(where, metric), place, label, name)
+        points = _alike(of, word, ("ping RTT", *goodputs))
+        for place, ((ping, *rates), alike) in enumerate(points.items()):
+            look = _look(word, place, len(points))
+            for way, goodput in zip(goodputs.values(), rates, strict=True):
+                if ping is not None and goodput is not None:
+                    hollow = way == "up"
+                    _point(
+                        axes, ping, goodput, look, "white" if hollow else look[0], "" if hollow else ", ".join(alike)
+                    )
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.xaxis.set_minor_formatter(lambda value, _: f"{value:g}" if f"{value:g}"[0] in "25" else "")
@@ -59,24 +65,35 @@ def points_picture(of: Measurer) -> "Figure":
         return drawn
 
 
-def _point(axes: "Axes", ping: Interval | None, goodput: Interval | None, place: int, way: str, name: str) -> None:
-    if ping is None or goodput is None:
-        return
-    colour = _COLOURS[place % len(_COLOURS)]
+def _alike(of: Measurer, word: str, metrics: Sequence[str]) -> dict[tuple[Interval | None, ...], list[str]]:
+    """The cells by their point: a limit that nothing reaches gives the same runs as a larger one."""
+    points: dict[tuple[Interval | None, ...], list[str]] = {}
+    for name in _values(of, word):
+        where = {**_where(of), word: name}
+        points.setdefault(tuple(of.of_cell(where, metric) for metric in metrics), []).append(name)
+    return points
+
+
+def _look(word: str, place: int, count: int) -> tuple[str, str]:
+    """Colour and marker of one point among so many: no two have the same."""
+    colour = style.in_order(place, count) if word == _ORDERED else _COLOURS[place % len(_COLOURS)]
+    return colour, _MARKERS[place % len(_MARKERS)]
+
+
+def _point(axes: "Axes", ping: Interval, goodput: Interval, look: tuple[str, str], fill: str, label: str) -> None:
+    colour, marker = look
     axes.errorbar(
         ping.mean,
         goodput.mean,
         xerr=[[ping.mean - ping.low], [ping.high - ping.mean]],
         yerr=[[goodput.mean - goodput.low], [goodput.high - goodput.mean]],
+        fmt="none",
         color=colour,
-        marker=_MARKERS[place % len(_MARKERS)],
-        markerfacecolor="white" if way == "up" else colour,
-        markersize=6,
-        linewidth=0,
         elinewidth=1,
         capsize=2,
-        label="" if way == "up" else name,
     )
+    # Apart from its intervals, so that these do not cover it in the legend.
+    axes.plot(ping.mean, goodput.mean, marker, color=colour, markerfacecolor=fill, markersize=7, label=label)
 
 
 def candles_text(of: Measurer) -> str:
