@@ -176,4 +176,4 @@ def _uses(accounts: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _air(over: Mapping[str, Any]) -> str:
-    return "\n".join(f"air of {name}: " + ", ".join(map(" ".join, uses)) for name, uses in air(over).items())
+    return "\n".join(f"air of {name}, whole run: " + ", ".join(map(" ".join, uses)) for name, uses in air(over).items())

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from stillair import __version__, _native, output
 from stillair._native import InputError
@@ -18,7 +18,46 @@ from stillair.table import table
 Override = tuple[str, str]
 
 _STATION = ("goodput_mbps", "airtime_share", "ping_median_ms")
-_MOST_STATIONS = 8  # more columns than these are not read at a terminal; the files have all
+_MOST_COLUMNS = 8  # more than these are not read at a terminal; the files have all
+
+
+class _Figure(NamedTuple):
+    """One figure of calls, pages or flows: its key, and what stands above it in the table."""
+
+    key: str
+    title: str
+    digits: int
+
+
+# What flows of each kind are told by, under the names of the summary over runs.
+_APPS = {
+    "voip": (_Figure("mos", "MOS", 2), _Figure("delay_ms", "delay ms", 1), _Figure("jitter_ms", "jitter ms", 1)),
+    "web": (_Figure("mean_s", "load s", 2),),
+    "quic": (_Figure("throughput_mbps", "Mbit/s", 1),),
+}
+# Where there are stations, theirs say it.
+_WIRED = {
+    "flows": (_Figure("goodput_mbps", "Mbit/s", 1), _Figure("minrtt_ms", "least RTT ms", 1)),
+    "pings": (_Figure("median_ms", "ping ms", 1),),
+}
+
+
+class _Column(NamedTuple):
+    """A figure of one flow."""
+
+    group: str
+    flow: str
+    figure: _Figure
+
+    @property
+    def name(self) -> str:
+        """Its name in a file."""
+        return f"{self.flow}.{self.figure.key}"
+
+    def of(self, over: Mapping[str, Any]) -> Mapping[str, float] | None:
+        """What one combination has of it."""
+        found: Mapping[str, float] | None = (over.get(self.group) or {}).get(self.flow, {}).get(self.figure.key)
+        return found
 
 
 @dataclass(frozen=True)
@@ -132,36 +171,49 @@ class Sweep:
         return json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_csv(self, results: Sequence[Result]) -> str:
-        """A row for each combination: the swept keys and the means; empty where nothing was measured."""
-        keys, stations = self._keys(), _stations(results)
-        columns = [f"{station}.{metric}" for station in stations for metric in _STATION]
+        """A row for each combination: the swept keys and the means; empty where nothing was measured.
+
+        Of several runs each mean has the ends of its 95 % confidence interval beside it.
+        """
+        keys, stations, flows = self._keys(), _stations(results), _columns(results)
+        names = ["goodput_total_mbps", "jain_airtime"]
+        names += [f"{station}.{metric}" for station in stations for metric in _STATION]
+        names += [column.name for column in flows]
+        ends = ("", ".low", ".high") if self.runs > 1 else ("",)
         text = io.StringIO()
         out = csv.writer(text, lineterminator="\n")
-        out.writerow([*keys, "runs", "goodput_total_mbps", "jain_airtime", *columns])
+        out.writerow([*keys, "runs", *(f"{name}{end}" for name in names for end in ends)])
         for combination, result in zip(self.combinations, results, strict=True):
             over = result.over_runs()
-            figures = [_mean(over.get("goodput_total_mbps")), _mean(over.get("jain_airtime"))]
-            figures += [_mean(_of(over, station, metric)) for station in stations for metric in _STATION]
-            cells = ["" if figure is None else repr(figure) for figure in figures]
+            found = [over.get("goodput_total_mbps"), over.get("jain_airtime")]
+            found += [_of(over, station, metric) for station in stations for metric in _STATION]
+            found += [column.of(over) for column in flows]
+            cells = ["" if it is None else repr(it[end[1:] or "mean"]) for it in found for end in ends]
             out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
         return text.getvalue()
 
     def to_text(self, results: Sequence[Result]) -> str:
         """The table at the terminal: one row for each combination."""
-        stations = _stations(results)
-        shown = stations[:_MOST_STATIONS]
+        stations, flows = _stations(results), _columns(results)
+        shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
         rows = []
         for combination, result in zip(self.combinations, results, strict=True):
             over = result.over_runs()
             cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
-            rows.append([*(value for _, value in combination.sets), *cells, *(_cell(over, name) for name in shown)])
-        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown]
-        lines = [table(heading, rows), "", "by station: goodput Mbit/s / airtime % / ping median ms"]
+            cells += [_cell(over, name) for name in shown]
+            cells += [_figure(_mean(column.of(over)), column.figure.digits) for column in told]
+            rows.append([*(value for _, value in combination.sets), *cells])
+        titles = [f"{column.flow} {column.figure.title}" for column in told]
+        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown, *titles]
+        lines = [table(heading, rows), ""]
+        if stations:
+            lines.append("by station: goodput Mbit/s / airtime % / ping median ms")
         if self.runs > 1:
             lines.append(f"means over {self.runs} runs")
-        if len(stations) > len(shown):
-            lines.append(f"and {len(stations) - len(shown)} more stations; sweep.csv in the folder of -o has all")
-        return "\n".join(lines)
+        for more, what in ((len(stations) - len(shown), "stations"), (len(flows) - len(told), "figures of flows")):
+            if more > 0:
+                lines.append(f"and {more} more {what}; sweep.csv in the folder of -o has all")
+        return "\n".join(lines).rstrip()
 
     def _keys(self) -> list[str]:
         return [key for key, _ in self.combinations[0].sets]
@@ -194,6 +246,17 @@ def _checksum(data: Mapping[str, Any]) -> str:
 def _stations(results: Sequence[Result]) -> list[str]:
     """The stations of all combinations, in the order in which they are met."""
     return list(dict.fromkeys(name for result in results for name in result.over_runs().get("stations") or {}))
+
+
+def _columns(results: Sequence[Result]) -> list[_Column]:
+    """The figures of flows that any combination has: of calls, pages and QUIC, and without stations of all others."""
+    groups = _APPS if _stations(results) else _APPS | _WIRED
+    overs = [result.over_runs() for result in results]
+    flows = {group: dict.fromkeys(flow for over in overs for flow in over.get(group) or {}) for group in groups}
+    every = [
+        _Column(group, flow, figure) for group, figures in groups.items() for flow in flows[group] for figure in figures
+    ]
+    return [column for column in every if any(column.of(over) is not None for over in overs)]
 
 
 def _of(over: Mapping[str, Any], station: str, metric: str) -> Mapping[str, float] | None:

@@ -79,7 +79,7 @@ total goodput 32.00 Mbit/s, Jain's index of the airtime 1.000
 
 no drops
 
-air of wifi: data 75.0 %, contention 25.0 %
+air of wifi, whole run: data 75.0 %, contention 25.0 %
 """
 
 THREE = """\
@@ -94,7 +94,7 @@ total goodput 32.00 ±2.48 Mbit/s, Jain's index of the airtime 1.000
 dropped at     reason  packets
 ap.wlan0    overlimit  67 ±143
 
-air of wifi: data 75.0 %, contention 25.0 %
+air of wifi, whole run: data 75.0 %, contention 25.0 %
 """
 
 

@@ -1,6 +1,7 @@
 """Sweeps: every combination once, kept as it finishes, run again only when something it depends on has changed."""
 
 import csv
+import io
 import json
 import math
 import signal
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, Scenario, _native, sweep
+from stillair import InputError, Scenario, _native, bundled, sweep
 from stillair.__main__ import status
 from stillair.sweep import Sweep
 
@@ -338,3 +339,42 @@ def test_overrides_count_for_the_values_of_the_table(file: Path) -> None:
     with pytest.raises(InputError, match=r"sweep\.warm_up\.0: found \"60 ms\""):
         Sweep(Scenario(file))
     assert len(Sweep(Scenario(file), [("duration", "80 ms")]).combinations) == 1
+
+
+# By file of `scenarios`: what is overridden, the figures of flows in sweep.csv, and a title of the printed table.
+FLOWS = {
+    "anomaly-voip": (
+        {"duration": "7 s"},
+        ["call.slow.mos", "call.slow.delay_ms", "call.slow.jitter_ms"],
+        "call.slow MOS",
+    ),
+    "anomaly-web": ({"duration": "7 s"}, ["page.server.mean_s"], "page.server load s"),
+    "quic-quinn": ({"duration": "3 s"}, ["quic.client.throughput_mbps"], "quic.client Mbit/s"),
+}
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_calls_pages_and_quic_are_told(name: str) -> None:
+    sets, figures, title = FLOWS[name]
+    table = Sweep(bundled.scenario(name), sets, runs=2)
+    table.combinations = table.combinations[:2]
+    results = table.run()
+    rows = list(csv.DictReader(io.StringIO(table.to_csv(results))))
+    for row, result in zip(rows, results, strict=True):
+        flows = result.over_runs()[{"anomaly-voip": "voip", "anomaly-web": "web", "quic-quinn": "quic"}[name]]
+        for figure in figures:
+            flow, _, key = figure.rpartition(".")
+            found = [float(row[figure + end]) for end in ("", ".low", ".high")]
+            assert found == [flows[flow][key][end] for end in ("mean", "low", "high")]
+    assert title in table.to_text(results)
+
+
+def test_a_sweep_of_wires_tells_flows_and_pings() -> None:
+    text = (
+        bundled.scenario("bench/wired-4").text
+        + '\n[[flow]]\nkind = "ping"\nname = "ping"\nfrom = "client"\nto = "server"\n'
+    )
+    table = Sweep(Scenario(text + '\n[sweep]\n"link.cr.delay" = ["1 ms", "5 ms"]\n'), {"duration": "2 s"})
+    head = table.to_csv(table.run()).partition("\n")[0].split(",")
+    assert {"upload1.server.goodput_mbps", "upload1.server.minrtt_ms", "ping.server.median_ms"} <= set(head)
+    assert not any(name.endswith(".low") for name in head)
