@@ -120,10 +120,9 @@ def told(case: Case, found: Sequence[Cell]) -> str:
     for mcs, (there, here), (before, ping) in found:
         numbers = f"{there:.1f} | {here:.1f} | {here / there:.2f} | {before:.1f} | {ping:.1f} | {ping / before:.2f}"
         lines.append(f"| {mcs} | {numbers} |")
-    goodput, ping = (
-        [here / there for there, here in pairs] for pairs in zip(*(cell[1:] for cell in found), strict=True)
-    )
-    lines += ["", f"Medians of the ratios: goodput {_median(goodput)}; ping {_median(ping)}."]
+    carried = [cell.goodput[1] / cell.goodput[0] for cell in found]
+    waited = [cell.ping[1] / cell.ping[0] for cell in found]
+    lines += ["", f"Medians of the ratios: goodput {_median(carried)}; ping {_median(waited)}."]
     return "\n".join(lines)
 
 
