@@ -149,13 +149,14 @@ impl TxTid {
         }
     }
 
-    /// Fills `ppdu` with frames up to the limits; false if there is none.
+    /// Fills `ppdu`, which is empty or has not been tried, with frames up to the limits that it was begun with; true if one was
+    /// added.
     ///
     /// The frame that does not fit any more waits at the head. A lone frame is sent without aggregation.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - limits in this order: window, bytes, frames.
     // deviation: the frame that does not fit waits at the head, not at the tail, of the frames to be sent again; only
     // their order within the window differs.
-    pub fn build<'a, S: Sink>(
+    pub fn fill<'a, S: Sink>(
         &mut self,
         ppdu: &mut Ppdu,
         limits: AggregateLimits,
@@ -163,40 +164,13 @@ impl TxTid {
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
-        self.add_to(ppdu, Subframes::new(limits), limits, &mut link, ctx, &mut pull);
-        !ppdu.mpdus.is_empty()
-    }
-
-    /// Adds frames to a PPDU that was built with these limits and has not been tried; true if there was one to add.
-    pub fn extend<'a, S: Sink>(
-        &mut self,
-        ppdu: &mut Ppdu,
-        limits: AggregateLimits,
-        mut link: Link<'_>,
-        ctx: &mut Ctx<'a, S>,
-        mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
-    ) -> bool {
-        if ppdu.mpdus.first().is_none_or(|first| first.probe.is_some()) {
+        if ppdu.mpdus.first().is_some_and(|first| first.probe.is_some()) {
             return false;
         }
         let (mut subframes, before) = (Subframes::new(limits), ppdu.mpdus.len());
         ppdu.mpdus.iter().for_each(|mpdu| subframes.add(u32::from(mpdu.len)));
-        self.add_to(ppdu, subframes, limits, &mut link, ctx, &mut pull);
-        ppdu.mpdus.len() > before
-    }
-
-    /// Fills a PPDU that has `subframes` up to the limits.
-    fn add_to<'a, S: Sink>(
-        &mut self,
-        ppdu: &mut Ppdu,
-        mut subframes: Subframes,
-        limits: AggregateLimits,
-        link: &mut Link<'_>,
-        ctx: &mut Ctx<'a, S>,
-        pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
-    ) {
         while subframes.frames() < limits.frames() {
-            let Some(mpdu) = self.take(link, ctx, pull) else { break };
+            let Some(mpdu) = self.take(&mut link, ctx, &mut pull) else { break };
             // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe is sent alone.
             let probes = mpdu.probe.is_some();
             if !subframes.would_fit(u32::from(mpdu.len)) || (probes && subframes.frames() > 0) {
@@ -221,6 +195,7 @@ impl TxTid {
                 ppdu.header.content = Content::Data { aggregate: true };
             }
         }
+        ppdu.mpdus.len() > before
     }
 
     /// Puts one frame, without aggregation, into `ppdu`; false if there is none.

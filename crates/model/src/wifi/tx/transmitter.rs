@@ -258,7 +258,7 @@ impl Transmitter {
                 && ppdu.chain == peer.chain
             {
                 let link = Link { now, rate: &mut peer.rate };
-                if t.extend(ppdu, peer.limits[ac.index()], link, ctx, pull) {
+                if t.fill(ppdu, peer.limits[ac.index()], link, ctx, pull) {
                     ppdu.long = ppdu.bytes > self.rts_threshold;
                     hw.medium.resized();
                 }
@@ -270,7 +270,7 @@ impl Transmitter {
         if in_session {
             let mut ppdu = hw.radio.blank(header, peer.chain);
             let link = Link { now, rate: &mut peer.rate };
-            if t.build(&mut ppdu, peer.limits[ac.index()], link, ctx, pull) {
+            if t.fill(&mut ppdu, peer.limits[ac.index()], link, ctx, pull) {
                 ppdu.long = ppdu.bytes > self.rts_threshold;
                 hw.send(now, ppdu);
                 return Attempt::Sent;

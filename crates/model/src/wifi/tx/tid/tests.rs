@@ -31,17 +31,22 @@ impl Bench {
         }
         Self { rig, tid, queue, limits, rate }
     }
-    /// Builds a PPDU; its frames' numbers, its length and whether it is an A-MPDU.
-    fn build(&mut self) -> (Ppdu, Vec<u16>, u32, bool) {
-        let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, []);
+    /// Adds to a PPDU what there is.
+    fn add_to(&mut self, ppdu: &mut Ppdu) -> bool {
         let queue = &mut self.queue;
-        let built = self.tid.build(
-            &mut ppdu,
+        self.tid.fill(
+            ppdu,
             self.limits,
             link(&mut self.rate),
             &mut self.rig.ctx(),
             |_: &mut Ctx<'_, NoSink>| queue.pop_front(),
-        );
+        )
+    }
+
+    /// Builds a PPDU; its frames' numbers, its length and whether it is an A-MPDU.
+    fn build(&mut self) -> (Ppdu, Vec<u16>, u32, bool) {
+        let mut ppdu = crate::wifi::testing::ppdu(&mut self.rig.packets, []);
+        let built = self.add_to(&mut ppdu);
         let seqs: Vec<_> = ppdu.mpdus.iter().map(|m| m.seq.get()).collect();
         assert_eq!(built, !seqs.is_empty());
         let (bytes, aggregate) = (ppdu.bytes, ppdu.header.content == Content::Data { aggregate: true });
@@ -51,6 +56,19 @@ impl Bench {
 
 fn range(r: core::ops::Range<u16>) -> Vec<u16> {
     r.collect()
+}
+
+#[test]
+fn an_open_ppdu_grows_to_what_it_would_have_been() {
+    let mut b = Bench::new(Session::Open, "ht20-mcs0-sgi", &[1500]);
+    let mut ppdu = b.build().0;
+    assert_eq!((ppdu.bytes, ppdu.header.content), (1_538, Content::Data { aggregate: false }));
+    assert!(!b.add_to(&mut ppdu), "nothing has come");
+    for len in [1500, 1500] {
+        b.queue.push_back(b.rig.packet(TID, len));
+    }
+    assert_eq!([b.add_to(&mut ppdu), b.add_to(&mut ppdu)], [true, false], "the third does not fit");
+    assert_eq!((ppdu.bytes, ppdu.header.content), (1_544 + 1_542, Content::Data { aggregate: true }));
 }
 
 #[test]
