@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
-use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler};
+use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, SlowBelow};
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
 use stillair_model::wire::{EthernetParams, WireParams};
 use stillair_sim::scenario::{
@@ -133,6 +133,19 @@ fn a_scheme_is_the_kernels_unless_said() {
         ("linux-6.18", pending),
     ] {
         assert_eq!(said(profile, &[]), expected, "{profile}");
+    }
+    // Of ath9k the kernel's: no airtime queue limits, and CoDel relaxed by the number of stations or for nobody.
+    let ath9k = |profile: &str| {
+        let found = with(&[("node.fast1.profile", profile)]).unwrap();
+        let DriverConfig::Fq(queues, scheduler) = wifi(&found, "fast1").driver else { panic!("{profile}") };
+        (queues.slow_below, matches!(scheduler, Scheduler::Mac80211(_, Some(_), _)))
+    };
+    for (profile, slow_below) in [
+        ("linux-4.14", SlowBelow::EachStation(Rate::from_mbps(6))),
+        ("linux-6.1", SlowBelow::EachStation(Rate::from_mbps(6))),
+        ("linux-6.18", SlowBelow::Rate(Rate::from_bps(0))),
+    ] {
+        assert_eq!(ath9k(profile), (slow_below, false), "{profile}");
     }
     // What is said goes before the kernel, and of its pieces those that are not said are the kernel's.
     let scheme = |value| [("node.fast1.interface.wlan0.scheme", value)];

@@ -248,20 +248,32 @@ pub(super) const FORM: Form = Form::Kinds {
 pub(super) const KEY: Key = Key::open(
     "scheme",
     FORM,
-    "as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `airtime` before 5.1, `mac80211` since",
+    "as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
+     `mac80211` with `aql = false` since; CoDel is relaxed for nobody before 4.12, below 6 Mbit/s for each station of the device since",
     "how it queues and schedules",
 );
 
 /// Version of a kernel; none of what is not Linux.
 type Version = Option<(u16, u16)>;
 
-/// The scheme of ath9k in a kernel.
-fn of_kernel(version: Version) -> Scheme {
-    match version {
+/// The scheme of ath9k in a kernel, with what that has of its own.
+fn of_kernel(version: Version) -> Choice {
+    let name = match version {
         Some((5, 1..) | (6.., _)) => Scheme::Mac80211,
-        Some((4, 10..) | (5, 0)) => Scheme::Airtime,
+        Some((4, 11..) | (5, 0)) => Scheme::Airtime,
+        Some((4, 10)) => Scheme::FqMac,
         _ => Scheme::Fifo,
+    };
+    let mut choice = Choice::new(name, version);
+    if let DriverConfig::Fq(fq, scheduler) = &mut choice.driver {
+        match scheduler {
+            // ath9k tells mac80211 no airtime of its own that queues could be limited by.
+            Scheduler::Mac80211(_, aql, _) => *aql = None,
+            _ if version < Some((4, 12)) => *fq = fq.with_nobody_slow(),
+            _ => *fq = fq.as_linux_has_it(),
+        }
     }
+    choice
 }
 
 /// A scheme as the model takes it.
@@ -302,7 +314,7 @@ impl Choice {
 
 /// Reads the scheme of an interface of a node with this kernel: a name, or a table of `kind` and pieces.
 pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice, Fault> {
-    let Some(field) = section.get(KEY.name) else { return Ok(Choice::new(of_kernel(version), version)) };
+    let Some(field) = section.get(KEY.name) else { return Ok(of_kernel(version)) };
     let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
     let mut choice = Choice::new(name, version);
