@@ -54,12 +54,11 @@ class Scenario:
         """
         # Read twice, and it may be an iterator.
         overrides = pairs(overrides)
-        text = self._run(runs, seed, jobs, overrides, first_run, progress, series, keep)
+        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, keep)
         return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
 
-    def run_each(
+    def run_text(
         self,
-        keep: Callable[[str], object],
         runs: int = 1,
         seed: int | None = None,
         jobs: int | None = None,
@@ -67,21 +66,9 @@ class Scenario:
         first_run: int = 0,
         progress: Callable[[int], object] | None = None,
         series: bool = False,
-    ) -> None:
-        """The same for who has no use for a result of all runs: `keep` gets each as JSON as it finishes."""
-        self._run(runs, seed, jobs, overrides, first_run, progress, series, keep)
-
-    def _run(
-        self,
-        runs: int,
-        seed: int | None,
-        jobs: int | None,
-        overrides: Overrides,
-        first_run: int,
-        progress: Callable[[int], object] | None,
-        series: bool,
-        keep: Callable[[str], object] | None,
+        keep: Callable[[str], object] | None = None,
     ) -> str:
+        """The same result as JSON, for who has no use for it beside what `keep` got."""
         check_runs(runs, seed, jobs, first_run)
         return _native.run(
             self.text,

@@ -17,7 +17,7 @@ SHORT = {"duration": '"8 s"', "warm_up": '"5 s"', "record.ss": '"100 ms"', "reco
 
 def runs_of(scenario: Scenario, count: int = 1) -> list[str]:
     kept: list[str] = []
-    scenario.run_each(kept.append, count, jobs=1, overrides=SHORT, series=True)
+    scenario.run_text(count, jobs=1, overrides=SHORT, series=True, keep=kept.append)
     return kept
 
 

@@ -74,7 +74,7 @@ def _cell(
         run = PackedRun(text)
         kept[run["run"]] = run
 
-    scenario.run_each(keep, runs, jobs=jobs, overrides=overrides, progress=progress, series=series)
+    scenario.run_text(runs, jobs=jobs, overrides=overrides, progress=progress, series=series, keep=keep)
     name = json.loads(scenario.resolve(overrides))["name"]
     # Several at once finish in any order.
     head = {"version": __version__, "scenario": name, "runs": [kept[number] for number in sorted(kept)]}
