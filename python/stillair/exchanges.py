@@ -28,7 +28,7 @@ _COLUMNS = shape.columns(
 
 _NAMES = shape.both(
     shape.record(dict.fromkeys(("from_ns", "until_ns"), shape.whole()), rest=shape.unread),
-    shape.columns({"interfaces": shape.text, "access_points": shape.truth}, rest=shape.unread),
+    shape.columns({"interfaces": shape.text, "access_points": shape.truth, "channels": shape.text}, rest=shape.unread),
 )
 
 
@@ -62,6 +62,7 @@ class Exchange(NamedTuple):
     """Number of the try, from 0."""
     collided: bool
     acknowledged: bool
+    channel: str
 
     def answer_ns(self) -> tuple[int, int] | None:
         """Beginning and end of the acknowledgement, if there was one."""
@@ -85,10 +86,10 @@ def of_run(run: Run) -> Exchanges | None:
     if data is None:
         return None
     shape.check(data, fits, "run", "exchanges")
-    names, is_ap = data["interfaces"], data["access_points"]
+    names, is_ap, channels = data["interfaces"], data["access_points"], data["channels"]
     rows = zip(*(data[column] for column in COLUMNS), strict=True)
     found = [
-        Exchange(start, airtime, end, names[sender], "" if to is None else names[to], *rest)
+        Exchange._make((start, airtime, end, names[sender], "" if to is None else names[to], *rest, channels[sender]))
         for start, airtime, end, sender, to, *rest in rows
     ]
     aps = [name for name, ap in zip(names, is_ap, strict=True) if ap]

@@ -88,6 +88,7 @@ def put(file: Path, path: str, value: object) -> None:
         (RESULT, "runs.0.queues.queues.0.bytes", [1], "found 1 values, expected 6, one for each of samples"),
         (RESULT, "runs.0.queues.interval_ns", 0, "found 0, expected a whole number from 1 to 18446744073709551615"),
         (RESULT, "runs.0.exchanges.kind", [], "found 0 values, expected "),
+        (RESULT, "runs.0.exchanges.channels", [], "found 0 values, expected 4 as of interfaces"),
         (RESULT, "runs.0.exchanges.from.0", 99, "found 99, expected a number below 4, one for each of interfaces"),
         (RESOLVED, "nodes", [], "found none, expected at least one"),
         (RESOLVED, "nodes.0.interfaces.0", 7, "found 7, expected an object"),

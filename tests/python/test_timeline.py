@@ -86,6 +86,20 @@ def test_in_one_lane_boxes_do_not_overlap_but_in_collisions(folder: Path) -> Non
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(alone))
 
 
+def test_a_lane_for_each_channel(tmp_path: Path) -> None:
+    scenario = bundled.scenario("bquic-mesh")
+    result = scenario.run(overrides={"duration": '"1.2 s"', "warm_up": '"1 s"', "record.air": '"1 s..1.1 s"'})
+    found = exchanges.of_run(result.runs[0])
+    assert found
+    # A device is on one channel, and who talks to it on the same.
+    channel = {exchange.sender: exchange.channel for exchange in found.all}
+    assert {channel["gateway.down"], channel["r1.down"]} == {"hop1", "hop2"}
+    assert all(channel.get(e.receiver, e.channel) == e.channel == channel[e.sender] for e in found.all)
+    plot.draw(plot.TIMELINE, [Titled("mesh", result)], tmp_path / "x.svg")
+    text = (tmp_path / "x.svg").read_text()
+    assert [text.count(f">{lane}<") for lane in ("air of hop1", "air of hop2", "air")] == [1, 1, 0]
+
+
 def test_two_results_are_two_panels(folder: Path, tmp_path: Path) -> None:
     result = Result.load(folder)
     plot.draw(plot.TIMELINE, [Titled("one", result), Titled("two", result)], tmp_path / "x.svg")

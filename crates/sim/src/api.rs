@@ -153,6 +153,7 @@ fn air_names(scenario: &Scenario) -> AirNames {
     AirNames {
         interfaces: layout.devs.iter().map(name).collect(),
         access_points: layout.devs.iter().map(|dev| dev.ap).collect(),
+        channels: layout.devs.iter().map(|dev| scenario.channels[dev.channel.index()].name.clone()).collect(),
         peers: layout.devs.iter().map(|dev| dev.peers.clone()).collect(),
     }
 }

@@ -22,7 +22,7 @@ _ACK, _BEACON, _CONTROL, _COLLIDED = "#222222", "#8a8a8a", "#bdbdbd", "#d00000"
 def airtime_timeline(figure: Figure, results: Sequence[Titled], window: tuple[int, int] | None = None) -> None:
     """Lanes of the first run of each result: what was on the air, and below it when there was nothing."""
     all_lanes = [(title, _within(result.runs[0], window)) for title, result in results]
-    heights = [1.0 + 0.55 * (len(_lanes(found)) + 1) for _, found in all_lanes]
+    heights = [1.0 + 0.55 * (len(_lanes(found)) + len(_channels(found))) for _, found in all_lanes]
     figure.set_size_inches(11.0, sum(heights) + 0.4)
     grid = figure.subplots(len(all_lanes), 1, squeeze=False, height_ratios=heights)[:, 0]
     for axes, (title, found) in zip(grid, all_lanes, strict=True):
@@ -71,28 +71,37 @@ def _lanes(found: Exchanges) -> list[str]:
     return [name for name in (*found.access_points, *found.stations) if name in used]
 
 
+def _channels(found: Exchanges) -> list[str]:
+    """The channels with anything on them, in the order of the lanes that use them."""
+    lanes = {name: at for at, name in enumerate(_lanes(found))}
+    in_order = sorted(found.all, key=lambda exchange: lanes[_lane(found, exchange)])
+    return list(dict.fromkeys(exchange.channel for exchange in in_order))
+
+
 def _lane(found: Exchanges, exchange: Exchange) -> str:
     """Whose the exchange is: the station's, or the access point's if it is for all."""
     return exchange.receiver if exchange.sender in found.access_points and exchange.receiver else exchange.sender
 
 
 def _draw(axes: Axes, found: Exchanges) -> None:
-    lanes = _lanes(found)
+    lanes, channels = _lanes(found), _channels(found)
     width = found.until_ns - found.from_ns
     for exchange in found.all:
         name = _lane(found, exchange)
-        row = len(lanes) - lanes.index(name)
+        row = len(channels) + len(lanes) - 1 - lanes.index(name)
         _boxes(axes, exchange, row, _fill(found, exchange))
-        # The lowest lane is the air as a whole: what is white in it was idle, or a station counting down.
-        _boxes(axes, exchange, 0, ("#6f7b87", 1.0))
+        # The lowest lanes are each channel as a whole: what is white in them was idle, or a station counting down.
+        _boxes(axes, exchange, len(channels) - 1 - channels.index(exchange.channel), ("#6f7b87", 1.0))
         if exchange.airtime_ns > _LABELLED * width and exchange.kind in ("single", "aggregate"):
             axes.text(
                 (exchange.start_ns + exchange.airtime_ns / 2) / 1e6, row, _label(exchange), ha="center", va="center",
                 fontsize=7, clip_on=True, color="black" if exchange.collided or exchange.sender == name else "white",
             )  # fmt: skip
     axes.set_xlim(found.from_ns / 1e6, found.until_ns / 1e6)
-    axes.set_ylim(-0.6, len(lanes) + 0.6)
-    axes.set_yticks(range(len(lanes) + 1), ["air", *lanes[::-1]])
+    air = ["air"] if len(channels) == 1 else [f"air of {channel}" for channel in channels]
+    rows = [*lanes, *air]
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_yticks(range(len(rows)), rows[::-1])
     axes.grid(visible=False, axis="y")
 
 

@@ -21,6 +21,8 @@ pub struct AirNames {
     pub interfaces: Vec<String>,
     /// Which of them are access points.
     pub access_points: Vec<bool>,
+    /// The channel of each.
+    pub channels: Vec<String>,
     /// The devices that each exchanges frames with, by their numbers as its peers.
     pub peers: Vec<Vec<DevId>>,
 }
@@ -34,6 +36,8 @@ pub struct ExchangesReport {
     interfaces: Vec<String>,
     /// Which of them are access points.
     access_points: Vec<bool>,
+    /// The channel of each.
+    channels: Vec<String>,
     start_ns: Vec<u64>,
     /// Duration of the PPDU alone.
     airtime_ns: Vec<u64>,
@@ -68,12 +72,13 @@ impl Exchanges {
 
     /// With the names of a world.
     pub fn report(&self, names: AirNames) -> ExchangesReport {
-        let AirNames { interfaces, access_points, peers } = names;
+        let AirNames { interfaces, access_points, channels, peers } = names;
         let mut r = ExchangesReport {
             from_ns: self.from.nanos(),
             until_ns: self.until.nanos(),
             interfaces,
             access_points,
+            channels,
             start_ns: Vec::new(),
             airtime_ns: Vec::new(),
             end_ns: Vec::new(),
