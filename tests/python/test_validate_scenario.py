@@ -50,16 +50,17 @@ def test_the_name_of_a_file_says_nothing(tmp_path: Path) -> None:
 
 
 def test_small_queues(tmp_path: Path) -> None:
-    assert "tcp" not in made(tmp_path)["node"]["C"]
-    assert made(tmp_path, notsq=1)["node"]["C"]["tcp"] == {"tsq": "off"}
+    assert "tsq" not in made(tmp_path)["node"]["C"]["tcp"]
+    assert made(tmp_path, notsq=1)["node"]["C"]["tcp"] == {"max_header": 256, "tsq": "off"}
     periods = [made(tmp_path, tsq_shift=shift)["node"]["C"]["tcp"]["tsq_period"] for shift in (1, 3, 6)]
     assert periods == ["2 ms", "8 ms", "64 ms"]
 
 
 def test_ticks_of_the_kernel(tmp_path: Path) -> None:
-    assert "tcp" not in made(tmp_path, kernel="Linux 6.1 (HZ=250)")["node"]["C"]
+    assert "hz" not in made(tmp_path, kernel="Linux 6.1 (HZ=250)")["node"]["C"]["tcp"]
     nodes = made(tmp_path, kernel="Linux 6.1 (ARCH=um, HZ=1000)")["node"]
-    assert [nodes[node].get("tcp") for node in "CRS"] == [{"hz": 1000}, None, {"hz": 1000}]
+    ends = {"max_header": 256, "hz": 1000}
+    assert [nodes[node].get("tcp") for node in "CRS"] == [ends, None, ends]
 
 
 def test_settings_that_change_nothing_are_left_out(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
 use stillair_model::wire::{EthernetParams, WireParams};
 use stillair_sim::scenario::{
     self, EdcaOverride, End, Errors, FlowKind, Gap, GivenErrors, InterfaceRef, Medium, Rates, Role, Scenario,
-    ScenarioError, Scheme, Station, Wifi,
+    ScenarioError, Scheme, SocketMemory, Station, Wifi,
 };
 
 const GOOD: &str = include_str!("scenario/good.toml");
@@ -106,6 +106,32 @@ fn the_whole_contract() {
     let rates = vec![Rate::from_mbps(100); 3];
     assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap: Gap::Exponential });
     assert_eq!(s.flows[1].kind, FlowKind::Ping { interval: Duration::from_millis(200), payload: 56 });
+}
+
+/// What sockets of a station's kernel weigh: a full segment in a buffer of its own and in page fragments, and whether they make
+/// packets of several segments over Wi-Fi too.
+#[test]
+fn what_packets_weigh_is_the_kernels() {
+    let weighs = |sets: &[(&str, &str)]| {
+        let found = with(sets).unwrap();
+        let node = found.nodes.iter().find(|node| node.name == "fast1").unwrap();
+        let (memory, room) = (node.profile.memory, node.profile.tcp.max_header);
+        (SocketMemory::linear(room), memory.paged(room), node.interfaces[0].tso)
+    };
+    for (profile, expected) in [
+        ("linux-3.13", (4352, 2328, false)),
+        ("linux-4.6", (4352, 2328, false)),
+        ("linux-4.14", (4352, 2728, false)),
+        ("linux-4.19", (4352, 2728, true)),
+        ("linux-6.1", (4352, 2728, true)),
+    ] {
+        assert_eq!(weighs(&[("node.fast1.profile", profile)]), expected, "{profile}");
+    }
+    // A kernel without Wi-Fi and tunnels, as those that were measured.
+    let small = [("node.fast1.profile", "linux-6.1"), ("node.fast1.tcp.max_header", "256")];
+    assert_eq!(weighs(&small), (2304, 2728, true));
+    let single = [("node.fast1.profile", "linux-6.1"), ("node.fast1.interface.wlan0.tso", "false")];
+    assert_eq!(weighs(&single), (4352, 2728, false));
 }
 
 #[test]

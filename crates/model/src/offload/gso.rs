@@ -2,29 +2,40 @@
 
 use crate::vocabulary::{Kind, Packets, Pkt, TcpFlags, linear_truesize};
 
-/// Splits `p` into its segments and hands them on in order. The last of them is `p` itself, with its charge and its memory:
-/// the socket hears of it when the whole has left.
-// linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - the last segment takes over the socket and the truesize of the
-// whole, for TCP small queues. FIN and PSH stay with the last, CWR with the first.
+/// Splits `p` into its segments and hands them on in order; the last of them is `p` itself. Of a packet that weighs what its
+/// segments weigh apart each has its part of the charge; otherwise the last has all of it, and the socket hears when the whole
+/// has left.
+// linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged to the socket with its own memory. FIN and PSH stay
+// with the last, CWR with the first.
+// deviation: a whole that weighs less is not charged for what its segments hold more - it does not know the socket. Senders whose
+// device never splits are charged for them from the beginning.
 pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, Pkt)) {
     let whole = packets.get(p);
     let (segs, len, seq, kind) = (u32::from(whole.segs), whole.len, whole.seq, whole.kind);
+    let truesize = whole.truesize;
     let header = (kind == Kind::Tcp).then(|| *packets.tcp(p));
     let payload = header.map_or(0, |h| h.payload);
     let headers = headers(len, segs, payload);
     let mss = header.map_or(0, |h| u32::from(h.mss));
+    let apart = truesize / segs >= linear_truesize(headers + mss);
     for n in 0..segs {
         let last = n + 1 == segs;
         let segment = if last { p } else { packets.duplicate(p) };
         let data = if last { payload.saturating_sub(n * mss) } else { mss };
+        if apart && !last {
+            packets.charge_as(segment, p);
+        }
         let hot = packets.get_mut(segment);
         hot.segs = 1;
         hot.len = match (last, header) {
             (true, None) => len - n * headers,
             _ => headers + data,
         };
-        if !last {
-            hot.truesize = linear_truesize(hot.len);
+        match (apart, last) {
+            (true, true) => hot.truesize = truesize - n * (truesize / segs),
+            (true, false) => hot.truesize = truesize / segs,
+            (false, true) => {}
+            (false, false) => hot.truesize = linear_truesize(hot.len),
         }
         if let Some(header) = &header {
             hot.seq = seq.wrapping_add(n * mss);
@@ -108,6 +119,20 @@ mod tests {
             ]
         );
         assert_eq!((b.uncharged(), b.packets.account().created, b.packets.live()), (1, 3, 0));
+    }
+
+    #[test]
+    fn what_weighs_as_much_as_its_segments_apart_shares_its_charge() {
+        let mut b = Bench::new();
+        let p = tcp(&mut b, 2 * 1448 + 100, 3, TcpFlags::ACK);
+        b.packets.get_mut(p).truesize = 3 * TRUESIZE;
+        let mut seen = Vec::new();
+        split(&mut b.packets, p, |packets, s| {
+            seen.push((packets.get(s).truesize, packets.charge(s) == SOCK));
+            packets.free(s, crate::vocabulary::Fate::Delivered);
+        });
+        assert_eq!(seen, [(TRUESIZE, true); 3]);
+        assert_eq!(b.uncharged(), 3);
     }
 
     #[test]

@@ -250,6 +250,7 @@ pub fn set(c: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> {
         "rmem" => c.rmem = [4096, n()?, n()?],
         "wmem" => c.wmem = [4096, n()?, n()?],
         "truesize" => c.truesize_segment = n()?,
+        "split" => c.split_truesize = n()?,
         "pacing_ca_ratio" => c.pacing_ca_ratio = n()?,
         "loss" => {
             c.loss = match value {

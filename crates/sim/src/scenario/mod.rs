@@ -48,7 +48,7 @@ pub use error::ScenarioError;
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
 pub use hearing::{Audible, CaptureLevels};
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
-pub use profile::Profile;
+pub use profile::{Profile, SocketMemory};
 pub use quic::{QuicFlow, QuicLoad};
 #[cfg(feature = "quinn")]
 pub use quinn::Own;

@@ -17,7 +17,8 @@ use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
 use super::{
-    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme, Wifi,
+    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme,
+    SocketMemory, Wifi,
 };
 
 use path::{errors, rates, traced};
@@ -209,8 +210,9 @@ fn profile(p: &Profile) -> Value {
         "pfifo_fast_limit_per_band": p.pfifo_fast_limit_per_band,
         "net.core.default_qdisc": p.default_qdisc,
         "net.core.wmem_default": p.wmem_default,
-        "truesize_linear_bytes": p.truesize_linear,
-        "truesize_scatter_gather_bytes": p.truesize_scatter_gather,
+        "truesize_linear_bytes": SocketMemory::linear(p.tcp.max_header),
+        "truesize_scatter_gather_bytes": p.memory.paged(p.tcp.max_header),
+        "gso_always": p.memory.gso_always,
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,
         "congestion_controls": controllers(&p.cc),

@@ -246,13 +246,17 @@ pub struct TcpConfig {
     pub gso_max_size: u32,
     /// Most segments of a TSO packet (`gso_max_segs`).
     pub gso_max_segs: u32,
-    /// Truesize of a packet of one full segment on the device, in bytes: 2304 without scatter-gather, 2728 with it.
+    /// Truesize of a packet of one full segment, in bytes: with `max_header` of 256 it is 2304 in a buffer of its own, 2728 in
+    /// page fragments.
     pub truesize_segment: u32,
-    /// The device has scatter-gather: larger packets' truesize follows page fragments.
+    /// Data lies in page fragments, so that each byte of a larger packet counts as one; otherwise in one buffer a packet.
     pub scatter_gather: bool,
-    /// Room that the kernel was built to leave for all headers before TCP's data (MAX_TCP_HEADER): 320 bytes where it has
-    /// Wi-Fi and mesh, as distributions' have, 256 where it has neither. The send buffer's growth and the largest TSO
-    /// packet follow from it.
+    /// Packets of several segments are split above the device, each segment into a buffer of this truesize, which the socket
+    /// is charged with; 0 if the device splits them, or none does.
+    pub split_truesize: u32,
+    /// Room that the kernel was built to leave for all headers before TCP's data (MAX_TCP_HEADER): 320 bytes (304 before
+    /// 5.7) where it has Wi-Fi, mesh and tunnels, as distributions' have, 256 or less where it has none. What a segment in a
+    /// buffer of its own weighs (4,352 bytes or 2,304), the growth of both buffers and the largest TSO packet follow from it.
     // linux: include/net/tcp.h MAX_TCP_HEADER, include/linux/netdevice.h LL_MAX_HEADER (6.1); measured: a kernel without Wi-Fi
     // grows its buffer by 2,304 bytes a segment of the window, twice.
     pub max_header: u32,
@@ -374,6 +378,7 @@ impl Default for TcpConfig {
             gso_max_segs: 65_535,
             truesize_segment: 2_728,
             scatter_gather: true,
+            split_truesize: 0,
             max_header: 256,
             space_on_send: true,
             push_acks_full: true,

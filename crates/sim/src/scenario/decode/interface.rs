@@ -31,7 +31,7 @@ const COMMON: &[Key] = &[
     Key::open(
         "tso",
         Form::Boolean,
-        "on a wired interface",
+        "on a wired interface, and on Wi-Fi since Linux 4.17",
         "its sockets make packets of several segments; a device that cannot split them has it done above it",
     ),
     Key::open(
@@ -142,9 +142,9 @@ pub(super) fn read<'a>(
         let (wifi, qdisc) = wifi(at, &mut section, &mut device, context, wiring)?;
         (Medium::Wifi(wifi), qdisc)
     };
-    // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments, and it hands frames up one
-    // by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
-    let tso = section.or("tso", device.link.is_some())?;
+    // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments before 4.17, and it hands frames
+    // up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
+    let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;
     let gro = section.or("gro", device.link == Some(link::Kind::Ethernet))?;
     section.finish()?;
     Ok(Interface { name: name.to_owned(), address, tso, gro, txqueuelen, qdisc, medium })

@@ -5,6 +5,7 @@ mod node;
 mod tcp;
 mod tcp_sysctl;
 
+pub use tcp::SocketMemory;
 pub(super) use tcp_sysctl::controller;
 
 use std::sync::LazyLock;
@@ -47,10 +48,8 @@ pub struct Profile {
     pub default_qdisc: &'static str,
     /// Send buffer of a UDP socket, in bytes of truesize (`net.core.wmem_default`).
     pub wmem_default: u32,
-    /// Truesize in bytes of a full segment on a device without scatter-gather, such as ath9k.
-    pub truesize_linear: u32,
-    /// The same on a device with scatter-gather, such as Ethernet.
-    pub truesize_scatter_gather: u32,
+    /// How what sockets send lies in memory.
+    pub memory: SocketMemory,
     /// User priority by DSCP, on Wi-Fi.
     pub dscp_to_up: DscpToUp,
     /// Rules of Minstrel-HT.
@@ -182,8 +181,6 @@ static FILE: Shape = Shape {
         Key::need("pie_tupdate", Form::Period, "how often a pie sets its probability anew"),
         Key::need("pie_dq_rate_estimator", Form::Boolean, "a pie takes the delay from its drain rate"),
         Key::need("wmem_default", Form::Bytes(1, MAX_BUFFER), "send buffer of a UDP socket"),
-        Key::need("truesize_linear", Form::Bytes(1500, 65_536), "truesize of a segment in a linear buffer"),
-        Key::need("truesize_scatter_gather", Form::Bytes(1500, 65_536), "the same with scatter-gather"),
         Key::need(
             "dscp_to_up",
             Form::Choice(&["precedence", "rfc8325"]),
@@ -277,8 +274,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let tree: Table = document::parse(text)?;
     let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
     let number = "a whole number";
-    let truesize_scatter_gather = root.need("truesize_scatter_gather", number)?.value()?;
-    let (tcp, wifi_pacing_shift, cc) = tcp::load(&root.need("tcp", "a table")?, truesize_scatter_gather)?;
+    let (tcp, memory, wifi_pacing_shift, cc) = tcp::load(&root.need("tcp", "a table")?)?;
     let congestion_control = match root.get("congestion_control") {
         Some(field) => controller(&field, None)?,
         None => "cubic",
@@ -298,8 +294,7 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
         pie_dq_rate_estimator: root.need("pie_dq_rate_estimator", "true or false")?.value()?,
         default_qdisc: "pfifo_fast",
         wmem_default: root.need("wmem_default", number)?.value()?,
-        truesize_linear: root.need("truesize_linear", number)?.value()?,
-        truesize_scatter_gather,
+        memory,
         dscp_to_up: root.need("dscp_to_up", "a mapping")?.choice(&DSCP_TO_UP)?,
         minstrel_ht: root.need("minstrel_ht", "a kernel")?.choice(&MINSTREL_HT)?,
         tcp,

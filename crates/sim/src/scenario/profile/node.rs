@@ -91,6 +91,12 @@ pub(super) static SHAPE: Shape = Shape {
             "least retransmission timeout (`ip route ... rto_min`)",
         ),
         Key::open(
+            "max_header",
+            Form::Bytes(128, 512),
+            "the kernel's: 304 or 320 bytes in distributions' kernels",
+            "room for all headers before TCP's data (MAX_TCP_HEADER): 256 bytes or less in a kernel built without Wi-Fi or tunnels",
+        ),
+        Key::open(
             "hz",
             Form::Integer(100, 1000),
             "the kernel's",
@@ -144,6 +150,7 @@ pub(super) fn read(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault
     })?;
     t.init_cwnd = section.or("initcwnd", t.init_cwnd)?;
     t.rto_min = section.or("rto_min", t.rto_min)?;
+    t.max_header = section.or("max_header", t.max_header)?;
     t.hz = section.or("hz", t.hz)?;
     section.finish()
 }

@@ -9,7 +9,7 @@ use stillair_model::transport::tcp::config::{
     CwndLimitedRules, EarlyRetransmit, Exception, LimitOutput, LossDetection, PrrRules, RackBeside,
     RcvbufRules, SmallQueues, TcpConfig, TlpRules,
 };
-use stillair_model::vocabulary::Duration;
+use stillair_model::vocabulary::{Duration, buffer_truesize};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
@@ -154,6 +154,13 @@ pub(super) static FILE: Shape = Shape {
             Form::Boolean,
             "the threshold of slow start is not remembered for the next connection to the same address",
         ),
+        Key::need(
+            "max_header",
+            Form::Bytes(0, 1024),
+            "room for all headers before TCP's data (MAX_TCP_HEADER)",
+        ),
+        Key::need("data_in_head", Form::Boolean, "data fills up the buffer of the headers"),
+        Key::need("gso_always", Form::Boolean, "packets have several segments on every device"),
         Key::need("wifi_pacing_shift", Form::Integer(0, 31), "sk_pacing_shift of sockets over Wi-Fi"),
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
         Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
@@ -184,8 +191,45 @@ pub(super) static FILE: Shape = Shape {
     ]],
 };
 
+/// Data of a full segment with time stamps, on Ethernet and Wi-Fi alike.
+const SEGMENT: u32 = (MTU - HEADERS) as u32 - 12;
+
+/// How a kernel lays out what its sockets send.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SocketMemory {
+    /// The first bytes of data fill up the buffer of the headers, with scatter-gather too (before 4.9).
+    // linux: net/ipv4/tcp.c select_size (4.4); commit 3613b3dbd1ad.
+    // deviation: from 4.9 on none do - the first packet of an empty write queue still had some there for a while.
+    pub data_in_head: bool,
+    /// Sockets make packets of several segments in page fragments on every device (since 4.17).
+    // linux: net/ipv4/tcp.c tcp_init_sock, net/core/sock.c sk_setup_caps (4.17); commit 0a6b2a1dc2a2.
+    pub gso_always: bool,
+}
+
+impl SocketMemory {
+    /// Truesize of a full segment in a buffer of its own, below room for all headers: 4,352 bytes below 304 or 320.
+    // linux: net/core/stream.c sk_stream_alloc_skb (4.4); net/core/skbuff.c skb_segment (6.1).
+    pub const fn linear(max_header: u32) -> u32 {
+        buffer_truesize(max_header + SEGMENT)
+    }
+
+    /// Truesize of a full segment in page fragments: measured are 2,728 bytes (6.1, below 256).
+    // linux: net/ipv4/tcp.c tcp_sendmsg (4.4) - before 4.9 the buffer has 2,048 bytes with the shared information of 320; each
+    // byte in a page fragment counts as one.
+    pub const fn paged(self, max_header: u32) -> u32 {
+        const HEAD: u32 = 2_048;
+        const SHARED_INFO: u32 = 320;
+        if self.data_in_head {
+            let data = HEAD - SHARED_INFO - max_header;
+            buffer_truesize(HEAD - SHARED_INFO) + SEGMENT.saturating_sub(data)
+        } else {
+            buffer_truesize(max_header) + SEGMENT
+        }
+    }
+}
+
 /// Reads the `[tcp]` table of a kernel's data file.
-pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, CcParams), Fault> {
+pub(super) fn load(field: &Field<'_>) -> Result<(TcpConfig, SocketMemory, u8, CcParams), Fault> {
     let mut t = field.section("a table")?;
     let n = "a value";
     let config = TcpConfig {
@@ -219,7 +263,7 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         },
         limit_output_bytes: t.need("limit_output_bytes", n)?.value()?,
         tso_rtt_log: t.need("tso_rtt_log", n)?.value()?,
-        truesize_segment: truesize,
+        max_header: t.need("max_header", n)?.value()?,
         space_on_send: t.need("space_on_send", n)?.value()?,
         push_acks_full: t.need("push_acks_full", n)?.value()?,
         timeouts_in_us: t.need("timeouts_in_us", n)?.value()?,
@@ -235,6 +279,10 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         comp_sack_slack: t.need("comp_sack_slack", n)?.value()?,
         // What no kernel of the profiles has otherwise.
         ..TcpConfig::default()
+    };
+    let memory = SocketMemory {
+        data_in_head: t.need("data_in_head", n)?.value()?,
+        gso_always: t.need("gso_always", n)?.value()?,
     };
     let wifi_pacing_shift = t.need("wifi_pacing_shift", n)?.value()?;
     let rules = t.need("hystart", n)?.choice(&HYSTART)?;
@@ -254,5 +302,5 @@ pub(super) fn load(field: &Field<'_>, truesize: u32) -> Result<(TcpConfig, u8, C
         ..CcParams::default()
     };
     t.finish()?;
-    Ok((config, wifi_pacing_shift, cc))
+    Ok((config, memory, wifi_pacing_shift, cc))
 }

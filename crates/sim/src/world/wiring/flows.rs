@@ -17,7 +17,7 @@ use super::super::sockets::{BulkFlow, Protocol, Socket};
 use super::super::web::{End as WebEnd, WebFlow};
 use super::{Plan, Tables};
 use crate::recorder::{FlowRecord, QuicRecord};
-use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, Ways};
+use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, SocketMemory, Ways};
 
 /// What is at the ends of the flows, in their order.
 #[derive(Default)]
@@ -234,10 +234,15 @@ impl Plan<'_> {
         let profile = &self.scenario.nodes[at.node].profile;
         let interface = self.interface(at);
         let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
+        config.truesize_segment = profile.memory.paged(config.max_header);
         if let Kind::Wifi(_) = interface.medium {
-            // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation.
-            config.scatter_gather = false;
-            config.truesize_segment = profile.truesize_linear;
+            // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets
+            // heed that, since then what is below them does.
+            config.split_truesize = SocketMemory::linear(config.max_header);
+            if !profile.memory.gso_always {
+                config.scatter_gather = false;
+                config.truesize_segment = config.split_truesize;
+            }
             config.pacing_shift = profile.wifi_pacing_shift;
         }
         config

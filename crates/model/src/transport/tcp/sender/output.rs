@@ -255,13 +255,14 @@ impl Sender {
             self.count.data_segs_out += u32::from(skb.segs);
             self.count.bytes_sent += u64::from(payload);
         }
-        self.sk.wmem_alloc += skb.truesize;
+        let (truesize, charges) = self.charge(skb);
+        self.sk.wmem_alloc += truesize;
         let segment = SegmentOut {
             seq: skb.seq,
             payload,
             mss: self.sk.mss_cache as u16,
             segs: skb.segs,
-            truesize: skb.truesize,
+            truesize,
             flags,
             ecn_capable,
             departs: Instant::from_nanos(self.sk.wstamp_ns),
@@ -275,7 +276,7 @@ impl Sender {
             Enqueue::Congested => self.enter_cwr(),
             Enqueue::Queued => {}
         }
-        self.host.emitted = self.host.emitted.wrapping_add(1);
+        self.host.emitted = self.host.emitted.wrapping_add(charges);
         self.advance_departure(payload, prior_wstamp);
         Ok(())
     }

@@ -1,12 +1,13 @@
 //! TCP small queues: how much a socket may have in the queues below it.
 
 use super::Sender;
+use super::queue::Skb;
 use crate::transport::tcp::config::{Exception, LimitOutput, SmallQueues};
 
 /// What a sender has in the queues below it, beside the charge itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HostQueue {
-    /// Packets handed down and accepted.
+    /// Charges handed down and accepted: a packet, or a segment of those that are split above the device.
     pub emitted: u32,
     /// Of them, those whose charge has ended.
     freed: u32,
@@ -77,6 +78,21 @@ impl Sender {
         true
     }
 
+    /// Bytes that a packet charges its socket with below, and as how many charges, which end one by one.
+    // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged with its own memory, the sum replaces that of
+    // the whole.
+    // deviation: from the beginning and not from the splitting on, which a discipline above the device delays; a last segment
+    // that is not full weighs as much as a full one.
+    #[inline]
+    pub(super) fn charge(&self, skb: &Skb) -> (u32, u32) {
+        let segs = u32::from(skb.segs);
+        if segs > 1 && self.cfg.split_truesize > 0 {
+            (segs * self.cfg.split_truesize, segs)
+        } else {
+            (skb.truesize, 1)
+        }
+    }
+
     /// A packet has left the queues below: its charge of `truesize` bytes has ended. True if the socket had to stop for it and
     /// wants [`Sender::push`] called, once after the whole batch.
     // linux: net/ipv4/tcp_output.c tcp_wfree (6.1).
@@ -110,7 +126,8 @@ impl Sender {
     // linux: net/ipv4/tcp_output.c skb_still_in_host_queue (6.1) - such a packet is not sent again; the socket goes on when
     // something has left.
     // deviation: charges end in the order in which packets were handed down; which one ended is not looked at - the queues
-    // below are first in, first out for a flow but for retries of the radio.
+    // below are first in, first out for a flow but for retries of the radio. Of a packet that was split the kernel has its
+    // segments' copies below and sends it again.
     pub(super) fn in_host_queue(&mut self, ordinal: u32) -> bool {
         let inside = (ordinal.wrapping_sub(self.host.freed) as i32) >= 0;
         self.host.throttled |= inside;

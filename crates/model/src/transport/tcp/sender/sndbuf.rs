@@ -5,16 +5,7 @@ use super::output::Amount;
 use super::{Emit, Sender};
 use crate::transport::cc::Controller;
 use crate::transport::seq::after;
-use crate::vocabulary::Instant;
-
-/// Memory of a packet's head without data, when data lies in page fragments: the packet's record and a buffer for headers
-/// with the shared information behind, in the allocator's size.
-// linux: include/linux/skbuff.h SKB_TRUESIZE, net/ipv4/tcp.c tcp_stream_alloc_skb (6.1) - 256 + 1,024 bytes; then each byte
-// that sendmsg copies into a page fragment counts as one. Measured: 2,728 bytes for 1,448.
-const LINUX_SKB: u32 = 256;
-/// Bytes of the shared information behind a buffer.
-// linux: include/linux/skbuff.h struct skb_shared_info (6.1), aligned.
-const SHARED_INFO: u32 = 320;
+use crate::vocabulary::{Instant, buffer_truesize};
 
 /// The send buffer.
 #[derive(Clone, Debug)]
@@ -186,7 +177,7 @@ impl Sender {
     // segments, in buffers of a full segment with room for all headers, rounded up to a power of two.
     pub(super) fn expand_sndbuf(&mut self) {
         let segment = u32::from(self.cfg.advmss).max(self.sk.mss_cache);
-        let buffer = (segment + self.cfg.max_header + SHARED_INFO).next_power_of_two() + LINUX_SKB;
+        let buffer = buffer_truesize(segment + self.cfg.max_header);
         let segments = self.sk.snd_cwnd.max(10).max(self.reordering + 1);
         let want = u64::from(self.cc.sndbuf_expand()) * u64::from(segments) * u64::from(buffer);
         if u64::from(self.buf.sndbuf) < want {
