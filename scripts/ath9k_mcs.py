@@ -41,12 +41,14 @@ class Case(NamedTuple):
     title: str
     rows: Mapping[str, str]
     sets: Mapping[str, str]
+    guard: str = "sgi"
+    """Guard interval, which no measurement names."""
 
 
 _ROUTER = {"set": "airtime-c2", "direction": "ap-to-stations", "ecn": "no"}
 _AIRTIME = {"scheme": "fq_mac+airtime"}
 CASES = (
-    Case("The MAC's queues with airtime: `airtime`", {**_ROUTER, **_AIRTIME}, {SCHEME: '"airtime"'}),
+    Case("The MAC's queues with airtime: `airtime`", {**_ROUTER, **_AIRTIME}, {SCHEME: '"airtime"'}, "lgi"),
     Case(
         "The stock driver, most likely below FQ-CoDel: `fq_codel`",
         {**_ROUTER, "scheme": "stock-4.4-fq_codel?"},
@@ -62,11 +64,12 @@ CASES = (
         {**_ROUTER, "scheme": "stock-4.4-pfifo_20"},
         {SCHEME: '"fifo"', "node.ap.interface.wlan0.qdisc": '{ kind = "pfifo", limit = 20 }'},
     ),
-    Case("`airtime` with ECN", {**_ROUTER, **_AIRTIME, "ecn": "yes"}, {SCHEME: '"airtime"', **_ecn()}),
+    Case("`airtime` with ECN", {**_ROUTER, **_AIRTIME, "ecn": "yes"}, {SCHEME: '"airtime"', **_ecn()}, "lgi"),
     Case(
         "`airtime`, the access point itself the sender, with its small queues",
         {"set": "mcs", "ap_role": "endpoint", "direction": "ap-to-stations", **_AIRTIME},
         {SCHEME: '"airtime"', **_sender("ap.wlan0")},
+        "lgi",
     ),
 )
 # Drawn: the three that differ in the access point alone.
@@ -91,7 +94,7 @@ def measured(case: Case) -> dict[int, Mapping[str, str]]:
 
 def modelled(case: Case, mcs: int) -> Any:  # noqa: ANN401 - the run, as JSON has it
     """One run of it."""
-    rate = {f"node.{STATIONS[0]}.interface.wlan0.rate": f'"ht20-mcs{mcs}-sgi"'}
+    rate = {f"node.{STATIONS[0]}.interface.wlan0.rate": f'"ht20-mcs{mcs}-{case.guard}"'}
     return bundled.scenario("ath9k-mcs").run(overrides={**case.sets, **rate}, jobs=1).runs[0]
 
 
