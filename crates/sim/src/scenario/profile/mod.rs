@@ -1,11 +1,12 @@
 //! Kernels as data: what a host does by default, by the name of its profile.
 
+mod memory;
 mod modules;
 mod node;
 mod tcp;
 mod tcp_sysctl;
 
-pub use tcp::SocketMemory;
+pub use memory::SocketMemory;
 pub(super) use tcp_sysctl::controller;
 
 use std::sync::LazyLock;
@@ -20,6 +21,11 @@ use super::contract::{Form, Key, Shape};
 use super::document::{self, Table};
 use super::error::{Fault, suggest};
 use super::reader::{Field, Section, flatten};
+
+/// MTU of every device.
+const MTU: u16 = 1500;
+/// Bytes of an IPv4 and a TCP header without options.
+const HEADERS: u16 = 40;
 
 /// A kernel's defaults, with a node's overrides applied. Sources stand in the data files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
