@@ -1,6 +1,8 @@
 //! The scenario reader seen from outside: a whole file decoded, mistakes and their messages, and text that is
 //! damaged at random.
 
+#[path = "scenario/kernels.rs"]
+mod kernels;
 #[path = "scenario/limits.rs"]
 mod limits;
 
@@ -106,79 +108,6 @@ fn the_whole_contract() {
     let rates = vec![Rate::from_mbps(100); 3];
     assert_eq!(s.flows[0].kind, FlowKind::Udp { rates, payload: 1470, burst: 8, gap: Gap::Exponential });
     assert_eq!(s.flows[1].kind, FlowKind::Ping { interval: Duration::from_millis(200), payload: 56 });
-}
-
-/// What sockets of a station's kernel weigh: a full segment in a buffer of its own and in page fragments, and whether they make
-/// packets of several segments over Wi-Fi too.
-#[test]
-fn what_packets_weigh_is_the_kernels() {
-    let weighs = |sets: &[(&str, &str)]| {
-        let found = with(sets).unwrap();
-        let node = found.nodes.iter().find(|node| node.name == "fast1").unwrap();
-        let (memory, room) = (node.profile.memory, node.profile.tcp.max_header);
-        (SocketMemory::linear(room), memory.paged(room), node.interfaces[0].tso)
-    };
-    for (profile, expected) in [
-        ("linux-3.13", (4352, 2328, false)),
-        ("linux-4.6", (4352, 2328, false)),
-        ("linux-4.14", (4352, 2728, false)),
-        ("linux-4.19", (4352, 2728, true)),
-        ("linux-6.1", (4352, 2728, true)),
-    ] {
-        assert_eq!(weighs(&[("node.fast1.profile", profile)]), expected, "{profile}");
-    }
-    // A kernel without Wi-Fi and tunnels, as those that were measured.
-    let small = [("node.fast1.profile", "linux-6.1"), ("node.fast1.tcp.max_header", "256")];
-    assert_eq!(weighs(&small), (2304, 2728, true));
-    let single = [("node.fast1.profile", "linux-6.1"), ("node.fast1.interface.wlan0.tso", "false")];
-    assert_eq!(weighs(&single), (4352, 2728, false));
-}
-
-#[test]
-fn a_scheme_is_the_kernels_unless_said() {
-    let said = |profile: &str, scheme: &[(&str, &str)]| {
-        let sets = [&[("node.fast1.profile", profile)], scheme].concat();
-        let found = with(&sets).unwrap_or_else(|e| panic!("{profile}: {e}"));
-        let wifi = wifi(&found, "fast1");
-        let rules = match wifi.driver {
-            DriverConfig::Fq(queues, Scheduler::Mac80211(_, _, rules)) => Some((rules, queues.drop_batch)),
-            _ => None,
-        };
-        (wifi.scheme, rules)
-    };
-    let rounds = (Scheme::Mac80211, Some((Mac80211Rules::Rounds, 1)));
-    let pending = (Scheme::Mac80211, Some((Mac80211Rules::RoundsWithPending, 32)));
-    for (profile, expected) in [
-        ("windows-10", (Scheme::Fifo, None)),
-        ("linux-4.6", (Scheme::Fifo, None)),
-        ("linux-4.14", (Scheme::Airtime, None)),
-        ("linux-4.19", (Scheme::Airtime, None)),
-        ("linux-5.10", rounds),
-        ("linux-5.15", (Scheme::Mac80211, Some((Mac80211Rules::VirtualTime, 32)))),
-        ("linux-6.1", pending),
-        ("linux-6.18", pending),
-    ] {
-        assert_eq!(said(profile, &[]), expected, "{profile}");
-    }
-    // Of ath9k the kernel's: no airtime queue limits, and CoDel relaxed by the number of stations or for nobody.
-    let ath9k = |profile: &str| {
-        let found = with(&[("node.fast1.profile", profile)]).unwrap();
-        let DriverConfig::Fq(queues, scheduler) = wifi(&found, "fast1").driver else { panic!("{profile}") };
-        (queues.slow_below, matches!(scheduler, Scheduler::Mac80211(_, Some(_), _)))
-    };
-    for (profile, slow_below) in [
-        ("linux-4.14", SlowBelow::EachStation(Rate::from_mbps(6))),
-        ("linux-6.1", SlowBelow::EachStation(Rate::from_mbps(6))),
-        ("linux-6.18", SlowBelow::Rate(Rate::from_bps(0))),
-    ] {
-        assert_eq!(ath9k(profile), (slow_below, false), "{profile}");
-    }
-    // What is said goes before the kernel, and of its pieces those that are not said are the kernel's.
-    let scheme = |value| [("node.fast1.interface.wlan0.scheme", value)];
-    assert_eq!(said("linux-6.1", &scheme("fifo")), (Scheme::Fifo, None));
-    assert_eq!(said("linux-4.6", &scheme("mac80211")), rounds);
-    assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", aql = false }")), pending);
-    assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", since = \"linux-5.1\" }")), rounds);
 }
 
 #[test]
