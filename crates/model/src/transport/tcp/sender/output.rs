@@ -203,7 +203,7 @@ impl Sender {
         let idle = self.sk.packets_out == 0;
         let sent_us = self.sent_us;
         skb.sent_us = sent_us;
-        skb.ordinal = self.host.emitted.wrapping_sub(1);
+        skb.charged = self.host.emitted;
         self.unsent.pop();
         if skb.is(FIN) {
             self.unsent.fin = false;
@@ -255,7 +255,7 @@ impl Sender {
             self.count.data_segs_out += u32::from(skb.segs);
             self.count.bytes_sent += u64::from(payload);
         }
-        let (truesize, charges) = self.charge(skb);
+        let truesize = self.charge(skb);
         self.sk.wmem_alloc += truesize;
         let segment = SegmentOut {
             seq: skb.seq,
@@ -276,7 +276,7 @@ impl Sender {
             Enqueue::Congested => self.enter_cwr(),
             Enqueue::Queued => {}
         }
-        self.host.emitted = self.host.emitted.wrapping_add(charges);
+        self.host.emitted = self.host.emitted.wrapping_add(truesize);
         self.advance_departure(payload, prior_wstamp);
         Ok(())
     }
@@ -342,7 +342,7 @@ impl Sender {
     // linux: net/ipv4/tcp_output.c __tcp_retransmit_skb (6.1).
     pub(super) fn resend(&mut self, i: usize, segs: u32, out: &mut impl Emit) -> Result<(), Refusal> {
         let id = self.rtx.id(i);
-        if self.in_host_queue(self.rtx.at(id).ordinal) {
+        if self.in_host_queue(self.rtx.at(id).charged) {
             return Err(Refusal::Busy);
         }
         let mss = self.sk.mss_cache;
@@ -378,12 +378,12 @@ impl Sender {
         self.count.bytes_retrans += u64::from(skb.len());
         let idle = self.sk.packets_out == 0;
         let result = self.transmit(&skb, false, out);
-        let (sent_us, ordinal) = (self.sent_us, self.host.emitted.wrapping_sub(1));
+        let (sent_us, charged) = (self.sent_us, self.host.emitted);
         let skb = self.rtx.at_mut(id);
         skb.flags |= EVER_RETRANS;
         skb.sent_us = sent_us;
         if result.is_ok() {
-            skb.ordinal = ordinal;
+            skb.charged = charged;
             self.rtx.sent(id);
             self.stamp_delivery(id, sent_us, idle);
         }

@@ -57,8 +57,8 @@ pub(super) struct Skb {
     pub delivered: u32,
     /// Of them, with marks.
     pub delivered_ce: u32,
-    /// Number of its last transmission.
-    pub ordinal: u32,
+    /// Bytes that had been charged in all with its last transmission.
+    pub charged: u32,
     /// Neighbours in the order of transmission; the queue's own.
     pub prev: Id,
     pub next: Id,

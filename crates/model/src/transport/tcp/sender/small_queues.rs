@@ -7,7 +7,7 @@ use crate::transport::tcp::config::{Exception, LimitOutput, SmallQueues};
 /// What a sender has in the queues below it, beside the charge itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HostQueue {
-    /// Charges handed down and accepted: a packet, or a segment of those that are split above the device.
+    /// Bytes that were charged for packets handed down and accepted.
     pub emitted: u32,
     /// Of them, those whose charge has ended.
     freed: u32,
@@ -78,19 +78,15 @@ impl Sender {
         true
     }
 
-    /// Bytes that a packet charges its socket with below, and as how many charges, which end one by one.
+    /// Bytes that a packet charges its socket with below.
     // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged with its own memory, the sum replaces that of
     // the whole.
     // deviation: from the beginning and not from the splitting on, which a discipline above the device delays; a last segment
     // that is not full weighs as much as a full one.
     #[inline]
-    pub(super) fn charge(&self, skb: &Skb) -> (u32, u32) {
+    pub(super) fn charge(&self, skb: &Skb) -> u32 {
         let segs = u32::from(skb.segs);
-        if segs > 1 && self.cfg.split_truesize > 0 {
-            (segs * self.cfg.split_truesize, segs)
-        } else {
-            (skb.truesize, 1)
-        }
+        if segs > 1 && self.cfg.split_truesize > 0 { segs * self.cfg.split_truesize } else { skb.truesize }
     }
 
     /// A packet has left the queues below: its charge of `truesize` bytes has ended. True if the socket had to stop for it and
@@ -109,7 +105,7 @@ impl Sender {
             self.host.refused -= 1;
             return false;
         }
-        self.host.freed = self.host.freed.wrapping_add(1);
+        self.host.freed = self.host.freed.wrapping_add(truesize);
         let wake = self.host.throttled && !self.host.queued;
         if wake {
             (self.host.throttled, self.host.queued) = (false, true);
@@ -122,14 +118,14 @@ impl Sender {
         self.sk.wmem_alloc
     }
 
-    /// Whether the transmission of that number is still in a queue below.
+    /// Whether the transmission is still in a queue below with which so many bytes had been charged in all.
     // linux: net/ipv4/tcp_output.c skb_still_in_host_queue (6.1) - such a packet is not sent again; the socket goes on when
     // something has left.
     // deviation: charges end in the order in which packets were handed down; which one ended is not looked at - the queues
     // below are first in, first out for a flow but for retries of the radio. Of a packet that was split the kernel has its
     // segments' copies below and sends it again.
-    pub(super) fn in_host_queue(&mut self, ordinal: u32) -> bool {
-        let inside = (ordinal.wrapping_sub(self.host.freed) as i32) >= 0;
+    pub(super) fn in_host_queue(&mut self, charged: u32) -> bool {
+        let inside = (charged.wrapping_sub(self.host.freed) as i32) > 0;
         self.host.throttled |= inside;
         inside
     }
