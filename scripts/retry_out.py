@@ -25,7 +25,7 @@ RATES = {
     "81": "ht40-mcs4-lgi",
 }
 ERRORS = (5, 10, 20, 30)
-_PLAIN = {"node.sta.sysctl.net.ipv4.tcp_limit_output_bytes": "23040000"}
+_PLAIN = {"node.sta.sysctl.net.ipv4.tcp_limit_output_bytes": "43520000"}
 _TODAY = {
     **{f"node.{node}.profile": "linux-6.18" for node in ("sta", "ap", "server")},
     **{f"node.{node}.interface.wlan0.scheme": '{ kind = "mac80211", since = "linux-6.16" }' for node in ("sta", "ap")},

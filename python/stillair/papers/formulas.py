@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-_PACKET = 2304
+_PACKET = 4352
 _CAP = 131_072
 
 
