@@ -1,74 +1,26 @@
 //! Kernels as data: what a host does by default, by the name of its profile.
 
+mod kernel;
 mod memory;
 mod modules;
 mod node;
 mod tcp;
 mod tcp_sysctl;
 
+pub use kernel::Profile;
 pub use memory::SocketMemory;
 pub(super) use tcp_sysctl::controller;
 
 use std::sync::LazyLock;
 
 use stillair_model::node::classify::DscpToUp;
-use stillair_model::transport::cc::CcParams;
-use stillair_model::transport::tcp::config::TcpConfig;
-use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::rate::minstrel_ht::Version;
 
 use super::contract::{Form, Key, Shape};
 use super::document::{self, Table};
 use super::error::{Fault, suggest};
 use super::reader::{Field, Section, flatten};
-
-/// MTU of every device.
-const MTU: u16 = 1500;
-/// Bytes of an IPv4 and a TCP header without options.
-const HEADERS: u16 = 40;
-
-/// A kernel's defaults, with a node's overrides applied. Sources stand in the data files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Profile {
-    /// Name, such as `linux-4.4`.
-    pub name: &'static str,
-    /// The two numbers of a Linux kernel; none of another system.
-    pub version: Option<(u16, u16)>,
-    /// Packets in an Ethernet-like device's queue (`txqueuelen`).
-    pub txqueuelen: u32,
-    /// pfifo_fast's limit holds for each band.
-    pub pfifo_fast_limit_per_band: bool,
-    /// Most bytes of truesize in an fq_codel.
-    pub fq_codel_memory_limit: u32,
-    /// Most packets that fq_codel drops at once when over a limit.
-    pub fq_codel_drop_batch: u32,
-    /// Drops over fq_codel's limits raise the flow's CoDel count.
-    pub fq_codel_overlimit_raises_count: bool,
-    /// Delay that a pie aims at.
-    pub pie_target: Duration,
-    /// How often a pie sets its probability anew.
-    pub pie_tupdate: Duration,
-    /// A pie takes the delay from its drain rate.
-    pub pie_dq_rate_estimator: bool,
-    /// Discipline of interfaces that name none (`net.core.default_qdisc`).
-    pub default_qdisc: &'static str,
-    /// Send buffer of a UDP socket, in bytes of truesize (`net.core.wmem_default`).
-    pub wmem_default: u32,
-    /// How what sockets send lies in memory.
-    pub memory: SocketMemory,
-    /// User priority by DSCP, on Wi-Fi.
-    pub dscp_to_up: DscpToUp,
-    /// Rules of Minstrel-HT.
-    pub minstrel_ht: Version,
-    /// TCP of sockets over a device with scatter-gather.
-    pub tcp: TcpConfig,
-    /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
-    pub wifi_pacing_shift: u8,
-    /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
-    pub congestion_control: &'static str,
-    /// Rules and module parameters of the congestion controls.
-    pub cc: CcParams,
-}
+use memory::MAX_BUFFER;
 
 macro_rules! data_files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*] };
@@ -104,9 +56,6 @@ static CHOICE: LazyLock<String> = LazyLock::new(|| suggest("", &FILES.map(|(name
 /// Bytes below which the kernel takes no send buffer.
 // linux: include/net/sock.h SOCK_MIN_SNDBUF (4.4) - twice 2048 bytes and the 256 of their sk_buff (recalled).
 const MIN_SNDBUF: u32 = 2 * (2048 + 256);
-
-/// Bytes that a socket's buffer may be set to.
-const MAX_BUFFER: u32 = 1 << 30;
 
 /// Keys of a node that choose its kernel.
 pub(super) const KEYS: &[Key] = &[

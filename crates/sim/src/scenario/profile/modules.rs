@@ -5,7 +5,7 @@ use stillair_model::transport::cc::hystart::DelayClock;
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::Field;
-use super::Profile;
+use super::kernel::Profile;
 
 /// Windows and thresholds in segments.
 const SEGMENTS: Form = Form::Integer(0, 1 << 20);

@@ -6,8 +6,9 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::Field;
+use super::kernel::Profile;
+use super::memory::MAX_BUFFER;
 use super::tcp::{CAP, EXCEPTION};
-use super::{MAX_BUFFER, Profile};
 
 /// What a node sets of TCP that no sysctl does.
 pub(super) static SHAPE: Shape = Shape {

@@ -14,8 +14,7 @@ use stillair_model::vocabulary::Duration;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::reader::Field;
-use super::memory::SocketMemory;
-use super::{HEADERS, MAX_BUFFER, MTU};
+use super::memory::{HEADERS, MAX_BUFFER, MTU, SocketMemory};
 
 const LOSS: [(&str, LossDetection); 3] =
     [("rack", LossDetection::RackTlp), ("dupack", LossDetection::DupAck), ("fack", LossDetection::Fack)];

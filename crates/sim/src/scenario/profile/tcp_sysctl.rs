@@ -8,7 +8,8 @@ use super::super::contract::{Form, Key};
 use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::Field;
-use super::{MAX_BUFFER, Profile};
+use super::kernel::Profile;
+use super::memory::MAX_BUFFER;
 
 /// Congestion controls that came after the oldest kernel here, and with which.
 // linux: net/ipv4/Kconfig TCP_CONG_NV (4.8), TCP_CONG_BBR (4.9).
