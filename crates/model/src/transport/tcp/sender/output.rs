@@ -269,7 +269,7 @@ impl Sender {
         };
         match out.emit(Instant::from_nanos(self.sk.clock_ns), segment) {
             Enqueue::Dropped => {
-                self.host.refused += 1;
+                self.host.refused += truesize;
                 self.enter_cwr();
                 return Err(Refusal::Queue);
             }

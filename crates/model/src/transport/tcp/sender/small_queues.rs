@@ -11,7 +11,7 @@ pub(super) struct HostQueue {
     pub emitted: u32,
     /// Of them, those whose charge has ended.
     freed: u32,
-    /// Packets that were refused; their charges end too.
+    /// Bytes that were charged for packets that were refused; those charges end too, segment by segment of a split packet.
     pub refused: u32,
     /// Had to stop: the next charge that ends makes it go on.
     pub throttled: bool,
@@ -102,7 +102,7 @@ impl Sender {
         debug_assert!(self.sk.wmem_alloc >= truesize, "more uncharged than charged");
         self.sk.wmem_alloc -= truesize;
         if self.host.refused > 0 {
-            self.host.refused -= 1;
+            self.host.refused = self.host.refused.saturating_sub(truesize);
             return false;
         }
         self.host.freed = self.host.freed.wrapping_add(truesize);
@@ -172,5 +172,15 @@ mod tests {
             s.sk.wmem_alloc = 1 << 24;
             assert_eq!((s.held_back(2_728, 5, true), s.held_back(2_728, 5, false)), (held, true));
         }
+    }
+    #[test]
+    fn what_was_refused_wakes_nobody_also_in_parts() {
+        let mut s = testing::established();
+        s.sk.wmem_alloc = 3 * 4_352;
+        s.host.emitted = 4_352;
+        s.host.refused = 2 * 4_352;
+        s.host.throttled = true;
+        assert_eq!([0; 3].map(|_| s.uncharge(4_352)), [false, false, true]);
+        assert_eq!((s.charged(), s.host.freed), (0, 4_352));
     }
 }
