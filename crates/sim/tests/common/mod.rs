@@ -4,6 +4,7 @@
 
 pub mod drain;
 pub mod random;
+pub mod stacks;
 
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, Reason, Seed, Sink, Trace};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};

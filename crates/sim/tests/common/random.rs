@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
+use super::stacks::{KERNELS, TSO, UPPER, control};
+
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
 const SCHEMES: [&str; 7] =
     ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "ath9k_htc", "mac80211"];
@@ -16,9 +18,8 @@ fn has_flows(scheme: usize) -> bool {
     scheme > 1 && scheme != HTC
 }
 
-/// Presets of QUIC, and congestion controls of TCP.
+/// Presets of QUIC.
 const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
-const CONTROLS: [&str; 4] = ["reno", "cubic", "bbr", "westwood"];
 
 /// What Wi-Fi devices do about received frames; most tell of them at once.
 const INTERRUPTS: [&str; 4] = [
@@ -112,6 +113,8 @@ struct Sta {
     snr: Option<(i32, i32)>,
     scheme: usize,
     txqueuelen: u32,
+    /// Kernel, segmentation, and a discipline if the scheme has one above it.
+    stack: (usize, usize, usize),
     /// A second interface on its radio.
     second: Option<Second>,
 }
@@ -177,8 +180,16 @@ fn sta() -> impl Strategy<Value = Sta> {
     let snr = prop::option::weighted(0.3, (-5_i32..45, -5_i32..45));
     let control = prop_oneof![2 => Just(0_u8), 1 => 1_u8..5];
     let path = (0_usize..2, 0_usize..6, 0_usize..7, 1_u8..6, control, errors, ack_errors);
-    (path, snr, 0..SCHEMES.len(), 1_u32..200, prop::option::weighted(0.4, second())).prop_map(
-        |((ap, rate, fallback, tries, minstrel, errors, ack_errors), snr, scheme, txqueuelen, second)| Sta {
+    let stack = (0..KERNELS.len(), 0..TSO.len(), 0..UPPER.len());
+    (path, snr, 0..SCHEMES.len(), 1_u32..200, stack, prop::option::weighted(0.4, second())).prop_map(
+        |(
+            (ap, rate, fallback, tries, minstrel, errors, ack_errors),
+            snr,
+            scheme,
+            txqueuelen,
+            stack,
+            second,
+        )| Sta {
             ap,
             rate,
             fallback,
@@ -189,6 +200,7 @@ fn sta() -> impl Strategy<Value = Sta> {
             snr,
             scheme,
             txqueuelen,
+            stack,
             second,
         },
     )
@@ -326,9 +338,10 @@ impl Case {
             (1, _) => format!("deaf = [[{}]]\n", stations.join(", ")),
             _ => format!("faint = [[{}]]\n", stations.join(", ")),
         };
+        let server = KERNELS[self.rts as usize % KERNELS.len()];
         let mut t = format!(
             "name = \"random\"\nduration = \"500 ms\"\nwarm_up = \"100 ms\"\n[channel.wifi]\nband = \"{}\"\n\
-             width = \"{}\"\nbeacon_interval = \"{}\"\n{hearing}[node.server]\nprofile = \"linux-4.14\"\nforward = true\n",
+             width = \"{}\"\nbeacon_interval = \"{}\"\n{hearing}[node.server]\nprofile = \"{server}\"\nforward = true\n",
             if self.low_band { "2.4 GHz" } else { "5 GHz" },
             if self.wide { "40 MHz" } else { "20 MHz" },
             if self.beacons { "20 ms" } else { "off" },
@@ -395,15 +408,17 @@ impl Case {
                     f64::from(s.ack_errors) / 200.0
                 ),
             };
-            let kernel = if s.rate % 2 == 0 { "4.14" } else { "6.18" };
+            let kernel = KERNELS[s.stack.0];
+            let upper = if SCHEMES[s.scheme] == "fifo" { UPPER[s.stack.2] } else { "" };
             line(format!(
-                "[node.sta{n}]\nprofile = \"linux-{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
-                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}{} }}\n",
+                "[node.sta{n}]\nprofile = \"{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
+                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}{}{upper}{} }}\n",
                 s.ap % self.cells.len(),
                 n + 1,
                 SCHEMES[s.scheme],
                 if has_flows(s.scheme) { format!(", flows = {flows}") } else { String::new() },
                 s.txqueuelen,
+                TSO[s.stack.1],
                 interrupts(n + 1),
             ));
             let Some(second) = &s.second else { continue };
@@ -455,7 +470,9 @@ impl Case {
                 MARKS[t.mark]
             ));
             if kind == "tcp" {
-                line(format!("congestion_control = \"{}\"\n", CONTROLS[t.burst as usize % CONTROLS.len()]));
+                let kernel =
+                    if from == "server" { server } else { KERNELS[self.stations[t.station % count].stack.0] };
+                line(format!("congestion_control = \"{}\"\n", control(kernel, t.burst as usize)));
                 if t.gap > 0 {
                     line(format!("bytes = {}\n", t.kbps * t.payload));
                 }

@@ -237,9 +237,9 @@ impl Plan<'_> {
         config.truesize_segment = profile.memory.paged(config.max_header);
         if let Kind::Wifi(_) = interface.medium {
             // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets
-            // heed that, since then what is below them does.
+            // heed that, since then what is below them does. A device that is said to have segmentation has both.
             config.split_truesize = SocketMemory::linear(config.max_header);
-            if !profile.memory.gso_always {
+            if !(profile.memory.gso_always || interface.tso) {
                 config.scatter_gather = false;
                 config.truesize_segment = config.split_truesize;
             }

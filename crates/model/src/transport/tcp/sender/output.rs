@@ -133,7 +133,7 @@ impl Sender {
                     break;
                 }
                 self.unsent.split(limit);
-                self.buf.wmem_queued += self.skb_cost();
+                self.buf.wmem_queued += self.cut_cost();
                 (head.len, head.push, head.last) = (limit, false, false);
             }
             let truesize = self.truesize(head.len);
@@ -429,7 +429,7 @@ impl Sender {
             let len = (window as u32).min(self.sk.mss_cache);
             if head.len > len {
                 self.unsent.split(len);
-                self.buf.wmem_queued += self.skb_cost();
+                self.buf.wmem_queued += self.cut_cost();
             }
             if let Some(head) = self.unsent.head() {
                 let truesize = self.truesize(head.len);

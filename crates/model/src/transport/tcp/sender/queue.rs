@@ -162,16 +162,17 @@ impl RtxQueue {
         self.order.partition_point(|&id| !after(self.at(id).end, seq))
     }
 
-    /// Cuts the `i`th packet after `bytes` of data; `cost` is the memory of a packet without data. The rest becomes a packet
-    /// of its own with the same history.
+    /// Cuts the `i`th packet after `bytes` of data, which takes `cost` of memory; with `pages` the rest takes the memory of its
+    /// data along. It becomes a packet of its own with the same history.
     // linux: net/ipv4/tcp_output.c tcp_fragment (6.1).
-    pub fn split(&mut self, i: usize, bytes: u32, mss: u32, cost: u32) {
+    pub fn split(&mut self, i: usize, bytes: u32, mss: u32, cost: u32, pages: bool) {
         let id = self.order[i];
         let whole = *self.at(id);
         let rest_len = whole.len() - bytes;
+        let moved = if pages { rest_len } else { 0 };
         let rest = Skb {
             seq: whole.seq.wrapping_add(bytes),
-            truesize: cost + rest_len,
+            truesize: cost + moved,
             segs: rest_len.div_ceil(mss).max(1) as u16,
             flags: whole.flags & !(LINKED | JOINED),
             ..whole
@@ -179,7 +180,7 @@ impl RtxQueue {
         let front = self.at_mut(id);
         front.end = front.seq.wrapping_add(bytes);
         front.segs = bytes.div_ceil(mss) as u16;
-        front.truesize -= rest_len;
+        front.truesize -= moved;
         front.flags &= !(PUSH | FIN);
         let new = self.slot(rest);
         self.order.insert(i + 1, new);
@@ -384,7 +385,7 @@ mod tests {
         q.at_mut(q.id(0)).flags |= FIN | PUSH;
         q.at_mut(q.id(0)).truesize = 350;
         q.push(skb(201, 301, 1));
-        q.split(0, 100, 100, 50);
+        q.split(0, 100, 100, 50, true);
         let all: Vec<_> = q.iter().map(|s| (s.seq, s.end, s.len(), s.segs, s.truesize)).collect();
         assert_eq!(all, [(u32::MAX - 99, 0, 100, 1, 150), (0, 201, 200, 2, 250), (201, 301, 100, 1, 0)]);
         assert!(!q.at(q.id(0)).is(FIN | PUSH) && q.at(q.id(1)).is(FIN));

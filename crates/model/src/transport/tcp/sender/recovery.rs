@@ -349,8 +349,8 @@ impl Sender {
 
     /// Cuts the `i`th unacknowledged packet after `bytes`.
     pub(super) fn split(&mut self, i: usize, bytes: u32) {
-        let cost = self.skb_cost();
-        self.rtx.split(i, bytes, self.sk.mss_cache, cost);
+        let cost = self.cut_cost();
+        self.rtx.split(i, bytes, self.sk.mss_cache, cost, self.cfg.scatter_gather);
         self.buf.wmem_queued += cost;
     }
 }

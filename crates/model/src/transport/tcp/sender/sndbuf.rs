@@ -48,6 +48,12 @@ impl Sender {
         self.cfg.truesize_segment.saturating_sub(self.sk.mss_cache)
     }
 
+    /// Memory that cutting a packet in two takes: another head, or another buffer.
+    // linux: net/ipv4/tcp_output.c tcp_fragment (4.4).
+    pub(super) fn cut_cost(&self) -> u32 {
+        if self.cfg.scatter_gather { self.skb_cost() } else { self.cfg.truesize_segment }
+    }
+
     /// The application writes, and what may leave leaves; returns the bytes that the buffer took. What it did not take it
     /// will ask for by [`Sender::wants_data`].
     // linux: net/ipv4/tcp.c tcp_sendmsg_locked, tcp_push (6.1) - room is looked for once a packet: the last one may exceed the

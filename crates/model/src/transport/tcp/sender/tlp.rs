@@ -98,8 +98,7 @@ impl Sender {
         let front = (u32::from(skb.segs) - 1) * mss;
         let mut i = last;
         if skb.segs > 1 && skb.len() > front {
-            self.rtx.split(last, front, mss, self.skb_cost());
-            self.buf.wmem_queued += self.skb_cost();
+            self.split(last, front);
             i += 1;
         }
         self.tlp.retrans = self.resend(i, 1, out).is_ok();
