@@ -97,7 +97,6 @@ impl TxQueue {
 
     /// Splits a packet for a device that takes none of several segments; returns the first, the others wait.
     // linux: net/core/dev.c validate_xmit_skb (4.4) - between the discipline, which counts the packet once, and the device.
-    #[cold]
     fn segment<S: Sink>(&mut self, p: Pkt, ctx: &mut Ctx<'_, S>) -> Pkt {
         gso::split(ctx.packets, p, |packets, segment| self.requeue.push(packets, segment));
         self.requeue.pop(ctx.packets).expect("at least two segments")

@@ -73,7 +73,7 @@ pub fn end_charges(now: Instant, tcp: &mut Tcp, wire: &mut Wire, n: usize) -> us
     ended.append(&mut wire.ended);
     let mut poll = false;
     for &truesize in &ended {
-        poll |= tcp.sender.uncharge(truesize);
+        poll |= tcp.sender.uncharge(now, truesize);
     }
     if poll {
         tcp.poll(now, wire);

@@ -212,6 +212,7 @@ fn profile(p: &Profile) -> Value {
         "net.core.wmem_default": p.wmem_default,
         "truesize_linear_bytes": SocketMemory::linear(p.tcp.max_header),
         "truesize_scatter_gather_bytes": p.memory.paged(p.tcp.max_header),
+        "truesize_least_bytes": p.memory.least(),
         "gso_always": p.memory.gso_always,
         "net.ipv4.tcp_congestion_control": p.congestion_control,
         "wifi_pacing_shift": p.wifi_pacing_shift,

@@ -186,9 +186,10 @@ impl<S: Sink> World<S> {
     #[inline]
     fn uncharge(&mut self, socket: SockId, truesize: u32) -> bool {
         let Socket { app, protocol, .. } = self.sockets[socket.index()];
+        let now = self.now;
         match protocol {
             Protocol::Tcp => {
-                self.tcps[socket.index()].as_mut().is_some_and(|tcp| tcp.sender.uncharge(truesize))
+                self.tcps[socket.index()].as_mut().is_some_and(|tcp| tcp.sender.uncharge(now, truesize))
             }
             Protocol::Quic => match &mut self.apps[app as usize].kind {
                 AppKind::Quic(quic) => quic.uncharge(socket, truesize),

@@ -96,7 +96,6 @@ fn feed<S: Sink>(
     }
 }
 
-#[cold]
 fn push_segments<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
     let mut segments = PktList::default();
     gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));

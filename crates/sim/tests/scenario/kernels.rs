@@ -18,6 +18,8 @@ fn what_packets_weigh_is_the_kernels() {
         ("linux-4.14", (4352, 2728, false)),
         ("linux-4.19", (4352, 2728, true)),
         ("linux-6.1", (4352, 2728, true)),
+        ("linux-6.6", (4352, 2344, true)),
+        ("linux-6.18", (4352, 2408, true)),
     ] {
         assert_eq!(weighs(&[("node.fast1.profile", profile)]), expected, "{profile}");
     }
@@ -73,4 +75,32 @@ fn a_scheme_is_the_kernels_unless_said() {
     assert_eq!(said("linux-4.6", &scheme("mac80211")), rounds);
     assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", aql = false }")), pending);
     assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", since = \"linux-5.1\" }")), rounds);
+}
+
+/// What is kept by the resolved text, as a sweep's runs are, is never another setting's.
+#[test]
+fn every_setting_of_tcp_shows_in_the_resolved_scenario() {
+    let text = |sets: &[(&str, &str)]| with(sets).unwrap().resolved();
+    let before = text(&[]);
+    for (key, value) in [
+        ("tsq", "off"),
+        ("tsq_period", "8 ms"),
+        ("tsq_cap", "fixed 131072"),
+        ("tsq_min_packets", "3"),
+        ("tsq_by_rate", "false"),
+        ("tsq_exception", "empty_rtx_queue"),
+        ("tsq_retransmissions", "false"),
+        ("tsq_bytes", "8192 B"),
+        ("pacing_base", "base_rtt"),
+        ("initcwnd", "11"),
+        ("rto_min", "201 ms"),
+        ("max_header", "272 B"),
+        ("hz", "300"),
+    ] {
+        let name = format!("node.fast1.tcp.{key}");
+        assert!(text(&[(&name, value)]) != before, "{key}");
+    }
+    // Sizes that make every packet as heavy, but not buffers grow alike.
+    let of = |size| text(&[("node.fast1.tcp.max_header", size)]);
+    assert!(of("257 B") != of("272 B"));
 }

@@ -251,9 +251,14 @@ pub struct TcpConfig {
     pub truesize_segment: u32,
     /// Data lies in page fragments, so that each byte of a larger packet counts as one; otherwise in one buffer a packet.
     pub scatter_gather: bool,
+    /// Least truesize of a packet whose data fills up the buffer of the headers, which has one size whatever is in it (before
+    /// 4.9, with scatter-gather); otherwise 0.
+    pub truesize_least: u32,
     /// Packets of several segments are split above the device, each segment into a buffer of this truesize, which the socket
     /// is charged with; 0 if the device splits them, or none does.
     pub split_truesize: u32,
+    /// They are split when they are sent, as there is no discipline to wait in, and nothing of the packet itself is below then.
+    pub split_at_once: bool,
     /// Room that the kernel was built to leave for all headers before TCP's data (MAX_TCP_HEADER): 320 bytes (304 before
     /// 5.7) where it has Wi-Fi, mesh and tunnels, as distributions' have, 256 or less where it has none. What a segment in a
     /// buffer of its own weighs (4,352 bytes or 2,304), the growth of both buffers and the largest TSO packet follow from it.
@@ -378,7 +383,9 @@ impl Default for TcpConfig {
             gso_max_segs: 65_535,
             truesize_segment: 2_728,
             scatter_gather: true,
+            truesize_least: 0,
             split_truesize: 0,
+            split_at_once: false,
             max_header: 256,
             space_on_send: true,
             push_acks_full: true,

@@ -22,7 +22,18 @@ pub struct SocketMemory {
     /// Sockets make packets of several segments in page fragments on every device (since 4.17).
     // linux: net/ipv4/tcp.c tcp_init_sock, net/core/sock.c sk_setup_caps (4.17); commit 0a6b2a1dc2a2.
     pub gso_always: bool,
+    /// Heads of so many bytes with the shared information come from a cache of their own, and weigh no more (since 6.3); 0 if
+    /// there is none.
+    // linux: net/core/skbuff.c SKB_SMALL_HEAD_SIZE, kmalloc_reserve (6.6); commit bf9f1baa279f - of 320 bytes for headers.
+    // deviation: acknowledgements, pings and other small packets weigh what they did before it.
+    pub small_head: u32,
 }
+
+/// What an sk_buff itself weighs, and the shared information behind a head.
+const SKB: u32 = 256;
+const SHARED_INFO: u32 = 320;
+/// Head of a packet whose data fills it up.
+const HEAD: u32 = 2_048;
 
 impl SocketMemory {
     /// Truesize of a full segment in a buffer of its own, below room for all headers: 4,352 bytes below 304 or 320.
@@ -35,13 +46,19 @@ impl SocketMemory {
     // linux: net/ipv4/tcp.c tcp_sendmsg (4.4) - before 4.9 the buffer has 2,048 bytes with the shared information of 320; each
     // byte in a page fragment counts as one.
     pub const fn paged(self, max_header: u32) -> u32 {
-        const HEAD: u32 = 2_048;
-        const SHARED_INFO: u32 = 320;
         if self.data_in_head {
             let data = HEAD - SHARED_INFO - max_header;
             buffer_truesize(HEAD - SHARED_INFO) + SEGMENT.saturating_sub(data)
+        } else if max_header + SHARED_INFO <= self.small_head {
+            SKB + self.small_head + SEGMENT
         } else {
             buffer_truesize(max_header) + SEGMENT
         }
+    }
+
+    /// Least truesize of a packet with page fragments, however few bytes it has; 0 where it grows from the head on.
+    // linux: net/ipv4/tcp.c select_size (4.4).
+    pub const fn least(self) -> u32 {
+        if self.data_in_head { SKB + HEAD } else { 0 }
     }
 }

@@ -156,6 +156,7 @@ pub(super) static FILE: Shape = Shape {
         ),
         Key::need("data_in_head", Form::Boolean, "data fills up the buffer of the headers"),
         Key::need("gso_always", Form::Boolean, "packets have several segments on every device"),
+        Key::or("small_head", Form::Bytes(0, 1024), "0 B", "heads up to this size have a cache of their own"),
         Key::need("wifi_pacing_shift", Form::Integer(0, 31), "sk_pacing_shift of sockets over Wi-Fi"),
         Key::need("rmem_default", Form::Bytes(1, MAX_BUFFER), "initial receive buffer"),
         Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
@@ -241,6 +242,7 @@ pub(super) fn load(field: &Field<'_>) -> Result<(TcpConfig, SocketMemory, u8, Cc
     let memory = SocketMemory {
         data_in_head: t.need("data_in_head", n)?.value()?,
         gso_always: t.need("gso_always", n)?.value()?,
+        small_head: t.or("small_head", 0)?,
     };
     let wifi_pacing_shift = t.need("wifi_pacing_shift", n)?.value()?;
     let rules = t.need("hystart", n)?.choice(&HYSTART)?;

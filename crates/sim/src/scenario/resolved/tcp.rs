@@ -19,6 +19,7 @@ fn rules(t: &TcpConfig) -> Value {
         "hz": t.hz,
         "advmss": t.advmss,
         "initcwnd": t.init_cwnd,
+        "max_header_bytes": t.max_header,
         "rto_min_ns": t.rto_min.nanos(),
         "loss": format!("{:?}", t.loss),
         "rack_beside": format!("{:?}", t.rack_beside),

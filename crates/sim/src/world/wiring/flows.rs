@@ -235,13 +235,16 @@ impl Plan<'_> {
         let interface = self.interface(at);
         let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
         config.truesize_segment = profile.memory.paged(config.max_header);
+        config.truesize_least = profile.memory.least();
         if let Kind::Wifi(_) = interface.medium {
             // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets
             // heed that, since then what is below them does. A device that is said to have segmentation has both.
             config.split_truesize = SocketMemory::linear(config.max_header);
+            config.split_at_once = interface.qdisc.config.kind() == "noqueue";
             if !(profile.memory.gso_always || interface.tso) {
                 config.scatter_gather = false;
                 config.truesize_segment = config.split_truesize;
+                config.truesize_least = 0;
             }
             config.pacing_shift = profile.wifi_pacing_shift;
         }

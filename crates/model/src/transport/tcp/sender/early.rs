@@ -78,7 +78,7 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{self, Sink, ack, at_us};
+    use super::super::testing::{self, LATER, Sink, ack, at_us};
     use super::*;
     use crate::transport::cc::CaState;
     use crate::transport::tcp::config::{LossDetection, RackBeside};
@@ -99,7 +99,7 @@ mod tests {
         s.write(at_us(100_000), u64::from(packets * MSS), &mut out);
         assert_eq!(out.sent.len(), packets as usize);
         for _ in 0..packets {
-            s.uncharge(2_728);
+            s.uncharge(LATER, 2_728);
         }
         out.sent.clear();
         (s, out)

@@ -132,8 +132,7 @@ impl Sender {
                 if limit == 0 {
                     break;
                 }
-                self.unsent.split(limit);
-                self.buf.wmem_queued += self.cut_cost();
+                self.cut_unsent(head.len, limit);
                 (head.len, head.push, head.last) = (limit, false, false);
             }
             let truesize = self.truesize(head.len);
@@ -269,7 +268,7 @@ impl Sender {
         };
         match out.emit(Instant::from_nanos(self.sk.clock_ns), segment) {
             Enqueue::Dropped => {
-                self.host.refused += truesize;
+                self.host.refuse(truesize, self.sk.clock_ns);
                 self.enter_cwr();
                 return Err(Refusal::Queue);
             }
@@ -342,7 +341,7 @@ impl Sender {
     // linux: net/ipv4/tcp_output.c __tcp_retransmit_skb (6.1).
     pub(super) fn resend(&mut self, i: usize, segs: u32, out: &mut impl Emit) -> Result<(), Refusal> {
         let id = self.rtx.id(i);
-        if self.in_host_queue(self.rtx.at(id).charged) {
+        if self.is_below(id) {
             return Err(Refusal::Busy);
         }
         let mss = self.sk.mss_cache;
@@ -428,8 +427,7 @@ impl Sender {
         if window > 0 {
             let len = (window as u32).min(self.sk.mss_cache);
             if head.len > len {
-                self.unsent.split(len);
-                self.buf.wmem_queued += self.cut_cost();
+                self.cut_unsent(head.len, len);
             }
             if let Some(head) = self.unsent.head() {
                 let truesize = self.truesize(head.len);

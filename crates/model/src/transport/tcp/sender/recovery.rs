@@ -8,6 +8,7 @@ use super::timer::Due;
 use crate::transport::cc::CaState;
 use crate::transport::seq::{after, before};
 use crate::transport::tcp::config::LossDetection;
+use crate::vocabulary::buffer_truesize;
 
 /// What is to be sent once the acknowledgement is taken in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -347,9 +348,15 @@ impl Sender {
         }
     }
 
-    /// Cuts the `i`th unacknowledged packet after `bytes`.
+    /// Cuts the `i`th unacknowledged packet after `bytes`: the rest takes the pages of its data along, or has its own in its head.
+    // linux: net/ipv4/tcp_output.c tcp_fragment (4.4).
     pub(super) fn split(&mut self, i: usize, bytes: u32) {
-        let cost = self.cut_cost();
+        let room = self.cfg.max_header;
+        let cost = match (self.cfg.scatter_gather, self.cfg.truesize_least) {
+            (false, _) => buffer_truesize(room + self.rtx.at(self.rtx.id(i)).len() - bytes),
+            (true, 0) => self.skb_cost(),
+            (true, _) => buffer_truesize(room),
+        };
         self.rtx.split(i, bytes, self.sk.mss_cache, cost, self.cfg.scatter_gather);
         self.buf.wmem_queued += cost;
     }

@@ -31,7 +31,7 @@ fn sending(cwnd: u32) -> (Sender, Sink) {
     assert_eq!(out.numbers(), (0..cwnd).collect::<Vec<_>>());
     // All of it has left the host.
     for _ in 0..cwnd {
-        s.uncharge(2_728);
+        s.uncharge(LATER, 2_728);
     }
     (s, out)
 }
@@ -49,12 +49,12 @@ fn small_queues_hold_two_packets_or_a_millisecond() {
         assert!(out.sent.iter().all(|p| (p.payload, p.segs, p.truesize) == (MSS, 1, 2_728)));
         assert_eq!(s.charged(), packets as u32 * 2_728);
         // It is called once, however many have left.
-        assert!(s.uncharge(2_728));
-        assert!(!s.uncharge(2_728));
+        assert!(s.uncharge(LATER, 2_728));
+        assert!(!s.uncharge(LATER, 2_728));
         out.sent.clear();
         s.push(at_us(21_000), &mut out);
         assert_eq!(out.sent.len(), 2, "{mbps}");
-        assert!(s.uncharge(2_728));
+        assert!(s.uncharge(LATER, 2_728));
     }
 }
 
@@ -67,7 +67,7 @@ fn a_local_refusal_is_no_loss() {
     // One was offered and refused, and nothing after it.
     assert_eq!(out.numbers(), [10]);
     assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh, s.sk.snd_nxt), (CaState::Cwr, 6, seq(10)));
-    assert!(!s.uncharge(2_728));
+    assert!(!s.uncharge(LATER, 2_728));
     assert_eq!(s.charged(), 0);
     // The window falls in proportion: 12 segments to 6, one for every two that are acknowledged.
     ack(&mut s, at_us(112_000), seq(4), 100, &[]);
@@ -101,7 +101,7 @@ fn rack_resends_after_three_and_prr_paces_the_rest() {
     assert_eq!(sent, [vec![20], vec![21], vec![0], vec![], vec![22], vec![], vec![23], vec![]], "{:?}", s.sk);
     assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh, s.sk.lost_out), (CaState::Recovery, 10, 1));
     // What was sent again is acknowledged: the recovery ends, and what was delivered raises the window from the threshold.
-    s.uncharge(2_728);
+    s.uncharge(LATER, 2_728);
     ack(&mut s, at_us(121_000), seq(22), 110, &[]);
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.packets_out), (CaState::Open, 10 + 1, 2));
 }
@@ -115,7 +115,7 @@ fn reordering_is_undone_and_remembered() {
     s.push(at_us(110_000), &mut out);
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd < 20), (CaState::Recovery, true));
     let count = out.sent.len();
-    (0..count).for_each(|_| assert!(!s.uncharge(2_728)));
+    (0..count).for_each(|_| assert!(!s.uncharge(LATER, 2_728)));
     // The original arrives after all: its echo is older than the retransmission. It also raises the window.
     ack(&mut s, at_us(111_000), seq(5), 100, &[]);
     assert_eq!((s.sk.ca_state, s.sk.snd_cwnd, s.sk.snd_ssthresh), (CaState::Open, 20 + 1, 0x7fff_ffff));
@@ -132,7 +132,7 @@ fn dsacks_for_all_that_was_sent_again_undo() {
     s.push(at_us(110_000), &mut out);
     assert_eq!(out.numbers()[0], 0);
     while s.charged() > 0 {
-        s.uncharge(2_728);
+        s.uncharge(LATER, 2_728);
     }
     ack(&mut s, at_us(111_000), seq(5), 0, &[]);
     assert_eq!((s.sk.ca_state, s.sk.snd_ssthresh), (CaState::Recovery, 10));
@@ -152,7 +152,7 @@ fn probe_then_timeout_at_ticks() {
     assert_eq!(out.numbers(), [2]);
     // New data served as the probe. The timeout, 10 + 200 ms, is 53 ticks from then on.
     assert_eq!(s.next_timer(), Some(at_us(128_000 + 53 * 4_000 + 4_000)));
-    s.uncharge(2_728);
+    s.uncharge(LATER, 2_728);
     s.on_timer(at_us(344_000), &mut out);
     assert_eq!((s.sk.ca_state, s.sk.lost_out, s.sk.snd_cwnd), (CaState::Loss, 3, 1));
     assert_eq!(out.numbers(), [0]);
@@ -170,12 +170,12 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
     s.sk.unsent = 0;
     s.on_timer(at_us(132_000), &mut out);
     assert_eq!(out.numbers(), [9]);
-    s.uncharge(2_728);
+    s.uncharge(LATER, 2_728);
     ack(&mut s, at_us(142_000), seq(10), 132, &[]);
     // Nothing beyond the probe was acknowledged: no news yet.
     assert_eq!((s.sk.ca_state, s.tlp.high_seq), (CaState::Open, Some(seq(10))));
     s.write(at_us(143_000), u64::from(MSS), &mut out);
-    s.uncharge(2_728);
+    s.uncharge(LATER, 2_728);
     ack(&mut s, at_us(153_000), seq(11), 143, &[]);
     assert_eq!((s.sk.ca_state, s.tlp.high_seq), (CaState::Open, None));
     assert_eq!(s.sk.snd_cwnd, s.sk.snd_ssthresh);
@@ -189,7 +189,7 @@ fn frto_finds_a_timeout_wrong() {
     s.rearm_rto();
     s.on_timer(s.next_timer().expect("a timeout"), &mut out);
     assert_eq!((s.sk.ca_state, s.sk.lost_out, out.numbers()), (CaState::Loss, 10, vec![0]));
-    s.uncharge(2_728);
+    s.uncharge(LATER, 2_728);
     // The first is acknowledged: new data is tried before what is marked lost.
     ack(&mut s, at_us(400_000), seq(1), 0, &[]);
     s.push(at_us(400_000), &mut out);
@@ -394,7 +394,7 @@ fn a_lost_retransmission_is_found_by_rack_alone() {
         assert!(last >= 20 && !new.contains(&0), "{rule:?} {rack:?} {new:?}");
         // All of that has left the host, the retransmission too.
         for _ in 0..=new.len() {
-            s.uncharge(2_728);
+            s.uncharge(LATER, 2_728);
         }
         // What left long after the retransmission arrives; the retransmission does not.
         ack(&mut s, at_us(230_000), seq(0), 100, &[block(1, 20), block(20, last + 1)]);

@@ -1,8 +1,9 @@
 //! TCP small queues: how much a socket may have in the queues below it.
 
 use super::Sender;
-use super::queue::Skb;
+use super::queue::{Id, Skb};
 use crate::transport::tcp::config::{Exception, LimitOutput, SmallQueues};
+use crate::vocabulary::Instant;
 
 /// What a sender has in the queues below it, beside the charge itself.
 #[derive(Clone, Copy, Debug, Default)]
@@ -11,8 +12,11 @@ pub(super) struct HostQueue {
     pub emitted: u32,
     /// Of them, those whose charge has ended.
     freed: u32,
-    /// Bytes that were charged for packets that were refused; those charges end too, segment by segment of a split packet.
-    pub refused: u32,
+    /// Bytes that were charged for packets that were refused, and whose charges have not ended: all at once, segment by segment
+    /// of a split packet, unless a discipline keeps a part or takes what is older out for it.
+    refused: u32,
+    /// When that was.
+    refused_at_ns: u64,
     /// Had to stop: the next charge that ends makes it go on.
     pub throttled: bool,
     /// Is about to go on.
@@ -41,6 +45,22 @@ pub(super) fn limit(
         LimitOutput::AtMost | LimitOutput::AtMostUnlessPaced => packets.max(period).min(bytes),
     };
     limit << u32::from(again)
+}
+
+impl HostQueue {
+    /// A packet that is charged with so many bytes was refused.
+    pub fn refuse(&mut self, truesize: u32, now_ns: u64) {
+        self.keep_what_stayed(now_ns);
+        self.refused += truesize;
+        self.refused_at_ns = now_ns;
+    }
+
+    /// A part of what was refused is below all the same, if it has not ended within the instant.
+    fn keep_what_stayed(&mut self, now_ns: u64) {
+        if self.refused > 0 && self.refused_at_ns != now_ns {
+            self.emitted = self.emitted.wrapping_add(core::mem::take(&mut self.refused));
+        }
+    }
 }
 
 impl Sender {
@@ -89,23 +109,27 @@ impl Sender {
         if segs > 1 && self.cfg.split_truesize > 0 { segs * self.cfg.split_truesize } else { skb.truesize }
     }
 
-    /// A packet has left the queues below: its charge of `truesize` bytes has ended. True if the socket had to stop for it and
-    /// wants [`Sender::push`] called, once after the whole batch.
+    /// A packet has left the queues below at `now`: its charge of `truesize` bytes has ended. True if the socket had to stop for
+    /// it and wants [`Sender::push`] called, once after the whole batch.
     // linux: net/ipv4/tcp_output.c tcp_wfree (6.1).
     // deviation: a packet that the local queue refused wakes nobody - the kernel would try again at once until something
     // leaves, which takes time there and none here.
     #[inline]
-    pub fn uncharge(&mut self, truesize: u32) -> bool {
+    pub fn uncharge(&mut self, now: Instant, truesize: u32) -> bool {
         if truesize == 0 {
             return false;
         }
         debug_assert!(self.sk.wmem_alloc >= truesize, "more uncharged than charged");
         self.sk.wmem_alloc -= truesize;
-        if self.host.refused > 0 {
-            self.host.refused = self.host.refused.saturating_sub(truesize);
+        self.host.keep_what_stayed(now.nanos());
+        let refused = self.host.refused.min(truesize);
+        self.host.refused -= refused;
+        self.host.freed = self.host.freed.wrapping_add(truesize - refused);
+        let below = self.host.emitted.wrapping_sub(self.host.freed).wrapping_add(self.host.refused);
+        debug_assert_eq!(below, self.sk.wmem_alloc, "what was handed down and has not ended");
+        if refused > 0 {
             return false;
         }
-        self.host.freed = self.host.freed.wrapping_add(truesize);
         let wake = self.host.throttled && !self.host.queued;
         if wake {
             (self.host.throttled, self.host.queued) = (false, true);
@@ -118,13 +142,20 @@ impl Sender {
         self.sk.wmem_alloc
     }
 
+    /// Whether the last transmission of a packet is still in a queue below: then it is not sent again, and the socket goes on when
+    /// something has left. Of one that was split only copies of its segments are.
+    // linux: net/ipv4/tcp_output.c skb_still_in_host_queue, include/linux/skbuff.h skb_fclone_busy (6.1).
+    // deviation: a packet that a discipline keeps whole counts as below until its segments have left.
+    pub(super) fn is_below(&mut self, id: Id) -> bool {
+        let skb = self.rtx.at(id);
+        let (charged, gone) = (skb.charged, skb.segs > 1 && self.cfg.split_at_once);
+        !gone && self.in_host_queue(charged)
+    }
+
     /// Whether the transmission is still in a queue below with which so many bytes had been charged in all.
-    // linux: net/ipv4/tcp_output.c skb_still_in_host_queue (6.1) - such a packet is not sent again; the socket goes on when
-    // something has left.
     // deviation: charges end in the order in which packets were handed down; which one ended is not looked at - the queues
-    // below are first in, first out for a flow but for retries of the radio. Of a packet that was split the kernel has its
-    // segments' copies below and sends it again.
-    pub(super) fn in_host_queue(&mut self, charged: u32) -> bool {
+    // below are first in, first out for a flow but for retries of the radio.
+    fn in_host_queue(&mut self, charged: u32) -> bool {
         let inside = (charged.wrapping_sub(self.host.freed) as i32) > 0;
         self.host.throttled |= inside;
         inside
@@ -176,11 +207,27 @@ mod tests {
     #[test]
     fn what_was_refused_wakes_nobody_also_in_parts() {
         let mut s = testing::established();
+        let now = Instant::from_nanos(7);
         s.sk.wmem_alloc = 3 * 4_352;
         s.host.emitted = 4_352;
-        s.host.refused = 2 * 4_352;
+        s.host.refuse(2 * 4_352, 7);
         s.host.throttled = true;
-        assert_eq!([0; 3].map(|_| s.uncharge(4_352)), [false, false, true]);
+        assert_eq!([0; 3].map(|_| s.uncharge(now, 4_352)), [false, false, true]);
         assert_eq!((s.charged(), s.host.freed), (0, 4_352));
+    }
+
+    #[test]
+    fn what_stays_of_a_refused_packet_wakes_when_it_leaves() {
+        let mut s = testing::established();
+        // An older single packet was taken out for the first segment of a refused one; the rest is below.
+        s.sk.wmem_alloc = 2_728 + 2 * 4_352;
+        s.host.emitted = 2_728;
+        s.host.refuse(2 * 4_352, 7);
+        s.host.throttled = true;
+        assert!(!s.uncharge(Instant::from_nanos(7), 2_728));
+        assert!(s.uncharge(Instant::from_nanos(8), 4_352));
+        assert!(!s.in_host_queue(s.host.emitted - 4_352) && s.in_host_queue(s.host.emitted));
+        s.uncharge(Instant::from_nanos(9), 4_352);
+        assert!(!s.in_host_queue(s.host.emitted));
     }
 }

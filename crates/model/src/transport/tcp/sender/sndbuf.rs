@@ -40,18 +40,20 @@ impl Sender {
         if !self.cfg.scatter_gather && len <= mss {
             return self.cfg.truesize_segment;
         }
-        self.skb_cost() + len
+        (self.skb_cost() + len).max(self.cfg.truesize_least)
     }
-    /// Memory of a packet without data.
+    /// Memory of a packet beside its data, if it is a full one or larger.
     #[inline]
     pub(super) fn skb_cost(&self) -> u32 {
         self.cfg.truesize_segment.saturating_sub(self.sk.mss_cache)
     }
 
-    /// Memory that cutting a packet in two takes: another head, or another buffer.
-    // linux: net/ipv4/tcp_output.c tcp_fragment (4.4).
-    pub(super) fn cut_cost(&self) -> u32 {
-        if self.cfg.scatter_gather { self.skb_cost() } else { self.cfg.truesize_segment }
+    /// Cuts the first unsent packet, which has `whole` bytes, after `bytes`.
+    // linux: net/ipv4/tcp_output.c tso_fragment (6.1) - another head.
+    // deviation: without scatter-gather the rest weighs a full segment, and not as much as its bytes need.
+    pub(super) fn cut_unsent(&mut self, whole: u32, bytes: u32) {
+        self.unsent.split(bytes);
+        self.buf.wmem_queued += self.truesize(bytes) + self.truesize(whole - bytes) - self.truesize(whole);
     }
 
     /// The application writes, and what may leave leaves; returns the bytes that the buffer took. What it did not take it
@@ -206,7 +208,7 @@ mod tests {
         (s.sk.snd_cwnd, s.buf.sndbuf) = (100, 46_080);
         assert_eq!(s.write(at_us(20_000), 100 * MSS, &mut out), 17 * MSS);
         // All of it is on its way.
-        (0..17).for_each(|_| _ = s.uncharge(2_728));
+        (0..17).for_each(|_| _ = s.uncharge(LATER, 2_728));
         s.sk.app_limited = 0;
         (s, out)
     }
@@ -222,7 +224,7 @@ mod tests {
         s.write(at_us(20_000), 0, &mut out);
         assert_eq!(s.sk.app_limited, 0);
         s.sk.snd_cwnd = 101;
-        (0..83).for_each(|_| _ = s.uncharge(2_728));
+        (0..83).for_each(|_| _ = s.uncharge(LATER, 2_728));
         s.write(at_us(20_000), 0, &mut out);
         assert_eq!(s.sk.app_limited, s.sk.delivered + 100);
     }
@@ -239,13 +241,13 @@ mod tests {
             s.write(at_us(20_000), 2 * MSS, &mut out);
             assert_eq!(out.sent.len(), 2);
             if gone {
-                (0..2).for_each(|_| _ = s.uncharge(2_728));
+                (0..2).for_each(|_| _ = s.uncharge(LATER, 2_728));
             }
             s.write(at_us(20_000), 100, &mut out);
             assert_eq!(out.sent.len(), 2 + leaves, "{autocorking} {gone}");
             // The first that leaves wakes the socket, and what waited goes.
             if leaves == 0 {
-                assert!(s.uncharge(2_728));
+                assert!(s.uncharge(LATER, 2_728));
                 s.push(at_us(20_000), &mut out);
                 assert_eq!(out.sent.len(), 3);
             }

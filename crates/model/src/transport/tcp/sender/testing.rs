@@ -28,6 +28,9 @@ pub(super) fn sender(config: &TcpConfig) -> Sender {
     Sender::new(config, Cc::by_name("reno").expect("reno"), random())
 }
 
+/// When packets leave of which nobody asks when.
+pub(super) const LATER: Instant = Instant::from_nanos(u64::MAX / 2);
+
 /// A sender just after the handshake, whose first sequence number is 1,000 and whose SYN took 10 ms.
 pub(super) fn established() -> Sender {
     established_by(&config(), &PathMetrics::default())
@@ -219,7 +222,7 @@ impl Run {
         self.refused |= !refused.is_empty();
         let mut wake = false;
         for &truesize in refused {
-            wake |= self.s.uncharge(truesize);
+            wake |= self.s.uncharge(self.instant(), truesize);
         }
         if wake {
             self.push();
@@ -262,7 +265,7 @@ impl Run {
             Event::Depart => {
                 self.sending = false;
                 let segment = self.local.pop_front().expect("a packet departs");
-                let wake = self.s.uncharge(segment.truesize);
+                let wake = self.s.uncharge(self.instant(), segment.truesize);
                 self.launch(segment);
                 self.start();
                 if wake {
