@@ -251,6 +251,7 @@ pub fn set(c: &mut TcpConfig, key: &str, value: &str) -> Result<(), String> {
         "wmem" => c.wmem = [4096, n()?, n()?],
         "truesize" => c.truesize_segment = n()?,
         "split" => c.split_truesize = n()?,
+        "split_at_once" => c.split_at_once = n()? == 1,
         "pacing_ca_ratio" => c.pacing_ca_ratio = n()?,
         "loss" => {
             c.loss = match value {

@@ -202,7 +202,7 @@ impl Sender {
         let idle = self.sk.packets_out == 0;
         let sent_us = self.sent_us;
         skb.sent_us = sent_us;
-        skb.charged = self.host.emitted;
+        skb.charged = self.place_below(skb.segs);
         self.unsent.pop();
         if skb.is(FIN) {
             self.unsent.fin = false;
@@ -339,9 +339,11 @@ impl Sender {
 
     /// Sends the `i`th unacknowledged packet again, at most `segs` segments of it.
     // linux: net/ipv4/tcp_output.c __tcp_retransmit_skb (6.1).
+    // deviation: before 5.13 (ac3959fd0dcc) also not while more is charged below than five quarters of what the socket holds - at the
+    // end of a transfer over Wi-Fi, where segments weigh three times as much below.
     pub(super) fn resend(&mut self, i: usize, segs: u32, out: &mut impl Emit) -> Result<(), Refusal> {
         let id = self.rtx.id(i);
-        if self.is_below(id) {
+        if self.in_host_queue(self.rtx.at(id).charged) {
             return Err(Refusal::Busy);
         }
         let mss = self.sk.mss_cache;
@@ -377,7 +379,7 @@ impl Sender {
         self.count.bytes_retrans += u64::from(skb.len());
         let idle = self.sk.packets_out == 0;
         let result = self.transmit(&skb, false, out);
-        let (sent_us, charged) = (self.sent_us, self.host.emitted);
+        let (sent_us, charged) = (self.sent_us, self.place_below(skb.segs));
         let skb = self.rtx.at_mut(id);
         skb.flags |= EVER_RETRANS;
         skb.sent_us = sent_us;

@@ -57,7 +57,7 @@ pub(super) struct Skb {
     pub delivered: u32,
     /// Of them, with marks.
     pub delivered_ce: u32,
-    /// Bytes that had been charged in all with its last transmission.
+    /// By what its last transmission is found below ([`super::Sender::in_host_queue`]).
     pub charged: u32,
     /// Neighbours in the order of transmission; the queue's own.
     pub prev: Id,

@@ -1,7 +1,7 @@
 //! TCP small queues: how much a socket may have in the queues below it.
 
 use super::Sender;
-use super::queue::{Id, Skb};
+use super::queue::Skb;
 use crate::transport::tcp::config::{Exception, LimitOutput, SmallQueues};
 use crate::vocabulary::Instant;
 
@@ -101,8 +101,8 @@ impl Sender {
     /// Bytes that a packet charges its socket with below.
     // linux: net/ipv4/tcp_offload.c tcp_gso_segment (4.4) - each segment is charged with its own memory, the sum replaces that of
     // the whole.
-    // deviation: from the beginning and not from the splitting on, which a discipline above the device delays; a last segment
-    // that is not full weighs as much as a full one.
+    // deviation: from the beginning and not from the splitting on, which a discipline above the device delays, so that its own
+    // limit of memory counts that much too; a last segment that is not full weighs as much as a full one.
     #[inline]
     pub(super) fn charge(&self, skb: &Skb) -> u32 {
         let segs = u32::from(skb.segs);
@@ -142,20 +142,19 @@ impl Sender {
         self.sk.wmem_alloc
     }
 
-    /// Whether the last transmission of a packet is still in a queue below: then it is not sent again, and the socket goes on when
-    /// something has left. Of one that was split only copies of its segments are.
-    // linux: net/ipv4/tcp_output.c skb_still_in_host_queue, include/linux/skbuff.h skb_fclone_busy (6.1).
+    /// What a packet of `segs` segments that was just handed down is found by in [`Sender::in_host_queue`]: the bytes that had been
+    /// charged with it. Of one that was split only copies of its segments are below.
     // deviation: a packet that a discipline keeps whole counts as below until its segments have left.
-    pub(super) fn is_below(&mut self, id: Id) -> bool {
-        let skb = self.rtx.at(id);
-        let (charged, gone) = (skb.charged, skb.segs > 1 && self.cfg.split_at_once);
-        !gone && self.in_host_queue(charged)
+    pub(super) fn place_below(&self, segs: u16) -> u32 {
+        if segs > 1 && self.cfg.split_at_once { self.host.freed } else { self.host.emitted }
     }
 
-    /// Whether the transmission is still in a queue below with which so many bytes had been charged in all.
+    /// Whether a transmission is still in a queue below.
+    // linux: net/ipv4/tcp_output.c skb_still_in_host_queue, include/linux/skbuff.h skb_fclone_busy (6.1) - such a packet is not
+    // sent again; the socket goes on when something has left.
     // deviation: charges end in the order in which packets were handed down; which one ended is not looked at - the queues
     // below are first in, first out for a flow but for retries of the radio.
-    fn in_host_queue(&mut self, charged: u32) -> bool {
+    pub(super) fn in_host_queue(&mut self, charged: u32) -> bool {
         let inside = (charged.wrapping_sub(self.host.freed) as i32) > 0;
         self.host.throttled |= inside;
         inside

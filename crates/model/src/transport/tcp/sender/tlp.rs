@@ -91,7 +91,7 @@ impl Sender {
         }
         let Some(last) = self.rtx.len().checked_sub(1) else { return false };
         let skb = *self.rtx.at(self.rtx.id(last));
-        if self.is_below(self.rtx.id(last)) {
+        if self.in_host_queue(skb.charged) {
             return false;
         }
         let mss = self.sk.mss_cache;
