@@ -161,7 +161,7 @@ def test_delays_as_the_paper_has_them(name: str, held: list[str], missed: list[s
 
 def test_limits_of_the_algorithms_as_printed() -> None:
     # 20 segments in 10 ms at a ratio of 1.2 are 3.475 MB/s, of which 1/1024 s is 3.4 kB: two packets are more.
-    assert formulas.tsq_limit(1448, 20, 10_000, 1.2) == 4608
+    assert formulas.tsq_limit(1448, 20, 10_000, 1.2) == 8704
     assert formulas.tsq_limit(1448, 20, 1_000, 1.2) == 33_937
     assert formulas.tsq_limit(1448, 200, 1_000, 1.2) == 131_072
 
