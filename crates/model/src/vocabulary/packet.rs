@@ -127,12 +127,17 @@ impl NewPacket {
     };
 }
 
+/// Bytes of an sk_buff itself, on 64-bit machines.
+// linux: include/linux/skbuff.h struct sk_buff, SKB_TRUESIZE (4.4).
+pub const SKB: u32 = 256;
+/// Bytes of the shared information behind a linear buffer.
+// linux: include/linux/skbuff.h struct skb_shared_info (4.4).
+pub const SHARED_INFO: u32 = 320;
+
 /// Memory charged for a packet whose linear buffer has `room` bytes for headers and data.
 // linux: net/core/skbuff.c __alloc_skb, include/linux/skbuff.h SKB_TRUESIZE (4.4) - the skb itself, and the room with the
 // shared information behind it, rounded up to the allocator's next size (64-bit machines).
 pub const fn buffer_truesize(room: u32) -> u32 {
-    const SKB: u32 = 256;
-    const SHARED_INFO: u32 = 320;
     SKB + (room + SHARED_INFO).next_power_of_two()
 }
 

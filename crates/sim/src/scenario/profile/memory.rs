@@ -1,6 +1,6 @@
 //! What the packets of TCP weigh: the memory that a kernel takes for them, which small queues and buffers count.
 
-use stillair_model::vocabulary::buffer_truesize;
+use stillair_model::vocabulary::{SHARED_INFO, SKB, buffer_truesize};
 
 /// MTU of every device.
 pub(super) const MTU: u16 = 1500;
@@ -29,9 +29,6 @@ pub struct SocketMemory {
     pub small_head: u32,
 }
 
-/// What an sk_buff itself weighs, and the shared information behind a head.
-const SKB: u32 = 256;
-const SHARED_INFO: u32 = 320;
 /// Head of a packet whose data fills it up.
 const HEAD: u32 = 2_048;
 
@@ -56,7 +53,7 @@ impl SocketMemory {
         }
     }
 
-    /// Least truesize of a packet with page fragments, however few bytes it has; 0 where it grows from the head on.
+    /// Least truesize of a packet with page fragments, however few bytes it has: 2,304 bytes; 0 where it grows from the head on.
     // linux: net/ipv4/tcp.c select_size (4.4).
     pub const fn least(self) -> u32 {
         if self.data_in_head { SKB + HEAD } else { 0 }

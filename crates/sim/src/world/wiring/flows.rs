@@ -234,18 +234,20 @@ impl Plan<'_> {
         let profile = &self.scenario.nodes[at.node].profile;
         let interface = self.interface(at);
         let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
-        config.truesize_segment = profile.memory.paged(config.max_header);
-        config.truesize_least = profile.memory.least();
-        if let Kind::Wifi(_) = interface.medium {
-            // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets
-            // heed that, since then what is below them does. A device that is said to have segmentation has both.
-            config.split_truesize = SocketMemory::linear(config.max_header);
+        let (wifi, linear) =
+            (matches!(interface.medium, Kind::Wifi(_)), SocketMemory::linear(config.max_header));
+        // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets
+        // heed that, since then what is below them does. A device that is said to have segmentation has both.
+        config.scatter_gather = !wifi || profile.memory.gso_always || interface.tso;
+        if config.scatter_gather {
+            config.truesize_segment = profile.memory.paged(config.max_header);
+            config.truesize_least = profile.memory.least();
+        } else {
+            config.truesize_segment = linear;
+        }
+        if wifi {
+            config.split_truesize = linear;
             config.split_at_once = interface.qdisc.config.kind() == "noqueue";
-            if !(profile.memory.gso_always || interface.tso) {
-                config.scatter_gather = false;
-                config.truesize_segment = config.split_truesize;
-                config.truesize_least = 0;
-            }
             config.pacing_shift = profile.wifi_pacing_shift;
         }
         config
