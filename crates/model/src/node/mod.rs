@@ -3,3 +3,4 @@
 pub mod classify;
 pub mod interface;
 pub mod routes;
+pub mod wake;

@@ -30,6 +30,7 @@ mod units;
 
 use std::net::Ipv4Addr;
 
+use stillair_model::node::wake::Wake;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Ac, Duration};
 use stillair_model::wifi::air::edca::EdcaParams;
@@ -182,6 +183,8 @@ pub struct Node {
     pub profile: Profile,
     /// Packets for others are passed on.
     pub forward: bool,
+    /// When its processes run after they were woken.
+    pub wake: Wake,
     /// Where it stands, in millimetres.
     pub position: Option<[u64; 2]>,
     /// Network interfaces, at least one.
@@ -197,6 +200,8 @@ pub struct Interface {
     pub address: Ipv4Addr,
     /// Its sockets make packets of several segments, which its device, or what feeds it, splits (TSO or GSO).
     pub tso: bool,
+    /// Memory of a packet of TCP that comes in, in bytes, if it is not that of the sender's packet.
+    pub rx_buffer: Option<u32>,
     /// Segments that come in together are merged (GRO).
     pub gro: bool,
     /// Packets that its queues may hold where their discipline does not say.

@@ -6,6 +6,7 @@ mod tcp;
 
 use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
+use stillair_model::node::wake::Wake;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
@@ -50,6 +51,7 @@ impl Scenario {
                 "name": n.name,
                 "profile": profile(&n.profile),
                 "forward": n.forward,
+                "wake": wake(n.wake),
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i)).collect::<Vec<_>>(),
             })
@@ -92,6 +94,7 @@ impl Scenario {
             "address": interface.address.to_string(),
             "tso": interface.tso,
             "gro": interface.gro,
+            "rx_buffer": interface.rx_buffer,
             "txqueuelen": interface.txqueuelen,
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
@@ -372,6 +375,13 @@ fn chance(c: &Chance) -> Value {
 
 fn share(s: Share) -> f64 {
     f64::from(s.0) / f64::from(u32::MAX)
+}
+
+fn wake(wake: Wake) -> Value {
+    match wake {
+        Wake::Softirq => json!("softirq"),
+        Wake::After(delay) => json!({ "after_ns": delay.nanos() }),
+    }
 }
 
 fn wire(params: &WireParams) -> Value {

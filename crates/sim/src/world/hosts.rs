@@ -13,7 +13,7 @@ use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::tx::transmitter::Hardware;
 use stillair_model::wire::Wire;
 
-use super::{Device, World};
+use super::{Device, Interface, World};
 use crate::engine::Slot;
 
 /// A wire and the device that feeds it.
@@ -161,8 +161,11 @@ impl<S: Sink> World<S> {
         if S::FRAMES {
             self.show_received(interface, p);
         }
-        let node = self.interfaces[interface.index()].node;
+        let Interface { node, rx_buffer, .. } = self.interfaces[interface.index()];
         let hot = self.packets.get_mut(p);
+        if rx_buffer > 0 && hot.kind == Kind::Tcp && hot.segs == 1 {
+            hot.truesize = rx_buffer;
+        }
         match self.nodes[node.index()].routes.get(hot.dst) {
             Some(Route::Local) => self.local(node, p),
             // linux: net/ipv4/ip_forward.c ip_forward (4.4) - what has one hop left is not passed on.

@@ -18,6 +18,7 @@ mod quic;
 mod routing;
 mod sockets;
 mod tries;
+mod wake;
 mod web;
 mod wiring;
 
@@ -26,6 +27,7 @@ use std::collections::BTreeMap;
 use stillair_model::node::classify::DscpToUp;
 use stillair_model::node::interface::TxQueues;
 use stillair_model::node::routes::Routes;
+use stillair_model::node::wake::Wake;
 use stillair_model::transport::tcp::metrics::PathMetrics;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
@@ -46,6 +48,7 @@ use crate::engine::{Slot, Timers};
 use apps::App;
 use hidden::Hidden;
 use sockets::Socket;
+use wake::Wakes;
 
 pub use layout::{DevLayout, InterfaceLayout, Layout};
 pub use qdiscs::QdiscCounters;
@@ -59,6 +62,7 @@ struct Node {
     forward: bool,
     dscp_to_up: DscpToUp,
     place: PlaceId,
+    wake: Wake,
 }
 
 /// What is below an interface.
@@ -77,6 +81,8 @@ struct Interface {
     tso: bool,
     /// What it takes in at once is merged.
     gro: bool,
+    /// Memory of a packet of TCP that comes in, in bytes; 0: that of the sender's packet.
+    rx_buffer: u32,
     /// Timer of the first of its disciplines, if they hold packets back.
     watchdog: Option<u32>,
     /// What packets that bear its address reach through it, if its node has other interfaces.
@@ -135,6 +141,7 @@ struct Slots {
     watchdogs: u32,
     beacons: u32,
     apps: u32,
+    wakes: u32,
     sockets: u32,
     end: u32,
 }
@@ -148,18 +155,21 @@ impl Slots {
         wires: usize,
         watchdogs: usize,
         apps: usize,
+        nodes: usize,
         sockets: usize,
     ) -> Self {
-        let [channels, n_devs, wires, n_watchdogs, n_apps] =
-            [channels, devs, wires, watchdogs, apps].map(|n| n as u32);
+        let [channels, n_devs, wires, n_watchdogs, n_apps, n_nodes] =
+            [channels, devs, wires, watchdogs, apps, nodes].map(|n| n as u32);
         let devs = Self::CHANNELS + channels;
         let arrivals = devs + n_devs;
         let completions = arrivals + wires;
         let watchdogs = completions + wires;
         let beacons = watchdogs + n_watchdogs;
         let apps = beacons + n_devs;
-        let (first, sockets) = (apps + n_apps, sockets as u32);
-        Self { devs, arrivals, completions, watchdogs, beacons, apps, sockets: first, end: first + sockets }
+        let wakes = apps + n_apps;
+        let (first, sockets) = (wakes + n_nodes, sockets as u32);
+        let end = first + sockets;
+        Self { devs, arrivals, completions, watchdogs, beacons, apps, wakes, sockets: first, end }
     }
 }
 
@@ -226,6 +236,8 @@ pub struct World<S> {
     paths: BTreeMap<(Addr, Addr), PathMetrics>,
     /// Sockets that waited for memory and got some.
     writable: Vec<SockId>,
+    /// Processes that were woken and have not run yet.
+    wakes: Wakes,
     /// Transmit queues that used up their quota and have their turn again when all else is done.
     softirq: Vec<(IfId, Ac)>,
     dirty: Dirty,
@@ -278,19 +290,22 @@ impl<S: Sink> World<S> {
             self.run_queue(interface, ac);
         } else if slot < s.apps {
             self.beacon((slot - s.beacons) as usize);
-        } else if slot < s.sockets {
+        } else if slot < s.wakes {
             self.app_timer((slot - s.apps) as usize);
+        } else if slot < s.sockets {
+            self.wake_timer((slot - s.wakes) as usize);
         } else {
             self.socket_timer(SockId(slot - s.sockets));
         }
     }
 
-    /// After every event: queues that wait for their turn, sockets whose memory was freed, timers that changed.
+    /// After every event: queues that wait for their turn, sockets whose memory was freed, processes that were woken, timers that
+    /// changed.
     fn settle(&mut self) {
         loop {
             if let Some((interface, ac)) = self.softirq.pop() {
                 self.run_queue(interface, ac);
-            } else if !self.drain_uncharged() {
+            } else if !self.drain_uncharged() && !self.run_woken_process() {
                 break;
             }
         }

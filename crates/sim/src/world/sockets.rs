@@ -23,6 +23,8 @@ pub(super) struct Socket {
     pub(super) node: NodeId,
     /// Its protocol.
     pub(super) protocol: Protocol,
+    /// Its process was woken and has not run yet.
+    pub(super) woken: bool,
 }
 
 /// What a socket speaks.
@@ -109,14 +111,23 @@ impl<S: Sink> World<S> {
         } else {
             self.packets.free(p, Fate::Consumed)
         }
-        let ended = self.with_tcp(header.to, |tcp, out| {
+        let done = self.with_tcp(header.to, |tcp, out| {
+            let established = tcp.is_established();
             tcp.on_segment(now, seq, ack, segs, tos, truesize, &header, out);
-            tcp.has_ended()
+            let wakes = tcp.readable() > 0
+                || tcp.wakes_writer()
+                || tcp.is_established() != established
+                || tcp.state() == State::CloseWait;
+            (tcp.has_ended(), wakes)
         });
-        if ended == Some(true) {
+        let Some((ended, wakes)) = done else { return };
+        if ended {
             self.remember(header.to);
         }
-        self.serve(header.to);
+        if wakes {
+            self.wake(header.to);
+        }
+        self.arm_socket(header.to);
     }
 
     /// A connection has ended in order: its host remembers the path by it.
@@ -152,24 +163,25 @@ impl<S: Sink> World<S> {
                 tcp.on_timer(now, out);
             }
         });
-        self.serve(sock);
+        self.arm_socket(sock);
     }
 
     /// A socket that small queues had stopped may send again.
+    // linux: net/ipv4/tcp_output.c tcp_tasklet_func (6.12) - the tasklet sends; a writer that it has made room for is woken.
     pub(super) fn tcp_poll(&mut self, sock: SockId) {
         let now = self.now;
         let woken = self.with_tcp(sock, |tcp, out| {
             tcp.poll(now, out);
             tcp.wakes_writer()
         });
-        match woken {
-            Some(true) => self.serve(sock),
-            _ => self.arm_socket(sock),
+        if woken == Some(true) {
+            self.wake(sock);
         }
+        self.arm_socket(sock);
     }
 
-    /// After a socket has acted: the application above it reads and writes, and its timer is armed.
-    fn serve(&mut self, sock: SockId) {
+    /// The process above a socket runs: it reads and writes what it can. The socket's timer is armed after that.
+    pub(super) fn serve(&mut self, sock: SockId) {
         let now = self.now;
         let app = self.sockets[sock.index()].app as usize;
         let Some(flow) = self.bulk(app) else {

@@ -12,6 +12,7 @@ use stillair_model::wire::Wire;
 
 use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
 use super::routing::{Edge, Network, Tables};
+use super::wake::Wakes;
 use super::{Device, Dirty, Interface, Node, Slots, World};
 use crate::engine::{Slot, Timers};
 use crate::recorder::{Direction, Recorder};
@@ -79,7 +80,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
     let n_sockets = sockets.len() + plan.pages();
-    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), n_sockets);
+    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), nodes.len(), n_sockets);
     let mut world = World {
         now: Instant::ZERO,
         timers: Timers::new(slots.end),
@@ -99,6 +100,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         tcps,
         paths: BTreeMap::new(),
         writable: Vec::new(),
+        wakes: Wakes::new(scenario.nodes.len()),
         softirq: Vec::new(),
         spare: Vec::new(),
         dirty: Dirty::default(),
@@ -292,7 +294,8 @@ impl<'a> Plan<'a> {
             let mut stream = seed.stream(&format!("{name}.qdisc"));
             let tx = TxQueues::new(&i.qdisc.config, layout, place, &mut stream);
             let node = NodeId::from_index(at.node);
-            Interface { node, tx, device, tso: i.tso, gro: i.gro, watchdog: None, bound }
+            let rx_buffer = i.rx_buffer.unwrap_or(0);
+            Interface { node, tx, device, tso: i.tso, gro: i.gro, rx_buffer, watchdog: None, bound }
         };
         all.into_iter().map(interface).collect()
     }
@@ -333,7 +336,7 @@ impl<'a> Plan<'a> {
             let scenario = &self.scenario.nodes[n];
             let place = self.place(format!("{} ip", scenario.name));
             let dscp_to_up = scenario.profile.dscp_to_up;
-            Node { routes, forward: scenario.forward, dscp_to_up, place }
+            Node { routes, forward: scenario.forward, dscp_to_up, place, wake: scenario.wake }
         };
         routes.into_iter().enumerate().map(node).collect()
     }

@@ -41,8 +41,11 @@ pub struct Fq {
     turns: Turns,
     stations: Vec<StationCodel>,
     weights: Vec<u32>,
-    /// When an identifier that stands for a station and category had frames last, where the rules ask for it.
+    /// When an identifier that stands for a station and category was listed last with frames, where the rules ask for it.
     active: Vec<Option<Instant>>,
+    /// By identifier: the look through the list in which it was served last, and the number of the look under way.
+    served: Vec<u32>,
+    look: u32,
     clocks: VirtualTime,
 }
 
@@ -87,6 +90,8 @@ impl Fq {
             stations: vec![StationCodel::default(); peers],
             weights: vec![AIRTIME_WEIGHT; peers],
             active: vec![None; peers * TIDS],
+            served: vec![0; peers * TIDS],
+            look: 0,
             clocks: VirtualTime::new(peers),
         }
     }
@@ -104,13 +109,17 @@ impl Fq {
         self.schedule(now, tid);
     }
 
-    /// The identifier has frames: whoever is scheduled for it joins the rounds, unless listed already.
+    /// The identifier has frames: whoever is scheduled for it joins the rounds, unless listed already. Who is listed counts as active
+    /// from then on, and anew when its turn is over and frames are left, not with each frame.
+    // linux: net/mac80211/tx.c __ieee80211_schedule_txq, ieee80211_txq_set_active (6.0).
     // linux: drivers/net/wireless/ath/ath9k/xmit.c __ath_tx_queue_tid (4.11) - new only with some deficit left.
     // paper: ending-the-anomaly 3.2 - a station that becomes active is new.
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         match self.rules() {
             Some(Mac80211Rules::VirtualTime) => return self.clocks.schedule(now, tid),
-            Some(Mac80211Rules::RoundsWithPending) => self.active[account(tid)] = Some(now),
+            Some(Mac80211Rules::RoundsWithPending) if !self.queues.tins().is_listed(self.unit(tid)) => {
+                self.active[account(tid)] = Some(now);
+            }
             _ if self.scheduler == Scheduler::RoundRobin(WhenFull::LosesTurn) => {
                 return self.turns.schedule(tid);
             }
@@ -148,6 +157,7 @@ impl Fq {
         }
         // The first of those that airtime queue limits hold back, since anything was sent.
         let mut held_back = None;
+        self.look = self.look.wrapping_add(1);
         loop {
             let rounds = &mut self.rounds[ac.index()];
             let head = match self.scheduler {
@@ -191,18 +201,26 @@ impl Fq {
                 self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
                 continue;
             }
+            // linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - each has one turn while the driver goes through the list.
+            if let Scheduler::Mac80211(..) = self.scheduler
+                && core::mem::replace(&mut self.served[tid.index()], self.look) == self.look
+            {
+                break;
+            }
             let codel = self.codel(tid.peer());
             let queues = &mut self.queues;
             let mut pull = |ctx: &mut Ctx<'_, S>| queues.dequeue(now, Tin(tid.0), &codel, ctx);
             match tx.attempt(now, tid, hw, ctx, &mut pull) {
                 Attempt::Sent => {
                     held_back = None;
+                    self.stays_active(now, tid, tx);
                     if let Scheduler::RoundRobin(_) = self.scheduler {
                         self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
                     }
                 }
                 Attempt::Full => {
                     tx.hold_one(now, tid, ctx, pull);
+                    self.stays_active(now, tid, tx);
                     break;
                 }
                 // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.
@@ -211,6 +229,14 @@ impl Fq {
                 Attempt::Nothing if self.backlogged(unit, tx).is_none() => {}
                 Attempt::Nothing => break,
             }
+        }
+    }
+
+    /// An identifier's turn is over; if it has frames left it counts as active from now on.
+    #[inline]
+    fn stays_active(&mut self, now: Instant, tid: TidIndex, tx: &Transmitter) {
+        if self.rules() == Some(Mac80211Rules::RoundsWithPending) && has_frames(&self.queues, tid, tx) {
+            self.active[account(tid)] = Some(now);
         }
     }
 

@@ -40,6 +40,12 @@ const COMMON: &[Key] = &[
         "on an Ethernet interface",
         "segments of a flow that come in together are merged; the driver of the Wi-Fi devices here does not",
     ),
+    Key::open(
+        "rx_buffer",
+        Form::Bytes(768, 65_536),
+        "that of the sender's packet; 2304 from Ethernet",
+        "memory of a packet of TCP that comes in (truesize); a segment that fits behind the data of the one before is copied there",
+    ),
 ];
 
 const WIFI: &[Key] = &[
@@ -146,8 +152,9 @@ pub(super) fn read<'a>(
     // up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
     let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;
     let gro = section.or("gro", device.link == Some(link::Kind::Ethernet))?;
+    let rx_buffer = section.get("rx_buffer").map(|field| field.value()).transpose()?;
     section.finish()?;
-    Ok(Interface { name: name.to_owned(), address, tso, gro, txqueuelen, qdisc, medium })
+    Ok(Interface { name: name.to_owned(), address, tso, gro, rx_buffer, txqueuelen, qdisc, medium })
 }
 
 fn wifi<'a>(

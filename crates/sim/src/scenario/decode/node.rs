@@ -13,7 +13,7 @@ use super::super::reader::Section;
 use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
-use super::position;
+use super::{position, wake};
 use super::wiring::Wiring;
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
@@ -28,6 +28,7 @@ pub(super) static SHAPE: Shape = Shape {
         profile::KEYS,
         &[
             Key::or("forward", Form::Boolean, "false", "packets for others are passed on"),
+            wake::KEY,
             position::KEY,
             Key::open(
                 "like",
@@ -72,6 +73,7 @@ fn node<'a>(
     wiring: &mut Wiring<'a>,
 ) -> Result<Node, Fault> {
     let forward = section.or("forward", false)?;
+    let wake = wake::read(&mut section)?;
     let position = position::read(&mut section)?;
     // It has done its work; asking for it puts it among the suggestions.
     section.get("like");
@@ -89,7 +91,7 @@ fn node<'a>(
         return Err(field.found(found, format!("at most {MAX_INTERFACES} in a scenario")));
     }
     section.finish()?;
-    Ok(Node { name: name.to_owned(), profile: context.profile, forward, position, interfaces })
+    Ok(Node { name: name.to_owned(), profile: context.profile, forward, wake, position, interfaces })
 }
 
 /// Checks each station against its access point, and hands it what the beacons say.

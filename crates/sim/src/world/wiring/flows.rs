@@ -33,7 +33,8 @@ impl Ends {
     /// The socket of an end that belongs to the application which is made next.
     fn open(&mut self, node: usize, protocol: Protocol, tcp: Option<Box<Tcp>>) -> SockId {
         let sock = SockId::from_index(self.sockets.len());
-        self.sockets.push(Socket { app: self.apps.len() as u32, node: NodeId::from_index(node), protocol });
+        let (app, node) = (self.apps.len() as u32, NodeId::from_index(node));
+        self.sockets.push(Socket { app, node, protocol, woken: false });
         self.tcps.push(tcp);
         sock
     }

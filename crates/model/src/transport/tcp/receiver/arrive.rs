@@ -5,7 +5,7 @@ use super::ofo::Range;
 use super::sack::Sacks;
 use super::{Receiver, micros, millis};
 use crate::transport::seq::{after, before, distance};
-use crate::vocabulary::{Duration, Instant, TcpFlags, TcpHeader};
+use crate::vocabulary::{Duration, Instant, SHARED_INFO, SKB, TcpFlags, TcpHeader};
 
 /// Quick acknowledgements after a change of ECN marks.
 // linux: net/ipv4/tcp_input.c __tcp_ecn_check_ce (6.1).
@@ -19,6 +19,16 @@ const GROWS_WINDOW: u32 = 128;
 /// The two ECN bits of the TOS byte when congestion was experienced.
 // spec: rfc3168 5.
 const CE: u8 = 3;
+
+/// Room before the data of a received packet: what the driver leaves free, and the headers.
+// linux: include/linux/skbuff.h NET_SKB_PAD (6.12) - 64 bytes, and the headers of Ethernet or 802.11, IP and TCP.
+const BEFORE_DATA: u32 = 128;
+
+/// Bytes of a packet's buffer that lie behind its data.
+#[inline]
+const fn room_behind(payload: u32, truesize: u32) -> u32 {
+    truesize.saturating_sub(SKB + SHARED_INFO + BEFORE_DATA + payload)
+}
 
 /// What is wrong with a segment, before anything of it is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -179,9 +189,7 @@ impl Receiver {
         if !self.queue.is_empty() && !self.make_room() {
             return;
         }
-        self.space.rmem_alloc += truesize;
-        self.queue.push_back((end, truesize));
-        self.advance(end);
+        self.take(end, header.payload, segs, truesize);
         if header.payload > 0 {
             let tick = self.ticks.at(now);
             let segment = if segs > 1 { u32::from(header.mss) } else { header.payload };
@@ -202,6 +210,25 @@ impl Receiver {
             self.fill_gap();
         }
         self.take_fin();
+    }
+
+    /// Puts a packet that is next in order on the receive queue, or its data into the buffer of the one before.
+    // linux: net/ipv4/tcp_input.c tcp_try_coalesce, net/core/skbuff.c skb_try_coalesce (6.12) - what fits behind the data of the last
+    // packet is copied there, and its own buffer is freed.
+    #[inline]
+    fn take(&mut self, end: u32, payload: u32, segs: u16, truesize: u32) {
+        self.advance(end);
+        match self.queue.back_mut() {
+            Some(last) if payload > 0 && payload <= self.tail_room => {
+                last.0 = end;
+                self.tail_room -= payload;
+            }
+            _ => {
+                self.space.rmem_alloc += truesize;
+                self.queue.push_back((end, truesize));
+                self.tail_room = if segs == 1 { room_behind(payload, truesize) } else { 0 };
+            }
+        }
     }
 
     /// The window may grow.
@@ -225,6 +252,7 @@ impl Receiver {
             }
             if after(range.end, self.rcv_nxt) {
                 self.queue.push_back((range.end, range.truesize));
+                self.tail_room = 0;
                 self.advance(range.end);
             } else {
                 self.space.rmem_alloc -= range.truesize;

@@ -53,6 +53,8 @@ pub struct Receiver {
     copied: u32,
     /// What waits for the application: sequence number after each packet, and its memory.
     queue: VecDeque<(u32, u32)>,
+    /// Bytes that the last of them still has room for.
+    tail_room: u32,
     ofo: OutOfOrder,
     sacks: Sacks,
     space: Space,
@@ -121,6 +123,7 @@ impl Receiver {
             rcv_wnd: 0,
             copied: 0,
             queue: VecDeque::new(),
+            tail_room: 0,
             ofo: OutOfOrder::default(),
             sacks: Sacks::default(),
             space: Space::new(config),

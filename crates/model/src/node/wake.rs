@@ -1,0 +1,16 @@
+//! When the processes of a host run.
+
+use crate::vocabulary::Duration;
+
+/// When the processes of a host run after a socket woke them.
+// linux: net/ipv4/tcp_input.c tcp_data_ready, net/core/sock.c sock_def_readable (6.12) - a segment wakes its reader from the
+// softirq. On the CPU that runs the softirq the reader has its turn when that is over, and finds all frames of an aggregate;
+// on another CPU it runs at the same time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Wake {
+    /// At the end of the softirq that woke them.
+    #[default]
+    Softirq,
+    /// So long after they were woken.
+    After(Duration),
+}

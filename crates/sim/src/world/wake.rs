@@ -1,0 +1,83 @@
+//! When applications run. A segment or a freed buffer wakes the process above its socket; the process runs when the
+//! softirq that woke it is over, or a stated time after the wake-up. Once it runs, it takes all that has come by then.
+
+use std::collections::VecDeque;
+
+use stillair_model::node::wake::Wake;
+use stillair_model::vocabulary::{Instant, Sink, SockId};
+
+use super::World;
+use super::sockets::Protocol;
+use crate::engine::Slot;
+
+/// Sockets whose process is to run, in the order in which they were woken.
+#[derive(Debug, Default)]
+pub(super) struct Wakes {
+    /// At the end of the softirq that is under way.
+    now: VecDeque<SockId>,
+    /// By node: at a later instant.
+    later: Vec<VecDeque<(Instant, SockId)>>,
+}
+
+impl Wakes {
+    /// None, for so many nodes.
+    pub(super) fn new(nodes: usize) -> Self {
+        Self { now: VecDeque::new(), later: (0..nodes).map(|_| VecDeque::new()).collect() }
+    }
+}
+
+impl<S: Sink> World<S> {
+    /// A process is woken by its socket. One that has been woken already is not woken again.
+    #[inline]
+    pub(super) fn wake(&mut self, sock: SockId) {
+        let socket = &mut self.sockets[sock.index()];
+        if core::mem::replace(&mut socket.woken, true) {
+            return;
+        }
+        let node = socket.node.index();
+        match self.nodes[node].wake {
+            Wake::Softirq => self.wakes.now.push_back(sock),
+            Wake::After(delay) => {
+                let at = self.now + delay;
+                let later = &mut self.wakes.later[node];
+                later.push_back((at, sock));
+                if later.len() == 1 {
+                    self.timers.set(Slot(self.slots.wakes + node as u32), Some(at));
+                }
+            }
+        }
+    }
+
+    /// The softirq is over: the first of the processes that wait for that runs; false if there is none.
+    #[inline]
+    pub(super) fn run_woken_process(&mut self) -> bool {
+        match self.wakes.now.pop_front() {
+            Some(sock) => {
+                self.run_process(sock);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// The processes of a node run that were woken long enough ago.
+    pub(super) fn wake_timer(&mut self, node: usize) {
+        while let Some(&(at, sock)) = self.wakes.later[node].front()
+            && at <= self.now
+        {
+            self.wakes.later[node].pop_front();
+            self.run_process(sock);
+        }
+        let next = self.wakes.later[node].front().map(|&(at, _)| at);
+        self.timers.set(Slot(self.slots.wakes + node as u32), next);
+    }
+
+    fn run_process(&mut self, sock: SockId) {
+        let socket = &mut self.sockets[sock.index()];
+        socket.woken = false;
+        // A connection may have ended since.
+        if socket.protocol == Protocol::Tcp {
+            self.serve(sock);
+        }
+    }
+}
