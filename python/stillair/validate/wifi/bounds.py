@@ -15,8 +15,8 @@ BOUNDS: Mapping[str, Bound] = {
     "goodput_mbps": _GOODPUT,
     "goodput_down_mbps": _GOODPUT,
     "goodput_up_mbps": _GOODPUT,
-    "airtime_share": Bound(number=0.02),
-    "airtime_share_by_rank": Bound(number=0.02),
+    "airtime_share_percent": Bound(number=2.0),
+    "airtime_share_by_rank_percent": Bound(number=2.0),
     "frames_down": _AGGREGATE,
     "frames_up": _AGGREGATE,
     "ping_median_ms": Bound(0.20, 2.0),
@@ -36,7 +36,7 @@ BOUNDS: Mapping[str, Bound] = {
 MAIN_RATES = ("main_rate_down", "main_rate_up")
 """Rates by name: the same, or else goodput within `MAIN_RATE_GOODPUT`."""
 MAIN_RATE_GOODPUT = Bound(0.05)
-NEVER_JUDGED = ("collision_share",)
+NEVER_JUDGED = ("collision_share_percent",)
 
 QUANTITIES = (*BOUNDS, *MAIN_RATES, *NEVER_JUDGED)
 """All quantities in the order of reports."""

@@ -118,7 +118,7 @@ def _of_file(one: Measurement, item: Item) -> float:
     if not columns or len({len(column) for column in columns}) != 1 or not columns[0]:
         return 0.0
     means = [fmean(values) for values in zip(*columns, strict=True)]
-    return (max(means) - min(means)) / 2
+    return item.spread_in * (max(means) - min(means)) / 2
 
 
 def _most(tried: dict[str, float]) -> str | None:

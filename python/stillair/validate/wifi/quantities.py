@@ -31,6 +31,8 @@ class Item:
     """The names that a file's `spread` has for the quantity, one for each station of the unit."""
     not_judged: str = ""
     """Why it is only shown."""
+    spread_in: float = 1.0
+    """What the numbers of `spread` are to be multiplied with."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +79,9 @@ def items(setup: Setup) -> Iterator[Item | RateItem]:
     yield Item(TOTAL, "codel_drops", _codel_drops, lambda ran: float(ran.codel_drops), (), chance)
     yield Item(
         TOTAL,
-        "collision_share",
-        lambda of: of.number("results", "collision_share_of_time"),
-        lambda ran: ran.collision_share,
+        "collision_share_percent",
+        lambda of: _percent(of.number("results", "collision_share_of_time")),
+        lambda ran: _percent(ran.collision_share),
         (),
         _OWN_EDCA,
     )
@@ -102,6 +104,7 @@ def _item(
     model: Callable[[Station], float | None],
     spread: str = "",
     not_judged: str = "",
+    spread_in: float = 1.0,
 ) -> Item:
     """A quantity whose value is the mean over the stations of a unit."""
     return Item(
@@ -111,6 +114,7 @@ def _item(
         lambda ran: _mean(model(ran.stations[station]) for station in unit.stations),
         [f"sta{station} {spread}" for station in unit.stations] if spread else (),
         not_judged,
+        spread_in,
     )
 
 
@@ -133,11 +137,12 @@ def _goodput(unit: Unit, way: str, not_judged: str) -> Item:
 def _share(unit: Unit, not_judged: str) -> Item:
     return _item(
         unit,
-        "airtime_share",
-        lambda of, station: of.number("results", "stations", station, "airtime", "share"),
-        lambda ran: ran.airtime_share,
+        "airtime_share_percent",
+        lambda of, station: _percent(of.number("results", "stations", station, "airtime", "share")),
+        lambda ran: _percent(ran.airtime_share),
         "airtime share",
         not_judged,
+        spread_in=100.0,
     )
 
 
@@ -200,15 +205,15 @@ def _ranks(stations: Sequence[int]) -> Iterator[Item]:
 
     def kernel(of: Measurement, rank: int) -> float | None:
         shares = [of.number("results", "stations", str(station), "airtime", "share") for station in stations]
-        return sorted((share or 0.0 for share in shares), reverse=True)[rank]
+        return _percent(sorted((share or 0.0 for share in shares), reverse=True)[rank])
 
-    def model(ran: Outcome, rank: int) -> float:
-        return sorted((ran.stations[station].airtime_share for station in stations), reverse=True)[rank]
+    def model(ran: Outcome, rank: int) -> float | None:
+        return _percent(sorted((ran.stations[station].airtime_share for station in stations), reverse=True)[rank])
 
     for rank in range(min(_RANKS, len(stations))):
         yield Item(
             f"rank {rank + 1}",
-            "airtime_share_by_rank",
+            "airtime_share_by_rank_percent",
             lambda of, rank=rank: kernel(of, rank),  # type: ignore[misc]
             lambda ran, rank=rank: model(ran, rank),  # type: ignore[misc]
         )
@@ -228,6 +233,10 @@ def _ping(station: int, not_judged: str) -> Item:
 def _codel_drops(of: Measurement) -> float | None:
     stations = range(1, of.setup.config.stations + 1)
     return _sum(of.number("results", "stations", str(station), "aqm_down", "drops") for station in stations)
+
+
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
