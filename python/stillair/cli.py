@@ -299,7 +299,56 @@ def linux(
         report = command.run(plan, jobs, progress)
     if report.rows:
         print(command.as_json(report.rows) if as_json else command.text(report.rows))
-    fault = report.fault()
+    _tell(report.fault())
+
+
+@validate.command()
+def wifi(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="A folder of mac80211's measurements, or one file.", show_default=False),
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Configurations of these names, as tcp_up*.")
+    ] = None,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+    into: Annotated[
+        Path | None, typer.Option("-o", metavar="DIR", parser=_path, help="Write report.txt and comparison.json there.")
+    ] = None,
+    scenarios: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", parser=_path, help="Write the scenario of each configuration there, and run nothing."
+        ),
+    ] = None,
+) -> None:
+    """Run what the real mac80211 was measured at, and compare. Without DIR: the measurements that come with it."""
+    from stillair.validate import batch  # noqa: PLC0415 - not needed for other commands
+    from stillair.validate.wifi import command, report  # noqa: PLC0415
+
+    for target in (into, scenarios):
+        if target is not None:
+            output.prepare(target)
+    plan = command.plan(folder, only)
+    for note in plan.notes:
+        print(f"stillair: {note}", file=sys.stderr)
+    if scenarios is not None:
+        output.write_files(scenarios, command.scenarios(plan))
+        _tell(batch.fault(plan.faults))
+        return
+    with runs_progress(len(plan.configurations), quiet=as_json) as progress:
+        made = command.run(plan, jobs, progress)
+    if made.rows:
+        rows = command.as_json(made.rows)
+        if into is not None:
+            output.write_files(into, {"report.txt": f"{report.text(made.rows)}\n", "comparison.json": f"{rows}\n"})
+        print(rows if as_json else report.text(made.rows))
+    _tell(made.fault())
+
+
+def _tell(fault: tuple[list[str], InputError | RunError] | None) -> None:
+    """Says all that could not be done, a line each; the last is raised."""
     if fault is not None:
         before, last = fault
         for line in before:

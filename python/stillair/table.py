@@ -15,3 +15,11 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = ""
 
 def _cell(text: str, width: int, column: int) -> str:
     return text.ljust(width) if column == 0 else text.rjust(width)
+
+
+def figure(value: float | None) -> str:
+    """A number with three digits, or all before the point; a dash for none."""
+    if value is None:
+        return "-"
+    digits = max(0, 3 - len(str(int(abs(value)))))
+    return f"{value:.{digits}f}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from stillair.sawtooth import sawtooth
 from stillair.statistics import percentile
-from stillair.validate import bounds, compare, kernel_file, scenario
+from stillair.validate import bounds, compare, json_file, kernel_file, scenario
 from stillair.validate.outcome import Outcome, Socket
 from stillair.validate.quantities import QUANTITIES, of_kernel, of_model
 
@@ -298,7 +298,7 @@ def test_a_sibling_far_away(tmp_path: Path) -> None:
 
 
 def test_the_kernel_is_within_its_own_bounds() -> None:
-    for path in kernel_file.paths(KERNEL):
+    for path in json_file.paths(KERNEL):
         of = subject(path.stem)
         for name, bound in bounds.bounds(of.file.config, of.trees).items():
             if name in of.kernel:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from stillair.validate import kernel_file, scenario
+from stillair.validate import json_file, kernel_file, scenario
 
-FILES = kernel_file.paths(kernel_file.bundled())
+FILES = json_file.paths(kernel_file.bundled())
 PFIFO = "tc -n R qdisc add dev rs root pfifo"
 SNAPSHOTS = sorted((Path(__file__).parent / "snapshots").glob("*.toml"))
 

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from stillair._native import InputError, RunError
-from stillair.scenario import processors
-from stillair.table import table
-from stillair.validate import compare, kernel_file, kernels, scenario, settings
+from stillair.table import figure, table
+from stillair.validate import batch, compare, json_file, kernel_file, kernels, scenario, settings
 from stillair.validate.compare import OUTSIDE, WITHIN, Row, Subject
 from stillair.validate.kernel_file import Config
 from stillair.validate.outcome import Outcome, outcome
@@ -36,16 +35,13 @@ class Report:
 
     def fault(self) -> tuple[list[str], InputError | RunError] | None:
         """All that is to be said before the last fault, a line each, and that one; its kind is the first's."""
-        if not self.faults:
-            return None
-        lines = [" ".join(str(fault).split()) for fault in self.faults]
-        return lines[:-1], type(self.faults[0])(lines[-1])
+        return batch.fault(self.faults)
 
 
 def plan(folder: Path | None) -> Plan:
     """Reads the files of a folder, those of the package if there is none, and their scenarios."""
     made = Plan([], [], [])
-    for path in kernel_file.paths(folder or kernel_file.bundled()):
+    for path in json_file.paths(folder or kernel_file.bundled()):
         try:
             subject = _subject(path)
         except InputError as error:
@@ -85,22 +81,8 @@ def _subject(path: Path) -> Subject:
 
 def run(of: Plan, jobs: int | None = None, progress: Callable[[int], object] | None = None) -> Report:
     """Runs every file once, `jobs` at a time, and compares. A run that fails leaves out its file alone."""
-    outcomes: dict[Path, Outcome] = {}
-    failed: dict[Path, InputError | RunError] = {}
-    pool = ThreadPoolExecutor(max_workers=jobs or processors())
-    try:
-        futures = {pool.submit(_run, subject): subject.file.path for subject in of.subjects}
-        for count, future in enumerate(as_completed(futures), start=1):
-            path = futures[future]
-            try:
-                outcomes[path] = future.result()
-            except (InputError, RunError) as error:
-                failed[path] = type(error)(f"{path}: {error}")
-            if progress is not None:
-                progress(count)
-    finally:
-        # After an interrupt those under way are waited for: a run takes seconds.
-        pool.shutdown(wait=True, cancel_futures=True)
+    work = {subject.file.path: partial(_run, subject) for subject in of.subjects}
+    outcomes, failed = batch.run(work, str, jobs, progress)
     rows = [
         row
         for subject in of.subjects
@@ -128,7 +110,7 @@ def text(rows: Sequence[Row]) -> str:
     for file in files:
         own = [row for row in rows if row.file == file]
         cells = [
-            [row.quantity, _figure(row.kernel), _figure(row.model), _figure(row.low), _figure(row.high), row.verdict]
+            [row.quantity, figure(row.kernel), figure(row.model), figure(row.low), figure(row.high), row.verdict]
             for row in own
         ]
         parts.append(f"{file}\n{table(['', 'kernel', 'model', 'from', 'to', ''], cells, indent='  ')}")
@@ -146,10 +128,3 @@ def _totals(title: str, lines: Sequence[Sequence[str]]) -> str:
 
 def _counted(name: str, rows: Sequence[Row]) -> list[str]:
     return [name, *(str(sum(row.verdict == verdict for row in rows)) for verdict in (WITHIN, OUTSIDE))]
-
-
-def _figure(value: float | None) -> str:
-    if value is None:
-        return "-"
-    digits = max(0, 3 - len(str(int(abs(value)))))
-    return f"{value:.{digits}f}"

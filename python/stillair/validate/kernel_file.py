@@ -1,7 +1,5 @@
 """A file of the kernel's measurements: how a run was set up, and what came out. See `linux/README.md`."""
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
@@ -9,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from stillair._native import InputError
+from stillair.validate import json_file
+from stillair.validate.json_file import wrong
 
 WARM_UP_S = 2
 """The kernel's summaries are of what came from this second on."""
@@ -18,7 +18,6 @@ _LONGEST_S = 1_000_000
 _MOST = 1e18
 # Settings of ours that only some shifts of the period reach: 1 to 64 ms.
 _LARGEST_SHIFT = 6
-_LEAST_HZ, _MOST_HZ = 100, 1000
 _KNOWN = {
     "set", "name", "bottleneck", "qdisc", "rate", "base_rtt_ms", "ss",  # words for people; the commands say it all
     "cc", "flows", "seconds", "sample_ms", "gso", "notsq", "tsq_shift", "sysctl", "stagger_ms", "ping", "tc",
@@ -110,7 +109,7 @@ class KernelFile:
 
     def wrong(self, key: str, found: object, expected: str) -> InputError:
         """The error that says what stands at a key and what should."""
-        return _wrong(self.path, key, found, expected)
+        return wrong(self.path, key, found, expected)
 
     def _checked(self, where: str, value: object) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -126,32 +125,9 @@ def bundled() -> Path:
     return Path(str(resources.files("stillair.validate") / "linux"))
 
 
-def paths(folder: Path) -> list[Path]:
-    """The files of a folder in the order of their names; a file is its own."""
-    if folder.is_file():
-        return [folder]
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; give one with files of the kernel's measurements (.json)")
-    found = sorted(folder.glob("*.json"))
-    if not found:
-        raise InputError(f"{folder}: has no file whose name ends in .json")
-    return found
-
-
 def read(path: Path) -> KernelFile:
     """Reads a file. What was not measured may be missing or empty; what is there has to be of the format."""
-    try:
-        measured = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
-    except json.JSONDecodeError as error:
-        raise InputError(f"{path}:{error.lineno}: found text that is not JSON: {error.msg}") from None
-    except RecursionError:
-        raise InputError(f"{path}: found objects within objects without end") from None
-    if not isinstance(measured, Mapping):
-        raise _wrong(path, "the file", measured, "an object with config and summary")
+    measured = json_file.load(path, "config and summary")
     config = _config(path, measured)
     return KernelFile(path.name, config, measured, path)
 
@@ -159,19 +135,19 @@ def read(path: Path) -> KernelFile:
 def _config(path: Path, measured: Mapping[str, Any]) -> Config:
     config = measured.get("config")
     if not isinstance(config, Mapping):
-        raise _wrong(path, "config", config, "an object with the settings of the run")
+        raise wrong(path, "config", config, "an object with the settings of the run")
 
     def get(key: str, default: object, good: bool | None, expected: str) -> Any:  # noqa: ANN401 - as the file has it
         """The value of a key if it is there and `good`."""
         if config.get(key) is None and default is not None:
             return default
         if not good:
-            raise _wrong(path, f"config.{key}", config.get(key), expected)
+            raise wrong(path, f"config.{key}", config.get(key), expected)
         return config[key]
 
     for key, value in config.items():
         if key not in _KNOWN and key not in _HARMLESS and value is not None:
-            raise _wrong(
+            raise wrong(
                 path,
                 f"config.{key}",
                 value,
@@ -185,8 +161,8 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
         seconds=get("seconds", None, _above_zero(config.get("seconds")), "a number of seconds above zero"),
         sample_ms=get("sample_ms", None, _above_zero(config.get("sample_ms")), "milliseconds above zero"),
         tc=tuple(get("tc", None, bool(commands) and _texts(commands), "a list of tc commands")),
-        kernel=_kernel(path, measured),
-        hz=_hz(path, measured),
+        kernel=json_file.version(path, measured.get("kernel") or "Linux 6.1"),
+        hz=json_file.ticks(path, measured.get("kernel")),
         gso=get("gso", "on", config.get("gso") in ("on", "off"), '"on" or "off"') == "on",
         small_queues=not get("notsq", 0, config.get("notsq") in (0, 1), "0 or 1"),
         tsq_shift=get("tsq_shift", 0, _whole(shift, 0, _LARGEST_SHIFT), f"a whole number from 0 to {_LARGEST_SHIFT}"),
@@ -199,34 +175,15 @@ def _config(path: Path, measured: Mapping[str, Any]) -> Config:
     # What was acknowledged counts between two samples.
     least = WARM_UP_S + 2 * made.sample_ms / 1000
     if made.seconds < least:
-        raise _wrong(path, "config.seconds", made.seconds, f"{least:g} or more: quantities count from {WARM_UP_S} s on")
+        raise wrong(path, "config.seconds", made.seconds, f"{least:g} or more: quantities count from {WARM_UP_S} s on")
     return made
-
-
-def _kernel(path: Path, measured: Mapping[str, Any]) -> tuple[int, int]:
-    kernel = measured.get("kernel") or "Linux 6.1"
-    version = re.match(r"Linux (\d{1,3})\.(\d{1,3})\b", kernel) if isinstance(kernel, str) else None
-    if version is None:
-        raise _wrong(path, "kernel", kernel, 'a version such as "Linux 6.1.192"')
-    return int(version[1]), int(version[2])
-
-
-def _hz(path: Path, measured: Mapping[str, Any]) -> int | None:
-    kernel = measured.get("kernel")
-    ticks = re.search(r"\bHZ=(\d{1,9})\b", kernel) if isinstance(kernel, str) else None
-    if ticks is None:
-        return None
-    hz = int(ticks[1])
-    if not _LEAST_HZ <= hz <= _MOST_HZ:
-        raise _wrong(path, "kernel", ticks[0], f"HZ from {_LEAST_HZ} to {_MOST_HZ}")
-    return hz
 
 
 def _sysctl(path: Path, table: Mapping[str, Any]) -> dict[str, int | str]:
     values: dict[str, int | str] = {}
     for name, value in table.items():
         if isinstance(value, bool) or not isinstance(value, int | str):
-            raise _wrong(path, f"config.sysctl.{name}", value, "a whole number or text")
+            raise wrong(path, f"config.sysctl.{name}", value, "a whole number or text")
         # Several numbers were handed to a shell, with its quotes around them.
         text = value.strip("'\" ") if isinstance(value, str) else value
         values[name] = int(text) if isinstance(text, str) and text.isascii() and text.isdigit() else text
@@ -247,10 +204,3 @@ def _whole(value: object, low: int, high: int) -> bool:
 
 def _texts(value: object) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str) and all(isinstance(item, str) for item in value)
-
-
-def _wrong(path: Path, key: str, found: object, expected: str) -> InputError:
-    what = "nothing" if found is None else json.dumps(found, ensure_ascii=False)
-    if len(what) > 60:
-        what = f"{what[:57]}..."
-    return InputError(f"{path}: {key}: found {what}, expected {expected}")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from stillair._native import InputError
 from stillair.scenario import Scenario
 from stillair.toml_text import to_toml
-from stillair.validate import kernels, settings, tc
+from stillair.validate import kernels, settings, tc, units
 from stillair.validate.kernel_file import WARM_UP_S, Config, KernelFile
 from stillair.validate.tc_options import Bits, Nanoseconds, Value
 
@@ -84,7 +84,7 @@ def disciplines(file: KernelFile) -> dict[tc.Device, tc.Qdisc]:
 def text(file: KernelFile) -> str:
     """The scenario as TOML, for people to read too."""
     config, trees = file.config, disciplines(file)
-    times = {"duration": _seconds(config.seconds), "warm_up": _seconds(WARM_UP_S)}
+    times = {"duration": units.of_seconds(config.seconds), "warm_up": units.of_seconds(WARM_UP_S)}
     parts = [to_toml({"name": file.path.stem} | times)]
     parts += [_table(f"link.{link}", {"kind": "veth"}) for link in ("cr", "rs")]
     for node, devices in _NODES.items():
@@ -98,7 +98,7 @@ def text(file: KernelFile) -> str:
                 interface["qdisc"] = _qdisc(trees[node, device])
             parts.append(_table(f"node.{node}.interface.{device}", interface))
     parts += [_table("[flow]", flow) for flow in _flows(config)]
-    parts.append(_table("record", {"ss": _time(round(config.sample_ms * 1_000_000))}))
+    parts.append(_table("record", {"ss": units.time(round(config.sample_ms * 1_000_000))}))
     return "\n".join(parts)
 
 
@@ -121,13 +121,13 @@ def _node(config: Config, node: str) -> Iterable[str]:
     if node == "C" and not config.small_queues:
         tcp["tsq"] = "off"
     if node == "C" and config.tsq_shift:
-        tcp["tsq_period"] = _time(1_000_000 << config.tsq_shift)
+        tcp["tsq_period"] = units.time(1_000_000 << config.tsq_shift)
     yield _table(f"node.{node}.tcp", tcp)
 
 
 def _flows(config: Config) -> Iterable[dict[str, object]]:
     for number in range(config.flows):
-        start = _time(round(number * config.stagger_ms * 1_000_000))
+        start = units.time(round(number * config.stagger_ms * 1_000_000))
         yield {"name": upload(number), "kind": "tcp", "from": "C", "to": "S", "start": start}
     if config.ping:
         yield {"name": PING, "kind": "ping", "from": "C", "to": "S", "interval": "100 ms"}
@@ -145,33 +145,8 @@ def _qdisc(of: tc.Qdisc) -> dict[str, object]:
 
 def _value(value: Value) -> object:
     if isinstance(value, Bits):
-        return _rate(value)
-    return _time(value) if isinstance(value, Nanoseconds) else value
-
-
-def _rate(bits: int) -> str:
-    for unit, scale in (("Gbit/s", 10**9), ("Mbit/s", 10**6), ("kbit/s", 10**3)):
-        # A tenth of a unit is still easy to read.
-        if bits >= scale and bits * 10 % scale == 0:
-            return f"{_decimal(bits, scale)} {unit}"
-    return f"{bits} bit/s"
-
-
-def _seconds(seconds: float) -> str:
-    return _time(round(seconds * 1_000_000_000))
-
-
-def _time(ns: int) -> str:
-    if ns % 1_000_000_000 == 0:
-        return f"{ns // 1_000_000_000} s"
-    unit, scale = ("ms", 1_000_000) if ns >= 100_000 else ("us", 1_000)
-    return f"{_decimal(ns, scale)} {unit}"
-
-
-def _decimal(value: int, scale: int) -> str:
-    whole, rest = divmod(value, scale)
-    digits = f"{rest:0{len(str(scale)) - 1}d}".rstrip("0")
-    return f"{whole}.{digits}" if digits else str(whole)
+        return units.rate(value)
+    return units.time(value) if isinstance(value, Nanoseconds) else value
 
 
 def _table(name: str, keys: Mapping[str, object]) -> str:

@@ -34,6 +34,12 @@ pub struct SocketSeries {
     sndbuf: Vec<u32>,
     /// `ss -m` w: bytes of truesize in the write queue.
     wmem_queued: Vec<u32>,
+    /// Segments received: acknowledgements, where nothing is sent back.
+    segs_in: Vec<u32>,
+    /// Segments with data sent, each try counted.
+    data_segs_out: Vec<u32>,
+    /// Segments that were delivered while the receiver told of congestion (CE).
+    delivered_ce: Vec<u32>,
 }
 
 impl SocketSeries {
@@ -70,6 +76,9 @@ impl SocketSeries {
         self.wmem_alloc.push(i.wmem_alloc);
         self.sndbuf.push(i.sndbuf);
         self.wmem_queued.push(i.wmem_queued);
+        self.segs_in.push(i.segs_in);
+        self.data_segs_out.push(i.data_segs_out);
+        self.delivered_ce.push(i.delivered_ce);
     }
 }
 

@@ -19,6 +19,7 @@ fn what_packets_weigh_is_the_kernels() {
         ("linux-4.19", (4352, 2728, true)),
         ("linux-6.1", (4352, 2728, true)),
         ("linux-6.6", (4352, 2344, true)),
+        ("linux-6.12", (4352, 2344, true)),
         ("linux-6.18", (4352, 2408, true)),
     ] {
         assert_eq!(weighs(&[("node.fast1.profile", profile)]), expected, "{profile}");
@@ -52,6 +53,7 @@ fn a_scheme_is_the_kernels_unless_said() {
         ("linux-5.10", rounds),
         ("linux-5.15", (Scheme::Mac80211, Some((Mac80211Rules::VirtualTime, 32)))),
         ("linux-6.1", pending),
+        ("linux-6.12", pending),
         ("linux-6.18", pending),
     ] {
         assert_eq!(said(profile, &[]), expected, "{profile}");
@@ -65,6 +67,8 @@ fn a_scheme_is_the_kernels_unless_said() {
     for (profile, slow_below) in [
         ("linux-4.14", SlowBelow::EachStation(Rate::from_mbps(6))),
         ("linux-6.1", SlowBelow::EachStation(Rate::from_mbps(6))),
+        // As first released: Debian's 6.12 took over what 6.16 does.
+        ("linux-6.12", SlowBelow::EachStation(Rate::from_mbps(6))),
         ("linux-6.18", SlowBelow::Rate(Rate::from_bps(0))),
     ] {
         assert_eq!(ath9k(profile), (slow_below, false), "{profile}");

@@ -26,7 +26,7 @@ macro_rules! data_files {
     ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*] };
 }
 
-const FILES: [(&str, &str); 13] = data_files![
+const FILES: [(&str, &str); 14] = data_files![
     "linux-3.13",
     "linux-3.19",
     "linux-4.4",
@@ -37,6 +37,7 @@ const FILES: [(&str, &str); 13] = data_files![
     "linux-5.15",
     "linux-6.1",
     "linux-6.6",
+    "linux-6.12",
     "linux-6.18",
     "windows-10",
     "macos-10.11"
@@ -170,7 +171,9 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
     let field = section.need("profile", &CHOICE)?;
     let name = field.text(&CHOICE)?;
     let Some(&(mut profile)) = PROFILES.iter().find(|known| known.name == name) else {
-        return Err(field.wrong(suggest(name, &FILES.map(|(known, _)| known))));
+        // A bare version is taken for one of Linux, in the message alone.
+        let meant = if version(&format!("linux-{name}")).is_some() { format!("linux-{name}") } else { name.to_owned() };
+        return Err(field.wrong(suggest(&meant, &FILES.map(|(known, _)| known))));
     };
     if let Some(field) = section.get("sysctl") {
         settings(&field, SETTINGS, |name, setting| apply(&mut profile, name, setting))?;
@@ -326,6 +329,7 @@ linux-5.10: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQue
 linux-5.15: RackTlp No Linux5_11 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
 linux-6.1: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
 linux-6.6: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
+linux-6.12: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
 linux-6.18: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256
 windows-10: RackTlp No Linux4_3 Linux4_16 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0
 macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0";
@@ -380,6 +384,7 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
             ("5.15", G::Linux5_7, C::Linux5_10, false, true),
             ("6.1", G::Linux5_7, C::Linux6_1, false, true),
             ("6.6", G::Linux5_7, C::Linux6_1, false, true),
+            ("6.12", G::Linux5_7, C::Linux6_1, false, true),
             ("6.18", G::Linux5_7, C::Linux6_1, false, true),
         ];
         for (version, growth, limited, ticks, departures) in table {

@@ -1,0 +1,46 @@
+"""Many runs side by side, and what is to be said of those that cannot be."""
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
+
+from stillair._native import InputError, RunError
+from stillair.scenario import processors
+
+Fault = InputError | RunError
+Key = TypeVar("Key", bound=Hashable)
+Ran = TypeVar("Ran")
+
+
+def run(
+    work: Mapping[Key, Callable[[], Ran]],
+    called: Callable[[Key], object],
+    jobs: int | None = None,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[dict[Key, Ran], dict[Key, Fault]]:
+    """Does all work, `jobs` at a time: what came of it, and the faults, which say whose they are by `called`."""
+    done: dict[Key, Ran] = {}
+    failed: dict[Key, Fault] = {}
+    pool = ThreadPoolExecutor(max_workers=jobs or processors())
+    try:
+        futures = {pool.submit(one): key for key, one in work.items()}
+        for count, future in enumerate(as_completed(futures), start=1):
+            key = futures[future]
+            try:
+                done[key] = future.result()
+            except (InputError, RunError) as error:
+                failed[key] = type(error)(f"{called(key)}: {error}")
+            if progress is not None:
+                progress(count)
+    finally:
+        # After an interrupt those under way are waited for: a run takes seconds.
+        pool.shutdown(wait=True, cancel_futures=True)
+    return done, failed
+
+
+def fault(faults: Sequence[Fault]) -> tuple[list[str], Fault] | None:
+    """All that is to be said before the last fault, a line each, and that one; its kind is the first's."""
+    if not faults:
+        return None
+    lines = [" ".join(str(one).split()) for one in faults]
+    return lines[:-1], type(faults[0])(lines[-1])

@@ -1,0 +1,67 @@
+"""A file of measurements as JSON, and the errors that say what is wrong in one."""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from stillair._native import InputError
+
+_LEAST_HZ, _MOST_HZ = 100, 1000
+
+
+def paths(folder: Path) -> list[Path]:
+    """The files of a folder in the order of their names; a file is its own."""
+    if folder.is_file():
+        return [folder]
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; give one with files of the kernel's measurements (.json)")
+    found = sorted(folder.glob("*.json"))
+    if not found:
+        raise InputError(f"{folder}: has no file whose name ends in .json")
+    return found
+
+
+def load(path: Path, holds: str) -> Mapping[str, Any]:
+    """The object in a file, which `holds` describes."""
+    try:
+        measured = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{path}:{error.lineno}: found text that is not JSON: {error.msg}") from None
+    except RecursionError:
+        raise InputError(f"{path}: found objects within objects without end") from None
+    if not isinstance(measured, Mapping):
+        raise wrong(path, "the file", measured, f"an object with {holds}")
+    return measured
+
+
+def wrong(path: Path, key: str, found: object, expected: str) -> InputError:
+    """The error that says what stands at a key and what should."""
+    what = "nothing" if found is None else json.dumps(found, ensure_ascii=False)
+    if len(what) > 60:
+        what = f"{what[:57]}..."
+    return InputError(f"{path}: {key}: found {what}, expected {expected}")
+
+
+def version(path: Path, kernel: object) -> tuple[int, int]:
+    """The version in the words about a kernel."""
+    found = re.match(r"Linux (\d{1,3})\.(\d{1,3})\b", kernel) if isinstance(kernel, str) else None
+    if found is None:
+        raise wrong(path, "kernel", kernel, 'a version such as "Linux 6.1.192"')
+    return int(found[1]), int(found[2])
+
+
+def ticks(path: Path, kernel: object) -> int | None:
+    """The ticks in a second that the words about a kernel tell of, if they do."""
+    found = re.search(r"\bHZ=(\d{1,9})\b", kernel) if isinstance(kernel, str) else None
+    if found is None:
+        return None
+    hz = int(found[1])
+    if not _LEAST_HZ <= hz <= _MOST_HZ:
+        raise wrong(path, "kernel", found[0], f"HZ from {_LEAST_HZ} to {_MOST_HZ}")
+    return hz

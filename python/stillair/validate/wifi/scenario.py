@@ -1,0 +1,184 @@
+"""A scenario of ours from the settings of a kernel's run: a server, an access point and its stations."""
+
+from collections.abc import Iterable, Mapping
+
+from stillair._native import InputError
+from stillair.scenario import Scenario
+from stillair.toml_text import to_toml
+from stillair.validate import kernels, units
+from stillair.validate.wifi.measured import MCS, MINSTREL, Driver, Flow, Measurement, Setup
+
+SAMPLED_MS = 200
+"""Sockets are sampled as often as the kernel's were."""
+
+# linux: net/mac80211/sta_info.c sta_update_codel_params (6.12.117 of Debian) - one rule of CoDel for all stations, as
+# 6.16 has it, is in Debian's 6.12 too; the profile is 6.12 as first released.
+_DEBIAN = (6, 12)
+_DEBIANS_RULES = "linux-6.16"
+# Ticks in a second of every profile.
+_PROFILES_HZ = 250
+# linux: net/mac80211/main.c ieee80211_alloc_hw_nm, include/net/fq_impl.h fq_init (6.12) - what needs no word.
+_USUAL_QUEUES = {"fq_flows_cnt": 4096, "fq_memory_limit": 4 << 20, "fq_limit": 8192, "fq_quantum": 300}
+_QUEUE_KEYS = {
+    "fq_flows_cnt": "flows", "fq_memory_limit": "memory_limit", "fq_limit": "limit", "fq_quantum": "fq_quantum",
+}  # fmt: skip
+_USUAL_AQL = {"low_us": 5000, "high_us": 12000, "threshold_us": 24000}
+_AQL_KEYS = {"low_us": "aql_low", "high_us": "aql_high", "threshold_us": "aql_threshold"}
+# Frames of an aggregate that a station sends reach the server together: the access point's netem has no rate.
+_TOGETHER_US = 200
+# The repetitions' flows start up to 71 ms apart.
+_START_SPREAD = "50 ms"
+
+
+def scenario(of: Measurement) -> Scenario:
+    """The run of a file as a scenario."""
+    made = Scenario(text(of))
+    # Messages say whose scenario it is; the line is that of the text, which `text` gives.
+    made.file = f"{of.path} (as a scenario)"
+    return made
+
+
+def station(number: int) -> str:
+    """The name of a station's node."""
+    return f"sta{number}"
+
+
+def flow_name(flow: Flow, number: int = 0) -> str:
+    """The name of a flow, of several connections the one of this number."""
+    return f"{flow.kind}-{station(flow.station)}-{number}"
+
+
+def reported(flow: Flow, number: int = 0) -> str:
+    """The name of a flow in the report of a run: with that of the node that it goes to."""
+    return f"{flow_name(flow, number)}.{_ends(flow)[1]}"
+
+
+def text(of: Measurement) -> str:
+    """The scenario as TOML, for people to read too."""
+    setup, config = of.setup, of.setup.config
+    if config.steps:
+        raise InputError(
+            f"{of.path}: config.steps: found a loss table that changes in the run, which no key of a scenario says"
+        )
+    times = {"duration": units.of_seconds(config.seconds), "warm_up": units.of_seconds(config.warm)}
+    parts = [to_toml({"name": f"mac80211-{of.name}"} | times)]
+    parts.append(_table("channel.wifi", {"band": "5 GHz", "width": "20 MHz"}))
+    parts += _server(setup)
+    parts += _access_point(setup)
+    for number in range(1, config.stations + 1):
+        parts += _station(setup, number)
+    uploads = any(flow.kind == "tcp_up" for flow in config.flows)
+    link = {"rate": "1 Gbit/s", "delay": "0.25 ms", "rx_usecs": _TOGETHER_US if uploads else 0}
+    parts.append(_table("link.lan", link))
+    parts.append(_table("record", {"ss": f"{SAMPLED_MS} ms"}))
+    parts += [_table("[flow]", one) for flow in config.flows for one in _flows(setup, flow)]
+    return "\n".join(parts)
+
+
+def _server(setup: Setup) -> Iterable[str]:
+    yield _table("node.server", _host(setup))
+    yield _table("node.server.tcp", _tcp(setup))
+    yield _table("node.server.sysctl", setup.config.sysctl)
+    wired = {"link": "lan", "address": "10.0.0.2", "tso": False, "gro": False}
+    yield _table("node.server.interface.eth0", wired)
+
+
+def _access_point(setup: Setup) -> Iterable[str]:
+    yield _table("node.ap", _host(setup) | {"forward": True})
+    wired = {"link": "lan", "address": "10.0.0.1", "tso": False, "gro": False}
+    yield _table("node.ap.interface.eth0", wired)
+    radio = {"channel": "wifi", "role": "ap", "address": "10.0.1.1", "retry_limit": setup.driver.retries}
+    yield _table("node.ap.interface.wlan0", radio)
+    scheme = _scheme(setup)
+    # Flags and weights were set at the access point alone.
+    if not setup.config.charge_tx:
+        scheme["charge_tx"] = False
+    if not setup.config.charge_rx:
+        scheme["charge_rx"] = False
+    yield _table("node.ap.interface.wlan0.scheme", scheme)
+
+
+def _station(setup: Setup, number: int) -> Iterable[str]:
+    driver, weights, name = setup.driver, setup.config.weights, station(number)
+    yield _table(f"node.{name}", _host(setup))
+    yield _table(f"node.{name}.tcp", _tcp(setup) | {"tsq_period": f"{1 << (10 - driver.pacing_shift)} ms"})
+    yield _table(f"node.{name}.sysctl", setup.config.sysctl)
+    radio: dict[str, object] = {
+        "channel": "wifi", "role": "station", "ap": "ap.wlan0", "address": f"10.0.1.{10 + number}",
+        "retry_limit": driver.retries,
+    }  # fmt: skip
+    mcs = driver.mcs[number]
+    if mcs == MINSTREL:
+        radio["rate"] = "minstrel_ht"
+    else:
+        radio["rate"] = f"ht20-mcs{mcs}-{'sgi' if driver.sgi else 'lgi'}"
+        radio["retry_chain"] = [{"rate": f"mcs{mcs}", "tries": 10}]
+    losses = _losses(driver, number)
+    if losses:
+        radio["error_rate"] = losses
+    if number <= len(weights):
+        radio["airtime_weight"] = weights[number - 1]
+    yield _table(f"node.{name}.interface.wlan0", radio)
+    yield _table(f"node.{name}.interface.wlan0.scheme", _scheme(setup))
+
+
+def _losses(driver: Driver, number: int) -> float | list[dict[str, object]]:
+    """The chance of a broken MPDU, both ways; by rate where the station may use several."""
+    own = driver.loss_by_station.get(number, 0)
+    chances = [min(1.0, (own + by_mcs) / 1000) for by_mcs in driver.loss_by_mcs]
+    if driver.mcs[number] != MINSTREL:
+        return chances[driver.mcs[number]]
+    if not any(chances):
+        return 0.0
+    return [{"rates": f"mcs{mcs}", "chance": chances[mcs]} for mcs in range(MCS)]
+
+
+def _host(setup: Setup) -> dict[str, object]:
+    return {"profile": kernels.profile(setup.kernel)}
+
+
+def _tcp(setup: Setup) -> dict[str, object]:
+    # The kernel that was measured had neither IPv6 nor tunnels nor mesh.
+    tcp: dict[str, object] = {"max_header": 256}
+    if setup.hz not in (None, _PROFILES_HZ):
+        tcp["hz"] = setup.hz
+    return tcp
+
+
+def _scheme(setup: Setup) -> dict[str, object]:
+    driver, config = setup.driver, setup.config
+    made: dict[str, object] = {"kind": "mac80211", "aql": driver.aql, "hw_aggregates": driver.depth}
+    if setup.debian and setup.kernel == _DEBIAN:
+        made["since"] = _DEBIANS_RULES
+    for name, key in _AQL_KEYS.items():
+        if name in config.aql_limits and config.aql_limits[name] != _USUAL_AQL[name]:
+            made[key] = units.time(config.aql_limits[name] * 1000)
+    for name, key in _QUEUE_KEYS.items():
+        if name in config.queues and config.queues[name] != _USUAL_QUEUES[name]:
+            made[key] = config.queues[name]
+    return made
+
+
+def _ends(flow: Flow) -> tuple[str, str]:
+    name = station(flow.station)
+    return (name, "server") if flow.kind == "tcp_up" else ("server", name)
+
+
+def _flows(setup: Setup, flow: Flow) -> Iterable[dict[str, object]]:
+    sender, receiver = _ends(flow)
+    ends: dict[str, object] = {"from": sender, "to": receiver}
+    if flow.kind == "udp":
+        rate = units.rate(round(flow.bps))
+        load = {"rate": rate, "payload": flow.payload, "burst": flow.burst, "gap": "exponential"}
+        yield {"name": flow_name(flow), "kind": "udp"} | ends | load
+    elif flow.kind == "ping":
+        interval = units.of_seconds(setup.config.ping_interval_s)
+        yield {"name": flow_name(flow), "kind": "ping"} | ends | {"interval": interval}
+    else:
+        for number in range(flow.number):
+            bulk = {"congestion_control": flow.cc, "start_spread": _START_SPREAD}
+            yield {"name": flow_name(flow, number), "kind": "tcp"} | ends | bulk
+
+
+def _table(name: str, keys: Mapping[str, object]) -> str:
+    return f"[{name}]\n{to_toml(keys)}"
