@@ -24,8 +24,13 @@ _QUEUE_KEYS = {
 }  # fmt: skip
 _USUAL_AQL = {"low_us": 5000, "high_us": 12000, "threshold_us": 24000}
 _AQL_KEYS = {"low_us": "aql_low", "high_us": "aql_high", "threshold_us": "aql_threshold"}
-# Frames of an aggregate that a station sends reach the server together: the access point's netem has no rate.
-_TOGETHER_US = 200
+# The two ends of a virtual pair, each with netem: only the server's has a rate, so that the frames of an aggregate that a station
+# sends reach the server at one instant.
+_SERVERS_NETEM = {"kind": "netem", "delay": "250 us", "rate": "1 Gbit/s", "limit": 100_000}
+_ACCESS_POINTS_NETEM = {"kind": "netem", "delay": "250 us", "limit": 100_000}
+# Measured as sk_rmem_alloc: the driver copies a frame with the buffer that its sender's mac80211 had enlarged, which in stations takes two
+# segments; what stations send is split into buffers of its own size.
+_STATIONS_BUFFER = 4352
 # The repetitions' flows start up to 71 ms apart.
 _START_SPREAD = "50 ms"
 
@@ -67,9 +72,7 @@ def text(of: Measurement) -> str:
     parts += _access_point(setup)
     for number in range(1, config.stations + 1):
         parts += _station(setup, number)
-    uploads = any(flow.kind == "tcp_up" for flow in config.flows)
-    link = {"rate": "1 Gbit/s", "delay": "0.25 ms", "rx_usecs": _TOGETHER_US if uploads else 0}
-    parts.append(_table("link.lan", link))
+    parts.append(_table("link.lan", {"kind": "veth"}))
     parts.append(_table("record", {"ss": f"{SAMPLED_MS} ms"}))
     parts += [_table("[flow]", one) for flow in config.flows for one in _flows(setup, flow)]
     return "\n".join(parts)
@@ -79,13 +82,13 @@ def _server(setup: Setup) -> Iterable[str]:
     yield _table("node.server", _host(setup))
     yield _table("node.server.tcp", _tcp(setup))
     yield _table("node.server.sysctl", setup.config.sysctl)
-    wired = {"link": "lan", "address": "10.0.0.2", "tso": False, "gro": False}
+    wired = {"link": "lan", "address": "10.0.0.2", "tso": False, "gro": False, "qdisc": _SERVERS_NETEM}
     yield _table("node.server.interface.eth0", wired)
 
 
 def _access_point(setup: Setup) -> Iterable[str]:
     yield _table("node.ap", _host(setup) | {"forward": True})
-    wired = {"link": "lan", "address": "10.0.0.1", "tso": False, "gro": False}
+    wired = {"link": "lan", "address": "10.0.0.1", "tso": False, "gro": False, "qdisc": _ACCESS_POINTS_NETEM}
     yield _table("node.ap.interface.eth0", wired)
     radio = {"channel": "wifi", "role": "ap", "address": "10.0.1.1", "retry_limit": setup.driver.retries}
     yield _table("node.ap.interface.wlan0", radio)
@@ -101,11 +104,11 @@ def _access_point(setup: Setup) -> Iterable[str]:
 def _station(setup: Setup, number: int) -> Iterable[str]:
     driver, weights, name = setup.driver, setup.config.weights, station(number)
     yield _table(f"node.{name}", _host(setup))
-    yield _table(f"node.{name}.tcp", _tcp(setup) | {"tsq_period": f"{1 << (10 - driver.pacing_shift)} ms"})
+    yield _table(f"node.{name}.tcp", _tcp(setup) | {"wifi_pacing_shift": driver.pacing_shift})
     yield _table(f"node.{name}.sysctl", setup.config.sysctl)
     radio: dict[str, object] = {
         "channel": "wifi", "role": "station", "ap": "ap.wlan0", "address": f"10.0.1.{10 + number}",
-        "retry_limit": driver.retries,
+        "retry_limit": driver.retries, "rx_buffer": _STATIONS_BUFFER,
     }  # fmt: skip
     mcs = driver.mcs[number]
     if mcs == MINSTREL:

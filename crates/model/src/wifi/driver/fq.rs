@@ -245,7 +245,7 @@ impl Fq {
     // driver; the hardware is full only for who has a frame that would go there, which waits in retry_q from then on.
     // deviation: an identifier whose last frame is sent in a burst of two leaves at once, not at its next turn; a look that
     // finds the hardware full does not turn the frames that are to be sent again round by one, so that only their order
-    // differs; and what is beyond the window stays in its queue, where CoDel may drop it.
+    // differs.
     fn fill_in_turn<S: Sink>(
         &mut self,
         now: Instant,

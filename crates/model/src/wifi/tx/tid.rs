@@ -112,18 +112,19 @@ impl TxTid {
 
     /// Takes the next frame: one that waits, or else a new one from `pull`, which gets the next number.
     ///
-    /// In a session nothing is taken that would lie 64 numbers or more after the oldest open one.
+    /// In a session nothing is sent that would lie 64 numbers or more after the oldest open one: a frame found there has left its queue
+    /// and waits.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - into retry_q.
     fn take<'a, S: Sink>(
         &mut self,
         link: &mut Link<'_>,
         ctx: &mut Ctx<'a, S>,
         pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Option<Mpdu> {
-        if let Some(waiting) = self.waiting.pop_front() {
-            return Some(waiting);
-        }
-        if self.session == Session::Open && !matches!(self.window.position(self.next), Position::Inside(_)) {
-            return None;
+        // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - others that wait are looked at first.
+        if !self.waiting.is_empty() {
+            let first = self.waiting.iter().position(|mpdu| self.is_inside(mpdu.seq))?;
+            return self.waiting.remove(first);
         }
         let pkt = pull(ctx)?;
         let seq = self.next;
@@ -131,7 +132,18 @@ impl TxTid {
         let hot = ctx.packets.get(pkt);
         let (len, truesize) = (data_mpdu(hot.len) as u16, hot.truesize);
         let probe = link.rate.probe(link.now);
-        Some(Mpdu { pkt: Some(pkt), seq, len, tries: 0, probe, charge: SockId::NONE, truesize })
+        let mpdu = Mpdu { pkt: Some(pkt), seq, len, tries: 0, probe, charge: SockId::NONE, truesize };
+        if self.is_inside(seq) {
+            return Some(mpdu);
+        }
+        self.waiting.push_back(mpdu);
+        None
+    }
+
+    /// Whether a frame of this number may be sent now.
+    #[inline]
+    fn is_inside(&self, seq: Seq) -> bool {
+        self.session != Session::Open || matches!(self.window.position(seq), Position::Inside(_))
     }
 
     /// Takes a new frame out of its queue before there is room for it, as ath9k with MAC queues does.
@@ -153,7 +165,8 @@ impl TxTid {
     /// added.
     ///
     /// The frame that does not fit any more waits at the head. A lone frame is sent without aggregation.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - limits in this order: window, bytes, frames.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - limits in this order: window, bytes, frames. The frame that
+    // finds the aggregate full has been taken out of its queue by then.
     // deviation: the frame that does not fit waits at the head, not at the tail, of the frames to be sent again; only
     // their order within the window differs.
     pub fn fill<'a, S: Sink>(
@@ -169,11 +182,11 @@ impl TxTid {
         }
         let (mut subframes, before) = (Subframes::new(limits), ppdu.mpdus.len());
         ppdu.mpdus.iter().for_each(|mpdu| subframes.add(u32::from(mpdu.len)));
-        while subframes.frames() < limits.frames() {
-            let Some(mpdu) = self.take(&mut link, ctx, &mut pull) else { break };
+        while let Some(mpdu) = self.take(&mut link, ctx, &mut pull) {
             // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe is sent alone.
             let probes = mpdu.probe.is_some();
-            if !subframes.would_fit(u32::from(mpdu.len)) || (probes && subframes.frames() > 0) {
+            let full = subframes.frames() >= limits.frames();
+            if full || !subframes.would_fit(u32::from(mpdu.len)) || (probes && subframes.frames() > 0) {
                 self.waiting.push_front(mpdu);
                 break;
             }

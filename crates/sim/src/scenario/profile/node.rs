@@ -32,6 +32,13 @@ pub(super) static SHAPE: Shape = Shape {
             "data of how long at the pacing rate a socket may have below it (1 ms: 1/1024 s, as the kernel counts)",
         ),
         Key::open(
+            "wifi_pacing_shift",
+            Form::Integer(4, 20),
+            "the kernel's: 7 since 2019",
+            "sockets over Wi-Fi may have the data of 1/2^shift s at the pacing rate below them and in one packet, as the driver asks for it \
+             (`tx_sk_pacing_shift`); not with `tsq_period`",
+        ),
+        Key::open(
             "tsq_cap",
             Form::Written {
                 words: "`fixed` (3.6), `at_least` (3.12 to 3.18), `at_most` (3.19 to 4.20, since 6.16) or \
@@ -129,6 +136,13 @@ pub(super) fn read(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault
         // A period that is asked for is meant literally, whatever the driver would ask for.
         // paper: tsq-pacing IV-B - patched kernels, on Wi-Fi too.
         profile.wifi_pacing_shift = t.pacing_shift;
+    }
+    if let Some(field) = section.get("wifi_pacing_shift") {
+        // linux: net/mac80211/main.c ieee80211_alloc_hw_nm, net/mac80211/tx.c ieee80211_subif_start_xmit (5.4) - a field of the hardware, which drivers set.
+        if section.has("tsq_period") {
+            return Err(field.wrong("it without tsq_period"));
+        }
+        profile.wifi_pacing_shift = field.value()?;
     }
     if let Some(field) = section.get("tsq_cap") {
         let expected = "fixed, at_least, at_most or at_most_unless_paced, and behind it the bytes, such as \"fixed 131072\"";
