@@ -287,8 +287,7 @@ def results(of: Run) -> dict[str, Any]:
     for way, name in enumerate(("down", "up")):
         series[f"mpdus_{name}"] = {
             str(station): [
-                after[station, way]["ok"] - before[station, way]["ok"]
-                for (_, before), (_, after) in pairwise(samples)
+                after[station, way]["ok"] - before[station, way]["ok"] for (_, before), (_, after) in pairwise(samples)
             ]
             for station in loaded
         }
