@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers kernels retry-out describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
+.PHONY: help run papers kernels retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -60,6 +60,11 @@ kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into
 
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
 	$(BIN)/python scripts/retry_out.py docs/results/retry-out
+
+validate-wifi: $(STAMPS)/native ## the model beside the real mac80211, into docs/results/validate-wifi; a run that fails stops it
+	@mkdir -p build
+	$(BIN)/stillair validate wifi -o docs/results/validate-wifi >build/validate-wifi.txt
+	@sed -n '$$p' build/validate-wifi.txt
 
 describe: $(STAMPS)/native ## write the scenario's JSON Schema and reference anew, from the tables that the reader reads by
 	$(BIN)/stillair schema >python/stillair/schema/scenario.schema.json

@@ -106,6 +106,22 @@ fn errors_by_rate_follow_the_chain() {
 }
 
 #[test]
+fn a_table_of_chances_changes_at_its_times() {
+    // Nothing comes through for a tenth of a second of two, or from then on.
+    let lost = |to: &str| {
+        let entries = format!(
+            "{{ rates = \"mcs7\", chance = 0 }}, {{ rates = \"mcs7\", chance = 1, at = \"500 ms\" }}, {{ rates = \"mcs7\", chance = {to}, at = \"600 ms\" }}"
+        );
+        losses(&format!("rate = \"ht20-mcs7-lgi\", error_rate = [{entries}]")).mpdus_broken
+    };
+    let (for_a_time, for_good) = (lost("0"), lost("1"));
+    assert!(for_a_time > 100 && for_good > 5 * for_a_time, "{for_a_time} {for_good}");
+    // What another rate has stays as it was.
+    let other = "rate = \"ht20-mcs7-lgi\", error_rate = [{ rates = [\"mcs7\", \"mcs4\"], chance = 0 }, { rates = \"mcs4\", chance = 1, at = \"1 s\" }]";
+    assert_eq!(losses(other), Losses::default());
+}
+
+#[test]
 fn longer_frames_are_broken_more_often() {
     let lost = |payload: u32, table: &str| {
         let text = cell("2 s", CHANNEL, "scheme = \"airtime\"")

@@ -3,7 +3,7 @@
 use crate::vocabulary::{Duration, Instant};
 
 /// Values in order of time. Time does not go back, so looking is no search.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Timeline<T> {
     steps: Vec<(Duration, T)>,
     /// After this it begins anew; none if the last value holds for good.

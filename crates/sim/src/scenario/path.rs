@@ -59,8 +59,8 @@ impl Errors {
 pub enum GivenErrors {
     /// The same whatever the rate.
     Same(f64),
-    /// By rate; all that the path may use are there.
-    ByRate(Vec<RateError>),
+    /// By rate, each table from its time on, the first at 0; all rates that the path may use are in each.
+    ByRate(Vec<(Duration, Vec<RateError>)>),
 }
 
 /// A signal-to-noise ratio from the start of the run on, and the times at which it changes.

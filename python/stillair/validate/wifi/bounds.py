@@ -31,6 +31,10 @@ BOUNDS: Mapping[str, Bound] = {
     "ce_delivered_down": _COUNT,
     "ce_delivered_up": _COUNT,
     "codel_drops": _COUNT,
+    "step_before_pkts_per_s": _GOODPUT,
+    "step_after_pkts_per_s": _GOODPUT,
+    # The rule of the measurement looks at half a second at a time.
+    "step_recovery_s": Bound(0.25, 0.5),
 }
 
 MAIN_RATES = ("main_rate_down", "main_rate_up")

@@ -56,6 +56,8 @@ class Driver:
     retries: int
     mcs: Mapping[int, int]
     """By station; `MINSTREL` for rate control."""
+    counts_tries: bool
+    """A frame is given up after so many tries by the hardware, as ath9k counts; else after so many aggregates."""
     loss_by_mcs: tuple[int, ...] = (0,) * MCS
     """Chance of a broken MPDU by MCS, per mille, for all stations."""
     loss_by_station: Mapping[int, int] = field(default_factory=dict)
@@ -151,7 +153,7 @@ def read(path: Path) -> Measurement:
         if not isinstance(raw.get(part), Mapping):
             raise json_file.wrong(path, part, raw.get(part), "an object")
     config = _config(_Table(path, "config", raw["config"]))
-    driver = _driver(_Table(path, "driver", raw["driver"]), config)
+    driver = _driver(_Table(path, "driver", raw["driver"]), config, name)
     kernel = raw.get("kernel")
     version, hz = json_file.version(path, kernel), json_file.ticks(path, kernel)
     setup = Setup(version, "Debian" in str(kernel), hz, driver, config)
@@ -198,7 +200,7 @@ class _Table:
         return json_file.wrong(self.path, f"{self.name}.{key}", found, expected)
 
 
-def _driver(table: _Table, config: Config) -> Driver:
+def _driver(table: _Table, config: Config, name: str) -> Driver:
     table.get("name", lambda it: it == "simwifi", '"simwifi"')
     # What a scenario says in no key: it is so in the model.
     table.get("frames_max", lambda it: it == 32, "32, as ath9k has it")
@@ -219,10 +221,10 @@ def _driver(table: _Table, config: Config) -> Driver:
         pacing_shift=table.get("pacing_shift", _whole(4, 10), "a shift from 4 to 10: 64 ms to 1 ms"),
         retries=table.get("software_retries", _whole(0, 255), "a whole number from 0 to 255"),
         mcs={int(station): value for station, value in mcs.items()},
+        counts_tries=bool(table.get("retry_by_tries", _flag, "0 or 1", default=int(name.endswith(_COUNTS_TRIES)))),
         loss_by_mcs=tuple(table.get("loss_by_mcs_per_mille", _loss_table, _LOSS_TABLE, default=[0] * MCS)),
         loss_by_station={int(station): value for station, value in losses.items() if value},
     )
-    table.get("retry_by_tries", _flag, "0 or 1", default=0)
     table.passed_over("seed")
     table.finish()
     return made
@@ -243,6 +245,8 @@ _EDCA = {
         "BK": {"aifs": 7, "cwmin": 15, "cwmax": 1023, "txop_not_used": 0},
     },
 }
+# The first files say it in their names alone.
+_COUNTS_TRIES = "_hwtries"
 _LOSS_TABLE = f"a list of {MCS} chances per mille, by MCS"
 _SECONDS = "seconds above zero"
 
@@ -333,7 +337,7 @@ def _sysctl(table: _Table) -> dict[str, int | str]:
 
 
 def _steps(table: _Table) -> tuple[Step, ...]:
-    made = []
+    made: list[Step] = []
     for at, step in enumerate(table.get("steps", _objects(0, 100), "a list of objects", default=[])):
         inner = _Table(table.path, f"config.steps[{at}]", step)
         when = inner.get("at", _above_zero, _SECONDS)
@@ -343,6 +347,8 @@ def _steps(table: _Table) -> tuple[Step, ...]:
         if not _loss_table(losses):
             raise inner.wrong("cmd", command, "another loss table by MCS: a scenario has no other change in a run")
         inner.finish()
+        if made and when <= made[-1].at_s:
+            raise inner.wrong("at", when, "a time after the step before")
         made.append(Step(when, tuple(losses)))
     return tuple(made)
 

@@ -58,6 +58,9 @@ class Outcome:
     """In the queues of the access point, from the warm-up on."""
     collision_share: float
     """Of all time."""
+    step_s: float
+    datagrams: Sequence[float]
+    """Those that station 1 got over UDP in each step of the whole run."""
 
 
 def outcome(run: Mapping[str, Any], setup: Setup) -> Outcome:
@@ -74,9 +77,22 @@ def outcome(run: Mapping[str, Any], setup: Setup) -> Outcome:
         )
         air = run["air"]["wifi"]
         share = air.get("collision_us", 0.0) / sum(air.values())
-        return Outcome(run["goodput_total_mbps"], stations, drops, share)
+        return Outcome(
+            run["goodput_total_mbps"], stations, drops, share, series["step_ns"] / 1e9, _datagrams(series, setup)
+        )
     except KeyError as error:
         raise RunError(f'the run has no "{error.args[0]}" in its report') from None
+
+
+def _datagrams(series: Mapping[str, Any], setup: Setup) -> list[float]:
+    own = {reported(flow): flow for flow in setup.config.flows if (flow.kind, flow.station) == ("udp", 1)}
+    counts = [0.0] * series["steps"]
+    for row in series["flows"]:
+        if row["name"] in own:
+            counts = [
+                count + arrived / own[row["name"]].payload for count, arrived in zip(counts, row["bytes"], strict=True)
+            ]
+    return counts
 
 
 def _station(run: Mapping[str, Any], setup: Setup, number: int) -> Station:

@@ -1,5 +1,6 @@
 """The quantities that are compared: each from a kernel's file and from a run of ours, from the warm-up on."""
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -13,8 +14,13 @@ _FEWEST_AGGREGATES = 20
 # Ranks beyond these have next to nothing where stations starve.
 _RANKS = 3
 
+# The rule by which the files tell of a step.
+_BEFORE_S, _AFTER_S, _WINDOW_S, _RECOVERED = 5.0, 20.0, 0.5, 0.9
+_TINY = 1e-9
+
 _OWN_EDCA = "EDCA and collisions are the simulated radio's own"
 _CHANCE = "who starves without airtime fairness is chance, and the pull loop that decides is the simulated driver's own"
+_AGGREGATES_COUNT = "recovery depends on what gives a frame up, here aggregates and with ath9k tries by the hardware"
 _ALONE = "one station has all"
 _PINGS_ONLY = "only answers to pings go this way"
 
@@ -76,6 +82,8 @@ def items(setup: Setup) -> Iterator[Item | RateItem]:
         yield from _ranks([station for unit in loaded for station in unit.stations])
     for station in pinged(setup):
         yield _ping(station, chance)
+    if config.steps:
+        yield from _step(setup)
     yield Item(TOTAL, "codel_drops", _codel_drops, lambda ran: float(ran.codel_drops), (), chance)
     yield Item(
         TOTAL,
@@ -217,6 +225,46 @@ def _ranks(stations: Sequence[int]) -> Iterator[Item]:
             lambda of, rank=rank: kernel(of, rank),  # type: ignore[misc]
             lambda ran, rank=rank: model(ran, rank),  # type: ignore[misc]
         )
+
+
+def _step(setup: Setup) -> Iterator[Item]:
+    """What comes of the first change of the loss table, at station 1, as `scripts/mac80211/make_json.py` has it."""
+    at = setup.config.steps[0].at_s
+    slow = "" if setup.driver.counts_tries else _AGGREGATES_COUNT
+    what: Sequence[tuple[str, str, Callable[[Outcome], float | None], str]] = (
+        ("step_before_pkts_per_s", "mpdus_per_s_before", lambda ran: _rate(ran, at - _BEFORE_S, at), ""),
+        ("step_after_pkts_per_s", "mpdus_per_s_after_20_s", lambda ran: _rate(ran, _AFTER_S, math.inf), ""),
+        ("step_recovery_s", "recovery_s", lambda ran: _recovery(ran, at), slow),
+    )
+    for quantity, key, model, not_judged in what:
+        spread = ["step recovery_s"] if key == "recovery_s" else []
+        yield Item("sta1", quantity, lambda of, key=key: of.number("results", "step", key), model, spread, not_judged)  # type: ignore[misc]
+
+
+def _between(ran: Outcome, first: float, last: float) -> list[float]:
+    """Datagrams in each step that begins from `first` on and ends by `last`."""
+    numbered = enumerate(ran.datagrams)
+    slack = ran.step_s / 1000
+    return [
+        count
+        for step, count in numbered
+        if step * ran.step_s >= first - slack and (step + 1) * ran.step_s <= last + slack
+    ]
+
+
+def _rate(ran: Outcome, first: float, last: float) -> float | None:
+    counts = _between(ran, first, last)
+    return fmean(counts) / ran.step_s if counts else None
+
+
+def _recovery(ran: Outcome, at: float) -> float | None:
+    """When the first half second begins, or a little more, whose mean is at least 90 % of that at the end."""
+    counts, end = _between(ran, at, math.inf), _rate(ran, _AFTER_S, math.inf)
+    width = math.ceil(_WINDOW_S / ran.step_s - _TINY)
+    for place in range(len(counts) - width + 1):
+        if end is not None and fmean(counts[place : place + width]) >= _RECOVERED * end * ran.step_s:
+            return place * ran.step_s
+    return None
 
 
 def _ping(station: int, not_judged: str) -> Item:

@@ -1,8 +1,7 @@
 """A scenario of ours from the settings of a kernel's run: a server, an access point and its stations."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from stillair._native import InputError
 from stillair.scenario import Scenario
 from stillair.toml_text import to_toml
 from stillair.validate import kernels, units
@@ -61,10 +60,6 @@ def reported(flow: Flow, number: int = 0) -> str:
 def text(of: Measurement) -> str:
     """The scenario as TOML, for people to read too."""
     setup, config = of.setup, of.setup.config
-    if config.steps:
-        raise InputError(
-            f"{of.path}: config.steps: found a loss table that changes in the run, which no key of a scenario says"
-        )
     times = {"duration": units.of_seconds(config.seconds), "warm_up": units.of_seconds(config.warm)}
     parts = [to_toml({"name": f"mac80211-{of.name}"} | times)]
     parts.append(_table("channel.wifi", {"band": "5 GHz", "width": "20 MHz"}))
@@ -116,7 +111,7 @@ def _station(setup: Setup, number: int) -> Iterable[str]:
     else:
         radio["rate"] = f"ht20-mcs{mcs}-{'sgi' if driver.sgi else 'lgi'}"
         radio["retry_chain"] = [{"rate": f"mcs{mcs}", "tries": 10}]
-    losses = _losses(driver, number)
+    losses = _losses(setup, number)
     if losses:
         radio["error_rate"] = losses
     if number <= len(weights):
@@ -125,15 +120,30 @@ def _station(setup: Setup, number: int) -> Iterable[str]:
     yield _table(f"node.{name}.interface.wlan0.scheme", _scheme(setup))
 
 
-def _losses(driver: Driver, number: int) -> float | list[dict[str, object]]:
-    """The chance of a broken MPDU, both ways; by rate where the station may use several."""
-    own = driver.loss_by_station.get(number, 0)
-    chances = [min(1.0, (own + by_mcs) / 1000) for by_mcs in driver.loss_by_mcs]
-    if driver.mcs[number] != MINSTREL:
-        return chances[driver.mcs[number]]
-    if not any(chances):
+def _losses(setup: Setup, number: int) -> float | list[dict[str, object]]:
+    """The chance of a broken MPDU, both ways; by rate where the station may use several or the table changes."""
+    driver = setup.driver
+    first, *later = [_chances(driver, number, table) for table in (driver.loss_by_mcs, *_tables(setup))]
+    mcs = driver.mcs[number]
+    used = range(MCS) if mcs == MINSTREL else [mcs]
+    if not later and mcs != MINSTREL:
+        return first[mcs]
+    if not any(any(chances) for chances in (first, *later)):
         return 0.0
-    return [{"rates": f"mcs{mcs}", "chance": chances[mcs]} for mcs in range(MCS)]
+    made: list[dict[str, object]] = [{"rates": f"mcs{rate}", "chance": first[rate]} for rate in used]
+    for step, chances in zip(setup.config.steps, later, strict=True):
+        at = units.of_seconds(step.at_s)
+        made += [{"rates": f"mcs{rate}", "chance": chances[rate], "at": at} for rate in used]
+    return made
+
+
+def _tables(setup: Setup) -> list[tuple[int, ...]]:
+    return [step.loss_by_mcs for step in setup.config.steps]
+
+
+def _chances(driver: Driver, number: int, table: Sequence[int]) -> list[float]:
+    own = driver.loss_by_station.get(number, 0)
+    return [min(1.0, (own + by_mcs) / 1000) for by_mcs in table]
 
 
 def _host(setup: Setup) -> dict[str, object]:

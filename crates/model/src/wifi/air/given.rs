@@ -3,14 +3,15 @@
 use crate::vocabulary::{RateCode, Stream};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::phy::PhyRate;
+use crate::wifi::timeline::Timeline;
 
 /// Chance that a data frame is broken.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FrameErrors {
     /// The same whatever rate and length.
     Same(f64),
-    /// By rate.
-    ByRate(RateErrors),
+    /// By rate, and from time to time by other tables.
+    ByRate(Box<Timeline<RateErrors>>),
 }
 
 /// A chance that frames of a rate are broken.

@@ -93,7 +93,7 @@ impl PathErrors {
                     &mut FrameErrors::Same(error) => {
                         (0..frames).fold(0, |bits, n| bits | u64::from(!stream.chance(error)) << n)
                     }
-                    FrameErrors::ByRate(table) => table.whole(ppdu, stream),
+                    FrameErrors::ByRate(tables) => tables.now(now).whole(ppdu, stream),
                 };
                 Got { whole, readable: all }
             }

@@ -97,14 +97,14 @@ fn places() -> Vec<Place> {
     legacy.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
     legacy.sets.push((legacy.path.clone(), "{ kind = \"minstrel\" }".to_owned()));
     out.push(legacy);
-    let mut by_rate = place(&format!("{STATION}.error_rate.0"), "Error rate by rate");
+    let mut by_rate = place(&format!("{STATION}.error_rate.1"), "Error rate by rate");
     by_rate.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
     by_rate.sets.push((format!("{STATION}.rate"), "{ kind = \"minstrel_ht\", streams = 1 }".to_owned()));
     let all = (0..8).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
     let other = format!("{{ rates = [{all}], chance = 0.1 }}");
     by_rate
         .sets
-        .push((format!("{STATION}.error_rate"), format!("[{{ rates = \"mcs31\", chance = 0.5 }}, {other}]")));
+        .push((format!("{STATION}.error_rate"), format!("[{other}, {{ rates = \"mcs31\", chance = 0.5 }}]")));
     out.push(by_rate);
     let mut change = place(&format!("{STATION}.snr.1"), "Change of a ratio");
     let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";

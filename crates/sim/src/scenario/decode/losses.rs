@@ -2,9 +2,9 @@
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;
-use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::path_loss::PathLoss;
+use stillair_model::wifi::phy::{Band, PhyRate};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
@@ -50,7 +50,7 @@ const OF_RATES: Form = Form::Either(&[OF_RATE, Form::List(&ONE_RATE)]);
 
 static BY_RATE: Shape = Shape {
     title: "Error rate by rate",
-    about: "The chance that a data MPDU is broken at some rates. Every rate that the station may use must be in the list once.",
+    about: "The chance that a data MPDU is broken at some rates. Every rate that the station may use must be in the list once, and may be in it again for a later time.",
     groups: &[&[
         Key::need("rates", OF_RATES, "the rates"),
         Key::need("chance", Form::Fraction, "the chance"),
@@ -60,6 +60,12 @@ static BY_RATE: Shape = Shape {
             "it is that of frames of any length",
             "length of the MPDUs that it is the chance of, from MAC header to FCS (a full packet is 1538): errors fall on each byte \
              alike, so that longer frames are broken more often",
+        ),
+        Key::or(
+            "at",
+            Form::Time,
+            "0 s",
+            "when this becomes the chance of these rates; entries stand in the order of their times, those of the start first",
         ),
     ]],
 };
@@ -166,29 +172,61 @@ pub(super) fn read(
     Ok(Some(Errors::Given { frame, answer: chance(&given[1])?, unheard: chance(&given[2])? }))
 }
 
-/// Chances by rate, in the order of the list.
-fn by_rate(field: &Field<'_>, station: &Station) -> Result<Vec<RateError>, Fault> {
-    let mut all: Vec<RateError> = Vec::new();
+/// Most tables of chances that a path has one after the other.
+const MOST_TABLES: usize = 16;
+
+/// Chances by rate from each of their times on: a later table has those before it, but for what its entries change.
+fn by_rate(field: &Field<'_>, station: &Station) -> Result<Vec<(Duration, Vec<RateError>)>, Fault> {
+    let mut tables: Vec<(Duration, Vec<RateError>)> = Vec::new();
+    // Rates that entries of the present time have named.
+    let mut changed: Vec<PhyRate> = Vec::new();
     for entry in field.list() {
         let mut section = entry.section("a table with rates and chance")?;
         let names = section.need("rates", "a rate such as \"mcs7\", or a list of them")?;
         let chance = section.need("chance", "a fraction from 0 to 1")?.value()?;
         let bytes = section.find("bytes")?;
+        let at = match section.get("at") {
+            None => Duration::ZERO,
+            Some(field) => {
+                let at = field.value()?;
+                if tables.last().map_or(at > Duration::ZERO, |last| at < last.0) {
+                    return Err(
+                        field.wrong("a time not before that of the entry before, the first at the start")
+                    );
+                }
+                at
+            }
+        };
         section.finish()?;
+        if tables.last().is_none_or(|last| at > last.0) {
+            if tables.len() == MOST_TABLES {
+                return Err(entry.found("a time more", format!("at most {MOST_TABLES} times")));
+            }
+            let before = tables.last().map_or(Vec::new(), |last| last.1.clone());
+            tables.push((at, before));
+            changed.clear();
+        }
+        let all = &mut tables.last_mut().expect("there is one by now").1;
         for name in names.list() {
             for rate in name.unit(units::phy_rates_named)? {
-                if all.iter().any(|held| held.rate == rate) {
+                if changed.contains(&rate) {
                     return Err(name.found(format!("`{rate}` a second time"), "one chance for each rate"));
                 }
-                all.push(RateError { rate, chance, bytes });
+                changed.push(rate);
+                let error = RateError { rate, chance, bytes };
+                match all.iter_mut().find(|held| held.rate == rate) {
+                    Some(held) => *held = error,
+                    None => all.push(error),
+                }
             }
         }
     }
-    match station.all_rates().find(|rate| all.iter().all(|held| held.rate != *rate)) {
+    let first = tables.first().map_or(&[][..], |first| &first.1);
+    match station.all_rates().find(|rate| first.iter().all(|held| held.rate != *rate)) {
         Some(rate) => {
             Err(field.found(format!("no chance for `{rate}`"), "one for each rate that may be used"))
         }
-        None => Ok(all),
+        None => Ok(tables),
     }
 }
 

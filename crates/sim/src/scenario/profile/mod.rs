@@ -172,7 +172,11 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
     let name = field.text(&CHOICE)?;
     let Some(&(mut profile)) = PROFILES.iter().find(|known| known.name == name) else {
         // A bare version is taken for one of Linux, in the message alone.
-        let meant = if version(&format!("linux-{name}")).is_some() { format!("linux-{name}") } else { name.to_owned() };
+        let meant = if version(&format!("linux-{name}")).is_some() {
+            format!("linux-{name}")
+        } else {
+            name.to_owned()
+        };
         return Err(field.wrong(suggest(&meant, &FILES.map(|(known, _)| known))));
     };
     if let Some(field) = section.get("sysctl") {

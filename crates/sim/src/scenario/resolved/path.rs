@@ -53,9 +53,16 @@ pub(super) fn errors(errors: &Errors, keys: &mut Value) {
             keys["unheard_rate"] = json!(unheard);
             keys["error_rate"] = match frame {
                 GivenErrors::Same(chance) => json!(chance),
-                GivenErrors::ByRate(all) => {
-                    let one = |e: &RateError| json!({ "rate": e.rate.to_string(), "chance": e.chance, "bytes": e.bytes });
-                    all.iter().map(one).collect()
+                GivenErrors::ByRate(tables) => {
+                    let one = |at: Duration, e: &RateError| {
+                        let mut entry =
+                            json!({ "rate": e.rate.to_string(), "chance": e.chance, "bytes": e.bytes });
+                        if at > Duration::ZERO {
+                            entry["at_ns"] = json!(at.nanos());
+                        }
+                        entry
+                    };
+                    tables.iter().flat_map(|(at, all)| all.iter().map(move |e| one(*at, e))).collect()
                 }
             };
             keys["ack_error_rate"] = json!(answer);

@@ -43,7 +43,10 @@ pub(super) fn errors(of: &scenario::Errors) -> PathErrors {
         scenario::Errors::Given { unheard, frame, answer } => {
             let frame = match frame {
                 &GivenErrors::Same(chance) => FrameErrors::Same(chance),
-                GivenErrors::ByRate(all) => FrameErrors::ByRate(RateErrors::new(all)),
+                GivenErrors::ByRate(tables) => {
+                    let tables = tables.iter().map(|(at, all)| (*at, RateErrors::new(all))).collect();
+                    FrameErrors::ByRate(Box::new(timeline(tables, None)))
+                }
             };
             PathErrors::Given { unheard: *unheard, frame, answer: *answer }
         }
@@ -63,7 +66,7 @@ pub(super) fn follow(peer: &mut Peer, trace: &Trace, txop: impl Fn(Ac) -> Durati
     peer.choose(txop);
 }
 
-/// What a trace says, which was checked when it was read.
+/// What a trace or a table says, which was checked when it was read.
 fn timeline<T>(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Timeline<T> {
-    Timeline::new(steps, length).expect("a trace begins at 0 and is in order")
+    Timeline::new(steps, length).expect("it begins at 0 and is in order")
 }
