@@ -200,7 +200,7 @@ pub struct Interface {
     pub address: Ipv4Addr,
     /// Its sockets make packets of several segments, which its device, or what feeds it, splits (TSO or GSO).
     pub tso: bool,
-    /// Memory of a packet of TCP that comes in, in bytes, if it is not that of the sender's packet.
+    /// Memory of a packet that comes in, in bytes, if it is not that of the sender's packet.
     pub rx_buffer: Option<u32>,
     /// Segments that come in together are merged (GRO).
     pub gro: bool,

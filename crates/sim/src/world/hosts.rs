@@ -163,7 +163,7 @@ impl<S: Sink> World<S> {
         }
         let Interface { node, rx_buffer, .. } = self.interfaces[interface.index()];
         let hot = self.packets.get_mut(p);
-        if rx_buffer > 0 && hot.kind == Kind::Tcp && hot.segs == 1 {
+        if rx_buffer > 0 && hot.segs == 1 {
             hot.truesize = rx_buffer;
         }
         match self.nodes[node.index()].routes.get(hot.dst) {

@@ -81,7 +81,7 @@ struct Interface {
     tso: bool,
     /// What it takes in at once is merged.
     gro: bool,
-    /// Memory of a packet of TCP that comes in, in bytes; 0: that of the sender's packet.
+    /// Memory of a packet that comes in, in bytes; 0: that of the sender's packet.
     rx_buffer: u32,
     /// Timer of the first of its disciplines, if they hold packets back.
     watchdog: Option<u32>,

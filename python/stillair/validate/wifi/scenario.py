@@ -30,6 +30,9 @@ _ACCESS_POINTS_NETEM = {"kind": "netem", "delay": "250 us", "limit": 100_000}
 # Measured as sk_rmem_alloc: the driver copies a frame with the buffer that its sender's mac80211 had enlarged, which in stations takes two
 # segments; what stations send is split into buffers of its own size.
 _STATIONS_BUFFER = 4352
+# linux: net/mac80211/tx.c ieee80211_skb_resize, net/core/skbuff.c pskb_expand_head (6.12) - what the access point passes on lacks room for
+# the 802.11 header: a larger buffer, which the limit of memory of the MAC's queues counts.
+_FORWARDED_BUFFER = 4352
 # The repetitions' flows start up to 71 ms apart.
 _START_SPREAD = "50 ms"
 
@@ -83,7 +86,10 @@ def _server(setup: Setup) -> Iterable[str]:
 
 def _access_point(setup: Setup) -> Iterable[str]:
     yield _table("node.ap", _host(setup) | {"forward": True})
-    wired = {"link": "lan", "address": "10.0.0.1", "tso": False, "gro": False, "qdisc": _ACCESS_POINTS_NETEM}
+    wired = {
+        "link": "lan", "address": "10.0.0.1", "tso": False, "gro": False, "rx_buffer": _FORWARDED_BUFFER,
+        "qdisc": _ACCESS_POINTS_NETEM,
+    }  # fmt: skip
     yield _table("node.ap.interface.eth0", wired)
     radio = {"channel": "wifi", "role": "ap", "address": "10.0.1.1", "retry_limit": setup.driver.retries}
     yield _table("node.ap.interface.wlan0", radio)

@@ -44,7 +44,8 @@ const COMMON: &[Key] = &[
         "rx_buffer",
         Form::Bytes(768, 65_536),
         "that of the sender's packet; 2304 from Ethernet",
-        "memory of a packet of TCP that comes in (truesize); a segment that fits behind the data of the one before is copied there",
+        "memory of a packet that comes in (truesize), which limits of memory count; a segment of TCP that fits behind the data of the one before is \
+         copied there",
     ),
 ];
 
