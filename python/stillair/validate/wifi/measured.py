@@ -24,7 +24,7 @@ MINSTREL = -1
 
 @dataclass(frozen=True)
 class Flow:
-    """One kind of load at a station. When it started differs between repetitions, and is not here."""
+    """One kind of load at a station. Repetitions of a configuration differ in when it started."""
 
     kind: str
     """`udp`, `tcp_down`, `tcp_up` or `ping`."""
@@ -35,6 +35,9 @@ class Flow:
     bps: float = 0.0
     burst: int = 8
     payload: int = 1470
+    start_s: float = field(default=0.0, compare=False)
+    stagger_ms: float = field(default=0.0, compare=False)
+    """Between connections side by side."""
 
 
 @dataclass(frozen=True)
@@ -300,9 +303,11 @@ def _flow(table: _Table, stations: int) -> Flow:
         "kind", lambda it: it in ("udp", "tcp_down", "tcp_up", "ping"), '"udp", "tcp_down", "tcp_up" or "ping"'
     )
     station = table.get("sta", _whole(1, stations), f"a station from 1 to {stations}")
-    # Repetitions differ in when flows start.
-    table.passed_over("start", "stagger_ms")
-    made = Flow(kind, station)
+    start = {
+        "start_s": table.get("start", _from_zero, "seconds from zero on", default=0.0),
+        "stagger_ms": table.get("stagger_ms", _from_zero, "milliseconds from zero on", default=0.0),
+    }
+    made = Flow(kind, station, **start)
     if kind == "udp":
         made = Flow(
             kind,
@@ -310,13 +315,14 @@ def _flow(table: _Table, stations: int) -> Flow:
             bps=table.get("bps", lambda it: _above_zero(it, 1e12), "bits per second"),
             burst=table.get("burst", _whole(1, 10_000), "datagrams at once, from 1 to 10000", default=8),
             payload=table.get("payload", _whole(1, 1472), "bytes from 1 to 1472", default=1470),
+            **start,
         )
     elif kind != "ping":
         cc = table.get(
             "cc", lambda it: isinstance(it, str) and it.isidentifier(), "a congestion control", default="cubic"
         )
         number = table.get("n", _whole(1, _MOST_FLOWS), f"a whole number from 1 to {_MOST_FLOWS}", default=1)
-        made = Flow(kind, station, cc=cc, number=number)
+        made = Flow(kind, station, cc=cc, number=number, **start)
     table.finish()
     return made
 
@@ -367,6 +373,10 @@ def _chance(it: object) -> bool:
 
 def _above_zero(it: object, most: float = _LONGEST_S) -> bool:
     return isinstance(it, int | float) and not isinstance(it, bool) and 0 < it <= most
+
+
+def _from_zero(it: object) -> bool:
+    return isinstance(it, int | float) and not isinstance(it, bool) and 0 <= it <= _LONGEST_S
 
 
 def _numbered(stations: int, good: _Check) -> _Check:

@@ -33,8 +33,6 @@ _STATIONS_BUFFER = 4352
 # linux: net/mac80211/tx.c ieee80211_skb_resize, net/core/skbuff.c pskb_expand_head (6.12) - what the access point passes on lacks room for
 # the 802.11 header: a larger buffer, which the limit of memory of the MAC's queues counts.
 _FORWARDED_BUFFER = 4352
-# The repetitions' flows start up to 71 ms apart.
-_START_SPREAD = "50 ms"
 
 
 def scenario(of: Measurement) -> Scenario:
@@ -186,6 +184,8 @@ def _ends(flow: Flow) -> tuple[str, str]:
 def _flows(setup: Setup, flow: Flow) -> Iterable[dict[str, object]]:
     sender, receiver = _ends(flow)
     ends: dict[str, object] = {"from": sender, "to": receiver}
+    if flow.start_s > 0:
+        ends["start"] = units.of_seconds(flow.start_s)
     if flow.kind == "udp":
         rate = units.rate(round(flow.bps))
         load = {"rate": rate, "payload": flow.payload, "burst": flow.burst, "gap": "exponential"}
@@ -195,7 +195,9 @@ def _flows(setup: Setup, flow: Flow) -> Iterable[dict[str, object]]:
         yield {"name": flow_name(flow), "kind": "ping"} | ends | {"interval": interval}
     else:
         for number in range(flow.number):
-            bulk = {"congestion_control": flow.cc, "start_spread": _START_SPREAD}
+            start = flow.start_s + number * flow.stagger_ms / 1000
+            bulk = {"start": units.of_seconds(start)} if start > 0 else {}
+            bulk |= {"congestion_control": flow.cc}
             yield {"name": flow_name(flow, number), "kind": "tcp"} | ends | bulk
 
 
