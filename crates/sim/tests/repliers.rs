@@ -70,8 +70,9 @@ fn theory(n: usize) -> (f64, f64) {
 /// The same as measured. With bystanders who do not hear each other everything goes frame by frame.
 fn measured(n: usize, hidden: bool) -> (f64, f64) {
     let deaf = if hidden { "\ndeaf = [[\"x\", \"y\"]]" } else { "" };
-    let channel =
-        format!("band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-24\"{deaf}");
+    let channel = format!(
+        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-24\"{deaf}"
+    );
     let seconds = PINGS * INTERVAL_MS / 1000;
     // An opportunity for all requests: the longest there is instead of 47 units.
     let ap = "scheme = \"fifo\", tx_queue_data0_burst = \"8 ms\"";

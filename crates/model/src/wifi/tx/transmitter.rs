@@ -232,12 +232,7 @@ impl Transmitter {
     }
 
     /// The time that a session waits for is over. Returns whose turn it is in the host's work queue, if it turns to another.
-    pub fn session_is_due(
-        &mut self,
-        now: Instant,
-        tid: TidIndex,
-        hw: &mut Hardware<'_>,
-    ) -> Option<TidIndex> {
+    pub fn session_is_due(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) -> Option<TidIndex> {
         let t = &mut self.tids[tid.index()];
         let work = match (t.session, &mut self.starts) {
             (Session::Asked(_), Some(starts)) => {
