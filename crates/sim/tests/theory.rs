@@ -179,6 +179,14 @@ fn forty_stations_that_upload_from_one_instant() {
     }
 }
 
+#[test]
+fn thirty_stations_with_little_to_upload_from_one_instant() {
+    for run in 0..3 {
+        let text = upload(30, 10, "rate = \"ht20-mcs7-lgi\"", "").replace("10 Mbit/s", "1 Mbit/s");
+        within_3_percent("thirty of 1 Mbit/s", measured(&text, run, (0, 10)).0, 30.0);
+    }
+}
+
 /// UDP to one station in aggregates of 64 frames, which its window allows, through the driver as it is without further words.
 #[test]
 fn wide_channels() {

@@ -20,10 +20,16 @@ const TICK: Duration = Duration::from_millis(4);
 // deviation: drawn evenly from one to three ticks - how long it takes depends on all that runs on the host.
 const GRACE: (Duration, Duration) = (TICK, Duration::from_millis(12));
 
+/// By how much a timer of a second may be late.
+// linux: kernel/time/timer.c calc_wheel_index (4.8) - timers of 64 to 511 ticks are rounded up to the next eighth tick.
+// deviation: before 4.8 they were exact; here they are late, too, as nobody's clocks run as alike as those of one simulation.
+const LATE: Duration = Duration::from_millis(8 * 4);
+
 /// Sessions that are to begin, and attempts that are to end, one after the other.
 // linux: net/mac80211/ht.c ieee80211_ba_session_work, main.c ieee80211_register_hw (4.4) - an ordered work queue for each radio;
 // agg-tx.c ieee80211_tx_ba_session_handle_start, ___ieee80211_stop_tx_ba_session - synchronize_net before the driver is asked.
-// deviation: answers, which the same queue handles, do not wait in it, and devices that share a radio have a queue each.
+// deviation: answers, which the same queue handles, do not wait in it; devices that share a radio have a queue each; firmware that sets
+// sessions up itself (ath10k) is taken to need as long.
 #[derive(Debug)]
 pub struct Starts {
     /// The first is under way.
@@ -47,6 +53,11 @@ impl Starts {
     pub fn done(&mut self, now: Instant) -> Option<(TidIndex, Instant)> {
         self.queue.pop_front();
         self.begin(now)
+    }
+
+    /// By how much this host is late to notice that no answer has come.
+    pub fn late(&mut self) -> Duration {
+        self.stream.between(Duration::ZERO, LATE)
     }
 
     fn begin(&mut self, now: Instant) -> Option<(TidIndex, Instant)> {

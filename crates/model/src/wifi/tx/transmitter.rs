@@ -265,7 +265,8 @@ impl Transmitter {
     // kept until the answer.
     fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];
-        t.ask(now, now + ADDBA_TIMEOUT);
+        let late = self.starts.as_mut().map_or(Duration::ZERO, Starts::late);
+        t.ask(now, now + ADDBA_TIMEOUT + late);
         let content = Content::AddbaRequest { start: t.next() };
         self.send_management(now, tid, Ac::Vo, content, hw);
     }
