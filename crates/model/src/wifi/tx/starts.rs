@@ -8,7 +8,6 @@
 use std::collections::VecDeque;
 
 use crate::vocabulary::{Duration, Instant, Stream};
-use crate::wifi::tx::transmitter::TidIndex;
 
 /// A tick of the host's clock.
 // linux: kernel/Kconfig.hz (4.4) - 250 a second is the default, and what Debian and Ubuntu have.
@@ -32,8 +31,8 @@ const LATE: Duration = Duration::from_millis(8 * 4);
 // sessions up itself (ath10k) is taken to need as long.
 #[derive(Debug)]
 pub struct Starts {
-    /// The first is under way.
-    queue: VecDeque<TidIndex>,
+    /// Numbers of traffic identifiers; the first is under way.
+    queue: VecDeque<u32>,
     stream: Stream,
 }
 
@@ -44,13 +43,13 @@ impl Starts {
     }
 
     /// One more session is wanted or given up. The work that begins with it, if any: when its grace period is over.
-    pub fn want(&mut self, now: Instant, tid: TidIndex) -> Option<(TidIndex, Instant)> {
+    pub fn want(&mut self, now: Instant, tid: u32) -> Option<(u32, Instant)> {
         self.queue.push_back(tid);
         if self.queue.len() == 1 { self.begin(now) } else { None }
     }
 
     /// The grace period of the first is over. The work that begins now, if any.
-    pub fn done(&mut self, now: Instant) -> Option<(TidIndex, Instant)> {
+    pub fn done(&mut self, now: Instant) -> Option<(u32, Instant)> {
         self.queue.pop_front();
         self.begin(now)
     }
@@ -60,7 +59,7 @@ impl Starts {
         self.stream.between(Duration::ZERO, LATE)
     }
 
-    fn begin(&mut self, now: Instant) -> Option<(TidIndex, Instant)> {
+    fn begin(&mut self, now: Instant) -> Option<(u32, Instant)> {
         let &first = self.queue.front()?;
         Some((first, now + self.stream.between(GRACE.0, GRACE.1)))
     }
@@ -69,12 +68,12 @@ impl Starts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::{PeerId, Seed};
+    use crate::vocabulary::Seed;
 
     #[test]
     fn one_after_the_other() {
         let mut starts = Starts::new(Seed { seed: 1, run: 0 }.stream("starts"));
-        let tids: Vec<_> = (0..100).map(|peer| TidIndex::new(PeerId(peer), 0)).collect();
+        let tids: Vec<u32> = (0..100).collect();
         let mut under_way = starts.want(Instant::ZERO, tids[0]);
         assert!(tids[1..].iter().all(|&tid| starts.want(Instant::ZERO, tid).is_none()));
         let (mut now, mut order, mut waits) = (Instant::ZERO, Vec::new(), Vec::new());

@@ -225,7 +225,7 @@ impl Transmitter {
             None => self.ask_for_session(now, tid, hw),
             Some(starts) => {
                 t.session = Session::Wanted;
-                let work = starts.want(now, tid);
+                let work = starts.want(now, tid.0);
                 self.begin_work(work);
             }
         }
@@ -237,7 +237,7 @@ impl Transmitter {
         let work = match (t.session, &mut self.starts) {
             (Session::Asked(_), Some(starts)) => {
                 t.session = Session::Unanswered;
-                starts.want(now, tid)
+                starts.want(now, tid.0)
             }
             (Session::Starting(_), Some(starts)) => {
                 let work = starts.done(now);
@@ -252,8 +252,8 @@ impl Transmitter {
         self.begin_work(work)
     }
 
-    fn begin_work(&mut self, work: Option<(TidIndex, Instant)>) -> Option<TidIndex> {
-        let (tid, until) = work?;
+    fn begin_work(&mut self, work: Option<(u32, Instant)>) -> Option<TidIndex> {
+        let (tid, until) = work.map(|(number, until)| (TidIndex(number), until))?;
         let session = &mut self.tids[tid.index()].session;
         *session =
             if *session == Session::Wanted { Session::Starting(until) } else { Session::Stopping(until) };
