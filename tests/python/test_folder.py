@@ -260,7 +260,7 @@ MALFORMED: list[tuple[str, Callable[[Path], Any], str]] = [
     ("no run file", remove("runs/run-0.json"), "{}/runs/run-0.json: missing"),
     (
         "truncated run",
-        text("runs/run-0.json", lambda s: s[:-20]),
+        text("runs/run-0.json", lambda s: s.rstrip()[:-1]),
         "{}/runs/run-0.json:1: is not JSON, or cut off: Expecting ',' delimiter",
     ),
     (

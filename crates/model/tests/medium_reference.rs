@@ -46,6 +46,7 @@ fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> 
         medium.winners(&mut winners);
         let end = start + took;
         while arrive(&mut medium, &mut frames, Some(end)) {}
+        // What comes at the very end comes behind the reports of the transmission.
         for &f in &winners {
             let n = usize::from(f.0);
             let outcome = if winners.len() == 1 { Outcome::Finished } else { Outcome::Failed };
@@ -53,6 +54,7 @@ fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> 
             medium.done(end, f, outcome, frames[n] > 0);
         }
         medium.idle(end, end);
+        while arrive(&mut medium, &mut frames, Some(end + Duration::from_nanos(1))) {}
         let mut who: Vec<usize> = winners.iter().map(|f| usize::from(f.0)).collect();
         who.sort_unstable();
         seen.push((start, who));
@@ -60,7 +62,8 @@ fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> 
 }
 
 // spec: ieee80211 10.22.2.4 - at each boundary from AIFS on a function transmits, or counts down, or does nothing; 10.22.2.2 -
-// a frame that finds the medium busy and the back-off over draws a new one, and so does the end of each transmission.
+// a frame that finds the medium busy and the back-off over draws a new one, and so does the end of each transmission. What comes
+// at that end came while it was busy.
 fn by_slots(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> Transmissions {
     struct Function {
         params: EdcaParams,
@@ -113,6 +116,14 @@ fn by_slots(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> T
                 f.cw = (2 * f.cw + 1).min(f.params.cw_max);
             }
             f.backoff = f.stream.below(u32::from(f.cw) + 1);
+        }
+        while let Some((a, rest)) = left.split_first().filter(|(a, _)| a.at == end) {
+            let f = &mut fs[a.function];
+            if f.frames == 0 && f.backoff == 0 && !winners.contains(&a.function) {
+                f.backoff = f.stream.below(u32::from(f.cw) + 1);
+            }
+            f.frames += a.frames;
+            left = rest;
         }
         seen.push((boundary, winners));
         (boundary, n) = (end + SIFS, 0);

@@ -61,6 +61,45 @@ fn frames_wait_for_the_answer() {
 }
 
 #[test]
+fn the_host_begins_one_session_after_the_other() {
+    let mut p = pair(10).with_work_queues();
+    offer(&mut p, 0, 1);
+    offer(&mut p, 3, 2);
+    // Of the first, frames wait already; those of the one behind it go out alone.
+    assert!(matches!(p.session(0, 0), Session::Starting(_)), "{:?}", p.session(0, 0));
+    assert_eq!(p.session(0, 3), Session::Wanted);
+    assert_eq!(drain(&mut p), "s s Q R S Q R");
+    let ms = p.now.nanos() / 1_000_000;
+    assert!((8..25).contains(&ms), "two grace periods of 4 to 12 ms: {ms}");
+    offer(&mut p, 3, 2);
+    assert_eq!(drain(&mut p), "S S");
+}
+
+#[test]
+fn the_host_ends_what_nobody_answers_before_it_asks_again() {
+    let mut p = pair(10).with_work_queues();
+    p.rule = Some(|s| if s.content == Content::AddbaResponse { Try::LOST } else { Try::FINE });
+    offer(&mut p, 0, 3);
+    let mut seen = Vec::new();
+    while p.session(0, 0) != Session::Closed {
+        let state = p.session(0, 0);
+        if seen.last() != Some(&state) {
+            seen.push(state);
+        }
+        assert!(p.step());
+    }
+    let [Session::Starting(asked), Session::Asked(until), Session::Stopping(ended)] = seen[..] else {
+        panic!("{seen:?}")
+    };
+    assert!((1_000..1_032).contains(&((until - asked).nanos() / 1_000_000)), "{seen:?}");
+    assert!((4..12).contains(&((ended - until).nanos() / 1_000_000)), "{seen:?}");
+    assert_eq!((p.now, drain(&mut p).as_str()), (ended, "Q R R R R R R R R R R s s s"));
+    p.rule = None;
+    offer(&mut p, 0, 1);
+    assert_eq!((drain(&mut p).as_str(), p.up(1, 0)), ("Q R S", vec![0, 1, 2, 3]));
+}
+
+#[test]
 fn voice_is_never_aggregated() {
     let mut p = pair(10);
     offer(&mut p, 6, 5);

@@ -80,12 +80,12 @@ fn pinned_traces() {
         ("busy airtime", run(&parse(&busy("airtime", "", ""), &[]), 0).trace_hash),
     ];
     let pinned = [
-        ("anomaly fifo", "7924f12dde04c5b3"),
-        ("anomaly fq_codel", "c3f638f3979be243"),
-        ("anomaly fq_mac", "945e24e12cbbc6ac"),
-        ("anomaly airtime", "29d38ff4203aa61d"),
-        ("busy fifo", "a8b28532d04abcbe"),
-        ("busy airtime", "41213221252ec6a8"),
+        ("anomaly fifo", "b85249a2805095a5"),
+        ("anomaly fq_codel", "35e2215ff58dc4e1"),
+        ("anomaly fq_mac", "bddbb453fb67e06b"),
+        ("anomaly airtime", "3a32b0555c6649b7"),
+        ("busy fifo", "1874f8db50c8c3b8"),
+        ("busy airtime", "c1e1af04820d8c0c"),
     ];
     assert_eq!(
         got.map(|(name, hash)| format!("{name} {hash}")),

@@ -108,7 +108,7 @@ impl WifiDev {
     #[cold]
     fn open_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         if self.tx.tids[tid.index()].session == Session::Closed {
-            self.tx.ask_for_session(now, tid, hw);
+            self.tx.want_session(now, tid, hw);
             self.note(self.rx.len() + tid.index());
         } else {
             self.closed[tid.peer().index()] &= !(1 << tid.tid());
@@ -380,10 +380,16 @@ impl WifiDev {
                 held_back.iter_mut().for_each(|held_back| held_back.interrupt(up));
             } else {
                 let tid = TidIndex((part - rx.len()) as u32);
-                tx.tids[tid.index()].session = Session::Closed;
-                self.closed[tid.peer().index()] |= 1 << tid.tid();
-                self.driver.schedule(now, tid);
-                self.driver.fill(now, tid.ac(), tx, hw, ctx);
+                let next = tx.session_is_due(now, tid, hw);
+                for part in [Some(tid), next].into_iter().flatten().map(|tid| rx.len() + tid.index()) {
+                    let at = deadline(rx, tx, held_back.as_ref(), part);
+                    at.into_iter().for_each(|at| deadlines.note(part, at));
+                }
+                if tx.tids[tid.index()].session == Session::Closed {
+                    self.closed[tid.peer().index()] |= 1 << tid.tid();
+                    self.driver.schedule(now, tid);
+                    self.driver.fill(now, tid.ac(), tx, hw, ctx);
+                }
             }
         }
     }
@@ -428,7 +434,7 @@ fn deadline(rx: &[RxTid], tx: &Transmitter, held_back: Option<&HeldBack>, part: 
         Some(rx) => rx.next_timeout(),
         None => match tx.tids.get(part - rx.len()) {
             Some(tid) => match tid.session {
-                Session::Asked(until) => Some(until),
+                Session::Starting(until) | Session::Asked(until) | Session::Stopping(until) => Some(until),
                 _ => None,
             },
             None => held_back?.due(),

@@ -20,6 +20,7 @@ use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
 use stillair_model::wifi::rate::RateControl;
+use stillair_model::wifi::tx::starts::Starts;
 use stillair_model::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
 
 /// What the air does to one try of a PPDU.
@@ -136,6 +137,15 @@ impl Pair {
             made: 0,
             ended: Vec::new(),
         }
+    }
+
+    /// The same with hosts that take their time to begin and to end sessions.
+    pub fn with_work_queues(mut self) -> Self {
+        for (n, side) in self.sides.iter_mut().enumerate() {
+            let stream = Seed { seed: 1, run: 0 }.stream(&format!("{n}.sessions"));
+            side.dev.tx.starts = Some(Starts::new(stream));
+        }
+        self
     }
 
     /// Makes a packet, charged to the socket of its own number, and offers it to a device.

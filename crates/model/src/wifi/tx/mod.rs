@@ -2,5 +2,6 @@
 
 pub mod aggregate;
 pub mod expected;
+pub mod starts;
 pub mod tid;
 pub mod transmitter;

@@ -18,8 +18,18 @@ pub enum Session {
     Never,
     /// None yet: the next frame asks for one.
     Closed,
+    /// To be asked for when the host comes to it. Frames go out singly.
+    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - HT_AGG_STATE_WANT_START changes nothing.
+    Wanted,
+    /// The host is about to ask; frames wait, and the request is sent then.
+    Starting(Instant),
     /// Asked for; frames wait until the answer comes, at the latest until then.
     Asked(Instant),
+    /// No answer has come, and the host will see to it; frames still wait.
+    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames are kept until the session is gone.
+    Unanswered,
+    /// The host ends the attempt; frames wait until then.
+    Stopping(Instant),
     /// Frames are aggregated.
     Open,
 }
@@ -72,7 +82,7 @@ impl TxTid {
     /// Whether frames may be sent now.
     #[inline]
     pub fn may_send(&self) -> bool {
-        !matches!(self.session, Session::Asked(_))
+        matches!(self.session, Session::Never | Session::Closed | Session::Wanted | Session::Open)
     }
 
     /// The oldest number that is still open.

@@ -10,6 +10,7 @@ use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::{RateControl, Sent};
 use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
 use crate::wifi::tx::expected::expected_throughput;
+use crate::wifi::tx::starts::Starts;
 use crate::wifi::tx::tid::{Link, Session, TxTid};
 
 /// Number of a traffic identifier within a device: eight for each peer.
@@ -151,6 +152,8 @@ pub struct Transmitter {
     pub lowest: PhyRate,
     /// Longer PPDUs begin with RTS and CTS.
     pub rts_threshold: u32,
+    /// Sessions that are to begin; without it they do when they are wanted.
+    pub starts: Option<Starts>,
 }
 
 /// How long an answer to an ADDBA request is waited for.
@@ -165,7 +168,7 @@ impl Transmitter {
     /// A device without peers.
     pub fn new(dev: DevId) -> Self {
         let lowest = PhyRate::Ofdm(OfdmRate::M6);
-        Self { dev, peers: Vec::new(), tids: Vec::new(), lowest, rts_threshold: u32::MAX }
+        Self { dev, peers: Vec::new(), tids: Vec::new(), lowest, rts_threshold: u32::MAX, starts: None }
     }
 
     /// Adds a neighbour; its frames are aggregated if its whole chain is HT, VHT or HE, except voice.
@@ -210,16 +213,62 @@ impl Transmitter {
         self.tids[tid.index()].hold_one(Link { now, rate }, ctx, pull);
     }
 
-    /// Asks for a Block Ack session if there is none; frames wait for the answer.
-    // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4) - frames of a session that is being set up are
-    // kept until the answer.
-    pub fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
+    /// A frame has come for which there is no Block Ack session: one is wanted, unless it was asked for too often.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check, agg-tx.c ieee80211_start_tx_ba_session (4.4) - with the first
+    // frame that a rate is looked up for.
+    pub fn want_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];
-        if t.may_ask(now) {
-            t.ask(now, now + ADDBA_TIMEOUT);
-            let content = Content::AddbaRequest { start: t.next() };
-            self.send_management(now, tid, Ac::Vo, content, hw);
+        if !t.may_ask(now) {
+            return;
         }
+        match &mut self.starts {
+            None => self.ask_for_session(now, tid, hw),
+            Some(starts) => {
+                t.session = Session::Wanted;
+                let work = starts.want(now, tid.0);
+                self.begin_work(work);
+            }
+        }
+    }
+
+    /// The time that a session waits for is over. Returns whose turn it is in the host's work queue, if it turns to another.
+    pub fn session_is_due(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) -> Option<TidIndex> {
+        let t = &mut self.tids[tid.index()];
+        let work = match (t.session, &mut self.starts) {
+            (Session::Asked(_), Some(starts)) => {
+                t.session = Session::Unanswered;
+                starts.want(now, tid.0)
+            }
+            (Session::Starting(_), Some(starts)) => {
+                let work = starts.done(now);
+                self.ask_for_session(now, tid, hw);
+                work
+            }
+            (_, starts) => {
+                t.session = Session::Closed;
+                starts.as_mut().and_then(|starts| starts.done(now))
+            }
+        };
+        self.begin_work(work)
+    }
+
+    fn begin_work(&mut self, work: Option<(u32, Instant)>) -> Option<TidIndex> {
+        let (tid, until) = work.map(|(number, until)| (TidIndex(number), until))?;
+        let session = &mut self.tids[tid.index()].session;
+        *session =
+            if *session == Session::Wanted { Session::Starting(until) } else { Session::Stopping(until) };
+        Some(tid)
+    }
+
+    /// Asks for a Block Ack session; frames wait for the answer.
+    // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.4) - frames of a session that is being set up are
+    // kept until the answer.
+    fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
+        let t = &mut self.tids[tid.index()];
+        let late = self.starts.as_mut().map_or(Duration::ZERO, Starts::late);
+        t.ask(now, now + ADDBA_TIMEOUT + late);
+        let content = Content::AddbaRequest { start: t.next() };
+        self.send_management(now, tid, Ac::Vo, content, hw);
     }
 
     /// Sends a management frame or a Block Ack request at the lowest basic rate.

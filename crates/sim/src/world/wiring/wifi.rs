@@ -11,6 +11,7 @@ use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
+use stillair_model::wifi::tx::starts::Starts;
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 
 use super::super::hidden::Hidden;
@@ -86,6 +87,7 @@ impl Plan<'_> {
             let mut tx = Transmitter::new(id);
             tx.lowest = channels[wifi.channel].timing.lowest;
             tx.rts_threshold = wifi.rts_threshold;
+            tx.starts = Some(Starts::new(seed.stream(&format!("{name}.sessions"))));
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));
             }

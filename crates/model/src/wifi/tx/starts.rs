@@ -1,0 +1,91 @@
+//! Where sessions begin: a work queue that all traffic identifiers of a device share, in which each takes a grace period.
+//!
+//! What asks for a session does not send the request. It queues work, and the work first waits until nobody is in the sending path
+//! any more. So requests of one device are some milliseconds apart, however many sessions are wanted at once, and those of different
+//! devices that want one at the same instant are some milliseconds from each other. An attempt that nobody has answered is ended in
+//! the same way, before another is made.
+
+use std::collections::VecDeque;
+
+use crate::vocabulary::{Duration, Instant, Stream};
+
+/// A tick of the host's clock.
+// linux: kernel/Kconfig.hz (4.4) - 250 a second is the default, and what Debian and Ubuntu have.
+const TICK: Duration = Duration::from_millis(4);
+
+/// Shortest and longest grace period.
+// linux: kernel/rcu/tree.h RCU_JIFFIES_TILL_FORCE_QS, kernel/rcu/tree.c rcu_gp_kthread (4.4) - processors that sleep are looked at a
+// tick after a grace period began and every tick from then on, and who comes while one is under way waits for the next.
+// deviation: drawn evenly from one to three ticks - how long it takes depends on all that runs on the host.
+const GRACE: (Duration, Duration) = (TICK, Duration::from_millis(12));
+
+/// By how much a timer of a second may be late.
+// linux: kernel/time/timer.c calc_wheel_index (4.8) - timers of 64 to 511 ticks are rounded up to the next eighth tick.
+// deviation: before 4.8 they were exact; here they are late, too, as nobody's clocks run as alike as those of one simulation.
+const LATE: Duration = Duration::from_millis(8 * 4);
+
+/// Sessions that are to begin, and attempts that are to end, one after the other.
+// linux: net/mac80211/ht.c ieee80211_ba_session_work, main.c ieee80211_register_hw (4.4) - an ordered work queue for each radio;
+// agg-tx.c ieee80211_tx_ba_session_handle_start, ___ieee80211_stop_tx_ba_session - synchronize_net before the driver is asked.
+// deviation: answers, which the same queue handles, do not wait in it; devices that share a radio have a queue each; firmware that sets
+// sessions up itself (ath10k) is taken to need as long.
+#[derive(Debug)]
+pub struct Starts {
+    /// Numbers of traffic identifiers; the first is under way.
+    queue: VecDeque<u32>,
+    stream: Stream,
+}
+
+impl Starts {
+    /// Nothing to do; grace periods are drawn from `stream`.
+    pub fn new(stream: Stream) -> Self {
+        Self { queue: VecDeque::new(), stream }
+    }
+
+    /// One more session is wanted or given up. The work that begins with it, if any: when its grace period is over.
+    pub fn want(&mut self, now: Instant, tid: u32) -> Option<(u32, Instant)> {
+        self.queue.push_back(tid);
+        if self.queue.len() == 1 { self.begin(now) } else { None }
+    }
+
+    /// The grace period of the first is over. The work that begins now, if any.
+    pub fn done(&mut self, now: Instant) -> Option<(u32, Instant)> {
+        self.queue.pop_front();
+        self.begin(now)
+    }
+
+    /// By how much this host is late to notice that no answer has come.
+    pub fn late(&mut self) -> Duration {
+        self.stream.between(Duration::ZERO, LATE)
+    }
+
+    fn begin(&mut self, now: Instant) -> Option<(u32, Instant)> {
+        let &first = self.queue.front()?;
+        Some((first, now + self.stream.between(GRACE.0, GRACE.1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::Seed;
+
+    #[test]
+    fn one_after_the_other() {
+        let mut starts = Starts::new(Seed { seed: 1, run: 0 }.stream("starts"));
+        let tids: Vec<u32> = (0..100).collect();
+        let mut under_way = starts.want(Instant::ZERO, tids[0]);
+        assert!(tids[1..].iter().all(|&tid| starts.want(Instant::ZERO, tid).is_none()));
+        let (mut now, mut order, mut waits) = (Instant::ZERO, Vec::new(), Vec::new());
+        while let Some((tid, at)) = under_way {
+            order.push(tid);
+            waits.push((at - now).nanos() / 1_000_000);
+            now = at;
+            under_way = starts.done(now);
+        }
+        assert_eq!(order, tids);
+        // Evenly from 4 to 12 ms: a mean of 8, give or take what a hundred draws leave open.
+        assert!(waits.iter().all(|ms| (4..12).contains(ms)), "{waits:?}");
+        assert!((750..850).contains(&((now - Instant::ZERO).nanos() / 1_000_000)), "{now:?}");
+    }
+}

@@ -1,0 +1,117 @@
+//! Stations that are sent something within one transmit opportunity and answer: each draws a back-off, as the medium was busy when
+//! its answer was queued.
+
+mod common;
+
+use common::{cell, flow, parse, station};
+use stillair_model::vocabulary::{Ac, Duration, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_sim::world::wire;
+
+/// Windows of voice, which hostapd ships for stations, too: a back-off of 0 to 3 slots.
+const WINDOW: f64 = 4.0;
+const PINGS: u64 = 30_000;
+/// Time enough for all to have answered, and for the back-offs after it to be over.
+const INTERVAL_MS: u64 = 20;
+
+/// What comes first behind each opportunity of the access point.
+#[derive(Default)]
+struct First {
+    repliers: usize,
+    /// Requests of the round that the access point has sent, and when the first answers began.
+    sent: usize,
+    began: Option<Instant>,
+    /// How many began then.
+    together: u64,
+    /// Rounds, those in which more than one was first, and all who were first.
+    rounds: u64,
+    collided: u64,
+    first: u64,
+}
+
+impl First {
+    fn close(&mut self) {
+        if self.began.take().is_some() {
+            self.rounds += 1;
+            self.collided += u64::from(self.together > 1);
+            self.first += self.together;
+        }
+        (self.sent, self.together) = (0, 0);
+    }
+}
+
+impl Sink for First {
+    fn event(&mut self, now: Instant, what: &Trace) {
+        let Trace::Ppdu(t) = what else { return };
+        if t.kind != PpduKind::Single {
+            return;
+        }
+        assert_eq!(t.ac, Ac::Vo);
+        if t.dev.index() == 0 {
+            if self.sent == self.repliers {
+                self.close();
+            }
+            self.sent += 1;
+            return;
+        }
+        assert_eq!(self.sent, self.repliers, "nobody answers before the end of the opportunity, at {now:?}");
+        let began = *self.began.get_or_insert(t.start);
+        self.together += u64::from(t.start == began);
+    }
+}
+
+/// Chance that the first transmission collides, and the mean number of those who are in it: all have drawn one of `w` slots alike.
+fn theory(n: usize) -> (f64, f64) {
+    // k slots: all others have drawn k or more (the mean), or more (one alone).
+    let others = |k: f64| ((WINDOW - k) / WINDOW).powi(n as i32 - 1);
+    let mean = |from: f64| n as f64 / WINDOW * (0..4).map(|k| others(f64::from(k) + from)).sum::<f64>();
+    (1.0 - mean(1.0), mean(0.0))
+}
+
+/// The same as measured. With bystanders who do not hear each other everything goes frame by frame.
+fn measured(n: usize, hidden: bool) -> (f64, f64) {
+    let deaf = if hidden { "\ndeaf = [[\"x\", \"y\"]]" } else { "" };
+    let channel = format!(
+        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-24\"{deaf}"
+    );
+    let seconds = PINGS * INTERVAL_MS / 1000;
+    // An opportunity for all requests: the longest there is instead of 47 units.
+    let ap = "scheme = \"fifo\", tx_queue_data0_burst = \"8 ms\"";
+    let mut text = cell(&format!("{seconds} s"), &channel, ap);
+    for i in 0..n {
+        let name = format!("s{i}");
+        text += &station(&name, i, "rate = \"ofdm-54\"");
+        text += &flow("udp_ping", "ap", &name, &format!("mark = \"CS6\"\ninterval = \"{INTERVAL_MS} ms\""));
+    }
+    text += &(station("x", 98, "rate = \"ofdm-54\"") + &station("y", 99, "rate = \"ofdm-54\""));
+    let scenario = parse(&text, &[]);
+    let mut world =
+        wire(&scenario, Seed { seed: 1, run: n as u64 }, |_| First { repliers: n, ..First::default() }).world;
+    let end = Instant::ZERO + Duration::from_secs(seconds);
+    world.run_until(end);
+    world.close(end).expect("accounts close");
+    let seen = &world.trace;
+    assert!(seen.rounds + 2 >= PINGS, "{} rounds", seen.rounds);
+    let rounds = seen.rounds as f64;
+    (seen.collided as f64 / rounds, seen.first as f64 / rounds)
+}
+
+fn compare(n: usize, hidden: bool) {
+    let (want, got) = (theory(n), measured(n, hidden));
+    println!("{n} repliers: collided {:.4} of {:.4}, first {:.4} of {:.4}", got.0, want.0, got.1, want.1);
+    assert!((got.0 / want.0 - 1.0).abs() < 0.03, "{n}, hidden {hidden}: {got:?}, theory {want:?}");
+    assert!((got.1 / want.1 - 1.0).abs() < 0.03, "{n}, hidden {hidden}: {got:?}, theory {want:?}");
+}
+
+#[test]
+fn they_collide_as_often_as_back_offs_of_their_window_are_equal() {
+    for n in [2, 3, 5, 8, 13, 20] {
+        compare(n, false);
+    }
+}
+
+#[test]
+fn frame_by_frame_too() {
+    for n in [2, 8] {
+        compare(n, true);
+    }
+}
