@@ -18,8 +18,8 @@ use stillair_model::vocabulary::{Duration, IfId, Instant, Seed, Sink};
 use stillair_model::wifi::rate::StatsRow;
 
 use crate::recorder::{
-    self, AirNames, AtEnd, Exchanges, ExchangesReport, Losses, Occupancy, OccupancyReport, QdiscSummary,
-    RateSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+    self, AirNames, AtEnd, Exchanges, ExchangesReport, FlowAbout, Losses, Occupancy, OccupancyReport,
+    QdiscSummary, RateSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
 };
 use crate::scenario::{self, InterfaceRef, Scenario};
 use crate::world::{self, DevLayout, QdiscCounters, Wired, World};
@@ -213,11 +213,12 @@ fn close<S: Sink>(
     let measured = scenario.duration - scenario.warm_up - scenario.cool_down;
     let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
     let seen = recorder(&world.trace);
-    let names = scenario.flow_names();
+    let flows = FlowAbout::all(scenario);
     let senders: Vec<_> = world.tcp_senders().collect();
     let tcp = senders.into_iter().zip(sockets.into_iter().map(Some).chain(std::iter::repeat(None)));
-    let tcp = tcp
-        .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
+    let tcp = tcp.map(|((flow, info), series)| {
+        (flows[flow.index()].name.clone(), flow, info, series.unwrap_or_default())
+    });
     let qdiscs = qdiscs(scenario, world, end);
     let since = |(flow, since): (_, Option<Instant>)| (flow, since.map(|since| end - since));
     let under_way = world.loads_under_way().map(since).collect();
@@ -226,7 +227,7 @@ fn close<S: Sink>(
     let losses = losses(scenario, world);
     let quic = (world.quic_ends().collect(), end);
     let tcp = tcp.collect();
-    let end = AtEnd { packets, air, qdiscs, rc_stats, losses, tcp, quic, flows: &names, under_way };
+    let end = AtEnd { packets, air, qdiscs, rc_stats, losses, tcp, quic, flows: &flows, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 
