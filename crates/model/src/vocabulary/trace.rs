@@ -189,7 +189,14 @@ impl<S: Sink> Ctx<'_, S> {
         let delay = now - hot.t_sent;
         self.trace.event(
             now,
-            &Trace::Delivered { flow: hot.flow, kind: hot.kind, seq: hot.seq, len: hot.len, delay, src: hot.src },
+            &Trace::Delivered {
+                flow: hot.flow,
+                kind: hot.kind,
+                seq: hot.seq,
+                len: hot.len,
+                delay,
+                src: hot.src,
+            },
         );
         self.packets.free(p, Fate::Delivered);
     }

@@ -87,6 +87,14 @@ impl<'a> Section<'a> {
         Err(Fault::new(self.origin, join(&self.path, key), "nothing", expected))
     }
 
+    /// Refuses `key` where it would have no effect: `why` says with what, `right` what would have one.
+    pub(super) fn idle(&mut self, key: &str, why: &str, right: &str) -> Result<(), Fault> {
+        match self.get(key) {
+            Some(field) => Err(field.idle(why, right)),
+            None => Ok(()),
+        }
+    }
+
     /// A mistake of the table as a whole.
     pub(super) fn wrong(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
         Fault::new(self.origin, &*self.path, found, expected)
@@ -133,6 +141,11 @@ impl<'a> Field<'a> {
     /// A mistake of this value, in other words than the value itself.
     pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
         Fault::new(self.item.origin, &*self.path, found, expected)
+    }
+
+    /// The mistake of a value that would have no effect.
+    pub(super) fn idle(&self, why: &str, right: &str) -> Fault {
+        self.found(format!("{}, which has no effect {why}", self.item.value.describe()), right)
     }
 
     pub(super) fn text(&self, expected: &str) -> Result<&'a str, Fault> {

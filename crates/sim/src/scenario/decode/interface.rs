@@ -196,10 +196,8 @@ fn wifi<'a>(
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
     }
-    let scheme::Choice { name, driver, hardware, memory_by_device } = scheme;
-    if memory_by_device {
-        wiring.unlimited.push(at);
-    }
+    let scheme::Choice { name, driver, hardware, by_device } = scheme;
+    wiring.by_device.push((at, by_device));
     let retries::Retries { limit, limit_by_rate, retry_out } = retries;
     let wifi = Wifi {
         channel,
