@@ -13,7 +13,7 @@ from stillair import __version__, _native, output
 from stillair._native import InputError
 from stillair.result import Result
 from stillair.scenario import Overrides, Scenario, check_runs, pairs, processors
-from stillair.table import table
+from stillair.table import natural, table
 
 Override = tuple[str, str]
 
@@ -188,7 +188,7 @@ class Sweep:
             found = [over.get("goodput_total_mbps"), over.get("jain_airtime")]
             found += [_of(over, station, metric) for station in stations for metric in _STATION]
             found += [column.of(over) for column in flows]
-            cells = ["" if it is None else repr(it[end[1:] or "mean"]) for it in found for end in ends]
+            cells = [_written(it, end[1:] or "mean") for it in found for end in ends]
             out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
         return text.getvalue()
 
@@ -244,8 +244,8 @@ def _checksum(data: Mapping[str, Any]) -> str:
 
 
 def _stations(results: Sequence[Result]) -> list[str]:
-    """The stations of all combinations, in the order in which they are met."""
-    return list(dict.fromkeys(name for result in results for name in result.over_runs().get("stations") or {}))
+    """The stations of all combinations, as people count."""
+    return natural({name for result in results for name in result.over_runs().get("stations") or {}})
 
 
 def _columns(results: Sequence[Result]) -> list[_Column]:
@@ -275,6 +275,12 @@ def _figure(value: float | None, digits: int, scale: float = 1) -> str:
 def _cell(over: Mapping[str, Any], station: str) -> str:
     goodput, airtime, ping = (_mean(_of(over, station, metric)) for metric in _STATION)
     return f"{_figure(goodput, 1)} / {_figure(airtime, 1, 100)} / {_figure(ping, 1)}"
+
+
+def _written(value: Mapping[str, float | None] | None, part: str) -> str:
+    """A part of an interval as a file has it; what was not measured, or has no interval, is empty."""
+    found = None if value is None else value[part]
+    return "" if found is None else repr(found)
 
 
 def _short(keys: Sequence[str]) -> list[str]:
