@@ -88,6 +88,9 @@ pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
 struct Output<'a> {
     version: &'static str,
     scenario: &'a str,
+    /// What should be known of the scenario.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     runs: Vec<RunReport>,
 }
 
@@ -310,7 +313,8 @@ pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     };
     let numbers = (0..request.runs).into_par_iter().map(|nth| first + nth);
     let runs: Result<Vec<RunReport>, String> = pool.install(|| numbers.map(one).collect());
-    let output = Output { version: VERSION, scenario: &scenario.name, runs: runs.map_err(ApiError::Run)? };
+    let (runs, notes) = (runs.map_err(ApiError::Run)?, scenario.notes());
+    let output = Output { version: VERSION, scenario: &scenario.name, notes, runs };
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
 

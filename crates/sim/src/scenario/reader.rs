@@ -47,7 +47,9 @@ impl<'a> Section<'a> {
     /// The value of `key`, if given.
     pub(super) fn get(&mut self, key: &str) -> Option<Field<'a>> {
         let Some(key) = self.shape.key(key) else { unreachable!("{key} is no key of {}", self.shape.title) };
-        self.known.push(key.name);
+        if !self.known.contains(&key.name) {
+            self.known.push(key.name);
+        }
         let field = |item| Field { path: join(&self.path, key.name), item, form: &key.form };
         self.table.get(key.name).map(field)
     }

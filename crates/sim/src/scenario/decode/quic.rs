@@ -170,7 +170,14 @@ fn load(section: &mut Section<'_>) -> Result<QuicLoad, Fault> {
         if let Some(bytes) = bytes {
             return Err(bytes.found("bytes beside a page", "one of the two"));
         }
+        for key in ["streams", "request", "client"] {
+            section.idle(key, "beside a page", "none of streams, request and client")?;
+        }
         return Ok(QuicLoad::Page { page: page::read(&field)?, interval });
+    }
+    section.idle("interval", "without a page", "a page beside it")?;
+    if !asked {
+        section.idle("request", "where the sender is the client", "client = \"receiver\", or no request")?;
     }
     let bytes = bytes.map(|field| field.value::<u32>()).transpose()?.map(u64::from);
     Ok(QuicLoad::Transfer { bytes, streams, request: asked.then_some(request) })
@@ -245,6 +252,11 @@ fn ack(section: &mut Section<'_>, base: AckParams) -> Result<AckParams, Fault> {
     let on = section.or("ack_decimation", base.decimation.is_some())?;
     let standard = AckParams::ACK_DECIMATION.decimation;
     let Some(d) = base.decimation.or(standard) else { unreachable!("decimation has its standard values") };
+    if !on {
+        for key in ["ack_gate", "ack_count", "ack_fraction", "ack_min_delay"] {
+            section.idle(key, "without ack_decimation", "ack_decimation = true beside it")?;
+        }
+    }
     let decimation = Decimation {
         gate: section.or("ack_gate", d.gate as u32)?.into(),
         count: section.or("ack_count", d.count)?,
@@ -257,6 +269,13 @@ fn ack(section: &mut Section<'_>, base: AckParams) -> Result<AckParams, Fault> {
 fn pacing(section: &mut Section<'_>, base: Option<PacerParams>) -> Result<Option<PacerParams>, Fault> {
     let on = section.or("pacing", base.is_some())?;
     let p = base.unwrap_or(PacerParams::CHROMIUM);
+    if !on {
+        let keys =
+            ["pacing_burst", "pacing_horizon", "pacing_gain_slow_start", "pacing_gain", "pacing_lumpy"];
+        for key in keys {
+            section.idle(key, "without pacing", "pacing = true beside it")?;
+        }
+    }
     let pacer = PacerParams {
         burst: section.or("pacing_burst", p.burst)?,
         horizon: section.or("pacing_horizon", p.horizon)?,

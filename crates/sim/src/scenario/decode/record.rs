@@ -60,6 +60,9 @@ pub(super) fn read(
     let mut section = field.section("a table")?;
     let senders = flows.iter().filter(|flow| matches!(flow.kind, FlowKind::Tcp { .. }));
     let senders: usize = senders.map(|flow| flow.to.len()).sum();
+    if senders == 0 {
+        section.idle("ss", "without a flow of kind tcp", "no ss, or such a flow")?;
+    }
     let mut sampled = |key, what: usize, names, most| {
         let one = |field: Field<'_>| {
             let interval: Duration = field.value()?;
@@ -74,6 +77,9 @@ pub(super) fn read(
     let ss = sampled("ss", senders, "TCP senders", SOCKETS)?;
     let queues = sampled("queues", interfaces, "interfaces", QUEUES)?;
     let quic = section.or("quic", false)?;
+    if quic && !flows.iter().any(|flow| matches!(flow.kind, FlowKind::Quic(_))) {
+        section.idle("quic", "without a flow of kind quic", "no quic, or such a flow")?;
+    }
     let air = section.get("air").map(|field| stretch(&field, end)).transpose()?;
     section.finish()?;
     Ok(Record { ss, queues, quic, air })

@@ -22,6 +22,8 @@ pub(super) struct Wiring<'a> {
     pub silent: Vec<InterfaceRef>,
     /// Devices, and which pieces of their schemes are left to what they can.
     pub by_device: Vec<(InterfaceRef, ByDevice)>,
+    /// Channels of stations that say how far they are.
+    pub distances: Vec<usize>,
     /// For each access point what its beacons say to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
     /// Addresses in use, where each is written, and the path of its interface.
