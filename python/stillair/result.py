@@ -45,6 +45,8 @@ class Result:
         self.version: str = data["version"]
         self.scenario: str = data["scenario"]
         self.runs: list[Run] = [_without_series(run) for run in data["runs"]]
+        self.notes: list[str] = list(data.get("notes", ()))
+        """What should be known of the scenario, such as a rate that its signal cannot carry."""
         self.resolved = resolved
         """The resolved scenario as JSON, if the result has series."""
         self.folder = folder
@@ -131,6 +133,7 @@ class Result:
         return {
             "version": self.version,
             "scenario": self.scenario,
+            **({"notes": self.notes} if self.notes else {}),
             "runs": self.runs,
             "over_runs": self.over_runs(),
         }
