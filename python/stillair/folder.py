@@ -54,9 +54,7 @@ _SUMMARY = shape.record(
     },
 )
 
-_RESULT = shape.record(
-    {"runs": shape.each(_SUMMARY, least=1)}, {"notes": shape.each(shape.text)}, rest=shape.unread
-)
+_RESULT = shape.record({"runs": shape.each(_SUMMARY, least=1)}, {"notes": shape.each(shape.text)}, rest=shape.unread)
 
 _RUN = shape.record({"trace_hash": shape.text, "series": shape.unread}, rest=shape.unread)
 

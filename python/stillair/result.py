@@ -190,6 +190,5 @@ def _drops_over(drops: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, 
             counts = packets.setdefault((drop["place"], drop["reason"]), [0] * len(drops))
             counts[number] += drop["packets"]
     return [
-        {"place": place, "reason": reason, "packets": _interval(counts)}
-        for (place, reason), counts in packets.items()
+        {"place": place, "reason": reason, "packets": _interval(counts)} for (place, reason), counts in packets.items()
     ]

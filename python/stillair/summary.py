@@ -123,8 +123,11 @@ def _flows(result: Result) -> Table:
     columns = [column for column in _FLOWS if any(of.get(column[0]) is not None for _, of in found)]
     of_each = _table("Flows", "flow", columns, found)
     header = [of_each.header[0], "from", "over", *of_each.header[1:]]
-    said = [[str(about[name].get(key) or NOT_MEASURED) for key in ("from", "protocol")] for name, _ in found]
-    return Table(of_each.title, header, [[row[0], *ends, *row[1:]] for row, ends in zip(of_each.rows, said, strict=True)])
+    rows = [
+        [row[0], *(str(about[row[0]].get(key) or NOT_MEASURED) for key in ("from", "protocol")), *row[1:]]
+        for row in of_each.rows
+    ]
+    return Table(of_each.title, header, rows)
 
 
 def _counted(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:

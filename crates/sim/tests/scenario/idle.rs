@@ -119,6 +119,13 @@ fn other_keys() {
         (server("qdisc"), tbf("limit = \"8 KiB\""), ""),
         ("flow.1".to_owned(), quic("ack_decimation = false, ack_count = 3"), "without ack_decimation"),
         ("flow.1".to_owned(), quic("pacing = false, pacing_burst = 3"), "without pacing"),
+        ("flow.1".to_owned(), quic("stack = \"quinn\", ack_count = 3"), "with this stack"),
+        ("flow.1".to_owned(), quic("stack = \"quinn\", hystart = false"), "with this stack"),
+        (
+            "flow.1".to_owned(),
+            quic("stack = { kind = \"quinn\", congestion_control = \"model\" }, hystart = false"),
+            "",
+        ),
         ("flow.1".to_owned(), quic("interval = \"1 s\""), "without a page"),
         ("flow.1".to_owned(), quic("client = \"sender\", request = 10"), "where the sender is the client"),
         ("record.ss".to_owned(), "1 s".to_owned(), "without a flow of kind tcp"),

@@ -142,6 +142,9 @@ pub(super) static SHAPE: Shape = Shape {
 /// Reads what is QUIC's own.
 pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
     let stack = section.or_by("stack", QuicStack::Model, quinn::read)?;
+    if let QuicStack::Quinn(options) = &stack {
+        foreign(section, options.congestion_control)?;
+    }
     let preset = section.or_by("preset", Preset::Chromium39, |field| field.choice(&Preset::ALL))?;
     let config = config(section, preset.config(), &stack)?;
     let load = load(section)?;
@@ -158,6 +161,23 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
     };
     let costs = [cost(costs[0])?, cost(costs[1])?];
     Ok(QuicFlow { stack, preset, config, load, costs })
+}
+
+/// Parts of the model that are quinn's as well where it has the model's congestion control.
+const SHARED: [&str; 7] =
+    ["preset", "congestion_control", "connections", "initial_window", "max_window", "hystart", "prr"];
+
+/// Refuses parts of the model that quinn has not.
+fn foreign(section: &mut Section<'_>, control: QuinnControl) -> Result<(), Fault> {
+    let shared = |key: &&Key| control == QuinnControl::Model && SHARED.contains(&key.name);
+    for key in PARTS.iter().filter(|key| key.name != "stack" && !shared(key)) {
+        section.idle(
+            key.name,
+            "with this stack, as it is a part of the model's",
+            "keys of the stack itself",
+        )?;
+    }
+    Ok(())
 }
 
 fn load(section: &mut Section<'_>) -> Result<QuicLoad, Fault> {
