@@ -97,8 +97,6 @@ fn other_keys() {
     let netem = |more: &str| format!("{{ kind = \"netem\", {more} }}");
     let tbf = |more: &str| format!("{{ kind = \"tbf\", rate = \"1 Mbit/s\", burst = \"4 KiB\", {more} }}");
     for (key, value, says) in [
-        (server("txqueuelen"), "10".to_owned(), ""),
-        ("node.ap.interface.wlan0.txqueuelen".to_owned(), "10".to_owned(), "on its qdisc"),
         (fast("tcp"), "{ tsq = \"off\", tsq_min_packets = 2 }".to_owned(), "with tsq = \"off\""),
         (fast("tcp"), "{ tsq = \"off\", tsq_cap = \"fixed\" }".to_owned(), "with tsq = \"off\""),
         (fast("tcp"), "{ tsq = \"on\", tsq_cap = \"fixed\" }".to_owned(), ""),
@@ -128,7 +126,6 @@ fn other_keys() {
         ),
         ("flow.1".to_owned(), quic("interval = \"1 s\""), "without a page"),
         ("flow.1".to_owned(), quic("client = \"sender\", request = 10"), "where the sender is the client"),
-        ("record.ss".to_owned(), "1 s".to_owned(), "without a flow of kind tcp"),
         ("record.quic".to_owned(), "true".to_owned(), "without a flow of kind quic"),
         ("channel.wifi.tx_power".to_owned(), "10 dBm".to_owned(), "without a distance or a position"),
         ("channel.wifi.sensed_from".to_owned(), "-80 dBm".to_owned(), "without a position"),
@@ -203,6 +200,6 @@ fn a_rate_that_the_signal_cannot_carry_is_noted() {
         controlled[0].contains("at ht20-mcs0-lgi, the most robust of its rates are lost"),
         "{controlled:?}"
     );
-    let resolved = with(&[(rate, "ht20-mcs7-sgi"), (snr, "-9 dB")]).unwrap().resolved();
+    let resolved = with(&[(rate, "ht20-mcs15-sgi"), (snr, "-9 dB")]).unwrap().resolved();
     assert!(resolved.contains("the signal is -9.0 dB above the noise"), "{resolved}");
 }

@@ -45,6 +45,7 @@ fn a_scenario_of_too_many_samples() {
         said(tcp, &[short, ("record.ss", "9999 ns")]),
         "--set: record.ss: found 4000400 samples of TCP senders, expected at most 4000000 in a run"
     );
+    assert_eq!(said("", &[("record.ss", "1 ns")]), "", "nothing is sampled");
     assert_eq!(said("", &[shorter, ("record.queues", "9 us")]), "");
     assert_eq!(
         said("", &[shorter, ("record.queues", "1 ns")]),

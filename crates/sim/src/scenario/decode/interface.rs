@@ -142,16 +142,6 @@ pub(super) fn read<'a>(
         let (wifi, qdisc) = wifi(at, &mut section, &mut device, context, wiring)?;
         (Medium::Wifi(wifi), qdisc)
     };
-    if let Some(field) = section.get("txqueuelen") {
-        // Whatever another length would change shows in the discipline.
-        let other = Device { profile: &context.profile, txqueuelen: txqueuelen ^ 1, ..device };
-        if qdisc::read(&mut section, &other)? == qdisc {
-            return Err(field.idle(
-                "on its qdisc, which has a limit of its own or none",
-                "no txqueuelen, or a qdisc such as \"pfifo_fast\"",
-            ));
-        }
-    }
     // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments before 4.17, and it hands frames
     // up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
     let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;

@@ -272,7 +272,8 @@ fn ack(section: &mut Section<'_>, base: AckParams) -> Result<AckParams, Fault> {
     let on = section.or("ack_decimation", base.decimation.is_some())?;
     let standard = AckParams::ACK_DECIMATION.decimation;
     let Some(d) = base.decimation.or(standard) else { unreachable!("decimation has its standard values") };
-    if !on {
+    // A preset without it leaves these keys to those that have it, so that one setting can be tried with several.
+    if !on && section.has("ack_decimation") {
         for key in ["ack_gate", "ack_count", "ack_fraction", "ack_min_delay"] {
             section.idle(key, "without ack_decimation", "ack_decimation = true beside it")?;
         }
@@ -289,7 +290,7 @@ fn ack(section: &mut Section<'_>, base: AckParams) -> Result<AckParams, Fault> {
 fn pacing(section: &mut Section<'_>, base: Option<PacerParams>) -> Result<Option<PacerParams>, Fault> {
     let on = section.or("pacing", base.is_some())?;
     let p = base.unwrap_or(PacerParams::CHROMIUM);
-    if !on {
+    if !on && section.has("pacing") {
         let keys =
             ["pacing_burst", "pacing_horizon", "pacing_gain_slow_start", "pacing_gain", "pacing_lumpy"];
         for key in keys {

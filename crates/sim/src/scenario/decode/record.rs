@@ -60,9 +60,6 @@ pub(super) fn read(
     let mut section = field.section("a table")?;
     let senders = flows.iter().filter(|flow| matches!(flow.kind, FlowKind::Tcp { .. }));
     let senders: usize = senders.map(|flow| flow.to.len()).sum();
-    if senders == 0 {
-        section.idle("ss", "without a flow of kind tcp", "no ss, or such a flow")?;
-    }
     let mut sampled = |key, what: usize, names, most| {
         let one = |field: Field<'_>| {
             let interval: Duration = field.value()?;
