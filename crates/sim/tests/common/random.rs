@@ -488,10 +488,8 @@ impl Case {
                 };
                 if real {
                     line(format!("stack = {{ kind = \"quinn\", pacing = {} }}\n", t.burst % 2 == 0));
-                } else {
-                    line(format!("preset = \"{preset}\"\n"));
                 }
-                line(format!("send_cost = \"{} us\"\n{load}", t.burst));
+                line(format!("preset = \"{preset}\"\nsend_cost = \"{} us\"\n{load}", t.burst));
                 continue;
             }
             if kind == "web" {

@@ -164,13 +164,14 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
 }
 
 /// Parts of the model that are quinn's as well where it has the model's congestion control.
-const SHARED: [&str; 7] =
-    ["preset", "congestion_control", "connections", "initial_window", "max_window", "hystart", "prr"];
+const SHARED: [&str; 6] =
+    ["congestion_control", "connections", "initial_window", "max_window", "hystart", "prr"];
 
-/// Refuses parts of the model that quinn has not.
+/// Refuses parts of the model that quinn has not, but for a preset: that is what all parts are taken from unless they are set, and a
+/// scenario tries other stacks beside it.
 fn foreign(section: &mut Section<'_>, control: QuinnControl) -> Result<(), Fault> {
     let shared = |key: &&Key| control == QuinnControl::Model && SHARED.contains(&key.name);
-    for key in PARTS.iter().filter(|key| key.name != "stack" && !shared(key)) {
+    for key in PARTS.iter().filter(|key| !["stack", "preset"].contains(&key.name) && !shared(key)) {
         section.idle(
             key.name,
             "with this stack, as it is a part of the model's",
