@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -103,6 +103,7 @@ def run(
         scenario.resolve(overrides)
         with _writing(folder), runs_progress(runs, quiet=as_json) as progress:
             result = _run_and_keep(folder, scenario, overrides, runs, seed, jobs, progress)
+    _mention(result.notes)
     _mention_sweep(scenario, overrides)
     print(result.to_json() if as_json else summary(result).rstrip())
 
@@ -129,6 +130,12 @@ def _run_and_keep(
         raise
     keeper.finish()
     return result
+
+
+def _mention(notes: Iterable[str]) -> None:
+    """Says beside the results what should be known of the scenario; each thing once."""
+    for note in dict.fromkeys(notes):
+        print(f"stillair: note: {note}", file=sys.stderr)
 
 
 def _mention_sweep(scenario: Scenario, overrides: list[tuple[str, str]]) -> None:
@@ -170,6 +177,7 @@ def sweep(
             raise
         if folder is not None:
             table.write(folder, results)
+    _mention(note for result in results for note in result.notes)
     print(table.to_json(results) if as_json else table.to_text(results))
 
 

@@ -28,10 +28,14 @@ _HEAD = shape.record(
 _STATION = dict.fromkeys(("goodput_mbps", "airtime_share", "mean_aggregate"), shape.maybe(shape.number))
 
 _OF_EACH = shape.table(shape.record({}, {"traces": shape.unread}, rest=shape.single))
-"""What is known of each flow, call or discipline, by name."""
+"""What is known of each flow or call, by name."""
+
+_TINS = shape.table(shape.record({}, rest=shape.single))
+_DISCIPLINES = shape.table(shape.record({}, {"tins": _TINS}, rest=shape.single))
+"""What each discipline counted, by its name; cake also in each tin."""
 
 _MEANS = dict.fromkeys(("goodput_total_mbps", "jain_airtime"), shape.maybe(shape.number))
-_TABLES = dict.fromkeys(("flows", "pings", "voip", "web", "qdiscs"), _OF_EACH)
+_TABLES = {**dict.fromkeys(("flows", "pings", "voip", "web"), _OF_EACH), "qdiscs": _DISCIPLINES}
 
 _SUMMARY = shape.record(
     {
@@ -50,7 +54,7 @@ _SUMMARY = shape.record(
     },
 )
 
-_RESULT = shape.record({"runs": shape.each(_SUMMARY, least=1)}, rest=shape.unread)
+_RESULT = shape.record({"runs": shape.each(_SUMMARY, least=1)}, {"notes": shape.each(shape.text)}, rest=shape.unread)
 
 _RUN = shape.record({"trace_hash": shape.text, "series": shape.unread}, rest=shape.unread)
 

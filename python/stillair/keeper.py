@@ -34,7 +34,8 @@ class Keeper:
         resolved = scenario.resolve(overrides)
         self._path = path
         self._new = path / folder.NEW
-        self._name = json.loads(resolved)["name"]
+        described = json.loads(resolved)
+        self._name, self._notes = described["name"], described.get("notes", [])
         self._planned = planned
         self._kept: dict[int, dict[str, Any]] = {}
         _refuse_others(path, self._new)
@@ -72,7 +73,7 @@ class Keeper:
             with suppress(OSError):
                 _remove(self._new)
             return
-        result = Result({"version": __version__, "scenario": self._name, "runs": runs})
+        result = Result({"version": __version__, "scenario": self._name, "notes": self._notes, "runs": runs})
         # Read once for each table, and never all at once.
         tidy.write_csv(self._new / "table.csv", (folder.measured(self._new, self._name, run) for run in runs))
         tidy.write_pings_csv(self._new / "pings.csv", (folder.measured(self._new, self._name, run) for run in runs))

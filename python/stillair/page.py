@@ -1,7 +1,7 @@
 """A result as one page that works offline: its tables, its pictures, and the scenario that was run."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,7 @@ def page(name: str, result: Result, scenario: str, overrides: Sequence[tuple[str
         f'<p class="lead">{escape(summaries.head(result))}</p>\n<p>{escape(summaries.totals(over))}</p>\n'
     )
     parts = [
-        _tables([summaries.stations(over), *summaries.traffic(over)]),
+        _tables([summaries.stations(over), *summaries.traffic(result)]),
         _pictures(name, result),
         _lost(over),
         _disciplines(result, over),
@@ -78,13 +78,22 @@ def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
     kinds = result.runs[0].get("qdiscs", {})
     rows = []
     for name, of in counted.items():
-        own = [f"{key} {figure(value, digits=0)}" for key, value in of.items() if key not in _LEFT_OUT and value]
+        own = [f"{key} {figure(value, digits=0)}" for key, value in _own(of)]
         kind = str(kinds.get(name, {}).get("kind", summaries.NOT_MEASURED))
         rows.append(row([name, kind, *(figure(of.get(key), digits=0) for key, _ in _COUNTERS), ", ".join(own)]))
     if not rows:
         return ""
     heading = ("discipline", "kind", *(heading for _, heading in _COUNTERS), "its own counters")
     return _card("Queueing disciplines", details(f"{len(rows)} disciplines", grid(heading, rows, "figures")))
+
+
+def _own(counted: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """What only its kind of discipline counts, and what a tin of cake counted as `TIN.KEY`."""
+    for key, value in counted.items():
+        if key == "tins":
+            yield from ((f"{tin}.{name}", of) for tin, own in value.items() for name, of in own.items() if of)
+        elif key not in _LEFT_OUT and value:
+            yield key, value
 
 
 def _settings(result: Result, scenario: str, overrides: Sequence[tuple[str, str]]) -> str:

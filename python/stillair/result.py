@@ -45,6 +45,8 @@ class Result:
         self.version: str = data["version"]
         self.scenario: str = data["scenario"]
         self.runs: list[Run] = [_without_series(run) for run in data["runs"]]
+        self.notes: list[str] = list(data.get("notes", ()))
+        """What should be known of the scenario, such as a rate that its signal cannot carry."""
         self.resolved = resolved
         """The resolved scenario as JSON, if the result has series."""
         self.folder = folder
@@ -115,6 +117,7 @@ class Result:
     def over_runs(self) -> dict[str, Any]:
         """The keys of a run, each as mean, low and high: a 95 % confidence interval over the runs.
 
+        Of a value that one run alone has, low and high are null: it says nothing about the spread.
         A value that no run measured is null. A drop counts as zero in the runs that did not have it.
         """
         if self._over_runs is None:
@@ -130,6 +133,7 @@ class Result:
         return {
             "version": self.version,
             "scenario": self.scenario,
+            **({"notes": self.notes} if self.notes else {}),
             "runs": self.runs,
             "over_runs": self.over_runs(),
         }
@@ -167,9 +171,15 @@ def _over(values: Sequence[Any]) -> Any:  # noqa: ANN401 - the shape follows the
         keys = dict.fromkeys(key for value in found for key in value)
         return {key: _over([value.get(key) for value in found]) for key in keys}
     if all(isinstance(value, int | float) for value in found):
-        return interval(found)._asdict()
+        return _interval(found)
     # Text and lists have no mean, nor has what is of one kind here and of another there.
     return None
+
+
+def _interval(values: Sequence[float]) -> dict[str, float | None]:
+    """Mean and 95 % confidence interval; one value has none."""
+    mean, low, high = interval(values)
+    return {"mean": mean, "low": low, "high": high} if len(values) > 1 else {"mean": mean, "low": None, "high": None}
 
 
 def _drops_over(drops: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
@@ -180,6 +190,5 @@ def _drops_over(drops: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, 
             counts = packets.setdefault((drop["place"], drop["reason"]), [0] * len(drops))
             counts[number] += drop["packets"]
     return [
-        {"place": place, "reason": reason, "packets": interval(counts)._asdict()}
-        for (place, reason), counts in packets.items()
+        {"place": place, "reason": reason, "packets": _interval(counts)} for (place, reason), counts in packets.items()
     ]

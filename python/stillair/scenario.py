@@ -87,6 +87,10 @@ class Scenario:
         """The scenario with `like`, defaults and overrides put in, as JSON."""
         return _native.resolve(self.text, self.file, pairs(overrides))
 
+    def notes(self, overrides: Overrides = ()) -> list[str]:
+        """What should be known of the scenario, such as a rate that its signal cannot carry."""
+        return list(json.loads(self.resolve(overrides)).get("notes", ()))
+
     def sweep(self, overrides: Overrides = ()) -> list[list[tuple[str, str]]]:
         """The override sets of its `[sweep]` table, one per combination; they follow `overrides`."""
         return _native.sweep(self.text, self.file, pairs(overrides))

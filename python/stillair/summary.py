@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stillair.result import Result
-from stillair.table import table
+from stillair.table import natural, table
 
 Columns = Sequence[tuple[str, str, float, int]]
 """Keys of the report with their headings, what they are multiplied by, and decimals."""
@@ -20,6 +20,7 @@ _STATIONS = (
 )
 
 NOT_MEASURED = "-"
+_MOST_ROWS = 50  # more than these are not read at a terminal
 
 
 class Table(NamedTuple):
@@ -34,26 +35,32 @@ def summary(result: Result) -> str:
     """What a person wants to know about the runs."""
     over = result.over_runs()
     dropped = _text(drops(over)) or NO_DROPS
-    parts = [head(result), _text(stations(over)), totals(over), *map(_text, traffic(over)), dropped, _air(over)]
+    parts = [head(result), _text(stations(over)), totals(over), *map(_text, traffic(result)), dropped, _air(over)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def traffic(over: Mapping[str, Any]) -> list[Table]:
+def traffic(result: Result) -> list[Table]:
     """What carries data, by kind; tables without a row among them."""
-    return [_flows(over), _pings(over), _calls(over), _pages(over), _transfers(over)]
+    over = result.over_runs()
+    return [_flows(result), _pings(over), _calls(over), _pages(over), _transfers(over)]
 
 
 def _text(of: Table) -> str:
-    return table(of.header, of.rows) if of.rows else ""
+    if not of.rows:
+        return ""
+    more = len(of.rows) - _MOST_ROWS
+    text = table(of.header, of.rows[:_MOST_ROWS])
+    return f"{text}\n... and {more} more; --json has all" if more > 0 else text
 
 
-def figure(value: Mapping[str, float] | None, scale: float = 1, digits: int = 2) -> str:
+def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -> str:
     """A mean, with half its interval if there is one: `5.91 ±0.12`."""
     if value is None:
         return NOT_MEASURED
     mean = f"{value['mean'] * scale:.{digits}f}"
-    half = (value["high"] - value["low"]) / 2 * scale
-    return mean if value["high"] == value["low"] else f"{mean} ±{half:.{digits}f}"
+    if value["low"] is None or value["high"] == value["low"]:
+        return mean
+    return f"{mean} ±{(value['high'] - value['low']) / 2 * scale:.{digits}f}"
 
 
 def head(result: Result) -> str:
@@ -70,7 +77,7 @@ def head(result: Result) -> str:
 
 def stations(over: Mapping[str, Any]) -> Table:
     """The stations, with the columns that some of them have."""
-    found = (over.get("stations") or {}).items()
+    found = _counted(over.get("stations") or {})
     # What no station has, such as UDP pings in most scenarios, takes no column.
     columns = [
         column
@@ -94,24 +101,44 @@ def totals(over: Mapping[str, Any]) -> str:
 
 _FLOWS = (
     ("goodput_mbps", "goodput Mbit/s", 1, 2),
+    ("loss", "loss %", 100, 2),
     ("retransmissions", "retransmissions", 1, 0),
     ("timeouts", "timeouts", 1, 0),
     ("minrtt_ms", "least RTT ms", 1, 1),
+    ("delay_p50_ms", "one-way p50 ms", 1, 2),
+    ("delay_p95_ms", "p95 ms", 1, 2),
+    ("delay_p99_ms", "p99 ms", 1, 2),
 )
 _PINGS = (("median_ms", "median ms", 1, 1), ("p95_ms", "p95 ms", 1, 1), ("replies", "replies", 1, 0))
 
 
-def _flows(over: Mapping[str, Any]) -> Table:
-    """The TCP flows, unless there is no more than one for each station, whose row has said it."""
-    flows = over.get("flows") or {}
-    shown = flows if len(flows) > len(over.get("stations") or {}) else {}
-    return _table("TCP", "TCP", _FLOWS, shown.items())
+def _flows(result: Result) -> Table:
+    """Each flow that carries data, with its ends, and the columns that some of them have."""
+    found = _counted(result.over_runs().get("flows") or {})
+    # Text has no mean: protocol and ends are those of the first run that has the flow.
+    about: dict[str, Mapping[str, Any]] = {}
+    for run in result.runs:
+        for name, flow in (run.get("flows") or {}).items():
+            about.setdefault(name, flow)
+    columns = [column for column in _FLOWS if any(of.get(column[0]) is not None for _, of in found)]
+    of_each = _table("Flows", "flow", columns, found)
+    header = [of_each.header[0], "from", "over", *of_each.header[1:]]
+    rows = [
+        [row[0], *(str(about[row[0]].get(key) or NOT_MEASURED) for key in ("from", "protocol")), *row[1:]]
+        for row in of_each.rows
+    ]
+    return Table(of_each.title, header, rows)
+
+
+def _counted(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """What was measured by name, the names as people count."""
+    return [(name, found[name]) for name in natural(found)]
 
 
 def _pings(over: Mapping[str, Any]) -> Table:
     """The pings that have no row of a station."""
     pings = {} if over.get("stations") else over.get("pings") or {}
-    return _table("Pings", "ping", _PINGS, pings.items())
+    return _table("Pings", "ping", _PINGS, _counted(pings))
 
 
 _CALLS = (
@@ -124,7 +151,7 @@ _CALLS = (
 
 
 def _calls(over: Mapping[str, Any]) -> Table:
-    return _table("Calls", "call", _CALLS, (over.get("voip") or {}).items())
+    return _table("Calls", "call", _CALLS, _counted(over.get("voip") or {}))
 
 
 _TRANSFERS = (
@@ -138,7 +165,7 @@ _TRANSFERS = (
 
 
 def _transfers(over: Mapping[str, Any]) -> Table:
-    return _table("QUIC", "QUIC", _TRANSFERS, (over.get("quic") or {}).items())
+    return _table("QUIC", "QUIC", _TRANSFERS, _counted(over.get("quic") or {}))
 
 
 _PAGES = (
@@ -151,7 +178,7 @@ _PAGES = (
 
 
 def _pages(over: Mapping[str, Any]) -> Table:
-    return _table("Web pages", "page", _PAGES, (over.get("web") or {}).items())
+    return _table("Web pages", "page", _PAGES, _counted(over.get("web") or {}))
 
 
 NO_DROPS = "no drops"

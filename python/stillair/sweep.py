@@ -13,7 +13,7 @@ from stillair import __version__, _native, output
 from stillair._native import InputError
 from stillair.result import Result
 from stillair.scenario import Overrides, Scenario, check_runs, pairs, processors
-from stillair.table import table
+from stillair.table import natural, table
 
 Override = tuple[str, str]
 
@@ -35,7 +35,14 @@ _APPS = {
     "web": (_Figure("mean_s", "load s", 2),),
     "quic": (_Figure("throughput_mbps", "Mbit/s", 1),),
 }
-# Where there are stations, theirs say it.
+# What a file has of every flow that carries data.
+_IN_FILES = {
+    "flows": tuple(
+        _Figure(key, key, 2)
+        for key in ("goodput_mbps", "minrtt_ms", "loss", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms")
+    )
+}
+# Where there are stations, theirs say it at a terminal.
 _WIRED = {
     "flows": (_Figure("goodput_mbps", "Mbit/s", 1), _Figure("minrtt_ms", "least RTT ms", 1)),
     "pings": (_Figure("median_ms", "ping ms", 1),),
@@ -167,7 +174,14 @@ class Sweep:
             for combination, result in zip(self.combinations, results, strict=True)
         ]
         name = results[0].scenario if results else ""
-        whole = {"version": __version__, "scenario": name, "runs": self.runs, "seed": self.seed, "combinations": rows}
+        whole = {
+            "version": __version__,
+            "scenario": name,
+            "runs": self.runs,
+            "seed": self.seed,
+            "without_effect": self.without_effect(results),
+            "combinations": rows,
+        }
         return json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)
 
     def to_csv(self, results: Sequence[Result]) -> str:
@@ -175,7 +189,8 @@ class Sweep:
 
         Of several runs each mean has the ends of its 95 % confidence interval beside it.
         """
-        keys, stations, flows = self._keys(), _stations(results), _columns(results)
+        keys, stations = self._keys(), _stations(results)
+        flows = _columns(results, _APPS | _IN_FILES if stations else _APPS | _WIRED | _IN_FILES)
         names = ["goodput_total_mbps", "jain_airtime"]
         names += [f"{station}.{metric}" for station in stations for metric in _STATION]
         names += [column.name for column in flows]
@@ -188,13 +203,14 @@ class Sweep:
             found = [over.get("goodput_total_mbps"), over.get("jain_airtime")]
             found += [_of(over, station, metric) for station in stations for metric in _STATION]
             found += [column.of(over) for column in flows]
-            cells = ["" if it is None else repr(it[end[1:] or "mean"]) for it in found for end in ends]
+            cells = [_written(it, end[1:] or "mean") for it in found for end in ends]
             out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
         return text.getvalue()
 
     def to_text(self, results: Sequence[Result]) -> str:
         """The table at the terminal: one row for each combination."""
-        stations, flows = _stations(results), _columns(results)
+        stations = _stations(results)
+        flows = _columns(results, _APPS if stations else _APPS | _WIRED)
         shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
         rows = []
         for combination, result in zip(self.combinations, results, strict=True):
@@ -213,7 +229,20 @@ class Sweep:
         for more, what in ((len(stations) - len(shown), "stations"), (len(flows) - len(told), "figures of flows")):
             if more > 0:
                 lines.append(f"and {more} more {what}; sweep.csv in the folder of -o has all")
+        lines += [f"{key}: no effect in any combination" for key in self.without_effect(results)]
         return "\n".join(lines).rstrip()
+
+    def without_effect(self, results: Sequence[Result]) -> list[str]:
+        """Keys that were swept and changed nothing: with the others alike, every value gives the same traces."""
+        return [key for at, key in enumerate(self._keys()) if self._is_idle(at, results)]
+
+    def _is_idle(self, at: int, results: Sequence[Result]) -> bool:
+        found: dict[tuple[Override, ...], list[Sequence[str]]] = {}
+        for combination, result in zip(self.combinations, results, strict=True):
+            others = (*combination.sets[:at], *combination.sets[at + 1 :])
+            found.setdefault(others, []).append([run["trace_hash"] for run in result.runs])
+        compared = [traces for traces in found.values() if len(traces) > 1]
+        return bool(compared) and all(traces == others[0] for others in compared for traces in others)
 
     def _keys(self) -> list[str]:
         return [key for key, _ in self.combinations[0].sets]
@@ -244,13 +273,12 @@ def _checksum(data: Mapping[str, Any]) -> str:
 
 
 def _stations(results: Sequence[Result]) -> list[str]:
-    """The stations of all combinations, in the order in which they are met."""
-    return list(dict.fromkeys(name for result in results for name in result.over_runs().get("stations") or {}))
+    """The stations of all combinations, as people count."""
+    return natural({name for result in results for name in result.over_runs().get("stations") or {}})
 
 
-def _columns(results: Sequence[Result]) -> list[_Column]:
-    """The figures of flows that any combination has: of calls, pages and QUIC, and without stations of all others."""
-    groups = _APPS if _stations(results) else _APPS | _WIRED
+def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]]) -> list[_Column]:
+    """The figures of flows that any combination has."""
     overs = [result.over_runs() for result in results]
     flows = {group: dict.fromkeys(flow for over in overs for flow in over.get(group) or {}) for group in groups}
     every = [
@@ -275,6 +303,12 @@ def _figure(value: float | None, digits: int, scale: float = 1) -> str:
 def _cell(over: Mapping[str, Any], station: str) -> str:
     goodput, airtime, ping = (_mean(_of(over, station, metric)) for metric in _STATION)
     return f"{_figure(goodput, 1)} / {_figure(airtime, 1, 100)} / {_figure(ping, 1)}"
+
+
+def _written(value: Mapping[str, float | None] | None, part: str) -> str:
+    """A part of an interval as a file has it; what was not measured, or has no interval, is empty."""
+    found = None if value is None else value[part]
+    return "" if found is None else repr(found)
 
 
 def _short(keys: Sequence[str]) -> list[str]:

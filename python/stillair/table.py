@@ -1,6 +1,9 @@
 """Plain text tables: a header, rows, columns in line."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
+
+_PARTS = re.compile("([0-9]+)")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> str:
@@ -23,3 +26,9 @@ def figure(value: float | None) -> str:
         return "-"
     digits = max(0, 3 - len(str(int(abs(value)))))
     return f"{value:.{digits}f}"
+
+
+def natural(names: Iterable[str]) -> list[str]:
+    """Names in the order in which people count: `sta2` before `sta10`."""
+    # Of the parts every other one is a number, the first is none.
+    return sorted(names, key=lambda name: [int(part) if at % 2 else part for at, part in enumerate(_PARTS.split(name))])

@@ -6,6 +6,7 @@ import pytest
 
 from stillair import InputError, Result
 from stillair.summary import summary
+from stillair.table import natural
 
 
 def test_over_runs_has_the_keys_of_a_run(three_runs: Result) -> None:
@@ -41,8 +42,21 @@ def test_a_run_that_there_is_not(single_run: Result, numbers: list[int], said: s
     assert str(raised.value) == f"run: found 7, expected {said}"
 
 
-def test_one_run_gives_its_value_as_both_bounds(single_run: Result) -> None:
-    assert single_run.over_runs()["goodput_total_mbps"] == {"mean": 32.0, "low": 32.0, "high": 32.0}
+def test_one_run_has_no_interval(single_run: Result, three_runs: Result) -> None:
+    assert single_run.over_runs()["goodput_total_mbps"] == {"mean": 32.0, "low": None, "high": None}
+    # So it is with what only one run of several has measured, and with drops.
+    three_runs.runs[1]["stations"]["slow"]["ping_median_ms"] = 7.0
+    assert three_runs.over_runs()["stations"]["slow"]["ping_median_ms"] == {"mean": 7.0, "low": None, "high": None}
+    single_run.runs[0]["drops"].append({"place": "ap", "reason": "codel", "packets": 3})
+    alone = Result(single_run.to_dict()).over_runs()["drops"]
+    assert [drop["packets"] for drop in alone] == [{"mean": 3.0, "low": None, "high": None}]
+
+
+def test_notes_stand_beside_the_runs(single_run: Result) -> None:
+    assert single_run.notes == []
+    assert "notes" not in single_run.to_dict()
+    noted = Result({**single_run.to_dict(), "notes": ["node.a.rate: too fast"]})
+    assert (noted.notes, noted.to_dict()["notes"]) == (["node.a.rate: too fast"],) * 2
 
 
 def test_json_is_read_back_as_it_was(three_runs: Result) -> None:
@@ -111,9 +125,10 @@ wire: run 0, seed 1
 
 total goodput 9.00 Mbit/s
 
-TCP        goodput Mbit/s  retransmissions  timeouts  least RTT ms
-down.host            6.00               12         0          10.2
-up.server            3.00                0         1             -
+flow         from  over  goodput Mbit/s  loss %  retransmissions  timeouts  least RTT ms  one-way p50 ms  p95 ms  p99 ms
+down.host  server   tcp            6.00       -               12         0          10.2            3.10    4.20    5.30
+up.server    host   tcp            3.00       -                0         1             -               -       -       -
+video.b    server   udp           69.50   30.00                -         -             -           20.00   40.00   60.00
 
 ping       median ms  p95 ms  replies
 ping.host       12.5    31.0      150
@@ -123,11 +138,21 @@ no drops
 
 
 def test_summary_of_a_wire_tells_flows_and_pings() -> None:
-    down = {"goodput_mbps": 6.0, "retransmissions": 12, "timeouts": 0, "minrtt_ms": 10.2}
-    up = {"goodput_mbps": 3.0, "retransmissions": 0, "timeouts": 1, "minrtt_ms": None}
+    down = {
+        "protocol": "tcp", "from": "server", "goodput_mbps": 6.0, "loss": None, "retransmissions": 12, "timeouts": 0,
+        "minrtt_ms": 10.2, "delay_p50_ms": 3.1, "delay_p95_ms": 4.2, "delay_p99_ms": 5.3,
+    }  # fmt: skip
+    up = {
+        "protocol": "tcp", "from": "host", "goodput_mbps": 3.0, "loss": None, "retransmissions": 0, "timeouts": 1,
+        "minrtt_ms": None, "delay_p50_ms": None,
+    }  # fmt: skip
+    video = {
+        "protocol": "udp", "from": "server", "goodput_mbps": 69.5, "packets": 700, "lost": 300, "loss": 0.3,
+        "delay_p50_ms": 20.0, "delay_p95_ms": 40.0, "delay_p99_ms": 60.0,
+    }  # fmt: skip
     run = {
         "run": 0, "seed": 1, "trace_hash": "0", "goodput_total_mbps": 9.0, "jain_airtime": None, "stations": {},
-        "flows": {"down.host": down, "up.server": up}, "drops": [], "air": {},
+        "flows": {"down.host": down, "up.server": up, "video.b": video}, "drops": [], "air": {},
         "pings": {"ping.host": {"replies": 150, "median_ms": 12.5, "p95_ms": 31.0, "mean_ms": 14.0}},
     }  # fmt: skip
 
@@ -135,7 +160,26 @@ def test_summary_of_a_wire_tells_flows_and_pings() -> None:
         return summary(Result({"version": "0.1.0", "scenario": "wire", "runs": [{**run, "stations": stations}]}))
 
     assert told({}) == WIRED
-    # One flow a station says no more than the row of the station.
+    # Flows are told beside stations too: a row of those adds up what goes up and what goes down.
     beside_stations = told({"a": {"goodput_mbps": 6.0}, "b": {"goodput_mbps": 3.0}})
-    assert "TCP" not in beside_stations
+    assert "up.server    host   tcp            3.00" in beside_stations
     assert "ping.host" not in beside_stations
+
+
+def test_a_long_table_is_cut_and_says_so() -> None:
+    flows = {f"udp-{n}.sta{n}": {"protocol": "udp", "from": "ap", "goodput_mbps": 1.0} for n in range(2_000)}
+    run = {
+        "run": 0, "seed": 1, "trace_hash": "0", "goodput_total_mbps": 9.0, "jain_airtime": None, "stations": {},
+        "flows": flows, "drops": [], "air": {},
+    }  # fmt: skip
+    text = summary(Result({"version": "0.1.0", "scenario": "many", "runs": [run]}))
+    assert "... and 1950 more; --json has all" in text
+    assert [line.split()[0] for line in text.splitlines() if line.startswith("udp-")][:12][2:] == [
+        f"udp-{n}.sta{n}" for n in range(2, 12)
+    ]
+
+
+def test_names_are_sorted_as_people_count() -> None:
+    assert natural(["sta10", "sta2", "b", "sta1.wlan0", "\u00b2", "2", "10"]) == [
+        "2", "10", "b", "sta1.wlan0", "sta2", "sta10", "\u00b2",
+    ]  # fmt: skip

@@ -378,3 +378,35 @@ def test_a_sweep_of_wires_tells_flows_and_pings() -> None:
     head = table.to_csv(table.run()).partition("\n")[0].split(",")
     assert {"upload1.server.goodput_mbps", "upload1.server.minrtt_ms", "ping.server.median_ms"} <= set(head)
     assert not any(name.endswith(".low") for name in head)
+
+
+def test_keys_that_change_nothing_are_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Nobody is slow here, so that it does not matter how CoDel would treat one; the rate of the flow does.
+    text = file.read_text().replace(
+        '"node.ap.interface.wlan0.scheme" = ["fifo", "airtime"]',
+        '"node.ap.interface.wlan0.scheme.slow_target" = ["20 ms", "80 ms"]',
+    )
+    file.write_text(text.replace("[sweep]", "[sweep]\nseed = [1, 2]"))
+    assert status(["sweep", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["without_effect"] == ["node.ap.interface.wlan0.scheme.slow_target"]
+    assert status(["sweep", str(file)]) == 0
+    said = "node.ap.interface.wlan0.scheme.slow_target: no effect in any combination"
+    assert [line for line in capsys.readouterr().out.splitlines() if "no effect" in line] == [said]
+
+
+def test_a_file_tells_every_flow(file: Path) -> None:
+    table = Sweep(Scenario(file))
+    header = next(csv.reader(io.StringIO(table.to_csv(table.run()))))
+    assert [name for name in header if name.startswith("udp-0.fast.")] == [
+        f"udp-0.fast.{key}" for key in ("goodput_mbps", "loss", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms")
+    ]
+
+
+def test_a_rate_that_its_signal_cannot_carry_is_said_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(file.read_text().replace('"ht20-mcs15-sgi"', '"ht20-mcs15-sgi"\nsnr = "12 dB"'))
+    for command in ("run", "sweep"):
+        assert status([command, str(file)]) == 0
+        (said,) = [line for line in capsys.readouterr().err.splitlines() if "note:" in line]
+        assert said.startswith("stillair: note: node.fast.interface.wlan0.rate: the signal is 12.0 dB above the noise")
+        assert "is the fastest rate of its kind that loses less than a tenth" in said
+    assert len(Scenario(file).run().notes) == 1

@@ -71,7 +71,12 @@ fn print_cost(file: &str, times: u64) -> Result<(), String> {
         let summary = api::run_once(&scenario, Seed { seed: scenario.seed, run })?;
         offered += summary.packets.created;
         delivered += summary.packets.delivered;
-        segments += summary.flows.values().map(|f| u64::from(f.delivered)).sum::<u64>();
+        segments += summary
+            .flows
+            .values()
+            .filter_map(|f| f.tcp.as_ref())
+            .map(|tcp| u64::from(tcp.delivered))
+            .sum::<u64>();
         stations = summary.stations.len();
     }
     let cpu = cpu_seconds() - before;

@@ -18,8 +18,8 @@ use stillair_model::vocabulary::{Duration, IfId, Instant, Seed, Sink};
 use stillair_model::wifi::rate::StatsRow;
 
 use crate::recorder::{
-    self, AirNames, AtEnd, Exchanges, ExchangesReport, Losses, Occupancy, OccupancyReport, QdiscSummary,
-    RateSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
+    self, AirNames, AtEnd, Exchanges, ExchangesReport, FlowAbout, Losses, Occupancy, OccupancyReport,
+    QdiscSummary, RateSummary, Recorder, RunSummary, STEP, Series, SeriesReport, SocketSeries, summarise,
 };
 use crate::scenario::{self, InterfaceRef, Scenario};
 use crate::world::{self, DevLayout, QdiscCounters, Wired, World};
@@ -88,6 +88,9 @@ pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
 struct Output<'a> {
     version: &'static str,
     scenario: &'a str,
+    /// What should be known of the scenario.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     runs: Vec<RunReport>,
 }
 
@@ -213,11 +216,12 @@ fn close<S: Sink>(
     let measured = scenario.duration - scenario.warm_up - scenario.cool_down;
     let (ids, air) = ((seed.seed, seed.run), world.air_accounts());
     let seen = recorder(&world.trace);
-    let names = scenario.flow_names();
+    let flows = FlowAbout::all(scenario);
     let senders: Vec<_> = world.tcp_senders().collect();
     let tcp = senders.into_iter().zip(sockets.into_iter().map(Some).chain(std::iter::repeat(None)));
-    let tcp = tcp
-        .map(|((flow, info), series)| (names[flow.index()].clone(), flow, info, series.unwrap_or_default()));
+    let tcp = tcp.map(|((flow, info), series)| {
+        (flows[flow.index()].name.clone(), flow, info, series.unwrap_or_default())
+    });
     let qdiscs = qdiscs(scenario, world, end);
     let since = |(flow, since): (_, Option<Instant>)| (flow, since.map(|since| end - since));
     let under_way = world.loads_under_way().map(since).collect();
@@ -226,7 +230,7 @@ fn close<S: Sink>(
     let losses = losses(scenario, world);
     let quic = (world.quic_ends().collect(), end);
     let tcp = tcp.collect();
-    let end = AtEnd { packets, air, qdiscs, rc_stats, losses, tcp, quic, flows: &names, under_way };
+    let end = AtEnd { packets, air, qdiscs, rc_stats, losses, tcp, quic, flows: &flows, under_way };
     Ok(summarise(ids, seen, measured, stations, places, end))
 }
 
@@ -309,7 +313,8 @@ pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
     };
     let numbers = (0..request.runs).into_par_iter().map(|nth| first + nth);
     let runs: Result<Vec<RunReport>, String> = pool.install(|| numbers.map(one).collect());
-    let output = Output { version: VERSION, scenario: &scenario.name, runs: runs.map_err(ApiError::Run)? };
+    let (runs, notes) = (runs.map_err(ApiError::Run)?, scenario.notes());
+    let output = Output { version: VERSION, scenario: &scenario.name, notes, runs };
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }
 

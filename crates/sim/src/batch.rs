@@ -41,6 +41,8 @@ pub enum News {
 struct Output<'a> {
     version: &'static str,
     scenario: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     runs: Vec<RunSummary>,
 }
 
@@ -114,7 +116,8 @@ impl Variant {
         }
         let mut runs = core::mem::take(&mut *done);
         runs.sort_by_key(|run| run.run);
-        let output = Output { version: VERSION, scenario: &self.scenario.name, runs };
+        let output =
+            Output { version: VERSION, scenario: &self.scenario.name, notes: self.scenario.notes(), runs };
         serde_json::to_string(&output).map(Some).map_err(|e| format!("cannot write the result: {e}"))
     }
 }

@@ -44,9 +44,9 @@ interface.eth0 = {{ link = "lan", address = "10.0.2.2" }}
 #[test]
 fn all_data_arrives_over_a_shaper_that_splits_and_refuses() {
     for (qdisc, seed, flows) in [
-        ("rate = \"5 Mbit/s\", limit = \"15000 B\", child = { kind = \"fq_codel\", limit = 3 }", 0, 8),
-        ("rate = \"5 Mbit/s\", limit = \"15000 B\", child = { kind = \"fq_codel\", limit = 10 }", 2, 8),
-        ("rate = \"20 Mbit/s\", limit = \"15000 B\", child = { kind = \"fq_codel\", limit = 10 }", 2, 8),
+        ("rate = \"5 Mbit/s\", child = { kind = \"fq_codel\", limit = 3 }", 0, 8),
+        ("rate = \"5 Mbit/s\", child = { kind = \"fq_codel\", limit = 10 }", 2, 8),
+        ("rate = \"20 Mbit/s\", child = { kind = \"fq_codel\", limit = 10 }", 2, 8),
         ("rate = \"1 Mbit/s\", limit = \"5000 B\"", 2, 2),
     ] {
         let mut text = network(qdisc);

@@ -1,6 +1,8 @@
 //! The scenario reader seen from outside: a whole file decoded, mistakes and their messages, and text that is
 //! damaged at random.
 
+#[path = "scenario/idle.rs"]
+mod idle;
 #[path = "scenario/kernels.rs"]
 mod kernels;
 #[path = "scenario/limits.rs"]
@@ -353,7 +355,7 @@ fn resolved_names_defaults_and_tells_scenarios_apart() {
         ("node.ap.interface.wlan0.scheme.slow_ecn", "true"),
         ("node.ap.interface.wlan0.retry_limit", "10"),
         ("node.ap.interface.wlan0.wmm_ac_bk_aifs", "9"),
-        ("node.slow.interface.wlan0.txqueuelen", "10"),
+        ("node.server.interface.eth0.txqueuelen", "10"),
         ("node.slow.interface.wlan0.error_rate", "0.1"),
         ("flow.0.gap", "periodic"),
         ("flow.0.stop", "20 s"),

@@ -30,6 +30,38 @@ fn goodput_follows_the_length_of_the_exchange() {
     assert!((he / 860.0 - 1.0).abs() < 0.02, "{he}");
 }
 
+/// Two stations with a download each have the same airtime, whatever one of them sends beside it: ath10k, for which devices with VHT stand
+/// here, reports no received frames. One with ath9k pays for what it sends.
+// linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref, drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (5.1).
+#[test]
+fn equal_stations_with_vht_have_equal_airtime() {
+    let shares = |profile: &str, rate: &str, scheme: &str, upload: &str| {
+        let channel = "band = \"5 GHz\"\nwidth = \"80 MHz\"";
+        let text = cell("3 s", channel, scheme).replace(
+            "profile = \"linux-4.6\"",
+            &format!("profile = \"{profile}\"\nsysctl.\"net.core.wmem_default\" = 4000000"),
+        ) + &station("a", 0, &format!("rate = \"{rate}\""))
+            + &station("b", 1, &format!("rate = \"{rate}\""))
+            + &flow("udp", "ap", "a", "rate = \"700 Mbit/s\"\nburst = 16")
+            + &flow("udp", "ap", "b", "rate = \"700 Mbit/s\"\nburst = 16")
+            + upload;
+        let report = run(&parse(&text, &[("warm_up", "1 s")]), 0);
+        // What the access point sends: the uploads are not its to share.
+        let of = |name: &str| of(&report, name).airtime_tx_us;
+        100.0 * of("a") / (of("a") + of("b"))
+    };
+    let small = flow("udp", "b", "ap", "rate = \"1 Mbit/s\"\npayload = 12");
+    for profile in ["linux-5.10", "linux-6.6"] {
+        for upload in ["", &small] {
+            let share = shares(profile, "vht80-mcs9-nss1-sgi", "scheme = \"mac80211\"", upload);
+            assert!((share - 50.0).abs() < 2.0, "{profile} {upload}: {share}");
+        }
+        let charged = "scheme = { kind = \"mac80211\", charge_rx = true }";
+        let share = shares(profile, "vht80-mcs9-nss1-sgi", charged, &small);
+        assert!(share > 60.0, "{profile}: {share}");
+    }
+}
+
 // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - 4 MiB without VHT, else 16.
 #[test]
 fn queues_of_devices_with_vht_have_more_memory() {

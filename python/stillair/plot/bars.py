@@ -30,7 +30,9 @@ def _bars(figure: Figure, results: Sequence[Titled], key: str, label: str, scale
             value = over.get(name, {}).get(key)
             if value is None:
                 continue
-            mean, low, high = (value[bound] * scale for bound in ("mean", "low", "high"))
+            mean = value["mean"] * scale
+            # One run has no interval.
+            low, high = (mean if value[end] is None else value[end] * scale for end in ("low", "high"))
             axes.bar(
                 station + (number - (len(results) - 1) / 2) * width,
                 mean,

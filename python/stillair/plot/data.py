@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 from stillair._native import InputError
 from stillair.result import Result
 from stillair.series import Flow, Ping, Series
+from stillair.table import natural
 
 T = TypeVar("T")
 
@@ -26,8 +27,8 @@ class Titled(NamedTuple):
 
 
 def stations(results: Iterable[Titled]) -> list[str]:
-    """The stations of all results, in order: a station has the same colour everywhere."""
-    return list(dict.fromkeys(name for _, result in results for run in result.runs for name in run["stations"]))
+    """The stations of all results, as people count: a station has the same colour everywhere."""
+    return natural(dict.fromkeys(name for _, result in results for run in result.runs for name in run["stations"]))
 
 
 def hosts(results: Iterable[Titled]) -> list[str]:

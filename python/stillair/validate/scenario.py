@@ -139,6 +139,9 @@ def _qdisc(of: tc.Qdisc) -> dict[str, object]:
     options, child = of.options, of.child
     for one in of.classes.values():
         options, child = options | one.options, one.child
+    if of.kind == "tbf" and child is not None:
+        # tc wants one of them in any case; with a child neither does anything.
+        options = {key: value for key, value in options.items() if key not in ("limit", "latency")}
     table |= {key: _value(value) for key, value in options.items()}
     return table | {"child": _qdisc(child)} if child else table
 

@@ -25,6 +25,8 @@ pub enum Trace {
         len: u32,
         /// Time since its sender created it.
         delay: Duration,
+        /// Address of its sender.
+        src: Addr,
     },
     /// An application read bytes of a stream, in order.
     Read {
@@ -187,7 +189,14 @@ impl<S: Sink> Ctx<'_, S> {
         let delay = now - hot.t_sent;
         self.trace.event(
             now,
-            &Trace::Delivered { flow: hot.flow, kind: hot.kind, seq: hot.seq, len: hot.len, delay },
+            &Trace::Delivered {
+                flow: hot.flow,
+                kind: hot.kind,
+                seq: hot.seq,
+                len: hot.len,
+                delay,
+                src: hot.src,
+            },
         );
         self.packets.free(p, Fate::Delivered);
     }

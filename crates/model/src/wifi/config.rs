@@ -80,6 +80,9 @@ pub enum SlowBelow {
 }
 
 impl SlowBelow {
+    /// Nobody is slow.
+    pub const NOBODY: Self = Self::Rate(Rate::from_bps(0));
+
     /// The threshold of a device with so many stations.
     pub fn threshold(self, stations: usize) -> Rate {
         match self {
@@ -116,7 +119,7 @@ impl FqParams {
     // linux: net/mac80211/sta_info.c (6.16) - the rule is gone: commit 4876376988081 of 2025, in stable kernels too.
     #[must_use]
     pub const fn with_nobody_slow(mut self) -> Self {
-        self.slow_below = SlowBelow::Rate(Rate::from_bps(0));
+        self.slow_below = SlowBelow::NOBODY;
         self
     }
 }
@@ -152,6 +155,24 @@ pub enum Scheduler {
     AirtimeAsPrinted(AirtimeParams),
     /// The scheduler that mac80211 has had since 5.1 (scheme `mac80211`). Its `sparse` says nothing: there is one list.
     Mac80211(AirtimeParams, Option<AqlParams>, Mac80211Rules),
+}
+
+impl Scheduler {
+    /// The pieces of one that serves by airtime.
+    pub const fn airtime(&self) -> Option<&AirtimeParams> {
+        match self {
+            Self::RoundRobin(_) => None,
+            Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
+        }
+    }
+
+    /// The same, to be changed.
+    pub const fn airtime_mut(&mut self) -> Option<&mut AirtimeParams> {
+        match self {
+            Self::RoundRobin(_) => None,
+            Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
+        }
+    }
 }
 
 /// Whose turn it is after somebody found the hardware full.

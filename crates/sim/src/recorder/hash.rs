@@ -77,11 +77,11 @@ fn pack(tag: u64, id: u32, small: u64) -> u64 {
 mod tests {
     use super::*;
     use stillair_model::vocabulary::{
-        Ac, ChannelId, DevId, Duration, FlowId, Kind, PeerId, PlaceId, PpduKind, PpduTry, Rate, Reason,
+        Ac, Addr, ChannelId, DevId, Duration, FlowId, Kind, PeerId, PlaceId, PpduKind, PpduTry, Rate, Reason,
     };
 
     fn delivered(flow: u32, kind: Kind, seq: u32, len: u32) -> Trace {
-        Trace::Delivered { flow: FlowId(flow), kind, seq, len, delay: Duration::ZERO }
+        Trace::Delivered { flow: FlowId(flow), kind, seq, len, delay: Duration::ZERO, src: Addr(0) }
     }
 
     fn dropped(flow: u32, seq: u32, reason: Reason, place: u16) -> Trace {

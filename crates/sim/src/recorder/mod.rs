@@ -1,6 +1,8 @@
 //! What was seen: per flow and per station, from the trace alone, and a hash of the whole trace.
 
+mod delays;
 mod exchanges;
+mod flows;
 mod hash;
 mod losses;
 mod occupancy;
@@ -13,7 +15,9 @@ mod summary;
 mod voip;
 mod xstats;
 
+pub use delays::Delays;
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
+pub use flows::{Carries, FlowAbout, FlowSummary, TcpSummary};
 pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
 pub use quic::{QuicEnds, QuicRecord, QuicSummary, QuicTraces};
@@ -21,9 +25,7 @@ pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
-pub use summary::{
-    AtEnd, Drop, FlowSummary, QdiscSummary, RunSummary, StationSummary, WebSummary, summarise,
-};
+pub use summary::{AtEnd, Drop, QdiscSummary, RunSummary, StationSummary, WebSummary, summarise};
 pub use voip::{VoipRecord, VoipSummary};
 pub use xstats::named;
 
@@ -32,6 +34,11 @@ use core::ops::Range;
 use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
 
 use hash::TraceHash;
+
+/// So many bytes in so many seconds, in Mbit/s.
+fn mbps(bytes: u64, seconds: f64) -> f64 {
+    bytes as f64 * 8.0 / 1e6 / seconds
+}
 
 /// Bytes of an IPv4 and a UDP header, which are not payload.
 const HEADERS: u32 = 28;
@@ -61,6 +68,12 @@ pub struct FlowRecord {
     pub station: Option<usize>,
     /// Bytes of UDP payload delivered, or of a TCP stream read.
     pub bytes: u64,
+    /// Datagrams of UDP and calls delivered.
+    pub packets: u64,
+    /// Packets of the flow dropped, in whichever direction.
+    pub lost: u64,
+    /// One-way delays of the packets with its data.
+    pub delays: Delays,
     /// Round-trip times of pings by [`Protocol`], in ns, in the order of their replies.
     pub rtts: [Vec<u64>; 2],
     /// What was seen of its connection, if it goes over QUIC, in the whole run.
@@ -162,27 +175,34 @@ impl Sink for Recorder {
                 }
             }
             _ if !self.measured.contains(&now) => {}
-            Trace::Delivered { flow, kind, seq, len, delay } => {
+            Trace::Delivered { flow, kind, seq, len, delay, src } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
-                    Kind::Udp => record.bytes += u64::from(len - HEADERS),
+                    Kind::Udp => {
+                        record.bytes += u64::from(len - HEADERS);
+                        record.packets += 1;
+                        record.delays.add(*delay);
+                    }
+                    Kind::Tcp => record.delays.add(*delay),
+                    Kind::Quic => {
+                        if record.quic.as_ref().is_some_and(|quic| quic.sends_data(*src)) {
+                            record.delays.add(*delay);
+                        }
+                    }
                     Kind::EchoReply => record.rtts[Protocol::Icmp as usize].push(delay.nanos()),
                     Kind::UdpReply => record.rtts[Protocol::Udp as usize].push(delay.nanos()),
                     Kind::Voip => {
                         record.bytes += u64::from(len - HEADERS);
+                        record.packets += 1;
+                        record.delays.add(*delay);
                         record.voip.arrived(*seq, *delay);
                     }
-                    Kind::EchoRequest
-                    | Kind::UdpRequest
-                    | Kind::Tcp
-                    | Kind::Quic
-                    | Kind::Query
-                    | Kind::Answer => {}
+                    Kind::EchoRequest | Kind::UdpRequest | Kind::Query | Kind::Answer => {}
                 }
             }
             Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
             Trace::Loaded { flow, took } => self.flows[flow.index()].loads.push(took.nanos()),
-            Trace::Dropped { .. } => {}
+            Trace::Dropped { flow, .. } => self.flows[flow.index()].lost += 1,
         }
     }
 }
@@ -193,7 +213,9 @@ mod tests {
 
     use super::*;
     use stillair_model::metrics::jain;
-    use stillair_model::vocabulary::{Ac, ChannelId, DevId, FlowId, PacketAccount, PeerId, Rate, Reason};
+    use stillair_model::vocabulary::{
+        Ac, Addr, ChannelId, DevId, FlowId, PacketAccount, PeerId, PlaceId, Rate, Reason,
+    };
     use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
     fn ms(n: u64) -> Instant {
@@ -210,7 +232,7 @@ mod tests {
 
     fn delivered(r: &mut Recorder, at: u64, flow: u32, kind: Kind, len: u32, delay: u64) {
         let delay = Duration::from_millis(delay);
-        r.event(ms(at), &Trace::Delivered { flow: FlowId(flow), kind, seq: 1, len, delay });
+        r.event(ms(at), &Trace::Delivered { flow: FlowId(flow), kind, seq: 1, len, delay, src: Addr(0) });
     }
 
     fn sent(r: &mut Recorder, at: u64, (dev, peer): (u16, u16), kind: PpduKind, mpdus: u16, attempt: u8) {
@@ -239,6 +261,11 @@ mod tests {
         sent(&mut r, 99, (0, 0), PpduKind::Aggregate, 32, 0);
         for _ in 0..5 {
             delivered(&mut r, 100, 0, Kind::Udp, 1028, 1);
+        }
+        // One more was dropped, and one before anything counts.
+        for at in [99, 105] {
+            let what = Trace::Dropped { flow: FlowId(0), seq: 9, reason: Reason::Codel, place: PlaceId(0) };
+            r.event(ms(at), &what);
         }
         delivered(&mut r, 110, 1, Kind::EchoRequest, 84, 3);
         delivered(&mut r, 120, 1, Kind::EchoReply, 84, 7);
@@ -287,6 +314,11 @@ mod tests {
         air.book(AirUse::Data, ms(3));
         let names = |names: [&str; 2]| names.map(str::to_owned);
         let (stations, places) = (names(["a", "b"]), names(["x", "y"]));
+        let about = [("udp-0.a", Some(Carries::Udp)), ("ping-1.b", None)].map(|(name, protocol)| FlowAbout {
+            name: name.to_owned(),
+            ends: names(["ap", &name[6..]]),
+            protocol,
+        });
         let end = AtEnd {
             packets: (&account, 3),
             air: vec![("wifi".to_owned(), &air)],
@@ -295,7 +327,7 @@ mod tests {
             losses: BTreeMap::new(),
             tcp: Vec::new(),
             quic: (Vec::new(), ms(2000)),
-            flows: &[],
+            flows: &about,
             under_way: Vec::new(),
         };
         let s = summarise((7, 3), &filled(), Duration::from_secs(1), &stations, &places, end);
@@ -314,5 +346,12 @@ mod tests {
         assert_eq!(drops, [("y", "codel", 3), ("y", "retry_limit", 4)]);
         assert_eq!((s.air["wifi"]["idle_us"], s.air["wifi"]["data_us"]), (1000.0, 2000.0));
         assert_eq!((s.packets.dropped, s.packets.inside), (7, 3));
+        let flow = &s.flows["udp-0.a"];
+        assert_eq!((s.flows.len(), flow.from.as_str(), flow.to.as_str()), (1, "ap", "a"));
+        assert_eq!(
+            (flow.goodput_mbps, flow.packets, flow.lost, flow.loss),
+            (0.04, Some(5), Some(1), Some(1.0 / 6.0))
+        );
+        assert!((flow.delay_p99_ms.expect("packets") - 1.0).abs() < 0.01 && flow.tcp.is_none());
     }
 }

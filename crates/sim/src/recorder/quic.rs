@@ -91,6 +91,12 @@ impl QuicTraces {
 }
 
 impl QuicRecord {
+    /// Whether what comes from there is of the data's direction.
+    #[inline]
+    pub fn sends_data(&self, src: Addr) -> bool {
+        src == self.sender
+    }
+
     /// Nothing seen yet; `traces` if everything is to be kept.
     pub fn new(sender: Addr, traces: bool) -> Self {
         Self {

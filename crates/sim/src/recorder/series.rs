@@ -87,7 +87,7 @@ impl Series {
             Trace::Delivered { flow, kind: Kind::Udp, len, .. } => {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
             }
-            Trace::Delivered { flow, kind: Kind::Voip, len, seq, delay } => {
+            Trace::Delivered { flow, kind: Kind::Voip, len, seq, delay, .. } => {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
                 self.sample(flow, Sample { at: now, delay, seq });
             }

@@ -8,9 +8,10 @@ use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
+use super::flows::{FlowAbout, FlowSummary, flow_summaries};
 use super::{
     Direction, FlowRecord, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder, SocketSeries,
-    VoipSummary,
+    VoipSummary, mbps,
 };
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
@@ -46,7 +47,7 @@ pub struct RunSummary {
     /// By flow over QUIC.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub quic: BTreeMap<String, QuicSummary>,
-    /// By TCP flow.
+    /// By flow that carries data: UDP, TCP, QUIC and calls.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, FlowSummary>,
     /// By ping that got an answer.
@@ -101,25 +102,6 @@ impl WebSummary {
             unfinished_s: unfinished.map(Duration::secs_f64),
         }
     }
-}
-
-/// The summary of one TCP flow.
-#[derive(Clone, Debug, Serialize)]
-pub struct FlowSummary {
-    /// Bytes read by the receiver in the time that is measured, in Mbit/s.
-    pub goodput_mbps: f64,
-    /// Segments sent again, over the whole run.
-    pub retransmissions: u32,
-    /// Retransmission timeouts, over the whole run.
-    pub timeouts: u32,
-    /// Tail-loss probes, over the whole run.
-    pub tlp_probes: u32,
-    /// Segments that have reached the receiver as far as the sender knows, over the whole run.
-    pub delivered: u32,
-    /// Bytes acknowledged, over the whole run.
-    pub bytes_acked: u64,
-    /// Least round-trip time in ms.
-    pub minrtt_ms: Option<f64>,
 }
 
 /// What a queueing discipline has counted, as `tc -s qdisc` prints it.
@@ -248,21 +230,21 @@ pub struct AtEnd<'a> {
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
     /// Both ends of each flow over QUIC at the end of the run, and that end.
     pub quic: (Vec<QuicEnds>, Instant),
-    /// Names of all flows, in their order.
-    pub flows: &'a [String],
+    /// All flows, in their order.
+    pub flows: &'a [FlowAbout],
     /// Clients of pages, and for how long each has been at a load that is not done.
     pub under_way: Vec<(FlowId, Option<Duration>)>,
 }
 
 fn quic_summaries(
     recorder: &Recorder,
-    names: &[String],
+    flows: &[FlowAbout],
     (ends, end): (Vec<QuicEnds>, Instant),
 ) -> BTreeMap<String, QuicSummary> {
     let one = |(flow, ends): QuicEnds| {
         let record = &recorder.flows[flow.index()];
         let seen = record.quic.as_ref()?;
-        Some((names[flow.index()].clone(), seen.summary(end, ends, record.bytes)))
+        Some((flows[flow.index()].name.clone(), seen.summary(end, ends, record.bytes)))
     };
     ends.into_iter().filter_map(one).collect()
 }
@@ -314,15 +296,11 @@ fn station_summaries(
     names.iter().enumerate().map(|(i, name)| (name.clone(), station(i))).collect()
 }
 
-fn ping_summaries(recorder: &Recorder, names: &[String]) -> BTreeMap<String, PingSummary> {
-    let one = |(name, flow): (&String, &FlowRecord)| {
-        Some((name.clone(), PingSummary::new(flow.rtts.iter().flatten().copied())?))
+fn ping_summaries(recorder: &Recorder, flows: &[FlowAbout]) -> BTreeMap<String, PingSummary> {
+    let one = |(about, flow): (&FlowAbout, &FlowRecord)| {
+        Some((about.name.clone(), PingSummary::new(flow.rtts.iter().flatten().copied())?))
     };
-    names.iter().zip(&recorder.flows).filter_map(one).collect()
-}
-
-fn mbps(bytes: u64, seconds: f64) -> f64 {
-    bytes as f64 * 8.0 / 1e6 / seconds
+    flows.iter().zip(&recorder.flows).filter_map(one).collect()
 }
 
 /// Makes the summary of a run of which so much was `measured`.
@@ -342,33 +320,25 @@ pub fn summarise(
         losses,
         tcp,
         quic,
-        flows: names,
+        flows: about,
         under_way,
     } = end;
-    let quic = quic_summaries(recorder, names, quic);
+    let quic = quic_summaries(recorder, about, quic);
     let seconds = measured.secs_f64();
     let used = used_airtime(recorder);
-    let flow = |flow: FlowId, info: &TcpInfo| FlowSummary {
-        goodput_mbps: mbps(recorder.flows[flow.index()].bytes, seconds),
-        retransmissions: info.retrans_total,
-        timeouts: info.timeouts,
-        tlp_probes: info.tlp_probes,
-        delivered: info.delivered,
-        bytes_acked: info.bytes_acked,
-        minrtt_ms: (info.minrtt_us != u32::MAX).then(|| f64::from(info.minrtt_us) / 1e3),
-    };
-    let flows = tcp.iter().map(|(name, id, info, _)| (name.clone(), flow(*id, info))).collect();
+    let senders = tcp.iter().map(|(_, flow, info, _)| (flow.index(), info.into())).collect();
+    let flows = flow_summaries(about, &recorder.flows, &senders, seconds);
     let sockets = tcp.into_iter().filter(|(.., series)| !series.is_empty());
     let sockets = sockets.map(|(name, .., series)| (name, series)).collect();
     let calls =
-        names.iter().zip(&recorder.flows).filter_map(|(name, f)| Some((name.clone(), f.voip.summary()?)));
+        about.iter().zip(&recorder.flows).filter_map(|(a, f)| Some((a.name.clone(), f.voip.summary()?)));
     let voip: BTreeMap<String, VoipSummary> = calls.collect();
     let mean_score = |of: fn(&VoipSummary) -> f64| {
         (!voip.is_empty()).then(|| voip.values().map(of).sum::<f64>() / voip.len() as f64)
     };
     let (mos, mos_flent_1_2) = (mean_score(|call| call.mos), mean_score(|call| call.mos_flent_1_2));
     let page = |(flow, under_way): (FlowId, Option<Duration>)| {
-        (names[flow.index()].clone(), WebSummary::new(&recorder.flows[flow.index()].loads, under_way))
+        (about[flow.index()].name.clone(), WebSummary::new(&recorder.flows[flow.index()].loads, under_way))
     };
     let web: BTreeMap<String, WebSummary> = under_way.into_iter().map(page).collect();
     let means: Vec<f64> = web.values().filter_map(|client| client.mean_s).collect();
@@ -398,7 +368,7 @@ pub fn summarise(
         quic,
         stations: station_summaries(recorder, stations, seconds),
         flows,
-        pings: ping_summaries(recorder, names),
+        pings: ping_summaries(recorder, about),
         sockets,
         drops: dropped.collect(),
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),

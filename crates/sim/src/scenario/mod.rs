@@ -16,6 +16,7 @@ mod ends;
 mod error;
 mod flow;
 mod hearing;
+mod notes;
 mod path;
 mod profile;
 mod quic;

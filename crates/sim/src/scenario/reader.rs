@@ -47,7 +47,9 @@ impl<'a> Section<'a> {
     /// The value of `key`, if given.
     pub(super) fn get(&mut self, key: &str) -> Option<Field<'a>> {
         let Some(key) = self.shape.key(key) else { unreachable!("{key} is no key of {}", self.shape.title) };
-        self.known.push(key.name);
+        if !self.known.contains(&key.name) {
+            self.known.push(key.name);
+        }
         let field = |item| Field { path: join(&self.path, key.name), item, form: &key.form };
         self.table.get(key.name).map(field)
     }
@@ -85,6 +87,14 @@ impl<'a> Section<'a> {
             }
         }
         Err(Fault::new(self.origin, join(&self.path, key), "nothing", expected))
+    }
+
+    /// Refuses `key` where it would have no effect: `why` says with what, `right` what would have one.
+    pub(super) fn idle(&mut self, key: &str, why: &str, right: &str) -> Result<(), Fault> {
+        match self.get(key) {
+            Some(field) => Err(field.idle(why, right)),
+            None => Ok(()),
+        }
     }
 
     /// A mistake of the table as a whole.
@@ -133,6 +143,11 @@ impl<'a> Field<'a> {
     /// A mistake of this value, in other words than the value itself.
     pub(super) fn found(&self, found: impl Into<String>, expected: impl Into<String>) -> Fault {
         Fault::new(self.item.origin, &*self.path, found, expected)
+    }
+
+    /// The mistake of a value that would have no effect.
+    pub(super) fn idle(&self, why: &str, right: &str) -> Fault {
+        self.found(format!("{}, which has no effect {why}", self.item.value.describe()), right)
     }
 
     pub(super) fn text(&self, expected: &str) -> Result<&'a str, Fault> {

@@ -80,6 +80,7 @@ impl Scenario {
             },
             "flows": self.flows.iter().map(|f| self.flow(f)).collect::<Vec<_>>(),
             "test": self.test.as_ref().map(|t| self.test(t)),
+            "notes": self.notes(),
         });
         all.to_string()
     }

@@ -19,7 +19,7 @@ pub const TSO: [&str; 3] = ["", ", tso = true", ", tso = false"];
 /// order of a flow.
 pub const UPPER: [&str; 8] = [
     "",
-    ", qdisc = { kind = \"tbf\", rate = \"20 Mbit/s\", burst = 2000, limit = 15000, mq = false, child = { kind = \"fq_codel\", limit = 3 } }",
+    ", qdisc = { kind = \"tbf\", rate = \"20 Mbit/s\", burst = 2000, mq = false, child = { kind = \"fq_codel\", limit = 3 } }",
     ", qdisc = { kind = \"tbf\", rate = \"5 Mbit/s\", burst = 1600, limit = 4000, mq = false }",
     ", qdisc = { kind = \"cake\", bandwidth = \"10 Mbit/s\", memlimit = 30000, mq = false }",
     ", qdisc = { kind = \"fq_codel\", limit = 2, mq = false }",

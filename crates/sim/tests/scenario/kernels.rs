@@ -81,6 +81,58 @@ fn a_scheme_is_the_kernels_unless_said() {
     assert_eq!(said("linux-6.1", &scheme("{ kind = \"mac80211\", since = \"linux-5.1\" }")), rounds);
 }
 
+/// Each scheme by name under each kernel: what it leaves unsaid is the kernel's, and the paper's in what has no such queues.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.10, 4.11), net/mac80211/sta_info.c sta_update_codel_params (4.12,
+// 6.16), include/net/fq_impl.h fq_flow_drop (5.12), net/mac80211/tx.c ieee80211_next_txq (5.1, 5.14, 6.0).
+#[test]
+fn what_a_scheme_leaves_unsaid_is_the_kernels() {
+    let kind = |profile: &str, scheme: &str| {
+        let sets = [("node.fast1.profile", profile), ("node.fast1.interface.wlan0.scheme", scheme)];
+        let DriverConfig::Fq(queues, scheduler) = wifi(&with(&sets).unwrap(), "fast1").driver else {
+            panic!("{profile} {scheme}")
+        };
+        let slow = match queues.slow_below {
+            SlowBelow::NOBODY => "nobody".to_owned(),
+            SlowBelow::Rate(rate) => format!("{} {}", rate.bps() / 1_000_000, queues.hysteresis.secs_f64()),
+            SlowBelow::EachStation(rate) => format!("{} each", rate.bps() / 1_000_000),
+        };
+        let turn = match scheduler {
+            Scheduler::RoundRobin(when_full) => format!("{when_full:?}"),
+            Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) => {
+                format!("{}", a.quantum.nanos() / 1_000)
+            }
+            Scheduler::Mac80211(a, aql, rules) => {
+                format!(
+                    "{} {rules:?} {}",
+                    a.quantum.nanos() / 1_000,
+                    if aql.is_some() { "aql" } else { "no aql" }
+                )
+            }
+        };
+        format!("{turn}, slow {slow}, drops {}", queues.drop_batch)
+    };
+    for (profile, queues, round, rules) in [
+        ("windows-10", "slow 12 2, drops 1", "LosesTurn", "Rounds"),
+        ("linux-3.13", "slow 12 2, drops 1", "LosesTurn", "Rounds"),
+        ("linux-4.6", "slow 12 2, drops 1", "LosesTurn", "Rounds"),
+        ("linux-4.14", "slow 6 each, drops 1", "KeepsTurn", "Rounds"),
+        ("linux-4.19", "slow 6 each, drops 1", "KeepsTurn", "Rounds"),
+        ("linux-5.10", "slow 6 each, drops 1", "KeepsTurn", "Rounds"),
+        ("linux-5.15", "slow 6 each, drops 32", "KeepsTurn", "VirtualTime"),
+        ("linux-6.1", "slow 6 each, drops 32", "KeepsTurn", "RoundsWithPending"),
+        ("linux-6.6", "slow 6 each, drops 32", "KeepsTurn", "RoundsWithPending"),
+        ("linux-6.18", "slow nobody, drops 32", "KeepsTurn", "RoundsWithPending"),
+    ] {
+        assert_eq!(kind(profile, "fq_mac"), format!("{round}, {queues}"), "{profile}");
+        for scheme in ["airtime", "airtime_as_printed"] {
+            assert_eq!(kind(profile, scheme), format!("300, {queues}"), "{profile}");
+        }
+        // A kernel that had no such scheduler has it with the queues of the first that did.
+        let queues = queues.replace("12 2", "6 each");
+        assert_eq!(kind(profile, "mac80211"), format!("256 {rules} aql, {queues}"), "{profile}");
+    }
+}
+
 /// What is kept by the resolved text, as a sweep's runs are, is never another setting's.
 #[test]
 fn every_setting_of_tcp_shows_in_the_resolved_scenario() {

@@ -254,6 +254,36 @@ fn band_of(rate: &str) -> Sets {
     low.then(|| ("channel.wifi.band".to_owned(), "2.4 GHz".to_owned())).into_iter().collect()
 }
 
+/// What a key needs beside it to have an effect; without that it is refused, whatever its value.
+fn effective(place: &Place, key: &Key) -> Sets {
+    let set = |path: &str, value: &str| vec![(format!("{}{path}", place.path), value.to_owned())];
+    let flow = |kind: &str| {
+        let table = format!("{{ kind = \"{kind}\", from = \"server\", to = \"slow\" }}");
+        vec![("flow.1".to_owned(), table)]
+    };
+    match (place.shape.title, key.name) {
+        (
+            "Channel",
+            "tx_power" | "loss_at_1m" | "loss_per_decade" | "noise" | "sensed_from" | "understood_from",
+        ) => vec![("node.slow.position".to_owned(), "3 m, 4 m".to_owned())],
+        ("Record", "quic") => flow("quic"),
+        ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "delay_correlation") => set(".jitter", "1 ms"),
+        ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", name) if name.ends_with("_correlation") => {
+            let chance = format!(".{}", name.replace("_correlation", ""));
+            [set(&chance, "0.5"), set(".delay", "1 ms")].concat()
+        }
+        ("Qdisc tbf" | "Qdisc tbf of a Wi-Fi interface", "limit" | "latency") => {
+            set("", "{ kind = \"tbf\", rate = \"10 Mbit/s\", burst = 5000 }")
+        }
+        ("Flow of kind quic", "ack_gate" | "ack_count" | "ack_fraction" | "ack_min_delay") => {
+            set(".ack_decimation", "true")
+        }
+        ("Flow of kind quic", name) if name.starts_with("pacing_") => set(".pacing", "true"),
+        ("Flow of kind quic", "interval") => set(".page", "small"),
+        _ => Vec::new(),
+    }
+}
+
 /// Keys whose good values depend on other keys: what they need besides, or none where there is no such value.
 fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
     let set = |path: &str, value: &str| vec![(format!("{}{path}", place.path), value.to_owned())];
@@ -351,7 +381,7 @@ fn what_the_description_allows_is_read_and_what_it_does_not_is_refused_at_the_ke
                 let place = Place {
                     path: place.path.clone(),
                     shape: place.shape,
-                    sets: [place.sets.clone(), company].concat(),
+                    sets: [place.sets.clone(), effective(&place, key), company].concat(),
                 };
                 let said = with(&place, key, &value);
                 assert!(said.is_ok(), "{}.{} = {value}: {said:?}", place.path, key.name);
@@ -388,7 +418,7 @@ fn a_default_written_out_changes_nothing() {
                 let read = parse(&text, "good.toml", sets).unwrap_or_else(|e| panic!("{path}: {e}"));
                 read.resolved()
             };
-            let mut sets = place.sets.clone();
+            let mut sets = [place.sets.clone(), effective(&place, key)].concat();
             let is = resolved(&sets);
             sets.push((path.clone(), value.to_owned()));
             assert_eq!(is, resolved(&sets), "{path} = {value}");
@@ -428,10 +458,21 @@ fn settings_of_a_kernel_stand_under_their_names() {
         // One of the two is of other kernels.
         let keys = keys.iter().copied().flatten().filter(|k| k.name != "tcp_cubic.hystart_ack_delta_us");
         for key in keys {
-            let set =
-                |value: &str| read(&vec![(format!("node.server.{table}.{}", key.name), value.to_owned())]);
+            let beside = match key.name {
+                "net.ipv4.tcp_comp_sack_delay_ns" | "net.ipv4.tcp_comp_sack_slack_ns" => {
+                    vec![("node.server.sysctl.net.ipv4.tcp_comp_sack_nr".to_owned(), "44".to_owned())]
+                }
+                "tcp_cubic.initial_ssthresh" => {
+                    vec![("node.server.module.tcp_cubic.hystart".to_owned(), "0".to_owned())]
+                }
+                _ => Vec::new(),
+            };
+            let set = |value: &str| {
+                let own = (format!("node.server.{table}.{}", key.name), value.to_owned());
+                read(&[beside.clone(), vec![own]].concat())
+            };
             if let Absent::Default(default) = key.absent {
-                assert_eq!(set(default), read(&Vec::new()));
+                assert_eq!(set(default), read(&beside));
             }
             let (good, bad) = probes(&key.form);
             assert!(good.iter().all(|value| set(value).is_ok()), "{}", key.name);

@@ -181,6 +181,9 @@ fn wifi<'a>(
         if !lossy {
             wiring.silent.push(at);
         }
+        if section.has("distance") {
+            wiring.distances.push(channel);
+        }
         traced = trace::read(section, &station, on.width)?;
         wiring.stations.push((at, ap));
         if let Some(field) = section.get("airtime_weight") {
@@ -204,10 +207,8 @@ fn wifi<'a>(
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
     }
-    let scheme::Choice { name, driver, hardware, memory_by_device } = scheme;
-    if memory_by_device {
-        wiring.unlimited.push(at);
-    }
+    let scheme::Choice { name, driver, hardware, by_device } = scheme;
+    wiring.by_device.push((at, by_device));
     let retries::Retries { limit, limit_by_rate, retry_out } = retries;
     let wifi = Wifi {
         channel,

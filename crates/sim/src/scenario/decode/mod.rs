@@ -262,6 +262,9 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
         channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
     let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (mut nodes, wiring) = node::all(&merged, &names, &channels)?;
+    for (n, (_, field)) in channel_fields.iter().enumerate() {
+        levels(n, field, &nodes, &wiring.distances)?;
+    }
     position::losses(&mut nodes, &wiring.silent, &channels);
     for (n, (c, (old, audible))) in channels.iter_mut().zip(later).enumerate() {
         with_old(c, n, old, &nodes);
@@ -329,6 +332,33 @@ fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) 
     };
     channel.long_slot = given.long_slot.unwrap_or(old);
     channel.protection = given.protection.unwrap_or(old).then_some(rate);
+}
+
+/// Refuses levels of a channel on which nobody says where he is.
+fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]) -> Result<(), Fault> {
+    let on = |n: &Node| {
+        let on = |medium: &Medium| matches!(medium, Medium::Wifi(wifi) if wifi.channel == channel);
+        n.interfaces.iter().any(|i| on(&i.medium))
+    };
+    let mut section = field.section("a table with band and width")?;
+    let placed = nodes.iter().any(|n| n.position.is_some() && on(n));
+    if !placed {
+        for key in ["sensed_from", "understood_from"] {
+            section.idle(
+                key,
+                "without a position on the channel",
+                "positions of its nodes, or no such level",
+            )?;
+        }
+    }
+    if !placed && !distances.contains(&channel) {
+        let keys = ["tx_power", "loss_at_1m", "loss_per_decade", "noise"];
+        let right = "a distance or a position, or no such level";
+        for key in keys {
+            section.idle(key, "without a distance or a position on the channel", right)?;
+        }
+    }
+    Ok(())
 }
 
 /// A channel, and what of it waits for its interfaces.

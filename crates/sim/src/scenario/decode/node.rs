@@ -61,7 +61,7 @@ pub(super) fn all<'a>(
     associate(&mut nodes, &wiring)?;
     weigh(&nodes, &wiring)?;
     share_radios(&mut nodes, &wiring)?;
-    limit_memory(&mut nodes, &wiring, channels);
+    by_device(&mut nodes, &wiring, channels);
     Ok((nodes, wiring))
 }
 
@@ -146,10 +146,11 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives the queues of devices that can VHT or HE the memory that Linux gives those.
+/// Gives devices that can VHT or HE what is those devices': memory of their queues, and a driver that does not report what it
+/// received (the scheme's `charge_rx`).
 // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
 // deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
-fn limit_memory(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
+fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
         Medium::Wifi(wifi) => Some(wifi),
         Medium::Wired { .. } => None,
@@ -164,15 +165,18 @@ fn limit_memory(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
             can.extend([at, station.ap]);
         }
     }
-    let wide = |at: &InterfaceRef| {
-        wifi(*at).is_some_and(|own| own.role == Role::Ap && channels[own.channel].width > Width::Mhz40)
+    let wide = |at: InterfaceRef| {
+        wifi(at).is_some_and(|own| own.role == Role::Ap && channels[own.channel].width > Width::Mhz40)
     };
-    can.extend(wiring.unlimited.iter().filter(|at| wide(at)));
-    for at in wiring.unlimited.iter().filter(|at| can.contains(at)) {
-        if let Medium::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium
-            && let DriverConfig::Fq(queues, _) = &mut own.driver
-        {
+    can.extend(wiring.by_device.iter().map(|(at, _)| *at).filter(|at| wide(*at)));
+    for (at, left) in wiring.by_device.iter().filter(|(at, _)| can.contains(at)) {
+        let Medium::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium else { continue };
+        let DriverConfig::Fq(queues, scheduler) = &mut own.driver else { continue };
+        if left.memory {
             queues.memory_limit = FqParams::VHT_MEMORY_LIMIT;
+        }
+        if let Some(airtime) = scheduler.airtime_mut().filter(|_| left.charge_rx) {
+            airtime.charge_rx = false;
         }
     }
 }

@@ -142,6 +142,9 @@ pub(super) static SHAPE: Shape = Shape {
 /// Reads what is QUIC's own.
 pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
     let stack = section.or_by("stack", QuicStack::Model, quinn::read)?;
+    if let QuicStack::Quinn(options) = &stack {
+        foreign(section, options.congestion_control)?;
+    }
     let preset = section.or_by("preset", Preset::Chromium39, |field| field.choice(&Preset::ALL))?;
     let config = config(section, preset.config(), &stack)?;
     let load = load(section)?;
@@ -160,6 +163,24 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
     Ok(QuicFlow { stack, preset, config, load, costs })
 }
 
+/// Parts of the model that are quinn's as well where it has the model's congestion control.
+const SHARED: [&str; 6] =
+    ["congestion_control", "connections", "initial_window", "max_window", "hystart", "prr"];
+
+/// Refuses parts of the model that quinn has not, but for a preset: that is what all parts are taken from unless they are set, and a
+/// scenario tries other stacks beside it.
+fn foreign(section: &mut Section<'_>, control: QuinnControl) -> Result<(), Fault> {
+    let shared = |key: &&Key| control == QuinnControl::Model && SHARED.contains(&key.name);
+    for key in PARTS.iter().filter(|key| !["stack", "preset"].contains(&key.name) && !shared(key)) {
+        section.idle(
+            key.name,
+            "with this stack, as it is a part of the model's",
+            "keys of the stack itself",
+        )?;
+    }
+    Ok(())
+}
+
 fn load(section: &mut Section<'_>) -> Result<QuicLoad, Fault> {
     let bytes = section.get("bytes");
     let (streams, request) = (section.or("streams", 1)?, section.or("request", 100)?);
@@ -170,7 +191,14 @@ fn load(section: &mut Section<'_>) -> Result<QuicLoad, Fault> {
         if let Some(bytes) = bytes {
             return Err(bytes.found("bytes beside a page", "one of the two"));
         }
+        for key in ["streams", "request", "client"] {
+            section.idle(key, "beside a page", "none of streams, request and client")?;
+        }
         return Ok(QuicLoad::Page { page: page::read(&field)?, interval });
+    }
+    section.idle("interval", "without a page", "a page beside it")?;
+    if !asked {
+        section.idle("request", "where the sender is the client", "client = \"receiver\", or no request")?;
     }
     let bytes = bytes.map(|field| field.value::<u32>()).transpose()?.map(u64::from);
     Ok(QuicLoad::Transfer { bytes, streams, request: asked.then_some(request) })
@@ -245,6 +273,12 @@ fn ack(section: &mut Section<'_>, base: AckParams) -> Result<AckParams, Fault> {
     let on = section.or("ack_decimation", base.decimation.is_some())?;
     let standard = AckParams::ACK_DECIMATION.decimation;
     let Some(d) = base.decimation.or(standard) else { unreachable!("decimation has its standard values") };
+    // A preset without it leaves these keys to those that have it, so that one setting can be tried with several.
+    if !on && section.has("ack_decimation") {
+        for key in ["ack_gate", "ack_count", "ack_fraction", "ack_min_delay"] {
+            section.idle(key, "without ack_decimation", "ack_decimation = true beside it")?;
+        }
+    }
     let decimation = Decimation {
         gate: section.or("ack_gate", d.gate as u32)?.into(),
         count: section.or("ack_count", d.count)?,
@@ -257,6 +291,13 @@ fn ack(section: &mut Section<'_>, base: AckParams) -> Result<AckParams, Fault> {
 fn pacing(section: &mut Section<'_>, base: Option<PacerParams>) -> Result<Option<PacerParams>, Fault> {
     let on = section.or("pacing", base.is_some())?;
     let p = base.unwrap_or(PacerParams::CHROMIUM);
+    if !on && section.has("pacing") {
+        let keys =
+            ["pacing_burst", "pacing_horizon", "pacing_gain_slow_start", "pacing_gain", "pacing_lumpy"];
+        for key in keys {
+            section.idle(key, "without pacing", "pacing = true beside it")?;
+        }
+    }
     let pacer = PacerParams {
         burst: section.or("pacing_burst", p.burst)?,
         horizon: section.or("pacing_horizon", p.horizon)?,

@@ -20,7 +20,7 @@ static MINSTREL_HT: Shape = Shape {
         Key::open(
             "width",
             Form::Choice(&HT_WIDTHS),
-            "the channel's, at most 40 MHz",
+            "the channel's, if that is of 20 or 40 MHz; on a wider one it must be said",
             "widest channel; no wider than the channel",
         ),
         Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
@@ -197,12 +197,26 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
     };
     match kind {
         "minstrel" => minstrel(section, channel).map(Rates::Minstrel),
-        _ => minstrel_ht(section, channel.width).map(|(can, mask)| Rates::MinstrelHt(can, mask)),
+        _ => minstrel_ht(field, section, channel).map(|(can, mask)| Rates::MinstrelHt(can, mask)),
     }
     .map(Some)
 }
 
-fn minstrel_ht(section: Option<Section<'_>>, channel: Width) -> Result<(HtCapabilities, McsMask), Fault> {
+/// Minstrel-HT has the groups of HT alone here, which do not fill a wider channel: nobody is to take their goodput for that channel's.
+// deviation: Linux has groups of VHT up to 160 MHz too (net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups).
+fn minstrel_ht(
+    field: &Field<'_>,
+    section: Option<Section<'_>>,
+    channel: &Channel,
+) -> Result<(HtCapabilities, McsMask), Fault> {
+    let stated = section.as_ref().is_some_and(|section| section.has("width"));
+    if channel.width > Width::Mhz40 && !stated {
+        return Err(field.found(
+            format!("minstrel_ht on a channel of {} MHz, of which its HT rates fill 40", channel.width.megahertz()),
+            "a fixed rate of VHT or HE, a channel of 20 or 40 MHz, or { kind = \"minstrel_ht\", width = \"40 MHz\" } for a station that can HT alone",
+        ));
+    }
+    let channel = channel.width;
     let mut can = HtCapabilities { streams: 2, width: channel.min(Width::Mhz40), short_gi: true };
     let mut mask = McsMask::ALL;
     let Some(mut section) = section else { return Ok((can, mask)) };

@@ -74,6 +74,9 @@ pub(super) fn read(
     let ss = sampled("ss", senders, "TCP senders", SOCKETS)?;
     let queues = sampled("queues", interfaces, "interfaces", QUEUES)?;
     let quic = section.or("quic", false)?;
+    if quic && !flows.iter().any(|flow| matches!(flow.kind, FlowKind::Quic(_))) {
+        section.idle("quic", "without a flow of kind quic", "no quic, or such a flow")?;
+    }
     let air = section.get("air").map(|field| stretch(&field, end)).transpose()?;
     section.finish()?;
     Ok(Record { ss, queues, quic, air })

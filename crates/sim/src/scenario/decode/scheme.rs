@@ -65,10 +65,16 @@ const QUEUES: &[Key] = &[
 const SLOW_BELOW: &str = "expected throughput below which a station is slow";
 const HYSTERESIS: &str = "least time between two changes of a station from slow to fast or back";
 
-/// Who is slow by the paper.
+/// Who is slow by the node's kernel, or by the paper in one that is older than the paper's queues.
 const SLOW: &[Key] = &[
-    Key::or("slow_below", Form::Rate, "12 Mbit/s", SLOW_BELOW),
-    Key::or("hysteresis", Form::Time, "2 s", HYSTERESIS),
+    Key::open(
+        "slow_below",
+        Form::Rate,
+        "by the node's kernel: nobody is slow in 4.10 and 4.11, 6 Mbit/s for each station of the device is the threshold since 4.12, and \
+         nobody is slow since 6.16; the paper's 12 Mbit/s before 4.10 and in what is not Linux",
+        SLOW_BELOW,
+    ),
+    Key::open("hysteresis", Form::Time, "`0 s` in kernels since 4.10, else the paper's `2 s`", HYSTERESIS),
 ];
 
 /// Who is slow by Linux.
@@ -91,10 +97,18 @@ const QUANTUM: Form = Form::Times {
     why: "a smaller one costs hundreds of rounds for each frame and shares no finer",
 };
 
+/// Who reports received frames: a driver, so that a device that can HT alone stands for ath9k and one that can more for ath10k.
+// linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (5.1) - the airtime of received frames is registered.
+// linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref (5.1) - that of sent frames alone; airtime_flags of mac80211
+// has both bits set, but nobody tells of the other kind.
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report (5.1) - mt76 registers both: say `charge_rx = true` for it.
+const CHARGE_RX: &str = "`true` as ath9k reports what it received; `false` of a device that can VHT or HE, as its rates or its channel's width \
+                         show, as ath10k does not (mt76 does)";
+
 const PIECES: &[Key] = &[
     Key::or("sparse", Form::Boolean, "true", "newly active stations go first, for one round"),
     Key::or("charge_tx", Form::Boolean, "true", "stations are charged for what they are sent"),
-    Key::or("charge_rx", Form::Boolean, "true", "stations are charged for what they send"),
+    Key::open("charge_rx", Form::Boolean, CHARGE_RX, "stations are charged for what they send"),
     Key::or("quantum", QUANTUM, "300 us", "airtime that a station may use in a round"),
 ];
 
@@ -119,10 +133,10 @@ static FQ_MAC: Shape = Shape {
     groups: &[
         &[
             Key::tag("kind", "fq_mac"),
-            Key::or(
+            Key::open(
                 "since",
                 Form::Choice(&ROUND_SINCE),
-                "linux-4.10",
+                "`linux-4.11` in kernels from that on, else `linux-4.10`",
                 "kernel whose round ath9k has: whoever finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler switched off)",
             ),
         ],
@@ -149,15 +163,24 @@ const SINCE: [(&str, (u16, u16)); 4] =
     [("linux-5.1", (5, 1)), ("linux-5.14", (5, 14)), ("linux-6.0", (6, 0)), ("linux-6.16", (6, 16))];
 const SINCE_NAMES: [&str; 4] = [SINCE[0].0, SINCE[1].0, SINCE[2].0, SINCE[3].0];
 
-/// How a kernel serves stations, and its queues by what they are without that; one before all of them as the first.
-fn since(version: Version, fq: FqParams) -> (Mac80211Rules, FqParams) {
+/// How a kernel serves stations; one before all of them as the first.
+fn rules(version: Version) -> Mac80211Rules {
     match version {
-        Some(version) if version >= SINCE[3].1 => {
-            (Mac80211Rules::RoundsWithPending, fq.with_batches().with_nobody_slow())
-        }
-        Some(version) if version >= SINCE[2].1 => (Mac80211Rules::RoundsWithPending, fq.with_batches()),
-        Some(version) if version >= SINCE[1].1 => (Mac80211Rules::VirtualTime, fq.with_batches()),
-        _ => (Mac80211Rules::Rounds, fq),
+        Some(version) if version >= SINCE[2].1 => Mac80211Rules::RoundsWithPending,
+        Some(version) if version >= SINCE[1].1 => Mac80211Rules::VirtualTime,
+        _ => Mac80211Rules::Rounds,
+    }
+}
+
+/// The queues in the MAC of a kernel; those of the paper where a kernel has none.
+fn queues_of(version: Version) -> FqParams {
+    let fq = FqParams::default();
+    match version {
+        Some(version) if version >= (6, 16) => fq.as_linux_has_it().with_batches().with_nobody_slow(),
+        Some(version) if version >= (5, 12) => fq.as_linux_has_it().with_batches(),
+        Some(version) if version >= (4, 12) => fq.as_linux_has_it(),
+        Some(version) if version >= (4, 10) => fq.as_linux_has_it().with_nobody_slow(),
+        _ => fq,
     }
 }
 
@@ -175,10 +198,10 @@ const MAC80211_PIECES: &[Key] = &[
         "true",
         "stations are charged for what they are sent (`airtime_flags` 1)",
     ),
-    Key::or(
+    Key::open(
         "charge_rx",
         Form::Boolean,
-        "true",
+        CHARGE_RX,
         "stations are charged for what they send (`airtime_flags` 2)",
     ),
     Key::open(
@@ -187,7 +210,12 @@ const MAC80211_PIECES: &[Key] = &[
         "1; 32 since `linux-5.14`",
         "most packets dropped at once from the longest queue when a limit is exceeded, half of it at most (5.12)",
     ),
-    Key::or("quantum", QUANTUM, "256 us", "airtime that a station of weight 256 may use in a round"),
+    Key::open(
+        "quantum",
+        QUANTUM,
+        "`256 us`; none under the rules of `linux-5.14`, which have no rounds",
+        "airtime that a station of weight 256 may use in a round",
+    ),
     Key::or(
         "aql",
         Form::Boolean,
@@ -265,13 +293,9 @@ fn of_kernel(version: Version) -> Choice {
         _ => Scheme::Fifo,
     };
     let mut choice = Choice::new(name, version);
-    if let DriverConfig::Fq(fq, scheduler) = &mut choice.driver {
-        match scheduler {
-            // ath9k tells mac80211 no airtime of its own that queues could be limited by.
-            Scheduler::Mac80211(_, aql, _) => *aql = None,
-            _ if version < Some((4, 12)) => *fq = fq.with_nobody_slow(),
-            _ => *fq = fq.as_linux_has_it(),
-        }
+    if let DriverConfig::Fq(_, Scheduler::Mac80211(_, aql, _)) = &mut choice.driver {
+        // ath9k tells mac80211 no airtime of its own that queues could be limited by.
+        *aql = None;
     }
     choice
 }
@@ -281,17 +305,30 @@ pub(super) struct Choice {
     pub name: Scheme,
     pub driver: DriverConfig,
     pub hardware: HardwareDepth,
-    /// It has queues in the MAC, and their memory is to be limited by what the device can.
-    pub memory_by_device: bool,
+    /// What of it is left to what the device can.
+    pub by_device: ByDevice,
+}
+
+/// Which pieces of a scheme the scenario leaves to what the device can.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct ByDevice {
+    /// How much memory queues in the MAC may hold.
+    pub memory: bool,
+    /// Whether stations are charged for what they send.
+    pub charge_rx: bool,
 }
 
 impl Choice {
     /// The scheme with all pieces at their defaults.
     fn new(name: Scheme, version: Version) -> Self {
-        let fq = FqParams::default();
+        let fq = queues_of(version);
         let driver = match name {
             Scheme::Fifo | Scheme::FqCodel => DriverConfig::Legacy(LegacyParams::default()),
-            Scheme::FqMac => DriverConfig::Fq(fq, Scheduler::RoundRobin(WhenFull::LosesTurn)),
+            Scheme::FqMac => {
+                let keeps = version.is_some_and(|own| own >= (4, 11));
+                let when_full = if keeps { WhenFull::KeepsTurn } else { WhenFull::LosesTurn };
+                DriverConfig::Fq(fq, Scheduler::RoundRobin(when_full))
+            }
             Scheme::Airtime => DriverConfig::Fq(fq, Scheduler::Airtime(AirtimeParams::default())),
             Scheme::AirtimeAsPrinted => {
                 DriverConfig::Fq(fq, Scheduler::AirtimeAsPrinted(AirtimeParams::default()))
@@ -301,14 +338,14 @@ impl Choice {
                 let quantum = Duration::from_micros(u64::from(AIRTIME_WEIGHT));
                 let airtime = AirtimeParams { quantum, ..AirtimeParams::default() };
                 let aql = Some(AqlParams::default());
-                let (rules, fq) = since(version, fq.as_linux_has_it());
-                DriverConfig::Fq(fq, Scheduler::Mac80211(airtime, aql, rules))
+                DriverConfig::Fq(mac80211_queues(version), Scheduler::Mac80211(airtime, aql, rules(version)))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
         };
         let hardware = HardwareDepth::of(&driver);
-        let memory_by_device = matches!(driver, DriverConfig::Fq(..));
-        Self { name, driver, hardware, memory_by_device }
+        let queues = matches!(driver, DriverConfig::Fq(..));
+        let charges = matches!(driver, DriverConfig::Fq(_, ref by) if by.airtime().is_some());
+        Self { name, driver, hardware, by_device: ByDevice { memory: queues, charge_rx: charges } }
     }
 }
 
@@ -339,11 +376,15 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
                     *when_full = section.or_by("since", *when_full, |field| field.choice(&since))?;
                 }
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
+                    choice.by_device.charge_rx = !section.has("charge_rx");
                     pieces(&mut section, airtime)?
                 }
-                Scheduler::Mac80211(airtime, aql, rules) => mac80211(&mut section, fq, airtime, aql, rules)?,
+                Scheduler::Mac80211(airtime, aql, rules) => {
+                    choice.by_device.charge_rx = !section.has("charge_rx");
+                    mac80211(&mut section, fq, airtime, aql, rules)?
+                }
             }
-            choice.memory_by_device = !section.has("memory_limit");
+            choice.by_device.memory = !section.has("memory_limit");
             queues(&mut section, fq)?;
         }
     }
@@ -356,10 +397,32 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
 
 fn pieces(section: &mut Section<'_>, p: &mut AirtimeParams) -> Result<(), Fault> {
     p.sparse = section.or("sparse", p.sparse)?;
+    charges(section, p)?;
+    quantum(section, p, false)
+}
+
+fn charges(section: &mut Section<'_>, p: &mut AirtimeParams) -> Result<(), Fault> {
     p.charge_tx = section.or("charge_tx", p.charge_tx)?;
     p.charge_rx = section.or("charge_rx", p.charge_rx)?;
+    Ok(())
+}
+
+/// Reads the quantum, which has no effect where nothing is ever taken off it.
+fn quantum(section: &mut Section<'_>, p: &mut AirtimeParams, pending_counts: bool) -> Result<(), Fault> {
+    if !p.charge_tx && !p.charge_rx && !pending_counts {
+        section.idle(
+            "quantum",
+            "while nothing is charged",
+            "no quantum, or charge_tx or charge_rx = true",
+        )?;
+    }
     p.quantum = section.or("quantum", p.quantum)?;
     Ok(())
+}
+
+/// The queues under the airtime scheduler of mac80211, in a kernel without that as in the first that had it.
+fn mac80211_queues(version: Version) -> FqParams {
+    queues_of(version.max(Some(SINCE[0].1)))
 }
 
 fn mac80211(
@@ -367,24 +430,35 @@ fn mac80211(
     fq: &mut FqParams,
     p: &mut AirtimeParams,
     aql: &mut Option<AqlParams>,
-    rules: &mut Mac80211Rules,
+    by: &mut Mac80211Rules,
 ) -> Result<(), Fault> {
     if let Some(field) = section.get("since") {
-        (*rules, *fq) = field.choice(
-            &SINCE.map(|(name, from)| (name, since(Some(from), FqParams::default().as_linux_has_it()))),
-        )?;
+        let kernels = SINCE.map(|(name, from)| (name, (rules(Some(from)), queues_of(Some(from)))));
+        (*by, *fq) = field.choice(&kernels)?;
     }
     fq.drop_batch = section.or("drop_batch", fq.drop_batch)?;
-    p.charge_tx = section.or("charge_tx", p.charge_tx)?;
-    p.charge_rx = section.or("charge_rx", p.charge_rx)?;
-    p.quantum = section.or("quantum", p.quantum)?;
+    charges(section, p)?;
+    let limited = section.or("aql", true)?;
+    if *by == Mac80211Rules::VirtualTime {
+        section.idle(
+            "quantum",
+            "under the rules of 5.14 to 5.19, which serve by virtual time",
+            "no quantum, or `since` of another kernel",
+        )?;
+    }
+    quantum(section, p, limited && *by == Mac80211Rules::RoundsWithPending)?;
+    if !limited {
+        for key in ["aql_low", "aql_high", "aql_threshold"] {
+            section.idle(key, "while aql = false", "none of the limits, or aql = true")?;
+        }
+    }
     let limits = AqlParams::default();
     let limits = AqlParams {
         low: section.or("aql_low", limits.low)?,
         high: section.or("aql_high", limits.high)?,
         threshold: section.or("aql_threshold", limits.threshold)?,
     };
-    *aql = section.or("aql", true)?.then_some(limits);
+    *aql = limited.then_some(limits);
     Ok(())
 }
 
@@ -399,6 +473,11 @@ fn queues(section: &mut Section<'_>, p: &mut FqParams) -> Result<(), Fault> {
         p.slow_below = SlowBelow::Rate(field.value()?);
     }
     p.hysteresis = section.or("hysteresis", p.hysteresis)?;
+    if p.slow_below == SlowBelow::NOBODY {
+        for key in ["slow_target", "slow_interval", "slow_ecn", "hysteresis"] {
+            section.idle(key, "while no station is slow", "none of them, or slow_below beside it")?;
+        }
+    }
     p.flows = section.or("flows", p.flows)?;
     p.limit = section.or("limit", p.limit)?;
     p.memory_limit = section.or("memory_limit", p.memory_limit)?;

@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 use super::super::error::Origin;
 use super::super::reader::Field;
 use super::super::{EdcaOverride, InterfaceRef};
+use super::scheme::ByDevice;
 
 /// What the interfaces say about each other.
 #[derive(Default)]
@@ -19,8 +20,10 @@ pub(super) struct Wiring<'a> {
     pub weights: Vec<(InterfaceRef, Field<'a>)>,
     /// Stations that say nothing of their losses.
     pub silent: Vec<InterfaceRef>,
-    /// Devices with queues in the MAC that say nothing of their memory.
-    pub unlimited: Vec<InterfaceRef>,
+    /// Devices, and which pieces of their schemes are left to what they can.
+    pub by_device: Vec<(InterfaceRef, ByDevice)>,
+    /// Channels of stations that say how far they are.
+    pub distances: Vec<usize>,
     /// For each access point what its beacons say to stations.
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
     /// Addresses in use, where each is written, and the path of its interface.

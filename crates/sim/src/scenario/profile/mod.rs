@@ -180,10 +180,10 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
         return Err(field.wrong(suggest(&meant, &FILES.map(|(known, _)| known))));
     };
     if let Some(field) = section.get("sysctl") {
-        settings(&field, SETTINGS, |name, setting| apply(&mut profile, name, setting))?;
+        settings(&field, SETTINGS, &mut profile, apply, tcp_sysctl::idle)?;
     }
     if let Some(field) = section.get("module") {
-        settings(&field, modules::SETTINGS, |name, setting| modules::apply(&mut profile, name, setting))?;
+        settings(&field, modules::SETTINGS, &mut profile, modules::apply, modules::idle)?;
     }
     if let Some(field) = section.get("tcp") {
         node::read(&mut profile, &field)?;
@@ -191,11 +191,18 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
     Ok(profile)
 }
 
-/// Reads a table of settings by names with dots in them, each at most once and one of `groups`.
+/// Sets what `name` stands for.
+type Apply = fn(&mut Profile, &str, &Field<'_>) -> Result<(), Fault>;
+/// Why a setting has no effect beside the others, and what would be right, if it has none.
+type Idle = fn(&Profile, &str) -> Option<(&'static str, &'static str)>;
+
+/// Reads a table of settings by names with dots in them, each at most once, one of `groups`, and none without effect.
 fn settings(
     field: &Field<'_>,
     groups: &'static [&'static [Key]],
-    mut apply: impl FnMut(&'static str, &Field<'_>) -> Result<(), Fault>,
+    profile: &mut Profile,
+    apply: Apply,
+    idle: Idle,
 ) -> Result<(), Fault> {
     let mut settings = Vec::new();
     flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
@@ -210,9 +217,12 @@ fn settings(
             let known: Vec<&str> = all().map(|key| key.name).collect();
             return Err(setting.found("a setting the profile does not have", suggest(name, &known)));
         };
-        apply(key.name, &Field { form: &key.form, ..setting.clone() })?;
+        apply(profile, key.name, &Field { form: &key.form, ..setting.clone() })?;
     }
-    Ok(())
+    match settings.iter().find_map(|(name, setting)| Some((setting, idle(profile, name)?))) {
+        Some((setting, (why, right))) => Err(setting.idle(why, right)),
+        None => Ok(()),
+    }
 }
 
 /// Sets the kernel's setting `name`.
@@ -434,6 +444,5 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
         );
         assert_eq!(old.limit_output_bytes, 131_072);
         assert_eq!(format!("{:?}", old.small_queues.cap), "Fixed");
-        assert_eq!(rule("sysctl.net.ipv4.tcp_fack = 1").loss, L::RackTlp);
     }
 }

@@ -80,6 +80,30 @@ pub(super) const SETTINGS: &[&[Key]] = &[&[
     Key::or("tcp_vegas.gamma", SEGMENTS, "1", "segments in queues above which slow start ends"),
 ]];
 
+/// Why a parameter of the module that was set has no effect beside the others, and what would be right, if it has none.
+// linux: net/ipv4/tcp_cubic.c bictcp_init, bictcp_acked, hystart_update (6.1).
+pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'static str)> {
+    let hystart = &profile.cc.cubic.hystart;
+    let trains = hystart.hystart_detect & 1 != 0;
+    match name {
+        "tcp_cubic.initial_ssthresh" if hystart.hystart && profile.cc.cubic.initial_ssthresh > 0 => {
+            Some(("while HyStart is on", "tcp_cubic.hystart = 0 beside it"))
+        }
+        "tcp_cubic.hystart_detect"
+        | "tcp_cubic.hystart_low_window"
+        | "tcp_cubic.hystart_ack_delta"
+        | "tcp_cubic.hystart_ack_delta_us"
+            if !hystart.hystart =>
+        {
+            Some(("while HyStart is off", "tcp_cubic.hystart = 1, or none of its parameters"))
+        }
+        "tcp_cubic.hystart_ack_delta" | "tcp_cubic.hystart_ack_delta_us" if !trains => {
+            Some(("while HyStart does not look at trains", "tcp_cubic.hystart_detect of 1 or 3"))
+        }
+        _ => None,
+    }
+}
+
 /// Sets the parameter `name`.
 pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<(), Fault> {
     let flag = || setting.value::<u8>().map(|n| n != 0);

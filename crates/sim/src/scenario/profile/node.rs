@@ -119,10 +119,21 @@ pub(super) fn read(profile: &mut Profile, field: &Field<'_>) -> Result<(), Fault
     let t = &mut profile.tcp;
     t.small_queues.off =
         section.or_by("tsq", t.small_queues.off, |f| f.choice(&[("off", true), ("on", false)]))?;
+    if t.small_queues.off && section.has("tsq") {
+        // What a period changes of the size of packets stays.
+        for key in
+            ["tsq_bytes", "tsq_cap", "tsq_min_packets", "tsq_by_rate", "tsq_exception", "tsq_retransmissions"]
+        {
+            section.idle(key, "with tsq = \"off\"", "tsq = \"on\", or none of its limits")?;
+        }
+    }
     if let Some(field) = section.get("tsq_bytes") {
         // paper: towards-1ms sec. IV - BTSQ: a constant number of bytes.
         if section.has("tsq_period") {
             return Err(field.wrong("it without tsq_period"));
+        }
+        if section.has("tsq_cap") {
+            return Err(field.wrong("it without tsq_cap"));
         }
         t.limit_output_bytes = field.value()?;
         t.small_queues.cap = LimitOutput::Fixed;

@@ -184,6 +184,25 @@ pub(super) fn names() -> Vec<String> {
     cc::NAMES.iter().map(|&name| name.to_owned()).collect()
 }
 
+/// Why a setting has no effect in this kernel and beside the others, and what would be right, if it has none.
+pub(super) fn idle(profile: &Profile, name: &str) -> Option<(&'static str, &'static str)> {
+    let since = |version| profile.version.is_some_and(|own| own >= version);
+    let none = "no such setting";
+    match name {
+        "net.ipv4.tcp_fack" if since(FACK_GONE) => Some(("since Linux 4.15, which has no FACK", none)),
+        // linux: net/ipv4/tcp_input.c tcp_clamp_window, include/net/tcp.h tcp_win_from_space (6.6) - by what packets weigh.
+        "net.ipv4.tcp_adv_win_scale" if since((6, 6)) => {
+            Some(("since Linux 6.6, which measures what packets weigh", none))
+        }
+        "net.ipv4.tcp_comp_sack_delay_ns" | "net.ipv4.tcp_comp_sack_slack_ns"
+            if profile.tcp.comp_sack_nr == 0 =>
+        {
+            Some(("while no SACK is held back", "net.ipv4.tcp_comp_sack_nr above 0 beside it"))
+        }
+        _ => None,
+    }
+}
+
 /// Sets what TCP knows as `name`; false if it is none of TCP's.
 pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> Result<bool, Fault> {
     let t = &mut profile.tcp;

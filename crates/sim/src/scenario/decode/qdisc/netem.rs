@@ -62,8 +62,15 @@ pub(super) fn read(section: Option<&mut Section<'_>>, device: &Device<'_>) -> Re
         if jitter <= MAX_JITTER { Ok(jitter) } else { Err(field.wrong("at most 2 s")) }
     })?;
     p.delay_correlation = Share::of(section.or("delay_correlation", 0.0)?);
+    if p.jitter == Duration::ZERO {
+        section.idle("delay_correlation", "without jitter", "a jitter beside it")?;
+    }
     let mut chance = |key: &str, correlation: &str| {
         let share = Share::of(section.or(key, 0.0)?);
+        // A gap alone stands for a chance of one, which nothing correlates with.
+        if share == Share(0) {
+            section.idle(correlation, &format!("without {key}"), &format!("{key} beside it"))?;
+        }
         Ok::<_, Fault>(Chance { share, correlation: Share::of(section.or(correlation, 0.0)?) })
     };
     p.loss = chance("loss", "loss_correlation")?;

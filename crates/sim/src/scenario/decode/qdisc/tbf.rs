@@ -18,7 +18,7 @@ pub(super) static OPTIONS: &[Key] = &[
         "limit",
         Form::Bytes(MIN_BFIFO, 1 << 30),
         "what follows from `latency`",
-        "most bytes of the `bfifo` inside; nothing to another child",
+        "most bytes of the `bfifo` inside; not beside a `child`",
     ),
     Key::open("latency", Form::Period, "as `limit` has it", "time that a packet waits for tokens at most"),
     Key::open("peakrate", Form::Rate, "none", "rate of a second bucket, above the first one's"),
@@ -39,7 +39,7 @@ pub(super) static OPTIONS: &[Key] = &[
 /// Reads the options.
 // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - a limit or a latency, and a peak rate takes an mtu; net/sched/sch_tbf.c
 // tbf_change (6.1) - the peak is above the rate.
-// deviation: with a child of another kind tc wants a limit too, which then does nothing.
+// deviation: with a child of another kind tc wants a limit too, which then does nothing - it is refused here.
 pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<TbfParams, Fault> {
     let rate = section.need("rate", "a rate such as \"100 Mbit/s\"")?.value()?;
     let burst = section.need("burst", "a size such as \"32 KiB\"")?.value()?;
@@ -56,6 +56,11 @@ pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<Tbf
     let limit: Option<u32> = section.find("limit")?;
     let latency: Option<Duration> = section.find("latency")?;
     let given = child(section, device)?;
+    if given.is_some() {
+        for key in ["limit", "latency"] {
+            section.idle(key, "beside a child", "the limit of the child")?;
+        }
+    }
     let fifo = match (limit, latency) {
         (Some(limit), None) => Some(limit),
         (None, Some(latency)) => Some(TbfParams::limit(rate, burst, peak, latency)),

@@ -1,0 +1,119 @@
+//! How long the packets of a flow took: a histogram of bounded memory, of which a quantile is right to a per cent.
+
+use stillair_model::vocabulary::Duration;
+
+/// Buckets of an octave, as a power of two: each is 1/64 of its octave's beginning wide, and its middle at most 1/128 off.
+// paper: Tene, "HdrHistogram" (2012) - octaves of equally wide buckets.
+const FINE: u32 = 6;
+/// Buckets that are made at once.
+const OCTAVE: u32 = 1 << FINE;
+
+/// Delays by bucket. It has room for the octaves that were met and those between them, some hundred numbers.
+#[derive(Clone, Debug, Default)]
+pub struct Delays {
+    /// The bucket that `counts` begins with.
+    first: u32,
+    counts: Vec<u64>,
+}
+
+impl Delays {
+    /// Takes note of one.
+    #[inline]
+    pub fn add(&mut self, delay: Duration) {
+        let at = bucket(delay.nanos());
+        match self.counts.get_mut(at.wrapping_sub(self.first) as usize) {
+            Some(count) => *count += 1,
+            None => self.reach(at),
+        }
+    }
+
+    /// Takes note of one in an octave beyond those that were met.
+    #[cold]
+    #[inline(never)]
+    fn reach(&mut self, at: u32) {
+        let octave = at & !(OCTAVE - 1);
+        if self.counts.is_empty() {
+            self.first = octave;
+        }
+        let before = self.first.saturating_sub(octave);
+        self.counts.splice(..0, core::iter::repeat_n(0, before as usize));
+        self.first -= before;
+        let room = (octave + OCTAVE - self.first) as usize;
+        self.counts.resize(room.max(self.counts.len()), 0);
+        self.counts[(at - self.first) as usize] += 1;
+    }
+
+    /// The delay in ms that this part of the packets did not exceed; none if there were none.
+    pub fn quantile_ms(&self, part: f64) -> Option<f64> {
+        let packets: u64 = self.counts.iter().sum();
+        let rank = ((part * packets as f64).ceil() as u64).clamp(1, packets.max(1));
+        let mut seen = 0;
+        let found = self.counts.iter().position(|count| {
+            seen += count;
+            seen >= rank
+        })?;
+        Some(middle(self.first + found as u32) / 1e6)
+    }
+}
+
+/// The bucket of a delay: as it is below two octaves, then 64 buckets for each doubling.
+#[inline]
+const fn bucket(ns: u64) -> u32 {
+    let octave = 63 - FINE - (ns | OCTAVE as u64).leading_zeros();
+    (octave << FINE) + (ns >> octave) as u32
+}
+
+/// The middle of a bucket in ns.
+fn middle(bucket: u32) -> f64 {
+    let octave = (bucket >> FINE).saturating_sub(1);
+    let (least, width) = (u64::from(bucket - (octave << FINE)) << octave, 1_u64 << octave);
+    least as f64 + (width - 1) as f64 / 2.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use stillair_model::metrics::quantile;
+
+    fn delays(all: &[u64]) -> Delays {
+        let mut delays = Delays::default();
+        all.iter().for_each(|&ns| delays.add(Duration::from_nanos(ns)));
+        delays
+    }
+
+    #[test]
+    fn buckets_follow_each_other_without_a_gap() {
+        let ends = [0, 1, 63, 64, 127, 128, 129, 130, 255, 256, 259, 260, u64::MAX];
+        assert_eq!(
+            ends.map(bucket),
+            [0, 1, 63, 64, 127, 128, 128, 129, 191, 192, 192, 193, 58 * 64 + 63 + 64 - 64]
+        );
+        for ns in 1..100_000 {
+            assert!(bucket(ns) - bucket(ns - 1) <= 1, "{ns}");
+        }
+    }
+
+    #[test]
+    fn of_nothing_there_is_no_quantile() {
+        assert_eq!(delays(&[]).quantile_ms(0.5), None);
+        assert_eq!(delays(&[0]).quantile_ms(0.99), Some(0.0));
+    }
+
+    proptest! {
+        /// Whatever came in whatever order: the middle of the bucket that the value of this rank is in.
+        #[test]
+        fn a_quantile_is_right_to_a_per_cent(all in prop::collection::vec((0_u32..40).prop_flat_map(|bits| 0_u64..=1 << bits), 1..200)) {
+            let (found, mut sorted) = (delays(&all), all);
+            sorted.sort_unstable();
+            for part in [0.5, 0.95, 0.99] {
+                let rank = (part * sorted.len() as f64).ceil() as usize;
+                let exact = sorted[rank - 1] as f64;
+                let ns = found.quantile_ms(part).expect("packets") * 1e6;
+                prop_assert!((ns - exact).abs() <= exact / 128.0 + 1e-6, "{ns} {exact}");
+            }
+            prop_assert!(quantile(&sorted, 0.5).is_some());
+            prop_assert!(found.counts.len() <= 40 * 64);
+        }
+    }
+}

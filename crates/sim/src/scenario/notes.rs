@@ -1,0 +1,103 @@
+//! What somebody should know of a scenario that is no mistake: it is run as it stands, and this is told beside its results.
+
+use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
+use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
+
+use super::{Errors, InterfaceRef, Medium, Rates, Role, Scenario, SnrSteps, Station};
+
+/// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
+const FRAME: u32 = 1_538;
+/// A rate that loses more of its frames is told of.
+const LOST: f64 = 0.5;
+/// And one that loses fewer is told in its place: the tenth by which sensitivities are measured.
+// spec: ieee80211-2020 19.3.20.2 - receiver minimum input sensitivity: at most 10 % of frames are lost.
+const WORKS: f64 = 0.1;
+
+impl Scenario {
+    /// Notes on the scenario, each a sentence that begins with the key it is about.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (node, n) in self.nodes.iter().enumerate() {
+            for (interface, i) in n.interfaces.iter().enumerate() {
+                if let Medium::Wifi(wifi) = &i.medium
+                    && let Role::Station(station) = &wifi.role
+                    && let Errors::Noise(steps) = &station.errors
+                {
+                    let at = self.interface_name(InterfaceRef { node, interface });
+                    let (name, interface) = at.split_once('.').unwrap_or((&at, ""));
+                    notes.extend(deaf(&format!("node.{name}.interface.{interface}"), station, steps));
+                }
+            }
+        }
+        notes
+    }
+}
+
+/// Notes on rates that a path's signal cannot carry, each rate where it is worst.
+fn deaf(key: &str, station: &Station, steps: &SnrSteps) -> Vec<String> {
+    let mut uses = vec![("rate", &station.rates)];
+    if station.uplink != station.rates {
+        uses.push(("uplink_rate", &station.uplink));
+    }
+    let worst = steps.iter().min_by_key(|(_, snr)| *snr);
+    let Some((at, snr)) = worst else { return Vec::new() };
+    let when = if steps.iter().count() > 1 { format!(" from {} s on", at.secs_f64()) } else { String::new() };
+    let table = ErrorTable::new(snr);
+    let one = |(option, rates): (&str, &Rates)| {
+        let (what, rate) = match rates {
+            // The chain falls back, but begins with its first rate for each frame.
+            Rates::Fixed(chain) => (chain.entries()[0].rate.to_string(), chain.entries()[0].rate),
+            Rates::MinstrelHt(..) | Rates::Minstrel(_) => {
+                let all = rates.all();
+                let best = all.into_iter().min_by(|a, b| lost(&table, *a).total_cmp(&lost(&table, *b)))?;
+                (format!("{best}, the most robust of its rates"), best)
+            }
+        };
+        let share = lost(&table, rate);
+        (share > LOST).then(|| {
+            let right = match fastest(&table, rate) {
+                Some(works) => {
+                    format!("`{works}` is the fastest rate of its kind that loses less than a tenth")
+                }
+                None => "no rate of its kind loses less than a tenth".to_owned(),
+            };
+            format!(
+                "{key}.{option}: {}{when}, where {:.0} % of full frames at {what} are lost; {right}",
+                decibels(snr),
+                (100.0 * share).floor()
+            )
+        })
+    };
+    uses.into_iter().filter_map(one).collect()
+}
+
+fn decibels(Snr(milli): Snr) -> String {
+    format!("the signal is {:.1} dB above the noise of 20 MHz", f64::from(milli) / 1e3)
+}
+
+/// Chance that a full frame does not come, for its preamble or itself.
+fn lost(table: &ErrorTable, rate: PhyRate) -> f64 {
+    1.0 - (1.0 - table.unheard(rate)) * (1.0 - table.broken(rate, FRAME))
+}
+
+/// The fastest rate like this one that works: of the same amendment and guard interval, no wider and with no more streams.
+fn fastest(table: &ErrorTable, like: PhyRate) -> Option<PhyRate> {
+    let all: Vec<PhyRate> = match like {
+        PhyRate::Ht(r) => {
+            let widths = [Width::Mhz20, Width::Mhz40].into_iter().filter(|&width| width <= r.width);
+            let one = |width| (0..8 * like.streams()).map(move |mcs| HtRate { mcs, width, ..r });
+            widths.flat_map(one).map(PhyRate::Ht).collect()
+        }
+        PhyRate::Vht(r) => {
+            let fits = |o: &VhtRate| o.gi == r.gi && o.width <= r.width && o.streams <= r.streams;
+            VhtRate::all().filter(fits).map(PhyRate::Vht).collect()
+        }
+        PhyRate::He(r) => {
+            let fits = |o: &HeRate| o.gi == r.gi && o.width <= r.width && o.streams <= r.streams;
+            HeRate::all().filter(fits).map(PhyRate::He).collect()
+        }
+        PhyRate::Ofdm(_) => OfdmRate::ALL.map(PhyRate::Ofdm).to_vec(),
+        PhyRate::Dsss(_, preamble) => DsssRate::ALL.map(|r| PhyRate::Dsss(r, preamble)).to_vec(),
+    };
+    all.into_iter().filter(|&rate| lost(table, rate) < WORKS).max_by_key(|rate| rate.rate())
+}

@@ -1,0 +1,79 @@
+//! What results tell of each flow: its own goodput, loss and one-way delay, whatever others do.
+
+mod common;
+
+use common::{cell, flow, parse, run, station};
+use stillair_sim::recorder::{Carries, FlowSummary, RunSummary};
+
+fn of<'a>(summary: &'a RunSummary, flow: &str) -> &'a FlowSummary {
+    summary.flows.get(flow).unwrap_or_else(|| panic!("{flow} in {:?}", summary.flows.keys()))
+}
+
+const WIRE: &str = r#"
+name = "wire"
+duration = "4 s"
+warm_up = "1 s"
+
+[link.lan]
+rate = "10 Mbit/s"
+delay = "5 ms"
+
+[node.a]
+profile = "linux-6.1"
+interface.eth0 = { link = "lan", address = "10.0.0.1", qdisc = { kind = "pfifo", limit = 10 } }
+
+[node.b]
+profile = "linux-6.1"
+interface.eth0 = { link = "lan", address = "10.0.0.2" }
+"#;
+
+#[test]
+fn a_delay_is_that_of_the_way_and_a_loss_that_of_the_queue() {
+    // 1,000 bytes from the IP header on and 38 of Ethernet around them are 0.83 ms at 10 Mbit/s; the way is 5.
+    let udp = |rate: &str| format!("rate = \"{rate} Mbit/s\"\npayload = 972\ngap = \"periodic\"");
+    let alone = run(&parse(&(WIRE.to_owned() + &flow("udp", "a", "b", &udp("1"))), &[]), 0);
+    let found = of(&alone, "udp-0.b");
+    assert_eq!((found.protocol, found.from.as_str(), found.to.as_str()), (Carries::Udp, "a", "b"));
+    assert_eq!((found.lost, found.loss), (Some(0), Some(0.0)));
+    for delay in [found.delay_p50_ms, found.delay_p95_ms, found.delay_p99_ms] {
+        assert!((delay.expect("packets") / 5.83 - 1.0).abs() < 0.01, "{found:?}");
+    }
+    // Twice of what the wire carries: half is lost, and the rest waits behind a full queue.
+    // The socket has room for more than the device's ring, or it would wait and lose nothing.
+    let room = [("node.a.sysctl.net.core.wmem_default", "4000000")];
+    let flooded = run(&parse(&(WIRE.to_owned() + &flow("udp", "a", "b", &udp("20"))), &room), 0);
+    let found = of(&flooded, "udp-0.b");
+    assert!((found.loss.expect("datagrams") - 0.53).abs() < 0.02, "{found:?}");
+    assert!(found.delay_p50_ms.expect("packets") > 10.0, "{found:?}");
+    let packets = found.packets.expect("of UDP");
+    assert_eq!(found.goodput_mbps, (packets * 972 * 8) as f64 / 3e6);
+}
+
+#[test]
+fn what_a_station_downloads_and_uploads_is_told_apart() {
+    let text = cell("3 s", "band = \"5 GHz\"\nwidth = \"20 MHz\"", "scheme = \"airtime\"")
+        + &station("sta", 0, "rate = \"ht20-mcs7-sgi\"")
+        + &flow("tcp", "ap", "sta", "name = \"down\"")
+        + &flow("tcp", "sta", "ap", "name = \"up\"")
+        + &flow("udp", "ap", "sta", "name = \"video\"\nrate = \"1 Mbit/s\"")
+        + &flow("voip", "sta", "ap", "name = \"call\"")
+        + &flow("quic", "ap", "sta", "name = \"quic\"\nbytes = \"1 MB\"")
+        + &flow("ping", "ap", "sta", "name = \"ping\"")
+        + &flow("web", "sta", "ap", "name = \"page\"\npage = \"small\"");
+    let summary = run(&parse(&text, &[]), 0);
+    let names: Vec<&str> = summary.flows.keys().map(String::as_str).collect();
+    assert_eq!(names, ["call.ap", "down.sta", "quic.sta", "up.ap", "video.sta"]);
+    let (down, up) = (of(&summary, "down.sta"), of(&summary, "up.ap"));
+    assert_eq!((down.from.as_str(), up.from.as_str()), ("ap", "sta"));
+    let all: f64 = summary.flows.values().map(|flow| flow.goodput_mbps).sum();
+    // The station's row adds them up, and what its page took.
+    let whole = summary.stations["sta"].goodput_mbps;
+    assert!(all <= whole && all > 0.9 * whole && down.goodput_mbps < 0.9 * whole, "{all} of {whole}");
+    for found in summary.flows.values() {
+        let [p50, p95, p99] =
+            [found.delay_p50_ms, found.delay_p95_ms, found.delay_p99_ms].map(|ms| ms.expect("packets came"));
+        assert!(0.0 < p50 && p50 <= p95 && p95 <= p99, "{found:?}");
+        assert_eq!(found.tcp.is_some(), found.protocol == Carries::Tcp);
+        assert_eq!(found.loss.is_some(), matches!(found.protocol, Carries::Udp | Carries::Voip));
+    }
+}

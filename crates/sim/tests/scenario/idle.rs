@@ -1,0 +1,205 @@
+//! Keys that would have no effect: each is refused, and told with what it would have one.
+
+use super::*;
+
+const WLAN: &str = "node.fast1.interface.wlan0";
+const SLOW: &str = "while no station is slow, expected none of them, or slow_below beside it";
+const AQL: &str = "while aql = false, expected none of the limits, or aql = true";
+const UNCHARGED: &str = "while nothing is charged, expected no quantum, or charge_tx or charge_rx = true";
+const VIRTUAL: &str = "under the rules of 5.14 to 5.19, which serve by virtual time, expected no quantum, or `since` of another kernel";
+
+/// Kernel and scheme, a key of the scheme with a value, and what is said; nothing if the key has an effect.
+const SCHEMES: [(&str, &str, &str, &str, &str); 33] = [
+    ("linux-5.10", "mac80211", "quantum", "\"1 ms\"", ""),
+    ("linux-5.15", "mac80211", "quantum", "\"1 ms\"", VIRTUAL),
+    ("linux-5.15", "mac80211\", since = \"linux-6.0", "quantum", "\"1 ms\"", ""),
+    ("linux-6.6", "mac80211", "quantum", "\"1 ms\"", ""),
+    ("linux-6.6", "mac80211\", since = \"linux-5.14", "quantum", "\"1 ms\"", VIRTUAL),
+    (
+        "linux-5.10",
+        "mac80211\", charge_tx = false, charge_rx = false, x = \"",
+        "quantum",
+        "\"1 ms\"",
+        UNCHARGED,
+    ),
+    ("linux-6.6", "mac80211\", charge_tx = false, charge_rx = false, x = \"", "quantum", "\"1 ms\"", ""),
+    (
+        "linux-6.6",
+        "mac80211\", aql = false, charge_tx = false, charge_rx = false, x = \"",
+        "quantum",
+        "\"1 ms\"",
+        UNCHARGED,
+    ),
+    ("linux-6.6", "mac80211", "aql_low", "\"1 ms\"", ""),
+    ("linux-6.6", "mac80211\", aql = false, x = \"", "aql_low", "\"1 ms\"", AQL),
+    ("linux-6.6", "mac80211\", aql = false, x = \"", "aql_high", "\"1 ms\"", AQL),
+    ("linux-6.6", "mac80211\", aql = false, x = \"", "aql_threshold", "\"1 ms\"", AQL),
+    ("linux-6.6", "mac80211", "hysteresis", "\"1 s\"", ""),
+    ("linux-6.18", "mac80211", "hysteresis", "\"1 s\"", SLOW),
+    ("linux-6.18", "mac80211", "slow_target", "\"1 ms\"", SLOW),
+    ("linux-6.18", "mac80211", "slow_interval", "\"1 ms\"", SLOW),
+    ("linux-6.18", "mac80211", "slow_ecn", "true", SLOW),
+    ("linux-6.18", "mac80211\", slow_below = \"6 Mbit/s", "slow_ecn", "true", ""),
+    ("linux-6.18", "fq_mac", "slow_ecn", "true", SLOW),
+    ("linux-4.6", "fq_mac", "slow_ecn", "true", ""),
+    ("linux-6.18", "airtime", "hysteresis", "\"1 s\"", SLOW),
+    ("linux-4.6", "airtime", "quantum", "\"1 ms\"", ""),
+    (
+        "linux-4.6",
+        "airtime\", charge_tx = false, charge_rx = false, x = \"",
+        "quantum",
+        "\"1 ms\"",
+        UNCHARGED,
+    ),
+    (
+        "linux-4.6",
+        "airtime_as_printed\", charge_tx = false, charge_rx = false, x = \"",
+        "quantum",
+        "\"1 ms\"",
+        UNCHARGED,
+    ),
+    ("linux-4.6", "fq_mac", "quantum", "\"1 ms\"", "unknown"),
+    ("linux-4.6", "fq_mac", "charge_rx", "true", "unknown"),
+    ("linux-4.6", "fifo", "target", "\"1 ms\"", "unknown"),
+    ("linux-4.6", "fq_codel", "target", "\"1 ms\"", "unknown"),
+    ("linux-4.6", "ath9k_htc", "qlen", "10", "unknown"),
+    ("linux-5.10", "mac80211", "sparse", "true", "unknown"),
+    ("linux-4.6", "airtime", "aql", "true", "unknown"),
+    ("linux-4.6", "airtime", "since", "\"linux-4.10\"", "unknown"),
+    ("linux-4.6", "airtime", "drop_batch", "32", "unknown"),
+];
+
+#[test]
+fn keys_of_schemes() {
+    for (profile, kind, key, value, says) in SCHEMES {
+        // What stands behind the kind ends with text of its own, so that the quotes match.
+        let table = format!("{{ kind = \"{kind}\", {key} = {value} }}").replace(", x = \"\"", "");
+        let scheme = format!("{WLAN}.scheme");
+        let found = with(&[("node.fast1.profile", profile), (&scheme, &table)]).map_err(|e| e.to_string());
+        match (found, says) {
+            (Ok(_), "") => {}
+            (Err(e), "unknown") => assert!(e.contains(&format!("{key}: found an unknown key")), "{e}"),
+            (Err(e), _) => {
+                let want = format!("--set: {scheme}.{key}: found {value}, which has no effect {says}");
+                assert_eq!(e, want, "{profile} {table}");
+            }
+            (Ok(_), _) => panic!("{profile} {table} was taken"),
+        }
+    }
+}
+
+#[test]
+fn other_keys() {
+    let fast = |key: &str| format!("node.fast1.{key}");
+    let server = |key: &str| format!("node.server.interface.eth0.{key}");
+    let quic = |more: &str| format!("{{ kind = \"quic\", from = \"server\", to = \"slow\", {more} }}");
+    let cubic = |more: &str| format!("{{ tcp_cubic = {{ {more} }} }}");
+    let netem = |more: &str| format!("{{ kind = \"netem\", {more} }}");
+    let tbf = |more: &str| format!("{{ kind = \"tbf\", rate = \"1 Mbit/s\", burst = \"4 KiB\", {more} }}");
+    for (key, value, says) in [
+        (fast("tcp"), "{ tsq = \"off\", tsq_min_packets = 2 }".to_owned(), "with tsq = \"off\""),
+        (fast("tcp"), "{ tsq = \"off\", tsq_cap = \"fixed\" }".to_owned(), "with tsq = \"off\""),
+        (fast("tcp"), "{ tsq = \"on\", tsq_cap = \"fixed\" }".to_owned(), ""),
+        (fast("module"), cubic("hystart = 0, hystart_detect = 1"), "while HyStart is off"),
+        (fast("module"), cubic("hystart = 0, initial_ssthresh = 10"), ""),
+        (fast("module"), cubic("initial_ssthresh = 10"), "while HyStart is on"),
+        (fast("module"), cubic("hystart_detect = 2, hystart_ack_delta = 3"), "does not look at trains"),
+        (fast("sysctl.net.ipv4.tcp_fack"), "1".to_owned(), ""),
+        (
+            "node.server.sysctl.net.ipv4.tcp_comp_sack_delay_ns".to_owned(),
+            "1000".to_owned(),
+            "no SACK is held back",
+        ),
+        (server("qdisc"), netem("delay = \"1 ms\", delay_correlation = 0.5"), "without jitter"),
+        (server("qdisc"), netem("loss_correlation = 0.5"), "without loss"),
+        (server("qdisc"), netem("loss = 0.1, loss_correlation = 0.5"), ""),
+        (server("qdisc"), tbf("limit = \"8 KiB\", child = \"codel\""), "beside a child"),
+        (server("qdisc"), tbf("limit = \"8 KiB\""), ""),
+        ("flow.1".to_owned(), quic("ack_decimation = false, ack_count = 3"), "without ack_decimation"),
+        ("flow.1".to_owned(), quic("pacing = false, pacing_burst = 3"), "without pacing"),
+        ("flow.1".to_owned(), quic("stack = \"quinn\", ack_count = 3"), "with this stack"),
+        ("flow.1".to_owned(), quic("stack = \"quinn\", hystart = false"), "with this stack"),
+        (
+            "flow.1".to_owned(),
+            quic("stack = { kind = \"quinn\", congestion_control = \"model\" }, hystart = false"),
+            "",
+        ),
+        ("flow.1".to_owned(), quic("interval = \"1 s\""), "without a page"),
+        ("flow.1".to_owned(), quic("client = \"sender\", request = 10"), "where the sender is the client"),
+        ("record.quic".to_owned(), "true".to_owned(), "without a flow of kind quic"),
+        ("channel.wifi.tx_power".to_owned(), "10 dBm".to_owned(), "without a distance or a position"),
+        ("channel.wifi.sensed_from".to_owned(), "-80 dBm".to_owned(), "without a position"),
+        (format!("{WLAN}.uplink_retry_chain"), "[\"mcs7\"]".to_owned(), "expected both, or neither"),
+        (format!("{WLAN}.rate"), "minstrel_ht".to_owned(), "expected one of them"),
+    ] {
+        match (with(&[(&key, &value)]).map_err(|e| e.to_string()), says) {
+            (Ok(_), "") => {}
+            (Err(e), says) => assert!(!says.is_empty() && e.contains(says), "{key} = {value}: {e}"),
+            (Ok(_), _) => panic!("{key} = {value} was taken"),
+        }
+    }
+    let new = with(&[("node.fast1.profile", "linux-4.19"), ("node.fast1.sysctl.net.ipv4.tcp_fack", "1")]);
+    let says = "--set: node.fast1.sysctl.net.ipv4.tcp_fack: found 1, which has no effect since Linux 4.15, which has no FACK, \
+                expected no such setting";
+    assert_eq!(new.unwrap_err().to_string(), says);
+}
+
+#[test]
+fn minstrel_ht_does_not_fill_a_wide_channel() {
+    let wide = |rate: &str| {
+        let sets = [
+            ("channel.wifi.width", "80 MHz"),
+            (&*format!("{WLAN}.retry_chain"), "[]"),
+            (&*format!("{WLAN}.rate"), rate),
+        ];
+        with(&sets).map(|found| station(&found, "fast1").rates).map_err(|e| e.to_string())
+    };
+    let says = wide("minstrel_ht").unwrap_err();
+    assert!(says.contains("minstrel_ht on a channel of 80 MHz, of which its HT rates fill 40"), "{says}");
+    assert_eq!(wide("{ kind = \"minstrel_ht\" }").unwrap_err(), says);
+    let narrow = wide("{ kind = \"minstrel_ht\", width = \"40 MHz\" }").unwrap();
+    assert!(matches!(narrow, Rates::MinstrelHt(can, _) if can.width == Width::Mhz40));
+}
+
+#[test]
+fn a_rate_that_the_signal_cannot_carry_is_noted() {
+    let noted = |sets: &[(&str, &str)]| {
+        let (chain, fixed) =
+            (format!("{WLAN}.retry_chain"), sets.iter().find(|(key, _)| key.ends_with(".rate")));
+        let alone = fixed.map_or("[]".to_owned(), |(_, rate)| format!("[\"{rate}\"]"));
+        let alone = if alone.contains('{') { "[]" } else { &alone };
+        let mut wide = vec![("channel.wifi.width", "80 MHz")];
+        wide.extend(fixed.map(|_| (chain.as_str(), alone)));
+        let notes = with(&[&wide, sets].concat()).unwrap_or_else(|e| panic!("{e}")).notes();
+        // Its neighbour is like it, and noted as well.
+        notes.into_iter().filter(|note| note.starts_with(WLAN)).collect::<Vec<_>>()
+    };
+    let (rate, distance, snr) =
+        (&*format!("{WLAN}.rate"), &*format!("{WLAN}.distance"), &*format!("{WLAN}.snr"));
+    assert_eq!(noted(&[]), Vec::<String>::new());
+    // 16 dBm less 46.7 and 30 dB for each tenfold metre, over -94 dBm: 21.4 dB at 25 m, 6 less in 80 MHz, where 16-QAM 1/2 still comes.
+    let far = noted(&[(rate, "vht80-mcs9-nss1-sgi"), (distance, "25 m")]);
+    assert_eq!(
+        far,
+        [
+            "node.fast1.interface.wlan0.rate: the signal is 21.4 dB above the noise of 20 MHz, where 100 % of full frames at \
+          vht80-mcs9-nss1-sgi are lost; `vht80-mcs3-nss1-sgi` is the fastest rate of its kind that loses less than a tenth"
+        ]
+    );
+    assert_eq!(noted(&[(rate, "vht80-mcs3-nss1-sgi"), (distance, "25 m")]), Vec::<String>::new());
+    let steps = noted(&[(rate, "ht20-mcs7-sgi"), (snr, "[\"40 dB\", { at = \"1.5 s\", snr = \"-9 dB\" }]")]);
+    assert_eq!(
+        steps,
+        [
+            "node.fast1.interface.wlan0.rate: the signal is -9.0 dB above the noise of 20 MHz from 1.5 s on, where 100 % of full frames at \
+          ht20-mcs7-sgi are lost; no rate of its kind loses less than a tenth"
+        ]
+    );
+    let controlled = noted(&[(rate, "{ kind = \"minstrel_ht\", width = \"20 MHz\" }"), (snr, "-9 dB")]);
+    assert!(
+        controlled[0].contains("at ht20-mcs0-lgi, the most robust of its rates are lost"),
+        "{controlled:?}"
+    );
+    let resolved = with(&[(rate, "ht20-mcs15-sgi"), (snr, "-9 dB")]).unwrap().resolved();
+    assert!(resolved.contains("the signal is -9.0 dB above the noise"), "{resolved}");
+}
