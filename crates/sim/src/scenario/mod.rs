@@ -156,6 +156,8 @@ pub struct Channel {
     pub lowest_rate: PhyRate,
     /// Slots are of 20 us, because stations without OFDM are there.
     pub long_slot: bool,
+    /// A frame that finds the medium busy and no back-off left draws a new one.
+    pub busy_backoff: bool,
     /// Rate of the CTS that protects OFDM and HT from stations without them, where such are.
     pub protection: Option<PhyRate>,
     /// Time between beacons of each access point; none where beacons are off.

@@ -35,6 +35,7 @@ impl Scenario {
                 "width_mhz": c.width.megahertz(),
                 "lowest_rate": c.lowest_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),
+                "busy_backoff": c.busy_backoff,
                 "protection": c.protection.map(|rate| rate.to_string()),
                 "tx_power_mdbm": c.path_loss.tx_power,
                 "loss_at_1m_mdb": c.path_loss.at_1m,

@@ -7,7 +7,7 @@ from typing import Any
 
 from stillair._native import RunError
 from stillair.validate.wifi.measured import Flow, Setup
-from stillair.validate.wifi.scenario import reported, station
+from stillair.validate.wifi.scenario import LEAD_S, reported, station
 
 _SLACK_S = 1e-6
 _QUEUES = "ap.wlan0 mac"
@@ -60,13 +60,13 @@ class Outcome:
     """Of all time."""
     step_s: float
     datagrams: Sequence[float]
-    """Those that station 1 got over UDP in each step of the whole run."""
+    """Those that station 1 got over UDP in each step from the loads' beginning on."""
 
 
 def outcome(run: Mapping[str, Any], setup: Setup) -> Outcome:
     """A run that has series."""
     try:
-        series, first = run["series"], setup.config.warm * 1e9
+        series, first = run["series"], _warm(setup) * 1e9
         stations = {number: _station(run, setup, number) for number in range(1, setup.config.stations + 1)}
         drops = sum(
             packets
@@ -92,7 +92,12 @@ def _datagrams(series: Mapping[str, Any], setup: Setup) -> list[float]:
             counts = [
                 count + arrived / own[row["name"]].payload for count, arrived in zip(counts, row["bytes"], strict=True)
             ]
-    return counts
+    return counts[round(LEAD_S * 1e9 / series["step_ns"]) :]
+
+
+def _warm(setup: Setup) -> float:
+    """End of the warm-up in a run of ours."""
+    return LEAD_S + setup.config.warm
 
 
 def _station(run: Mapping[str, Any], setup: Setup, number: int) -> Station:
@@ -100,14 +105,14 @@ def _station(run: Mapping[str, Any], setup: Setup, number: int) -> Station:
     summary = run["stations"][name]
     loads = [flow for flow in setup.config.flows if flow.station == number and flow.kind.startswith("tcp")]
     ways = {
-        "down": _way(run, name, "down", setup.config.warm, f"ap.wlan0 to {name}.wlan0"),
-        "up": _way(run, name, "up", setup.config.warm, f"{name}.wlan0 to ap.wlan0"),
+        "down": _way(run, name, "down", _warm(setup), f"ap.wlan0 to {name}.wlan0"),
+        "up": _way(run, name, "up", _warm(setup), f"{name}.wlan0 to ap.wlan0"),
     }
     return Station(
         summary["goodput_mbps"],
         summary["airtime_share"] or 0.0,
         summary["ping_median_ms"],
-        {flow.kind: _tcp(run, flow, setup.config.warm) for flow in loads},
+        {flow.kind: _tcp(run, flow, _warm(setup)) for flow in loads},
         ways,
     )
 

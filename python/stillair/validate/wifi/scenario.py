@@ -34,6 +34,10 @@ _STATIONS_BUFFER = 4352
 # the 802.11 header: a larger buffer, which the limit of memory of the MAC's queues counts.
 _FORWARDED_BUFFER = 4352
 
+# scripts/mac80211/simwifi.c - draws a back-off after a transmission alone; a frame that finds the channel busy goes at the next end of AIFS.
+_RADIO = {"busy_backoff": False}
+LEAD_S = 1
+"""Our runs begin so much before the kernel's."""
 # Measured at connect(): programs that are started at one instant run one after the other, 70 to 120 us apart.
 _A_PROCESS_S = 100e-6
 
@@ -64,17 +68,18 @@ def reported(flow: Flow, number: int = 0) -> str:
 def text(of: Measurement) -> str:
     """The scenario as TOML, for people to read too."""
     setup, config = of.setup, of.setup.config
-    times = {"duration": units.of_seconds(config.seconds), "warm_up": units.of_seconds(config.warm)}
+    times = {"duration": units.of_seconds(LEAD_S + config.seconds), "warm_up": units.of_seconds(LEAD_S + config.warm)}
     parts = [to_toml({"name": f"mac80211-{of.name}"} | times)]
-    parts.append(_table("channel.wifi", {"band": "5 GHz", "width": "20 MHz"}))
+    parts.append(_table("channel.wifi", {"band": "5 GHz", "width": "20 MHz"} | _RADIO))
     parts += _server(setup)
     parts += _access_point(setup)
     for number in range(1, config.stations + 1):
         parts += _station(setup, number)
     parts.append(_table("link.lan", {"kind": "veth"}))
     parts.append(_table("record", {"ss": f"{SAMPLED_MS} ms"}))
+    parts += [_table("[flow]", _first_pings(number)) for number in range(1, config.stations + 1)]
     for place, flow in enumerate(config.flows):
-        start = flow.start_s + place * _A_PROCESS_S
+        start = LEAD_S + flow.start_s + place * _A_PROCESS_S
         parts += [_table("[flow]", one) for one in _flows(setup, flow, start)]
     return "\n".join(parts)
 
@@ -141,7 +146,7 @@ def _losses(setup: Setup, number: int) -> float | list[dict[str, object]]:
         return 0.0
     made: list[dict[str, object]] = [{"rates": f"mcs{rate}", "chance": first[rate]} for rate in used]
     for step, chances in zip(setup.config.steps, later, strict=True):
-        at = units.of_seconds(step.at_s)
+        at = units.of_seconds(LEAD_S + step.at_s)
         made += [{"rates": f"mcs{rate}", "chance": chances[rate], "at": at} for rate in used]
     return made
 
@@ -188,9 +193,7 @@ def _ends(flow: Flow) -> tuple[str, str]:
 
 def _flows(setup: Setup, flow: Flow, start_s: float) -> Iterable[dict[str, object]]:
     sender, receiver = _ends(flow)
-    ends: dict[str, object] = {"from": sender, "to": receiver}
-    if start_s > 0:
-        ends["start"] = units.of_seconds(start_s)
+    ends: dict[str, object] = {"from": sender, "to": receiver, "start": units.of_seconds(start_s)}
     if flow.kind == "udp":
         rate = units.rate(round(flow.bps))
         load = {"rate": rate, "payload": flow.payload, "burst": flow.burst, "gap": "exponential"}
@@ -201,9 +204,14 @@ def _flows(setup: Setup, flow: Flow, start_s: float) -> Iterable[dict[str, objec
     else:
         for number in range(flow.number):
             start = start_s + number * flow.stagger_ms / 1000
-            bulk = {"start": units.of_seconds(start)} if start > 0 else {}
-            bulk |= {"congestion_control": flow.cc}
+            bulk = {"start": units.of_seconds(start), "congestion_control": flow.cc}
             yield {"name": flow_name(flow, number), "kind": "tcp"} | ends | bulk
+
+
+def _first_pings(number: int) -> dict[str, object]:
+    """Each station was pinged before the run, so that its Block Ack sessions were open."""
+    ends = {"from": "server", "to": station(number)}
+    return {"name": f"first-{station(number)}", "kind": "ping"} | ends | {"interval": "200 ms", "stop": "0.5 s"}
 
 
 def _table(name: str, keys: Mapping[str, object]) -> str:

@@ -113,6 +113,13 @@ static CHANNEL: Shape = Shape {
                  (6 at 5 GHz), as in Linux",
             ),
             Key::or(
+                "busy_backoff",
+                Form::Boolean,
+                "true",
+                "a frame that finds the medium busy and no back-off left draws a new one, as the standard asks; `false`: as simulated radios do it \
+                 that draw a back-off after a transmission alone",
+            ),
+            Key::or(
                 "beacon_interval",
                 Form::Either(&[Form::Choice(&["off"]), BEACON_INTERVAL]),
                 "102.4 ms",
@@ -378,6 +385,7 @@ fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, heari
         width,
         lowest_rate: rate::lowest(&mut section, band)?,
         long_slot: false,
+        busy_backoff: section.or("busy_backoff", true)?,
         protection: None,
         path_loss: losses::path_loss(&mut section, band)?,
         audible: Audible::default(),

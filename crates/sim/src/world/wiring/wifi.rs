@@ -42,12 +42,11 @@ impl Plan<'_> {
 
     pub(super) fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Wlan>) {
         let channel = |c: &scenario::Channel| {
-            let timing = c.timing();
             Channel {
                 name: c.name.clone(),
-                timing,
+                timing: c.timing(),
                 protection: c.protection,
-                medium: Medium::new(timing.sifs, timing.slot),
+                medium: medium(c),
                 account: AirAccount::default(),
                 hidden: None,
                 functions: Vec::new(),
@@ -74,7 +73,7 @@ impl Plan<'_> {
                     channel.functions.extend((0..QUEUES).map(|queue| (radios.len(), queue)));
                     functions(&mut channel.medium, &edca, &name, seed)
                 } else {
-                    let mut medium = Medium::new(channel.timing.sifs, channel.timing.slot);
+                    let mut medium = medium(&self.scenario.channels[index]);
                     let functions = functions(&mut medium, &edca, &name, seed);
                     media[index].push(medium);
                     functions
@@ -158,6 +157,13 @@ impl Plan<'_> {
         path_to.weight = path.airtime_weight;
         path_to
     }
+}
+
+/// A channel's medium, on which nobody contends yet.
+fn medium(channel: &scenario::Channel) -> Medium {
+    let timing = channel.timing();
+    let medium = Medium::new(timing.sifs, timing.slot);
+    if channel.busy_backoff { medium } else { medium.without_busy_backoff() }
 }
 
 /// Adds a radio's contention functions to its medium.
