@@ -208,6 +208,21 @@ impl<T> Drr<T> {
         true
     }
 
+    /// Puts the member before all others, unless it is listed already; true if it was not.
+    #[inline]
+    pub fn activate_first(&mut self, rounds: &mut Rounds, m: Member) -> bool {
+        if self.is_listed(m) {
+            return false;
+        }
+        let list = &mut rounds.new;
+        self.nodes[m.index()].next = list.head;
+        if list.head == END {
+            list.tail = m.0;
+        }
+        list.head = m.0;
+        true
+    }
+
     /// Takes the head off its list. Panics if nobody is listed.
     #[inline]
     pub fn remove_head(&mut self, rounds: &mut Rounds) -> Member {

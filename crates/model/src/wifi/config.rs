@@ -242,6 +242,13 @@ pub struct AirtimeParams {
     pub charge_rx: bool,
 }
 
+impl AirtimeParams {
+    /// Whether stations are charged at all.
+    pub const fn charges(&self) -> bool {
+        self.charge_tx || self.charge_rx
+    }
+}
+
 impl Default for AirtimeParams {
     // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AIRTIME_QUANTUM (4.14) - 300 us.
     fn default() -> Self {

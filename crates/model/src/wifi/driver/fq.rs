@@ -132,8 +132,12 @@ impl Fq {
             Scheduler::AirtimeAsPrinted(a) => a.sparse,
             // linux: net/mac80211/tx.c __ieee80211_schedule_txq (5.4) - at the head, and to the end at its first look if it
             // has nothing left.
-            // deviation: of several that become active before anyone is served, the first stands first, not the last.
-            Scheduler::Mac80211(..) => true,
+            Scheduler::Mac80211(a, ..) if a.charges() => {
+                self.queues.tins_mut().activate_first(&mut self.rounds[tid.ac().index()], unit);
+                return;
+            }
+            // Without any flag of airtime (`airtime_flags` 0) it is a plain round.
+            Scheduler::Mac80211(..) => false,
         };
         self.queues.tins_mut().activate(&mut self.rounds[tid.ac().index()], unit, to_new);
     }
@@ -214,13 +218,17 @@ impl Fq {
                 Attempt::Sent => {
                     held_back = None;
                     self.stays_active(now, tid, tx);
-                    if let Scheduler::RoundRobin(_) = self.scheduler {
+                    if self.goes_to_the_end() {
                         self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
                     }
                 }
                 Attempt::Full => {
                     tx.hold_one(now, tid, ctx, pull);
                     self.stays_active(now, tid, tx);
+                    if matches!(self.scheduler, Scheduler::Mac80211(..)) && self.goes_to_the_end() {
+                        self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
+                        continue;
+                    }
                     break;
                 }
                 // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.
@@ -237,6 +245,15 @@ impl Fq {
     fn stays_active(&mut self, now: Instant, tid: TidIndex, tx: &Transmitter) {
         if self.rules() == Some(Mac80211Rules::RoundsWithPending) && has_frames(&self.queues, tid, tx) {
             self.active[account(tid)] = Some(now);
+        }
+    }
+
+    /// Whoever has had a turn goes to the end of the list.
+    fn goes_to_the_end(&self) -> bool {
+        match self.scheduler {
+            Scheduler::RoundRobin(_) => true,
+            Scheduler::Mac80211(a, ..) => !a.charges(),
+            Scheduler::Airtime(_) | Scheduler::AirtimeAsPrinted(_) => false,
         }
     }
 
