@@ -82,7 +82,7 @@ fn push_directly<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &m
 }
 
 /// Feeds a device from a transmit queue, after a packet has been queued, if there is one.
-#[inline]
+#[inline(always)]
 fn feed<S: Sink>(
     now: Instant,
     queue: &mut TxQueue,
@@ -157,6 +157,7 @@ impl<S: Sink> World<S> {
         }
     }
 
+    #[inline(always)]
     pub(super) fn receive(&mut self, interface: IfId, p: Pkt) {
         if S::FRAMES {
             self.show_received(interface, p);

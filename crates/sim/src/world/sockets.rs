@@ -124,10 +124,9 @@ impl<S: Sink> World<S> {
         if ended {
             self.remember(header.to);
         }
-        if wakes {
-            self.wake(header.to);
+        if !(wakes && self.wake(header.to)) {
+            self.arm_socket(header.to);
         }
-        self.arm_socket(header.to);
     }
 
     /// A connection has ended in order: its host remembers the path by it.
@@ -174,10 +173,9 @@ impl<S: Sink> World<S> {
             tcp.poll(now, out);
             tcp.wakes_writer()
         });
-        if woken == Some(true) {
-            self.wake(sock);
+        if !(woken == Some(true) && self.wake(sock)) {
+            self.arm_socket(sock);
         }
-        self.arm_socket(sock);
     }
 
     /// The process above a socket runs: it reads and writes what it can. The socket's timer is armed after that.

@@ -27,14 +27,16 @@ impl Wakes {
 }
 
 impl<S: Sink> World<S> {
-    /// A process is woken by its socket. One that has been woken already is not woken again.
+    /// A process is woken by its socket. One that has been woken already is not woken again. True if it runs at this instant, and
+    /// arms the socket's timer then.
     #[inline]
-    pub(super) fn wake(&mut self, sock: SockId) {
+    pub(super) fn wake(&mut self, sock: SockId) -> bool {
         let socket = &mut self.sockets[sock.index()];
-        if core::mem::replace(&mut socket.woken, true) {
-            return;
+        let (node, woken) = (socket.node.index(), core::mem::replace(&mut socket.woken, true));
+        let at_once = self.nodes[node].wake == Wake::Softirq;
+        if woken {
+            return at_once;
         }
-        let node = socket.node.index();
         match self.nodes[node].wake {
             Wake::Softirq => self.wakes.now.push_back(sock),
             Wake::After(delay) => {
@@ -46,6 +48,7 @@ impl<S: Sink> World<S> {
                 }
             }
         }
+        at_once
     }
 
     /// The softirq is over: the first of the processes that wait for that runs; false if there is none.
