@@ -112,22 +112,34 @@ def text_of(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "has"),
     [
-        ("tcp_down3_cubic", ['profile = "linux-6.12"', 'since = "linux-6.16"', "rx_usecs = 0", 'tsq_period = "8 ms"']),
-        ("tcp_up1_reno", ["rx_usecs = 200", 'congestion_control = "reno"', 'from = "sta1"']),
-        ("up1_cubic_shift10", ['tsq_period = "1 ms"']),
+        ("tcp_down3_cubic", ['profile = "linux-6.12"', 'since = "linux-6.16"', "wifi_pacing_shift = 7", "busy_backoff = false"]),
+        ("tcp_up1_reno", ["rx_buffer = 4352", 'rate = "1 Gbit/s"', 'congestion_control = "reno"', 'from = "sta1"']),
+        ("up1_cubic_shift10", ["wifi_pacing_shift = 10"]),
         ("aql1_depth4", ["aql = true", "hw_aggregates = 4"]),
         ("udp3_b8_noairtime", ["charge_tx = false", "charge_rx = false"]),
         ("weights_udp_mixed", ["airtime_weight = 1024", "airtime_weight = 256"]),
         ("flows100_ecn", ['"net.ipv4.tcp_ecn" = 1', "tcp_down-sta1-99"]),
         ("loss5_up", ["error_rate = 0.05"]),
         ("minstrel_B", ['rate = "minstrel_ht"', "chance = 0.9", 'rates = "mcs15"']),
-        ("minstrel_step_JA_hwtries", ['at = "15 s"']),
+        ("minstrel_step_JA_hwtries", ['at = "16 s"']),
         ("udp3_b32", ["burst = 32", 'rate = "15 Mbit/s"', "payload = 1470"]),
     ],
 )
 def test_settings_become_keys(name: str, has: list[str]) -> None:
     text = text_of(name)
     assert [word for word in has if word not in text] == []
+
+
+def test_a_run_begins_a_second_earlier_with_pings_that_open_the_sessions() -> None:
+    one = measured.read(FOLDER / "tcp_down3_cubic.r1.json")
+    times = one.setup.config.seconds, one.setup.config.warm
+    resolved = json.loads(scenario.scenario(one).resolve())
+    assert (resolved["duration_ns"], resolved["warm_up_ns"]) == tuple((1 + s) * 10**9 for s in times)
+    flows = [(flow["name"], flow["traffic"]["kind"], flow["start_ns"]) for flow in resolved["flows"]]
+    stations = one.setup.config.stations
+    assert flows[:stations] == [(f"first-sta{n}", "ping", 0) for n in range(1, stations + 1)]
+    # Programs that the kernel started at one instant run one after the other.
+    assert [start for _, _, start in flows[stations:]] == [10**9 + n * 10**5 for n in range(len(flows) - stations)]
 
 
 def test_only_debians_kernel_has_later_rules(tmp_path: Path) -> None:

@@ -39,7 +39,10 @@ pub struct WifiDev {
 
 impl WifiDev {
     /// A device with all its peers. Drops are booked at `place`.
-    pub fn new(radio: RadioId, tx: Transmitter, driver: Driver, retry_limit: u8, place: PlaceId) -> Self {
+    pub fn new(radio: RadioId, mut tx: Transmitter, driver: Driver, retry_limit: u8, place: PlaceId) -> Self {
+        if !matches!(driver, Driver::Fq(_)) {
+            tx.looks_before_it_takes();
+        }
         let rx: Vec<_> = (0..tx.tids.len()).map(|_| RxTid::default()).collect();
         let deadlines = Deadlines::new(rx.len() + tx.tids.len() + 1);
         let closed = vec![u8::MAX; tx.peers.len()];

@@ -152,7 +152,10 @@ impl<S: Sink> World<S> {
                 if own == server {
                     tcp.listen();
                 }
-                (Socket { app: app as u32, node: *node, protocol: Protocol::Tcp, woken: false }, Box::new(tcp))
+                (
+                    Socket { app: app as u32, node: *node, protocol: Protocol::Tcp, woken: false },
+                    Box::new(tcp),
+                )
             });
             (client, made)
         };

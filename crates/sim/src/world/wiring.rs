@@ -80,7 +80,15 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
     let n_sockets = sockets.len() + plan.pages();
-    let slots = Slots::new(channels.len(), wlans.len(), wires.len(), watchdogs.len(), apps.len(), nodes.len(), n_sockets);
+    let slots = Slots::new(
+        channels.len(),
+        wlans.len(),
+        wires.len(),
+        watchdogs.len(),
+        apps.len(),
+        nodes.len(),
+        n_sockets,
+    );
     let mut world = World {
         now: Instant::ZERO,
         timers: Timers::new(slots.end),

@@ -408,6 +408,24 @@ mod tests {
     }
 
     #[test]
+    fn radios_that_draw_after_transmissions_alone_meet_behind_a_busy_medium() {
+        // Start and number of those who send first of three that ask while another sends and have not sent before.
+        let first = |mut m: Medium| {
+            let sender = function(&mut m, 3, 0, "sender");
+            let three = ["a", "b", "c"].map(|name| function(&mut m, 3, 1023, name));
+            m.request(us(0), sender);
+            m.begin(us(43));
+            three.iter().for_each(|&f| m.request(us(60), f));
+            m.done(us(100), sender, Outcome::Finished, false);
+            m.idle(us(100), us(100));
+            (m.start().unwrap(), winners(&mut m).len())
+        };
+        assert_eq!(first(Medium::new(SIFS, SLOT).without_busy_backoff()), (us(143), 3));
+        let (start, winners) = first(Medium::new(SIFS, SLOT));
+        assert!(start > us(143) && winners == 1, "{winners} at {start:?}");
+    }
+
+    #[test]
     fn who_has_just_sent_draws_once() {
         // A window of two: drawn once, half of the functions have no back-off; drawn again if there is none, a quarter.
         let mut m = Medium::new(SIFS, SLOT);

@@ -281,8 +281,8 @@ impl Fq {
             let mut attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
             if attempt == Attempt::Full {
                 tx.hold_one(now, tid, ctx, pull);
-                // A closed window, or CoDel, may have left nothing to hold.
-                if !tx.tids[tid.index()].has_waiting() {
+                // CoDel may have left nothing to hold, and what is held may lie beyond a closed window.
+                if !tx.tids[tid.index()].has_waiting_inside() {
                     attempt = Attempt::Nothing;
                 }
             }

@@ -50,6 +50,8 @@ pub struct TxTid {
     bar_pending: Option<Seq>,
     /// Frames before this number were given up; the receiver has been told.
     given_up: Option<Seq>,
+    /// A frame that was looked at and not sent is still the first of its queue, behind all that are to be sent again.
+    looks_first: bool,
 }
 
 /// How often a session is asked for before requests are spread out, and before they end.
@@ -70,13 +72,26 @@ impl TxTid {
             last_request: Instant::ZERO,
             bar_pending: None,
             given_up: None,
+            looks_first: false,
         }
+    }
+
+    /// Its frames wait in a FIFO of the driver, whose first is looked at before it is taken.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.4) - retry_q, and only when that is empty buf_q, of which
+    // the first stays until it is sent. ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - likewise.
+    pub fn looks_before_it_takes(&mut self) {
+        self.looks_first = true;
     }
 
     /// Whether numbered frames wait.
     #[inline]
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
+    }
+
+    /// Whether one of them lies inside the window.
+    pub fn has_waiting_inside(&self) -> bool {
+        self.waiting.iter().any(|mpdu| self.is_inside(mpdu.seq))
     }
 
     /// Whether frames may be sent now.
@@ -285,8 +300,11 @@ impl TxTid {
     /// A frame of a session failed and waits to be sent again.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_lookup_rate (4.11) - the marks of a frame that is to be
     // sent again stay: a probe of which no try arrived probes again, alone.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.11) - to the end of retry_q, behind new frames that wait there.
     pub fn again(&mut self, mpdu: Mpdu) {
-        self.waiting.push_back(mpdu);
+        let behind_new = !self.looks_first || self.waiting.back().is_none_or(|last| last.tries > 0);
+        let at = self.waiting.len() - usize::from(!behind_new);
+        self.waiting.insert(at, mpdu);
     }
 
     /// Frames that wait to be sent (again).

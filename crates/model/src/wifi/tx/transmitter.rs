@@ -184,6 +184,11 @@ impl Transmitter {
         id
     }
 
+    /// Frames wait in FIFOs of the driver (see [`TxTid::looks_before_it_takes`]).
+    pub fn looks_before_it_takes(&mut self) {
+        self.tids.iter_mut().for_each(TxTid::looks_before_it_takes);
+    }
+
     /// Rate control learns what became of a data PPDU that still has its frames; true if it expects another throughput now.
     pub fn learn(&mut self, now: Instant, ppdu: &Ppdu, radio: &Radio) -> bool {
         let peer = &mut self.peers[ppdu.header.peer.index()];

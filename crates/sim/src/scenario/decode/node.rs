@@ -13,8 +13,8 @@ use super::super::reader::Section;
 use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
-use super::{position, wake};
 use super::wiring::Wiring;
+use super::{position, wake};
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
 /// four, run out first.

@@ -41,20 +41,18 @@ impl Plan<'_> {
     }
 
     pub(super) fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Wlan>) {
-        let channel = |c: &scenario::Channel| {
-            Channel {
-                name: c.name.clone(),
-                timing: c.timing(),
-                protection: c.protection,
-                medium: medium(c),
-                account: AirAccount::default(),
-                hidden: None,
-                functions: Vec::new(),
-                winners: Vec::new(),
-                dirty: false,
-                rts_lost: false,
-                txop_until: None,
-            }
+        let channel = |c: &scenario::Channel| Channel {
+            name: c.name.clone(),
+            timing: c.timing(),
+            protection: c.protection,
+            medium: medium(c),
+            account: AirAccount::default(),
+            hidden: None,
+            functions: Vec::new(),
+            winners: Vec::new(),
+            dirty: false,
+            rts_lost: false,
+            txop_until: None,
         };
         let mut channels: Vec<Channel> = self.scenario.channels.iter().map(channel).collect();
         let (mut radios, mut wlans) = (Vec::new(), Vec::new());

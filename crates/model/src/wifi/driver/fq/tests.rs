@@ -185,6 +185,30 @@ fn a_frame_that_found_no_room_is_held() {
     assert_eq!(sent, [[2, 3], [4, 5]]);
 }
 
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.11) - the frame that found an aggregate full is out of its queue, too:
+// CoDel drops behind the first frame of the next aggregate.
+#[test]
+fn codel_drops_between_the_first_and_the_second_frame_of_an_aggregate() {
+    let mut b = Bench::new(Scheduler::Mac80211(ALL, None, crate::wifi::config::Mac80211Rules::Rounds), 1, 2);
+    b.queue(ms(0), be(0), 20);
+    b.fill(ms(0));
+    let sent = |b: &Bench| -> Vec<u32> {
+        let mpdus = b.rig.radio.ppdus().flat_map(|p| &p.mpdus);
+        mpdus.map(|m| b.rig.packets.get(m.pkt.expect("not handed over")).seq).collect()
+    };
+    assert_eq!((sent(&b), b.driver.queued()), (vec![0, 1], 17));
+    let table = [
+        // ms, packets of the aggregate, left in the queue
+        (50, vec![2, 3], 15),  // too long in the queue, but not yet for an interval
+        (200, vec![4, 6], 12), // 4 was taken at 50 ms
+        (310, vec![7, 9], 9),  // 7 at 200 ms
+    ];
+    for (at, packets, left) in table {
+        b.done(ms(at), us(10));
+        assert_eq!((sent(&b), b.driver.queued()), (packets, left), "at {at} ms");
+    }
+}
+
 /// The same steps under both: the states, first as ath9k runs it, then as the paper prints it.
 fn compare(stations: usize, table: &[(Do, &str, &str)]) {
     let pick = |n: usize| table.iter().map(|&(what, a, p)| (what, [a, p][n])).collect::<Vec<_>>();

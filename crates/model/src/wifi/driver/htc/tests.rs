@@ -1,5 +1,6 @@
 use super::*;
 use crate::vocabulary::{Fate, PeerId};
+use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::HardwareDepth;
 use crate::wifi::testing::{Rig, ms, peer};
 
@@ -22,6 +23,7 @@ impl Bench {
         let params = HtcParams::default();
         let mut rig = Rig::in_session((0..stations).map(|_| peer(BEST, frames)));
         rig.set_depth(HardwareDepth::HTC);
+        rig.tx.looks_before_it_takes();
         Self { driver: Htc::new(params, rig.tx.tids.len()), rig }
     }
     /// Frames come from above, without the hardware being looked at.
@@ -127,7 +129,8 @@ fn what_failed_keeps_its_buffer() {
     assert_eq!(b.fill(Ac::Be), [17]);
     let ppdu = b.rig.pop(ms(0), Ac::Be);
     let failed = ppdu.mpdus.len();
-    ppdu.mpdus.into_iter().for_each(|m| b.rig.tx.tids[tid(0, 0).index()].again(m));
+    let t = &mut b.rig.tx.tids[tid(0, 0).index()];
+    ppdu.mpdus.into_iter().for_each(|m| t.again(Mpdu { tries: 1, ..m }));
     b.driver.schedule(tid(0, 0));
     assert_eq!((failed, b.fill(Ac::Be), b.places()), (17, vec![17], (7, 33)));
     let first = b.rig.radio.ppdus().next().unwrap().mpdus[0].seq.get();

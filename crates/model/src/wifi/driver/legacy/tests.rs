@@ -1,5 +1,6 @@
 use super::*;
 use crate::vocabulary::{Fate, PeerId};
+use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::LegacyParams;
 use crate::wifi::testing::{Rig, ms, peer};
 use crate::wifi::tx::aggregate::MAX_FRAMES;
@@ -18,7 +19,8 @@ struct Bench {
 impl Bench {
     /// So many stations in session, whose aggregates hold at most `frames`.
     fn new(stations: usize, frames: u32) -> Self {
-        let rig = Rig::in_session((0..stations).map(|_| peer(BEST, frames)));
+        let mut rig = Rig::in_session((0..stations).map(|_| peer(BEST, frames)));
+        rig.tx.looks_before_it_takes();
         Self { driver: Legacy::new(LegacyParams::default(), rig.tx.tids.len()), rig }
     }
     /// Frames come from above, without the hardware being looked at.
@@ -96,14 +98,20 @@ fn what_is_in_the_hardware_or_failed_is_still_counted() {
     let mut b = Bench::new(1, 4);
     b.queue(be(0), 10);
     b.fill(Ac::Be);
-    assert_eq!((b.driver.queued(), b.driver.pending(Ac::Be)), (2, 10));
+    let counts = |b: &Bench| {
+        let waiting: Vec<u16> = b.rig.tx.tids[be(0).index()].waiting().map(|m| m.seq.get()).collect();
+        (waiting, b.driver.queued(), b.driver.pending(Ac::Be))
+    };
+    // The first of the two that are left found the second aggregate full: it has its number.
+    assert_eq!(counts(&b), (vec![8], 1, 10));
     let ppdu = b.rig.pop(ms(0), Ac::Be);
     for m in ppdu.mpdus {
-        b.rig.tx.tids[be(0).index()].again(m);
+        b.rig.tx.tids[be(0).index()].again(Mpdu { tries: 1, ..m });
     }
     b.driver.schedule(be(0));
+    assert_eq!(counts(&b), (vec![0, 1, 2, 3, 8], 1, 10));
     assert_eq!(b.fill(Ac::Be), [0, 0]);
-    assert_eq!((b.driver.queued(), b.driver.pending(Ac::Be)), (2, 10));
+    assert_eq!(counts(&b), (vec![8], 1, 10));
     let order: Vec<u16> = b.rig.radio.ppdus().flat_map(|p| p.mpdus.iter().map(|m| m.seq.get())).collect();
     assert_eq!(order, [4, 5, 6, 7, 0, 1, 2, 3], "retries before what has not been sent");
 }

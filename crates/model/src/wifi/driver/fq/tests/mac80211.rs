@@ -17,8 +17,35 @@ fn airtime_queue_limits_leave_room_for_others() {
     ]);
     check(Scheduler::Mac80211(ALL, None, Mac80211Rules::Rounds), 2, &[
         (Queue(0, 20), " | n0 | 300 300"),
+        (Fill, "0 | n0 | 300 300"),
         (Fill, "0 0 | n0 | 300 300"),
         (Queue(1, 20), "0 0 | n0 n1 | 300 300"),
+    ]);
+}
+
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - a look through the list serves an identifier once and ends when it
+// comes to that again; the next look goes on from there.
+#[rustfmt::skip]
+#[test]
+fn a_look_serves_each_identifier_once() {
+    for rules in [Mac80211Rules::Rounds, Mac80211Rules::RoundsWithPending] {
+        check(Scheduler::Mac80211(ALL, None, rules), 2, &[
+            (Queue(0, 20), " | n0 | 300 300"),
+            (Fill,         "0 | n0 | 300 300"),
+            // The other identifier of the same station has a turn of its own, behind it.
+            (Queue3(0, 20), "0 | n0 n0' | 300 300"),
+            (Fill,         "0 0 | n0 n0' | 300 300"),
+            (Queue(1, 20), "0 0 | n0 n0' n1 | 300 300"),
+            (Done(100),    "0 0 | n0 n0' n1 | 200 300"),
+        ]);
+    }
+    // The head stays in its place when it has been served, so the look ends there though another is listed.
+    check(Scheduler::Mac80211(ALL, None, Mac80211Rules::Rounds), 2, &[
+        (Queue(0, 20), " | n0 | 300 300"),
+        (Queue(1, 20), " | n0 n1 | 300 300"),
+        (Fill,         "0 | n0 n1 | 300 300"),
+        (Done(200),    "0 | n0 n1 | 100 300"),
+        (Done(200),    "1 | n1 o0 | 200 300"),
     ]);
 }
 
@@ -109,10 +136,45 @@ fn what_is_pending_counts_since_6_0() {
         (Queue(0, 20), " | n0 | 300 300"),
         (Queue(1, 20), " | n0 n1 | 300 300"),
         // Two frames take 210 us: with two aggregates out the first station has used more than there was.
+        (Fill,         "0 | n0 n1 | 300 300"),
         (Fill,         "0 0 | n1 o0 | 600 300"),
         (Done(210),    "0 1 | n1 o0 | 390 300"),
         (Done(210),    "1 1 | o0 o1 | 180 600"),
     ]);
+}
+
+// linux: net/mac80211/tx.c ieee80211_txq_set_active, net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - active for 100 ms from
+// when it was listed, or listed again after its turn; what comes while it is listed renews nothing.
+#[test]
+fn a_station_is_charged_for_100_ms_from_its_listing() {
+    let mut b = Bench::new(Scheduler::Mac80211(ALL, None, Mac80211Rules::RoundsWithPending), 2, 2);
+    // What happens, when, and what the station has left after it sent for 10 us then.
+    enum Step {
+        Comes,
+        Looked,
+        Nothing,
+    }
+    use Step::{Comes, Looked, Nothing};
+    let table = [
+        (0, Nothing, 300), // never listed
+        (10, Comes, 290),
+        (100, Comes, 280),
+        (110, Nothing, 270),
+        (111, Nothing, 270), // longer ago than 100 ms; the frame of 100 ms found it listed
+        (120, Looked, 260),  // one turn, and frames are left
+        (220, Comes, 250),
+        (221, Comes, 250),
+        (222, Looked, 240),
+    ];
+    for (row, (at, what, left)) in table.into_iter().enumerate() {
+        match what {
+            Comes => b.queue(ms(at), be(0), 4),
+            Looked => b.fill(ms(at)),
+            Nothing => {}
+        }
+        b.driver.charge_rx(ms(at), be(0), us(10));
+        assert_eq!(b.driver.deficit(be(0)) / 1000, left, "row {row}");
+    }
 }
 
 proptest! {
