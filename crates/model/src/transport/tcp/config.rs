@@ -115,6 +115,9 @@ pub enum RcvbufRules {
     /// Twice that and 16 segments, and more by what it has grown; the window's limit follows from the buffer. Every new echo
     /// is a sample (4.16 to 6.15).
     Linux4_16,
+    /// The same, but what is not read yet does not count, and a shorter round trip counts at once (stable kernels of 6.12, read in
+    /// 6.12.117).
+    Linux6_12,
     /// Twice that, more while it grows, and room for what came out of order, as soon as it comes; what is not read yet does
     /// not count; only echoes while all is read make the round trip longer (6.16 on).
     Linux6_16,

@@ -343,7 +343,7 @@ linux-5.10: RackTlp No Linux4_3 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQue
 linux-5.15: RackTlp No Linux5_11 Linux4_16 Gone | 2 AtMostUnlessPaced EmptyRtxQueue true 1048576 | CongAvoid | 1 256
 linux-6.1: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
 linux-6.6: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
-linux-6.12: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AboveLowWindow | 1 256
+linux-6.12: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMostUnlessPaced AtMostOneInRtxQueue true 1048576 | AnySample | 1 256
 linux-6.18: RackTlp No Linux5_19 Linux4_16 Gone | 2 AtMost AtMostOneInRtxQueue true 4194304 | AnySample | 1 256
 windows-10: RackTlp No Linux4_3 Linux4_16 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0
 macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | CongAvoid | 0 0";
@@ -358,6 +358,7 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
             let Some(version) = p.version else { continue };
             let rules = match version {
                 (..=3, _) | (4, ..=15) => RcvbufRules::Linux3_13,
+                (6, 12) => RcvbufRules::Linux6_12,
                 (4..=5, _) | (6, ..=15) => RcvbufRules::Linux4_16,
                 _ => RcvbufRules::Linux6_16,
             };

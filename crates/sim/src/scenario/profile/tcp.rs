@@ -36,8 +36,12 @@ const CWND_LIMITED: [(&str, CwndLimitedRules); 4] = [
     ("5.10", CwndLimitedRules::Linux5_10),
     ("6.1", CwndLimitedRules::Linux6_1),
 ];
-const RCVBUF: [(&str, RcvbufRules); 3] =
-    [("3.13", RcvbufRules::Linux3_13), ("4.16", RcvbufRules::Linux4_16), ("6.16", RcvbufRules::Linux6_16)];
+const RCVBUF: [(&str, RcvbufRules); 4] = [
+    ("3.13", RcvbufRules::Linux3_13),
+    ("4.16", RcvbufRules::Linux4_16),
+    ("6.12", RcvbufRules::Linux6_12),
+    ("6.16", RcvbufRules::Linux6_16),
+];
 pub(super) const CAP: [(&str, LimitOutput); 4] = [
     ("fixed", LimitOutput::Fixed),
     ("at_least", LimitOutput::AtLeast),
@@ -162,7 +166,7 @@ pub(super) static FILE: Shape = Shape {
         Key::need("rmem_max", Form::Bytes(1, MAX_BUFFER), "largest receive buffer"),
         Key::need(
             "rcvbuf",
-            Form::Choice(&["3.13", "4.16", "6.16"]),
+            Form::Choice(&["3.13", "4.16", "6.12", "6.16"]),
             "the kernel in which the receive buffer's growth got the rules that it has here",
         ),
         Key::need(

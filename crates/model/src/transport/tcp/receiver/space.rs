@@ -303,15 +303,16 @@ impl Space {
         self.last.bytes
     }
 
-    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1, 6.18) - smoothed with time stamps, the minimum without; from 6.16 on
-    // a smaller one counts at once, and a larger one only if the application has read everything.
+    // linux: net/ipv4/tcp_input.c tcp_rcv_rtt_update (6.1, 6.12.117, 6.18) - smoothed with time stamps, the minimum without; from 6.16 on,
+    // and in stable kernels of 6.12, a smaller one counts at once; from 6.16 on a larger one only if the application has read everything.
     fn rtt_sample(&mut self, sample_us: u32, of_window: bool, unread: u32) {
         let (old, new) = (self.rtt.rtt_us, sample_us << 3);
+        let at_once = matches!(self.rules, RcvbufRules::Linux6_12 | RcvbufRules::Linux6_16);
         let late = self.rules == RcvbufRules::Linux6_16;
         self.rtt.rtt_us = match old {
             0 => new,
             _ if of_window => old.min(new),
-            _ if late && new < old => new,
+            _ if at_once && new < old => new,
             _ if late && unread > 0 => old,
             _ => old - (old >> 3) + sample_us,
         };
@@ -355,7 +356,7 @@ impl Space {
         let read = distance(self.last.seq, copied);
         let bytes = match self.rules {
             RcvbufRules::Linux3_13 | RcvbufRules::Linux4_16 => read,
-            RcvbufRules::Linux6_16 => read.saturating_sub(unread),
+            RcvbufRules::Linux6_12 | RcvbufRules::Linux6_16 => read.saturating_sub(unread),
         };
         if bytes > self.last.bytes {
             self.expand(bytes, beyond);
@@ -386,7 +387,7 @@ impl Space {
             RcvbufRules::Linux3_13 if bytes >= before + (before >> 1) => cushioned << 1,
             RcvbufRules::Linux3_13 if bytes >= before + (before >> 2) => cushioned + (cushioned >> 1),
             RcvbufRules::Linux3_13 => cushioned,
-            RcvbufRules::Linux4_16 => grown(cushioned),
+            RcvbufRules::Linux4_16 | RcvbufRules::Linux6_12 => grown(cushioned),
             RcvbufRules::Linux6_16 => grown(twice) + u64::from(beyond),
         };
         // linux: include/net/tcp.h tcp_space_from_win (6.6).
@@ -399,7 +400,9 @@ impl Space {
             self.rcvbuf = rcvbuf;
             self.window_clamp = match self.rules {
                 RcvbufRules::Linux3_13 => window.min(u64::from(u32::MAX)) as u32,
-                RcvbufRules::Linux4_16 | RcvbufRules::Linux6_16 => self.window_of(rcvbuf),
+                RcvbufRules::Linux4_16 | RcvbufRules::Linux6_12 | RcvbufRules::Linux6_16 => {
+                    self.window_of(rcvbuf)
+                }
             };
         }
     }
