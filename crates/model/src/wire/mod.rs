@@ -46,6 +46,8 @@ pub struct EthernetParams {
     pub rx_usecs: Duration,
     /// After so many of them they are handed up at once; 0: only time counts.
     pub rx_frames: u32,
+    /// Least time from one interrupt of arrivals to the next.
+    pub rx_gap: Duration,
 }
 
 /// A packet in the transmit ring.
@@ -74,6 +76,8 @@ pub struct Wire {
     ring: VecDeque<Sending>,
     /// Frames on their way, with the time of their arrival.
     flight: VecDeque<(Instant, Pkt)>,
+    /// Before this instant nothing is handed up.
+    quiet_until: Instant,
     ring_full: bool,
     bql: Option<Bql>,
 }
@@ -88,6 +92,7 @@ const VETH: EthernetParams = EthernetParams {
     tx_frames: 0,
     rx_usecs: Duration::ZERO,
     rx_frames: 0,
+    rx_gap: Duration::ZERO,
 };
 
 impl Wire {
@@ -105,6 +110,7 @@ impl Wire {
             busy_until: Instant::ZERO,
             ring: VecDeque::new(),
             flight: VecDeque::new(),
+            quiet_until: Instant::ZERO,
             ring_full: false,
             bql: params.bql.then(Bql::default),
         }
@@ -159,7 +165,7 @@ impl Wire {
     /// Whether arrivals may be handed up several at once.
     #[inline]
     pub fn coalesces(&self) -> bool {
-        self.params.rx_usecs > Duration::ZERO
+        self.params.rx_usecs > Duration::ZERO || self.params.rx_gap > Duration::ZERO
     }
 
     /// Whether a packet pushed now changes neither [`Wire::next_arrival`] nor [`Wire::next_completion`]: others are before
@@ -175,10 +181,11 @@ impl Wire {
     pub fn next_arrival(&self) -> Option<Instant> {
         let &(first, _) = self.flight.front()?;
         let by_time = first + self.params.rx_usecs;
-        match self.params.rx_frames {
-            0 => Some(by_time),
-            n => Some(self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| nth.min(by_time))),
-        }
+        let due = match self.params.rx_frames {
+            0 => by_time,
+            n => self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| nth.min(by_time)),
+        };
+        Some(due.max(self.quiet_until))
     }
 
     /// The first packet, if it has arrived.
@@ -189,6 +196,9 @@ impl Wire {
             return None;
         }
         self.flight.pop_front();
+        if self.params.rx_gap > Duration::ZERO {
+            self.quiet_until = now + self.params.rx_gap;
+        }
         if self.veth {
             // linux: net/ipv4/ip_input.c ip_rcv (4.4) - the IP layer ends the charge of what it receives.
             packets.orphan(p);

@@ -21,6 +21,7 @@ fn with(change: impl FnOnce(&mut EthernetParams)) -> Wire {
         tx_frames: 0,
         rx_usecs: Duration::ZERO,
         rx_frames: 0,
+        rx_gap: Duration::ZERO,
     };
     change(&mut params);
     Wire::new(WireParams::Ethernet(params), IfId(0), IfId(1))
@@ -47,6 +48,28 @@ fn packets_follow_each_other_at_the_rate_and_arrive_after_the_delay() {
     assert!(!w.complete(us(1245), &mut b.ctx()));
     assert_eq!((b.uncharged(), w.charges().count()), (2, 1));
     assert_eq!(w.held(), 0);
+}
+
+/// Interrupts have a least distance: what comes alone is handed up at once, what follows within the gap at its end, together.
+#[test]
+fn interrupts_keep_their_distance() {
+    let gap = Duration::from_micros(300);
+    let (mut w, mut b) = (with(|e| e.rx_gap = gap), Bench::new());
+    // Each of 120 us: the last bits arrive at 370, 490, 610, 730, 850; one more at 2370.
+    for at in [0, 0, 0, 0, 0, 2_000] {
+        let p = b.packet(0, 1462);
+        w.push(us(at), p, &mut b.ctx());
+    }
+    let mut seen = Vec::new();
+    while let Some(at) = w.next_arrival() {
+        let mut together = 0;
+        while let Some(p) = w.arrive(at, &mut b.packets) {
+            b.finish(p);
+            together += 1;
+        }
+        seen.push((at.nanos() / 1_000, together));
+    }
+    assert_eq!(seen, [(370, 1), (670, 2), (970, 2), (2_370, 1)]);
 }
 
 #[test]

@@ -399,6 +399,7 @@ fn wire(params: &WireParams) -> Value {
             "tx_frames": e.tx_frames,
             "rx_usecs": e.rx_usecs.nanos() / 1000,
             "rx_frames": e.rx_frames,
+            "rx_gap_ns": e.rx_gap.nanos(),
         }),
     }
 }
