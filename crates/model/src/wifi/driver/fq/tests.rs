@@ -189,7 +189,7 @@ fn a_frame_that_found_no_room_is_held() {
 // CoDel drops behind the first frame of the next aggregate.
 #[test]
 fn codel_drops_between_the_first_and_the_second_frame_of_an_aggregate() {
-    let mut b = Bench::new(Scheduler::Mac80211(ALL, None, crate::wifi::config::Mac80211Rules::Rounds), 1, 2);
+    let mut b = Bench::new(Scheduler::Mac80211(ALL, None, Mac80211Rules::Rounds), 1, 2);
     b.queue(ms(0), be(0), 20);
     b.fill(ms(0));
     let sent = |b: &Bench| -> Vec<u32> {
