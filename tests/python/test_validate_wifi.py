@@ -112,7 +112,10 @@ def text_of(name: str) -> str:
 @pytest.mark.parametrize(
     ("name", "has"),
     [
-        ("tcp_down3_cubic", ['profile = "linux-6.12"', 'since = "linux-6.16"', "wifi_pacing_shift = 7", "busy_backoff = false"]),
+        (
+            "tcp_down3_cubic",
+            ['profile = "linux-6.12"', 'since = "linux-6.16"', "wifi_pacing_shift = 7", "busy_backoff = false"],
+        ),
         ("tcp_up1_reno", ["rx_buffer = 4352", 'rate = "1 Gbit/s"', 'congestion_control = "reno"', 'from = "sta1"']),
         ("up1_cubic_shift10", ["wifi_pacing_shift = 10"]),
         ("aql1_depth4", ["aql = true", "hw_aggregates = 4"]),

@@ -84,8 +84,8 @@ fn pinned_traces() {
         ("anomaly fq_codel", "35e2215ff58dc4e1"),
         ("anomaly fq_mac", "bddbb453fb67e06b"),
         ("anomaly airtime", "3a32b0555c6649b7"),
-        ("busy fifo", "1874f8db50c8c3b8"),
-        ("busy airtime", "c1e1af04820d8c0c"),
+        ("busy fifo", "035de573c4b4126f"),
+        ("busy airtime", "0c4a820fd2c4072d"),
     ];
     assert_eq!(
         got.map(|(name, hash)| format!("{name} {hash}")),

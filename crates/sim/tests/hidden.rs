@@ -27,6 +27,9 @@ fn run(text: &str, run: u64) -> World<common::Watcher> {
     world
 }
 
+/// Runs over which what is left to chance is summed up.
+const RUNS: core::ops::Range<u64> = 0..6;
+
 #[test]
 fn frame_by_frame_as_by_exchanges() {
     // Two more stations that never send do not hear each other: nothing is different, but the channel is worked out frame by frame.
@@ -41,16 +44,19 @@ fn frame_by_frame_as_by_exchanges() {
         // Others keep silent only for the answer that a frame lost to noise announced, and not for EIFS.
         (2, "rate = \"ht20-mcs7-lgi\", error_rate = 0.2, ack_error_rate = 0.1, unheard_rate = 0.1", false),
     ] {
-        let whole = run(&(upload(n, "", path) + &bystanders), 0);
-        let by_frames = run(&(upload(n, "deaf = [[\"x\", \"y\"]]", path) + &bystanders), 0);
+        let whole = |seed| run(&(upload(n, "", path) + &bystanders), seed);
+        let by_frames = |seed| run(&(upload(n, "deaf = [[\"x\", \"y\"]]", path) + &bystanders), seed);
         let seen = |w: &World<common::Watcher>| {
             (w.trace.delivered.clone(), w.trace.tries, w.trace.collided, w.trace.recorder.trace_hash())
         };
-        let total = |w: &World<common::Watcher>| w.trace.delivered.iter().sum::<u64>() as f64;
         if same {
-            assert_eq!(seen(&by_frames), seen(&whole), "{n} {path}");
+            assert_eq!(seen(&by_frames(0)), seen(&whole(0)), "{n} {path}");
         } else {
-            let ratio = total(&by_frames) / total(&whole);
+            // One run of the last is within 4 %, the mean of them within 1 %.
+            let total = |seen: &dyn Fn(u64) -> World<common::Watcher>| -> u64 {
+                RUNS.map(|seed| seen(seed).trace.delivered.iter().sum::<u64>()).sum()
+            };
+            let ratio = total(&by_frames) as f64 / total(&whole) as f64;
             assert!((ratio - 1.0).abs() < 0.02, "{n} {path}: {ratio}");
         }
     }
@@ -182,8 +188,10 @@ fn the_flow_in_the_middle_of_three() {
 
 #[test]
 fn hidden_stations_and_rts() {
+    // Whose turn it is lasts: of single runs of aggregates 0.4 to 0.85 are left.
     let total = |channel: &str, path: &str| {
-        run(&upload(2, channel, path), 0).trace.delivered.iter().sum::<u64>() as f64
+        let one = |seed| run(&upload(2, channel, path), seed).trace.delivered.iter().sum::<u64>();
+        RUNS.map(one).sum::<u64>() as f64
     };
     for (rate, without, with) in [
         // After three doublings a back-off is at most 127 slots, 1.1 ms, and a frame takes 2: no gap is long enough.

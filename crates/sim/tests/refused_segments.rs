@@ -3,6 +3,7 @@
 mod common;
 
 use common::{flow, parse, run_to, watched};
+use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::Duration;
 
 /// Bytes of each flow.
@@ -40,7 +41,17 @@ interface.eth0 = {{ link = "lan", address = "10.0.2.2" }}
     )
 }
 
-/// All arrives, and nothing is tried again without end at the same instant.
+/// Whether more has come than the sender knows to have sent, so that no acknowledgement counts: of a packet that the shaper refused
+/// a segment stayed, as fq_codel had dropped an older one of the flow for it.
+// linux: net/sched/sch_tbf.c tbf_segment, net/ipv4/tcp_output.c tcp_write_xmit, net/ipv4/tcp_input.c tcp_ack (6.1) - no segment is counted that is
+// answered by NET_XMIT_CN, what is refused is not sent, and what acknowledges data that was not sent is ignored. After a timeout nothing new
+// is sent, so that the kernel is as stuck.
+fn hears_nothing(read: u64, sender: &TcpInfo) -> bool {
+    let known = sender.bytes_acked - 1 + u64::from(sender.unacked) * u64::from(sender.mss);
+    read > known && sender.timeouts > 0
+}
+
+/// All arrives, unless its sender cannot know, and nothing is tried again without end at the same instant.
 #[test]
 fn all_data_arrives_over_a_shaper_that_splits_and_refuses() {
     for (qdisc, seed, flows) in [
@@ -55,7 +66,10 @@ fn all_data_arrives_over_a_shaper_that_splits_and_refuses() {
         }
         let mut world = watched(&parse(&text, &[("seed", &seed.to_string())]), 0).world;
         run_to(&mut world, Duration::from_secs(60)).unwrap_or_else(|e| panic!("{qdisc}: {e}"));
-        assert_eq!(world.trace.read, vec![BYTES; flows], "{qdisc}");
+        for (flow, sender) in world.tcp_senders() {
+            let read = world.trace.read[flow.index()];
+            assert!(read == BYTES || hears_nothing(read, &sender), "{qdisc}: {read} of {flow:?}, {sender:?}");
+        }
         assert_eq!(world.charged(), 0, "{qdisc}");
     }
 }

@@ -69,9 +69,13 @@ fn theory(n: usize) -> (f64, f64) {
 
 /// The same as measured. With bystanders who do not hear each other everything goes frame by frame.
 fn measured(n: usize, hidden: bool) -> (f64, f64) {
+    measured_on("", n, hidden)
+}
+
+fn measured_on(more: &str, n: usize, hidden: bool) -> (f64, f64) {
     let deaf = if hidden { "\ndeaf = [[\"x\", \"y\"]]" } else { "" };
     let channel = format!(
-        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-24\"{deaf}"
+        "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"\nlowest_rate = \"ofdm-24\"{deaf}\n{more}"
     );
     let seconds = PINGS * INTERVAL_MS / 1000;
     // An opportunity for all requests: the longest there is instead of 47 units.
@@ -113,5 +117,13 @@ fn they_collide_as_often_as_back_offs_of_their_window_are_equal() {
 fn frame_by_frame_too() {
     for n in [2, 8] {
         compare(n, true);
+    }
+}
+
+/// Radios that draw a back-off after a transmission alone have none left when they answer: all answers begin together.
+#[test]
+fn radios_without_a_back_off_for_a_busy_medium_all_answer_at_once() {
+    for hidden in [false, true] {
+        assert_eq!(measured_on("busy_backoff = false", 3, hidden), (1.0, 3.0), "hidden {hidden}");
     }
 }

@@ -31,6 +31,23 @@ fn what_packets_weigh_is_the_kernels() {
     assert_eq!(weighs(&single), (4352, 2728, false));
 }
 
+/// `sk_pacing_shift` elsewhere and over Wi-Fi, where the driver asks for it.
+#[test]
+fn the_pacing_shift_over_wifi_is_the_drivers() {
+    let shifts = |sets: &[(&str, &str)]| {
+        let found = with(sets).unwrap();
+        let profile = &found.nodes.iter().find(|node| node.name == "fast1").unwrap().profile;
+        (profile.tcp.pacing_shift, profile.wifi_pacing_shift)
+    };
+    for (profile, kernels) in [("linux-4.14", 10), ("linux-4.19", 8), ("linux-6.12", 7)] {
+        let profile = ("node.fast1.profile", profile);
+        assert_eq!(shifts(&[profile]), (10, kernels), "{profile:?}");
+        assert_eq!(shifts(&[profile, ("node.fast1.tcp.wifi_pacing_shift", "6")]), (10, 6), "{profile:?}");
+        // A patched kernel has the same for all devices.
+        assert_eq!(shifts(&[profile, ("node.fast1.tcp.tsq_period", "4 ms")]), (10, 10), "{profile:?}");
+    }
+}
+
 #[test]
 fn a_scheme_is_the_kernels_unless_said() {
     let said = |profile: &str, scheme: &[(&str, &str)]| {
@@ -121,6 +138,7 @@ fn what_a_scheme_leaves_unsaid_is_the_kernels() {
         ("linux-5.15", "slow 6 each, drops 32", "KeepsTurn", "VirtualTime"),
         ("linux-6.1", "slow 6 each, drops 32", "KeepsTurn", "RoundsWithPending"),
         ("linux-6.6", "slow 6 each, drops 32", "KeepsTurn", "RoundsWithPending"),
+        ("linux-6.12", "slow 6 each, drops 32", "KeepsTurn", "RoundsWithPending"),
         ("linux-6.18", "slow nobody, drops 32", "KeepsTurn", "RoundsWithPending"),
     ] {
         assert_eq!(kind(profile, "fq_mac"), format!("{round}, {queues}"), "{profile}");

@@ -16,7 +16,8 @@ from stillair.validate.wifi.measured import Measurement
 from stillair.validate.wifi.outcome import Outcome, outcome
 
 RUNS = 3
-"""Least runs of ours of each configuration, each with a seed of its own and flows that start as in one of the kernel's repetitions."""
+"""Least runs of ours of each configuration, each with a seed of its own and flows that start as in one of the kernel's
+repetitions."""
 
 
 @dataclass(frozen=True)

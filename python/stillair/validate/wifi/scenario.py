@@ -23,19 +23,20 @@ _QUEUE_KEYS = {
 }  # fmt: skip
 _USUAL_AQL = {"low_us": 5000, "high_us": 12000, "threshold_us": 24000}
 _AQL_KEYS = {"low_us": "aql_low", "high_us": "aql_high", "threshold_us": "aql_threshold"}
-# The two ends of a virtual pair, each with netem: only the server's has a rate, so that the frames of an aggregate that a station
-# sends reach the server at one instant.
+# The two ends of a virtual pair, each with netem: only the server's has a rate, so that the frames of an aggregate that
+# a station sends reach the server at one instant.
 _SERVERS_NETEM = {"kind": "netem", "delay": "250 us", "rate": "1 Gbit/s", "limit": 100_000}
 _ACCESS_POINTS_NETEM = {"kind": "netem", "delay": "250 us", "limit": 100_000}
-# Measured as sk_rmem_alloc: the driver copies a frame with the buffer that its sender's mac80211 had enlarged, which in stations takes two
-# segments; what stations send is split into buffers of its own size.
+# Measured as sk_rmem_alloc: the driver copies a frame with the buffer that its sender's mac80211 had enlarged, which in
+# stations takes two segments; what stations send is split into buffers of its own size.
 _STATIONS_BUFFER = 4352
-# linux: net/mac80211/tx.c ieee80211_skb_resize, net/core/skbuff.c pskb_expand_head (6.12) - what the access point passes on lacks room for
-# the 802.11 header: a larger buffer, which the limit of memory of the MAC's queues counts.
+# linux: net/mac80211/tx.c ieee80211_skb_resize, net/core/skbuff.c pskb_expand_head (6.12) - what the access point
+# passes on lacks room for the 802.11 header: a larger buffer, which the limit of memory of the MAC's queues counts.
 _FORWARDED_BUFFER = 4352
 
-# scripts/mac80211/simwifi.c - draws a back-off after a transmission alone; a frame that finds the channel busy goes at the next end of AIFS.
-_RADIO = {"busy_backoff": False}
+# scripts/mac80211/simwifi.c - draws a back-off after a transmission alone; a frame that finds the channel busy goes at
+# the next end of AIFS.
+_RADIO: dict[str, object] = {"busy_backoff": False}
 LEAD_S = 1
 """Our runs begin so much before the kernel's."""
 # Measured at connect(): programs that are started at one instant run one after the other, 70 to 120 us apart.
@@ -210,7 +211,7 @@ def _flows(setup: Setup, flow: Flow, start_s: float) -> Iterable[dict[str, objec
 
 def _first_pings(number: int) -> dict[str, object]:
     """Each station was pinged before the run, so that its Block Ack sessions were open."""
-    ends = {"from": "server", "to": station(number)}
+    ends: dict[str, object] = {"from": "server", "to": station(number)}
     return {"name": f"first-{station(number)}", "kind": "ping"} | ends | {"interval": "200 ms", "stop": "0.5 s"}
 
 

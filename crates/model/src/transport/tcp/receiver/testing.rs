@@ -29,6 +29,8 @@ pub struct Bench {
     pub sent: Vec<Sent>,
     pub header: TcpHeader,
     pub greedy: bool,
+    /// Memory of each segment.
+    pub truesize: u32,
     echo: u32,
 }
 
@@ -45,7 +47,8 @@ impl Bench {
         let peer = PeerOptions { mss: 1460, sack: true, timestamps: true, ecn: true, window_scale: Some(7) };
         receiver.established(Instant::ZERO, start, &peer);
         let header = TcpHeader::blank(SockId(0));
-        Self { receiver, now: Instant::ZERO, sent: Vec::new(), header, greedy: true, echo: 0 }
+        let (now, truesize) = (Instant::ZERO, TRUESIZE);
+        Self { receiver, now, sent: Vec::new(), header, greedy: true, truesize, echo: 0 }
     }
 
     /// The same after its quick acknowledgements: `n` segments, 1 ms apart, have come.
@@ -94,7 +97,7 @@ impl Bench {
             if receiver.goes_first(seq, &header) {
                 self.acknowledge_always();
             }
-            let truesize = TRUESIZE * u32::from(count);
+            let truesize = self.truesize * u32::from(count);
             self.receiver.on_data(self.now, seq, &header, count, truesize, ecn);
             self.receiver.decide(self.now);
         }

@@ -38,6 +38,34 @@ fn a_packet_of_four_segments_gets_one_acknowledgement() {
     assert_eq!(bench.acks(), [40]);
 }
 
+// linux: net/core/skbuff.c skb_try_coalesce (6.12) - what fits behind the data of the last packet is copied there.
+#[test]
+fn a_segment_that_fits_behind_the_one_before_takes_no_memory() {
+    let memory = |truesize: u32, payloads: [u32; 6], read_after: usize| -> Vec<u32> {
+        let mut bench = Bench::new(&config());
+        (bench.greedy, bench.truesize) = (false, truesize);
+        let mut seq = 0;
+        let mut come = |(n, payload)| {
+            let mut header = TcpHeader::blank(SockId(0));
+            (header.payload, header.mss) = (payload, MSS as u16);
+            bench.bytes(seq, header, 1, 2);
+            seq += payload;
+            if n + 1 == read_after {
+                bench.receiver.read(bench.now, u64::MAX);
+            }
+            bench.receiver.space.rmem_alloc
+        };
+        payloads.into_iter().enumerate().map(&mut come).collect()
+    };
+    // 4,352 bytes less 256 of the sk_buff, 320 of shared information, 128 of headers: 3,648, two full segments.
+    assert_eq!(memory(4352, [1448; 6], 0), [4352, 4352, 8704, 8704, 13_056, 13_056]);
+    assert_eq!(memory(2304, [1448; 6], 0), [2304, 4608, 6912, 9216, 11_520, 13_824]);
+    // Of 1,600 bytes 1,000 are left behind 600: room for 500 and 500.
+    assert_eq!(memory(2304, [600, 500, 500, 100, 1448, 52], 0), [2304, 2304, 2304, 4608, 4608, 4608]);
+    // What has been read is no longer there to be added to.
+    assert_eq!(memory(4352, [1448; 6], 3), [4352, 4352, 0, 4352, 4352, 8704]);
+}
+
 #[test]
 fn gaps_are_told_at_once_and_their_end_too() {
     let mut bench = Bench::warm(&config(), 20);
