@@ -13,7 +13,7 @@ use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::tx::transmitter::Hardware;
 use stillair_model::wire::Wire;
 
-use super::{Device, Interface, World};
+use super::{Device, World};
 use crate::engine::Slot;
 
 /// A wire and the device that feeds it.
@@ -149,6 +149,7 @@ impl<S: Sink> World<S> {
 
     /// Packets have come in at an interface together, one after the other.
     pub(super) fn ingress(&mut self, interface: IfId, batch: &mut Vec<Pkt>) {
+        batch.iter().for_each(|&p| self.weigh(interface, p));
         if batch.len() > 1 && self.interfaces[interface.index()].gro {
             gro::merge(&mut self.packets, batch);
         }
@@ -157,16 +158,23 @@ impl<S: Sink> World<S> {
         }
     }
 
+    /// What has come in takes the memory of this interface's receive buffers, if it has such of its own.
+    #[inline]
+    fn weigh(&mut self, interface: IfId, p: Pkt) {
+        let rx_buffer = self.interfaces[interface.index()].rx_buffer;
+        if rx_buffer > 0 {
+            let hot = self.packets.get_mut(p);
+            hot.truesize = rx_buffer * u32::from(hot.segs);
+        }
+    }
+
     #[inline(always)]
     pub(super) fn receive(&mut self, interface: IfId, p: Pkt) {
         if S::FRAMES {
             self.show_received(interface, p);
         }
-        let Interface { node, rx_buffer, .. } = self.interfaces[interface.index()];
+        let node = self.interfaces[interface.index()].node;
         let hot = self.packets.get_mut(p);
-        if rx_buffer > 0 && hot.segs == 1 {
-            hot.truesize = rx_buffer;
-        }
         match self.nodes[node.index()].routes.get(hot.dst) {
             Some(Route::Local) => self.local(node, p),
             // linux: net/ipv4/ip_forward.c ip_forward (4.4) - what has one hop left is not passed on.
@@ -343,6 +351,7 @@ impl<S: Sink> World<S> {
             self.batches.push(batch);
         } else {
             while let Some(p) = self.arrived(index) {
+                self.weigh(to, p);
                 self.receive(to, p);
             }
         }

@@ -156,13 +156,16 @@ impl<S: Sink> World<S> {
 
     fn tcp_timer(&mut self, sock: SockId) {
         let now = self.now;
-        self.with_tcp(sock, |tcp, out| {
+        let woken = self.with_tcp(sock, |tcp, out| {
             // The timer may have been put off since it was armed.
             if tcp.next_timer().is_some_and(|at| at <= now) {
                 tcp.on_timer(now, out);
             }
+            tcp.wakes_writer()
         });
-        self.arm_socket(sock);
+        if !(woken == Some(true) && self.wake(sock)) {
+            self.arm_socket(sock);
+        }
     }
 
     /// A socket that small queues had stopped may send again.

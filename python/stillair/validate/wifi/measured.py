@@ -94,8 +94,6 @@ class Setup:
 
     kernel: tuple[int, int]
     """Its version."""
-    debian: bool
-    """It is Debian's, with what Debian and the stable series took over from later ones."""
     hz: int | None
     """Ticks of its clock in a second, if the file says."""
     driver: Driver
@@ -159,7 +157,7 @@ def read(path: Path) -> Measurement:
     driver = _driver(_Table(path, "driver", raw["driver"]), config, name)
     kernel = raw.get("kernel")
     version, hz = json_file.version(path, kernel), json_file.ticks(path, kernel)
-    setup = Setup(version, "Debian" in str(kernel), hz, driver, config)
+    setup = Setup(version, hz, driver, config)
     return Measurement(name, int(raw["repetition"]), setup, raw, path)
 
 

@@ -10,10 +10,6 @@ from stillair.validate.wifi.measured import MCS, MINSTREL, Driver, Flow, Measure
 SAMPLED_MS = 200
 """Sockets are sampled as often as the kernel's were."""
 
-# linux: net/mac80211/sta_info.c sta_update_codel_params (6.12.117 of Debian) - one rule of CoDel for all stations, as
-# 6.16 has it, is in Debian's 6.12 too; the profile is 6.12 as first released.
-_DEBIAN = (6, 12)
-_DEBIANS_RULES = "linux-6.16"
 # Ticks in a second of every profile.
 _PROFILES_HZ = 250
 # linux: net/mac80211/main.c ieee80211_alloc_hw_nm, include/net/fq_impl.h fq_init (6.12) - what needs no word.
@@ -176,8 +172,6 @@ def _tcp(setup: Setup) -> dict[str, object]:
 def _scheme(setup: Setup) -> dict[str, object]:
     driver, config = setup.driver, setup.config
     made: dict[str, object] = {"kind": "mac80211", "aql": driver.aql, "hw_aggregates": driver.depth}
-    if setup.debian and setup.kernel == _DEBIAN:
-        made["since"] = _DEBIANS_RULES
     for name, key in _AQL_KEYS.items():
         if name in config.aql_limits and config.aql_limits[name] != _USUAL_AQL[name]:
             made[key] = units.time(config.aql_limits[name] * 1000)

@@ -114,8 +114,11 @@ impl Medium {
             // spec: ieee80211 10.22.2.2 - a frame that finds its queue empty, the backoff over and the medium busy
             // invokes a new backoff. Who has just sent has drawn it.
             let over = function.expires <= self.passed[usize::from(aifsn)];
-            if self.busy_backoff && over && function.sent != now {
-                function.draw(&self.passed);
+            match (over, self.busy_backoff) {
+                (true, true) if function.sent != now => function.draw(&self.passed),
+                // It waits for the next boundary like others, and is not one of those that send.
+                (true, false) => function.expires = self.passed[usize::from(aifsn)],
+                _ => {}
             }
         } else {
             // Boundaries of this idle period up to `now` are gone for this function: what happens at the one that is

@@ -232,9 +232,14 @@ impl Fq {
                     break;
                 }
                 // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.
-                // deviation: ath9k stops in the first case too; here the next station has its turn, since nothing
+                // deviation: ath9k of 4.11 stops in the first case too; here the next station has its turn, since nothing
                 // else might wake the driver.
                 Attempt::Nothing if self.backlogged(unit, tx).is_none() => {}
+                Attempt::Nothing
+                    if matches!(self.scheduler, Scheduler::Mac80211(..)) && self.goes_to_the_end() =>
+                {
+                    self.queues.tins_mut().rotate_head(&mut self.rounds[ac.index()]);
+                }
                 Attempt::Nothing => break,
             }
         }

@@ -44,8 +44,8 @@ const COMMON: &[Key] = &[
         "rx_buffer",
         Form::Bytes(768, 65_536),
         "that of the sender's packet; 2304 from Ethernet",
-        "memory of a packet that comes in (truesize), which limits of memory count; a segment of TCP that fits behind the data of the one before is \
-         copied there",
+        "memory of each packet that comes in (skb truesize): it decides how large a window TCP offers and how many packets a limit of \
+         memory lets in. Two segments share one of 4352. Leave it, unless you know your driver's",
     ),
 ];
 

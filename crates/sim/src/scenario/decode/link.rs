@@ -171,14 +171,15 @@ impl Nic {
     // linux: drivers/net/ethernet/intel/igb/igb.h IGB_DEFAULT_TXD, IGB_START_ITR (4.4) - 256 descriptors, and about 8000
     // interrupts a second, which report transmissions.
     // linux: drivers/net/ethernet/intel/e1000e/netdev.c e1000_set_itr, e1000_update_itr, param.c DEFAULT_ITR (6.12) - 20000 interrupts a
-    // second, 4000 at other rates than 1 Gbit/s.
+    // second, 4000 at other rates than 1 Gbit/s; transmissions are reported by the same.
     // deviation: without the 4000 of bulk traffic at 1 Gbit/s, which takes 10,000 bytes from one interrupt to the next: more than Wi-Fi
     // behind it carries.
     // linux: drivers/net/ethernet/broadcom/tg3.c tg3_init_coal, tg3.h LOW_RXCOL_TICKS_CLRTCKS and others (6.12).
     const fn coalescing(self, rate: Rate) -> Coalescing {
         match self {
             Self::None => (false, 125, 0, 0, 0, 0),
-            Self::E1000e => (true, 125, 0, 0, 0, if rate.bps() == GIGABIT.bps() { 20_000 } else { 4_000 }),
+            Self::E1000e if rate.bps() == GIGABIT.bps() => (true, 50, 0, 0, 0, 20_000),
+            Self::E1000e => (true, 250, 0, 0, 0, 4_000),
             Self::Tg3 => (true, 72, 53, 20, 5, 0),
         }
     }

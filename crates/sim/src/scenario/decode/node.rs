@@ -90,6 +90,14 @@ fn node<'a>(
         let found = format!("{} interfaces up to here", wiring.addresses.len());
         return Err(field.found(found, format!("at most {MAX_INTERFACES} in a scenario")));
     }
+    let over_wifi = interfaces.iter().any(|i| matches!(i.medium, Medium::Wifi(_)));
+    if let Some(tcp) = section.get("tcp").filter(|_| !over_wifi) {
+        tcp.section("a table")?.idle(
+            "wifi_pacing_shift",
+            "without a Wi-Fi interface",
+            "none, or at the node that sends over Wi-Fi",
+        )?;
+    }
     section.finish()?;
     Ok(Node { name: name.to_owned(), profile: context.profile, forward, wake, position, interfaces })
 }
@@ -146,8 +154,8 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives devices that can VHT or HE what is those devices': memory of their queues, and a driver that does not report what it
-/// received (the scheme's `charge_rx`).
+/// Gives devices that can VHT or HE what is those devices': memory of their queues, and to those of VHT a driver that does not report
+/// what it received (the scheme's `charge_rx`), as ath10k's. Drivers of HE that report airtime at all, as mt76, report both.
 // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
 // deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
 fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
@@ -157,12 +165,15 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     };
     let is_vht = |rate: &PhyRate| matches!(rate, PhyRate::Vht(_) | PhyRate::He(_));
     // Both ends of a link that uses such rates, and access points of channels that HT cannot fill.
-    let mut can = BTreeSet::new();
+    let (mut can, mut he) = (BTreeSet::new(), BTreeSet::new());
     for (at, own) in wiring.stations.iter().filter_map(|(at, _)| Some((*at, wifi(*at)?))) {
         if let Role::Station(station) = &own.role
             && station.all_rates().any(|rate| is_vht(&rate))
         {
             can.extend([at, station.ap]);
+            if station.all_rates().any(|rate| matches!(rate, PhyRate::He(_))) {
+                he.extend([at, station.ap]);
+            }
         }
     }
     let wide = |at: InterfaceRef| {
@@ -175,7 +186,7 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
         if left.memory {
             queues.memory_limit = FqParams::VHT_MEMORY_LIMIT;
         }
-        if let Some(airtime) = scheduler.airtime_mut().filter(|_| left.charge_rx) {
+        if let Some(airtime) = scheduler.airtime_mut().filter(|_| left.charge_rx && !he.contains(at)) {
             airtime.charge_rx = false;
         }
     }

@@ -101,9 +101,10 @@ const QUANTUM: Form = Form::Times {
 // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (5.1) - the airtime of received frames is registered.
 // linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref (5.1) - that of sent frames alone; airtime_flags of mac80211
 // has both bits set, but nobody tells of the other kind.
-// linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report (5.1) - mt76 registers both: say `charge_rx = true` for it.
-const CHARGE_RX: &str = "`true` as ath9k reports what it received; `false` of a device that can VHT or HE, as its rates or its channel's width \
-                         show, as ath10k does not (mt76 does)";
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report (5.1), mt7915/mac.c (6.12) - mt76 registers both: say
+// `charge_rx = true` for a device of VHT that is one.
+const CHARGE_RX: &str = "`true`, as ath9k and mt76 report what they received; `false` of a device of VHT, as its rates or its channel's width \
+                         show, as ath10k does not";
 
 const PIECES: &[Key] = &[
     Key::or("sparse", Form::Boolean, "true", "newly active stations go first, for one round"),
@@ -176,7 +177,10 @@ fn rules(version: Version) -> Mac80211Rules {
 fn queues_of(version: Version) -> FqParams {
     let fq = FqParams::default();
     match version {
-        Some(version) if version >= (6, 16) => fq.as_linux_has_it().with_batches().with_nobody_slow(),
+        // linux: net/mac80211/sta_info.c (6.12.117) - commit 4876376988081d of 2025, in stable kernels of 6.12 too.
+        Some(version) if version >= (6, 16) || version == (6, 12) => {
+            fq.as_linux_has_it().with_batches().with_nobody_slow()
+        }
         Some(version) if version >= (5, 12) => fq.as_linux_has_it().with_batches(),
         Some(version) if version >= (4, 12) => fq.as_linux_has_it(),
         Some(version) if version >= (4, 10) => fq.as_linux_has_it().with_nobody_slow(),

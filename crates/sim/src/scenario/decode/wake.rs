@@ -8,13 +8,17 @@ use super::super::reader::{Field, Section};
 
 const EXPECTED: &str = "\"softirq\", or a time such as \"50 us\"";
 
+/// A process that is woken does not sleep for longer.
+const LATER: Form = Form::Times { least: "1 ns", most: Some("100 ms"), why: "longer is no wake-up" };
+
 /// Key of a node.
 pub(super) const KEY: Key = Key::or(
     "wake",
-    Form::Either(&[Form::Choice(&["softirq"]), Form::Period]),
-    "\"softirq\"",
-    "when applications over TCP run after a segment woke them: when the softirq is over, so that all frames of an aggregate pass TCP before \
-     the first is read, as on the CPU that runs the softirq; or so long after the wake-up, as on another CPU",
+    Form::Either(&[Form::Choice(&["softirq"]), LATER]),
+    "softirq",
+    "when applications over TCP run after a segment woke them. `softirq`: when the kernel has taken in all that came at once, such as the \
+     frames of an aggregate, as on one CPU. A time: so long after the first segment, as on another CPU. Leave it, unless you compare \
+     with such a machine",
 );
 
 pub(super) fn read(section: &mut Section<'_>) -> Result<Wake, Fault> {
