@@ -40,6 +40,7 @@ def page(name: str, result: Result, scenario: str, overrides: Sequence[tuple[str
     header = (
         f"<h1>{escape(name)}</h1>\n"
         f'<p class="lead">{escape(summaries.head(result))}</p>\n<p>{escape(summaries.totals(over))}</p>\n'
+        + "".join(f"<p><b>Note:</b> {escape(note)}</p>\n" for note in result.notes)
     )
     parts = [
         _tables([summaries.stations(over), *summaries.traffic(result)]),
