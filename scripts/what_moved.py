@@ -37,10 +37,11 @@ def rows(before: Claims, after: Claims) -> Iterator[str]:
         old = before.get(name, {})
         if old.get("verdict") == claim["verdict"]:
             continue
-        stated = figure(claim["stated"] if not isinstance(claim["stated"], int) else float(claim["stated"]))
+        measured = [figure(one) for one in (claim["stated"], old.get("measured"), claim["measured"])]
         yield (
-            f"| `{name}` | {claim['artefact']} | {stated} | {figure(old.get('measured'))} | {figure(claim['measured'])} "
-            f"| {old.get('verdict', 'new')} | {claim['verdict']} |"
+            "| "
+            + " | ".join([f"`{name}`", claim["artefact"], *measured, old.get("verdict", "new"), claim["verdict"]])
+            + " |"
         )
 
 
@@ -58,8 +59,11 @@ def main() -> None:
         moved = list(rows(old, claims))
         print(f"| {paper} | {was['held']} | {now['held']} | {was['missed']} | {now['missed']} | {len(moved)} |")
         if moved:
-            head = "| claim | artefact | paper | before | now | verdict before | verdict now |\n|---|---|---|---|---|---|---|"
-            tables.append("\n".join([f"\n### {paper}\n", head, *moved]))
+            head = [
+                "| claim | artefact | paper | before | now | verdict before | verdict now |",
+                "|---|---|---|---|---|---|---|",
+            ]
+            tables.append("\n".join([f"\n### {paper}\n", *head, *moved]))
     print("\n".join(tables))
 
 

@@ -108,3 +108,12 @@ def imported(path: Path, modules: set[str]) -> set[str]:
             names = {f"{node.module}.{alias.name}" for alias in node.names}
             found.update(names & modules or {node.module or ""})
     return found & modules - {"stillair"}
+
+
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_what_a_page_links_to_is_there(page: Path) -> None:
+    links = re.findall(r"\]\(([^)#\s]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    assert [link for link in links if "://" not in link and not (page.parent / link).exists()] == []
