@@ -95,6 +95,8 @@ impl TxTid {
     }
 
     /// Whether frames may be sent now.
+    // deviation: while a session is asked for all frames of the identifier wait. In Linux (6.12, net/mac80211/agg-tx.c
+    // ieee80211_tx_prep_agg) those that were queued before go on as single frames, and of those that come then 64 at most wait.
     #[inline]
     pub fn may_send(&self) -> bool {
         matches!(self.session, Session::Never | Session::Closed | Session::Wanted | Session::Open)

@@ -19,7 +19,7 @@ fn airtime_queue_limits_leave_room_for_others() {
         (Queue(0, 20), " | n0 | 300 300"),
         (Fill, "0 | n0 | 300 300"),
         (Fill, "0 0 | n0 | 300 300"),
-        (Queue(1, 20), "0 0 | n0 n1 | 300 300"),
+        (Queue(1, 20), "0 0 | n1 n0 | 300 300"),
     ]);
 }
 
@@ -32,20 +32,20 @@ fn a_look_serves_each_identifier_once() {
         check(Scheduler::Mac80211(ALL, None, rules), 2, &[
             (Queue(0, 20), " | n0 | 300 300"),
             (Fill,         "0 | n0 | 300 300"),
-            // The other identifier of the same station has a turn of its own, behind it.
-            (Queue3(0, 20), "0 | n0 n0' | 300 300"),
-            (Fill,         "0 0 | n0 n0' | 300 300"),
-            (Queue(1, 20), "0 0 | n0 n0' n1 | 300 300"),
-            (Done(100),    "0 0 | n0 n0' n1 | 200 300"),
+            // Whoever comes stands at the head; the other identifier of the same station has a turn of its own.
+            (Queue3(0, 20), "0 | n0' n0 | 300 300"),
+            (Fill,         "0 0 | n0' n0 | 300 300"),
+            (Queue(1, 20), "0 0 | n1 n0' n0 | 300 300"),
+            (Done(100),    "0 1 | n1 n0' n0 | 200 300"),
         ]);
     }
     // The head stays in its place when it has been served, so the look ends there though another is listed.
     check(Scheduler::Mac80211(ALL, None, Mac80211Rules::Rounds), 2, &[
         (Queue(0, 20), " | n0 | 300 300"),
-        (Queue(1, 20), " | n0 n1 | 300 300"),
-        (Fill,         "0 | n0 n1 | 300 300"),
-        (Done(200),    "0 | n0 n1 | 100 300"),
-        (Done(200),    "1 | n1 o0 | 200 300"),
+        (Queue(1, 20), " | n1 n0 | 300 300"),
+        (Fill,         "1 | n1 n0 | 300 300"),
+        (Done(200),    "1 | n1 n0 | 300 100"),
+        (Done(200),    "0 | n0 o1 | 300 200"),
     ]);
 }
 
@@ -134,12 +134,12 @@ fn what_is_pending_counts_since_6_0() {
     check(Scheduler::Mac80211(ALL, aql, Mac80211Rules::RoundsWithPending), 2, &[
         (Rx(0, 250),   " | | 300 300"),
         (Queue(0, 20), " | n0 | 300 300"),
-        (Queue(1, 20), " | n0 n1 | 300 300"),
-        // Two frames take 210 us: with two aggregates out the first station has used more than there was.
-        (Fill,         "0 | n0 n1 | 300 300"),
-        (Fill,         "0 0 | n1 o0 | 600 300"),
-        (Done(210),    "0 1 | n1 o0 | 390 300"),
-        (Done(210),    "1 1 | o0 o1 | 180 600"),
+        (Queue(1, 20), " | n1 n0 | 300 300"),
+        // Two frames take 210 us: with two aggregates out the station at the head has used more than there was.
+        (Fill,         "1 | n1 n0 | 300 300"),
+        (Fill,         "1 1 | n0 o1 | 300 600"),
+        (Done(210),    "1 0 | n0 o1 | 300 390"),
+        (Done(210),    "0 0 | o1 o0 | 600 180"),
     ]);
 }
 
