@@ -55,7 +55,7 @@ fn places() -> Vec<Place> {
             "{ kind = \"web\", from = \"slow\", to = \"server\", page = \"small\" }",
         ),
         ("flow.1", "Flow of kind quic", "{ kind = \"quic\", from = \"server\", to = \"slow\" }"),
-        ("node.server.tcp", "TCP of a node", "{}"),
+        ("node.slow.tcp", "TCP of a node", "{}"),
         ("record", "Record", "{}"),
     ] {
         let mut new = place(path, title);
