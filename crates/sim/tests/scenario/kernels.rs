@@ -84,8 +84,8 @@ fn a_scheme_is_the_kernels_unless_said() {
     for (profile, slow_below) in [
         ("linux-4.14", SlowBelow::EachStation(Rate::from_mbps(6))),
         ("linux-6.1", SlowBelow::EachStation(Rate::from_mbps(6))),
-        // As first released: Debian's 6.12 took over what 6.16 does.
-        ("linux-6.12", SlowBelow::EachStation(Rate::from_mbps(6))),
+        // Its stable kernels took over what 6.16 does.
+        ("linux-6.12", SlowBelow::Rate(Rate::from_bps(0))),
         ("linux-6.18", SlowBelow::Rate(Rate::from_bps(0))),
     ] {
         assert_eq!(ath9k(profile), (slow_below, false), "{profile}");
@@ -138,7 +138,7 @@ fn what_a_scheme_leaves_unsaid_is_the_kernels() {
         ("linux-5.15", "slow 6 each, drops 32", "KeepsTurn", "VirtualTime"),
         ("linux-6.1", "slow 6 each, drops 32", "KeepsTurn", "RoundsWithPending"),
         ("linux-6.6", "slow 6 each, drops 32", "KeepsTurn", "RoundsWithPending"),
-        ("linux-6.12", "slow 6 each, drops 32", "KeepsTurn", "RoundsWithPending"),
+        ("linux-6.12", "slow nobody, drops 32", "KeepsTurn", "RoundsWithPending"),
         ("linux-6.18", "slow nobody, drops 32", "KeepsTurn", "RoundsWithPending"),
     ] {
         assert_eq!(kind(profile, "fq_mac"), format!("{round}, {queues}"), "{profile}");
