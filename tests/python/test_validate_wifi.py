@@ -56,7 +56,7 @@ def test_every_file_is_read_and_repetitions_have_one_set_up() -> None:
         one = measured.read(path)
         assert path.name == f"{one.name}.r{one.repetition}.json"
         by_name.setdefault(one.name, []).append(one)
-    assert len(by_name) == 44
+    assert len(by_name) == 61
     for own in by_name.values():
         assert [one.repetition for one in own] == [1, 2, 3]
         assert own[0].setup == own[1].setup == own[2].setup
@@ -350,7 +350,7 @@ def test_a_file_that_cannot_be_said_leaves_the_others(tmp_path: Path, capsys: py
 def test_some_configurations_and_their_scenarios(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert status(["validate", "wifi", "--only", "tcp_up*", "--scenarios", str(tmp_path)]) == 0
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {f"tcp_up{name}.toml" for name in ("10_cubic", "1_bbr", "1_reno", "3_bbr", "3_cubic")}
+    assert names == {f"tcp_up{name}.toml" for name in ("10_cubic", "1_bbr", "1_cubic", "1_reno", "3_bbr", "3_cubic", "3_reno")}
     assert (tmp_path / "tcp_up1_bbr.toml").read_text(encoding="utf-8") == text_of("tcp_up1_bbr")
     assert capsys.readouterr().out == ""
 
@@ -375,7 +375,7 @@ def test_mistakes_at_the_command_line(
 
 def test_every_bundled_configuration_is_planned() -> None:
     plan = command.plan(None)
-    assert (len(plan.configurations), plan.faults, plan.notes) == (44, [], [])
+    assert (len(plan.configurations), plan.faults, plan.notes) == (61, [], [])
 
 
 def test_a_kernel_without_a_profile_is_noted(tmp_path: Path) -> None:
