@@ -350,7 +350,9 @@ def test_a_file_that_cannot_be_said_leaves_the_others(tmp_path: Path, capsys: py
 def test_some_configurations_and_their_scenarios(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert status(["validate", "wifi", "--only", "tcp_up*", "--scenarios", str(tmp_path)]) == 0
     names = {path.name for path in tmp_path.iterdir()}
-    assert names == {f"tcp_up{name}.toml" for name in ("10_cubic", "1_bbr", "1_cubic", "1_reno", "3_bbr", "3_cubic", "3_reno")}
+    assert names == {
+        f"tcp_up{name}.toml" for name in ("10_cubic", "1_bbr", "1_cubic", "1_reno", "3_bbr", "3_cubic", "3_reno")
+    }
     assert (tmp_path / "tcp_up1_bbr.toml").read_text(encoding="utf-8") == text_of("tcp_up1_bbr")
     assert capsys.readouterr().out == ""
 
