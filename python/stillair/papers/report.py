@@ -4,14 +4,14 @@ import json
 import textwrap
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from stillair._native import __version__
 from stillair.papers import campaign as campaigns
-from stillair.papers import judge, registry, words
+from stillair.papers import counts, hardly, judge, registry, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim
@@ -38,6 +38,8 @@ class Report:
     """Overrides of the user in every cell: with any, the runs are not the paper's experiments."""
     asked: bool = True
     """Somebody asked for these experiments; else they are only listed, and not even worked examples are judged."""
+    made: dict[str, Row] = field(default_factory=dict)
+    """Rows that were made, by claim: they take a while."""
 
     def measurer(self, entry: Entry) -> Measurer:
         """What finds the numbers of an experiment in these runs."""
@@ -53,16 +55,27 @@ class Report:
 
     def rows(self) -> list[Row]:
         """One row for each claim, as `stillair paper --json` prints them."""
-        return [
-            _row(entry, claim, measurer.cells(claim))
-            for entry in self.entries
-            for measurer in (self.measurer(entry),)
-            for claim in entry.experiment.claims
-        ]
+        for entry in self.entries:
+            measurer = self.measurer(entry)
+            for claim in entry.experiment.claims:
+                if claim.id not in self.made:
+                    self.made[claim.id] = _row(entry, claim, measurer.cells(claim)) | self._hardly(entry, claim)
+        return [self.made[claim.id] for entry in self.entries for claim in entry.experiment.claims]
+
+    def _hardly(self, entry: Entry, claim: Claim) -> Row:
+        """Whether a claim can hardly fail; nothing of one that is not judged."""
+        if not self.drawn(entry) or judge.unjudged(claim):
+            return {}
+        paper = entry.experiment.paper
+        ran = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign.paper == paper}
+        found = hardly.chance(claim, entry.experiment, plan(paper), ran)
+        told = {"counted": found.hardly, "off": found.off or None, "draws": found.draws, "why": found.why}
+        return {"hardly": {**told, "worked": entry.plan.worked is not None}}
 
     def of_paper(self, paper: str) -> "Report":
         """The part about one paper."""
-        return Report([e for e in self.entries if e.experiment.paper == paper], self.outcomes, self.extra, self.asked)
+        own = [entry for entry in self.entries if entry.experiment.paper == paper]
+        return Report(own, self.outcomes, self.extra, self.asked, self.made)
 
     def papers(self) -> list[str]:
         """The papers it is about."""
@@ -152,9 +165,8 @@ def text(report: Report) -> str:
 
 
 def totals(rows: Sequence[Row]) -> str:
-    """How many claims have which verdict."""
-    counts = [f"{sum(row['verdict'] == verdict for row in rows)} {verdict}" for verdict in judge.VERDICTS]
-    return f"{len(rows)} claim{'s' if len(rows) != 1 else ''}: {', '.join(counts)}"
+    """How many claims have which verdict, and what stands beside that."""
+    return "\n".join(counts.words(rows))
 
 
 def as_json(rows: Sequence[Row], indent: int | None = None) -> str:

@@ -64,6 +64,8 @@ def remark(row: Row) -> str:
         for cell in row.get("cells", ())
         if row["measured"] is None and "lacks" not in cell
     ]
+    if row.get("verdict") == "held" and row.get("hardly", {}).get("counted"):
+        parts.append(f"can hardly fail: {_hardly(row['hardly'])}")
     if "cause" in row:
         parts.append(f"likely cause: {row['cause']}")
     return "; ".join(part for part in parts if part)
@@ -84,3 +86,12 @@ def _cell(cell: Mapping[str, Any]) -> str:
         ranked = sorted(cell["members"].items(), key=lambda member: float(member[1]["mean"]))
         return " < ".join(f"{name} {number(over['mean'])}" for name, over in ranked)
     return f"{number(cell['measured'])} measured"
+
+
+def _hardly(chance: Mapping[str, Any]) -> str:
+    if chance["off"] is not None and chance["draws"] is None:
+        return str(chance["why"])
+    by = ["held with the mechanism off"] if chance["off"] == "held" else []
+    if chance["draws"] >= 0.5:
+        by.append(f"held by {100 * chance['draws']:.0f} % of all draws")
+    return " and ".join(by)

@@ -1,0 +1,94 @@
+"""What a paper's verdicts come to: how many of each, how many held claims can hardly fail, how far numbers are off."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from stillair.papers import hardly, judge
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The verdicts of some claims, and what stands beside them."""
+
+    claims: int
+    verdicts: Mapping[str, int]
+    hardly: int
+    """Held claims that can hardly fail."""
+    no_run: int
+    """Of these, those that no run decides."""
+    off: int
+    """Those that a run decides and that hold with the mechanism switched off."""
+    draws: int
+    """The others, that hold for half of the draws."""
+    errors: Sequence[float]
+    """How far each number that has a stated one is off it, as a part of that."""
+
+    @property
+    def error(self) -> float | None:
+        """The median of them."""
+        return median(self.errors) if self.errors else None
+
+
+def count(rows: Sequence[Row]) -> Counts:
+    """What these rows come to."""
+    easy = [row["hardly"] for row in rows if row["verdict"] == judge.HELD and row.get("hardly", {}).get("counted")]
+    no_run = sum(one["why"] == hardly.NO_RUN for one in easy)
+    off = sum(one["off"] == judge.HELD for one in easy) - no_run
+    return Counts(
+        claims=len(rows),
+        verdicts={verdict: sum(row["verdict"] == verdict for row in rows) for verdict in judge.VERDICTS},
+        hardly=len(easy),
+        no_run=no_run,
+        off=off,
+        draws=len(easy) - no_run - off,
+        errors=[error for row in rows if (error := off_by(row)) is not None],
+    )
+
+
+def off_by(row: Row) -> float | None:
+    """|measured - stated| / stated; none of a claim without a number, not judged, or decided by no run.
+
+    It is for values and ratios with a stated number that is not zero, and of the cell that decides the verdict.
+    """
+    judged = row["verdict"] in (judge.HELD, judge.MISSED) and row["kind"] in ("value", "ratio")
+    stated, measured = row["stated"], row["measured"]
+    if not judged or row["hardly"]["why"] == hardly.NO_RUN or row["hardly"]["worked"]:
+        return None
+    if not isinstance(stated, (int, float)) or not stated or not isinstance(measured, (int, float)):
+        return None
+    return abs(measured - stated) / abs(stated)
+
+
+def words(rows: Sequence[Row]) -> list[str]:
+    """The counts in words, a line each: the verdicts first."""
+    found = count(rows)
+    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in found.verdicts.items())
+    lines = [f"{found.claims} claim{'s' if found.claims != 1 else ''}: {verdicts}"]
+    if found.verdicts[judge.HELD]:
+        lines.append(f"of the held {easy(found)}")
+    if found.error is not None:
+        lines.append(f"median error of {error(found)}")
+    return lines
+
+
+def easy(found: Counts) -> str:
+    """How many held claims can hardly fail, and by what."""
+    parts = [
+        (found.no_run, "decided by no run"),
+        (found.off, "held with the mechanism off"),
+        (found.draws, "held by half of all draws"),
+    ]
+    by = ", ".join(f"{number} {why}" for number, why in parts if number)
+    return f"{found.hardly} can hardly fail{f' ({by})' if by else ''}"
+
+
+def error(found: Counts) -> str:
+    """The median error and of how many numbers."""
+    if found.error is None:
+        return "no number"
+    many = len(found.errors)
+    return f"{many} stated number{'s' if many != 1 else ''}: {100 * found.error:.0f} %"

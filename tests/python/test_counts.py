@@ -1,0 +1,51 @@
+"""What verdicts come to."""
+
+from typing import Any
+
+import pytest
+
+from stillair.papers import counts, hardly
+
+
+def row(verdict: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
+    plain = {"kind": "value", "stated": 10.0, "measured": 12.0, "verdict": verdict}
+    chance = {"counted": False, "off": None, "draws": 0.1, "why": "", "worked": False}
+    return {**plain, "hardly": chance, **more}
+
+
+def easy(**chance: Any) -> dict[str, Any]:  # noqa: ANN401
+    return {"counted": True, "off": None, "draws": None, "why": "", "worked": False, **chance}
+
+
+ROWS = [
+    row("held", hardly=easy(off="held", why=hardly.NO_RUN)),
+    row("held", hardly=easy(off="held", draws=0.6), measured=10.5),
+    row("held", hardly=easy(off="missed", draws=0.5), kind="order", stated=["a", "b"], measured=["a", "b"]),
+    row("held", hardly=easy(worked=True, draws=0.5), measured=10.0),
+    row("held", kind="ratio", stated=2.0, measured=2.2),
+    # What is missed is no held claim that can hardly fail; its error counts.
+    row("missed", hardly=easy(draws=0.9), measured=20.0),
+    row("missed", kind="bound", stated={"low": None, "high": 1}),
+    row("held", stated=0, measured=0.0),
+    {key: value for key, value in row("not-judged", measured=None).items() if key != "hardly"},
+]
+
+
+def test_counts() -> None:
+    found = counts.count(ROWS)
+    assert found.claims == 9
+    assert found.verdicts == {"held": 6, "missed": 2, "not-run": 0, "not-judged": 1}
+    assert (found.hardly, found.no_run, found.off, found.draws) == (4, 1, 1, 2)
+    assert found.errors == pytest.approx([0.05, 0.1, 1.0])
+    assert found.error == pytest.approx(0.1)
+
+
+def test_counts_in_words() -> None:
+    assert counts.words(ROWS) == [
+        "9 claims: 6 held, 2 missed, 0 not-run, 1 not-judged",
+        "of the held 4 can hardly fail"
+        " (1 decided by no run, 1 held with the mechanism off, 2 held by half of all draws)",
+        "median error of 3 stated numbers: 10 %",
+    ]
+    assert counts.words([ROWS[-1]]) == ["1 claim: 0 held, 0 missed, 0 not-run, 1 not-judged"]
+    assert counts.words([ROWS[4]])[1:] == ["of the held 0 can hardly fail", "median error of 1 stated number: 10 %"]
