@@ -8,7 +8,7 @@ from stillair.papers import counts, hardly
 
 
 def row(verdict: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401
-    plain = {"kind": "value", "stated": 10.0, "measured": 12.0, "verdict": verdict}
+    plain = {"paper": "p", "kind": "value", "stated": 10.0, "measured": 12.0, "verdict": verdict}
     chance = {"counted": False, "off": None, "draws": 0.1, "why": "", "worked": False}
     return {**plain, "hardly": chance, **more}
 
@@ -49,3 +49,29 @@ def test_counts_in_words() -> None:
     ]
     assert counts.words([ROWS[-1]]) == ["1 claim: 0 held, 0 missed, 0 not-run, 1 not-judged"]
     assert counts.words([ROWS[4]])[1:] == ["of the held 0 can hardly fail", "median error of 1 stated number: 10 %"]
+
+
+def test_several_settings_are_counted_side_by_side() -> None:
+    def settings(*verdicts: str) -> dict[str, Any]:
+        found = {"far": {"verdict": verdicts[0], "measured": 15.0}, "near": {"verdict": verdicts[1], "measured": 12.0}}
+        return {"setting": "near", "settings": found}
+
+    rows = [
+        row("held", **settings("held", "held")),
+        row("held", **settings("missed", "held")),
+        row("missed", **settings("held", "missed")),
+        row("missed", **settings("missed", "missed")),
+        # These depend on none of the settings, or are not judged.
+        row("held", measured=10.0),
+        {key: value for key, value in row("not-judged", measured=None).items() if key != "hardly"},
+        # Another paper's.
+        row("held", paper="q"),
+    ]
+    assert counts.settings(rows) == ["far", "near"]
+    assert counts.alike(rows[:6]) == (2, 1, 2)
+    assert counts.words(rows)[3:] == [
+        "p leaves settings open; none is preferred, and what stands above has the last:",
+        "  far: 3 held, 2 missed; median error of 5 stated numbers: 50 %",
+        "  near: 3 held, 2 missed; median error of 5 stated numbers: 20 %",
+        "  2 claims hold with all of them, 1 with none, 2 with some",
+    ]

@@ -222,9 +222,10 @@ def test_a_file_of_somebody_else_is_not_touched(
 def test_progress_counts_the_runs_of_all_cells() -> None:
     wanted = report.registry.find("ending-the-anomaly/table1")
     prepared = report.prepare(wanted)
-    assert report.total_runs(wanted, prepared, None) == 8 * 30
+    # Eight cells, and with two other settings the four of them that claims speak of.
+    assert report.total_runs(wanted, prepared, None) == (8 + 2 * 4) * 30
     heard: list[int] = []
     short = [("duration", "2 s"), ("warm_up", "1 s")]
     report.run(wanted, prepared, runs=2, extra=short, progress=heard.append)
-    assert heard[-1] == report.total_runs(wanted, prepared, 2) == 16
+    assert heard[-1] == report.total_runs(wanted, prepared, 2) == 32
     assert heard == sorted(heard)

@@ -73,6 +73,36 @@ def test_cells_begin_with_the_settings_that_their_campaign_shares() -> None:
     assert other.cells[0].overrides == {"c": "3"}
 
 
+def test_other_settings_make_a_plan_beside_the_own_one() -> None:
+    table = {
+        "settings": {"radio": {"a": "1", "b": "1"}},
+        "alternatives": {"own_name": "near", "others": {"far": {"radio": {"a": "2"}}}},
+        "campaign": {
+            "open": {
+                "scenario": "s",
+                "settings": "radio",
+                "cell": [
+                    {"name": "one", "where": {"kind": "x"}, "set": {"c": "3"}},
+                    # No claim speaks of it: it is shown once.
+                    {"name": "beside", "set": {"c": "4"}},
+                ],
+            },
+            "closed": {"scenario": "s", "cell": [{"name": "one", "where": {"kind": "y"}, "set": {}}]},
+        },
+        "experiment": {"e": {"campaigns": ["open", "closed"]}, "f": {"campaigns": ["closed"]}},
+    }
+    own = plan.read("p", table)
+    assert (own.name, list(own.others)) == ("near", ["far"])
+    far, same = own.others["far"].experiments["e"].campaigns
+    assert [(cell.name, cell.overrides) for cell in far.cells] == [("one", {"a": "2", "c": "3"})]
+    assert (far.under, far.id) == ("far", "open")
+    # What has no such settings is run once, for both.
+    assert same is own.experiments["e"].campaigns[1] is own.others["far"].experiments["f"].campaigns[0]
+    table["alternatives"] = {"own_name": "near", "others": {"far": {"wires": {"a": "2"}}}}
+    with pytest.raises(ValueError, match="alternatives: far: no campaign has the settings wires"):
+        plan.read("p", table)
+
+
 def test_what_a_setting_was_fitted_to_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
     (entry,) = registry.find("ending-the-anomaly/table1")
     assert entry.plan.fits

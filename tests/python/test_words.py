@@ -78,3 +78,13 @@ def test_why_a_claim_can_hardly_fail(chance: dict[str, Any], text: str) -> None:
     assert words.remark(row) == (f"can hardly fail: {text}" if text else "")
     # A missed one has failed.
     assert words.remark(row | {"verdict": "missed"}) == ""
+
+
+def test_verdicts_that_depend_on_the_settings_are_all_told() -> None:
+    far = {"verdict": "missed", "measured": 2.0, "low": 1.5, "high": 2.5}
+    near = {"verdict": "held", "measured": 1.0, "low": None, "high": None}
+    row = {**near, "unit": "ms", "setting": "near", "settings": {"far": far, "near": near}}
+    assert words.verdict(row) == "missed/held"
+    assert words.remark(row) == "far: missed (2 [1.5, 2.5] ms), near: held (1 ms)"
+    row["settings"] = {"far": near, "near": near}
+    assert (words.verdict(row), words.remark(row)) == ("held", "")

@@ -63,16 +63,52 @@ def off_by(row: Row) -> float | None:
     return abs(measured - stated) / abs(stated)
 
 
+def settings(rows: Sequence[Row]) -> list[str]:
+    """The settings with which some of the claims are judged side by side; the rows' own is the last."""
+    return next((list(row["settings"]) for row in rows if "settings" in row), [])
+
+
+def under(rows: Sequence[Row], name: str) -> list[Row]:
+    """The rows as they are with these settings; a claim that depends on none of them is as it is."""
+    return [{**row, **row["settings"][name]} if "settings" in row else row for row in rows]
+
+
+def alike(rows: Sequence[Row]) -> tuple[int, int, int]:
+    """How many judged claims hold with all settings, with none, and with some."""
+    found = [{one["verdict"] for one in row["settings"].values()} for row in rows if "settings" in row]
+    found += [{row["verdict"]} for row in rows if "settings" not in row]
+    every, none = (
+        sum(verdicts == {judge.HELD} for verdicts in found),
+        sum(verdicts == {judge.MISSED} for verdicts in found),
+    )
+    return every, none, sum(verdicts == {judge.HELD, judge.MISSED} for verdicts in found)
+
+
 def words(rows: Sequence[Row]) -> list[str]:
     """The counts in words, a line each: the verdicts first."""
-    found = count(rows)
+    found, names = count(rows), settings(rows)
     verdicts = ", ".join(f"{number} {verdict}" for verdict, number in found.verdicts.items())
     lines = [f"{found.claims} claim{'s' if found.claims != 1 else ''}: {verdicts}"]
     if found.verdicts[judge.HELD]:
         lines.append(f"of the held {easy(found)}")
     if found.error is not None:
         lines.append(f"median error of {error(found)}")
-    return lines
+    return [*lines, *(_side_by_side(rows, names) if names else [])]
+
+
+def _side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
+    """What each of several settings comes to."""
+    titles = {row["paper"] for row in rows if "settings" in row}
+    rows = [row for row in rows if row["paper"] in titles]
+    lines = [
+        f"{', '.join(sorted(titles))} leaves settings open; none is preferred, and what stands above has the last:"
+    ]
+    for name in names:
+        found = count(under(rows, name))
+        held, missed = found.verdicts[judge.HELD], found.verdicts[judge.MISSED]
+        lines.append(f"  {name}: {held} held, {missed} missed; median error of {error(found)}")
+    every, none, some = alike(rows)
+    return [*lines, f"  {every} claims hold with all of them, {none} with none, {some} with some"]
 
 
 def easy(found: Counts) -> str:

@@ -47,7 +47,7 @@ def chance(claim: Claim, experiment: Experiment, plan: Plan, outcomes: Mapping[s
     """What the rule says of a claim. `outcomes` are those of all campaigns of the paper that were run."""
     own = Measurer(experiment, plan, outcomes)
     if not own.own.marks and own.own.worked is None and _worked_out(own, claim):
-        return Chance(judge.HELD, NO_RUN)
+        return Chance(judge.judge(claim, own.cells(claim)).verdict, NO_RUN)
     off, why = switched_off(claim, experiment, plan, outcomes)
     return Chance(off, why, drawn(claim, experiment, plan))
 

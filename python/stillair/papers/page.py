@@ -61,7 +61,7 @@ def _totals(rows: Sequence[Row]) -> str:
         f'<div class="total {verdict}"><b>{count}</b>{verdict}<span class="remark">{_MEANINGS[verdict]}</span></div>\n'
         for verdict, count in numbers.items()
     )
-    beside = "".join(f"<p>{escape(line[0].upper() + line[1:])}.</p>\n" for line in counts.words(rows)[1:])
+    beside = f"<pre>{escape(chr(10).join(counts.words(rows)[1:]))}</pre>\n"
     return f'<div class="totals">\n{boxes}</div>\n{_strip(rows)}\n{beside}'
 
 
@@ -160,26 +160,34 @@ def _claim(row: Row) -> str:
     remark = words.remark(row)
     said = f'<span class="remark">{escape(remark)}</span>' if remark else ""
     hedge = f' <span class="unit">({escape(row["qualifier"])})</span>' if row["qualifier"] else ""
-    verdict, source = row["verdict"], f"{escape(row['id'])} &middot; {escape(row['source'])}"
+    source = f"{escape(row['id'])} &middot; {escape(row['source'])}"
     return (
-        f'<tr id="{escape(row["id"])}"><td class="verdict"><span class="mark {verdict}">{verdict}</span></td>'
+        f'<tr id="{escape(row["id"])}"><td class="verdict">{_mark(row)}</td>'
         f'<td>{escape(row["statement"])}<code class="id">{source}</code>{said}</td>'
         f"<td>{escape(words.stated(row))}{hedge}</td><td>{escape(words.measured(row))}</td>"
         f"<td>{escape(words.bar(row))}</td></tr>\n"
     )
 
 
+def _mark(row: Row) -> str:
+    """The verdict; where it depends on which of several settings is meant, that of each."""
+    found = words.verdict(row).split("/")
+    return "<br>".join(f'<span class="mark {verdict}">{verdict}</span>' for verdict in found)
+
+
 def _settings(entry: Entry, report: Report) -> str:
     """What the paper states, what was taken for what it does not, and the scenario with its cells."""
     parts = [_stated(entry.experiment), _unstated(entry.experiment)]
-    for campaign in entry.plan.campaigns:
+    for campaign in entry.campaigns:
         outcome = report.outcomes.get(campaign)
         if outcome and outcome.results:
             cells = _list({
                 cell.name: _pairs(list(cell.overrides.items())) or "as it stands" for cell in campaign.cells
             })  # fmt: skip
-            parts.append(f"<p><b>Cells</b> of the scenario <code>{escape(campaign.scenario)}</code></p>{cells}")
-            parts.append(markup.details("the scenario", f"<pre>{escape(outcome.text)}</pre>"))
+            under = f", {escape(campaign.under)}" if campaign.under else ""
+            parts.append(f"<p><b>Cells</b> of the scenario <code>{escape(campaign.scenario)}</code>{under}</p>{cells}")
+            if not campaign.under:
+                parts.append(markup.details("the scenario", f"<pre>{escape(outcome.text)}</pre>"))
     return markup.details("settings", "".join(parts))
 
 

@@ -3,12 +3,13 @@
 A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the inventory
 refers to it. Cells that differ in several settings are written as `axes`: one cell for each combination; what holds for
 all cells of several campaigns is a table of `settings`. An experiment names the campaigns that serve it, says that it
-is a worked example, or what it needs before it can be run.
+is a worked example, or what it needs before it can be run. Where a paper leaves open which `settings` are meant, there
+are `alternatives`: the same campaigns with others in their place, judged side by side.
 """
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from itertools import product
@@ -48,6 +49,8 @@ class Campaign:
     """For a picture of one run: run once, however many repetitions are asked for."""
     settings: str = ""
     """The name of the settings that its cells share with those of other campaigns."""
+    under: str = ""
+    """The name of the alternative that it is, where it is not the plan's own."""
 
 
 @dataclass(frozen=True)
@@ -149,6 +152,10 @@ class Plan:
     experiments: Mapping[str, ExperimentPlan]
     means: Mapping[str, Sequence[Where]]
     """Names in an order that are not the value of one word: the cells they mean; of several, the least counts."""
+    name: str = ""
+    """What its own settings are called, where there are others."""
+    others: Mapping[str, "Plan"] = field(default_factory=dict)
+    """The same with other settings, by their name; none of them is preferred."""
 
 
 def matches(where: Where, cell: Where) -> bool:
@@ -169,12 +176,50 @@ def read(paper: str, table: Mapping[str, Any]) -> Plan:
     campaigns = {
         name: _campaign(paper, name, axes, shared, **entry) for name, entry in table.get("campaign", {}).items()
     }
+    own = _plan(table, campaigns)
+    if "alternatives" not in table:
+        return own
+    return _beside(own, paper, table, campaigns, **table["alternatives"])
+
+
+def _plan(table: Mapping[str, Any], campaigns: Mapping[str, Campaign]) -> Plan:
     return Plan(
         metrics={name: _metric(**entry) for name, entry in table.get("metric", {}).items()},
         stations=table.get("station", {}),
         experiments={name: _experiment(campaigns, **entry) for name, entry in table["experiment"].items()},
         means={name: cells if isinstance(cells, list) else [cells] for name, cells in table.get("means", {}).items()},
     )
+
+
+def _beside(
+    own: Plan,
+    paper: str,
+    table: Mapping[str, Any],
+    campaigns: Mapping[str, Campaign],
+    *,
+    own_name: str,
+    others: Mapping[str, Mapping[str, Mapping[str, str]]],
+) -> Plan:
+    """The plan with its alternatives: campaigns whose settings are others are run again, the rest serve all."""
+    plans = {}
+    for name, settings in others.items():
+        unknown = set(settings) - set(table.get("settings", {}))
+        if unknown:
+            raise ValueError(
+                f"{paper}: alternatives: {name}: no campaign has the settings {', '.join(sorted(unknown))}"
+            )
+        again = {
+            key: _again(_campaign(paper, key, table.get("axis", {}), settings, **entry), name)
+            for key, entry in table["campaign"].items()
+            if entry.get("settings") in settings
+        }
+        plans[name] = _plan(table, {**campaigns, **again})
+    return replace(own, name=own_name, others=plans)
+
+
+def _again(campaign: Campaign, name: str) -> Campaign:
+    """A campaign as an alternative has it. Cells that no claim speaks of are shown once, by the plan's own."""
+    return replace(campaign, under=name, cells=tuple(cell for cell in campaign.cells if cell.where))
 
 
 def _campaign(

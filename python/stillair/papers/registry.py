@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from stillair._native import InputError
 from stillair.papers import campaign
 from stillair.papers.claims import Experiment, experiments
-from stillair.papers.plan import ExperimentPlan, plan
+from stillair.papers.plan import Campaign, ExperimentPlan, Plan, plan
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,21 @@ class Entry:
 
     experiment: Experiment
     plan: ExperimentPlan
+
+    @property
+    def others(self) -> dict[str, Plan]:
+        """The paper's plans with other settings, as far as they run anything of this experiment anew."""
+        return {
+            name: other
+            for name, other in plan(self.experiment.paper).others.items()
+            if any(own.under for own in other.experiments[self.experiment.id].campaigns)
+        }
+
+    @property
+    def campaigns(self) -> list[Campaign]:
+        """What is run for it, with other settings too."""
+        others = [other.experiments[self.experiment.id].campaigns for other in self.others.values()]
+        return list(dict.fromkeys(own for campaigns in (self.plan.campaigns, *others) for own in campaigns))
 
     @property
     def status(self) -> str:

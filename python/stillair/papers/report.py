@@ -41,10 +41,12 @@ class Report:
     made: dict[str, Row] = field(default_factory=dict)
     """Rows that were made, by claim: they take a while."""
 
-    def measurer(self, entry: Entry) -> Measurer:
-        """What finds the numbers of an experiment in these runs."""
-        own = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign in entry.plan.campaigns}
-        return Measurer(entry.experiment, plan(entry.experiment.paper), own, self.asked)
+    def measurer(self, entry: Entry, under: str = "") -> Measurer:
+        """What finds the numbers of an experiment in these runs, or in those with other settings."""
+        of = entry.others[under] if under else None
+        campaigns = of.experiments[entry.experiment.id].campaigns if of else entry.plan.campaigns
+        own = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign in campaigns}
+        return Measurer(entry.experiment, of or plan(entry.experiment.paper), own, self.asked)
 
     def drawn(self, entry: Entry) -> bool:
         """Whether there are runs to draw this experiment's artefact from, or it needs none."""
@@ -59,7 +61,8 @@ class Report:
             measurer = self.measurer(entry)
             for claim in entry.experiment.claims:
                 if claim.id not in self.made:
-                    self.made[claim.id] = _row(entry, claim, measurer.cells(claim)) | self._hardly(entry, claim)
+                    row = _row(entry, claim, measurer.cells(claim))
+                    self.made[claim.id] = row | self._hardly(entry, claim) | self._settings(entry, claim, row)
         return [self.made[claim.id] for entry in self.entries for claim in entry.experiment.claims]
 
     def _hardly(self, entry: Entry, claim: Claim) -> Row:
@@ -67,10 +70,20 @@ class Report:
         if not self.drawn(entry) or judge.unjudged(claim):
             return {}
         paper = entry.experiment.paper
-        ran = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign.paper == paper}
+        own = ((campaign, outcome) for campaign, outcome in self.outcomes.items() if not campaign.under)
+        ran = {campaign.id: outcome for campaign, outcome in own if campaign.paper == paper}
         found = hardly.chance(claim, entry.experiment, plan(paper), ran)
         told = {"counted": found.hardly, "off": found.off or None, "draws": found.draws, "why": found.why}
         return {"hardly": {**told, "worked": entry.plan.worked is not None}}
+
+    def _settings(self, entry: Entry, claim: Claim, row: Row) -> Row:
+        """The verdict with each of several settings, where the paper leaves open which is meant; the row's own last."""
+        if not entry.others or row["verdict"] not in (judge.HELD, judge.MISSED):
+            return {}
+        found = {name: _under(judge.judge(claim, self.measurer(entry, name).cells(claim))) for name in entry.others}
+        own = {key: row[key] for key in _UNDER if key in row}
+        name = plan(entry.experiment.paper).name
+        return {"setting": name, "settings": {**found, name: own}}
 
     def of_paper(self, paper: str) -> "Report":
         """The part about one paper."""
@@ -85,11 +98,14 @@ class Report:
         """The version and the seeds that made it."""
         lines = [f"stillair {__version__}"]
         for campaign, outcome in self.outcomes.items():
-            if outcome.results and any(campaign in entry.plan.campaigns for entry in self.entries):
+            if outcome.results and any(campaign in entry.campaigns for entry in self.entries):
                 runs = next(iter(outcome.results.values())).runs
                 seeds = ", ".join(sorted({str(run["seed"]) for run in runs}))
                 counted = f"runs {runs[0]['run']} to {runs[-1]['run']}" if len(runs) > 1 else f"run {runs[0]['run']}"
-                lines.append(f"{campaign.scenario}: {len(campaign.cells)} cells, seed {seeds}, {counted} of each")
+                under = f", {campaign.under}" if campaign.under else ""
+                lines.append(
+                    f"{campaign.scenario}{under}: {len(campaign.cells)} cells, seed {seeds}, {counted} of each"
+                )
         if self.extra:
             changed = ", ".join(f"{key}={value}" for key, value in self.extra)
             lines.append(f"changed with --set, so not the paper's experiment: {changed}")
@@ -107,7 +123,7 @@ def listing() -> str:
 
 def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> dict[Campaign, str]:
     """The campaigns of the experiments, each with why it cannot be run; found before any time is spent."""
-    needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.plan.campaigns)
+    needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.campaigns)
     return {campaign: campaigns.prepare(campaign, extra) for campaign in needed}
 
 
@@ -116,7 +132,7 @@ def repetitions(wanted: Sequence[Entry], campaign: Campaign, runs: int | None) -
     if campaign.once:
         return 1
     stated = (
-        entry.experiment.setup.get("repetitions", campaign.runs) for entry in wanted if campaign in entry.plan.campaigns
+        entry.experiment.setup.get("repetitions", campaign.runs) for entry in wanted if campaign in entry.campaigns
     )
     return runs or max(int(count) for count in stated)
 
@@ -181,6 +197,7 @@ def provenance(report: Report) -> str:
             "paper": campaign.paper,
             "campaign": campaign.id,
             "scenario": campaign.scenario,
+            **({"setting": campaign.under} if campaign.under else {}),
             "cell": cell.name,
             "overrides": dict(cell.overrides) | dict(report.extra),
             "runs": [
@@ -188,7 +205,7 @@ def provenance(report: Report) -> str:
             ],
         }
         for campaign, outcome in report.outcomes.items()
-        if outcome.results is not None and any(campaign in entry.plan.campaigns for entry in report.entries)
+        if outcome.results is not None and any(campaign in entry.campaigns for entry in report.entries)
         for cell in campaign.cells
     ]
     return json.dumps({"version": __version__, "cells": made}, ensure_ascii=False, indent=1)
@@ -238,6 +255,15 @@ def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
     return row
 
 
+# What is told of each setting.
+_UNDER = ("verdict", "measured", "low", "high", "members", "marginal")
+
+
+def _under(judged: Judgement) -> Row:
+    marginal = {"marginal": True} if judged.marginal else {}
+    return {"verdict": judged.verdict, **_measured(judged), **marginal}
+
+
 def _measured(judged: Judgement) -> Row:
     worst = judged.worst
     if worst is None:
@@ -283,7 +309,7 @@ def _verdicts(rows: Sequence[Row]) -> list[str]:
 
 
 def _judged(rows: Sequence[Row]) -> str:
-    lines = [[row["id"], row["verdict"], words.measured(row), words.stated(row), words.bar(row)] for row in rows]
+    lines = [[row["id"], words.verdict(row), words.measured(row), words.stated(row), words.bar(row)] for row in rows]
     laid = table(["claim", "verdict", "measured", "stated", "bar"], lines).splitlines()
     out = [laid[0]]
     for line, row in zip(laid[1:], rows, strict=True):

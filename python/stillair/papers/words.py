@@ -42,6 +42,12 @@ def measured(row: Row) -> str:
     return with_unit(number(value, _more(row)) + spread, row["unit"])
 
 
+def verdict(row: Row) -> str:
+    """The verdict; where it depends on which of several settings is meant, that of each."""
+    found = [one["verdict"] for one in row.get("settings", {}).values()]
+    return "/".join(found) if len(set(found)) > 1 else str(row.get("verdict", ""))
+
+
 def bar(row: Row) -> str:
     """What the measured number must keep to."""
     if "bar" not in row:
@@ -64,6 +70,8 @@ def remark(row: Row) -> str:
         for cell in row.get("cells", ())
         if row["measured"] is None and "lacks" not in cell
     ]
+    if "/" in verdict(row):
+        parts.append(", ".join(f"{name}: {_setting(row, one)}" for name, one in row["settings"].items()))
     if row.get("verdict") == "held" and row.get("hardly", {}).get("counted"):
         parts.append(f"can hardly fail: {_hardly(row['hardly'])}")
     if "cause" in row:
@@ -86,6 +94,11 @@ def _cell(cell: Mapping[str, Any]) -> str:
         ranked = sorted(cell["members"].items(), key=lambda member: float(member[1]["mean"]))
         return " < ".join(f"{name} {number(over['mean'])}" for name, over in ranked)
     return f"{number(cell['measured'])} measured"
+
+
+def _setting(row: Row, one: Row) -> str:
+    """What was measured with one of several settings, and its verdict."""
+    return f"{one['verdict']} ({measured({**row, **one})})"
 
 
 def _hardly(chance: Mapping[str, Any]) -> str:
