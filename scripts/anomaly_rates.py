@@ -274,8 +274,8 @@ def verdicts() -> str:
     """The part of the page that is taken from the report."""
     return "\n".join([
         CLAIMS,
-        "From [the report](results/ending-the-anomaly/report.txt). What is fitted to with any of the settings is judged",
-        "with none. Thirty stations have rate control anyway.\n",
+        "From [the report](results/ending-the-anomaly/report.txt). What any of the settings is fitted to",
+        "is judged with none. Thirty stations have rate control anyway.\n",
         claims(json.loads(JUDGED.read_text(encoding="utf-8"))),
     ])  # fmt: skip
 

@@ -73,7 +73,8 @@ def test_what_is_judged_is_what_the_page_says_was_fitted(script: ModuleType) -> 
     cell = next(cell for cell in own.campaigns[0].cells if cell.name == "airtime")
     judged = {key: value for key, value in cell.overrides.items() if key != script.SCHEME}
     assert judged == dict(script.noisy(ratios).sets)
-    assert set(script.FITTED) == set(own.fits)
+    (fit,) = [fit for fit in plan.plan(script.PAPER).fits if fit.settings]
+    assert set(script.FITTED) == {*fit.to, "eta-t1-airtime-total-exp"}
     # Undone, it is the scenario as its file has it.
     undone = interfaces([*judged.items(), *script.FIXED.sets])
     assert undone == interfaces([])

@@ -1,7 +1,7 @@
 """Inventories, plans, and from runs to measurements."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -101,21 +101,6 @@ def test_other_settings_make_a_plan_beside_the_own_one() -> None:
     table["alternatives"] = {"own_name": "near", "others": {"far": {"wires": {"a": "2"}}}}
     with pytest.raises(ValueError, match="alternatives: far: no campaign has the settings wires"):
         plan.read("p", table)
-
-
-def test_what_a_setting_was_fitted_to_is_not_judged(monkeypatch: pytest.MonkeyPatch) -> None:
-    (entry,) = registry.find("ending-the-anomaly/table1")
-    assert entry.plan.fits
-    for said in entry.experiment.claims:
-        assert ("used to fit a setting" in judge.unjudged(said)) is (said.id in entry.plan.fits)
-    # The inventory is left as it is.
-    assert all(said.role == "measured" for said in experiment("table1-model-udp").claims if said.id in entry.plan.fits)
-    wrong = replace(entry.plan, fits=("eta-f8",))
-    monkeypatch.setattr(
-        registry, "plan", lambda paper: replace(plan.plan(paper), experiments=defaultdict(lambda: wrong))
-    )
-    with pytest.raises(InputError, match="fits: found eta-f8, expected claims of it"):
-        registry.entries()
 
 
 def test_three_stations_share_their_settings_and_thirty_have_their_own() -> None:

@@ -93,6 +93,10 @@ def words(rows: Sequence[Row]) -> list[str]:
         lines.append(f"of the held {easy(found)}")
     if found.error is not None:
         lines.append(f"median error of {error(found)}")
+    depends = [row["if_judged"]["verdict"] for row in rows if "if_judged" in row]
+    if depends:
+        held, missed = depends.count(judge.HELD), depends.count(judge.MISSED)
+        lines.append(f"of the not judged {len(depends)} depend on a fit: {held} would be held, {missed} missed")
     return [*lines, *(_side_by_side(rows, names) if names else [])]
 
 

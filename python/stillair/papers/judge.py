@@ -66,6 +66,8 @@ def unjudged(claim: Claim) -> str:
         return "the number is an input of the experiment"
     if claim.role == "fit":
         return "the number is used to fit a setting that the paper leaves open"
+    if claim.fitted:
+        return claim.fitted
     if not claim.reproduce:
         return "said about other work or about instruments"
     return ""

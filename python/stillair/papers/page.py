@@ -16,7 +16,7 @@ _MEANINGS = {
     judge.HELD: "the mean over the runs keeps to the bar",
     judge.MISSED: "it does not; never fitted to",
     judge.NOT_RUN: "the testbed lacks something it needs",
-    judge.NOT_JUDGED: "an input, a fit, or said of other work",
+    judge.NOT_JUDGED: "an input, a fit or what depends on one, or said of other work",
 }
 _RULE = (
     "Each claim of a paper becomes a bar by one rule, fixed before any run: a number within 25 %, within 50 % where the"
@@ -157,7 +157,7 @@ def _claims(rows: Sequence[Row]) -> str:
 
 
 def _claim(row: Row) -> str:
-    remark = words.remark(row)
+    remark = "; ".join(part for part in (words.remark(row), words.would(row)) if part)
     said = f'<span class="remark">{escape(remark)}</span>' if remark else ""
     hedge = f' <span class="unit">({escape(row["qualifier"])})</span>' if row["qualifier"] else ""
     source = f"{escape(row['id'])} &middot; {escape(row['source'])}"

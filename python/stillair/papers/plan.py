@@ -123,8 +123,6 @@ class ExperimentPlan:
     """Words that hold for every claim which does not say otherwise: what the experiment as a whole is about."""
     reads: Mapping[str, Sequence[Where]] | None = None
     """For claims whose cells are not said in the words of the cells: those meant, by the claim's name."""
-    fits: tuple[str, ...] = ()
-    """Claims whose numbers a setting was fitted to: they are not judged, whatever role the inventory gives them."""
 
     def cell(self, where: Where) -> tuple[Campaign, CellPlan] | None:
         """The cell that the words choose; words that a cell does not know choose nothing."""
@@ -144,6 +142,24 @@ class ExperimentPlan:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """A number that nobody knows and that was fitted to numbers of the paper."""
+
+    name: str
+    """What was fitted."""
+    keys: tuple[str, ...]
+    """The keys of the scenario that hold it."""
+    to: tuple[str, ...]
+    """The claims that it was fitted to. They are not judged, nor is what is derived from their numbers (`fits.py`)."""
+    settings: tuple[str, ...] = ()
+    """It is in force in the campaigns that share these settings,"""
+    campaigns: tuple[str, ...] = ()
+    """and in these,"""
+    where: Where | None = None
+    """in cells with these words; in all, if there are none."""
+
+
+@dataclass(frozen=True)
 class Plan:
     """How a paper's experiments are run."""
 
@@ -152,6 +168,10 @@ class Plan:
     experiments: Mapping[str, ExperimentPlan]
     means: Mapping[str, Sequence[Where]]
     """Names in an order that are not the value of one word: the cells they mean; of several, the least counts."""
+    fits: tuple[Fit, ...] = ()
+    """What was fitted to what."""
+    totals: Mapping[str, str] = field(default_factory=dict)
+    """Numbers of the whole that are made of one of every station: of which."""
     name: str = ""
     """What its own settings are called, where there are others."""
     others: Mapping[str, "Plan"] = field(default_factory=dict)
@@ -188,7 +208,25 @@ def _plan(table: Mapping[str, Any], campaigns: Mapping[str, Campaign]) -> Plan:
         stations=table.get("station", {}),
         experiments={name: _experiment(campaigns, **entry) for name, entry in table["experiment"].items()},
         means={name: cells if isinstance(cells, list) else [cells] for name, cells in table.get("means", {}).items()},
+        fits=tuple(_fit(campaigns, **entry) for entry in table.get("fit", ())),
+        totals=table.get("totals", {}),
     )
+
+
+def _fit(
+    known: Mapping[str, Campaign],
+    *,
+    name: str,
+    keys: Sequence[str],
+    to: Sequence[str],
+    settings: Sequence[str] = (),
+    campaigns: Sequence[str] = (),
+    where: Where | None = None,
+) -> Fit:
+    unknown = sorted({*campaigns} - known.keys() | {*settings} - {own.settings for own in known.values()})
+    if unknown:
+        raise ValueError(f"fit {name}: there are no campaigns or settings {', '.join(unknown)}")
+    return Fit(name, tuple(keys), tuple(to), tuple(settings), tuple(campaigns), where)
 
 
 def _beside(
@@ -285,8 +323,7 @@ def _experiment(
     lacks: Sequence[Any] = (),
     where: Where | None = None,
     reads: Mapping[str, Sequence[Where]] | None = None,
-    fits: Sequence[str] = (),
 ) -> ExperimentPlan:
     served = tuple(known[name] for name in campaigns)
     lacking = tuple(Lack(**entry) for entry in lacks)
-    return ExperimentPlan(served, draws, median, needs, worked, marks, lacking, where, reads, tuple(fits))
+    return ExperimentPlan(served, draws, median, needs, worked, marks, lacking, where, reads)

@@ -1,9 +1,10 @@
 """Which experiments there are, which can be run, and which a name means."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from stillair._native import InputError
-from stillair.papers import campaign
+from stillair.papers import campaign, fits
 from stillair.papers.claims import Experiment, experiments
 from stillair.papers.plan import Campaign, ExperimentPlan, Plan, plan
 
@@ -53,11 +54,18 @@ def entries() -> list[Entry]:
 
 
 def _entry(experiment: Experiment, own: ExperimentPlan) -> Entry:
-    unknown = set(own.fits) - {claim.id for claim in experiment.claims}
-    if unknown:
-        raise InputError(f"{experiment.name}: fits: found {', '.join(sorted(unknown))}, expected claims of it")
-    claims = tuple(replace(claim, role="fit") if claim.id in own.fits else claim for claim in experiment.claims)
-    return Entry(replace(experiment, claims=claims), own)
+    depends = _fitted(experiment.paper)
+    claims = (
+        replace(claim, fitted=depends[claim.id]) if depends.get(claim.id) else claim for claim in experiment.claims
+    )
+    told = tuple(replace(claim, role="fit") if depends.get(claim.id) == "" else claim for claim in claims)
+    return Entry(replace(experiment, claims=told), own)
+
+
+@cache
+def _fitted(paper: str) -> dict[str, str]:
+    """The paper's claims that depend on a fit."""
+    return fits.reached(plan(paper), [experiment for experiment in experiments() if experiment.paper == paper])
 
 
 def find(name: str) -> list[Entry]:

@@ -4,7 +4,7 @@ import json
 import textwrap
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -242,6 +242,9 @@ def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
         row["role"] = claim.role
     if judged.reason:
         row["reason"] = judged.reason
+    would = judge.judge(replace(claim, fitted=""), cells) if claim.fitted else judged
+    if would.verdict != judged.verdict:
+        row["if_judged"] = _under(would)
     if judged.marginal:
         row["marginal"] = True
     if judged.bar is not None:
@@ -303,7 +306,8 @@ def _verdicts(rows: Sequence[Row]) -> list[str]:
     parts = [_judged(judged)] if judged else []
     others = [(row, f"{row['verdict']}, {words.remark(row)}") for row in rows if row not in judged]
     for why in dict.fromkeys(why for _, why in others):
-        ids = ", ".join(row["id"] for row, its in others if its == why)
+        own = [row for row, its in others if its == why]
+        ids = ", ".join(f"{row['id']} ({would})" if (would := words.would(row)) else row["id"] for row in own)
         parts.append(textwrap.fill(f"{why}: {ids}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False))
     return parts
 

@@ -48,6 +48,11 @@ def verdict(row: Row) -> str:
     return "/".join(found) if len(set(found)) > 1 else str(row.get("verdict", ""))
 
 
+def would(row: Row) -> str:
+    """What the verdict would be of a claim that is not judged because it depends on a fit."""
+    return f"would be {_setting(row, row['if_judged'])}" if "if_judged" in row else ""
+
+
 def bar(row: Row) -> str:
     """What the measured number must keep to."""
     if "bar" not in row:
