@@ -33,6 +33,8 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \
 	  cp $$paper*.svg $${paper}claims.json $${paper}report.txt $${paper}runs.json $$kept/; \
 	done
+	$(BIN)/python scripts/verdicts.py --write
+	$(BIN)/python scripts/anomaly_rates.py --claims --write
 	@echo "the page: build/papers/report.html"
 
 test: test-rust test-python ## set up, then run every check: format, lints, types, tests

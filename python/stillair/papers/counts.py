@@ -56,7 +56,8 @@ def off_by(row: Row) -> float | None:
     """
     judged = row["verdict"] in (judge.HELD, judge.MISSED) and row["kind"] in ("value", "ratio")
     stated, measured = row["stated"], row["measured"]
-    if not judged or row["hardly"]["why"] == hardly.NO_RUN or row["hardly"]["worked"]:
+    chance = row.get("hardly")
+    if not judged or chance is None or chance["why"] == hardly.NO_RUN or chance["worked"]:
         return None
     if not isinstance(stated, (int, float)) or not stated or not isinstance(measured, (int, float)):
         return None
@@ -132,3 +133,28 @@ def error(found: Counts) -> str:
         return "no number"
     many = len(found.errors)
     return f"{many} stated number{'s' if many != 1 else ''}: {100 * found.error:.0f} %"
+
+
+TABLE = ("paper", "claims", "held", "missed", "not judged", "of the held can hardly fail", "median error")
+
+
+def table(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
+    """The papers' counts in Markdown; of one whose settings are open a line for each of them."""
+    lines = [f"| {' | '.join(TABLE)} |", "|---|---:|---:|---:|---:|---:|---:|"]
+    for paper, title in titles.items():
+        own = [row for row in rows if row["paper"] == paper]
+        names = settings(own)
+        lines += [_line(f"{title}, {name}", under(own, name)) for name in names] or [_line(title, own)]
+    return "\n".join(lines) + "\n"
+
+
+def _line(title: str, rows: Sequence[Row]) -> str:
+    found = count(rows)
+    numbers: list[object] = [
+        found.claims,
+        *(found.verdicts[key] for key in (judge.HELD, judge.MISSED, judge.NOT_JUDGED)),
+    ]
+    # Results of before there was the rule have no word of it.
+    numbers.append(found.hardly if any("hardly" in row for row in rows) else "not told")
+    error_ = "not told" if found.error is None else f"{100 * found.error:.0f} % of {len(found.errors)}"
+    return f"| {title} | {' | '.join(map(str, numbers))} | {error_} |"

@@ -35,27 +35,23 @@ def reached(plan: Plan, experiments: Iterable[Experiment]) -> dict[str, str]:
     """The claims that depend on a fit, each with why; one that is a target itself with none."""
     experiments = list(experiments)
     claims = {claim.id: (claim, experiment) for experiment in experiments for claim in experiment.claims}
-    found: dict[str, str] = {}
+    own = {id_: numbers(plan, experiment, claim) for id_, (claim, experiment) in claims.items()}
+    targets: set[str] = set()
+    by: dict[str, list[str]] = {}
     for fit in plan.fits:
         unknown = sorted(set(fit.to) - claims.keys())
         if unknown:
             raise InputError(f"fit {fit.name}: to: found {', '.join(unknown)}, expected claims of the paper")
-        aims = {}
-        for id_ in fit.to:
-            claim, experiment = claims[id_]
-            aims[id_] = _within(numbers(plan, experiment, claim), plan, fit)
+        aims = {id_: _within(own[id_], plan, fit) for id_ in fit.to}
         for id_, aim in aims.items():
             if not aim:
                 raise InputError(f"fit {fit.name}: to: found {id_}, which has no number where the fit is in force")
-        for id_, (claim, experiment) in claims.items():
-            if id_ in fit.to:
-                found[id_] = ""
-                continue
-            own = numbers(plan, experiment, claim)
-            by = [target for target, aim in aims.items() if _meet(own, aim)]
-            if by and found.get(id_) != "":
-                found[id_] = f"it depends on the fit of {fit.name} (to {', '.join(by)})"
-    return found
+        targets.update(fit.to)
+        for id_, seen in own.items():
+            met = [target for target, aim in aims.items() if _meet(seen, aim)]
+            if met:
+                by.setdefault(id_, []).append(f"{fit.name} (to {', '.join(met)})")
+    return {id_: "" if id_ in targets else f"it depends on the fit of {' and '.join(by[id_])}" for id_ in by}
 
 
 def numbers(plan: Plan, experiment: Experiment, claim: Claim) -> set[Number]:

@@ -62,17 +62,19 @@ class Report:
             for claim in entry.experiment.claims:
                 if claim.id not in self.made:
                     row = _row(entry, claim, measurer.cells(claim))
-                    self.made[claim.id] = row | self._hardly(entry, claim) | self._settings(entry, claim, row)
+                    row |= self._hardly(entry, claim)
+                    self.made[claim.id] = row | self._settings(entry, claim, row)
         return [self.made[claim.id] for entry in self.entries for claim in entry.experiment.claims]
 
-    def _hardly(self, entry: Entry, claim: Claim) -> Row:
+    def _hardly(self, entry: Entry, claim: Claim, under: str = "") -> Row:
         """Whether a claim can hardly fail; nothing of one that is not judged."""
         if not self.drawn(entry) or judge.unjudged(claim):
             return {}
         paper = entry.experiment.paper
-        own = ((campaign, outcome) for campaign, outcome in self.outcomes.items() if not campaign.under)
-        ran = {campaign.id: outcome for campaign, outcome in own if campaign.paper == paper}
-        found = hardly.chance(claim, entry.experiment, plan(paper), ran)
+        own = [(campaign, outcome) for campaign, outcome in self.outcomes.items() if campaign.paper == paper]
+        # What was not run again with these settings depends on none.
+        ran = {campaign.id: outcome for name in ("", under) for campaign, outcome in own if campaign.under == name}
+        found = hardly.chance(claim, entry.experiment, entry.others[under] if under else plan(paper), ran)
         told = {"counted": found.hardly, "off": found.off or None, "draws": found.draws, "why": found.why}
         return {"hardly": {**told, "worked": entry.plan.worked is not None}}
 
@@ -80,8 +82,11 @@ class Report:
         """The verdict with each of several settings, where the paper leaves open which is meant; the row's own last."""
         if not entry.others or row["verdict"] not in (judge.HELD, judge.MISSED):
             return {}
-        found = {name: _under(judge.judge(claim, self.measurer(entry, name).cells(claim))) for name in entry.others}
-        own = {key: row[key] for key in _UNDER if key in row}
+        found = {
+            name: _under(judge.judge(claim, self.measurer(entry, name).cells(claim))) | self._hardly(entry, claim, name)
+            for name in entry.others
+        }
+        own = {key: row[key] for key in (*_UNDER, "hardly") if key in row}
         name = plan(entry.experiment.paper).name
         return {"setting": name, "settings": {**found, name: own}}
 
