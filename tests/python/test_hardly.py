@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from stillair import Result
-from stillair.papers import hardly, judge, plan
+from stillair import InputError, Result
+from stillair.papers import hardly, judge, plan, registry
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
 
@@ -149,3 +149,31 @@ def test_either_half_is_enough() -> None:
     assert hardly.Chance("", "reason", 0.5).hardly
     assert not hardly.Chance(judge.MISSED, draws=0.499).hardly
     assert not hardly.Chance("", "reason").hardly
+
+
+def test_a_number_without_a_range_is_an_error_before_any_run() -> None:
+    said = claim(kind="bound", high=5, metric="index", configuration={"way": "new", "load": "low"})
+    hardly.prepare(said, experiment(), PLAN)
+    table = {**TABLE, "metric": {"speed": {"run": "speed_mbps"}}}
+    with pytest.raises(InputError, match=r"hardly\.toml: p/e: found no range for speed with way new, load low"):
+        hardly.prepare(
+            claim(value=1, metric="speed", configuration=said.configuration), experiment(), plan.read("p", table)
+        )
+
+
+def test_every_claim_of_the_papers_has_its_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    for entry in registry.entries():
+        for own in entry.experiment.claims:
+            hardly.prepare(own, entry.experiment, plan.plan(entry.experiment.paper))
+
+
+def test_the_words_that_switch_off_are_those_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    for entry in registry.entries():
+        plans = plan.plan(entry.experiment.paper)
+        for own in entry.experiment.claims:
+            if not judge.unjudged(own) and entry.plan.campaigns:
+                words = hardly.words_off(own, entry.experiment)
+                cells = [c for e in plans.experiments.values() for one in e.campaigns for c in one.cells]
+                assert all(any(str(c.where.get(k)) == str(v) for c in cells) for k, v in words.items()), own.id

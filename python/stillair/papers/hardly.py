@@ -7,11 +7,13 @@ numbers may be at all. No verdict depends on it.
 import random
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from typing import Any
 
+from stillair._native import InputError
 from stillair.papers import judge, scatter, worked
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
@@ -128,11 +130,11 @@ def _verdict(claim: Claim, cells: Sequence[Cell]) -> tuple[str, str]:
 # The draws.
 
 
-def _uniform(name: str, low: float, high: float, whole: bool = False) -> list[float]:
+def _uniform(name: str, draws: int, low: float, high: float, whole: bool = False) -> list[float]:
     """Draws of a number: half of them, and their mirror images."""
     # Not for secrets: the same each time is what is wanted.
     stream = random.Random(name)  # noqa: S311
-    half = [stream.random() for _ in range(DRAWS // 2)]
+    half = [stream.random() for _ in range(draws // 2)]
     both = half + [1 - share for share in half]
     if whole:
         return [float(min(int(low + share * (high - low + 1)), high)) for share in both]
@@ -146,7 +148,8 @@ def _range(paper: str, experiment: str, metric: str, where: Where) -> Mapping[st
         if metric in entry["metrics"] and experiment.startswith(begins) and (not words or matches(words, where)):
             found: Mapping[str, Any] = entry
             return found
-    raise ValueError(f"hardly.toml: {paper}/{experiment}: no range for {metric} with {dict(where)}")
+    words = ", ".join(f"{word} {value}" for word, value in where.items())
+    raise InputError(f"hardly.toml: {paper}/{experiment}: found no range for {metric} with {words or 'no words'}")
 
 
 @dataclass(frozen=True)
@@ -154,10 +157,11 @@ class _Drawn(Measurer):
     """Gives draws in place of the numbers of runs, in as many runs as there are draws."""
 
     claim: str = ""
+    draws: int = DRAWS
 
     def holds(self, claim: Claim) -> list[bool]:
         """Whether the claim holds, draw by draw."""
-        held = [True] * DRAWS
+        held = [True] * self.draws
         limit = None if claim.kind == "order" else judge.bar(claim)
         for _, where in self.listed(claim):
             if limit is None:
@@ -171,7 +175,7 @@ class _Drawn(Measurer):
         names = judge.members(claim.ordering)
         axis = claim.configuration["axis"]
         series = {name: self._member(where, axis, name, claim.metric) for name in names}
-        draws = ({name: values[n] for name, values in series.items()} for n in range(DRAWS))
+        draws = ({name: values[n] for name, values in series.items()} for n in range(self.draws))
         return [
             judge.in_order({name: value for name, value in draw.items() if value is not None}, claim.ordering)
             for draw in draws
@@ -199,10 +203,10 @@ class _Drawn(Measurer):
         entry = _range(self.experiment.paper, self.experiment.id, name, where)
         words = ", ".join(f"{word} {where[word]}" for word in sorted(where))
         stream = f"{self.claim}: {name}: {words}"
-        return [*_uniform(stream, entry.get("low", 0.0), entry["high"], entry.get("whole", False))]
+        return [*_uniform(stream, self.draws, entry.get("low", 0.0), entry["high"], entry.get("whole", False))]
 
     def _repetitions(self) -> int:
-        return DRAWS
+        return self.draws
 
 
 def _quotients(above: Sequence[float | None], below: Sequence[float | None], per_cent: bool) -> list[float | None]:
@@ -216,36 +220,47 @@ def drawn(claim: Claim, experiment: Experiment, plan: Plan) -> float:
     # A claim's draws are the same each time.
     key = (experiment.paper, claim.id)
     if key not in _DRAWN:
-        own = plan.experiments[experiment.id]
-        if own.marks:
-            held = _marks_drawn(claim, experiment, plan)
-        elif own.worked is not None:
-            held = _worked_drawn(claim, experiment, own.worked)
-        else:
-            held = _Drawn(experiment, plan, {}, claim=claim.id).holds(claim)
-        _DRAWN[key] = sum(held) / DRAWS
+        _DRAWN[key] = sum(_holds(claim, experiment, plan, DRAWS)) / DRAWS
     return _DRAWN[key]
+
+
+def prepare(claim: Claim, experiment: Experiment, plan: Plan) -> None:
+    """An error if `hardly.toml` does not say what a number of the claim may be; found before any run."""
+    if judge.unjudged(claim) or _worked_out(Measurer(experiment, plan, {}), claim):
+        return
+    # A claim whose cells are not there yet has no numbers.
+    with suppress(LackingError):
+        _holds(claim, experiment, plan, 2)
+
+
+def _holds(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -> list[bool]:
+    own = plan.experiments[experiment.id]
+    if own.marks:
+        return _marks_drawn(claim, experiment, plan, draws)
+    if own.worked is not None:
+        return _worked_drawn(claim, experiment, own.worked, draws)
+    return _Drawn(experiment, plan, {}, claim=claim.id, draws=draws).holds(claim)
 
 
 _DRAWN: dict[tuple[str, str], float] = {}
 
 
-def _worked_drawn(claim: Claim, experiment: Experiment, example: Mapping[str, Any]) -> list[bool]:
+def _worked_drawn(claim: Claim, experiment: Experiment, example: Mapping[str, Any], draws: int) -> list[bool]:
     """A number, or for an order the places at which the frames go up."""
     if claim.kind != "order":
         entry = _range(experiment.paper, experiment.id, claim.metric, {})
-        values = _uniform(claim.id, entry.get("low", 0.0), entry["high"], entry.get("whole", False))
+        values = _uniform(claim.id, draws, entry.get("low", 0.0), entry["high"], entry.get("whole", False))
         return [judge.bar(claim).keeps(value) for value in values]
     frames = {str(mpdu) for ampdu in worked.events(experiment, example) for mpdu in ampdu["received"]}
-    places = {name: _uniform(f"{claim.id}: {name}", 0, 1) for name in sorted(frames)}
+    places = {name: _uniform(f"{claim.id}: {name}", draws, 0, 1) for name in sorted(frames)}
     named = set(judge.members(claim.ordering))
     return [
         named <= frames and judge.in_order({name: places[name][n] for name in named}, claim.ordering)
-        for n in range(DRAWS)
+        for n in range(draws)
     ]
 
 
-def _marks_drawn(claim: Claim, experiment: Experiment, plan: Plan) -> list[bool]:
+def _marks_drawn(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -> list[bool]:
     """A scatter plot with marks at the rates of the fixed ones, and anything that they may be."""
     places = [
         (str(cell.where["sta"]), str(cell.where["ap_method"]), str(cell.where["rate"]))
@@ -258,13 +273,13 @@ def _marks_drawn(claim: Claim, experiment: Experiment, plan: Plan) -> list[bool]
     def values(what: str, place: Sequence[str]) -> list[float]:
         entry, rate = of[what], float(place[2])
         high = rate if entry.get("of_rate") else entry["kbit"] / rate if "kbit" in entry else entry["high"]
-        return _uniform(f"{claim.id}: {what}: {' '.join(place)}", entry.get("low", 0.0), high)
+        return _uniform(f"{claim.id}: {what}: {' '.join(place)}", draws, entry.get("low", 0.0), high)
 
     named = claim.configuration.get("sta", [])
     stations = {"none", *(named if isinstance(named, list) else [named]), *judge.members(claim.ordering)}
     drawn_of = [(place, [values(what, place) for what in _OF_MARKS]) for place in places if place[0] in stations]
     held = []
-    for n in range(DRAWS):
+    for n in range(draws):
         marks = [
             Mark(sta, method, f"{rate} Mbit/s", [float(rate)], *([series[n]] for series in numbers))
             for (sta, method, rate), numbers in drawn_of

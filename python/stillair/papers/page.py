@@ -112,7 +112,7 @@ def _paper(paper: Paper, report: Report, pictures: Mapping[str, bytes]) -> str:
     return (
         f'<section id="{escape(paper.short)}">\n<h2>{escape(paper.title)}</h2>\n'
         f'<p class="by">{escape(", ".join(paper.authors))}, {paper.year}. {escape(paper.venue)}.</p>\n'
-        f"{_strip(rows)}\n{cards}</section>\n"
+        f"{_strip(rows)}\n<pre>{escape(chr(10).join(counts.words(rows)))}</pre>\n{cards}</section>\n"
     )
 
 

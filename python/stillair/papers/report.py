@@ -62,13 +62,13 @@ class Report:
             for claim in entry.experiment.claims:
                 if claim.id not in self.made:
                     row = _row(entry, claim, measurer.cells(claim))
-                    row |= self._hardly(entry, claim)
+                    row |= self._hardly(entry, claim, row["verdict"])
                     self.made[claim.id] = row | self._settings(entry, claim, row)
         return [self.made[claim.id] for entry in self.entries for claim in entry.experiment.claims]
 
-    def _hardly(self, entry: Entry, claim: Claim, under: str = "") -> Row:
+    def _hardly(self, entry: Entry, claim: Claim, verdict: str, under: str = "") -> Row:
         """Whether a claim can hardly fail; nothing of one that is not judged."""
-        if not self.drawn(entry) or judge.unjudged(claim):
+        if verdict not in (judge.HELD, judge.MISSED):
             return {}
         paper = entry.experiment.paper
         own = [(campaign, outcome) for campaign, outcome in self.outcomes.items() if campaign.paper == paper]
@@ -82,10 +82,10 @@ class Report:
         """The verdict with each of several settings, where the paper leaves open which is meant; the row's own last."""
         if not entry.others or row["verdict"] not in (judge.HELD, judge.MISSED):
             return {}
-        found = {
-            name: _under(judge.judge(claim, self.measurer(entry, name).cells(claim))) | self._hardly(entry, claim, name)
-            for name in entry.others
-        }
+        found = {}
+        for name in entry.others:
+            told = _under(judge.judge(claim, self.measurer(entry, name).cells(claim)))
+            found[name] = told | self._hardly(entry, claim, told["verdict"], name)
         own = {key: row[key] for key in (*_UNDER, "hardly") if key in row}
         name = plan(entry.experiment.paper).name
         return {"setting": name, "settings": {**found, name: own}}
@@ -128,6 +128,9 @@ def listing() -> str:
 
 def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> dict[Campaign, str]:
     """The campaigns of the experiments, each with why it cannot be run; found before any time is spent."""
+    for entry in wanted:
+        for claim in entry.experiment.claims:
+            hardly.prepare(claim, entry.experiment, plan(entry.experiment.paper))
     needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.campaigns)
     return {campaign: campaigns.prepare(campaign, extra) for campaign in needed}
 
