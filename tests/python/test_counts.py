@@ -71,8 +71,8 @@ def test_several_settings_are_counted_side_by_side() -> None:
     assert counts.alike(rows[:6]) == (2, 1, 2)
     assert counts.words(rows)[3:] == [
         "p leaves settings open; none is preferred, and what stands above has the last:",
-        "  far: 3 held, 2 missed; median error of 5 stated numbers: 50 %",
-        "  near: 3 held, 2 missed; median error of 5 stated numbers: 20 %",
+        "  far: 3 held, 2 missed; 0 of the held can hardly fail; median error of 5 stated numbers: 50 %",
+        "  near: 3 held, 2 missed; 0 of the held can hardly fail; median error of 5 stated numbers: 20 %",
         "  2 claims hold with all of them, 1 with none, 2 with some",
     ]
     assert counts.table(rows, {"p": "The paper", "q": "Another"}).splitlines()[2:] == [
@@ -80,3 +80,9 @@ def test_several_settings_are_counted_side_by_side() -> None:
         "| The paper, near | 6 | 3 | 2 | 1 | 0 | 20 % of 5 |",
         "| Another | 1 | 1 | 0 | 0 | 0 | 20 % of 1 |",
     ]
+
+
+def test_what_depends_on_a_fit_is_told_with_what_it_would_be() -> None:
+    plain = {key: value for key, value in row("not-judged", measured=None).items() if key != "hardly"}
+    rows = [{**plain, "if_judged": {"verdict": verdict, "measured": 1.0}} for verdict in ("held", "missed", "missed")]
+    assert counts.words([*rows, plain])[1:] == ["not judged as they depend on a fit: 3; 1 would be held, 2 missed"]

@@ -97,7 +97,7 @@ def words(rows: Sequence[Row]) -> list[str]:
     depends = [row["if_judged"]["verdict"] for row in rows if "if_judged" in row]
     if depends:
         held, missed = depends.count(judge.HELD), depends.count(judge.MISSED)
-        lines.append(f"of the not judged {len(depends)} depend on a fit: {held} would be held, {missed} missed")
+        lines.append(f"not judged as they depend on a fit: {len(depends)}; {held} would be held, {missed} missed")
     return [*lines, *(_side_by_side(rows, names) if names else [])]
 
 
@@ -111,7 +111,10 @@ def _side_by_side(rows: Sequence[Row], names: Sequence[str]) -> list[str]:
     for name in names:
         found = count(under(rows, name))
         held, missed = found.verdicts[judge.HELD], found.verdicts[judge.MISSED]
-        lines.append(f"  {name}: {held} held, {missed} missed; median error of {error(found)}")
+        lines.append(
+            f"  {name}: {held} held, {missed} missed; {found.hardly} of the held can hardly fail;"
+            f" median error of {error(found)}"
+        )
     every, none, some = alike(rows)
     return [*lines, f"  {every} claims hold with all of them, {none} with none, {some} with some"]
 
