@@ -203,7 +203,7 @@ def test_one_run_has_no_interval() -> None:
     found = {}
     for runs in (1, 2):
         rows = report.run(wanted, report.prepare(wanted), runs=runs, extra=brief).rows()
-        found[runs] = next(row for row in rows if row["id"] == "eta-t1-factor")
+        found[runs] = next(row for row in rows if row["id"] == "eta-t1-airtime-fast1-aggr")
     one, two = found[1], found[2]
     assert (one["measured"] > 0, one["low"], one["high"]) == (True, None, None)
     assert two["low"] < two["measured"] < two["high"]
