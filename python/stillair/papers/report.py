@@ -2,18 +2,16 @@
 
 import json
 import textwrap
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from stillair._native import __version__
 from stillair.papers import campaign as campaigns
-from stillair.papers import judge, registry, words
+from stillair.papers import judge, kernel_verdicts, registry, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.campaign import Outcome
+from stillair.papers.causes import causes
 from stillair.papers.claims import Claim
 from stillair.papers.judge import Cell, Judgement
 from stillair.papers.measure import Measurer
@@ -186,13 +184,6 @@ def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], ob
     return lambda finished: progress(done + finished)
 
 
-@cache
-def causes() -> dict[str, str]:
-    """The likely cause of a miss, by claim, kept by hand: what a run or a sum isolates, or that it was not found."""
-    file = resources.files("stillair.papers") / "causes.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
 def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
     judged = judge.judge(claim, cells)
     row: Row = {
@@ -222,7 +213,9 @@ def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
             row["cell"] = judged.worst.label
         row["cells"] = [_cell(cell) for cell in cells]
     if judged.verdict == judge.MISSED and claim.id in causes():
-        row["cause"] = causes()[claim.id]
+        row["cause"] = causes()[claim.id].said
+    if known := kernel_verdicts.beside(claim.id, judged.verdict):
+        row["kernel"] = known
     return row
 
 
@@ -272,7 +265,11 @@ def _verdicts(rows: Sequence[Row]) -> list[str]:
 
 def _judged(rows: Sequence[Row]) -> str:
     lines = [[row["id"], row["verdict"], words.measured(row), words.stated(row), words.bar(row)] for row in rows]
-    laid = table(["claim", "verdict", "measured", "stated", "bar"], lines).splitlines()
+    head = ["claim", "verdict", "measured", "stated", "bar"]
+    if any("kernel" in row for row in rows):
+        head.append("real kernel")
+        lines = [[*line, words.kernel(row)] for line, row in zip(lines, rows, strict=True)]
+    laid = table(head, lines).splitlines()
     out = [laid[0]]
     for line, row in zip(laid[1:], rows, strict=True):
         out.append(line)
