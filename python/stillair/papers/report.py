@@ -160,6 +160,11 @@ def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
     return json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
+def claim_row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
+    """The row of one claim by what was measured in its cells."""
+    return _row(entry, claim, cells)
+
+
 def provenance(report: Report) -> str:
     """What made the numbers, as JSON: version, and the overrides, seed and trace hash of each run."""
     made = [

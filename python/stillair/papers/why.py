@@ -17,9 +17,9 @@ from stillair.papers.campaign import Outcome, WhenAsked
 from stillair.papers.causes import Cause
 from stillair.papers.claims import Claim, experiments
 from stillair.papers.measure import Measurer
-from stillair.papers.plan import Campaign, CellPlan
+from stillair.papers.plan import Campaign, CellPlan, plan
 from stillair.papers.registry import Entry
-from stillair.papers.report import Report, Row
+from stillair.papers.report import Row
 
 Overrides = Sequence[tuple[str, str]]
 
@@ -115,8 +115,8 @@ def _question(entry: Entry, claim: Claim, cause: Cause | None, tried: Overrides)
         replace(campaign, cells=tuple(cell for cell in campaign.cells if _fits(only, cell)))
         for campaign in entry.plan.campaigns
     )
-    own = Entry(replace(entry.experiment, claims=(claim,)), replace(entry.plan, campaigns=served))
-    return Question(own, cause, tried)
+    own = replace(entry.experiment, claims=(claim,))
+    return Question(replace(entry, experiment=own, plan=replace(entry.plan, campaigns=served)), cause, tried)
 
 
 def _fits(wanted: Mapping[str, Any], cell: CellPlan) -> bool:
@@ -125,22 +125,10 @@ def _fits(wanted: Mapping[str, Any], cell: CellPlan) -> bool:
     return all(str(cell.where.get(key)) in map(str, values) for key, values in lists.items())
 
 
-class _Half(Report):
-    """A report of the cells that a question is about."""
-
-    def measurer(self, entry: Entry) -> Measurer:
-        """What finds the numbers, in these cells and no others of the experiment."""
-        known = super().measurer(entry)
-        # The numbers that the paper prints are those of all its claims.
-        whole = next(one for one in experiments() if one.name == entry.experiment.name)
-        own = {**known.plan.experiments, entry.experiment.id: entry.plan}
-        return replace(known, experiment=whole, plan=replace(known.plan, experiments=own))
-
-
 def answer(question: Question, runs: int | None = None, jobs: int | None = None) -> Answer:
     """Runs the claim's cells as judged, and again with the change if there is one."""
     if judge.unjudged(question.claim):
-        return Answer(question, _Half([question.entry], {}).rows()[0], None, (), None)
+        return Answer(question, report.claim_row(question.entry, question.claim, ()), None, (), None)
     cause = question.cause
     count = runs or (cause.runs if cause else None)
     both = [*(cause.both if cause else {}).items()]
@@ -157,13 +145,18 @@ def answer(question: Question, runs: int | None = None, jobs: int | None = None)
 def _half(
     question: Question, runs: int | None, jobs: int | None, extra: Callable[[CellPlan], Overrides]
 ) -> tuple[Row, dict[Campaign, WhenAsked]]:
-    wanted = [question.entry]
+    entry, claim = question.entry, question.claim
     results = {
-        campaign: WhenAsked(campaign, report.repetitions(wanted, campaign, runs), jobs, extra)
-        for campaign in question.entry.plan.campaigns
+        campaign: WhenAsked(campaign, report.repetitions([entry], campaign, runs), jobs, extra)
+        for campaign in entry.plan.campaigns
     }
-    half = _Half(wanted, {campaign: Outcome(own.scenario.text, own) for campaign, own in results.items()})
-    return half.rows()[0], results
+    outcomes = {campaign.id: Outcome(own.scenario.text, own) for campaign, own in results.items()}
+    of = plan(entry.experiment.paper)
+    own = {**of.experiments, entry.experiment.id: entry.plan}
+    # The numbers that the paper prints are those of all its claims.
+    whole = next(one for one in experiments() if one.name == entry.experiment.name)
+    measurer = Measurer(whole, replace(of, experiments=own), outcomes)
+    return report.claim_row(entry, claim, measurer.cells(claim)), results
 
 
 def _ran(
