@@ -147,6 +147,13 @@ def _claims(rows: Sequence[Row]) -> str:
     return markup.grid(head, map(_claim, rows), "figures") + "\n"
 
 
+def _kernel(row: Row) -> str:
+    """What the real kernel says, in full where the mouse stands."""
+    if "kernel" not in row:
+        return ""
+    return f'<td title="{escape(kernel_verdicts.said(row["kernel"]))}">{escape(words.kernel(row))}</td>'
+
+
 def _claim(row: Row) -> str:
     remark = words.remark(row)
     said = f'<span class="remark">{escape(remark)}</span>' if remark else ""
@@ -158,13 +165,6 @@ def _claim(row: Row) -> str:
         f"<td>{escape(words.stated(row))}{hedge}</td><td>{escape(words.measured(row))}</td>"
         f"<td>{escape(words.bar(row))}</td>{_kernel(row)}</tr>\n"
     )
-
-
-def _kernel(row: Row) -> str:
-    """What the real kernel says, in full where the mouse stands."""
-    if "kernel" not in row:
-        return ""
-    return f'<td title="{escape(kernel_verdicts.said(row["kernel"]))}">{escape(words.kernel(row))}</td>'
 
 
 def _settings(entry: Entry, report: Report) -> str:
