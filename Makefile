@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers kernels retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
+.PHONY: help run papers why kernels retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -36,6 +36,10 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 	$(BIN)/python scripts/verdicts.py --write
 	$(BIN)/python scripts/anomaly_rates.py --claims --write
 	@echo "the page: build/papers/report.html"
+
+# Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
+why: $(STAMPS)/native ## every missed claim as judged and with the one change of its cause, into docs/results/why.txt
+	$(BIN)/stillair paper all --why >docs/results/why.txt
 
 test: test-rust test-python ## set up, then run every check: format, lints, types, tests
 

@@ -287,13 +287,10 @@ def test_figure_11_is_of_two_pages_and_the_reverse_of_the_slow_station() -> None
     assert row["cells"][0]["measured"] == pytest.approx(100 * (times[0] / times[1] - 1))
 
 
-def test_misses_of_the_kept_results_have_causes_and_nothing_else_has() -> None:
-    missed = set()
+def test_misses_of_the_kept_results_have_their_causes_beside_them() -> None:
     for kept in sorted(RESULTS.glob("*/claims.json")):
         rows = [row for row in json.loads(kept.read_text(encoding="utf-8")) if row["verdict"] == "missed"]
         assert [row["id"] for row in rows if not row.get("cause")] == []
-        missed |= {row["id"] for row in rows}
-    assert set(report.causes()) == missed
 
 
 def test_the_causes_of_printing_are_as_they_say() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from stillair import markup
-from stillair.papers import counts, judge, words
+from stillair.papers import counts, judge, kernel_verdicts, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.claims import Experiment, Paper, papers
 from stillair.papers.registry import Entry
@@ -153,7 +153,17 @@ def _artefact(entry: Entry, report: Report, pictures: Mapping[str, bytes]) -> st
 def _claims(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    return markup.grid(("verdict", "claim", "stated", "measured", "bar"), map(_claim, rows), "figures") + "\n"
+    head = ["verdict", "claim", "stated", "measured", "bar"]
+    if any("kernel" in row for row in rows):
+        head.append("real kernel")
+    return markup.grid(head, map(_claim, rows), "figures") + "\n"
+
+
+def _kernel(row: Row) -> str:
+    """What the real kernel says, in full where the mouse stands."""
+    if "kernel" not in row:
+        return ""
+    return f'<td title="{escape(kernel_verdicts.said(row["kernel"]))}">{escape(words.kernel(row))}</td>'
 
 
 def _claim(row: Row) -> str:
@@ -165,7 +175,7 @@ def _claim(row: Row) -> str:
         f'<tr id="{escape(row["id"])}"><td class="verdict">{_mark(row)}</td>'
         f'<td>{escape(row["statement"])}<code class="id">{source}</code>{said}</td>'
         f"<td>{escape(words.stated(row))}{hedge}</td><td>{escape(words.measured(row))}</td>"
-        f"<td>{escape(words.bar(row))}</td></tr>\n"
+        f"<td>{escape(words.bar(row))}</td>{_kernel(row)}</tr>\n"
     )
 
 

@@ -81,6 +81,8 @@ def find(name: str) -> list[Entry]:
         if (entry.experiment.paper == paper if slash else entry.experiment.paper.startswith(paper))
         and entry.experiment.id.startswith(beginning)
     ]
+    if not found and any(claim.id == name for experiment in experiments() for claim in experiment.claims):
+        raise InputError(f"{name}: found a claim, expected an experiment; with --why it is told why a claim is missed")
     if not found:
         raise InputError(f"{name}: no experiment has a name that begins so; 'stillair paper' lists them")
     # `table1` is the part before the first hyphen of one experiment and only the beginning of `table10-...`.

@@ -2,18 +2,16 @@
 
 import json
 import textwrap
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from stillair._native import __version__
 from stillair.papers import campaign as campaigns
-from stillair.papers import counts, hardly, judge, registry, words
+from stillair.papers import counts, hardly, judge, kernel_verdicts, registry, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.campaign import Outcome
+from stillair.papers.causes import causes
 from stillair.papers.claims import Claim
 from stillair.papers.judge import Cell, Judgement
 from stillair.papers.measure import Measurer
@@ -198,6 +196,11 @@ def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
     return json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
+def claim_row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
+    """The row of one claim by what was measured in its cells."""
+    return _row(entry, claim, cells)
+
+
 def provenance(report: Report) -> str:
     """What made the numbers, as JSON: version, and the overrides, seed and trace hash of each run."""
     made = [
@@ -221,13 +224,6 @@ def provenance(report: Report) -> str:
 
 def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], object]:
     return lambda finished: progress(done + finished)
-
-
-@cache
-def causes() -> dict[str, str]:
-    """The likely cause of a miss, by claim, kept by hand: what a run or a sum isolates, or that it was not found."""
-    file = resources.files("stillair.papers") / "causes.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
@@ -262,7 +258,9 @@ def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
             row["cell"] = judged.worst.label
         row["cells"] = [_cell(cell) for cell in cells]
     if judged.verdict == judge.MISSED and claim.id in causes():
-        row["cause"] = causes()[claim.id]
+        row["cause"] = causes()[claim.id].said
+    if known := kernel_verdicts.beside(claim.id, judged.verdict):
+        row["kernel"] = known
     return row
 
 
@@ -322,7 +320,11 @@ def _verdicts(rows: Sequence[Row]) -> list[str]:
 
 def _judged(rows: Sequence[Row]) -> str:
     lines = [[row["id"], words.verdict(row), words.measured(row), words.stated(row), words.bar(row)] for row in rows]
-    laid = table(["claim", "verdict", "measured", "stated", "bar"], lines).splitlines()
+    head = ["claim", "verdict", "measured", "stated", "bar"]
+    if any("kernel" in row for row in rows):
+        head.append("real kernel")
+        lines = [[*line, words.kernel(row)] for line, row in zip(lines, rows, strict=True)]
+    laid = table(head, lines).splitlines()
     out = [laid[0]]
     for line, row in zip(laid[1:], rows, strict=True):
         out.append(line)

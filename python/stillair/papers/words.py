@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from stillair.papers import kernel_verdicts
+
 Row = Mapping[str, Any]
 
 NOTHING = "-"
@@ -63,6 +65,14 @@ def bar(row: Row) -> str:
     return f"{number(low, more)} to {number(high, more)}"
 
 
+def kernel(row: Row) -> str:
+    """What the real kernel says of the claim, and how that stands beside the model; nothing where none is known."""
+    known = row.get("kernel")
+    if known is None:
+        return ""
+    return kernel_verdicts.short(known) + (f" ({known['class']})" if known["class"] != "none" else "")
+
+
 def remark(row: Row) -> str:
     """What must be known beside the verdict: its reason, the worst cell, the likely cause of a miss."""
     parts = [row.get("reason", "")]
@@ -81,6 +91,8 @@ def remark(row: Row) -> str:
         parts.append(f"can hardly fail: {_hardly(row['hardly'])}")
     if "cause" in row:
         parts.append(f"likely cause: {row['cause']}")
+    if row.get("verdict") == "missed" and "kernel" in row:
+        parts.append(kernel_verdicts.said(row["kernel"]))
     return "; ".join(part for part in parts if part)
 
 
