@@ -69,11 +69,18 @@ static CHAIN_ENTRY: Form = Form::Either(&[IN_CHAIN, Form::Table(&ENTRY)]);
 
 static ENTRY: Shape = Shape {
     title: "Entry of a retry chain",
-    about: "A rate with its number of tries.",
+    about: "A rate with its number of tries, and whether each of them begins with RTS and CTS.",
     groups: &[&[
         Key::need("rate", IN_CHAIN, "the rate"),
         // linux: drivers/net/wireless/ath/ath9k/mac.h (4.4) - four bits in the descriptor (recalled).
         Key::or("tries", Form::Integer(1, 15), "4", "tries before the next entry"),
+        // linux: include/net/mac80211.h IEEE80211_TX_RC_USE_RTS_CTS (4.14) - a flag of each entry.
+        Key::or(
+            "rts",
+            Form::Boolean,
+            "false",
+            "each try begins with RTS and CTS, at the control rate of the entry's rate; an RTS without an answer is a try",
+        ),
     ]],
 };
 
@@ -289,7 +296,7 @@ fn chain(field: &Field<'_>, (key, rate): (&str, PhyRate), channel: &Channel) -> 
     RetryChain::new(&tries).ok_or_else(|| field.wrong("a list of one to four rates"))
 }
 
-/// A rate's name, or a table of it and its tries; with the field that holds the name.
+/// A rate's name, or a table of it, its tries and its RTS; with the field that holds the name.
 fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fault> {
     let parse = |field: &Field<'_>| field.unit(|text| units::phy_rate(text, Some(base)));
     if !matches!(entry.item.value, Value::Table(_)) {
@@ -299,8 +306,9 @@ fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fau
     let field = section.need("rate", "a rate such as \"mcs15\"")?;
     let rate = parse(&field)?;
     let tries = section.or("tries", TRIES)?;
+    let rts = section.or("rts", false)?;
     section.finish()?;
-    Ok((field, RateTry::new(rate, tries)))
+    Ok((field, RateTry { rate, tries, rts }))
 }
 
 /// Refuses a rate wider than the channel.
