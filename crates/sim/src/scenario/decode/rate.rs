@@ -49,9 +49,25 @@ static MINSTREL: Shape = Shape {
         ),
     ]],
 };
+
+static ATH9K_HTC: Shape = Shape {
+    title: "Rate control ath9k_htc",
+    about: "The rate control of the AR9271's firmware, which mac80211's is never asked beside: two tries each at three rates, each slower than \
+            the one before it, and four at the next, all but the first with RTS; by packet error rates.",
+    groups: &[&[
+        Key::tag("kind", "ath9k_htc"),
+        Key::open(
+            "width",
+            Form::Choice(&HT_WIDTHS),
+            "the channel's",
+            "width of all that is sent by HT; no wider than the channel",
+        ),
+        Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
+    ]],
+};
 const STANDARDS: [&str; 3] = ["802.11a", "802.11b", "802.11g"];
 
-const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT, &MINSTREL], bare: true };
+const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT, &MINSTREL, &ATH9K_HTC], bare: true };
 
 const FIXED: Form = Form::Listed {
     title: "rate",
@@ -204,6 +220,7 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
     };
     match kind {
         "minstrel" => minstrel(section, channel).map(Rates::Minstrel),
+        "ath9k_htc" => ath9k_htc(field, section, channel).map(Rates::Ath9kHtc),
         _ => minstrel_ht(field, section, channel).map(|(can, mask)| Rates::MinstrelHt(can, mask)),
     }
     .map(Some)
@@ -228,12 +245,7 @@ fn minstrel_ht(
     let mut mask = McsMask::ALL;
     let Some(mut section) = section else { return Ok((can, mask)) };
     can.streams = section.or("streams", can.streams)?;
-    if let Some(field) = section.get("width") {
-        can.width = field.choice(&[(HT_WIDTHS[0], Width::Mhz20), (HT_WIDTHS[1], Width::Mhz40)])?;
-        if can.width > channel {
-            return Err(field.wrong(suggest("", &[HT_WIDTHS[0]])));
-        }
-    }
+    width(&mut section, &mut can, channel)?;
     can.short_gi = section.or("short_gi", can.short_gi)?;
     if let Some(field) = section.get("ht_mcs") {
         mask = allowed(&field, 8 * can.streams)?;
@@ -256,6 +268,36 @@ fn allowed(field: &Field<'_>, schemes: u8) -> Result<McsMask, Fault> {
         all.push(mcs);
     }
     Ok(McsMask::only(all))
+}
+
+/// The AR9271 has one stream, and is at 2.4 GHz.
+fn ath9k_htc(
+    field: &Field<'_>,
+    section: Option<Section<'_>>,
+    channel: &Channel,
+) -> Result<HtCapabilities, Fault> {
+    if channel.band != Band::Ghz2 || channel.width > Width::Mhz40 {
+        return Err(field.found(
+            "ath9k_htc, the AR9271's, on a channel it has not",
+            "a channel of 20 or 40 MHz at 2.4 GHz, or minstrel_ht",
+        ));
+    }
+    let mut can = HtCapabilities { streams: 1, width: channel.width, short_gi: true };
+    let Some(mut section) = section else { return Ok(can) };
+    width(&mut section, &mut can, channel.width)?;
+    can.short_gi = section.or("short_gi", can.short_gi)?;
+    section.finish()?;
+    Ok(can)
+}
+
+fn width(section: &mut Section<'_>, can: &mut HtCapabilities, channel: Width) -> Result<(), Fault> {
+    if let Some(field) = section.get("width") {
+        can.width = field.choice(&[(HT_WIDTHS[0], Width::Mhz20), (HT_WIDTHS[1], Width::Mhz40)])?;
+        if can.width > channel {
+            return Err(field.wrong(suggest("", &[HT_WIDTHS[0]])));
+        }
+    }
+    Ok(())
 }
 
 fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<Legacy, Fault> {
