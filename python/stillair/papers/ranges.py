@@ -1,7 +1,7 @@
-"""Settings of which no source says more than a range: a claim whose verdict changes from one end to the other is undecided.
+"""Settings of which sources give a range: a claim whose verdict changes from one end to the other is undecided.
 
-The experiment itself has the middle. The ends of a range are further runs of the same cells, fewer of them; they are judged by
-the same rule, and nothing else is made of them.
+The experiment itself has the middle. The ends of a range are further runs of the same cells, fewer of them; they are
+judged by the same rule, and nothing else is made of them.
 """
 
 from collections.abc import Mapping

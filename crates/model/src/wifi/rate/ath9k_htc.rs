@@ -145,6 +145,8 @@ impl Ath9kHtc {
     }
 
     // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcRateFind_11n (e888634) - equal parts of the tries, the rest for the last entry.
+    // deviation: RTS goes at the control rate of the entry's own rate - the firmware (wlan/if_owl.c ath_buf_set_rate) takes that of the last
+    // entry for all, which is the same from MCS 4 on, and 11 Mbit/s while 802.11b is about, where `Protection` has 1.
     fn chain_from(&self, first: Index, probes: bool) -> RetryChain {
         let each = TRIES / ENTRIES as u8;
         let mut index = first;
