@@ -88,7 +88,9 @@ def alike(rows: Sequence[Row]) -> tuple[int, int, int]:
 def words(rows: Sequence[Row]) -> list[str]:
     """The counts in words, a line each: the verdicts first."""
     found, names = count(rows), settings(rows)
-    verdicts = ", ".join(f"{number} {verdict}" for verdict, number in found.verdicts.items())
+    verdicts = ", ".join(
+        f"{number} {verdict}" for verdict, number in found.verdicts.items() if number or verdict != judge.UNDECIDED
+    )
     lines = [f"{found.claims} claim{'s' if found.claims != 1 else ''}: {verdicts}"]
     if found.verdicts[judge.HELD]:
         lines.append(f"of the held {easy(found)}")

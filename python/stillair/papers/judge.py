@@ -19,7 +19,8 @@ HELD = "held"
 MISSED = "missed"
 NOT_RUN = "not-run"
 NOT_JUDGED = "not-judged"
-VERDICTS = (HELD, MISSED, NOT_RUN, NOT_JUDGED)
+UNDECIDED = "undecided"
+VERDICTS = (HELD, MISSED, UNDECIDED, NOT_RUN, NOT_JUDGED)
 
 # A qualifier that begins so, or is absent, is no hedge; every other word is one.
 _PLAIN = {"exact", "plain", "mean", "completely", "exactly"}

@@ -15,6 +15,7 @@ from stillair.papers.report import Report, Row
 _MEANINGS = {
     judge.HELD: "the mean over the runs keeps to the bar",
     judge.MISSED: "it does not; never fitted to",
+    judge.UNDECIDED: "held at one end of a setting's range, missed at the other",
     judge.NOT_RUN: "the testbed lacks something it needs",
     judge.NOT_JUDGED: "an input, a fit or what depends on one, or said of other work",
 }
@@ -60,6 +61,7 @@ def _totals(rows: Sequence[Row]) -> str:
     boxes = "".join(
         f'<div class="total {verdict}"><b>{count}</b>{verdict}<span class="remark">{_MEANINGS[verdict]}</span></div>\n'
         for verdict, count in numbers.items()
+        if count or verdict != judge.UNDECIDED
     )
     beside = f"<pre>{escape(chr(10).join(counts.words(rows)[1:]))}</pre>\n"
     return f'<div class="totals">\n{boxes}</div>\n{_strip(rows)}\n{beside}'

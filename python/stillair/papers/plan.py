@@ -51,6 +51,8 @@ class Campaign:
     """The name of the settings that its cells share with those of other campaigns."""
     under: str = ""
     """The name of the alternative that it is, where it is not the plan's own."""
+    ends: Mapping[str, "Campaign"] | None = None
+    """The same at the ends of ranges, by their names: settings of which no source says more (`ranges.py`)."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,14 @@ class ExperimentPlan:
     reads: Mapping[str, Sequence[Where]] | None = None
     """For claims whose cells are not said in the words of the cells: those meant, by the claim's name."""
 
+    def all_campaigns(self) -> tuple[Campaign, ...]:
+        """Its campaigns and their ends of ranges."""
+        return (*self.campaigns, *(end for campaign in self.campaigns for end in (campaign.ends or {}).values()))
+
+    def ends(self) -> list[str]:
+        """The ends of ranges at which it is judged too."""
+        return list(dict.fromkeys(name for campaign in self.campaigns for name in campaign.ends or {}))
+
     def cell(self, where: Where) -> tuple[Campaign, CellPlan] | None:
         """The cell that the words choose; words that a cell does not know choose nothing."""
         return next(
@@ -192,9 +202,10 @@ def plan(paper: str) -> Plan:
 
 def read(paper: str, table: Mapping[str, Any]) -> Plan:
     """A plan from its table; a key that is not known is an error."""
-    axes, shared = table.get("axis", {}), table.get("settings", {})
+    axes, shared, ranges = table.get("axis", {}), table.get("settings", {}), table.get("range", {})
     campaigns = {
-        name: _campaign(paper, name, axes, shared, **entry) for name, entry in table.get("campaign", {}).items()
+        name: _with_ends(_campaign(paper, name, axes, shared, **entry), ranges)
+        for name, entry in table.get("campaign", {}).items()
     }
     own = _plan(table, campaigns)
     if "alternatives" not in table:
@@ -284,6 +295,17 @@ def _campaign(
     first = shared[settings] if settings else {}
     cells = [replace(one, overrides={**first, **one.overrides}) for one in cells]
     return Campaign(paper, name, scenario, needs, tuple(cells), series, runs, once, settings)
+
+
+def _with_ends(campaign: Campaign, ranges: Mapping[str, Mapping[str, Any]]) -> Campaign:
+    """A campaign with its ends of ranges: the same cells with what each end sets, and its number of runs."""
+    ends = {name: _end(campaign, name, **entry) for name, entry in ranges.items()}
+    return replace(campaign, ends=ends) if ends else campaign
+
+
+def _end(campaign: Campaign, name: str, *, set: Mapping[str, str], runs: int = 1) -> Campaign:  # noqa: A002
+    cells = tuple(replace(cell, overrides={**cell.overrides, **set}) for cell in campaign.cells)
+    return replace(campaign, id=f"{campaign.id} {name}", cells=cells, runs=runs, ends=None)
 
 
 def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str | int, Mapping[str, str]]]:

@@ -32,6 +32,11 @@ class Entry:
         return list(dict.fromkeys(own for campaigns in (self.plan.campaigns, *others) for own in campaigns))
 
     @property
+    def all_campaigns(self) -> list[Campaign]:
+        """These and their ends of ranges."""
+        return list(dict.fromkeys([*self.plan.all_campaigns(), *self.campaigns]))
+
+    @property
     def status(self) -> str:
         """In a few words, for the list of experiments."""
         if self.plan.needs:

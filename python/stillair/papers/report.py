@@ -4,11 +4,12 @@ import json
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from stillair._native import __version__
 from stillair.papers import campaign as campaigns
-from stillair.papers import counts, hardly, judge, kernel_verdicts, registry, words
+from stillair.papers import counts, hardly, judge, kernel_verdicts, ranges, registry, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.campaign import Outcome
 from stillair.papers.causes import causes
@@ -46,6 +47,22 @@ class Report:
         own = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign in campaigns}
         return Measurer(entry.experiment, of or plan(entry.experiment.paper), own, self.asked)
 
+    def at_ends(self, entry: Entry) -> dict[str, Measurer]:
+        """The same at the ends of ranges: in place of the runs of each campaign those of its end."""
+        return {
+            name: Measurer(
+                entry.experiment,
+                plan(entry.experiment.paper),
+                {
+                    campaign.id: self.outcomes[(campaign.ends or {}).get(name, campaign)]
+                    for campaign in entry.plan.campaigns
+                    if (campaign.ends or {}).get(name, campaign) in self.outcomes
+                },
+                self.asked,
+            )
+            for name in entry.plan.ends()
+        }
+
     def drawn(self, entry: Entry) -> bool:
         """Whether there are runs to draw this experiment's artefact from, or it needs none."""
         if entry.plan.worked is not None:
@@ -56,10 +73,12 @@ class Report:
     def rows(self) -> list[Row]:
         """One row for each claim, as `stillair paper --json` prints them."""
         for entry in self.entries:
-            measurer = self.measurer(entry)
+            measurer, ends = self.measurer(entry), self.at_ends(entry)
             for claim in entry.experiment.claims:
                 if claim.id not in self.made:
-                    row = _row(entry, claim, measurer.cells(claim))
+                    row = _row(
+                        entry, claim, measurer.cells(claim), {name: end.cells(claim) for name, end in ends.items()}
+                    )
                     row |= self._hardly(entry, claim, row["verdict"])
                     self.made[claim.id] = row | self._settings(entry, claim, row)
         return [self.made[claim.id] for entry in self.entries for claim in entry.experiment.claims]
@@ -101,7 +120,7 @@ class Report:
         """The version and the seeds that made it."""
         lines = [f"stillair {__version__}"]
         for campaign, outcome in self.outcomes.items():
-            if outcome.results and any(campaign in entry.campaigns for entry in self.entries):
+            if outcome.results and any(campaign in entry.all_campaigns for entry in self.entries):
                 runs = next(iter(outcome.results.values())).runs
                 seeds = ", ".join(sorted({str(run["seed"]) for run in runs}))
                 counted = f"runs {runs[0]['run']} to {runs[-1]['run']}" if len(runs) > 1 else f"run {runs[0]['run']}"
@@ -129,7 +148,7 @@ def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> d
     for entry in wanted:
         for claim in entry.experiment.claims:
             hardly.prepare(claim, entry.experiment, plan(entry.experiment.paper))
-    needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.campaigns)
+    needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.all_campaigns)
     return {campaign: campaigns.prepare(campaign, extra) for campaign in needed}
 
 
@@ -137,10 +156,11 @@ def repetitions(wanted: Sequence[Entry], campaign: Campaign, runs: int | None) -
     """Runs of each cell: as asked, else as the paper has it; one where a picture is of one."""
     if campaign.once:
         return 1
-    stated = (
+    stated = [
         entry.experiment.setup.get("repetitions", campaign.runs) for entry in wanted if campaign in entry.campaigns
-    )
-    return runs or max(int(count) for count in stated)
+    ]
+    # An end of a range has its own number.
+    return runs or max((int(count) for count in stated), default=campaign.runs)
 
 
 def total_runs(wanted: Sequence[Entry], prepared: Mapping[Campaign, str], runs: int | None) -> int:
@@ -216,7 +236,7 @@ def provenance(report: Report) -> str:
             ],
         }
         for campaign, outcome in report.outcomes.items()
-        if outcome.results is not None and any(campaign in entry.campaigns for entry in report.entries)
+        if outcome.results is not None and any(campaign in entry.all_campaigns for entry in report.entries)
         for cell in campaign.cells
     ]
     return json.dumps({"version": __version__, "cells": made}, ensure_ascii=False, indent=1)
@@ -226,8 +246,10 @@ def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], ob
     return lambda finished: progress(done + finished)
 
 
-def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
-    judged = judge.judge(claim, cells)
+def _row(
+    entry: Entry, claim: Claim, cells: Sequence[Cell], ends: Mapping[str, Sequence[Cell]] = MappingProxyType({})
+) -> Row:
+    judged = ranges.settle(judge.judge(claim, cells), {name: judge.judge(claim, at) for name, at in ends.items()})
     row: Row = {
         "id": claim.id,
         "paper": entry.experiment.paper,
@@ -308,7 +330,7 @@ def _finite(value: float) -> float | None:
 
 def _verdicts(rows: Sequence[Row]) -> list[str]:
     """A table of what was judged, then the rest by why it was not."""
-    judged = [row for row in rows if row["verdict"] in (judge.HELD, judge.MISSED)]
+    judged = [row for row in rows if row["verdict"] in (judge.HELD, judge.MISSED, judge.UNDECIDED)]
     parts = [_judged(judged)] if judged else []
     others = [(row, f"{row['verdict']}, {words.remark(row)}") for row in rows if row not in judged]
     for why in dict.fromkeys(why for _, why in others):

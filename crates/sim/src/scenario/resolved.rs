@@ -413,6 +413,14 @@ fn driver(config: &DriverConfig) -> Value {
                 "limit": p.limit,
                 "target_buffers": p.target_buffers,
                 "max_frames": p.max_frames,
+                "usb": p.usb.map(|usb| json!({
+                    "packet_ns": usb.packet.nanos(),
+                    "start_ns": usb.start.nanos(),
+                    "interrupt_ns": usb.interrupt.nanos(),
+                    "tx_frames": usb.tx_frames,
+                    "rx_frames": usb.rx_frames,
+                    "rx_wait_ns": usb.rx_wait.nanos(),
+                })),
             });
         }
         DriverConfig::Fq(p, scheduler) => (p, scheduler),

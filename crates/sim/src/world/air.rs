@@ -403,9 +403,12 @@ impl<S: Sink> World<S> {
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
         let interface = wlan.interface;
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        wlan.dev.on_timer(self.now, &mut up, &mut hw, ctx);
+        let woken = wlan.dev.on_timer(self.now, &mut up, &mut hw, ctx);
         self.ingress(interface, &mut up);
         self.batches.push(up);
+        if woken.any() {
+            self.run_woken(interface, woken);
+        }
     }
 
     /// A beacon is due: it waits for the air like any frame, unless the last one still does.

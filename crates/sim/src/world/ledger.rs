@@ -54,7 +54,8 @@ impl<S> World<S> {
         let waiting = self.wlans.iter().flat_map(|s| s.dev.waiting());
         let in_entries =
             in_hardware.chain(waiting).filter(|m| m.pkt.is_none()).map(|m| (m.charge, m.truesize));
-        for (socket, truesize) in in_packets.chain(in_rings).chain(in_entries) {
+        let reports = self.wlans.iter().flat_map(|s| s.dev.unheard_charges());
+        for (socket, truesize) in in_packets.chain(in_rings).chain(in_entries).chain(reports) {
             if let Some(sum) = found.get_mut(socket.index()) {
                 *sum += u64::from(truesize);
             }

@@ -7,7 +7,7 @@ use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
 use crate::wifi::phy::RetryChain;
 use crate::wifi::phy::frame::data_mpdu;
-use crate::wifi::rate::{Probe, RateControl, probe_chain};
+use crate::wifi::rate::RateControl;
 use crate::wifi::seq_window::{Position, Seq, SeqWindow};
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
@@ -209,7 +209,8 @@ impl TxTid {
         }
         let (mut subframes, before) = (Subframes::new(limits), ppdu.mpdus.len());
         ppdu.mpdus.iter().for_each(|mpdu| subframes.add(u32::from(mpdu.len)));
-        while let Some(mpdu) = self.take(&mut link, ctx, &mut pull) {
+        while let Some(mut mpdu) = self.take(&mut link, ctx, &mut pull) {
+            link.ask(&mut mpdu, ppdu.mpdus.is_empty());
             // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe is sent alone.
             let probes = mpdu.probe.is_some();
             let full = subframes.frames() >= limits.frames();
@@ -227,7 +228,7 @@ impl TxTid {
             [] => {}
             [alone] => {
                 ppdu.bytes = u32::from(alone.len);
-                with_probe(alone.probe, &mut ppdu.chain);
+                link.with_probe(alone, &mut ppdu.chain);
                 ppdu.header.content = Content::Data { aggregate: false };
             }
             _ => {
@@ -246,9 +247,10 @@ impl TxTid {
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
-        let Some(mpdu) = self.take(&mut link, ctx, &mut pull) else { return false };
+        let Some(mut mpdu) = self.take(&mut link, ctx, &mut pull) else { return false };
+        link.ask(&mut mpdu, true);
         ppdu.bytes = u32::from(mpdu.len);
-        with_probe(mpdu.probe, &mut ppdu.chain);
+        link.with_probe(&mpdu, &mut ppdu.chain);
         ppdu.mpdus.push(mpdu);
         true
     }
@@ -324,9 +326,19 @@ pub struct Link<'r> {
     pub rate: &'r mut RateControl,
 }
 
-fn with_probe(probe: Option<Probe>, chain: &mut RetryChain) {
-    if let Some(probe) = probe {
-        *chain = probe_chain(probe, chain);
+impl Link<'_> {
+    /// A frame is put into a PPDU, perhaps as its first: of a rate control that probes by PPDU that one alone finds something out.
+    #[inline]
+    fn ask(&mut self, mpdu: &mut Mpdu, first: bool) {
+        if self.rate.probes_by_ppdu() {
+            mpdu.probe = if first { self.rate.probe_by_ppdu(self.now) } else { None };
+        }
+    }
+
+    fn with_probe(&self, mpdu: &Mpdu, chain: &mut RetryChain) {
+        if let Some(probe) = mpdu.probe {
+            *chain = self.rate.probe_chain(probe, chain);
+        }
     }
 }
 

@@ -198,6 +198,7 @@ impl Transmitter {
             frames: ppdu.mpdus.len() as u32,
             acked: (ppdu.acked & ppdu.all()).count_ones(),
             probe: ppdu.mpdus.first().and_then(|m| m.probe),
+            unsent: ppdu.unsent(),
         };
         let changed = peer.rate.sent(now, sent);
         if changed {

@@ -2,7 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use stillair_model::wifi::config::DriverConfig;
+use stillair_model::wifi::config::{DriverConfig, HtcParams};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
@@ -201,6 +201,13 @@ fn wifi<'a>(
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));
     let retries = retries::read(section, is_ap, htc)?;
     let rts_threshold = section.or("rts_threshold", u32::MAX)?;
+    if let DriverConfig::Htc(HtcParams { usb: Some(_), .. }) = scheme.driver {
+        section.idle(
+            "rx_mitigation",
+            "behind USB",
+            "usb_rx_wait and usb_interrupt of the scheme, or usb = false",
+        )?;
+    }
     let rx_mitigation = interrupts::read(section)?;
     let mut own = Default::default();
     if is_ap {

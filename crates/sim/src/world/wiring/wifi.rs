@@ -8,7 +8,7 @@ use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::views::Views;
-use stillair_model::wifi::config::DriverConfig;
+use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::tx::starts::Starts;
@@ -33,7 +33,7 @@ impl Plan<'_> {
         for ac in Ac::ALL {
             wifi.edca[ac.index()].apply(set.get_mut(ac));
             if let DriverConfig::Htc(_) = wifi.driver {
-                // linux: drivers/net/wireless/ath/ath9k/htc_drv_main.c ath9k_htc_conf_tx (4.14) - half of what it is told.
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath_htc_txq_update (4.14) - half of what it is told.
                 set.get_mut(ac).cw_min /= 2;
             }
         }
@@ -107,6 +107,9 @@ impl Plan<'_> {
             }
             if let Some(params) = wifi.retry_out {
                 dev = dev.with_retry_out(params);
+            }
+            if let DriverConfig::Htc(HtcParams { usb: Some(usb), .. }) = wifi.driver {
+                dev = dev.behind_usb(usb);
             }
             if let Some(params) = wifi.rx_mitigation {
                 dev = dev.with_rx_mitigation(params);
