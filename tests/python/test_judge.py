@@ -174,6 +174,14 @@ def test_the_worst_cell_decides(cells: list[Cell], verdict: str, worst: float | 
     assert bool(judged.reason) is (verdict in ("not-run", "not-judged"))
 
 
+def test_a_peak_that_no_run_shows_is_missed_unless_it_was_not_looked_for() -> None:
+    peak = claim(value=500, metric="mode of inter-packet time")
+    absent, waiting = Cell(lacks="no run measured it", ran=True), Cell(lacks="not asked to run")
+    assert (judge.judge(peak, [absent]).verdict, judge.judge(peak, [absent]).reason) == ("missed", "no run measured it")
+    assert judge.judge(peak, [absent, waiting]).verdict == judge.judge(peak, [waiting]).verdict == "not-run"
+    assert judge.judge(claim(value=500), [absent]).verdict == "not-judged"
+
+
 def test_an_order_is_judged_by_its_worst_cell_too() -> None:
     said = claim(kind="order", ordering=("a", "b"))
     far, near, wrong = (

@@ -15,6 +15,7 @@ from stillair.papers.measure import Measurer
 from stillair.papers.plan import CellPlan
 
 PLAN = plan.plan("bquic")
+MESH = next(own for own in PLAN.experiments["table3-mesh"].campaigns if own.id == "mesh")
 CLIENTS = {"RPi", "Android", "RP1", "RP2", "RP3", "RP4", "RP5"}
 HOPS = {"RP1": 4, "RP2": 3, "RP3": 3, "RP4": 1, "RP5": 5}
 
@@ -73,7 +74,7 @@ def test_what_counts_as_reached(found: tuple[float, float], near: bool) -> None:
 def test_every_case_is_a_clients_or_a_pages_and_changes_what_it_says() -> None:
     campaigns = {own.id: own for one in PLAN.experiments.values() for own in one.campaigns}
     pages = set(registry.find("bquic/fig2-plt")[0].experiment.setup["sites"])
-    for name in ("open-lab", "open-mesh", "open-neighbours", "open-page"):
+    for name in ("open-lab", "open-mesh", "open-page"):
         seen = set()
         for cell in campaigns[name].cells:
             of, setting = str(cell.where["case"]).split(": ", 1)
@@ -83,9 +84,13 @@ def test_every_case_is_a_clients_or_a_pages_and_changes_what_it_says() -> None:
                 assert sets["flow.0.to"] == f"rp{HOPS[of]}"
             if found := re.match(r"(\d+) ack", setting):
                 assert any(f"max_frames = {found[1]} }}" in value for value in sets.values())
-            if "one channel" in setting:
-                shared = [key for key, value in sets.items() if value == "hop1"]
-                assert len(shared) == 2 * (HOPS[of] - 1)
+            if "two hops a channel" in setting:
+                shared = [key for key, value in sets.items() if re.fullmatch(r"hop\d", value)]
+                assert len(shared) == 2 * (HOPS[of] // 2)
+            # Neighbours of hops that are not used are silent.
+            if of in HOPS:
+                silent = {key for key in sets if re.fullmatch(r"flow\.\d\.stop", key)}
+                assert silent >= {f"flow.{hop}.stop" for hop in range(HOPS[of] + 1, 6)}
             seen.add((of, setting, cell.where["proto"]))
         assert len(seen) == len(campaigns[name].cells)
 
@@ -111,22 +116,30 @@ def test_other_senders_carry_the_same_bytes_over_the_same_path() -> None:
             assert run["flows"]["tcp.client"]["bytes_acked"] == pytest.approx(quic.TRANSFER, abs=10)
 
 
-def test_at_one_size_of_aggregates_both_variants_lose_the_same() -> None:
-    """What is left after the tries depends on how many frames share them; no queue overflows."""
+def test_the_mesh_loses_to_neighbours_that_the_sender_does_not_hear_what_ten_tries_leave() -> None:
     (campaign,) = {own for one in PLAN.experiments.values() for own in one.campaigns if own.id == "open-mesh"}
     mesh = bundled.scenario(campaign.scenario)
     cells = {(cell.where["case"], cell.where["proto"]): cell for cell in campaign.cells}
 
-    def loss(setting: str, proto: str) -> float:
-        result = mesh.run(8, overrides=cells[f"RP1: {setting}", proto].overrides)
+    def loss(setting: str) -> float:
+        result = mesh.run(8, overrides=cells[f"RP3: {setting}", "quic"].overrides)
         shares = [quic.of_run(run, "loss_percent", "mean") or 0.0 for run in result.runs]
         return sum(shares) / len(shares)
 
-    of_one = [loss("aggregates of one frame downlink", proto) for proto in ("quic", "bquic")]
-    assert of_one[0] == pytest.approx(of_one[1], rel=0.3)
-    of_two = [loss("aggregates of two frames downlink", proto) for proto in ("quic", "bquic")]
-    assert of_two[0] == pytest.approx(of_two[1], rel=0.2)
-    assert min(of_two) > 2 * max(of_one)
+    (own,) = (dict(c.overrides) for c in MESH.cells if c.where == {"client": "RP3", "proto": "quic"})
+    result = mesh.run(8, overrides=list(own.items()))
+    assert sum(quic.of_run(run, "loss_percent", "mean") or 0.0 for run in result.runs) > 8 * 0.01
+    assert [loss(setting) for setting in ("no neighbours", "neighbours that everybody hears")] == [0, 0]
+
+
+def test_neighbours_of_hops_that_a_client_does_not_use_change_nothing() -> None:
+    mesh = bundled.scenario(MESH.scenario)
+    for cell in MESH.cells:
+        if cell.where == {"client": "RP4", "proto": "bquic"}:
+            silent = dict(cell.overrides)
+            alive = {key: value for key, value in silent.items() if not key.endswith(".stop")}
+            (one,), (other,) = (mesh.run(overrides=list(of.items())).runs for of in (silent, alive))
+            assert one["quic"] == other["quic"]
 
 
 # paper: bquic sec. IV-C.3 - 18 % of QUIC's gaps are below 100 us; within ten points.
@@ -175,11 +188,12 @@ PRESETS = ("chromium39", "bquic39-ack")
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results" / "bquic"
 
 
-def test_what_is_not_judged_is_no_number_to_be_measured() -> None:
+def test_only_inputs_and_fits_are_not_judged() -> None:
     rows = json.loads((RESULTS / "claims.json").read_text(encoding="utf-8"))
-    # What is not judged is an input, fits a setting, or is of a peak that the histogram does not have.
-    unjudged = [row for row in rows if row["verdict"] == "not-judged" and row.get("role") not in ("input", "fit")]
-    assert [row["id"] for row in unjudged] == ["bquic-f5-peak2"]
+    assert {row.get("role") for row in rows if row["verdict"] == "not-judged"} == {"input", "fit"}
+    # A peak that no run shows is missed.
+    (peak,) = (row for row in rows if row["id"] == "bquic-f5-peak2")
+    assert (peak["verdict"], peak["measured"]) == ("missed", None)
 
 
 def test_the_page_has_the_numbers_of_the_report() -> None:
@@ -188,46 +202,3 @@ def test_the_page_has_the_numbers_of_the_report() -> None:
     gains = re.findall(r"[\d.]+ [+-]\d+ %", page)
     assert len(gains) > 80
     assert [gain for gain in gains if gain not in report] == []
-
-
-REFIT = ("node.r1.interface.up.rate", "node.r1.interface.up.error_rate")
-OWN_WIDTH = {f"channel.hop{hop}.width": "40 MHz" for hop in range(1, 6)}
-
-
-def parts(client: str, setting: str) -> tuple[tuple[str, dict[str, str]], tuple[str, dict[str, str]]]:
-    """A setting without its refit, and the refit without what it is made for: scenario and overrides of each."""
-    campaigns = {own.id: own for one in PLAN.experiments.values() for own in one.campaigns}
-    (own,) = (dict(c.overrides) for c in campaigns["mesh"].cells if c.where == {"client": client, "proto": "quic"})
-    named = [(of, c) for of in campaigns.values() for c in of.cells if c.where.get("proto") == "quic"]
-    case = f"{client}: {setting}, refitted to plain QUIC"
-    ((scenario, both),) = {(of.scenario, tuple(c.overrides.items())) for of, c in named if c.where.get("case") == case}
-    refitted = {key: dict(both)[key] for key in REFIT}
-    # Wider channels are the refit's too: then all hops have them, each its own.
-    width = OWN_WIDTH if any(key.endswith(".width") for key, _ in both) else {}
-    # A slower hop takes longer than the refitted one.
-    alone = {key: value for key, value in both if not key.endswith(".width")}
-    alone |= {"duration": "90 s"} | {key: own[key] for key in REFIT}
-    return (scenario, alone), ("bquic-mesh", own | refitted | width)
-
-
-def gain(scenario: str, overrides: dict[str, str]) -> tuple[float, float]:
-    """Mbit/s of QUIC, and the gain of BQUIC in per cent, over ten runs."""
-    means = []
-    for preset in ("chromium39", "bquic39"):
-        result = bundled.scenario(scenario).run(10, overrides=[*overrides.items(), ("flow.0.preset", preset)])
-        found = [quic.of_run(run, "throughput_mbps", "mean") or 0.0 for run in result.runs]
-        means.append(sum(found) / len(found))
-    return means[0], 100 * (means[1] / means[0] - 1)
-
-
-def test_each_part_of_a_refit_does_alone_what_the_page_says() -> None:
-    page = (RESULTS.parents[1] / "quic.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (RP\d): (.*) \|((?: [\d.]+, -?\d+ % \|){4})$", page, flags=re.MULTILINE)
-    assert [client for client, *_ in rows] == ["RP1", "RP2", "RP4", "RP5"]
-    for client, setting, told in rows:
-        _, *stated, _ = [(float(rate), int(more)) for rate, more in re.findall(r"([\d.]+), (-?\d+) %", told)]
-        for (rate, more), part in zip(stated, parts(client, setting), strict=True):
-            # The page has more runs.
-            found = gain(*part)
-            assert found[0] == pytest.approx(rate, rel=0.1), (client, setting)
-            assert found[1] == pytest.approx(more, abs=5), (client, setting)

@@ -189,6 +189,9 @@ def judge(claim: Claim, cells: Sequence[Cell]) -> Judgement:
         return worst
     ran_all = bool(lacking) and all(cell.ran for cell in lacking)
     why = "; ".join(dict.fromkeys(cell.lacks for cell in lacking)) or "not asked to run"
+    # A peak is there or not: one that no run shows is missed, and not a number that was not measured.
+    if ran_all and re.search(r"\bmode\b", claim.metric.lower()):
+        return Judgement(MISSED, why)
     return Judgement(NOT_JUDGED if ran_all else NOT_RUN, why)
 
 

@@ -29,9 +29,6 @@ pub struct CubicRules {
 impl CubicRules {
     /// Of Chromium 62, where what changed later was an option.
     // spec: cubic_bytes.cc (Chromium 62) - MaxCubicTimeInterval is 30 ms; whole segments.
-    // deviation: those are rounded towards the origin on both sides - after it Chromium shifts a negative product, as the option
-    // that mends this is off, which brings each segment up to one segment earlier. The mesh of the paper is fitted with the
-    // former; with the latter its hops would have to be fitted again (docs/quic.md).
     pub const CHROMIUM: Self = Self { interval: Some(Duration::from_millis(30)), bytes: false, mild: false };
     /// Today's.
     pub const QUICHE: Self = Self { interval: None, bytes: true, mild: true };
@@ -121,8 +118,12 @@ impl CubicBytes {
             let delta = ((u128::from(height) * u128::from(MSS)) >> CUBE_SHIFT) as u64;
             return if elapsed > self.k { self.origin + delta } else { self.origin.saturating_sub(delta) };
         }
-        let delta = (height >> CUBE_SHIFT) * u64::from(MSS);
-        if elapsed > self.k { self.origin + delta } else { self.origin.saturating_sub(delta) }
+        // spec: cubic_bytes.cc CongestionWindowAfterAck (Chromium 62) - the offset is negative after the origin and so is its cube, as
+        // quic_fix_cubic_convex_mode is off. The shift rounds it down, away from the origin: each segment comes as its first part does.
+        if elapsed > self.k {
+            return self.origin + height.div_ceil(1 << CUBE_SHIFT) * u64::from(MSS);
+        }
+        self.origin.saturating_sub((height >> CUBE_SHIFT) * u64::from(MSS))
     }
 
     /// The window after so many bytes more were acknowledged.
@@ -236,14 +237,14 @@ mod tests {
         assert!(seen[1..].iter().zip(&law[1..]).all(|(a, b)| a.abs_diff(*b) <= 12), "{seen:?} {law:?}");
     }
 
-    /// Around the origin in whole segments, rounded towards it.
+    /// In whole segments, rounded up on both sides of the origin.
     #[test]
     fn the_curve_is_in_segments_or_in_bytes() {
         let c = CubicBytes { origin: 100 * M, k: 5_000, ..CubicBytes::new(2, CubicRules::CHROMIUM) };
         // A height of one segment takes 1389 / 1024 s, cbrt(1 / 0.4), of two 1751, of ten 2993.
         let segments = [2_006, 3_249, 3_610, 4_999, 5_000, 5_001, 6_389, 6_390, 6_750, 6_751, 7_993, 7_994]
             .map(|elapsed| c.on_the_curve(elapsed) / M);
-        assert_eq!(segments, [90, 98, 99, 100, 100, 100, 100, 101, 101, 102, 109, 110]);
+        assert_eq!(segments, [90, 98, 99, 100, 100, 101, 101, 102, 102, 103, 110, 111]);
         // Today's is in bytes: the first of them after 123 / 1024 s, half a segment after 1103.
         let now = CubicBytes { rules: CubicRules::QUICHE, ..c };
         let bytes =
