@@ -34,7 +34,7 @@ ROWS = [
 def test_counts() -> None:
     found = counts.count(ROWS)
     assert found.claims == 9
-    assert found.verdicts == {"held": 6, "missed": 2, "not-run": 0, "not-judged": 1}
+    assert found.verdicts == {"held": 6, "missed": 2, "undecided": 0, "not-run": 0, "not-judged": 1}
     assert (found.hardly, found.no_run, found.off, found.draws) == (4, 1, 1, 2)
     assert found.errors == pytest.approx([0.05, 0.1, 1.0])
     assert found.error == pytest.approx(0.1)

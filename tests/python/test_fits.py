@@ -84,9 +84,15 @@ def test_a_total_depends_on_its_parts_and_a_ratio_on_both_ends() -> None:
     said = "the stations' signal-to-noise ratios"
     for name in ("eta-t1-airtime-total-exp", "eta-t1-factor", "eta-head-throughput"):
         assert said in judge.unjudged(found[name])
-    assert "the mesh's rates and errors (to bquic-t3-RP1-quic)" in judge.unjudged(found["bquic-t3-RP1-gain"])
+    assert "(to bquic-t3-RP5-quic)" in judge.unjudged(found["bquic-t3-RP5-gain"])
     # The other end alone does not; nor is a share of the airtime made of throughputs.
-    for name in ("bquic-t3-RP1-bquic", "eta-t1-fifo-slow-exp", "eta-f5-airtime", "eta-f6-airtime-uni"):
+    for name in (
+        "bquic-t3-RP5-bquic",
+        "bquic-t3-RP1-gain",
+        "eta-t1-fifo-slow-exp",
+        "eta-f5-airtime",
+        "eta-f6-airtime-uni",
+    ):
         assert judge.unjudged(found[name]) == ""
 
 

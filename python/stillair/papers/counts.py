@@ -54,11 +54,11 @@ def off_by(row: Row) -> float | None:
 
     It is for values and ratios with a stated number that is not zero, and of the cell that decides the verdict.
     """
-    judged = row["verdict"] in (judge.HELD, judge.MISSED) and row["kind"] in ("value", "ratio")
-    stated, measured = row["stated"], row["measured"]
+    judged = row["verdict"] in (judge.HELD, judge.MISSED) and row.get("kind") in ("value", "ratio")
     chance = row.get("hardly")
     if not judged or chance is None or chance["why"] == hardly.NO_RUN or chance["worked"]:
         return None
+    stated, measured = row["stated"], row["measured"]
     if not isinstance(stated, (int, float)) or not stated or not isinstance(measured, (int, float)):
         return None
     return abs(measured - stated) / abs(stated)
