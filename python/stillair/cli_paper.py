@@ -81,12 +81,12 @@ def _why(
     asked = why.questions(name, change)
     found = []
     with runs_progress(len(asked), quiet=as_json or len(asked) == 1) as progress:
-        for question in asked:
-            found.append(why.answer(question, runs, jobs))
+        for one in why.answers(asked, runs, jobs):
+            found.append(one)
             if progress is not None:
                 progress(len(found))
             if not as_json:
-                print(why.text(found[-1]), end="\n\n" if len(asked) > 1 else "\n", flush=True)
+                print(why.text(one), end="\n\n" if len(asked) > 1 else "\n", flush=True)
     if as_json:
         print(why.as_json(found))
     elif len(asked) > 1:

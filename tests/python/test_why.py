@@ -11,7 +11,7 @@ import pytest
 from stillair import bundled
 from stillair.__main__ import status
 from stillair._native import InputError
-from stillair.papers import causes, judge, kernel_verdicts, registry, report, why
+from stillair.papers import campaign, causes, judge, kernel_verdicts, registry, report, why
 from stillair.papers.causes import Cause
 from stillair.papers.claims import experiments
 
@@ -54,14 +54,14 @@ def test_what_a_cause_changes_is_in_its_scenario(claim: str) -> None:
     settings = [*cause.both.items()]
     if not cause.change:
         return
-    chosen = [(campaign, cell) for campaign in question.entry.plan.campaigns for cell in campaign.cells if cell.where]
+    chosen = [(own, cell) for own in question.entry.plan.campaigns for cell in own.cells if cell.where]
     wrong: list[str] = []
     # An experiment has cells beside those of a claim, which may be of another kind: one that takes it is enough.
-    for campaign, cell in chosen:
-        scenario, own = bundled.scenario(campaign.scenario), [*cell.overrides.items(), *settings]
+    for own, cell in chosen:
+        scenario, as_judged = bundled.scenario(own.scenario), [*cell.overrides.items(), *settings]
         changed = question.changed(cell)
         try:
-            if changed and json.loads(scenario.resolve(own)) != json.loads(scenario.resolve([*own, *changed])):
+            if changed and scenario.resolve(as_judged) != scenario.resolve([*as_judged, *changed]):
                 return
         except InputError as error:
             wrong.append(str(error))
@@ -124,6 +124,15 @@ def test_the_answer_says_both_figures_the_change_and_what_it_shows(capsys: pytes
     assert row["agrees"]
     assert [len(cell["judged"]) for cell in row["cells"]] == [1]
     assert row["cells"][0]["judged"] != row["cells"][0]["changed"]
+
+
+def test_claims_of_one_paper_share_their_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, run = [], campaign._cell
+    monkeypatch.setattr(campaign, "_cell", lambda *args: made.append(args[3]) or run(*args))
+    asked = [why.questions(QUICK)[0], why.questions(QUICK)[0]]
+    first, second = why.answers(asked, runs=1)
+    assert len(made) == 2  # as judged, and with the change
+    assert (first.judged, first.changed, first.cells) == (second.judged, second.changed, second.cells)
 
 
 def test_a_planted_change_that_explains_nothing_is_told(capsys: pytest.CaptureFixture[str]) -> None:

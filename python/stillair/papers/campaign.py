@@ -63,12 +63,17 @@ class WhenAsked(Mapping[str, Result]):
     """The results of a campaign's cells by their names, each run when it is first asked for."""
 
     def __init__(
-        self, campaign: Campaign, runs: int, jobs: int | None, extra: Callable[[CellPlan], Sequence[tuple[str, str]]]
+        self,
+        campaign: Campaign,
+        runs: int,
+        jobs: int | None,
+        extra: Callable[[CellPlan], Sequence[tuple[str, str]]],
+        known: dict[object, Result],
     ) -> None:
-        """`extra` says what is set in a cell beside its own settings, after them."""
+        """`extra` says what is set in a cell beside its own settings, after them. `known` are runs of before."""
         self.scenario = bundled.scenario(campaign.scenario)
         self.ran: dict[str, Result] = {}
-        self._campaign, self._runs, self._jobs, self._extra = campaign, runs, jobs, extra
+        self._campaign, self._runs, self._jobs, self._extra, self._known = campaign, runs, jobs, extra, known
 
     def __getitem__(self, name: str) -> Result:
         """The runs of a cell."""
@@ -77,7 +82,11 @@ class WhenAsked(Mapping[str, Result]):
             if cell is None:
                 raise KeyError(name)
             overrides = [*cell.overrides.items(), *self._extra(cell)]
-            self.ran[name] = _cell(self.scenario, self._runs, self._jobs, overrides, None, self._campaign.series)
+            same = (self._campaign.scenario, self._campaign.series, self._runs, *overrides)
+            if same not in self._known:
+                made = _cell(self.scenario, self._runs, self._jobs, overrides, None, self._campaign.series)
+                self._known[same] = made
+            self.ran[name] = self._known[same]
         return self.ran[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -7,7 +7,7 @@ import difflib
 import json
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from stillair.papers.measure import Measurer
 from stillair.papers.plan import Campaign, CellPlan, plan
 from stillair.papers.registry import Entry
 from stillair.papers.report import Row
+from stillair.result import Result
 
 Overrides = Sequence[tuple[str, str]]
 
@@ -125,17 +126,31 @@ def _fits(wanted: Mapping[str, Any], cell: CellPlan) -> bool:
     return all(str(cell.where.get(key)) in map(str, values) for key, values in lists.items())
 
 
-def answer(question: Question, runs: int | None = None, jobs: int | None = None) -> Answer:
-    """Runs the claim's cells as judged, and again with the change if there is one."""
+def answers(asked: Sequence[Question], runs: int | None = None, jobs: int | None = None) -> Iterator[Answer]:
+    """The answers in turn. Cells that claims of one paper share are run once."""
+    known: dict[object, Result] = {}
+    paper = ""
+    for question in asked:
+        if question.entry.experiment.paper != paper:
+            paper = question.entry.experiment.paper
+            known.clear()
+        yield answer(question, runs, jobs, known)
+
+
+def answer(
+    question: Question, runs: int | None = None, jobs: int | None = None, known: dict[object, Result] | None = None
+) -> Answer:
+    """Runs the claim's cells as judged, and again with the change if there is one; `known` are runs of before."""
+    known = {} if known is None else known
     if judge.unjudged(question.claim):
         return Answer(question, report.claim_row(question.entry, question.claim, ()), None, (), None)
     cause = question.cause
     count = runs or (cause.runs if cause else None)
     both = [*(cause.both if cause else {}).items()]
-    judged, outcomes = _half(question, count, jobs, lambda _: both)
+    judged, outcomes = _half(question, count, jobs, lambda _: both, known)
     changed, others = None, None
     if question.change:
-        changed, others = _half(question, count, jobs, lambda cell: [*both, *question.changed(cell)])
+        changed, others = _half(question, count, jobs, lambda cell: [*both, *question.changed(cell)], known)
     cells = list(_ran(outcomes, others, question, both))
     campaigns = [campaign for campaign, ran in outcomes.items() if ran.ran]
     whole = max((report.repetitions([question.entry], campaign, None) for campaign in campaigns), default=0)
@@ -143,11 +158,15 @@ def answer(question: Question, runs: int | None = None, jobs: int | None = None)
 
 
 def _half(
-    question: Question, runs: int | None, jobs: int | None, extra: Callable[[CellPlan], Overrides]
+    question: Question,
+    runs: int | None,
+    jobs: int | None,
+    extra: Callable[[CellPlan], Overrides],
+    known: dict[object, Result],
 ) -> tuple[Row, dict[Campaign, WhenAsked]]:
     entry, claim = question.entry, question.claim
     results = {
-        campaign: WhenAsked(campaign, report.repetitions([entry], campaign, runs), jobs, extra)
+        campaign: WhenAsked(campaign, report.repetitions([entry], campaign, runs), jobs, extra, known)
         for campaign in entry.plan.campaigns
     }
     outcomes = {campaign.id: Outcome(own.scenario.text, own) for campaign, own in results.items()}
