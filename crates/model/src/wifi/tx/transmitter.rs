@@ -266,9 +266,8 @@ impl Transmitter {
         Some(tid)
     }
 
-    /// Asks for a Block Ack session; frames wait for the answer.
-    // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.4) - frames of a session that is being set up are
-    // kept until the answer.
+    /// Asks for a Block Ack session.
+    // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.4).
     fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];
         let late = self.starts.as_mut().map_or(Duration::ZERO, Starts::late);
