@@ -76,7 +76,7 @@ def remark(row: Row) -> str:
     ]
     if "cause" in row:
         parts.append(f"likely cause: {row['cause']}")
-    if row["verdict"] == "missed" and "kernel" in row:
+    if "kernel" in row and row.get("verdict") == "missed":
         parts.append(kernel_verdicts.said(row["kernel"]))
     return "; ".join(part for part in parts if part)
 
