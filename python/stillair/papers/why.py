@@ -33,7 +33,7 @@ _MEANINGS = {
     causes.ISOLATES: "this change alone decides the claim, and it is no guess: {shown}",
     causes.SUFFICES: "this shows that the change suffices, not that the paper had it",
     causes.CONTRIBUTES: "the change is a part of it and does not decide the claim; the rest was not found",
-    causes.PRINT: "the paper contradicts itself, so that no run can hold it: {arithmetic}",
+    causes.PRINT: "the paper's own numbers contradict each other: {arithmetic}",
     causes.CHANCE: "a tie: other random numbers turn the verdict",
     causes.BAR: "the figure lies beside the end of its bar, and the rule has no room for that",
     causes.UNKNOWN: "no cause was found",
@@ -283,9 +283,8 @@ def _runs(found: Answer) -> str:
     scenarios = ", ".join(dict.fromkeys(f"{cell['scenario']}.toml" for cell in found.cells))
     counts = " or ".join(dict.fromkeys(str(cell["runs"]) for cell in found.cells))
     seeds = ", ".join(dict.fromkeys(str(cell["seed"]) for cell in found.cells))
-    parts = [f"{counts} of each cell, seed {seeds}"]
-    if found.fewer:
-        parts.append(f"the verdict has {found.fewer}")
+    fewer = f" (the verdict has {found.fewer})" if found.fewer else ""
+    parts = [f"{counts} of each cell{fewer}, seed {seeds}"]
     cause = found.question.cause
     if cause and cause.both:
         parts.append(f"with {', '.join(f'{key}={value}' for key, value in cause.both.items())}, unlike the verdict")
