@@ -162,6 +162,34 @@ fn minstrel_ht_does_not_fill_a_wide_channel() {
 }
 
 #[test]
+fn rate_control_that_a_driver_has_not_is_noted() {
+    let noted = |rate: &str, scheme: &str| {
+        let sets = [
+            ("channel.wifi.band", "2.4 GHz"),
+            (&*format!("{WLAN}.retry_chain"), "[]"),
+            (&*format!("{WLAN}.rate"), rate),
+            (&*format!("{WLAN}.scheme"), scheme),
+        ];
+        let notes = with(&sets).unwrap_or_else(|e| panic!("{e}")).notes();
+        // Its neighbour is like it, and noted as well.
+        notes.into_iter().filter(|note| note.starts_with(WLAN)).collect::<Vec<_>>()
+    };
+    // The access point's is not behind USB.
+    let said = noted("ath9k_htc", "ath9k_htc");
+    assert_eq!(
+        said,
+        [
+            "node.fast1.interface.wlan0.rate: ath9k_htc is the rate control of the firmware behind the scheme ath9k_htc, which the access \
+          point has not"
+        ]
+    );
+    assert_eq!(noted("ath9k_htc", "fifo").len(), 2);
+    let said = noted("minstrel_ht", "ath9k_htc");
+    assert!(said.len() == 1 && said[0].contains("uplink_rate: it has the scheme ath9k_htc"), "{said:?}");
+    assert_eq!(noted("minstrel_ht", "fifo"), Vec::<String>::new());
+}
+
+#[test]
 fn a_rate_that_the_signal_cannot_carry_is_noted() {
     let noted = |sets: &[(&str, &str)]| {
         let (chain, fixed) =
