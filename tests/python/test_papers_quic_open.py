@@ -132,6 +132,15 @@ def test_the_mesh_loses_to_neighbours_that_the_sender_does_not_hear_what_ten_tri
     assert [loss(setting) for setting in ("no neighbours", "neighbours that everybody hears")] == [0, 0]
 
 
+def test_transfers_over_the_mesh_end_before_their_runs() -> None:
+    """What is on its way at the end would count as lost."""
+    mesh = bundled.scenario(MESH.scenario)
+    for cell in MESH.cells:
+        if cell.where["client"] in ("RP1", "RP4", "RP5"):
+            result = mesh.run(8, overrides=list(cell.overrides.items()))
+            assert all(flow["done"] for run in result.runs for flow in run["quic"].values()), cell.name
+
+
 def test_neighbours_of_hops_that_a_client_does_not_use_change_nothing() -> None:
     mesh = bundled.scenario(MESH.scenario)
     for cell in MESH.cells:
