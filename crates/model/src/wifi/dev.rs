@@ -1,6 +1,7 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
 use super::deadlines::Deadlines;
+use crate::node::jitter::Softirq;
 use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::Got;
@@ -87,6 +88,14 @@ impl WifiDev {
     #[must_use]
     pub fn with_rx_mitigation(mut self, params: RxMitigation) -> Self {
         self.held_back = Some(HeldBack::new(params));
+        self
+    }
+
+    /// The same device on a host that takes time from an interrupt to the stack.
+    #[must_use]
+    pub fn with_softirq(mut self, softirq: Softirq) -> Self {
+        let held_back = self.held_back.unwrap_or_else(|| HeldBack::new(RxMitigation::NONE));
+        self.held_back = Some(held_back.with_softirq(softirq));
         self
     }
 
@@ -329,8 +338,8 @@ impl WifiDev {
     pub fn hold_back(&mut self, now: Instant, broken: bool, up: &mut Vec<Pkt>) {
         let Some(held_back) = &mut self.held_back else { return };
         held_back.received(now, up);
-        if broken {
-            held_back.interrupt(up);
+        if broken && held_back.interrupt(now) {
+            held_back.hand_up(up);
         }
         self.note(self.rx.len() + self.tx.tids.len());
     }
@@ -343,9 +352,12 @@ impl WifiDev {
 
     /// An interrupt of another kind: the host finds what has been received as well.
     #[inline]
-    pub fn interrupt(&mut self, up: &mut Vec<Pkt>) {
-        if let Some(held_back) = &mut self.held_back {
-            held_back.interrupt(up);
+    pub fn interrupt(&mut self, now: Instant, up: &mut Vec<Pkt>) {
+        let Some(held_back) = &mut self.held_back else { return };
+        if held_back.interrupt(now) {
+            held_back.hand_up(up);
+        } else {
+            self.note(self.rx.len() + self.tx.tids.len());
         }
     }
 
@@ -377,10 +389,10 @@ impl WifiDev {
         {
             if let Some(rx) = rx.get_mut(part) {
                 // What has come before goes up before it.
-                held_back.iter_mut().for_each(|held_back| held_back.interrupt(up));
+                held_back.iter_mut().for_each(|held_back| held_back.hand_up(up));
                 rx.on_timeout(now, up);
             } else if part == rx.len() + tx.tids.len() {
-                held_back.iter_mut().for_each(|held_back| held_back.interrupt(up));
+                held_back.iter_mut().for_each(|held_back| held_back.hand_up(up));
             } else {
                 let tid = TidIndex((part - rx.len()) as u32);
                 let next = tx.session_is_due(now, tid, hw);

@@ -4,6 +4,7 @@ mod bql;
 
 use std::collections::VecDeque;
 
+use crate::node::jitter::Softirq;
 use crate::offload::gso;
 use crate::vocabulary::{
     Bytes, Ctx, Duration, IfId, Instant, Kind, Packet, Packets, Pkt, Rate, SockId, linear_truesize, skb_len,
@@ -76,8 +77,13 @@ pub struct Wire {
     ring: VecDeque<Sending>,
     /// Frames on their way, with the time of their arrival.
     flight: VecDeque<(Instant, Pkt)>,
-    /// Before this instant nothing is handed up.
+    /// Before this instant there is no interrupt of arrivals.
     quiet_until: Instant,
+    /// Arrivals may be handed up several at once.
+    gathers: bool,
+    /// From an interrupt of arrivals until they are handed up.
+    delay: Duration,
+    softirq: Option<Box<Softirq>>,
     ring_full: bool,
     bql: Option<Bql>,
 }
@@ -111,9 +117,18 @@ impl Wire {
             ring: VecDeque::new(),
             flight: VecDeque::new(),
             quiet_until: Instant::ZERO,
+            gathers: params.rx_usecs > Duration::ZERO || params.rx_gap > Duration::ZERO,
+            delay: Duration::ZERO,
+            softirq: None,
             ring_full: false,
             bql: params.bql.then(Bql::default),
         }
+    }
+
+    /// The same to a host that takes time from an interrupt to the stack.
+    #[must_use]
+    pub fn with_softirq(self, softirq: Softirq) -> Self {
+        Self { gathers: true, delay: softirq.delay, softirq: Some(Box::new(softirq)), ..self }
     }
 
     /// Takes a packet; always accepted. On Ethernet its charge stays with the ring until the transmission is reported, and
@@ -164,8 +179,8 @@ impl Wire {
 
     /// Whether arrivals may be handed up several at once.
     #[inline]
-    pub fn coalesces(&self) -> bool {
-        self.params.rx_usecs > Duration::ZERO || self.params.rx_gap > Duration::ZERO
+    pub fn gathers(&self) -> bool {
+        self.gathers
     }
 
     /// Whether a packet pushed now changes neither [`Wire::next_arrival`] nor [`Wire::next_completion`]: others are before
@@ -185,7 +200,16 @@ impl Wire {
             0 => by_time,
             n => self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| nth.min(by_time)),
         };
-        Some(due.max(self.quiet_until))
+        Some(due.max(self.quiet_until) + self.delay)
+    }
+
+    /// The host has taken in all that had arrived.
+    #[inline]
+    pub fn taken_in(&mut self) {
+        if let Some(softirq) = &mut self.softirq {
+            softirq.taken_in();
+            self.delay = softirq.delay;
+        }
     }
 
     /// The first packet, if it has arrived.
@@ -197,7 +221,8 @@ impl Wire {
         }
         self.flight.pop_front();
         if self.params.rx_gap > Duration::ZERO {
-            self.quiet_until = now + self.params.rx_gap;
+            // From interrupt to interrupt, however late the host looks.
+            self.quiet_until = now - self.delay + self.params.rx_gap;
         }
         if self.veth {
             // linux: net/ipv4/ip_input.c ip_rcv (4.4) - the IP layer ends the charge of what it receives.

@@ -31,6 +31,7 @@ mod units;
 
 use std::net::Ipv4Addr;
 
+use stillair_model::node::jitter::JitterParams;
 use stillair_model::node::wake::Wake;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Ac, Duration};
@@ -188,6 +189,8 @@ pub struct Node {
     pub forward: bool,
     /// When its processes run after they were woken.
     pub wake: Wake,
+    /// How its interrupts, timers and clock vary.
+    pub jitter: JitterParams,
     /// Where it stands, in millimetres.
     pub position: Option<[u64; 2]>,
     /// Network interfaces, at least one.

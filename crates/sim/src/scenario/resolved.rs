@@ -6,6 +6,7 @@ mod tcp;
 
 use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
+use stillair_model::node::jitter::{JitterParams, Spread};
 use stillair_model::node::wake::Wake;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
@@ -53,6 +54,7 @@ impl Scenario {
                 "profile": profile(&n.profile),
                 "forward": n.forward,
                 "wake": wake(n.wake),
+                "jitter": (n.jitter != JitterParams::NONE).then(|| jitter(&n.jitter)),
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i)).collect::<Vec<_>>(),
             })
@@ -384,6 +386,21 @@ fn wake(wake: Wake) -> Value {
         Wake::Softirq => json!("softirq"),
         Wake::After(delay) => json!({ "after_ns": delay.nanos() }),
     }
+}
+
+fn jitter(jitter: &JitterParams) -> Value {
+    let spread = |spread: Spread| match spread {
+        Spread::None => Value::Null,
+        Spread::Uniform(least, most) => json!({ "kind": "uniform", "ns": [least.nanos(), most.nanos()] }),
+        Spread::Exponential(mean, most) => {
+            json!({ "kind": "exponential", "mean_ns": mean.nanos(), "most_ns": most.nanos() })
+        }
+    };
+    json!({
+        "softirq": spread(jitter.softirq),
+        "timer_slack": spread(jitter.timer_slack),
+        "drift_ppm": jitter.drift_ppm,
+    })
 }
 
 fn wire(params: &WireParams) -> Value {

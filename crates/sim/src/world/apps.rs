@@ -1,6 +1,7 @@
 //! Applications and their sockets.
 
 use stillair_model::app::{Ping, UdpSource, Voip};
+use stillair_model::node::jitter::AppClock;
 use stillair_model::transport::quic::Stack;
 use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId};
 
@@ -26,6 +27,17 @@ pub(super) enum AppKind {
     Voip(Voip),
     Web(Box<WebFlow>),
     Quic(Box<QuicApp>),
+}
+
+impl AppKind {
+    /// When its timer really fires that is set for `at`. What goes by a schedule follows its host's clock, what begins once, or
+    /// when something else is over, does not look at it for long.
+    fn fires(&self, clock: &AppClock, at: Instant) -> Instant {
+        match self {
+            Self::Udp(_) | Self::Ping(_) | Self::Voip(_) => clock.fires(at),
+            Self::Bulk(_) | Self::Web(_) | Self::Quic(_) => clock.fires_once(at),
+        }
+    }
 }
 
 impl<S: Sink> World<S> {
@@ -91,6 +103,9 @@ impl<S: Sink> World<S> {
 
     pub(super) fn app_timer(&mut self, index: usize) {
         let now = self.now;
+        if let Some(clock) = self.clocks.get_mut(index) {
+            clock.fired();
+        }
         match &mut self.apps[index].kind {
             AppKind::Udp(source) => {
                 source.on_timer();
@@ -133,6 +148,10 @@ impl<S: Sink> World<S> {
             AppKind::Voip(call) => call.next_timer(),
             AppKind::Web(flow) => flow.web.next_timer(),
             AppKind::Quic(quic) => quic.load.next_timer(),
+        };
+        let at = match self.clocks.get(index) {
+            Some(clock) => at.map(|at| self.apps[index].kind.fires(clock, at)),
+            None => at,
         };
         // A burst that was held up may be overdue.
         self.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(self.now)));

@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 
 use stillair_model::node::classify::DscpToUp;
 use stillair_model::node::interface::TxQueues;
+use stillair_model::node::jitter::AppClock;
 use stillair_model::node::routes::Routes;
 use stillair_model::node::wake::Wake;
 use stillair_model::transport::tcp::metrics::PathMetrics;
@@ -229,6 +230,8 @@ pub struct World<S> {
     sharing: Vec<Vec<DevId>>,
     channels: Vec<Channel>,
     apps: Vec<App>,
+    /// By application: the clock of its timers; empty where those of all hosts are exact.
+    clocks: Vec<AppClock>,
     sockets: Vec<Socket>,
     /// By socket: the machine of one that speaks TCP; it is out of its place while it acts on the world.
     tcps: Vec<Option<Box<Tcp>>>,

@@ -56,6 +56,8 @@ fn places() -> Vec<Place> {
         ),
         ("flow.1", "Flow of kind quic", "{ kind = \"quic\", from = \"server\", to = \"slow\" }"),
         ("node.slow.tcp", "TCP of a node", "{}"),
+        ("node.server.jitter", "Jitter none", "{ kind = \"none\" }"),
+        ("node.server.jitter", "Jitter of a desktop", "{ kind = \"desktop\" }"),
         ("record", "Record", "{}"),
     ] {
         let mut new = place(path, title);

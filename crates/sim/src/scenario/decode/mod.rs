@@ -6,6 +6,7 @@ mod flow;
 mod hearing;
 mod interface;
 mod interrupts;
+mod jitter;
 mod link;
 mod losses;
 mod mark;

@@ -111,6 +111,9 @@ impl Plan<'_> {
             if let Some(params) = wifi.rx_mitigation {
                 dev = dev.with_rx_mitigation(params);
             }
+            if let Some(softirq) = self.softirq(at, seed) {
+                dev = dev.with_softirq(softirq);
+            }
             wlans.push(Wlan {
                 dev,
                 interface: self.id(at),
