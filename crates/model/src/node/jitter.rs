@@ -122,7 +122,7 @@ impl AppClock {
     }
 
     /// A timer has fired: the next one is late by another delay.
-    #[inline]
+    #[inline(never)]
     pub fn fired(&mut self) {
         self.late = self.slack.draw(&mut self.stream);
     }

@@ -347,7 +347,6 @@ impl<S: Sink> World<S> {
             while let Some(p) = self.arrived(index) {
                 batch.push(p);
             }
-            self.wires[index].taken_in();
             self.ingress(to, &mut batch);
             self.batches.push(batch);
         } else {

@@ -40,6 +40,7 @@ use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::Radio;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::rate::{RateControl, StatsRow};
 use stillair_model::wifi::tx::transmitter::Hardware;
@@ -95,6 +96,7 @@ struct Interface {
 struct Channel {
     name: String,
     timing: Timing,
+    cipher: Cipher,
     /// Rate of the CTS before what stations without OFDM do not understand, where such are.
     protection: Option<PhyRate>,
     medium: Medium,

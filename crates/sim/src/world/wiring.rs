@@ -311,17 +311,17 @@ impl<'a> Plan<'a> {
     }
 
     fn wires(&self, seed: Seed) -> Vec<Wire> {
-        let one = |link: &scenario::Link, [from, to]: [InterfaceRef; 2]| {
-            let wire = Wire::new(link.params, self.id(from), self.id(to));
+        let one = |params: WireParams, [from, to]: [InterfaceRef; 2]| {
+            let wire = Wire::new(params, self.id(from), self.id(to));
             // Virtual devices have no interrupts: their packets are passed on by the softirq that sends them.
-            match self.softirq(to, seed).filter(|_| link.params != WireParams::Veth) {
+            match self.softirq(to, seed).filter(|_| params != WireParams::Veth) {
                 Some(softirq) => wire.with_softirq(softirq),
                 None => wire,
             }
         };
         let both = |link: &scenario::Link| {
-            let [a, b] = link.ends;
-            [one(link, [a, b]), one(link, [b, a])]
+            let ([a, b], [there, back]) = (link.ends, link.params);
+            [one(there, [a, b]), one(back, [b, a])]
         };
         self.scenario.links.iter().flat_map(both).collect()
     }
