@@ -23,7 +23,12 @@ interface.wlan0 = {{ channel = "wifi", role = "ap", scheme = "airtime", address 
 
 [node.s]
 profile = "linux-4.4"
-interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.1.11", rate = "ht20-mcs7-sgi" }}
+[node.s.interface.wlan0]
+channel = "wifi"
+role = "station"
+ap = "ap.wlan0"
+address = "10.0.1.11"
+rate = "ht20-mcs7-sgi"
 
 [[flow]]
 kind = "udp"
