@@ -79,7 +79,7 @@ def judged(entries: Sequence[Entry], variant: str, runs: int, jobs: int) -> list
 
 def number(value: float | None) -> str:
     """Three digits."""
-    return "-" if value is None else f"{value:.3g}"
+    return "-" if value is None else f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def figure(row: Row) -> str:
@@ -91,6 +91,22 @@ def figure(row: Row) -> str:
     if not isinstance(value, int | float):
         return str(value) if value else "-"
     return f"{number(value)} ± {half(row)}" if row.get("low") is not None else number(value)
+
+
+def stated(value: object) -> str:
+    """What a paper states: a number, bounds, or an order."""
+    if isinstance(value, dict):
+        low, high = (value.get(end) for end in ("low", "high"))
+        return (
+            f"{low} to {high}"
+            if low is not None and high is not None
+            else f"at most {high}"
+            if low is None
+            else f"at least {low}"
+        )
+    if isinstance(value, list):
+        return " < ".join(" = ".join(one) if isinstance(one, list) else str(one) for one in value)
+    return str(value)
 
 
 def half(of: Mapping[str, Any]) -> str:
@@ -132,8 +148,7 @@ def table(variants: Mapping[str, list[Row]], every: bool) -> list[str]:
         if not (every or flips or any(significant(row, one) for one in of)):
             continue
         cells = [f"{figure(one)} {'**' + one['verdict'] + '**' if flips else one['verdict']}" for one in of]
-        stated = json.dumps(row["stated"]).replace('"', "") if isinstance(row["stated"], list) else str(row["stated"])
-        lines.append(f"| `{row['id']}` | {stated} | {' | '.join(cells)} |")
+        lines.append(f"| `{row['id']}` | {stated(row['stated'])} | {' | '.join(cells)} |")
     return lines
 
 
