@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers why kernels retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
+.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -63,6 +63,9 @@ test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 
 kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
 	$(BIN)/python scripts/kernels_on_wifi.py docs/results/kernels
+
+jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into docs/jitter.md
+	$(BIN)/python scripts/jitter.py --write
 
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
 	$(BIN)/python scripts/retry_out.py docs/results/retry-out

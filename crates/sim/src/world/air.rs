@@ -377,7 +377,8 @@ impl<S: Sink> World<S> {
             let dev = self.sharing[radio][n];
             if self.wlans[dev.index()].dev.holds_back() {
                 self.radios[radio].unreported(queue, ppdu, 1);
-                self.hand_up(dev, WifiDev::interrupt);
+                let now = self.now;
+                self.hand_up(dev, |wlan, up| wlan.interrupt(now, up));
                 self.radios[radio].unreported(queue, ppdu, -1);
             }
         }

@@ -91,6 +91,9 @@ impl<S: Sink> World<S> {
 
     pub(super) fn app_timer(&mut self, index: usize) {
         let now = self.now;
+        if !self.clocks.is_empty() {
+            self.clocks[index].fired();
+        }
         match &mut self.apps[index].kind {
             AppKind::Udp(source) => {
                 source.on_timer();
@@ -134,8 +137,20 @@ impl<S: Sink> World<S> {
             AppKind::Web(flow) => flow.web.next_timer(),
             AppKind::Quic(quic) => quic.load.next_timer(),
         };
+        let at = if self.clocks.is_empty() { at } else { self.fires(index, at) };
         // A burst that was held up may be overdue.
         self.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(self.now)));
+    }
+
+    /// When the timer of an application really fires that is set for `at`. What goes by a schedule follows its host's clock; what
+    /// begins once, or when something else is over, does not look at it for long.
+    #[inline(never)]
+    fn fires(&self, index: usize, at: Option<Instant>) -> Option<Instant> {
+        let clock = &self.clocks[index];
+        match &self.apps[index].kind {
+            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) => at.map(|at| clock.fires(at)),
+            AppKind::Bulk(_) | AppKind::Web(_) | AppKind::Quic(_) => at.map(|at| clock.fires_once(at)),
+        }
     }
 
     /// Writes what is left of a burst, as far as the send buffer allows.

@@ -2,14 +2,14 @@
 
 use stillair_model::vocabulary::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
-use stillair_model::wifi::phy::frame::data_mpdu;
+use stillair_model::wifi::phy::frame::{Cipher, data_mpdu};
 
 use super::{Device, World};
 use crate::recorder::{Backlog, Waiting};
 
 /// One frame; whoever has got its packet may wait for the acknowledgement, so its own length counts.
-fn frame(mpdu: &Mpdu) -> Waiting {
-    let packet = u32::from(mpdu.len).saturating_sub(data_mpdu(0));
+fn frame(mpdu: &Mpdu, cipher: Cipher) -> Waiting {
+    let packet = u32::from(mpdu.len).saturating_sub(data_mpdu(0) + cipher.bytes());
     Waiting { packets: 1, bytes: u64::from(packet + ETHERNET_HEADER) }
 }
 
@@ -45,6 +45,8 @@ impl<S> World<S> {
                 }
                 Device::Wifi(id) => {
                     let dev = &self.wlans[id.index()].dev;
+                    let cipher = self.channels[self.radios[dev.radio.index()].channel.index()].cipher;
+                    let frame = |mpdu: &Mpdu| frame(mpdu, cipher);
                     let mut driver = counted(dev.queued());
                     driver += sum(dev.waiting().filter(|m| m.pkt.is_some()).map(frame));
                     let sent_by_it = self.radios[dev.radio.index()].ppdus().filter(|p| p.header.dev == id);

@@ -342,7 +342,7 @@ impl<S: Sink> World<S> {
     /// Packets that have arrived over a wire are handed up.
     pub(super) fn wire_arrival(&mut self, index: usize) {
         let to = self.wires[index].to;
-        if self.wires[index].coalesces() {
+        if self.wires[index].gathers() {
             let mut batch = self.batches.pop().unwrap_or_default();
             while let Some(p) = self.arrived(index) {
                 batch.push(p);

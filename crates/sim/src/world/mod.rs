@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 
 use stillair_model::node::classify::DscpToUp;
 use stillair_model::node::interface::TxQueues;
+use stillair_model::node::jitter::AppClock;
 use stillair_model::node::routes::Routes;
 use stillair_model::node::wake::Wake;
 use stillair_model::transport::tcp::metrics::PathMetrics;
@@ -39,6 +40,7 @@ use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::Radio;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::rate::{RateControl, StatsRow};
 use stillair_model::wifi::tx::transmitter::Hardware;
@@ -94,6 +96,7 @@ struct Interface {
 struct Channel {
     name: String,
     timing: Timing,
+    cipher: Cipher,
     /// Rate of the CTS before what stations without OFDM do not understand, where such are.
     protection: Option<PhyRate>,
     medium: Medium,
@@ -229,6 +232,8 @@ pub struct World<S> {
     sharing: Vec<Vec<DevId>>,
     channels: Vec<Channel>,
     apps: Vec<App>,
+    /// By application: the clock of its timers; empty where those of all hosts are exact.
+    clocks: Vec<AppClock>,
     sockets: Vec<Socket>,
     /// By socket: the machine of one that speaks TCP; it is out of its place while it acts on the world.
     tcps: Vec<Option<Box<Tcp>>>,

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use stillair_model::node::interface::{Layout, TxQueues};
+use stillair_model::node::jitter::Softirq;
 use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId, Seed,
     Sink, WireId,
 };
-use stillair_model::wire::Wire;
+use stillair_model::wire::{Wire, WireParams};
 
 use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
 use super::routing::{Edge, Network, Tables};
@@ -63,10 +64,10 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
     let tables = plan.network().tables();
-    let Ends { apps, sockets, tcps, records: flows } = plan.apps(seed, &tables);
+    let Ends { apps, clocks, sockets, tcps, records: flows } = plan.apps(seed, &tables);
     let Tables { nodes: routes, bound } = tables;
     let interfaces = plan.interfaces(seed, bound);
-    let wires = plan.wires();
+    let wires = plan.wires(seed);
     let (interfaces, watchdogs) = watchdogs(interfaces);
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
@@ -104,6 +105,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         sharing,
         channels,
         apps,
+        clocks,
         sockets,
         tcps,
         paths: BTreeMap::new(),
@@ -154,7 +156,7 @@ pub fn layout(scenario: &Scenario) -> WorldLayout {
     WorldLayout {
         interfaces: plan.all().map(interface).collect(),
         devs: plan.interfaces_of_devs.iter().enumerate().map(dev).collect(),
-        wires: plan.wires().iter().map(|w| [w.from, w.to]).collect(),
+        wires: plan.ends_of_wires(),
     }
 }
 
@@ -308,12 +310,35 @@ impl<'a> Plan<'a> {
         all.into_iter().map(interface).collect()
     }
 
-    fn wires(&self) -> Vec<Wire> {
+    fn wires(&self, seed: Seed) -> Vec<Wire> {
+        let one = |params: WireParams, [from, to]: [InterfaceRef; 2]| {
+            let wire = Wire::new(params, self.id(from), self.id(to));
+            // Virtual devices have no interrupts: their packets are passed on by the softirq that sends them.
+            match self.softirq(to, seed).filter(|_| params != WireParams::Veth) {
+                Some(softirq) => wire.with_softirq(softirq),
+                None => wire,
+            }
+        };
         let both = |link: &scenario::Link| {
-            let [a, b] = link.ends.map(|end| self.id(end));
-            [Wire::new(link.params, a, b), Wire::new(link.params, b, a)]
+            let ([a, b], [there, back]) = (link.ends, link.params);
+            [one(there, [a, b]), one(back, [b, a])]
         };
         self.scenario.links.iter().flat_map(both).collect()
+    }
+
+    /// The interfaces of each wire, which it leads from and to.
+    fn ends_of_wires(&self) -> Vec<[IfId; 2]> {
+        let both = |link: &scenario::Link| {
+            let [a, b] = link.ends.map(|end| self.id(end));
+            [[a, b], [b, a]]
+        };
+        self.scenario.links.iter().flat_map(both).collect()
+    }
+
+    /// How long the host takes from an interrupt of an interface to the stack, if it takes time.
+    fn softirq(&self, at: InterfaceRef, seed: Seed) -> Option<Softirq> {
+        let stream = seed.stream(&format!("{}.softirq", self.name(at)));
+        Softirq::new(self.scenario.nodes[at.node].jitter.softirq, stream)
     }
 
     /// Where a packet that leaves through an interface can come in, with the number of that peer.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
 use crate::wifi::phy::RetryChain;
-use crate::wifi::phy::frame::data_mpdu;
+use crate::wifi::phy::frame::{Cipher, data_mpdu};
 use crate::wifi::rate::RateControl;
 use crate::wifi::seq_window::{Position, Seq, SeqWindow};
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
@@ -53,6 +53,8 @@ pub struct TxTid {
     /// Frames wait in FIFOs of the driver: one that was looked at and not sent is still the first of its queue, behind all that are
     /// to be sent again, and none is sent while a session is asked for.
     fifo: bool,
+    /// Bytes that encryption adds to a frame.
+    sealed: u16,
 }
 
 /// How often a session is asked for before requests are spread out, and before they end.
@@ -74,7 +76,13 @@ impl TxTid {
             bar_pending: None,
             given_up: None,
             fifo: false,
+            sealed: 0,
         }
+    }
+
+    /// Its frames are encrypted.
+    pub const fn encrypt(&mut self, cipher: Cipher) {
+        self.sealed = cipher.bytes() as u16;
     }
 
     /// Its frames wait in a FIFO of the driver, whose first is looked at before it is taken.
@@ -165,7 +173,7 @@ impl TxTid {
         let seq = self.next;
         self.next = seq.plus(1);
         let hot = ctx.packets.get(pkt);
-        let (len, truesize) = (data_mpdu(hot.len) as u16, hot.truesize);
+        let (len, truesize) = (data_mpdu(hot.len) as u16 + self.sealed, hot.truesize);
         let probe = link.rate.probe(link.now);
         let mpdu = Mpdu { pkt: Some(pkt), seq, len, tries: 0, probe, charge: SockId::NONE, truesize };
         if self.is_inside(seq) {

@@ -56,6 +56,8 @@ fn places() -> Vec<Place> {
         ),
         ("flow.1", "Flow of kind quic", "{ kind = \"quic\", from = \"server\", to = \"slow\" }"),
         ("node.slow.tcp", "TCP of a node", "{}"),
+        ("node.server.jitter", "Jitter none", "{ kind = \"none\" }"),
+        ("node.server.jitter", "Jitter of a desktop", "{ kind = \"desktop\" }"),
         ("record", "Record", "{}"),
     ] {
         let mut new = place(path, title);
@@ -271,6 +273,9 @@ fn effective(place: &Place, key: &Key) -> Sets {
             "Channel",
             "tx_power" | "loss_at_1m" | "loss_per_decade" | "noise" | "sensed_from" | "understood_from",
         ) => vec![("node.slow.position".to_owned(), "3 m, 4 m".to_owned())],
+        ("Access point's interface" | "Station's interface", "cipher_delimiters") => {
+            vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
+        }
         ("Record", "quic") => flow("quic"),
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "delay_correlation") => set(".jitter", "1 ms"),
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", name) if name.ends_with("_correlation") => {

@@ -44,6 +44,7 @@ impl Plan<'_> {
         let channel = |c: &scenario::Channel| Channel {
             name: c.name.clone(),
             timing: c.timing(),
+            cipher: c.cipher,
             protection: c.protection,
             medium: medium(c),
             account: AirAccount::default(),
@@ -88,6 +89,8 @@ impl Plan<'_> {
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));
             }
+            let cipher = self.scenario.channels[wifi.channel].cipher;
+            tx.tids.iter_mut().for_each(|tid| tid.encrypt(cipher));
             let place = self.place(format!("{name} mac"));
             let salt = seed.stream(&format!("{name}.mac.salt")).bits();
             let driver = Driver::new(wifi.driver, tx.peers.len(), place, salt);
@@ -113,6 +116,9 @@ impl Plan<'_> {
             }
             if let Some(params) = wifi.rx_mitigation {
                 dev = dev.with_rx_mitigation(params);
+            }
+            if let Some(softirq) = self.softirq(at, seed) {
+                dev = dev.with_softirq(softirq);
             }
             wlans.push(Wlan {
                 dev,
@@ -150,6 +156,7 @@ impl Plan<'_> {
             path_to.most.0 = htc.max_frames;
             path_to.delimiter_counted = true;
         }
+        path_to.sealing = self.wifi_of(at).cipher_delimiters;
         path_to.choose(|ac| edca.get(ac).txop);
         path_to.errors = paths::errors(&path.errors);
         if let Some(trace) = &self.wifi_of(station).trace {
