@@ -47,7 +47,8 @@ fn a_frame_that_comes_alone_waits_for_others() {
 
 #[test]
 fn the_end_of_a_transmission_tells_of_what_has_come() {
-    let alone = rtts("", LONG, "");
+    // The first request is followed by one for a Block Ack session, whose answer tells of both.
+    let alone = &rtts("", LONG, "")[1..];
     assert!(alone.iter().all(|&us| us > 50_000), "{alone:?}");
     // A station that sends all the time looks several times within 50 ms.
     let busy = rtts("", LONG, &flow("udp", "s", "ap", "rate = \"60 Mbit/s\"\nburst = 8"));

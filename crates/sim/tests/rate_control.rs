@@ -120,9 +120,11 @@ fn rate_control_hears_of_ppdus_that_end_a_frame() {
         assert!(broken > 300, "{broken}");
         tries
     };
-    assert_eq!(attempts(255), 0, "no frame ends on the air");
+    // Frames that go out before the session opens end at once.
+    let singles = attempts(255);
+    assert!(singles < 60, "{singles}: no other frame ends on the air");
     let told = attempts(30);
-    assert!(told > 50, "{told}");
+    assert!(told > singles + 50, "{told}");
 }
 
 #[test]
