@@ -54,7 +54,12 @@ fn of_two_the_nearer_comes_through_collisions() {
     let [a, b] = without.trace().delivered[..] else { panic!("two flows") };
     assert!((0.9..1.1).contains(&(a as f64 / b as f64)), "{a} {b}");
     // Of what overlaps one of the two is received: of the tries that were lost before, three in ten or more are not.
-    assert!(with.trace().collided * 10 < without.trace().collided * 7, "{:?} {:?}", seen(&with), seen(&without));
+    assert!(
+        with.trace().collided * 10 < without.trace().collided * 7,
+        "{:?} {:?}",
+        seen(&with),
+        seen(&without)
+    );
     assert!(near as f64 > 1.1 * far as f64 && near + far > a + b, "{near} {far} {a} {b}");
     // With a threshold that it does not reach nothing is different.
     assert_eq!(seen(&run("capture = \"11.5 dB\"", places)), seen(&without));

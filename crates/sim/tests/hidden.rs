@@ -47,7 +47,12 @@ fn frame_by_frame_as_by_exchanges() {
         let whole = |seed| run(&(upload(n, "", path) + &bystanders), seed);
         let by_frames = |seed| run(&(upload(n, "deaf = [[\"x\", \"y\"]]", path) + &bystanders), seed);
         let seen = |w: &World<common::Watcher>| {
-            (w.trace().delivered.clone(), w.trace().tries, w.trace().collided, w.trace().recorder.trace_hash())
+            (
+                w.trace().delivered.clone(),
+                w.trace().tries,
+                w.trace().collided,
+                w.trace().recorder.trace_hash(),
+            )
         };
         if same {
             assert_eq!(seen(&by_frames(0)), seen(&whole(0)), "{n} {path}");
@@ -118,7 +123,8 @@ fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
             + &flow("udp", "n", "ap", "rate = \"100 Mbit/s\"\nburst = 8")
     };
     let (whole, by_frames) = (run(&text(""), 0), run(&text("deaf = [[\"x\", \"y\"]]"), 0));
-    let seen = |w: &World<common::Watcher>| (w.trace().delivered.clone(), w.trace().tries, w.trace().collided);
+    let seen =
+        |w: &World<common::Watcher>| (w.trace().delivered.clone(), w.trace().tries, w.trace().collided);
     let ((a, tries, collided), (b, frames_tries, frames_collided)) = (seen(&whole), seen(&by_frames));
     let near = |a: u64, b: u64, by: f64| (a as f64 / b as f64 - 1.0).abs() < by;
     assert!(a.iter().zip(&b).all(|(&a, &b)| near(a, b, 0.03)), "{a:?} {b:?}");

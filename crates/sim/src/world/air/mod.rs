@@ -258,3 +258,6 @@ impl Air {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -150,3 +150,6 @@ impl<S: Sink> Local<S> for Hosts {
         self.receive(&mut Below { core, network, air }, node, p);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -218,3 +218,6 @@ impl Network {
         core.ctx().drop(now, p, reason, place);
     }
 }
+
+#[cfg(test)]
+mod tests;
