@@ -27,7 +27,7 @@ fn the_air_of_a_saturated_station_is_aggregates_of_17_and_16() {
     for (got, want) in parts.into_iter().zip(expected) {
         assert!((got as f64 - want).abs() < 6.0, "{parts:?} {expected:?}");
     }
-    let frames = world.trace.delivered.iter().sum::<u64>() as f64 / world.trace.tries as f64;
+    let frames = world.trace().delivered.iter().sum::<u64>() as f64 / world.trace().tries as f64;
     assert!((frames - 16.5).abs() < 0.1, "{frames}");
 }
 

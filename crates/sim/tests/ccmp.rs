@@ -34,7 +34,7 @@ fn longest(cipher: &str, ap: &str, flows: &str) -> (u32, u64) {
     let scenario = parse(&text(cipher, ap, flows), &[]);
     let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |_| Sent::default()).world;
     world.run_until(Instant::ZERO + Duration::from_secs(2));
-    world.trace.0.into_iter().max().expect("something was sent")
+    world.into_trace().0.into_iter().max().expect("something was sent")
 }
 
 const CCMP: &str = "cipher = \"ccmp\"";

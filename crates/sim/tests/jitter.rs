@@ -58,7 +58,7 @@ fn ping(interval: &str) -> String {
 fn rtts(scenario: &Scenario) -> Vec<u64> {
     let mut world = watched(scenario, 0).world;
     world.run_until(Instant::from_nanos(10_000_000_000));
-    world.trace.recorder.flows[0].rtts[0].clone()
+    world.trace().recorder.flows[0].rtts[0].clone()
 }
 
 /// When datagrams and replies came, in ns.
@@ -78,7 +78,7 @@ fn arrivals(scenario: &Scenario, run: u64) -> Vec<(u64, u32)> {
     let end = Instant::from_nanos(10_000_000_000);
     world.run_until(end);
     world.close(end).expect("accounts close");
-    world.trace.0
+    world.into_trace().0
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_probe_goes_alone() {
     let text = flooded("rate = \"minstrel_ht\"", 4);
     let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Seen::default()).world;
     world.run_until(Instant::from_nanos(4_000_000_000));
-    let seen = &world.trace;
+    let seen = &world.trace();
     // With a queue that never empties nothing but a probe is sent alone, beside the first frames.
     assert!((20..200).contains(&seen.alone), "{} alone, {} aggregates", seen.alone, seen.aggregates);
     assert!(seen.frames / seen.aggregates >= 21, "{} frames in {}", seen.frames, seen.aggregates);

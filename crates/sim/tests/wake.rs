@@ -72,7 +72,7 @@ interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", addres
     let end = Instant::ZERO + Duration::from_secs(3);
     world.run_until(end);
     world.close(end).expect("accounts close");
-    world.trace
+    world.into_trace()
 }
 
 // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check, net/ipv4/tcp.c __tcp_cleanup_rbuf (6.12) - before it is read a segment is acknowledged only

@@ -1,7 +1,5 @@
 //! From a scenario to a world: numbers for names, devices for interfaces, routes for addresses.
 
-use std::collections::BTreeMap;
-
 use stillair_model::node::interface::{Layout, TxQueues};
 use stillair_model::node::jitter::Softirq;
 use stillair_model::node::routes::Routes;
@@ -11,19 +9,23 @@ use stillair_model::vocabulary::{
 };
 use stillair_model::wire::{Wire, WireParams};
 
-use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
-use super::routing::{Edge, Network, Tables};
-use super::wake::Wakes;
-use super::{Device, Dirty, Interface, Node, Slots, World};
-use crate::engine::{Slot, Timers};
+use super::air::Air;
+use super::books::{DevLayout, InterfaceLayout, Layout as WorldLayout};
+use super::common::Core;
+use super::hosts::{Below, Hosts};
+use super::network::{Device, Interface, Network, Node};
+use super::{Counts, Slots, World};
+use crate::engine::Timers;
 use crate::recorder::{Direction, Recorder};
 use crate::scenario::{self, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
 
 mod flows;
 mod paths;
+mod routing;
 mod wifi;
 
 use flows::Ends;
+use routing::{Edge, Graph, Tables};
 
 /// Positions of interfaces, devices and stations, as the world numbers them.
 struct Plan<'a> {
@@ -63,7 +65,7 @@ pub struct Wired<S> {
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
-    let tables = plan.network().tables();
+    let tables = plan.graph().tables();
     let Ends { apps, clocks, sockets, tcps, records: flows } = plan.apps(seed, &tables);
     let Tables { nodes: routes, bound } = tables;
     let interfaces = plan.interfaces(seed, bound);
@@ -81,47 +83,24 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
     let n_sockets = sockets.len() + plan.pages();
-    let slots = Slots::new(
-        channels.len(),
-        wlans.len(),
-        wires.len(),
-        watchdogs.len(),
-        apps.len(),
-        nodes.len(),
-        n_sockets,
-    );
-    let mut world = World {
-        now: Instant::ZERO,
-        timers: Timers::new(slots.end),
-        slots,
-        packets: Packets::new(),
-        trace: sink(recorder),
-        nodes,
-        interfaces,
-        wires,
-        watchdogs,
-        wlans,
-        radios,
-        sharing,
-        channels,
-        apps,
-        clocks,
-        sockets,
-        tcps,
-        paths: BTreeMap::new(),
-        writable: Vec::new(),
-        wakes: Wakes::new(scenario.nodes.len()),
-        softirq: Vec::new(),
-        spare: Vec::new(),
-        dirty: Dirty::default(),
-        batches: Vec::new(),
-        mpdus: Vec::new(),
-        events: 0,
-    };
-    (0..world.apps.len()).for_each(|app| world.arm_app(app));
-    for (dev, wlan) in world.wlans.iter().enumerate() {
-        world.timers.set(Slot(slots.beacons + dev as u32), wlan.beacons.map(|b| b.first));
-    }
+    let slots = Slots::new(Counts {
+        channels: channels.len(),
+        devs: wlans.len(),
+        wires: wires.len(),
+        watchdogs: watchdogs.len(),
+        apps: apps.len(),
+        nodes: nodes.len(),
+        sockets: n_sockets,
+    });
+    let wakes = scenario.nodes.iter().map(|node| node.wake).collect();
+    let timers = Timers::new(slots.hosts.end);
+    let mut core = Core { now: Instant::ZERO, timers, packets: Packets::new(), trace: sink(recorder) };
+    let mut air = Air::new(channels, radios, wlans, sharing, slots.air);
+    let mut network = Network::new(nodes, interfaces, wires, watchdogs, slots.network);
+    let mut hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, slots.hosts);
+    hosts.start(&mut Below { core: &mut core, network: &mut network, air: &mut air });
+    air.start(&mut core);
+    let world = World { core, hosts, network, air, slots, events: 0 };
     let stations = plan.stations.iter().map(|&at| scenario.station_name(at)).collect();
     Wired { world, stations, places: plan.places }
 }
@@ -355,13 +334,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn network(&self) -> Network {
+    fn graph(&self) -> Graph {
         let forward = self.scenario.nodes.iter().map(|n| n.forward).collect();
         let edges = |from: InterfaceRef| {
             let out = self.id(from);
             self.neighbours(from).into_iter().map(move |(to, peer)| Edge { from, out, peer, to })
         };
-        Network { forward, interfaces: self.all().collect(), edges: self.all().flat_map(edges).collect() }
+        Graph { forward, interfaces: self.all().collect(), edges: self.all().flat_map(edges).collect() }
     }
 
     fn nodes(&mut self, routes: Vec<Routes>) -> Vec<Node> {
@@ -369,7 +348,7 @@ impl<'a> Plan<'a> {
             let scenario = &self.scenario.nodes[n];
             let place = self.place(format!("{} ip", scenario.name));
             let dscp_to_up = scenario.profile.dscp_to_up;
-            Node { routes, forward: scenario.forward, dscp_to_up, place, wake: scenario.wake }
+            Node { routes, forward: scenario.forward, dscp_to_up, place }
         };
         routes.into_iter().enumerate().map(node).collect()
     }

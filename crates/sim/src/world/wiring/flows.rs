@@ -12,10 +12,9 @@ use stillair_model::vocabulary::{
     Duration, Endpoint, FlowId, IfId, Instant, NodeId, Seed, SockId, linear_truesize,
 };
 
-use super::super::apps::{App, AppKind};
-use super::super::quic::{End as QuicEnd, Job, Load, QuicApp, Stacks};
-use super::super::sockets::{BulkFlow, Protocol, Socket};
-use super::super::web::{End as WebEnd, WebFlow};
+use super::super::hosts::{
+    App, AppKind, BulkFlow, Job, Load, Protocol, QuicApp, QuicEnd, Socket, Stacks, WebEnd, WebFlow,
+};
 use super::{Plan, Tables};
 use crate::recorder::{FlowRecord, QuicRecord};
 use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, SocketMemory, Ways};

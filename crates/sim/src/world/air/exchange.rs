@@ -1,22 +1,20 @@
 //! What happens on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement,
 //! whatever the number of stations that listen.
 
-use stillair_model::vocabulary::{Ac, ChannelId, Ctx, DevId, Duration, Instant, PeerId, Pkt, Sink};
+use stillair_model::vocabulary::{ChannelId, Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
-use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
+use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
 use stillair_model::wifi::air::reception::Got;
-use stillair_model::wifi::dev::WifiDev;
-use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame;
-use stillair_model::wifi::tx::transmitter::management_chain;
 
-use super::exchange::{airtime, response, use_of};
+use super::parts::{airtime, response, use_of};
 use super::tries::Fate;
-use super::{Channel, World};
+use super::{Above, Air, Channel};
 use crate::engine::Slot;
+use crate::world::common::Core;
 
 /// The exchange that has ended, and where.
 #[derive(Clone, Copy)]
@@ -104,28 +102,28 @@ impl Channel {
     }
 }
 
-impl<S: Sink> World<S> {
+impl Air {
     /// Finds out who transmits next on a channel and arms the timer for the end of that exchange.
-    pub(super) fn plan(&mut self, index: usize) {
+    pub(super) fn plan<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
         let channel = &mut self.channels[index];
         channel.dirty = false;
         if channel.hidden.is_some() {
-            return self.plan_hidden(index);
+            return self.plan_hidden(core, index);
         }
-        if !channel.medium.has_changed() || channel.medium.has_begun(self.now) {
+        if !channel.medium.has_changed() || channel.medium.has_begun(core.now) {
             return;
         }
         channel.medium.winners(&mut channel.winners);
-        let at = channel.medium.start().map(|start| start + self.exchange_duration(index));
-        self.timers.set(Slot(super::Slots::CHANNELS + index as u32), at);
+        let at = channel.medium.start().map(|start| start + self.exchange_duration(core, index));
+        core.timers.set(Slot(self.slots.channels + index as u32), at);
     }
 
     /// From the start of a PPDU that is alone on the air, or of what goes before it, until its sender knows how it ended. An RTS is
     /// lost to noise or not as soon as it is planned, as without an answer the exchange is shorter.
     // deviation: who sent an RTS in vain and who heard it go on when the CTS would have been over - a sender waits a slot and
     // some 20 us, a listener two SIFS, the CTS and two slots.
-    fn alone(&mut self, index: usize, radio: usize, queue: usize) -> Duration {
-        let (now, timing) = (self.now, self.channels[index].timing);
+    fn alone<S: Sink>(&mut self, core: &mut Core<S>, index: usize, radio: usize, queue: usize) -> Duration {
+        let (now, timing) = (core.now, self.channels[index].timing);
         let ppdu = self.radios[radio].first(queue).expect("a function that contends has a PPDU");
         let protection = Protection::of(ppdu, self.channels[index].protection);
         let whole = protection.duration(timing) + airtime(timing, ppdu) + response(timing, ppdu);
@@ -138,7 +136,7 @@ impl<S: Sink> World<S> {
     }
 
     /// From the start of the winners' PPDUs until everybody knows how they ended.
-    fn exchange_duration(&mut self, index: usize) -> Duration {
+    fn exchange_duration<S: Sink>(&mut self, core: &mut Core<S>, index: usize) -> Duration {
         let channel = &mut self.channels[index];
         channel.rts_lost = false;
         let mut sent = channel
@@ -148,26 +146,26 @@ impl<S: Sink> World<S> {
             .map(|f| channel.functions[usize::from(f.0)]);
         let first = sent.next().expect("somebody starts");
         if sent.next().is_none() {
-            return self.alone(index, first.0, first.1);
+            return self.alone(core, index, first.0, first.1);
         }
         channel.collision_duration(&self.radios)
     }
 
-    pub(super) fn exchange_ended(&mut self, index: usize) {
+    pub(in crate::world) fn exchange_ended<A: Above>(&mut self, above: &mut A, index: usize) {
         let channel = &mut self.channels[index];
         self.dirty.channel(channel, ChannelId::from_index(index));
         if channel.hidden.is_some() {
-            return self.hidden_event(index);
+            return self.hidden_event(above, index);
         }
         let start = channel.medium.start().expect("an exchange has a start");
         channel.book_wait(start);
         let mut winners = core::mem::take(&mut channel.winners);
         if winners.len() > 1 {
-            self.resolve_internal(index, &mut winners);
+            self.resolve_internal(above.core().now, index, &mut winners);
         }
         match winners[..] {
-            [winner] => self.exchange(index, winner, start),
-            _ => self.collision(index, &mut winners, start),
+            [winner] => self.exchange(above, index, winner, start),
+            _ => self.collision(above, index, &mut winners, start),
         }
         self.channels[index].winners = winners;
     }
@@ -175,8 +173,7 @@ impl<S: Sink> World<S> {
     /// Of several functions of one radio that would start at once, the one of the highest category does; the others
     /// back off as after a collision, without having sent.
     // spec: ieee80211 10.22.2.4 - internal collisions.
-    fn resolve_internal(&mut self, index: usize, winners: &mut Vec<FunctionId>) {
-        let now = self.now;
+    fn resolve_internal(&mut self, now: Instant, index: usize, winners: &mut Vec<FunctionId>) {
         let channel = &mut self.channels[index];
         winners.sort_unstable_by_key(|&f| channel.rank(f));
         let mut last = usize::MAX;
@@ -191,8 +188,8 @@ impl<S: Sink> World<S> {
     }
 
     /// One PPDU was alone on the air.
-    fn exchange(&mut self, index: usize, winner: FunctionId, start: Instant) {
-        let now = self.now;
+    fn exchange<A: Above>(&mut self, above: &mut A, index: usize, winner: FunctionId, start: Instant) {
+        let now = above.core().now;
         let channel = &mut self.channels[index];
         let timing = channel.timing;
         let txop_until = channel.txop_until.take();
@@ -209,6 +206,7 @@ impl<S: Sink> World<S> {
             channel.account.book(AirUse::Contention, now);
             let to = self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()].remote.0;
             return self.conclude(
+                above,
                 at,
                 ppdu,
                 Got::NOTHING,
@@ -218,31 +216,38 @@ impl<S: Sink> World<S> {
         channel.account.book(AirUse::Protection, start);
         channel.account.book(use_of(ppdu.header.content), start + took);
         if ppdu.header.content == Content::Beacon {
-            return self.conclude(at, ppdu, Got::NOTHING, sent);
+            return self.conclude(above, at, ppdu, Got::NOTHING, sent);
         }
 
-        self.arrives(at, ppdu, sent);
+        self.arrives(above, at, ppdu, sent);
     }
 
     /// A PPDU was alone on the air: noise takes what it takes, and its receiver answers.
-    pub(super) fn arrives(&mut self, at: At, ppdu: Box<Ppdu>, sent: Fate) {
+    pub(super) fn arrives<A: Above>(&mut self, above: &mut A, at: At, ppdu: Box<Ppdu>, sent: Fate) {
         let (got, to) = self.noise(at.start, &ppdu);
         let acknowledged = got.whole != 0 && self.answer_comes(at.start, &ppdu);
         // deviation: without any whole frame there is no answer, and everybody goes on when it would have been over, as those do who
         // heard the frame. Its receiver would wait EIFS, its sender ACKTimeout: longer by a slot, shorter by less than an ACK.
         let after = if got.whole == 0 { AirUse::Contention } else { AirUse::Ack };
-        self.channels[at.index].account.book(after, self.now);
+        self.channels[at.index].account.book(after, above.core().now);
         let fate = Fate { to: Some(to.0), whole: got.whole, acknowledged, ..sent };
-        self.conclude(at, ppdu, got, fate);
+        self.conclude(above, at, ppdu, got, fate);
     }
 
     /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with the PPDU.
-    pub(super) fn conclude(&mut self, at: At, mut ppdu: Box<Ppdu>, got: Got, fate: Fate) {
+    pub(super) fn conclude<A: Above>(
+        &mut self,
+        above: &mut A,
+        at: At,
+        mut ppdu: Box<Ppdu>,
+        got: Got,
+        fate: Fate,
+    ) {
         let At { index, radio, queue, start, took, .. } = at;
-        self.report(index, &ppdu, start, took, fate);
+        self.report(above.core(), index, &ppdu, start, took, fate);
         let more = self.radios[radio].queued(queue) > 0;
         if ppdu.header.content == Content::Beacon {
-            self.back_off(at, Outcome::Finished);
+            self.back_off(above.core().now, at, Outcome::Finished);
             return self.radios[radio].recycle(ppdu);
         }
         let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
@@ -256,26 +261,25 @@ impl<S: Sink> World<S> {
         let rate = ppdu.rate();
         if ppdu.tried(took, fate.sent, fate.acknowledged) {
             // The receiver may have got frames although their sender does not know.
-            self.hand_over(&mut ppdu, rate, remote, got);
+            self.hand_over(above, &mut ppdu, rate, remote, got);
             self.radios[radio].put_back(queue, ppdu);
-            return self.back_off(at, Outcome::Failed);
+            return self.back_off(above.core().now, at, Outcome::Failed);
         }
-        self.back_off(at, Outcome::Finished);
-        self.hand_over(&mut ppdu, rate, remote, got);
+        self.back_off(above.core().now, at, Outcome::Finished);
+        self.hand_over(above, &mut ppdu, rate, remote, got);
         if fate.acknowledged {
             ppdu.acknowledged = true;
             ppdu.acked = ppdu.received;
         }
         let limit = self.radios[radio].txop(ppdu.header.ac);
-        self.tx_status(ppdu);
+        self.tx_status(above, ppdu);
         if fate.acknowledged && more && limit > Duration::ZERO {
-            self.go_on(at, at.txop_until.unwrap_or(at.txop_from + limit));
+            self.go_on(above.core(), at, at.txop_until.unwrap_or(at.txop_from + limit));
         }
     }
 
     /// A sender's function draws its next back-off, and its air is idle.
-    fn back_off(&mut self, at: At, outcome: Outcome) {
-        let now = self.now;
+    fn back_off(&mut self, now: Instant, at: At, outcome: Outcome) {
         let radio = &self.radios[at.radio];
         let channel = &mut self.channels[at.index];
         let medium = channel.medium(radio.number);
@@ -286,8 +290,8 @@ impl<S: Sink> World<S> {
     /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if it ends in
     /// time. It was in the hardware before the last one was acknowledged: software does not make one within SIFS.
     // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
-    fn go_on(&mut self, at: At, until: Instant) {
-        let now = self.now;
+    fn go_on<S: Sink>(&mut self, core: &mut Core<S>, at: At, until: Instant) {
+        let now = core.now;
         let channel = &mut self.channels[at.index];
         let begins = now + channel.timing.sifs;
         let Some(next) = self.radios[at.radio].first(at.queue) else { return };
@@ -297,139 +301,12 @@ impl<S: Sink> World<S> {
             return;
         }
         if channel.hidden.is_some() {
-            return self.resume(at, begins, until);
+            return self.resume(core.now, at, begins, until);
         }
         // The winner stays the one of the exchange that has just ended.
         channel.medium.hold(now, begins);
         channel.txop_until = Some(until);
-        let ends = begins + self.alone(at.index, at.radio, at.queue);
-        self.timers.set(Slot(super::Slots::CHANNELS + at.index as u32), Some(ends));
-    }
-
-    /// The receiver's hardware hands over what it got of one try.
-    fn hand_over(&mut self, ppdu: &mut Ppdu, rate: PhyRate, (dev, peer): (DevId, PeerId), got: Got) {
-        if got == Got::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
-            return;
-        }
-        let mut up = self.batches.pop().unwrap_or_default();
-        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-        let interface = wlan.interface;
-        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        wlan.dev.receive(self.now, peer, ppdu, rate, got, &mut up, &mut hw, ctx);
-        let radio = wlan.dev.radio.index();
-        self.ingress(interface, &mut up);
-        self.batches.push(up);
-        if self.sharing[radio].len() > 1 {
-            self.heard_beside(radio, dev, got.broken(ppdu));
-        }
-    }
-
-    /// The interrupt is the radio's: what one of its devices receives delays or hurries what others hold back.
-    fn heard_beside(&mut self, radio: usize, own: DevId, broken: bool) {
-        for n in 0..self.sharing[radio].len() {
-            let dev = self.sharing[radio][n];
-            if dev != own && self.wlans[dev.index()].dev.holds_back() {
-                let now = self.now;
-                self.hand_up(dev, |wlan, up| wlan.hold_back(now, broken, up));
-            }
-        }
-    }
-
-    /// Hands up what a device gives of what it holds back.
-    fn hand_up(&mut self, dev: DevId, give: impl FnOnce(&mut WifiDev, &mut Vec<Pkt>)) {
-        let mut up = self.batches.pop().unwrap_or_default();
-        let (wlan, _) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-        give(&mut wlan.dev, &mut up);
-        let interface = wlan.interface;
-        self.ingress(interface, &mut up);
-        self.batches.push(up);
-    }
-
-    /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
-    pub(super) fn tx_status(&mut self, ppdu: Box<Ppdu>) {
-        let dev = ppdu.header.dev;
-        self.interrupt(&ppdu);
-        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-        let interface = wlan.interface;
-        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        let radio = wlan.dev.radio.index();
-        let woken = if self.sharing[radio].len() == 1 {
-            wlan.dev.tx_status(self.now, ppdu, &mut hw, ctx)
-        } else {
-            let header = ppdu.header;
-            let woken = wlan.dev.complete(self.now, ppdu, &mut hw, ctx);
-            self.refill(radio, header);
-            woken
-        };
-        if woken.any() {
-            self.run_woken(interface, woken);
-        }
-    }
-
-    /// A radio reports a PPDU, and its host finds what has been received and not yet told of; that comes first, while the PPDU
-    /// still has its place.
-    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before transmissions; ar9003_mac.c
-    // ar9003_hw_get_isr - reception is looked at whatever the reason, and (freebsd: ar5416_interrupts.c) shown although masked.
-    fn interrupt(&mut self, ppdu: &Ppdu) {
-        let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
-        let queue = ppdu.header.ac.index();
-        for n in 0..self.sharing[radio].len() {
-            let dev = self.sharing[radio][n];
-            if self.wlans[dev.index()].dev.holds_back() {
-                self.radios[radio].unreported(queue, ppdu, 1);
-                let now = self.now;
-                self.hand_up(dev, |wlan, up| wlan.interrupt(now, up));
-                self.radios[radio].unreported(queue, ppdu, -1);
-            }
-        }
-    }
-
-    /// Devices that share a radio fill the place that a PPDU has left, the one that it was of last.
-    // deviation: ath9k has one round of all stations and identifiers of its interfaces; here each device has its own, and
-    // places in the hardware go round the devices. With one of them mostly silent there is no difference.
-    fn refill(&mut self, radio: usize, header: Header) {
-        let devs = &self.sharing[radio];
-        let own = devs.iter().position(|&d| d == header.dev).expect("a radio knows its devices");
-        for &dev in devs[own + 1..].iter().chain(&devs[..=own]) {
-            let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-            let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-            wlan.dev.refill(self.now, header, &mut hw, ctx);
-        }
-    }
-
-    /// A reorder buffer, a session that is being set up or an interrupt has waited long enough.
-    pub(super) fn dev_timer(&mut self, dev: usize) {
-        let mut up = self.batches.pop().unwrap_or_default();
-        let dev = DevId::from_index(dev);
-        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
-        let interface = wlan.interface;
-        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.trace };
-        let woken = wlan.dev.on_timer(self.now, &mut up, &mut hw, ctx);
-        self.ingress(interface, &mut up);
-        self.batches.push(up);
-        if woken.any() {
-            self.run_woken(interface, woken);
-        }
-    }
-
-    /// A beacon is due: it waits for the air like any frame, unless the last one still does.
-    pub(super) fn beacon(&mut self, dev: usize) {
-        let now = self.now;
-        let id = DevId::from_index(dev);
-        let (wlan, hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, id);
-        if hw.radio.queued(BEACON_QUEUE) == 0 {
-            let header = Header {
-                dev: id,
-                peer: PeerId(0),
-                ac: Ac::Vo,
-                tid: 0,
-                content: Content::Beacon,
-                in_session: false,
-            };
-            let ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
-            hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
-        }
-        let next = wlan.beacons.map(|b| now + b.interval);
-        self.timers.set(Slot(self.slots.beacons + dev as u32), next);
+        let ends = begins + self.alone(core, at.index, at.radio, at.queue);
+        core.timers.set(Slot(self.slots.channels + at.index as u32), Some(ends));
     }
 }

@@ -9,38 +9,38 @@ use stillair_model::vocabulary::{
     linear_truesize,
 };
 
-use super::World;
 use super::sockets::{Protocol, Socket};
+use super::{Below, Hosts};
 
 /// What the sockets at one end of a flow are made of.
 #[derive(Debug)]
-pub(super) struct End {
-    pub(super) config: TcpConfig,
+pub(in crate::world) struct End {
+    pub(in crate::world) config: TcpConfig,
     /// Its congestion control, in its initial state.
-    pub(super) controller: Cc,
+    pub(in crate::world) controller: Cc,
     /// From this end to the other.
-    pub(super) endpoint: Endpoint,
-    pub(super) node: NodeId,
+    pub(in crate::world) endpoint: Endpoint,
+    pub(in crate::world) node: NodeId,
 }
 
 /// A client, its server, and the connections between them.
 #[derive(Debug)]
-pub(super) struct WebFlow {
-    pub(super) web: Web,
-    pub(super) flow: FlowId,
+pub(in crate::world) struct WebFlow {
+    pub(in crate::world) web: Web,
+    pub(in crate::world) flow: FlowId,
     /// The client's end and the server's.
-    pub(super) ends: [End; 2],
+    pub(in crate::world) ends: [End; 2],
     /// Chooses what each connection leaves to chance.
-    pub(super) random: Stream,
-    pub(super) queries: u32,
-    pub(super) connections: [Option<Connection>; WORKERS],
+    pub(in crate::world) random: Stream,
+    pub(in crate::world) queries: u32,
+    pub(in crate::world) connections: [Option<Connection>; WORKERS],
     /// Sockets of connections that the client has closed, client's and server's.
-    pub(super) closed: Vec<[SockId; 2]>,
+    pub(in crate::world) closed: Vec<[SockId; 2]>,
 }
 
 /// A connection of the load that is under way.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Connection {
+pub(in crate::world) struct Connection {
     client: SockId,
     server: SockId,
     /// Bytes of a request that the client has still to write, and the server to read.
@@ -57,7 +57,7 @@ pub(super) struct Connection {
 
 impl WebFlow {
     /// Sockets that a load takes.
-    pub(super) const SOCKETS: usize = 2 * WORKERS;
+    pub(in crate::world) const SOCKETS: usize = 2 * WORKERS;
 
     /// The connection that a socket is an end of, and whether it is the server's end.
     fn of(&mut self, sock: SockId) -> Option<(usize, bool)> {
@@ -73,62 +73,53 @@ impl WebFlow {
     }
 }
 
-impl<S: Sink> World<S> {
+impl Hosts {
     /// Does what a client of pages wants.
-    pub(super) fn web_action(&mut self, app: usize, action: WebAction) {
+    pub(super) fn web_action<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, action: WebAction) {
         match action {
-            WebAction::LookUp => self.look_up(app),
+            WebAction::LookUp => self.look_up(below, app),
             WebAction::Connect(worker, bytes) => {
-                self.connect(app, worker);
-                self.ask(app, worker, bytes);
+                self.connect(below, app, worker);
+                self.ask(below, app, worker, bytes);
             }
-            WebAction::Ask(worker, bytes) => self.ask(app, worker, bytes),
+            WebAction::Ask(worker, bytes) => self.ask(below, app, worker, bytes),
             WebAction::Done(took) => {
-                let (now, flow) = (self.now, self.web(app).flow);
-                self.trace.event(now, &Trace::Loaded { flow, took });
-                self.hang_up(app);
-                self.arm_app(app);
+                let flow = self.web(app).flow;
+                below.core.tell(&Trace::Loaded { flow, took });
+                self.hang_up(below, app);
+                self.arm_app(below, app);
             }
         }
     }
 
     /// Asks for the address of the server, which is its name server too.
     // spec: rfc1035 4.1 - a header of 12 bytes, the name and 4 bytes; the answer repeats them and adds an address.
-    fn look_up(&mut self, app: usize) {
-        let now = self.now;
+    fn look_up<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+        let now = below.core.now;
         let web = self.web(app);
         web.queries += 1;
         let Endpoint { flow, flow_hash, src, dst, tos } = web.ends[0].endpoint;
         let len = QUERY_PAYLOAD + UDP_HEADER + IPV4_HEADER;
         let (truesize, seq) = (linear_truesize(len), web.queries);
         let charge = SockId::NONE;
-        self.send_datagram(NewPacket {
-            now,
-            flow,
-            flow_hash,
-            len,
-            truesize,
-            charge,
-            seq,
-            src,
-            dst,
-            tos,
-            kind: Kind::Query,
-        });
+        self.send_datagram(
+            below,
+            NewPacket { now, flow, flow_hash, len, truesize, charge, seq, src, dst, tos, kind: Kind::Query },
+        );
     }
 
     /// The answer to a query has come.
-    pub(super) fn looked_up(&mut self, flow: FlowId) {
+    pub(super) fn looked_up<S: Sink>(&mut self, below: &mut Below<'_, S>, flow: FlowId) {
         // Applications are numbered as their flows.
         let app = flow.index();
         if let Some(action) = self.web(app).web.looked_up() {
-            self.web_action(app, action);
-            self.arm_app(app);
+            self.web_action(below, app, action);
+            self.arm_app(below, app);
         }
     }
 
     /// Opens a connection, by sockets of its own.
-    fn connect(&mut self, app: usize, worker: usize) {
+    fn connect<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize) {
         let [client, server] = [0, 1].map(|n| SockId::from_index(self.sockets.len() + n));
         let (connected, made) = {
             let web = self.web(app);
@@ -164,33 +155,33 @@ impl<S: Sink> World<S> {
             self.tcps.push(Some(tcp));
         }
         debug_assert!(self.slots.sockets as usize + self.sockets.len() <= self.slots.end as usize);
-        let now = self.now;
-        self.recall(client);
-        self.recall(server);
-        self.with_tcp(connected, |tcp, out| tcp.connect(now, out));
-        self.arm_socket(connected);
+        let now = below.core.now;
+        self.recall(below.core.now, client);
+        self.recall(below.core.now, server);
+        self.with_tcp(below, connected, |tcp, out| tcp.connect(now, out));
+        self.arm_socket(below, connected);
     }
 
     /// A worker asks for an answer of so many bytes.
-    fn ask(&mut self, app: usize, worker: usize, bytes: u32) {
+    fn ask<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize, bytes: u32) {
         let web = self.web(app);
         let request = web.web.page().request;
         let connection = web.connection(worker);
         (connection.asking, connection.hearing) = (request, request);
         (connection.wanted, connection.left) = (bytes, u64::from(bytes));
         let client = connection.client;
-        self.serve_web(app, client);
+        self.serve_web(below, app, client);
     }
 
     /// Closes the connections of a load, and forgets those of earlier ones that are over.
-    fn hang_up(&mut self, app: usize) {
-        let now = self.now;
+    fn hang_up<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+        let now = below.core.now;
         for worker in 0..WORKERS {
             let web = self.web(app);
             if let Some(Connection { client, server, .. }) = web.connections[worker].take() {
                 web.closed.push([client, server]);
-                self.with_tcp(client, |tcp, out| tcp.close(now, out));
-                self.arm_socket(client);
+                self.with_tcp(below, client, |tcp, out| tcp.close(now, out));
+                self.arm_socket(below, client);
             }
         }
         let mut closed = core::mem::take(&mut self.web(app).closed);
@@ -214,8 +205,8 @@ impl<S: Sink> World<S> {
     }
 
     /// After a socket of a page has acted: what came is read, what is asked for is written.
-    pub(super) fn serve_web(&mut self, app: usize, sock: SockId) {
-        let now = self.now;
+    pub(super) fn serve_web<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+        let now = below.core.now;
         let web = self.web(app);
         let (flow, of) = (web.flow, web.of(sock));
         let of = of.map(|(worker, server)| (worker, server, *web.connection(worker)));
@@ -227,7 +218,7 @@ impl<S: Sink> World<S> {
             None => 0,
         };
         let waits = of.is_some_and(|(_, _, c)| c.waits);
-        let done = self.with_tcp(sock, |tcp, out| {
+        let done = self.with_tcp(below, sock, |tcp, out| {
             let readable = tcp.readable();
             let read = if readable > 0 { tcp.read(now, readable, out) } else { 0 };
             let due = due(read);
@@ -238,11 +229,11 @@ impl<S: Sink> World<S> {
             }
             (read, due, wrote, writes)
         });
-        self.arm_socket(sock);
+        self.arm_socket(below, sock);
         let Some((read, due, wrote, writes)) = done else { return };
         let Some((worker, server, _)) = of else { return };
         if read > 0 {
-            self.trace.event(now, &Trace::Read { flow, forth: server, bytes: read as u32 });
+            below.core.tell(&Trace::Read { flow, forth: server, bytes: read as u32 });
         }
         let c = self.web(app).connection(worker);
         if server {
@@ -257,19 +248,19 @@ impl<S: Sink> World<S> {
         let had = c.left;
         c.left = had.saturating_sub(read);
         if had > 0 && c.left == 0 {
-            self.answered(app, worker);
+            self.answered(below, app, worker);
         }
     }
 
     /// A worker has all that it asked for.
-    fn answered(&mut self, app: usize, worker: usize) {
-        let now = self.now;
+    fn answered<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize) {
+        let now = below.core.now;
         let mut said = [None; WORKERS];
         let mut count = 0;
         self.web(app).web.answered(now, worker, |action| {
             said[count] = Some(action);
             count += 1;
         });
-        said.into_iter().flatten().for_each(|action| self.web_action(app, action));
+        said.into_iter().flatten().for_each(|action| self.web_action(below, app, action));
     }
 }

@@ -13,11 +13,12 @@ use stillair_model::wifi::air::reception::Got;
 use stillair_model::wifi::air::views::{FrameId, Reservation, Views};
 use stillair_model::wifi::phy::{frame, ppdu_duration};
 
-use super::World;
-use super::air::At;
-use super::exchange::{airtime, response, use_of};
+use super::exchange::At;
+use super::parts::{airtime, response, use_of};
 use super::tries::Fate;
+use super::{Above, Air};
 use crate::engine::Slot;
+use crate::world::common::Core;
 
 /// A frame of an exchange.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,14 +165,14 @@ impl Hidden {
     }
 }
 
-impl<S: Sink> World<S> {
+impl Air {
     /// Arms the timer for what happens next on such a channel.
-    pub(super) fn plan_hidden(&mut self, index: usize) {
+    pub(super) fn plan_hidden<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
         let channel = &mut self.channels[index];
         let hidden = channel.hidden.as_mut().expect("such a channel");
-        channel.account.book(hidden.using, self.now);
+        channel.account.book(hidden.using, core.now);
         hidden.using = hidden.uses();
-        self.timers.set(Slot(super::Slots::CHANNELS + index as u32), hidden.next());
+        core.timers.set(Slot(self.slots.channels + index as u32), hidden.next());
     }
 
     fn hidden(&mut self, index: usize) -> &mut Hidden {
@@ -180,8 +181,8 @@ impl<S: Sink> World<S> {
 
     /// Something is due on such a channel: first it is settled who begins, as nobody hears what begins at the same time; then
     /// frames end, then they begin.
-    pub(super) fn hidden_event(&mut self, index: usize) {
-        let now = self.now;
+    pub(super) fn hidden_event<A: Above>(&mut self, above: &mut A, index: usize) {
+        let now = above.core().now;
         let channel = &mut self.channels[index];
         let hidden = channel.hidden.as_mut().expect("such a channel");
         channel.account.book(hidden.using, now);
@@ -191,8 +192,8 @@ impl<S: Sink> World<S> {
         for number in 0..radios {
             let of = self.hidden(index).exchanges[number].filter(due);
             match of.map(|e| e.phase) {
-                Some(Phase::On(step, frame)) => self.frame_ended(index, number, step, frame),
-                Some(Phase::Failed) => self.finish(index, number, false),
+                Some(Phase::On(step, frame)) => self.frame_ended(above, index, number, step, frame),
+                Some(Phase::Failed) => self.finish(above, index, number, false),
                 Some(Phase::Before(_)) | None => {}
             }
         }
@@ -200,20 +201,20 @@ impl<S: Sink> World<S> {
             if let Some(Phase::Before(step)) =
                 self.hidden(index).exchanges[number].filter(due).map(|e| e.phase)
             {
-                self.frame_begins(index, number, step);
+                self.frame_begins(above.core().now, index, number, step);
             }
         }
         let starting = core::mem::take(&mut self.hidden(index).starting);
         for &(number, queue) in &starting {
-            self.start(index, number, queue, now, None);
+            self.begin(index, number, queue, now, None);
             let first = self.hidden(index).exchanges[number].expect("it has just begun").first();
-            self.frame_begins(index, number, first);
+            self.frame_begins(above.core().now, index, number, first);
         }
         self.hidden(index).starting = starting;
     }
 
     /// A radio begins an exchange with the first PPDU of a queue at `begun`.
-    fn start(
+    fn begin(
         &mut self,
         index: usize,
         number: usize,
@@ -251,14 +252,13 @@ impl<S: Sink> World<S> {
     }
 
     /// The same radio goes on within its transmit opportunity.
-    pub(super) fn resume(&mut self, at: At, begins: Instant, until: Instant) {
-        let (now, number) = (self.now, self.radios[at.radio].number);
+    pub(super) fn resume(&mut self, now: Instant, at: At, begins: Instant, until: Instant) {
+        let number = self.radios[at.radio].number;
         self.hidden(at.index).views.hold(now, number, begins);
-        self.start(at.index, number, at.queue, begins, Some(until));
+        self.begin(at.index, number, at.queue, begins, Some(until));
     }
 
-    fn frame_begins(&mut self, index: usize, number: usize, step: Step) {
-        let now = self.now;
+    fn frame_begins(&mut self, now: Instant, index: usize, number: usize, step: Step) {
         let channel = &mut self.channels[index];
         let (timing, hidden) = (channel.timing, channel.hidden.as_mut().expect("such a channel"));
         let exchange = hidden.exchanges[number].as_mut().expect("a frame is of an exchange");
@@ -284,8 +284,15 @@ impl<S: Sink> World<S> {
     }
 
     /// A frame of the exchange of radio `number` is over.
-    fn frame_ended(&mut self, index: usize, number: usize, step: Step, frame: FrameId) {
-        let now = self.now;
+    fn frame_ended<A: Above>(
+        &mut self,
+        above: &mut A,
+        index: usize,
+        number: usize,
+        step: Step,
+        frame: FrameId,
+    ) {
+        let now = above.core().now;
         let timing = self.channels[index].timing;
         let hidden = self.hidden(index);
         let mut exchange = hidden.exchanges[number].expect("a frame is of an exchange");
@@ -298,7 +305,7 @@ impl<S: Sink> World<S> {
         let (phase, at) = match step {
             Step::Rts => {
                 let clean = clean(hidden, other);
-                let heard = clean && self.guard_is_heard(index, number, frame::RTS);
+                let heard = clean && self.guard_is_heard(above.core().now, index, number, frame::RTS);
                 let views = &mut self.hidden(index).views;
                 views.end(now, frame, number, Some((other, heard)), reservation);
                 let answered = heard && views.may_answer_rts(now, other);
@@ -316,7 +323,7 @@ impl<S: Sink> World<S> {
             }
             Step::Cts => {
                 let clean = clean(hidden, number);
-                let heard = clean && self.guard_is_heard(index, number, frame::CTS);
+                let heard = clean && self.guard_is_heard(above.core().now, index, number, frame::CTS);
                 self.hidden(index).views.end(now, frame, other, Some((number, heard)), reservation);
                 exchange.disturbed = !clean;
                 if heard {
@@ -325,7 +332,7 @@ impl<S: Sink> World<S> {
                     (Phase::Failed, late)
                 } else {
                     self.hidden(index).exchanges[number] = Some(exchange);
-                    return self.finish(index, number, false);
+                    return self.finish(above, index, number, false);
                 }
             }
             Step::CtsToSelf => {
@@ -334,13 +341,13 @@ impl<S: Sink> World<S> {
             }
             Step::Data => {
                 hidden.exchanges[number] = Some(exchange);
-                return self.data_ended(index, number, frame, reservation);
+                return self.data_ended(above, index, number, frame, reservation);
             }
             Step::Answer => {
                 let heard = clean(hidden, number);
                 hidden.views.end(now, frame, other, Some((number, heard)), None);
                 hidden.exchanges[number] = Some(exchange);
-                return self.finish(index, number, heard);
+                return self.finish(above, index, number, heard);
             }
         };
         (exchange.phase, exchange.at) = (phase, at);
@@ -348,8 +355,7 @@ impl<S: Sink> World<S> {
     }
 
     /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the noise.
-    fn guard_is_heard(&mut self, index: usize, number: usize, bytes: u32) -> bool {
-        let now = self.now;
+    fn guard_is_heard(&mut self, now: Instant, index: usize, number: usize, bytes: u32) -> bool {
         let hidden = self.hidden(index);
         let (exchange, radio) =
             (hidden.exchanges[number].expect("a frame is of an exchange"), hidden.radios[number]);
@@ -360,14 +366,21 @@ impl<S: Sink> World<S> {
     }
 
     /// A PPDU is over: its receiver answers, if it got something.
-    fn data_ended(&mut self, index: usize, number: usize, frame: FrameId, reservation: Option<Reservation>) {
-        let now = self.now;
+    fn data_ended<A: Above>(
+        &mut self,
+        above: &mut A,
+        index: usize,
+        number: usize,
+        frame: FrameId,
+        reservation: Option<Reservation>,
+    ) {
+        let now = above.core().now;
         let timing = self.channels[index].timing;
         let mut exchange = self.hidden(index).exchanges[number].expect("a frame is of an exchange");
         let radio = self.hidden(index).radios[number];
         let Some(to) = exchange.to else {
             self.hidden(index).views.end(now, frame, number, None, None);
-            return self.finish(index, number, false);
+            return self.finish(above, index, number, false);
         };
         let ppdu = self.radios[radio].pop(exchange.queue).expect("it has just been sent");
         let (mut got, _) = self.noise(exchange.start, &ppdu);
@@ -393,14 +406,14 @@ impl<S: Sink> World<S> {
     }
 
     /// An exchange is over. `heard`: its sender heard the answer, unless noise broke it.
-    fn finish(&mut self, index: usize, number: usize, heard: bool) {
+    fn finish<A: Above>(&mut self, above: &mut A, index: usize, number: usize, heard: bool) {
         let hidden = self.hidden(index);
         let exchange = hidden.exchanges[number].take().expect("what ends was there");
         let radio = hidden.radios[number];
         let Exchange { queue, start, took, begun, txop_until, got, sent, .. } = exchange;
         let rts_failed = !sent;
         if rts_failed {
-            let now = self.now;
+            let now = above.core().now;
             self.hidden(index).views.give_back(now, number);
         }
         let ppdu = self.radios[radio].pop(queue).expect("a PPDU of its own");
@@ -415,7 +428,16 @@ impl<S: Sink> World<S> {
             acknowledged,
             protection: exchange.protection,
         };
-        let at = At { index, radio, queue, start, took, idle_from: self.now, txop_from: begun, txop_until };
-        self.conclude(at, ppdu, got, fate);
+        let at = At {
+            index,
+            radio,
+            queue,
+            start,
+            took,
+            idle_from: above.core().now,
+            txop_from: begun,
+            txop_until,
+        };
+        self.conclude(above, at, ppdu, got, fate);
     }
 }

@@ -1,13 +1,13 @@
 //! The parts of an exchange: how long a PPDU takes on the air, what for, what answers it, and what of all that noise takes.
 
-use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId, Sink};
+use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::reception::Got;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, frame, ppdu_duration};
 
-use super::World;
+use super::Air;
 
 /// How long a PPDU's next try takes.
 pub(super) fn airtime(timing: Timing, ppdu: &Ppdu) -> Duration {
@@ -38,7 +38,7 @@ pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     }
 }
 
-impl<S: Sink> World<S> {
+impl Air {
     /// Draws what of a PPDU's try comes through the noise, and says who it is for.
     pub(super) fn noise(&mut self, start: Instant, ppdu: &Ppdu) -> (Got, (DevId, PeerId)) {
         let wlan = &mut self.wlans[ppdu.header.dev.index()];

@@ -12,7 +12,7 @@ use crate::scenario::{QuicFlow, QuicStack};
 
 /// What makes the stacks of a flow.
 #[derive(Debug)]
-pub(in super::super) enum Stacks {
+pub(in crate::world) enum Stacks {
     Model(Box<QuicConfig>),
     #[cfg(feature = "quinn")]
     Quinn(Box<Quinns>),
@@ -21,7 +21,7 @@ pub(in super::super) enum Stacks {
 /// What quinn's stacks are made of.
 #[cfg(feature = "quinn")]
 #[derive(Debug)]
-pub(in super::super) struct Quinns {
+pub(in crate::world) struct Quinns {
     settings: Settings,
     own: Option<Own>,
     #[cfg(feature = "tls")]
@@ -33,7 +33,7 @@ pub(in super::super) struct Quinns {
 impl Stacks {
     /// As the flow has it; `random` makes the stream of random numbers of an end.
     #[cfg(feature = "quinn")]
-    pub(in super::super) fn new(flow: &QuicFlow, random: impl FnMut(usize) -> Stream) -> Self {
+    pub(in crate::world) fn new(flow: &QuicFlow, random: impl FnMut(usize) -> Stream) -> Self {
         match &flow.stack {
             QuicStack::Model => Self::Model(Box::new(flow.config)),
             QuicStack::Quinn(options) => Self::Quinn(Box::new(Quinns {
@@ -48,7 +48,7 @@ impl Stacks {
 
     /// As the flow has it, and that is the model: the reader refuses all else where there is nothing else.
     #[cfg(not(feature = "quinn"))]
-    pub(in super::super) fn new<R>(flow: &QuicFlow, _: impl FnMut(usize) -> R) -> Self {
+    pub(in crate::world) fn new<R>(flow: &QuicFlow, _: impl FnMut(usize) -> R) -> Self {
         match &flow.stack {
             QuicStack::Model => Self::Model(Box::new(flow.config)),
             QuicStack::Quinn(_) => unreachable!("quinn without the feature of its name"),

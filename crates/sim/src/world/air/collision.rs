@@ -1,16 +1,16 @@
 //! Several PPDUs that begin in the same slot, where everybody hears everybody.
 
-use stillair_model::vocabulary::{Duration, Instant, Sink};
+use stillair_model::vocabulary::{Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::medium::{FunctionId, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
 
-use super::air::At;
-use super::exchange::{airtime, response, use_of};
+use super::exchange::At;
+use super::parts::{airtime, response, use_of};
 use super::tries::Fate;
-use super::{Channel, World};
+use super::{Above, Air, Channel};
 
 impl Channel {
     /// How long a PPDU that collides is on the air, with what goes before it.
@@ -53,13 +53,19 @@ impl Channel {
     }
 }
 
-impl<S: Sink> World<S> {
+impl Air {
     /// Several PPDUs began at once: none is understood, but for one of which only the CTS met the others, which then is the only winner.
     // deviation: where others listen, everybody waits EIFS after a collision; its senders would wait for their own timeout,
     // which is 31 us less (274 us where 1 Mbit/s is the lowest basic rate), but then not all would count the same slots. After a
     // PPDU that came through nobody does.
-    pub(super) fn collision(&mut self, index: usize, winners: &mut Vec<FunctionId>, start: Instant) {
-        let now = self.now;
+    pub(super) fn collision<A: Above>(
+        &mut self,
+        above: &mut A,
+        index: usize,
+        winners: &mut Vec<FunctionId>,
+        start: Instant,
+    ) {
+        let now = above.core().now;
         let channel = &mut self.channels[index];
         let timing = channel.timing;
         let survivor = channel.survivor(winners.iter().copied(), &self.radios).map(|(f, _)| f);
@@ -79,7 +85,7 @@ impl<S: Sink> World<S> {
             // deviation: an RTS that collides is a try of the chain - ath9k's radio counts such tries apart.
             let sent = !matches!(protection, Protection::RtsCts(_));
             let fate = Fate { to, whole: 0, collided: true, sent, acknowledged: false, protection };
-            self.report(index, &ppdu, start + protection.duration(timing), took, fate);
+            self.report(above.core(), index, &ppdu, start + protection.duration(timing), took, fate);
             let beacon = ppdu.header.content == Content::Beacon;
             if ppdu.tried(took, sent, beacon) {
                 self.radios[radio].put_back(queue, ppdu);
@@ -97,17 +103,17 @@ impl<S: Sink> World<S> {
             Some(winner) => {
                 // It may go on within its transmit opportunity, as the only one.
                 winners.retain(|&f| f == winner);
-                self.comes_through(index, winner, start);
+                self.comes_through(above, index, winner, start);
             }
             None => self.channels[index].medium.idle(now, now),
         }
         for ppdu in failed {
-            self.tx_status(ppdu);
+            self.tx_status(above, ppdu);
         }
     }
 
     /// The PPDU of a winner that met nobody; the CTS before it was lost, and with it what others would know of it.
-    fn comes_through(&mut self, index: usize, winner: FunctionId, begun: Instant) {
+    fn comes_through<A: Above>(&mut self, above: &mut A, index: usize, winner: FunctionId, begun: Instant) {
         let channel = &mut self.channels[index];
         let (radio, queue) = channel.functions[usize::from(winner.0)];
         let ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
@@ -116,9 +122,17 @@ impl<S: Sink> World<S> {
         let start = begun + protection.duration(channel.timing);
         channel.account.book(AirUse::Collision, start);
         channel.account.book(use_of(ppdu.header.content), start + took);
-        let at =
-            At { index, radio, queue, start, took, idle_from: self.now, txop_from: begun, txop_until: None };
+        let at = At {
+            index,
+            radio,
+            queue,
+            start,
+            took,
+            idle_from: above.core().now,
+            txop_from: begun,
+            txop_until: None,
+        };
         let sent = Fate { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
-        self.arrives(at, ppdu, sent);
+        self.arrives(above, at, ppdu, sent);
     }
 }

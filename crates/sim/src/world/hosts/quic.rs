@@ -12,19 +12,19 @@ use stillair_model::vocabulary::{
     Trace, UDP_HEADER, linear_truesize,
 };
 
-use super::World;
+use super::{Below, Hosts};
 use crate::engine::Slot;
-pub(super) use load::{Job, Load};
-pub(super) use stacks::Stacks;
+pub(in crate::world) use load::{Job, Load};
+pub(in crate::world) use stacks::Stacks;
 
 /// One end of a connection with its host.
 #[derive(Debug)]
-pub(super) struct End {
-    pub(super) sock: SockId,
-    pub(super) node: NodeId,
+pub(in crate::world) struct End {
+    pub(in crate::world) sock: SockId,
+    pub(in crate::world) node: NodeId,
     /// From this end to the other.
-    pub(super) endpoint: Endpoint,
-    pub(super) role: Role,
+    pub(in crate::world) endpoint: Endpoint,
+    pub(in crate::world) role: Role,
     cost: HostCost,
     /// None before the first connection.
     stack: Option<Engine>,
@@ -43,7 +43,7 @@ pub(super) struct End {
 
 impl End {
     /// A host that has no connection yet.
-    pub(super) fn new(
+    pub(in crate::world) fn new(
         sock: SockId,
         node: NodeId,
         endpoint: Endpoint,
@@ -82,14 +82,14 @@ impl End {
 
 /// A flow over QUIC: both ends, and what goes over the connection.
 #[derive(Debug)]
-pub(super) struct QuicApp {
-    pub(super) flow: FlowId,
-    pub(super) stacks: Stacks,
+pub(in crate::world) struct QuicApp {
+    pub(in crate::world) flow: FlowId,
+    pub(in crate::world) stacks: Stacks,
     /// The end that sends the data, and the other.
-    pub(super) ends: [End; 2],
-    pub(super) load: Load,
+    pub(in crate::world) ends: [End; 2],
+    pub(in crate::world) load: Load,
     /// Number of the connection that is open, or was last.
-    pub(super) connection: u32,
+    pub(in crate::world) connection: u32,
 }
 
 impl QuicApp {
@@ -125,15 +125,15 @@ impl QuicApp {
     }
 }
 
-impl<S: Sink> World<S> {
+impl Hosts {
     /// A datagram has reached the host of the stack that it is for.
-    pub(super) fn quic_datagram(&mut self, p: Pkt) {
-        let now = self.now;
+    pub(super) fn quic_datagram<S: Sink>(&mut self, below: &mut Below<'_, S>, p: Pkt) {
+        let now = below.core.now;
         let mut datagram = self.spare.pop().unwrap_or_default();
-        self.packets.take_quic(p, &mut datagram);
-        let hot = self.packets.get(p);
+        below.core.packets.take_quic(p, &mut datagram);
+        let hot = below.core.packets.get(p);
         let (src, tos) = (hot.src, hot.tos);
-        self.ctx().deliver(now, p);
+        below.core.ctx().deliver(now, p);
         datagram.ecn = tos & 3;
         let sock = datagram.to.expect("its maker has said whom it is for");
         let app = self.sockets[sock.index()].app as usize;
@@ -151,63 +151,69 @@ impl<S: Sink> World<S> {
         }
         if !told {
             let what = QuicTrace::Received { src, number, len, long, acked };
-            self.trace.event(now, &Trace::Quic { flow, what });
+            below.core.tell(&Trace::Quic { flow, what });
         }
-        self.serve_quic(app, sock);
+        self.serve_quic(below, app, sock);
     }
 
     /// A timer of an end of a connection, or its process is free again.
-    pub(super) fn quic_timer(&mut self, sock: SockId) {
+    pub(super) fn quic_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
         let app = self.sockets[sock.index()].app as usize;
-        self.serve_quic(app, sock);
+        self.serve_quic(below, app, sock);
     }
 
     /// Opens a connection for what is to be loaded.
-    pub(super) fn quic_connect(&mut self, app: usize) {
-        let now = self.now;
-        self.forget_waiting(app, 0);
-        self.forget_waiting(app, 1);
+    pub(super) fn quic_connect<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+        let now = below.core.now;
+        self.forget_waiting(below, app, 0);
+        self.forget_waiting(below, app, 1);
         let quic = self.quic(app);
         quic.connect(now);
         let socks = [quic.ends[0].sock, quic.ends[1].sock];
-        socks.into_iter().for_each(|sock| self.serve_quic(app, sock));
+        socks.into_iter().for_each(|sock| self.serve_quic(below, app, sock));
     }
 
     /// What waits for the stack of a former connection has come, and nobody will read it.
-    fn forget_waiting(&mut self, app: usize, at: usize) {
+    fn forget_waiting<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize) {
         while let Some(datagram) = self.quic(app).ends[at].waiting.pop_front() {
             if self.quic(app).ends[at].reads() {
-                self.tell_received(app, at, &datagram, 0);
+                self.tell_received(below, app, at, &datagram, 0);
             }
             self.spare.push(datagram);
         }
     }
 
     /// Reports a datagram that a real stack has read, or will not read.
-    fn tell_received(&mut self, app: usize, at: usize, datagram: &Datagram, acked: u64) {
-        let now = self.now;
+    fn tell_received<S: Sink>(
+        &mut self,
+        below: &mut Below<'_, S>,
+        app: usize,
+        at: usize,
+        datagram: &Datagram,
+        acked: u64,
+    ) {
         let (number, len, long) = (datagram.packet.number, datagram.len, datagram.long);
         let quic = self.quic(app);
         let (flow, src) = (quic.flow, quic.ends[at].endpoint.dst);
         let what = QuicTrace::Received { src, number, len, long, acked };
-        self.trace.event(now, &Trace::Quic { flow, what });
+        below.core.tell(&Trace::Quic { flow, what });
     }
 
     /// Ends the connection that is open.
-    pub(super) fn quic_close(&mut self, app: usize) {
-        let now = self.now;
+    pub(super) fn quic_close<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+        let now = below.core.now;
         let quic = self.quic(app);
         let client = usize::from(quic.ends[0].role != Role::Client);
         let sock = quic.ends[client].sock;
         if let Some(stack) = &mut quic.ends[client].stack {
             stack.close(now);
         }
-        self.serve_quic(app, sock);
+        self.serve_quic(below, app, sock);
     }
 
     /// Lets the process of one end do all that it can now.
-    pub(super) fn serve_quic(&mut self, app: usize, sock: SockId) {
-        let now = self.now;
+    pub(super) fn serve_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+        let now = below.core.now;
         let quic = self.quic(app);
         let at = quic.end(sock);
         let Some(mut stack) = quic.ends[at].stack.take() else { return };
@@ -215,29 +221,35 @@ impl<S: Sink> World<S> {
             if stack.next_timer().is_some_and(|due| due <= now) {
                 stack.on_timer(now);
             }
-            self.act_quic(app, at, &mut stack);
-            if self.quic_sends(app, at, &mut stack) {
+            self.act_quic(below, app, at, &mut stack);
+            if self.quic_sends(below, app, at, &mut stack) {
                 continue;
             }
             let Some(mut datagram) = self.quic(app).ends[at].waiting.pop_front() else { break };
             stack.on_datagram(now, &mut datagram);
             if let Engine::Other(_) = stack {
                 let acked = stack.take_acked().unwrap_or(0);
-                self.tell_received(app, at, &datagram, acked);
+                self.tell_received(below, app, at, &datagram, acked);
             }
             datagram.clear();
             self.spare.push(datagram);
             let end = &mut self.quic(app).ends[at];
             end.busy = now + end.cost.receive;
-            self.tell_quic(app, at, &mut stack);
+            self.tell_quic(below, app, at, &mut stack);
         }
-        self.arm_quic(app, at, &stack);
+        self.arm_quic(below, app, at, &stack);
         self.quic(app).ends[at].stack = Some(stack);
     }
 
     /// Sends a datagram, if there is one and the socket has room for it.
-    fn quic_sends(&mut self, app: usize, at: usize, stack: &mut Engine) -> bool {
-        let now = self.now;
+    fn quic_sends<S: Sink>(
+        &mut self,
+        below: &mut Below<'_, S>,
+        app: usize,
+        at: usize,
+        stack: &mut Engine,
+    ) -> bool {
+        let now = below.core.now;
         let quic = self.quic(app);
         if quic.ends[at].charged >= quic.ends[at].sndbuf {
             return false;
@@ -256,7 +268,7 @@ impl<S: Sink> World<S> {
         }
         if at == 0 {
             let (flow, number) = (self.quic(app).flow, datagram.packet.number);
-            self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::HandedDown { number } });
+            below.core.tell(&Trace::Quic { flow, what: QuicTrace::HandedDown { number } });
         }
         let len = datagram.len + UDP_HEADER + IPV4_HEADER;
         let truesize = linear_truesize(len);
@@ -279,20 +291,20 @@ impl<S: Sink> World<S> {
             kind: Kind::Quic,
         };
         let node = end.node;
-        let p = self.packets.create_quic(packet, &mut datagram);
+        let p = below.core.packets.create_quic(packet, &mut datagram);
         self.spare.push(datagram);
         // A refusal by the local queue is a loss like any other to a UDP socket.
-        let _ = self.send(node, p);
+        let _ = self.send(below, node, p);
         true
     }
 
     /// Reports how the end that sends the data stands.
-    fn tell_quic(&mut self, app: usize, at: usize, stack: &mut Engine) {
-        let now = self.now;
+    fn tell_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize, stack: &mut Engine) {
+        let now = below.core.now;
         let flow = self.quic(app).flow;
         while let Some(event) = stack.poll_event() {
             if let (StackEvent::Lost { number }, 0) = (event, at) {
-                self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::Lost { number } });
+                below.core.tell(&Trace::Quic { flow, what: QuicTrace::Lost { number } });
             }
         }
         if at == 0 {
@@ -303,21 +315,21 @@ impl<S: Sink> World<S> {
                 srtt: seen.srtt.unwrap_or_default(),
                 slow_start: seen.slow_start,
             };
-            self.trace.event(now, &Trace::Quic { flow, what });
+            below.core.tell(&Trace::Quic { flow, what });
         }
         let client = self.quic(app).ends[at].role == Role::Client;
         let end = &mut self.quic(app).ends[at];
         if !end.established && stack.connection() == Connection::Established {
             end.established = true;
             if client {
-                self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::Established });
+                below.core.tell(&Trace::Quic { flow, what: QuicTrace::Established });
             }
         }
     }
 
     /// When the process goes on: when its work is done, if there is more, or at its next timer.
-    fn arm_quic(&mut self, app: usize, at: usize, stack: &Engine) {
-        let (now, sockets) = (self.now, self.slots.sockets);
+    fn arm_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize, stack: &Engine) {
+        let (now, sockets) = (below.core.now, self.slots.sockets);
         let end = &self.quic(app).ends[at];
         let slot = Slot(sockets + end.sock.0);
         let next = if end.busy > now {
@@ -327,8 +339,8 @@ impl<S: Sink> World<S> {
         };
         match next {
             // Deadlines that are exact are mostly put off before they come: asking again is cheaper than arming anew.
-            Some(next) if end.cost == HostCost::default() => self.timers.hasten(slot, next),
-            _ => self.timers.set(slot, next),
+            Some(next) if end.cost == HostCost::default() => below.core.timers.hasten(slot, next),
+            _ => below.core.timers.set(slot, next),
         }
     }
 }

@@ -4,22 +4,22 @@ use stillair_model::app::{Ping, UdpSource, Voip};
 use stillair_model::transport::quic::Stack;
 use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId};
 
-use super::World;
 use super::quic::QuicApp;
 use super::sockets::{BulkFlow, Protocol, Socket};
 use super::web::WebFlow;
+use super::{Below, Hosts};
 use crate::engine::Slot;
 use crate::recorder::QuicEnds;
 
 /// An application. Of many, each has cache lines of its own.
 #[derive(Debug)]
 #[repr(align(64))]
-pub(super) struct App {
-    pub(super) kind: AppKind,
+pub(in crate::world) struct App {
+    pub(in crate::world) kind: AppKind,
 }
 
 #[derive(Debug)]
-pub(super) enum AppKind {
+pub(in crate::world) enum AppKind {
     Udp(UdpSource),
     Ping(Ping),
     Bulk(BulkFlow),
@@ -28,7 +28,7 @@ pub(super) enum AppKind {
     Quic(Box<QuicApp>),
 }
 
-impl<S: Sink> World<S> {
+impl Hosts {
     /// The flow over QUIC that an application is.
     pub(super) fn quic(&mut self, app: usize) -> &mut QuicApp {
         let AppKind::Quic(quic) = &mut self.apps[app].kind else {
@@ -59,7 +59,7 @@ impl<S: Sink> World<S> {
     }
 
     /// Since when each client has been at the load that is under way, in the order of the flows.
-    pub fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
+    pub(in crate::world) fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
         self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Web(flow) => Some((flow.flow, flow.web.under_way())),
             AppKind::Quic(quic) => Some((quic.flow, quic.load.page_under_way()?)),
@@ -68,8 +68,7 @@ impl<S: Sink> World<S> {
     }
 
     /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
-    pub fn quic_ends(&self) -> impl Iterator<Item = QuicEnds> {
-        let now = self.now;
+    pub(in crate::world) fn quic_ends(&self, now: Instant) -> impl Iterator<Item = QuicEnds> {
         self.apps.iter().filter_map(move |app| match &app.kind {
             AppKind::Quic(quic) => {
                 let ends = quic.ends.each_ref().map(|end| end.stack().map(|stack| stack.snapshot(now)));
@@ -89,46 +88,46 @@ impl<S: Sink> World<S> {
         })
     }
 
-    pub(super) fn app_timer(&mut self, index: usize) {
-        let now = self.now;
+    pub(in crate::world) fn app_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+        let now = below.core.now;
         if !self.clocks.is_empty() {
             self.clocks[index].fired();
         }
         match &mut self.apps[index].kind {
             AppKind::Udp(source) => {
                 source.on_timer();
-                self.write(index);
+                self.write(below, index);
             }
             AppKind::Ping(ping) => {
                 let request = ping.on_timer(now);
-                self.send_datagram(request);
+                self.send_datagram(below, request);
             }
             AppKind::Voip(call) => {
                 let packet = call.on_timer(now);
-                self.send_datagram(packet);
+                self.send_datagram(below, packet);
             }
             AppKind::Web(flow) => {
                 let action = flow.web.on_timer(now);
-                self.web_action(index, action);
+                self.web_action(below, index, action);
             }
             AppKind::Quic(quic) => {
                 if quic.load.on_timer(now) {
-                    self.quic_connect(index);
+                    self.quic_connect(below, index);
                 } else {
-                    self.quic_close(index);
+                    self.quic_close(below, index);
                 }
             }
             AppKind::Bulk(flow) => {
                 let sender = flow.sender;
                 if let Some(action) = flow.bulk.on_timer() {
-                    self.bulk_action(sender, action);
+                    self.bulk_action(below, sender, action);
                 }
             }
         }
-        self.arm_app(index);
+        self.arm_app(below, index);
     }
 
-    pub(super) fn arm_app(&mut self, index: usize) {
+    pub(super) fn arm_app<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
         let at = match &self.apps[index].kind {
             AppKind::Udp(source) => source.next_timer(),
             AppKind::Ping(ping) => ping.next_timer(),
@@ -139,7 +138,7 @@ impl<S: Sink> World<S> {
         };
         let at = if self.clocks.is_empty() { at } else { self.fires(index, at) };
         // A burst that was held up may be overdue.
-        self.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(self.now)));
+        below.core.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(below.core.now)));
     }
 
     /// When the timer of an application really fires that is set for `at`. What goes by a schedule follows its host's clock; what
@@ -154,31 +153,31 @@ impl<S: Sink> World<S> {
     }
 
     /// Writes what is left of a burst, as far as the send buffer allows.
-    fn write(&mut self, index: usize) {
+    fn write<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
         loop {
-            let now = self.now;
+            let now = below.core.now;
             let AppKind::Udp(source) = &mut self.apps[index].kind else { return };
             let Some(datagram) = source.emit(now) else { return };
-            self.send_datagram(datagram);
+            self.send_datagram(below, datagram);
         }
     }
 
     /// Sends a datagram from the node whose address it bears.
     #[inline]
-    pub(super) fn send_datagram(&mut self, datagram: NewPacket) {
-        let node = self.interfaces[datagram.src.index()].node;
-        let p = self.packets.create(datagram);
+    pub(super) fn send_datagram<S: Sink>(&mut self, below: &mut Below<'_, S>, datagram: NewPacket) {
+        let node = below.network.node_of(datagram.src);
+        let p = below.core.packets.create(datagram);
         // Neither pings nor calls nor sources of datagrams react to a refusal by their own queue.
-        let _ = self.send(node, p);
+        let _ = self.send(below, node, p);
     }
 
     /// Ends the charges that were reported since the last time and lets sockets that waited write on, once each; false
     /// if there were none.
-    pub(super) fn drain_uncharged(&mut self) -> bool {
+    pub(in crate::world) fn drain_uncharged<S: Sink>(&mut self, below: &mut Below<'_, S>) -> bool {
         let mut any = false;
-        while let Some((socket, truesize)) = self.packets.pop_uncharged() {
+        while let Some((socket, truesize)) = below.core.packets.pop_uncharged() {
             any = true;
-            if self.uncharge(socket, truesize) && !self.writable.contains(&socket) {
+            if self.uncharge(below.core.now, socket, truesize) && !self.writable.contains(&socket) {
                 self.writable.push(socket);
             }
         }
@@ -186,11 +185,11 @@ impl<S: Sink> World<S> {
             let Socket { app, protocol, .. } = self.sockets[socket.index()];
             match protocol {
                 Protocol::Udp => {
-                    self.write(app as usize);
-                    self.arm_app(app as usize);
+                    self.write(below, app as usize);
+                    self.arm_app(below, app as usize);
                 }
-                Protocol::Tcp => self.tcp_poll(socket),
-                Protocol::Quic => self.serve_quic(app as usize, socket),
+                Protocol::Tcp => self.tcp_poll(below, socket),
+                Protocol::Quic => self.serve_quic(below, app as usize, socket),
                 Protocol::Over => {}
             }
         }
@@ -199,9 +198,8 @@ impl<S: Sink> World<S> {
 
     /// Ends a charge of a socket; true if it waited for that.
     #[inline]
-    fn uncharge(&mut self, socket: SockId, truesize: u32) -> bool {
+    fn uncharge(&mut self, now: Instant, socket: SockId, truesize: u32) -> bool {
         let Socket { app, protocol, .. } = self.sockets[socket.index()];
-        let now = self.now;
         match protocol {
             Protocol::Tcp => {
                 self.tcps[socket.index()].as_mut().is_some_and(|tcp| tcp.sender.uncharge(now, truesize))

@@ -8,8 +8,9 @@ use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{frame, ppdu_duration};
 
-use super::World;
-use super::exchange::{asks_for_block_ack, response};
+use super::Air;
+use super::parts::{asks_for_block_ack, response};
+use crate::world::common::Core;
 
 /// How a try ended, for the trace.
 #[derive(Clone, Copy)]
@@ -25,11 +26,12 @@ pub(super) struct Fate {
     pub(super) protection: Protection,
 }
 
-impl<S: Sink> World<S> {
+impl Air {
     /// Tells the readers of the trace how a try ended, before the receiver takes packets out of it. Of a PPDU that was not sent
     /// only a capture sees anything: its RTS.
-    pub(super) fn report(
+    pub(super) fn report<S: Sink>(
         &mut self,
+        core: &mut Core<S>,
         index: usize,
         ppdu: &Ppdu,
         start: Instant,
@@ -38,15 +40,15 @@ impl<S: Sink> World<S> {
     ) {
         let what = tried(index, ppdu, start, airtime, fate);
         if fate.sent {
-            self.trace.event(self.now, &Trace::Ppdu(what));
+            core.trace.event(core.now, &Trace::Ppdu(what));
         }
         if S::FRAMES {
-            self.show(ppdu, what, fate);
+            self.show(core, ppdu, what, fate);
         }
     }
 
     /// Puts together what a capture needs of a try.
-    fn show(&mut self, ppdu: &Ppdu, tried: PpduTry, fate: Fate) {
+    fn show<S: Sink>(&mut self, core: &mut Core<S>, ppdu: &Ppdu, tried: PpduTry, fate: Fate) {
         let timing = self.channels[tried.channel.index()].timing;
         let rate = control_rate(ppdu.rate());
         let answer = AnswerView {
@@ -66,12 +68,12 @@ impl<S: Sink> World<S> {
             tid: ppdu.header.tid,
             content: ppdu.header.content.view(),
             mpdus: &self.mpdus,
-            packets: &self.packets,
+            packets: &core.packets,
             whole: fate.whole != 0,
             answer: (fate.whole != 0 && fate.to.is_some()).then_some(answer),
             guard: guard(timing, tried.start, fate.protection, fate.sent),
         };
-        self.trace.frame(self.now, &FrameView::Air(&view));
+        core.trace.frame(core.now, &FrameView::Air(&view));
     }
 }
 

@@ -4,7 +4,8 @@ use stillair_model::vocabulary::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::phy::frame::{Cipher, data_mpdu};
 
-use super::{Device, World};
+use super::super::World;
+use super::super::network::Device;
 use crate::recorder::{Backlog, Waiting};
 
 /// One frame; whoever has got its packet may wait for the acknowledgement, so its own length counts.
@@ -31,27 +32,26 @@ fn sum(all: impl Iterator<Item = Waiting>) -> Waiting {
 impl<S> World<S> {
     /// What waits in the layers of each interface, in the order of the scenario.
     pub fn backlogs(&self) -> impl Iterator<Item = Backlog> {
+        let packets = &self.core.packets;
         let unsent = self.unsent();
-        self.interfaces.iter().zip(unsent).map(|(interface, socket)| {
-            let qdisc = sum(interface.tx.iter().map(|queue| counted(queue.backlog())));
-            match interface.device {
+        self.network.interfaces().zip(unsent).map(move |((tx, device), socket)| {
+            let qdisc = sum(tx.iter().map(|queue| counted(queue.backlog())));
+            match device {
                 Device::Wire(wire) => {
                     let mut below = [Waiting::default(); 2];
-                    for (has_left, p) in self.wires[wire.index()].flight(self.now) {
-                        below[usize::from(has_left)] += packet(&self.packets, p);
+                    for (has_left, p) in self.network.wires()[wire.index()].flight(self.core.now) {
+                        below[usize::from(has_left)] += packet(packets, p);
                     }
                     let [ring, flight] = below;
                     [socket, qdisc, Waiting::default(), ring, flight, Waiting::default()]
                 }
                 Device::Wifi(id) => {
-                    let dev = &self.wlans[id.index()].dev;
-                    let cipher = self.channels[self.radios[dev.radio.index()].channel.index()].cipher;
-                    let frame = |mpdu: &Mpdu| frame(mpdu, cipher);
-                    let mut driver = counted(dev.queued());
-                    driver += sum(dev.waiting().filter(|m| m.pkt.is_some()).map(frame));
-                    let sent_by_it = self.radios[dev.radio.index()].ppdus().filter(|p| p.header.dev == id);
-                    let hardware = sum(sent_by_it.flat_map(|p| &p.mpdus).map(frame));
-                    let reorder = sum(dev.received().map(|p| packet(&self.packets, p)));
+                    let within = self.air.within(id);
+                    let frame = |mpdu: &Mpdu| frame(mpdu, within.cipher());
+                    let mut driver = counted(within.queued());
+                    driver += sum(within.waiting().filter(|m| m.pkt.is_some()).map(frame));
+                    let hardware = sum(within.hardware().map(frame));
+                    let reorder = sum(within.received().map(|p| packet(packets, p)));
                     [socket, qdisc, driver, hardware, Waiting::default(), reorder]
                 }
             }
@@ -60,18 +60,16 @@ impl<S> World<S> {
 
     /// What applications have written and TCP has not sent, by the interface whose address the socket bears.
     fn unsent(&self) -> Vec<Waiting> {
-        let mut all = vec![Waiting::default(); self.interfaces.len()];
-        for tcp in self.tcps.iter().flatten() {
-            let info = tcp.info(self.now);
-            let packets = info.notsent.div_ceil(info.mss);
+        let mut all = vec![Waiting::default(); self.interfaces()];
+        for unsent in self.hosts.unsent(self.core.now) {
             // An address is known by its interface's number.
-            all[tcp.source().index()] += Waiting { packets, bytes: u64::from(info.notsent) };
+            all[unsent.address.index()] += Waiting { packets: unsent.segments, bytes: unsent.bytes };
         }
         all
     }
 
     /// Interfaces of all nodes.
     pub fn interfaces(&self) -> usize {
-        self.interfaces.len()
+        self.network.interfaces().len()
     }
 }

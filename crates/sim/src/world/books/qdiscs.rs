@@ -4,7 +4,7 @@ use stillair_model::node::interface::TxQueue;
 use stillair_model::qdisc::{Qdisc, QdiscStats, Xstats};
 use stillair_model::vocabulary::{Ac, IfId};
 
-use super::World;
+use super::super::World;
 
 /// The counters of one discipline over the whole run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,9 +28,9 @@ impl<S> World<S> {
     /// no packet came to are left out.
     pub fn qdiscs(&self) -> Vec<QdiscCounters> {
         let mut all = Vec::new();
-        for (n, interface) in self.interfaces.iter().enumerate() {
+        for (n, (tx, _)) in self.network.interfaces().enumerate() {
             let id = IfId::from_index(n);
-            let queues: Vec<&TxQueue> = interface.tx.iter().collect();
+            let queues: Vec<&TxQueue> = tx.iter().collect();
             match queues.as_slice() {
                 [] => {}
                 [root] => add(&mut all, id, String::new(), root),

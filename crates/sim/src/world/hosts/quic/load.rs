@@ -4,19 +4,19 @@ use stillair_model::app::Page;
 use stillair_model::transport::quic::{Connection, Engine, Role, Stack, StreamId};
 use stillair_model::vocabulary::{Duration, Instant, QuicTrace, Sink, Trace};
 
-use super::World;
+use super::{Below, Hosts};
 
 /// More than any run sends on a stream, for a transfer without an end; a thousand of them can be added up.
 const ENDLESS: u64 = 1 << 50;
 
 /// What is to be sent, and how far it is.
 #[derive(Debug)]
-pub(in super::super) struct Load {
-    pub(in super::super) job: Job,
+pub(in crate::world) struct Load {
+    pub(in crate::world) job: Job,
     /// When it begins, or the next one does.
-    pub(in super::super) next: Option<Instant>,
+    pub(in crate::world) next: Option<Instant>,
     /// When nothing more begins, and what is under way ends.
-    pub(in super::super) stop: Instant,
+    pub(in crate::world) stop: Instant,
     /// When the one that is under way began.
     began: Option<Instant>,
     /// The client has asked.
@@ -36,7 +36,7 @@ pub(in super::super) struct Load {
 
 /// What is loaded.
 #[derive(Clone, Debug)]
-pub(in super::super) enum Job {
+pub(in crate::world) enum Job {
     /// So many bytes over some streams, asked for by so many each, or not asked for.
     Transfer { bytes: Option<u64>, streams: u32, request: Option<u32> },
     /// A page, over and over.
@@ -45,7 +45,7 @@ pub(in super::super) enum Job {
 
 impl Load {
     /// Begins at `start`.
-    pub(in super::super) fn new(job: Job, start: Instant, stop: Instant) -> Self {
+    pub(in crate::world) fn new(job: Job, start: Instant, stop: Instant) -> Self {
         Self {
             job,
             next: Some(start),
@@ -62,7 +62,7 @@ impl Load {
     }
 
     /// When its timer comes: for the next beginning, or for the end of what is under way.
-    pub(in super::super) fn next_timer(&self) -> Option<Instant> {
+    pub(in crate::world) fn next_timer(&self) -> Option<Instant> {
         match self.next {
             Some(at) => (at < self.stop).then_some(at),
             None => (self.began.is_some() && self.stop != Instant::NEVER).then_some(self.stop),
@@ -70,7 +70,7 @@ impl Load {
     }
 
     /// The timer has come; whether a connection is to be opened. Otherwise the one that is open ends.
-    pub(in super::super) fn on_timer(&mut self, now: Instant) -> bool {
+    pub(in crate::world) fn on_timer(&mut self, now: Instant) -> bool {
         if self.next.take().is_none() {
             self.began = None;
             return false;
@@ -85,7 +85,7 @@ impl Load {
     }
 
     /// Of a page, since when its load has been under way, if one is.
-    pub(in super::super) fn page_under_way(&self) -> Option<Option<Instant>> {
+    pub(in crate::world) fn page_under_way(&self) -> Option<Option<Instant>> {
         matches!(self.job, Job::Page { .. }).then_some(self.began)
     }
 
@@ -161,10 +161,16 @@ fn write(all: &mut Vec<(StreamId, u64)>, now: Instant, stack: &mut Engine) {
     });
 }
 
-impl<S: Sink> World<S> {
+impl Hosts {
     /// The applications at one end: the client asks, whoever sends writes, what has come is read.
-    pub(super) fn act_quic(&mut self, app: usize, at: usize, stack: &mut Engine) {
-        let now = self.now;
+    pub(super) fn act_quic<S: Sink>(
+        &mut self,
+        below: &mut Below<'_, S>,
+        app: usize,
+        at: usize,
+        stack: &mut Engine,
+    ) {
+        let now = below.core.now;
         let quic = self.quic(app);
         let client = quic.ends[at].role == Role::Client;
         let (flow, load) = (quic.flow, &mut quic.load);
@@ -197,16 +203,22 @@ impl<S: Sink> World<S> {
             write(&mut load.writing, now, stack);
         }
         if read > 0 {
-            self.trace.event(now, &Trace::Read { flow, forth: true, bytes: read as u32 });
+            below.core.tell(&Trace::Read { flow, forth: true, bytes: read as u32 });
         }
         if finished > 0 {
-            self.quic_finished(app, finished, stack);
+            self.quic_finished(below, app, finished, stack);
         }
     }
 
     /// The receiver has read some streams to their end.
-    fn quic_finished(&mut self, app: usize, streams: usize, stack: &mut Engine) {
-        let now = self.now;
+    fn quic_finished<S: Sink>(
+        &mut self,
+        below: &mut Below<'_, S>,
+        app: usize,
+        streams: usize,
+        stack: &mut Engine,
+    ) {
+        let now = below.core.now;
         let quic = self.quic(app);
         let (flow, load) = (quic.flow, &mut quic.load);
         load.open -= streams;
@@ -221,10 +233,10 @@ impl<S: Sink> World<S> {
         }
         let took = load.ended(now);
         stack.close(now);
-        self.trace.event(now, &Trace::Quic { flow, what: QuicTrace::Done });
+        below.core.tell(&Trace::Quic { flow, what: QuicTrace::Done });
         if let Some(took) = took {
-            self.trace.event(now, &Trace::Loaded { flow, took });
+            below.core.tell(&Trace::Loaded { flow, took });
         }
-        self.arm_app(app);
+        self.arm_app(below, app);
     }
 }

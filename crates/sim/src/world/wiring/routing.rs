@@ -39,7 +39,7 @@ impl Tables {
 
 /// What there is to be routed.
 #[derive(Debug)]
-pub(super) struct Network {
+pub(super) struct Graph {
     /// By node: whether it passes packets on.
     pub(super) forward: Vec<bool>,
     /// All interfaces in the order of their numbers; an interface's address is known by that number.
@@ -48,7 +48,7 @@ pub(super) struct Network {
     pub(super) edges: Vec<Edge>,
 }
 
-impl Network {
+impl Graph {
     /// Finds all routes. Of equally short ways to an address the one that comes in at its own interface is taken, and of
     /// those the one through the earlier interface.
     ///
@@ -181,7 +181,7 @@ mod tests {
     }
 
     /// A host (0), an access point (1) and a station with two interfaces (2), of which the access point knows each.
-    fn network() -> Network {
+    fn network() -> Graph {
         let interfaces = vec![at(0, 0), at(1, 0), at(1, 1), at(2, 0), at(2, 1)];
         let number = |i: InterfaceRef| interfaces.iter().position(|&x| x == i).unwrap();
         let edge = |(from, peer, to): (InterfaceRef, u16, InterfaceRef)| Edge {
@@ -199,7 +199,7 @@ mod tests {
             (at(2, 1), 0, at(1, 1)),
         ];
         let edges = edges.map(edge).to_vec();
-        Network { forward: vec![false, true, false], interfaces, edges }
+        Graph { forward: vec![false, true, false], interfaces, edges }
     }
 
     fn via(interface: u16, peer: u16) -> Option<Route> {
@@ -230,13 +230,13 @@ mod tests {
 
     #[test]
     fn who_does_not_forward_is_no_way() {
-        let tables = Network { forward: vec![false; 3], ..network() }.tables();
+        let tables = Graph { forward: vec![false; 3], ..network() }.tables();
         assert_eq!(tables.nodes[0].get(Addr(3)), None);
         assert_eq!(tables.nodes[0].get(Addr(2)), via(0, 0));
     }
 
     /// Nodes that forward or not, each with interfaces, joined by links and by associations.
-    fn networks() -> impl Strategy<Value = Network> {
+    fn networks() -> impl Strategy<Value = Graph> {
         let nodes = prop::collection::vec((any::<bool>(), any::<bool>()), 2..9);
         let joints = prop::collection::vec((0_usize..9, 0_usize..9, any::<bool>()), 0..12);
         (nodes, joints).prop_map(|(nodes, joints)| {
@@ -262,7 +262,7 @@ mod tests {
                     edges.push(Edge { from, out, peer, to: *other.unwrap() });
                 }
             }
-            Network { forward: nodes.iter().map(|n| n.1).collect(), interfaces: all, edges }
+            Graph { forward: nodes.iter().map(|n| n.1).collect(), interfaces: all, edges }
         })
     }
 
