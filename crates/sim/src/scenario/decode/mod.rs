@@ -21,6 +21,7 @@ mod retries;
 mod scheme;
 mod station;
 mod trace;
+mod usb;
 mod wake;
 mod wiring;
 
