@@ -234,7 +234,8 @@ impl Pair {
         let mut up = Vec::new();
         let Side { dev, radio, .. } = &mut self.sides[n];
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
-        dev.on_timer(self.now, &mut up, &mut Hardware { radio, medium: &mut self.medium }, ctx);
+        // Its drivers are not behind a bus.
+        let _ = dev.on_timer(self.now, &mut up, &mut Hardware { radio, medium: &mut self.medium }, ctx);
         self.timeouts += u32::from(!up.is_empty());
         self.deliver(n, up);
     }

@@ -347,11 +347,8 @@ impl Case {
             if self.beacons { "20 ms" } else { "off" },
         );
         let mut line = |text: String| t.push_str(&text);
-        // Each device has its own.
-        // Behind USB there are none.
-        let interrupts = |n: usize, scheme: usize| {
-            if scheme == HTC { "" } else { INTERRUPTS[(n + self.qdisc) % INTERRUPTS.len()] }
-        };
+        // Each device has its own; behind USB there are none.
+        let interrupts = |n: usize, at: usize| if at == HTC { "" } else { INTERRUPTS[(n + self.qdisc) % 4] };
         for n in 0..self.cells.len() {
             line(format!(
                 "interface.eth{n} = {{ link = \"lan{n}\", address = \"10.0.{n}.2\", qdisc = {} }}\n",

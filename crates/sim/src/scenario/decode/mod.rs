@@ -22,6 +22,7 @@ mod retries;
 mod scheme;
 mod station;
 mod trace;
+mod usb;
 mod wake;
 mod wiring;
 
