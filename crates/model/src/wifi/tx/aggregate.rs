@@ -301,10 +301,10 @@ mod tests {
             s.add(mpdu);
             s.psdu_bytes()
         };
-        assert_eq!([0, 10].map(|n| two(limits.with_sealing(n), 70)), [264, 304]);
+        assert_eq!([0, 10].map(|n| two(limits.with_sealing(n), 70)), [338, 378]);
         let fast = self::limits(&["ht40-mcs15-sgi"]);
         // 270 bytes by density: 50 delimiters for 70 bytes, of which the least length and encryption ask 47 and 57.
-        assert_eq!([0, 2, 10].map(|n| two(fast.with_sealing(n), 70)), [276, 276, 304]);
+        assert_eq!([0, 2, 10].map(|n| two(fast.with_sealing(n), 70)), [350, 350, 378]);
     }
 
     #[test]
