@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers kernels retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
+.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -33,7 +33,13 @@ papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, rene
 	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \
 	  cp $$paper*.svg $${paper}claims.json $${paper}report.txt $${paper}runs.json $$kept/; \
 	done
+	$(BIN)/python scripts/verdicts.py --write
+	$(BIN)/python scripts/anomaly_rates.py --claims --write
 	@echo "the page: build/papers/report.html"
+
+# Each pair takes up to a minute; one that does not show what is kept of its claim stops it, when all have been written.
+why: $(STAMPS)/native ## every missed claim as judged and with the one change of its cause, into docs/results/why.txt
+	$(BIN)/stillair paper all --why >docs/results/why.txt
 
 test: test-rust test-python ## set up, then run every check: format, lints, types, tests
 
@@ -57,6 +63,9 @@ test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 
 kernels: $(STAMPS)/native ## the grid of the 1 ms paper under four kernels, into docs/results/kernels
 	$(BIN)/python scripts/kernels_on_wifi.py docs/results/kernels
+
+jitter: $(STAMPS)/native ## which verdicts depend on exact hosts and on Ethernet devices, into docs/jitter.md
+	$(BIN)/python scripts/jitter.py --write
 
 retry-out: $(STAMPS)/native ## who gives up and when: retry-out, fewer tries, both, under two kernels, into docs/results/retry-out
 	$(BIN)/python scripts/retry_out.py docs/results/retry-out

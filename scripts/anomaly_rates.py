@@ -1,23 +1,22 @@
 """Rates and losses at the stations of *Ending the Anomaly*: docs/anomaly-rates.md.
 
-The judged runs have rate control at the fast stations, and at all three the signal-to-noise ratio at which their UDP
-rates with the airtime scheduler are those of Table 1 (three numbers for three, and nothing else of the paper is read).
-Here that is fitted, and all experiments on three stations are run with it and with what else might be meant: the
-printed rates without losses, and rate control at the slow station too.
+The paper is judged with three settings side by side: the printed rates without losses, rate control everywhere, and
+rate control at the fast stations with, at all three, the signal-to-noise ratio at which their UDP rates with the
+airtime scheduler are those of Table 1 (three numbers for three, and nothing else of the paper is read). Here that is
+fitted, and what the three give is held against each other and against public figures. The verdicts are the report's.
 
-Without arguments what was found is printed; `--write` puts it into the page.
+Without arguments what was found is printed; `--write` puts it into the page, with `--claims` the verdicts alone.
 """
 
 import argparse
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stillair import bundled
-from stillair.papers import judge, registry, report, words
+from stillair.papers import counts, judge, registry, words
 from stillair.papers.artefacts.schemes import TITLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,6 +24,7 @@ PAGE = ROOT / "docs" / "anomaly-rates.md"
 JUDGED = ROOT / "docs" / "results" / "ending-the-anomaly" / "claims.json"
 PAPER = "ending-the-anomaly"
 BEGIN = "## What was fitted\n"
+CLAIMS = "## The claims\n"
 WORDS = "## What it says\n"
 SCHEMES = ("fifo", "fq_codel", "fq_mac", "airtime")
 SCHEME = "node.ap.interface.wlan0.scheme"
@@ -69,16 +69,16 @@ FIXED = Setting(
 
 
 def noisy(ratios: Mapping[str, float]) -> Setting:
-    """As judged: rate control at the fast stations, the slow one's rate fixed, noise at all three."""
+    """Rate control at the fast stations, the slow one's rate fixed, noise at all three."""
     noise = [pair for station, ratio in ratios.items() for pair in of(station, snr=f"{ratio:.1f} dB")]
-    return Setting("as judged", (*of("fast1", rate="minstrel_ht", retry_chain="[]"), *noise))
+    return Setting("rate control at the fast stations", (*of("fast1", rate="minstrel_ht", retry_chain="[]"), *noise))
 
 
 def everywhere(ratios: Mapping[str, float]) -> Setting:
     """Rate control at all stations; whatever it chooses for the slow one goes at MCS 0, and nothing of it is lost."""
     masked = '{ kind = "minstrel_ht", streams = 1, ht_mcs = [0] }'
     slow = of("slow", rate=masked, retry_chain="[]", snr="[]")
-    return Setting("rate control at all", (*noisy(ratios).sets, *slow))
+    return Setting("rate control everywhere", (*noisy(ratios).sets, *slow))
 
 
 def over(scenario: str, setting: Setting, sets: Mapping[str, str], runs: int) -> Any:  # noqa: ANN401 - the summary over runs, as JSON has it
@@ -110,29 +110,6 @@ def fit(runs: int) -> dict[str, float]:
     return {**ratios, "slow": nearest("slow", ladder)}
 
 
-def judged(setting: Setting, runs: int, jobs: int | None) -> list[report.Row]:
-    """Every claim about three stations, with this setting; what was fitted to is not judged with any."""
-    wanted = [
-        entry
-        for entry in registry.entries()
-        if entry.experiment.paper == PAPER
-        and all(campaign.settings == "three stations" for campaign in entry.plan.campaigns)
-    ]
-    # What no claim speaks of is left out: it may set what this setting does.
-    claimed = {
-        own: replace(own, cells=tuple(cell for cell in own.cells if cell.where))
-        for entry in wanted
-        for own in entry.plan.campaigns
-    }
-    wanted = [
-        replace(entry, plan=replace(entry.plan, campaigns=tuple(claimed[own] for own in entry.plan.campaigns)))
-        for entry in wanted
-    ]
-    extra = list(setting.sets)
-    rows = report.run(wanted, report.prepare(wanted, extra), runs, jobs, extra).rows()
-    return [row for row in rows if row["id"] not in FITTED]
-
-
 def short(value: Any) -> str:  # noqa: ANN401 - a number, an order or nothing, as JSON has it
     """A number, or an order with its groups."""
     if isinstance(value, list):
@@ -153,16 +130,24 @@ def cell(row: Mapping[str, Any]) -> str:
     return f"{short(row['measured'])}, {verdict}"
 
 
-def claims(found: Mapping[str, Sequence[Mapping[str, Any]]], thirty: Sequence[Mapping[str, Any]]) -> str:
-    """The verdicts by setting; those of the report on thirty stations count for all."""
+def claims(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The verdicts by setting, and the claims that any of them misses. Those on thirty stations depend on none."""
+    names, ours = counts.settings(rows), [row for row in rows if "settings" in row]
     lines = ["| | three stations | with the thirty |", "|---|---:|---:|"]
-    lines += [f"| {name} | {tally(rows)} | {tally([*rows, *thirty])} |" for name, rows in found.items()]
-    lines += ["", "Claims that are missed by any:", ""]
-    lines += [f"| claim | the paper | {' | '.join(found)} |", "|---|---|" + "---|" * len(found)]
-    for same in zip(*found.values(), strict=True):
-        if any(row["verdict"] == judge.MISSED for row in same):
-            stated = words.stated(same[0]).replace("|", "/")
-            lines.append(f"| `{same[0]['id']}` | {stated} | {' | '.join(cell(row) for row in same)} |")
+    for name in names:
+        lines.append(f"| {name} | {tally(counts.under(ours, name))} | {tally(counts.under(rows, name))} |")
+    every, none, some = counts.alike(rows)
+    lines += [
+        "",
+        f"Of all, {every} hold with each of the three, {none} with none, {some} with some. Missed by any:",
+        "",
+    ]
+    lines += [f"| claim | the paper | {' | '.join(names)} |", "|---|---|" + "---|" * len(names)]
+    for row in ours:
+        found = [row["settings"][name] for name in names]
+        if any(one["verdict"] == judge.MISSED for one in found):
+            stated = words.stated(row).replace("|", "/")
+            lines.append(f"| `{row['id']}` | {stated} | {' | '.join(cell(one) for one in found)} |")
     return "\n".join(lines) + "\n"
 
 
@@ -260,7 +245,7 @@ def beside(setting: Setting, runs: int) -> str:
         f"| | {' | '.join(f'{TITLES[s]}, {qos}, {delay} ms' for s, qos, delay in calls)} |",
         "|---|" + "---:|" * len(calls),
     ]
-    for name, more in (("as judged", []), *BESIDE):
+    for name, more in ((setting.name, []), *BESIDE):
         values = []
         for scheme, qos, delay in calls:
             # Schemes without CoDel of their own have no target.
@@ -276,7 +261,7 @@ def beside(setting: Setting, runs: int) -> str:
 def pings(setting: Setting, runs: int) -> str:
     """Downloads to three stations under FIFO and FQ-CoDel, with Ethernet as it is and handing up together."""
     lines = ["| | FIFO | FQ-CoDel | FIFO's ping, fast1 |", "|---|---:|---:|---:|"]
-    for name, more in (("as judged", []), BESIDE[1]):
+    for name, more in ((setting.name, []), BESIDE[1]):
         changed = Setting(name, (*setting.sets, *more))
         fifo, fq_codel = (over("anomaly-tcp", changed, {SCHEME: scheme}, runs) for scheme in ("fifo", "fq_codel"))
         totals = [float(one["goodput_total_mbps"]["mean"]) for one in (fifo, fq_codel)]
@@ -285,14 +270,20 @@ def pings(setting: Setting, runs: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def page(runs: int, jobs: int | None) -> str:
+def verdicts() -> str:
+    """The part of the page that is taken from the report."""
+    return "\n".join([
+        CLAIMS,
+        "From [the report](results/ending-the-anomaly/report.txt). What any of the settings is fitted to",
+        "is judged with none. Thirty stations have rate control anyway.\n",
+        claims(json.loads(JUDGED.read_text(encoding="utf-8"))),
+    ])  # fmt: skip
+
+
+def page(runs: int) -> str:
     """The part of the page that is measured."""
     ratios = fit(runs)
     settings = (noisy(ratios), FIXED, everywhere(ratios))
-    found = {setting.name: judged(setting, runs, jobs) for setting in settings}
-    ours = {row["id"] for row in found[FIXED.name]} | set(FITTED)
-    kept = json.loads(JUDGED.read_text(encoding="utf-8"))
-    thirty = [row for row in kept if row["paper"] == PAPER and row["id"] not in ours]
     said = ", ".join(f"{ratio:.1f} dB ({station})" for station, ratio in ratios.items())
     goal = ", ".join(f"{rate:g}" for rate in RATES.values())
     return "\n".join([
@@ -304,7 +295,7 @@ def page(runs: int, jobs: int | None) -> str:
         table1(settings, runs),
         "## The totals of Table 2, Mbit/s\n",
         table2(settings, runs),
-        "With one more thing changed beside what is judged:\n",
+        "With one more thing changed beside the first of them:\n",
         beside(settings[0], runs),
         "## Downloads to three stations, Mbit/s\n",
         "Beside the figures in the message of the driver's commit of December 2016 (63fefa050477), by the paper's",
@@ -312,10 +303,7 @@ def page(runs: int, jobs: int | None) -> str:
         public(settings, runs),
         "And under the older schemes, with Ethernet as above:\n",
         pings(settings[0], runs),
-        "## The claims\n",
-        "What was fitted to is left out everywhere. Thirty stations have rate control anyway and are as in the",
-        "report.\n",
-        claims(found, thirty),
+        verdicts(),
     ])  # fmt: skip
 
 
@@ -324,14 +312,14 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--write", action="store_true", help="renew docs/anomaly-rates.md but for its words")
     arguments.add_argument("--runs", type=int, default=10, help="repetitions of each cell")
-    arguments.add_argument("--jobs", type=int, help="runs at a time")
+    arguments.add_argument("--claims", action="store_true", help="the verdicts alone, which takes no runs")
     chosen = arguments.parse_args()
-    text = page(chosen.runs, chosen.jobs)
+    text = verdicts() if chosen.claims else page(chosen.runs)
     if not chosen.write:
         sys.stdout.write(text)
         return
-    kept = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(kept[: kept.index(BEGIN)] + text + "\n" + kept[kept.index(WORDS) :], encoding="utf-8")
+    kept, begin = PAGE.read_text(encoding="utf-8"), CLAIMS if chosen.claims else BEGIN
+    PAGE.write_text(kept[: kept.index(begin)] + text + "\n" + kept[kept.index(WORDS) :], encoding="utf-8")
 
 
 if __name__ == "__main__":

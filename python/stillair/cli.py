@@ -2,21 +2,24 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stillair import __version__, _native, lock, output
+from stillair import __version__, _native, output
 from stillair._native import InputError, RunError
-from stillair.papers import keep, registry, report
+from stillair.cli_paper import paper
+from stillair.options import AsJson, File, Folder, Jobs, RunNumber, Runs, Seed, Set
+from stillair.options import overrides as _overrides
+from stillair.options import path as _path
+from stillair.options import writing as _writing
 from stillair.progress import runs_progress
 from stillair.rc_text import rc_text
 from stillair.result import Result
-from stillair.scenario import LARGEST_RUN, LARGEST_SEED, MOST_JOBS, Scenario
+from stillair.scenario import LARGEST_RUN, Scenario
 from stillair.summary import summary
 from stillair.sweep import Sweep
 from stillair.tc_text import tc_text
@@ -30,28 +33,7 @@ app = typer.Typer(
     help="Stillair: a Wi-Fi latency testbed in one program.",
 )
 
-_MOST_RUNS = 1_000_000
 _LARGEST_SNAPLEN = 2**32 - 1  # of `capture`, which is loaded late
-
-
-def _path(text: str) -> Path:
-    """A path as it was given; `Path` alone takes an empty one, as of a variable that is not set, for this folder."""
-    if not text:
-        raise typer.BadParameter("found nothing, expected a path")
-    return Path(text)
-
-
-Runs = Annotated[int, typer.Option(min=1, max=_MOST_RUNS, help="Repetitions, each with its own run number.")]
-Jobs = Annotated[int | None, typer.Option(min=1, max=MOST_JOBS, help="Runs at once.", show_default="all processors")]
-Folder = Annotated[Path | None, typer.Option("-o", metavar="DIR", parser=_path, help="Keep the result in this folder.")]
-Seed = Annotated[int | None, typer.Option(min=0, max=LARGEST_SEED, help="Seed.", show_default="the file's")]
-RunNumber = Annotated[int, typer.Option("--run", min=0, max=LARGEST_RUN, help="Number of the repetition.")]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Override a key, dotted: flow.0.burst=1. Repeatable."),
-]
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file (TOML).")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
 
 
 def _version(wanted: bool) -> None:
@@ -69,17 +51,6 @@ def _stillair(
 ) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
-
-
-@contextmanager
-def _writing(folder: Path | None) -> Iterator[None]:
-    """Makes the folder of a result, and holds it while one is made."""
-    if folder is None:
-        yield
-        return
-    output.prepare(folder)
-    with lock.held(folder):
-        yield
 
 
 @app.command()
@@ -237,47 +208,7 @@ def schema(
     print((_native.reference() if reference else _native.schema()).rstrip())
 
 
-@app.command()
-def paper(
-    name: Annotated[
-        str | None,
-        typer.Argument(metavar="[PAPER[/EXPERIMENT]]", help="An experiment, or any beginning of its name."),
-    ] = None,
-    runs: Annotated[
-        int | None,
-        typer.Option(min=1, max=_MOST_RUNS, help="Repetitions of each cell.", show_default="the paper's"),
-    ] = None,
-    jobs: Jobs = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a key in every cell, for a trial. Repeatable."),
-    ] = None,
-    folder: Folder = None,
-    as_json: AsJson = False,
-) -> None:
-    """List the papers' experiments, or run those whose name begins so and judge their claims; `all` is every one."""
-    if name is None:
-        nothing = report.Report(registry.entries(), {}, asked=False)
-        print(report.as_json(nothing.rows()) if as_json else report.listing().rstrip())
-        return
-    wanted = registry.find(name)
-    overrides = _overrides(set_)
-    prepared = report.prepare(wanted, overrides)
-    with _writing(folder):
-        if folder is not None:
-            keep.prepare(folder)
-        try:
-            with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
-                made = report.run(wanted, prepared, runs, jobs, overrides, progress)
-        except (KeyboardInterrupt, RunError):
-            if folder is not None:
-                # Claims are judged over all runs, and a report of some would take the place of a whole one.
-                print(f"stillair: nothing is kept in {folder}: a report is written when all is run", file=sys.stderr)
-            raise
-        if folder is not None:
-            keep.write(folder, made)
-    print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
-
+app.command()(paper)
 
 validate = typer.Typer(help="Hold the model against measurements of the real thing.")
 app.add_typer(validate, name="validate")
@@ -362,16 +293,6 @@ def _tell(fault: tuple[list[str], InputError | RunError] | None) -> None:
         for line in before:
             print(f"stillair: {line}", file=sys.stderr)
         raise last
-
-
-def _overrides(texts: list[str] | None) -> list[tuple[str, str]]:
-    overrides = []
-    for text in texts or []:
-        key, equals, value = text.partition("=")
-        if not equals or not key.strip():
-            raise InputError(f'--set: found "{text}", expected KEY=VALUE such as flow.0.burst=1')
-        overrides.append((key.strip(), value.strip()))
-    return overrides
 
 
 def _only(kind: str, chosen: str, options: Mapping[str, object]) -> None:

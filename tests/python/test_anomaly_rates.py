@@ -54,6 +54,17 @@ def interfaces(sets: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {node["name"]: node["interfaces"] for node in nodes}
 
 
+def test_the_three_settings_are_those_that_the_paper_is_judged_with(script: ModuleType) -> None:
+    ratios = {"fast1": 27.0, "fast2": 26.7, "slow": 4.3}
+    own = plan.plan(script.PAPER)
+    made = (script.FIXED, script.everywhere(ratios), script.noisy(ratios))
+    plans = [*own.others.values(), own]
+    assert [setting.name for setting in made] == [*own.others, own.name]
+    for setting, one in zip(made, plans, strict=True):
+        cell = one.experiments["fig5-airtime-udp"].campaigns[0].cells[0]
+        assert cell.overrides == {**dict(setting.sets), script.SCHEME: "fifo"}
+
+
 def test_what_is_judged_is_what_the_page_says_was_fitted(script: ModuleType) -> None:
     told = re.search(r"scheduler: (.*)\.\n", script.PAGE.read_text(encoding="utf-8"))
     assert told
@@ -62,7 +73,8 @@ def test_what_is_judged_is_what_the_page_says_was_fitted(script: ModuleType) -> 
     cell = next(cell for cell in own.campaigns[0].cells if cell.name == "airtime")
     judged = {key: value for key, value in cell.overrides.items() if key != script.SCHEME}
     assert judged == dict(script.noisy(ratios).sets)
-    assert set(script.FITTED) == set(own.fits)
+    (fit,) = [fit for fit in plan.plan(script.PAPER).fits if fit.settings]
+    assert set(script.FITTED) == {*fit.to, "eta-t1-airtime-total-exp"}
     # Undone, it is the scenario as its file has it.
     undone = interfaces([*judged.items(), *script.FIXED.sets])
     assert undone == interfaces([])
@@ -80,18 +92,29 @@ def test_the_slow_station_may_have_rate_control_too(script: ModuleType) -> None:
     assert '"snr' not in paths["slow"]
 
 
-def row(name: str, verdict: str, measured: object) -> dict[str, Any]:
+def row(name: str, *found: tuple[str, object]) -> dict[str, Any]:
+    """A claim with its verdicts by setting, of which the last is its own."""
+    own = {"verdict": found[-1][0], "measured": found[-1][1]}
+    settings = {
+        key: {"verdict": verdict, "measured": measured}
+        for key, (verdict, measured) in zip(("fixed", "rates"), found, strict=False)
+    }
+    beside = {"setting": "rates", "settings": settings} if len(found) > 1 else {}
     ordering = ["a", ["b", "c"]]
-    return {"id": name, "verdict": verdict, "measured": measured, "stated": ordering, "kind": "order", "unit": ""}
+    return {"id": name, "paper": "p", "stated": ordering, "kind": "order", "unit": "", **own, **beside}
 
 
 def test_claims_are_told_that_any_setting_misses(script: ModuleType) -> None:
-    fixed = [row("x", "held", ["a", "b", "c"]), row("y", "missed", ["b", "a"]), row("z", "held", 1.0)]
-    rates = [row("x", "missed", ["b", "a", "c"]), row("y", "held", ["a", "b"]), row("z", "held", 1.1)]
-    thirty = [row("w", "held", 2.0)]
-    told = script.claims({"fixed": fixed, "rates": rates}, thirty)
+    rows = [
+        row("x", ("held", ["a", "b", "c"]), ("missed", ["b", "a", "c"])),
+        row("y", ("missed", ["b", "a"]), ("held", ["a", "b"])),
+        row("z", ("held", 1.0), ("held", 1.1)),
+        row("w", ("held", 2.0)),
+    ]
+    told = script.claims(rows)
     assert "| fixed | 2 of 3 held (67 %) | 3 of 4 held (75 %) |" in told
     assert "| rates | 2 of 3 held (67 %) | 3 of 4 held (75 %) |" in told
+    assert "Of all, 2 hold with each of the three, 0 with none, 2 with some." in told
     assert "| `x` | a < b / c | a < b < c, held | b < a < c, **missed** |" in told
     assert "| `y` | a < b / c | b < a, **missed** | a < b, held |" in told
     assert "`z`" not in told

@@ -138,7 +138,7 @@ def test_marks_of_the_house_have_its_errors() -> None:
     own = PLAN.experiments["headline"]
     counts = {air: len(scatter.marks(own, found, air)) for air in scatter.AIRS}
     assert counts == dict.fromkeys(scatter.AIRS, 5 * 2 * 10)
-    cells = [cell for one in own.campaigns for cell in one.cells if scatter._under(cell, "house")]
+    cells = [cell for one in own.campaigns for cell in one.cells if scatter.under(cell, "house")]
     taken = {(str(cell.where["rate"]), str(cell.where["error"])) for cell in cells}
     assert {("39", "20"), ("54", "10"), ("81", "10"), ("108", "5")} < taken
     assert len(taken) == 10

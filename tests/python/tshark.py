@@ -12,13 +12,21 @@ CHECKS = ("wlan.check_checksum", "ip.check_checksum", "udp.check_checksum", "tcp
 GOOD, BAD = "1", "0"
 
 
-def fields(capture: Path, names: Sequence[str], only: str = "", checks: Sequence[str] = CHECKS) -> list[dict[str, str]]:
+def fields(
+    capture: Path,
+    names: Sequence[str],
+    only: str = "",
+    checks: Sequence[str] = CHECKS,
+    options: Sequence[str] = (),
+) -> list[dict[str, str]]:
     """The named fields of each frame that the display filter `only` lets through; empty where a frame lacks one."""
     if shutil.which("tshark") is None:
         pytest.fail("no tshark: install it with apt-get install tshark")
     command = ["tshark", "-n", "-r", str(capture), "-T", "fields", "-E", "occurrence=a", "-E", "aggregator=;"]
     for check in checks:
         command += ["-o", f"{check}:TRUE"]
+    for option in options:
+        command += ["-o", option]
     for name in names:
         command += ["-e", name]
     if only:

@@ -17,7 +17,7 @@ fn drivers() -> impl Strategy<Value = DriverConfig> {
     prop_oneof![
         (1_u32..40).prop_map(|qlen| DriverConfig::Legacy(LegacyParams { qlen })),
         (1_u32..40, 1_u32..20).prop_map(|(limit, target_buffers)| {
-            DriverConfig::Htc(HtcParams { limit, target_buffers, max_frames: 17 })
+            DriverConfig::Htc(HtcParams { limit, target_buffers, max_frames: 17, usb: None })
         }),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::LosesTurn))),
         Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::KeepsTurn))),

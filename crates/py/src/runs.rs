@@ -34,7 +34,7 @@ pub fn run(
     let keeps = keep.is_some();
     let work = move |tell: &(dyn Fn(News) -> bool + Sync)| {
         api::run(&request, &|finished, report| {
-            let json = keeps.then(|| report.to_json());
+            let json = keeps.then(|| report.to_json().map_err(ApiError::Run));
             if keeps {
                 // It is with the keeper now; many runs would not fit into memory.
                 report.series = None;

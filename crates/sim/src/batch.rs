@@ -6,8 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use stillair_model::vocabulary::Seed;
 
-use crate::api::{ApiError, VERSION, run_once, workers};
+use crate::api::{ApiError, VERSION, workers};
 use crate::recorder::RunSummary;
+use crate::run::run_once;
 use crate::scenario::{self, Scenario};
 
 /// A request to run variants of a scenario.

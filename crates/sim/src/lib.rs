@@ -5,6 +5,7 @@ pub mod batch;
 pub mod capture;
 pub mod engine;
 pub mod recorder;
+pub mod run;
 pub mod scenario;
 pub mod trace_file;
 pub mod world;

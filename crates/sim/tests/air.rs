@@ -60,7 +60,7 @@ fn beacons_are_sent_and_booked() {
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(10)).expect("accounts close");
     // The first after 102.4 ms, the 97th after 9932.8 ms.
-    assert_eq!(world.trace.beacons, 97);
+    assert_eq!(world.trace().beacons, 97);
     let accounts = world.air_accounts();
     let air = accounts[0].1;
     // 157 bytes at 6 Mbit/s: 20 us and 54 symbols of 4 us.
@@ -79,7 +79,7 @@ fn two_access_points_beacons_do_not_meet() {
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(10)).expect("accounts close");
     // Their clocks are not aligned: 97 or 98 each, depending on where they begin.
-    assert!((194..=196).contains(&world.trace.beacons), "{}", world.trace.beacons);
+    assert!((194..=196).contains(&world.trace().beacons), "{}", world.trace().beacons);
     assert_eq!(world.air_accounts()[0].1.used(AirUse::Collision), Duration::ZERO);
 }
 
@@ -92,7 +92,7 @@ fn beacons_go_on_beside_a_load() {
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(10)).expect("accounts close");
     // Few collide: a beacon starts a slot after SIFS, before any data.
-    assert!((90..=97).contains(&world.trace.beacons), "{}", world.trace.beacons);
+    assert!((90..=97).contains(&world.trace().beacons), "{}", world.trace().beacons);
 }
 
 #[test]

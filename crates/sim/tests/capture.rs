@@ -325,7 +325,7 @@ fn captured_with(server: &str, station: &str, flows: &str, seed: u64) -> (Vec<u8
     let mut world = world::wire(&scenario, Seed { seed, run: 0 }, sink).world;
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
-    let Tee(_, capture) = world.trace;
+    let Tee(_, capture) = world.into_trace();
     capture.finish(end).unwrap();
     (file, keeper)
 }

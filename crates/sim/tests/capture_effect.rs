@@ -33,7 +33,7 @@ fn run(capture: &str, places: [&str; 2]) -> World<common::Watcher> {
 const CAPTURE: &str = "capture = \"10 dB\"";
 
 fn seen(w: &World<common::Watcher>) -> (Vec<u64>, u64, u64) {
-    (w.trace.delivered.clone(), w.trace.tries, w.trace.collided)
+    (w.trace().delivered.clone(), w.trace().tries, w.trace().collided)
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn as_loud_as_the_other_is_as_without() {
     // Both at 10 m, at places where they hear each other: the channel is worked out frame by frame only with capture.
     let places = ["30 m, 20 m", "30 m, 40 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
-    assert!(without.trace.collided > 100);
+    assert!(without.trace().collided > 100);
     assert_eq!(seen(&with), seen(&without));
 }
 
@@ -50,11 +50,16 @@ fn of_two_the_nearer_comes_through_collisions() {
     // At 5 and 12 m, by 30 dB for ten times the distance: 11.4 dB louder.
     let places = ["30 m, 25 m", "30 m, 42 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
-    let [near, far] = with.trace.delivered[..] else { panic!("two flows") };
-    let [a, b] = without.trace.delivered[..] else { panic!("two flows") };
+    let [near, far] = with.trace().delivered[..] else { panic!("two flows") };
+    let [a, b] = without.trace().delivered[..] else { panic!("two flows") };
     assert!((0.9..1.1).contains(&(a as f64 / b as f64)), "{a} {b}");
     // Of what overlaps one of the two is received: of the tries that were lost before, three in ten or more are not.
-    assert!(with.trace.collided * 10 < without.trace.collided * 7, "{:?} {:?}", seen(&with), seen(&without));
+    assert!(
+        with.trace().collided * 10 < without.trace().collided * 7,
+        "{:?} {:?}",
+        seen(&with),
+        seen(&without)
+    );
     assert!(near as f64 > 1.1 * far as f64 && near + far > a + b, "{near} {far} {a} {b}");
     // With a threshold that it does not reach nothing is different.
     assert_eq!(seen(&run("capture = \"11.5 dB\"", places)), seen(&without));
@@ -65,6 +70,6 @@ fn of_two_that_are_hidden_the_nearer_has_more_than_twice_as_much() {
     // 46.7 and 30 dB for ten times the distance: at 16 dBm they sense each other up to 51 m. At 6 and 47 m from the access point.
     let places = ["30 m, 24 m", "30 m, 77 m"];
     let (without, with) = (run("", places), run(CAPTURE, places));
-    let near = |w: &World<common::Watcher>| w.trace.delivered[0];
+    let near = |w: &World<common::Watcher>| w.trace().delivered[0];
     assert!(near(&with) > 2 * near(&without), "{:?} {:?}", seen(&with), seen(&without));
 }

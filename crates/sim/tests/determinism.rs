@@ -82,10 +82,10 @@ fn pinned_traces() {
     let pinned = [
         ("anomaly fifo", "b85249a2805095a5"),
         ("anomaly fq_codel", "35e2215ff58dc4e1"),
-        ("anomaly fq_mac", "bddbb453fb67e06b"),
-        ("anomaly airtime", "3a32b0555c6649b7"),
+        ("anomaly fq_mac", "efd5c94b5c63cd3e"),
+        ("anomaly airtime", "832be98992fefd56"),
         ("busy fifo", "035de573c4b4126f"),
-        ("busy airtime", "0c4a820fd2c4072d"),
+        ("busy airtime", "77d48b05e4094ac7"),
     ];
     assert_eq!(
         got.map(|(name, hash)| format!("{name} {hash}")),

@@ -29,7 +29,7 @@ fn sizes(scheme: &str, flow_to_ap: &str) -> Vec<u16> {
         + &flow("udp", "s", "ap", flow_to_ap);
     let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Sizes::default()).world;
     world.run_until(Instant::from_nanos(1_000_000_000));
-    core::mem::take(&mut world.trace.0)
+    core::mem::take(&mut world.trace_mut().0)
 }
 
 const FIRMWARE: &str = "{ kind = \"fifo\", firmware_aggregates = true }";

@@ -45,7 +45,7 @@ fn gaps(text: &str) -> Gaps {
     let end = Instant::ZERO + scenario.duration;
     wired.world.run_until(end);
     wired.world.close(end).expect("accounts close");
-    wired.world.trace
+    wired.world.into_trace()
 }
 
 const RATE: &str = "rate = \"ht40-mcs7-sgi\"";

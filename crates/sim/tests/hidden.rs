@@ -47,14 +47,19 @@ fn frame_by_frame_as_by_exchanges() {
         let whole = |seed| run(&(upload(n, "", path) + &bystanders), seed);
         let by_frames = |seed| run(&(upload(n, "deaf = [[\"x\", \"y\"]]", path) + &bystanders), seed);
         let seen = |w: &World<common::Watcher>| {
-            (w.trace.delivered.clone(), w.trace.tries, w.trace.collided, w.trace.recorder.trace_hash())
+            (
+                w.trace().delivered.clone(),
+                w.trace().tries,
+                w.trace().collided,
+                w.trace().recorder.trace_hash(),
+            )
         };
         if same {
             assert_eq!(seen(&by_frames(0)), seen(&whole(0)), "{n} {path}");
         } else {
             // One run of the last is within 4 %, the mean of them within 1 %.
             let total = |seen: &dyn Fn(u64) -> World<common::Watcher>| -> u64 {
-                RUNS.map(|seed| seen(seed).trace.delivered.iter().sum::<u64>()).sum()
+                RUNS.map(|seed| seen(seed).trace().delivered.iter().sum::<u64>()).sum()
             };
             let ratio = total(&by_frames) as f64 / total(&whole) as f64;
             assert!((ratio - 1.0).abs() < 0.02, "{n} {path}: {ratio}");
@@ -88,7 +93,7 @@ fn senders(seconds: u64, deaf: &str, cells: &[String]) -> (Vec<u64>, u64) {
     );
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(seconds)).expect("accounts close");
-    (world.trace.delivered.clone(), world.trace.tries)
+    (world.trace().delivered.clone(), world.trace().tries)
 }
 
 const MPDU: u32 = 1538;
@@ -118,7 +123,8 @@ fn what_only_its_cts_met_comes_through_by_frames_and_by_exchanges() {
             + &flow("udp", "n", "ap", "rate = \"100 Mbit/s\"\nburst = 8")
     };
     let (whole, by_frames) = (run(&text(""), 0), run(&text("deaf = [[\"x\", \"y\"]]"), 0));
-    let seen = |w: &World<common::Watcher>| (w.trace.delivered.clone(), w.trace.tries, w.trace.collided);
+    let seen =
+        |w: &World<common::Watcher>| (w.trace().delivered.clone(), w.trace().tries, w.trace().collided);
     let ((a, tries, collided), (b, frames_tries, frames_collided)) = (seen(&whole), seen(&by_frames));
     let near = |a: u64, b: u64, by: f64| (a as f64 / b as f64 - 1.0).abs() < by;
     assert!(a.iter().zip(&b).all(|(&a, &b)| near(a, b, 0.03)), "{a:?} {b:?}");
@@ -190,7 +196,7 @@ fn the_flow_in_the_middle_of_three() {
 fn hidden_stations_and_rts() {
     // Whose turn it is lasts: of single runs of aggregates 0.4 to 0.85 are left.
     let total = |channel: &str, path: &str| {
-        let one = |seed| run(&upload(2, channel, path), seed).trace.delivered.iter().sum::<u64>();
+        let one = |seed| run(&upload(2, channel, path), seed).trace().delivered.iter().sum::<u64>();
         RUNS.map(one).sum::<u64>() as f64
     };
     for (rate, without, with) in [
@@ -230,7 +236,7 @@ fn positions_say_who_hears_whom() {
     assert_eq!(far.resolved().matches("18986").count(), 2);
     let mut world = watched(&far, 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
-    assert_eq!(world.trace.delivered, [0, 0]);
+    assert_eq!(world.trace().delivered, [0, 0]);
 }
 
 /// Positions are a pair for each two of 402 radios, 80,601 of them: with a search through them for each, wiring would take minutes.
@@ -264,7 +270,7 @@ fn two_cells_of_two_hundred() {
     let mut world = watched(&scenario, 0).world;
     run_to(&mut world, Duration::from_secs(1)).expect("accounts close");
     // Neither takes anything from the other: one alone would have as much.
-    let [one, other] = world.trace.delivered[..] else { panic!("two flows") };
+    let [one, other] = world.trace().delivered[..] else { panic!("two flows") };
     assert!(one > 1_000 && one.abs_diff(other) < one / 50, "{one} {other}");
-    assert_eq!(world.trace.collided, 0);
+    assert_eq!(world.trace().collided, 0);
 }

@@ -85,7 +85,7 @@ fn measured(n: usize, rate: &str, least: u32, most: u32) -> f64 {
     }
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
-    world.trace.delivered.iter().sum::<u64>() as f64 / SECONDS as f64
+    world.trace().delivered.iter().sum::<u64>() as f64 / SECONDS as f64
 }
 
 /// By how much of the model's throughput ours is above it.

@@ -62,6 +62,6 @@ fn only_answers_are_booked_as_answers() {
     wired.world.close(end).unwrap();
     let accounts = wired.world.air_accounts();
     let ack = accounts[0].1.used(stillair_model::wifi::air::account::AirUse::Ack);
-    assert!(wired.world.trace.0 > Duration::from_millis(10), "there was traffic");
-    assert_eq!(ack, wired.world.trace.0);
+    assert!(wired.world.trace().0 > Duration::from_millis(10), "there was traffic");
+    assert_eq!(ack, wired.world.trace().0);
 }

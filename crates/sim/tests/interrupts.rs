@@ -16,7 +16,7 @@ fn rtts(ap: &str, at: &str, flows: &str) -> Vec<u64> {
         + flows;
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
-    let mut us: Vec<u64> = world.trace.recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
+    let mut us: Vec<u64> = world.trace().recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
     us.sort_unstable();
     us
 }
@@ -47,7 +47,8 @@ fn a_frame_that_comes_alone_waits_for_others() {
 
 #[test]
 fn the_end_of_a_transmission_tells_of_what_has_come() {
-    let alone = rtts("", LONG, "");
+    // The first request is followed by one for a Block Ack session, whose answer tells of both.
+    let alone = &rtts("", LONG, "")[1..];
     assert!(alone.iter().all(|&us| us > 50_000), "{alone:?}");
     // A station that sends all the time looks several times within 50 ms.
     let busy = rtts("", LONG, &flow("udp", "s", "ap", "rate = \"60 Mbit/s\"\nburst = 8"));

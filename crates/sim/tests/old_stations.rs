@@ -100,7 +100,8 @@ fn one_slow_station_holds_up_all_but_not_with_airtime() {
         (0..2).for_each(|n| text += &flow("udp", "ap", &format!("s{n}"), udp));
         let mut world = watched(&parse(&text, &[]), 0).world;
         run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
-        let used = [0, 1].map(|n| world.trace.recorder.stations[n].airtime.iter().copied().sum::<Duration>());
+        let used =
+            [0, 1].map(|n| world.trace().recorder.stations[n].airtime.iter().copied().sum::<Duration>());
         used[1].secs_f64() / (used[0] + used[1]).secs_f64()
     };
     let (anomaly, fair) = (shares("fq_mac"), shares("airtime"));

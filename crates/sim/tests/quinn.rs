@@ -133,7 +133,7 @@ mod with_it {
         let Wired { mut world, .. } = world::wire(&scenario, seed, |_| capture);
         let end = Instant::ZERO + scenario.duration;
         world.run_until(end);
-        world.trace.finish(end).expect("written to memory");
+        world.into_trace().finish(end).expect("written to memory");
         (run(&scenario, seed.run).trace_hash, file)
     }
 
@@ -222,7 +222,7 @@ mod with_it {
                 let Wired { mut world, .. } =
                     world::wire(&scenario, Seed { seed: 1, run: 0 }, |_| Counts::default());
                 world.run_until(Instant::ZERO + scenario.duration);
-                let Counts { came, received } = world.trace;
+                let &Counts { came, received } = world.trace();
                 assert!(came > 1_000, "{stack}, {cost}: {came}");
                 assert_eq!(came, received, "{stack}, {cost}");
             }

@@ -101,7 +101,7 @@ fn a_probe_goes_alone() {
     let text = flooded("rate = \"minstrel_ht\"", 4);
     let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Seen::default()).world;
     world.run_until(Instant::from_nanos(4_000_000_000));
-    let seen = &world.trace;
+    let seen = &world.trace();
     // With a queue that never empties nothing but a probe is sent alone, beside the first frames.
     assert!((20..200).contains(&seen.alone), "{} alone, {} aggregates", seen.alone, seen.aggregates);
     assert!(seen.frames / seen.aggregates >= 21, "{} frames in {}", seen.frames, seen.aggregates);
@@ -120,9 +120,11 @@ fn rate_control_hears_of_ppdus_that_end_a_frame() {
         assert!(broken > 300, "{broken}");
         tries
     };
-    assert_eq!(attempts(255), 0, "no frame ends on the air");
+    // Frames that go out before the session opens end at once.
+    let singles = attempts(255);
+    assert!(singles < 60, "{singles}: no other frame ends on the air");
     let told = attempts(30);
-    assert!(told > 50, "{told}");
+    assert!(told > singles + 50, "{told}");
 }
 
 #[test]

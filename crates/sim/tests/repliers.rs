@@ -93,7 +93,7 @@ fn measured_on(more: &str, n: usize, hidden: bool) -> (f64, f64) {
     let end = Instant::ZERO + Duration::from_secs(seconds);
     world.run_until(end);
     world.close(end).expect("accounts close");
-    let seen = &world.trace;
+    let seen = &world.trace();
     assert!(seen.rounds + 2 >= PINGS, "{} rounds", seen.rounds);
     let rounds = seen.rounds as f64;
     (seen.collided as f64 / rounds, seen.first as f64 / rounds)

@@ -53,7 +53,7 @@ fn upload(n: usize, band: &str) -> String {
 fn measured(n: usize, band: &str, run: u64) -> (f64, f64) {
     let mut world = watched(&parse(&upload(n, band), &[]), run).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
-    let t = &world.trace;
+    let t = &world.trace();
     let packets: u64 = t.delivered.iter().sum();
     let mbps = packets as f64 * f64::from(PAYLOAD * 8) / (SECONDS as f64 * 1e6);
     (mbps, t.collided as f64 / t.tries as f64)
@@ -93,7 +93,7 @@ fn stations_share_alike() {
     // Doubled windows keep a loser back for some time, so shares even out slowly.
     let mut world = watched(&parse(&upload(5, "5 GHz"), &[]), 1).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
-    let got = &world.trace.delivered;
+    let got = &world.trace().delivered;
     let mean = got.iter().sum::<u64>() / 5;
     assert!(got.iter().all(|&n| n * 100 > mean * 88 && n * 100 < mean * 112), "{got:?}");
 }

@@ -48,7 +48,7 @@ fn station(scenario: &Scenario, node: &str) -> Station {
 
 /// The first link.
 fn ethernet(scenario: &Scenario) -> EthernetParams {
-    match scenario.links[0].params {
+    match scenario.links[0].params[0] {
         WireParams::Ethernet(params) => params,
         WireParams::Veth => panic!("a veth"),
     }

@@ -212,7 +212,7 @@ fn virtual_devices_have_no_queue_of_their_own() {
     let veth = ("link.lan", "{ kind = \"veth\" }");
     let s = with(&[veth]).unwrap();
     let eth0 = &s.nodes[0].interfaces[0];
-    assert_eq!((s.links[0].params, &eth0.qdisc.config), (WireParams::Veth, &QdiscConfig::Noqueue));
+    assert_eq!((s.links[0].params, &eth0.qdisc.config), ([WireParams::Veth; 2], &QdiscConfig::Noqueue));
     assert_eq!((eth0.tso, eth0.gro), (true, false));
     let eth0 = "node.server.interface.eth0";
     let s = with(&[veth, (&format!("{eth0}.qdisc"), "pfifo"), (&format!("{eth0}.tso"), "false")]).unwrap();

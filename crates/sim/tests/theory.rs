@@ -92,7 +92,7 @@ fn measured(text: &str, run: u64, (from, to): (u64, u64)) -> (f64, f64) {
     let mut seen = [(0, 0, 0); 2];
     for (seen, at) in seen.iter_mut().zip([from, to]) {
         run_to(&mut world, Duration::from_secs(at)).expect("accounts close");
-        let t = &world.trace;
+        let t = &world.trace();
         *seen = (t.delivered.iter().sum::<u64>(), t.tries, t.collided);
     }
     let [before, after] = seen;

@@ -33,7 +33,7 @@ fn the_reply_bears_the_mark_of_the_request() {
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
     world.close(end).expect("accounts close");
-    let frames = world.trace.0;
+    let frames = world.trace().0;
     for dev in [DevId(0), DevId(1)] {
         let mut want = [0; 4];
         want[Ac::Vi.index()] = 20;

@@ -38,7 +38,7 @@ fn frames(flows: &str) -> [u32; 3] {
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
     world.close(end).expect("accounts close");
-    world.trace.0
+    world.trace().0
 }
 
 #[test]
@@ -77,8 +77,8 @@ fn one_radio_neither_collides_with_itself_nor_starves_a_device() {
             let in_hardware: u32 = world.backlogs().map(|layers| layers[3].packets).sum();
             assert!(in_hardware <= 32, "{in_hardware} frames at {ms} ms");
         }
-        assert_eq!(world.trace.collided, 0, "nobody else sends data");
-        let [a, b] = [0, 1].map(|flow| world.trace.delivered[flow]);
+        assert_eq!(world.trace().collided, 0, "nobody else sends data");
+        let [a, b] = [0, 1].map(|flow| world.trace().delivered[flow]);
         assert!(a > 5_000 && a.abs_diff(b) < a / 10, "{scheme} {a} {b}");
     }
 }

@@ -50,7 +50,7 @@ fn measured(text: &str, flood: u32) -> (RunSummary, Vec<u64>) {
     let scenario = parse(&text, &[]);
     let mut rtts = common::watched(&scenario, 0).world;
     rtts.run_until(Instant::from_nanos(4_000_000_000));
-    let mut us: Vec<u64> = rtts.trace.recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
+    let mut us: Vec<u64> = rtts.trace().recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
     us.sort_unstable();
     (run(&scenario, 0), us)
 }
@@ -158,7 +158,7 @@ fn large_packets_are_split_where_the_device_takes_none_whatever_the_queue() {
             let mut world = stillair_sim::world::wire(&scenario, seed, |_| Largest::default()).world;
             world.run_until(Instant::from_nanos(4_000_000_000));
             // Virtual devices hand large packets on as they are.
-            let [left, _, right, _] = world.trace.0;
+            let [left, _, right, _] = world.trace().0;
             assert!(left > 1, "{left}");
             assert_eq!(right, if tso { left } else { 1 }, "{qdisc}");
         }
@@ -203,7 +203,7 @@ fn a_receiver_whose_memory_is_all_overhead_offers_no_window() {
         let sets = [("node.server.sysctl.net.ipv4.tcp_adv_win_scale", scale)];
         let mut world = common::watched(&parse(&text, &sets), 0).world;
         common::run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
-        world.trace.read[0]
+        world.trace().read[0]
     };
     let bytes = ["1", "-12", "-20", "-21", "-25", "-31"].map(read);
     assert!(bytes[0] > 25_000_000 && bytes[1] < 2_000_000, "{bytes:?}");

@@ -2,14 +2,14 @@
 
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from stillair import bundled
 from stillair._native import InputError, __version__
 from stillair.papers.packed import PackedRun
-from stillair.papers.plan import Campaign
+from stillair.papers.plan import Campaign, CellPlan
 from stillair.result import Result, Run
 from stillair.scenario import Scenario
 from stillair.series import Series
@@ -57,6 +57,45 @@ def run(
         overrides = [*cell.overrides.items(), *extra]
         results[cell.name] = _cell(scenario, runs, jobs, overrides, heard, campaign.series)
     return Outcome(scenario.text, results)
+
+
+class WhenAsked(Mapping[str, Result]):
+    """The results of a campaign's cells by their names, each run when it is first asked for."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        runs: int,
+        jobs: int | None,
+        extra: Callable[[CellPlan], Sequence[tuple[str, str]]],
+        known: dict[object, Result],
+    ) -> None:
+        """`extra` says what is set in a cell beside its own settings, after them. `known` are runs of before."""
+        self.scenario = bundled.scenario(campaign.scenario)
+        self.ran: dict[str, Result] = {}
+        self._campaign, self._runs, self._jobs, self._extra, self._known = campaign, runs, jobs, extra, known
+
+    def __getitem__(self, name: str) -> Result:
+        """The runs of a cell."""
+        if name not in self.ran:
+            cell = next((cell for cell in self._campaign.cells if cell.name == name), None)
+            if cell is None:
+                raise KeyError(name)
+            overrides = [*cell.overrides.items(), *self._extra(cell)]
+            same = (self._campaign.scenario, self._campaign.series, self._runs, *overrides)
+            if same not in self._known:
+                made = _cell(self.scenario, self._runs, self._jobs, overrides, None, self._campaign.series)
+                self._known[same] = made
+            self.ran[name] = self._known[same]
+        return self.ran[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the cells; those that have run come first."""
+        yield from dict.fromkeys([*self.ran, *(cell.name for cell in self._campaign.cells)])
+
+    def __len__(self) -> int:
+        """How many cells there are."""
+        return len(self._campaign.cells)
 
 
 def _cell(

@@ -19,7 +19,8 @@ HELD = "held"
 MISSED = "missed"
 NOT_RUN = "not-run"
 NOT_JUDGED = "not-judged"
-VERDICTS = (HELD, MISSED, NOT_RUN, NOT_JUDGED)
+UNDECIDED = "undecided"
+VERDICTS = (HELD, MISSED, UNDECIDED, NOT_RUN, NOT_JUDGED)
 
 # A qualifier that begins so, or is absent, is no hedge; every other word is one.
 _PLAIN = {"exact", "plain", "mean", "completely", "exactly"}
@@ -66,6 +67,8 @@ def unjudged(claim: Claim) -> str:
         return "the number is an input of the experiment"
     if claim.role == "fit":
         return "the number is used to fit a setting that the paper leaves open"
+    if claim.fitted:
+        return claim.fitted
     if not claim.reproduce:
         return "said about other work or about instruments"
     return ""

@@ -19,10 +19,11 @@ _COMPARING = ("axis", "numerator", "denominator")
 _NOT_ASKED = "not asked to run"
 
 
-class _LackingError(Exception):
+class LackingError(Exception):
     """A number that there is not, and why; `ran` if its cell was run all the same."""
 
     def __init__(self, why: str, ran: bool = False) -> None:
+        """Why there is no number."""
         super().__init__(why)
         self.ran = ran
 
@@ -52,48 +53,43 @@ class Measurer:
             return [Cell(lacks=_NOT_ASKED)]
         if self.own.marks:
             return scatter.cells(claim, self.experiment, scatter.marks(self.own, self.outcomes, scatter.AIRS[0]))
+        chosen = []
+        for label, where in self.listed(claim):
+            try:
+                chosen.append(self._cell(claim, label, where))
+            except LackingError as lacking:
+                chosen.append(Cell(label, lacks=str(lacking), ran=lacking.ran))
+        return chosen
+
+    def listed(self, claim: Claim) -> list[tuple[str, dict[str, Any]]]:
+        """The cells that a claim lists: what each is called, and the words that choose it."""
         said = {key: value for key, value in claim.configuration.items() if key not in _COMPARING}
         reads = (self.own.reads or {}).get(claim.id)
         if reads is None:
-            return self._listed(claim, {**(self.own.where or {}), **said}, {})
+            return _combined({**(self.own.where or {}), **said}, {})
         # These take the place of cells in the paper's own words.
         said = {key: value for key, value in said.items() if key != "cells" and not isinstance(value, dict)}
-        return [
-            cell for read in reads for cell in self._listed(claim, {**(self.own.where or {}), **said, **read}, read)
-        ]
-
-    def _listed(self, claim: Claim, words: Where, read: Where) -> list[Cell]:
-        """A cell for each combination of what the words list; `read` is named too."""
-        lists = {key: value for key, value in words.items() if isinstance(value, list)}
-        chosen = []
-        for values in product(*lists.values()):
-            listed = dict(zip(lists, values, strict=True))
-            label = ", ".join(f"{key} {value}" for key, value in {**read, **listed}.items())
-            try:
-                chosen.append(self._cell(claim, label, {**words, **listed}))
-            except _LackingError as lacking:
-                chosen.append(Cell(label, lacks=str(lacking), ran=lacking.ran))
-        return chosen
+        return [cell for read in reads for cell in _combined({**(self.own.where or {}), **said, **read}, read)]
 
     def result(self, where: Where) -> Result:
         """The result of the cell that the words choose."""
         for lack in self.own.lacks:
             if matches(lack.where, where):
-                raise _LackingError(f"needs {lack.needs}")
+                raise LackingError(f"needs {lack.needs}")
         found = self.own.cell(where)
         if found is None:
-            raise _LackingError(f"no run stands for {_words(where)}")
+            raise LackingError(f"no run stands for {_words(where)}")
         campaign, cell = found
         outcome = self.outcomes.get(campaign.id)
         if outcome is None or outcome.results is None:
-            raise _LackingError(outcome.lacks if outcome and outcome.lacks else _NOT_ASKED)
+            raise LackingError(outcome.lacks if outcome and outcome.lacks else _NOT_ASKED)
         return outcome.results[cell.name]
 
     def of_cell(self, where: Where, name: str) -> Interval | None:
         """A metric of a cell over its runs; none if no run has it."""
         try:
             return self._quantity(where, name)
-        except _LackingError:
+        except LackingError:
             return None
 
     def _cell(self, claim: Claim, label: str, where: Where) -> Cell:
@@ -191,7 +187,7 @@ class Measurer:
         if metric.run and station in (None, "total"):
             return [_scaled(run.get(metric.run), metric.scale) for run in result.runs]
         if not metric.station or station is None:
-            raise _LackingError(f"a run does not report {name} for {station or 'the whole'}", ran=True)
+            raise LackingError(f"a run does not report {name} for {station or 'the whole'}", ran=True)
         names = self.stations(station)
         share = 1 / len(names) if station in self.plan.stations else 1.0
         return [_sum([_station(run, one, metric) for one in names], share) for run in result.runs]
@@ -205,7 +201,7 @@ class Measurer:
         if metric.of is not None:
             chosen = metric.of.get(where.get(metric.word, ""))
             if chosen is None:
-                raise _LackingError(f"{name} is of no {metric.word}")
+                raise LackingError(f"{name} is of no {metric.word}")
             return self._runs({key: value for key, value in where.items() if key != metric.word}, chosen)
         if metric.constants and (said := [value for value in where.values() if value in metric.constants]):
             return [metric.constants[said[0]]] * self._repetitions()
@@ -232,7 +228,7 @@ class Measurer:
         """Runs of each cell, of those that were run."""
         ran = [outcome.results for outcome in self.outcomes.values() if outcome.results]
         if not ran:
-            raise _LackingError(_NOT_ASKED)
+            raise LackingError(_NOT_ASKED)
         return len(next(iter(ran[0].values())).runs)
 
     def _knee(self, where: Where, metric: Metric) -> list[float | None]:
@@ -252,13 +248,24 @@ class Measurer:
 
     def _metric(self, name: str) -> Metric:
         if name not in self.plan.metrics:
-            raise _LackingError(f"a run does not report {name}", ran=True)
+            raise LackingError(f"a run does not report {name}", ran=True)
         return self.plan.metrics[name]
+
+
+def _combined(words: Where, read: Where) -> list[tuple[str, dict[str, Any]]]:
+    """One for each combination of what the words list; `read` is named too."""
+    lists = {key: value for key, value in words.items() if isinstance(value, list)}
+    found = []
+    for values in product(*lists.values()):
+        listed = dict(zip(lists, values, strict=True))
+        label = ", ".join(f"{key} {value}" for key, value in {**read, **listed}.items())
+        found.append((label, {**words, **listed}))
+    return found
 
 
 def _station(run: Mapping[str, Any], name: str, metric: Metric) -> float | None:
     if name not in run["stations"]:
-        raise _LackingError(f"the scenario has no station {name}", ran=True)
+        raise LackingError(f"the scenario has no station {name}", ran=True)
     return _scaled(run["stations"][name].get(metric.station), metric.scale)
 
 
@@ -274,7 +281,7 @@ def _sum(values: Sequence[float | None], share: float) -> float | None:
 def _found(values: Sequence[float | None]) -> list[float]:
     found = [value for value in values if value is not None]
     if not found:
-        raise _LackingError("no run measured it", ran=True)
+        raise LackingError("no run measured it", ran=True)
     return found
 
 
@@ -282,14 +289,14 @@ def _paired(one: Sequence[float | None], other: Sequence[float | None]) -> tuple
     """The runs in which both were measured."""
     pairs = [(a, b) for a, b in zip(one, other, strict=True) if a is not None and b is not None]
     if not pairs:
-        raise _LackingError("no run measured both", ran=True)
+        raise LackingError("no run measured both", ran=True)
     return [a for a, _ in pairs], [b for _, b in pairs]
 
 
 def _ratio(above: Sequence[float | None], below: Sequence[float | None]) -> Interval:
     over, under = _paired(above, below)
     if not any(under):
-        raise _LackingError("what it is compared with was zero in every run", ran=True)
+        raise LackingError("what it is compared with was zero in every run", ran=True)
     return ratio_interval(over, under)
 
 

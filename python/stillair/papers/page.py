@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from stillair import markup
-from stillair.papers import judge, words
+from stillair.papers import counts, judge, kernel_verdicts, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.claims import Experiment, Paper, papers
 from stillair.papers.registry import Entry
@@ -15,15 +15,19 @@ from stillair.papers.report import Report, Row
 _MEANINGS = {
     judge.HELD: "the mean over the runs keeps to the bar",
     judge.MISSED: "it does not; never fitted to",
+    judge.UNDECIDED: "held at one end of a setting's range, missed at the other",
     judge.NOT_RUN: "the testbed lacks something it needs",
-    judge.NOT_JUDGED: "an input, a fit, or said of other work",
+    judge.NOT_JUDGED: "an input, a fit or what depends on one, or said of other work",
 }
 _RULE = (
     "Each claim of a paper becomes a bar by one rule, fixed before any run: a number within 25 %, within 50 % where the"
     " paper hedges; a share of the whole within 3 points; a ratio within a quarter of what it is off one; an order by"
     " the means; a formula to the printed digit. The mean over the runs decides. Brackets hold the 95 % confidence"
     " interval over the runs, which decides nothing; a verdict is marginal where it lies on both sides of the bar. What"
-    " a paper leaves open was set from the software it used, before looking at a result."
+    " a paper leaves open was set from the software it used, before looking at a result. A claim can hardly fail if it"
+    " also holds with the mechanism under test switched off, or for half of 1,000 uniform draws over what its numbers"
+    " may be at all. The median error is that of all judged values and ratios with a stated number, |measured - stated|"
+    " / stated in the cell that decides, where a run decides it."
 )
 
 
@@ -53,12 +57,14 @@ def _changed(report: Report) -> str:
 
 
 def _totals(rows: Sequence[Row]) -> str:
-    counts = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in judge.VERDICTS}
+    numbers = {verdict: sum(row["verdict"] == verdict for row in rows) for verdict in judge.VERDICTS}
     boxes = "".join(
         f'<div class="total {verdict}"><b>{count}</b>{verdict}<span class="remark">{_MEANINGS[verdict]}</span></div>\n'
-        for verdict, count in counts.items()
+        for verdict, count in numbers.items()
+        if count or verdict != judge.UNDECIDED
     )
-    return f'<div class="totals">\n{boxes}</div>\n{_strip(rows)}\n'
+    beside = f"<pre>{escape(chr(10).join(counts.words(rows)[1:]))}</pre>\n"
+    return f'<div class="totals">\n{boxes}</div>\n{_strip(rows)}\n{beside}'
 
 
 def _strip(rows: Sequence[Row]) -> str:
@@ -76,9 +82,17 @@ def _contents(report: Report, shorts: Sequence[str]) -> str:
         rows = report.of_paper(short).rows()
         lines.append(
             f'<tr><td><a href="#{escape(short)}">{escape(titles[short])}</a></td>'
-            f"<td>{len(rows)}</td><td>{_counts(rows)}</td></tr>\n"
+            f"<td>{len(rows)}</td><td>{_counts(rows)}</td>{_beside(rows)}</tr>\n"
         )
-    return f'<div class="card">{markup.grid(("paper", "claims", "verdicts"), lines, "figures")}</div>'
+    header = ("paper", "claims", "verdicts", "held that can hardly fail", "median error")
+    return f'<div class="card">{markup.grid(header, lines, "figures")}</div>'
+
+
+def _beside(rows: Sequence[Row]) -> str:
+    """What stands beside the verdicts, as cells."""
+    found = counts.count(rows)
+    error = "" if found.error is None else f"{100 * found.error:.0f} % of {len(found.errors)}"
+    return f"<td>{found.hardly}</td><td>{error}</td>"
 
 
 def _counts(rows: Sequence[Row]) -> str:
@@ -100,7 +114,7 @@ def _paper(paper: Paper, report: Report, pictures: Mapping[str, bytes]) -> str:
     return (
         f'<section id="{escape(paper.short)}">\n<h2>{escape(paper.title)}</h2>\n'
         f'<p class="by">{escape(", ".join(paper.authors))}, {paper.year}. {escape(paper.venue)}.</p>\n'
-        f"{_strip(rows)}\n{cards}</section>\n"
+        f"{_strip(rows)}\n<pre>{escape(chr(10).join(counts.words(rows)))}</pre>\n{cards}</section>\n"
     )
 
 
@@ -141,33 +155,51 @@ def _artefact(entry: Entry, report: Report, pictures: Mapping[str, bytes]) -> st
 def _claims(rows: Sequence[Row]) -> str:
     if not rows:
         return ""
-    return markup.grid(("verdict", "claim", "stated", "measured", "bar"), map(_claim, rows), "figures") + "\n"
+    head = ["verdict", "claim", "stated", "measured", "bar"]
+    if any("kernel" in row for row in rows):
+        head.append("real kernel")
+    return markup.grid(head, map(_claim, rows), "figures") + "\n"
+
+
+def _kernel(row: Row) -> str:
+    """What the real kernel says, in full where the mouse stands."""
+    if "kernel" not in row:
+        return ""
+    return f'<td title="{escape(kernel_verdicts.said(row["kernel"]))}">{escape(words.kernel(row))}</td>'
 
 
 def _claim(row: Row) -> str:
-    remark = words.remark(row)
+    remark = "; ".join(part for part in (words.remark(row), words.would(row)) if part)
     said = f'<span class="remark">{escape(remark)}</span>' if remark else ""
     hedge = f' <span class="unit">({escape(row["qualifier"])})</span>' if row["qualifier"] else ""
-    verdict, source = row["verdict"], f"{escape(row['id'])} &middot; {escape(row['source'])}"
+    source = f"{escape(row['id'])} &middot; {escape(row['source'])}"
     return (
-        f'<tr id="{escape(row["id"])}"><td class="verdict"><span class="mark {verdict}">{verdict}</span></td>'
+        f'<tr id="{escape(row["id"])}"><td class="verdict">{_mark(row)}</td>'
         f'<td>{escape(row["statement"])}<code class="id">{source}</code>{said}</td>'
         f"<td>{escape(words.stated(row))}{hedge}</td><td>{escape(words.measured(row))}</td>"
-        f"<td>{escape(words.bar(row))}</td></tr>\n"
+        f"<td>{escape(words.bar(row))}</td>{_kernel(row)}</tr>\n"
     )
+
+
+def _mark(row: Row) -> str:
+    """The verdict; where it depends on which of several settings is meant, that of each."""
+    found = words.verdict(row).split("/")
+    return "<br>".join(f'<span class="mark {verdict}">{verdict}</span>' for verdict in found)
 
 
 def _settings(entry: Entry, report: Report) -> str:
     """What the paper states, what was taken for what it does not, and the scenario with its cells."""
     parts = [_stated(entry.experiment), _unstated(entry.experiment)]
-    for campaign in entry.plan.campaigns:
+    for campaign in entry.campaigns:
         outcome = report.outcomes.get(campaign)
         if outcome and outcome.results:
             cells = _list({
                 cell.name: _pairs(list(cell.overrides.items())) or "as it stands" for cell in campaign.cells
             })  # fmt: skip
-            parts.append(f"<p><b>Cells</b> of the scenario <code>{escape(campaign.scenario)}</code></p>{cells}")
-            parts.append(markup.details("the scenario", f"<pre>{escape(outcome.text)}</pre>"))
+            under = f", {escape(campaign.under)}" if campaign.under else ""
+            parts.append(f"<p><b>Cells</b> of the scenario <code>{escape(campaign.scenario)}</code>{under}</p>{cells}")
+            if not campaign.under:
+                parts.append(markup.details("the scenario", f"<pre>{escape(outcome.text)}</pre>"))
     return markup.details("settings", "".join(parts))
 
 

@@ -3,12 +3,13 @@
 A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the inventory
 refers to it. Cells that differ in several settings are written as `axes`: one cell for each combination; what holds for
 all cells of several campaigns is a table of `settings`. An experiment names the campaigns that serve it, says that it
-is a worked example, or what it needs before it can be run.
+is a worked example, or what it needs before it can be run. Where a paper leaves open which `settings` are meant, there
+are `alternatives`: the same campaigns with others in their place, judged side by side.
 """
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import resources
 from itertools import product
@@ -48,6 +49,10 @@ class Campaign:
     """For a picture of one run: run once, however many repetitions are asked for."""
     settings: str = ""
     """The name of the settings that its cells share with those of other campaigns."""
+    under: str = ""
+    """The name of the alternative that it is, where it is not the plan's own."""
+    ends: Mapping[str, "Campaign"] | None = None
+    """The same at the ends of ranges, by their names: settings of which no source says more (`ranges.py`)."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +125,14 @@ class ExperimentPlan:
     """Words that hold for every claim which does not say otherwise: what the experiment as a whole is about."""
     reads: Mapping[str, Sequence[Where]] | None = None
     """For claims whose cells are not said in the words of the cells: those meant, by the claim's name."""
-    fits: tuple[str, ...] = ()
-    """Claims whose numbers a setting was fitted to: they are not judged, whatever role the inventory gives them."""
+
+    def all_campaigns(self) -> tuple[Campaign, ...]:
+        """Its campaigns and their ends of ranges."""
+        return (*self.campaigns, *(end for campaign in self.campaigns for end in (campaign.ends or {}).values()))
+
+    def ends(self) -> list[str]:
+        """The ends of ranges at which it is judged too."""
+        return list(dict.fromkeys(name for campaign in self.campaigns for name in campaign.ends or {}))
 
     def cell(self, where: Where) -> tuple[Campaign, CellPlan] | None:
         """The cell that the words choose; words that a cell does not know choose nothing."""
@@ -141,6 +152,24 @@ class ExperimentPlan:
 
 
 @dataclass(frozen=True)
+class Fit:
+    """A number that nobody knows and that was fitted to numbers of the paper."""
+
+    name: str
+    """What was fitted."""
+    keys: tuple[str, ...]
+    """The keys of the scenario that hold it."""
+    to: tuple[str, ...]
+    """The claims that it was fitted to. They are not judged, nor is what is derived from their numbers (`fits.py`)."""
+    settings: tuple[str, ...] = ()
+    """It is in force in the campaigns that share these settings,"""
+    campaigns: tuple[str, ...] = ()
+    """and in these,"""
+    where: Where | None = None
+    """in cells with these words; in all, if there are none."""
+
+
+@dataclass(frozen=True)
 class Plan:
     """How a paper's experiments are run."""
 
@@ -149,6 +178,14 @@ class Plan:
     experiments: Mapping[str, ExperimentPlan]
     means: Mapping[str, Sequence[Where]]
     """Names in an order that are not the value of one word: the cells they mean; of several, the least counts."""
+    fits: tuple[Fit, ...] = ()
+    """What was fitted to what."""
+    totals: Mapping[str, str] = field(default_factory=dict)
+    """Numbers of the whole that are made of one of every station: of which."""
+    name: str = ""
+    """What its own settings are called, where there are others."""
+    others: Mapping[str, "Plan"] = field(default_factory=dict)
+    """The same with other settings, by their name; none of them is preferred."""
 
 
 def matches(where: Where, cell: Where) -> bool:
@@ -165,16 +202,73 @@ def plan(paper: str) -> Plan:
 
 def read(paper: str, table: Mapping[str, Any]) -> Plan:
     """A plan from its table; a key that is not known is an error."""
-    axes, shared = table.get("axis", {}), table.get("settings", {})
+    axes, shared, ranges = table.get("axis", {}), table.get("settings", {}), table.get("range", {})
     campaigns = {
-        name: _campaign(paper, name, axes, shared, **entry) for name, entry in table.get("campaign", {}).items()
+        name: _with_ends(_campaign(paper, name, axes, shared, **entry), ranges)
+        for name, entry in table.get("campaign", {}).items()
     }
+    own = _plan(table, campaigns)
+    if "alternatives" not in table:
+        return own
+    return _beside(own, paper, table, campaigns, **table["alternatives"])
+
+
+def _plan(table: Mapping[str, Any], campaigns: Mapping[str, Campaign]) -> Plan:
     return Plan(
         metrics={name: _metric(**entry) for name, entry in table.get("metric", {}).items()},
         stations=table.get("station", {}),
         experiments={name: _experiment(campaigns, **entry) for name, entry in table["experiment"].items()},
         means={name: cells if isinstance(cells, list) else [cells] for name, cells in table.get("means", {}).items()},
+        fits=tuple(_fit(campaigns, **entry) for entry in table.get("fit", ())),
+        totals=table.get("totals", {}),
     )
+
+
+def _fit(
+    known: Mapping[str, Campaign],
+    *,
+    name: str,
+    keys: Sequence[str],
+    to: Sequence[str],
+    settings: Sequence[str] = (),
+    campaigns: Sequence[str] = (),
+    where: Where | None = None,
+) -> Fit:
+    unknown = sorted({*campaigns} - known.keys() | {*settings} - {own.settings for own in known.values()})
+    if unknown:
+        raise ValueError(f"fit {name}: there are no campaigns or settings {', '.join(unknown)}")
+    return Fit(name, tuple(keys), tuple(to), tuple(settings), tuple(campaigns), where)
+
+
+def _beside(
+    own: Plan,
+    paper: str,
+    table: Mapping[str, Any],
+    campaigns: Mapping[str, Campaign],
+    *,
+    own_name: str,
+    others: Mapping[str, Mapping[str, Mapping[str, str]]],
+) -> Plan:
+    """The plan with its alternatives: campaigns whose settings are others are run again, the rest serve all."""
+    plans = {}
+    for name, settings in others.items():
+        unknown = set(settings) - set(table.get("settings", {}))
+        if unknown:
+            raise ValueError(
+                f"{paper}: alternatives: {name}: no campaign has the settings {', '.join(sorted(unknown))}"
+            )
+        again = {
+            key: _again(_campaign(paper, key, table.get("axis", {}), settings, **entry), name)
+            for key, entry in table["campaign"].items()
+            if entry.get("settings") in settings
+        }
+        plans[name] = _plan(table, {**campaigns, **again})
+    return replace(own, name=own_name, others=plans)
+
+
+def _again(campaign: Campaign, name: str) -> Campaign:
+    """A campaign as an alternative has it. Cells that no claim speaks of are shown once, by the plan's own."""
+    return replace(campaign, under=name, cells=tuple(cell for cell in campaign.cells if cell.where))
 
 
 def _campaign(
@@ -201,6 +295,17 @@ def _campaign(
     first = shared[settings] if settings else {}
     cells = [replace(one, overrides={**first, **one.overrides}) for one in cells]
     return Campaign(paper, name, scenario, needs, tuple(cells), series, runs, once, settings)
+
+
+def _with_ends(campaign: Campaign, ranges: Mapping[str, Mapping[str, Any]]) -> Campaign:
+    """A campaign with its ends of ranges: the same cells with what each end sets, and its number of runs."""
+    ends = {name: _end(campaign, name, **entry) for name, entry in ranges.items()}
+    return replace(campaign, ends=ends) if ends else campaign
+
+
+def _end(campaign: Campaign, name: str, *, set: Mapping[str, str], runs: int = 1) -> Campaign:  # noqa: A002
+    cells = tuple(replace(cell, overrides={**cell.overrides, **set}) for cell in campaign.cells)
+    return replace(campaign, id=f"{campaign.id} {name}", cells=cells, runs=runs, ends=None)
 
 
 def _axis(*, word: str, values: Mapping[str, Mapping[str, str]]) -> list[tuple[str, str | int, Mapping[str, str]]]:
@@ -240,8 +345,7 @@ def _experiment(
     lacks: Sequence[Any] = (),
     where: Where | None = None,
     reads: Mapping[str, Sequence[Where]] | None = None,
-    fits: Sequence[str] = (),
 ) -> ExperimentPlan:
     served = tuple(known[name] for name in campaigns)
     lacking = tuple(Lack(**entry) for entry in lacks)
-    return ExperimentPlan(served, draws, median, needs, worked, marks, lacking, where, reads, tuple(fits))
+    return ExperimentPlan(served, draws, median, needs, worked, marks, lacking, where, reads)

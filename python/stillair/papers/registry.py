@@ -1,11 +1,12 @@
 """Which experiments there are, which can be run, and which a name means."""
 
 from dataclasses import dataclass, replace
+from functools import cache
 
 from stillair._native import InputError
-from stillair.papers import campaign
+from stillair.papers import campaign, fits
 from stillair.papers.claims import Experiment, experiments
-from stillair.papers.plan import ExperimentPlan, plan
+from stillair.papers.plan import Campaign, ExperimentPlan, Plan, plan
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,26 @@ class Entry:
 
     experiment: Experiment
     plan: ExperimentPlan
+
+    @property
+    def others(self) -> dict[str, Plan]:
+        """The paper's plans with other settings, as far as they run anything of this experiment anew."""
+        return {
+            name: other
+            for name, other in plan(self.experiment.paper).others.items()
+            if any(own.under for own in other.experiments[self.experiment.id].campaigns)
+        }
+
+    @property
+    def campaigns(self) -> list[Campaign]:
+        """What is run for it, with other settings too."""
+        others = [other.experiments[self.experiment.id].campaigns for other in self.others.values()]
+        return list(dict.fromkeys(own for campaigns in (self.plan.campaigns, *others) for own in campaigns))
+
+    @property
+    def all_campaigns(self) -> list[Campaign]:
+        """These and their ends of ranges."""
+        return list(dict.fromkeys([*self.plan.all_campaigns(), *self.campaigns]))
 
     @property
     def status(self) -> str:
@@ -38,11 +59,18 @@ def entries() -> list[Entry]:
 
 
 def _entry(experiment: Experiment, own: ExperimentPlan) -> Entry:
-    unknown = set(own.fits) - {claim.id for claim in experiment.claims}
-    if unknown:
-        raise InputError(f"{experiment.name}: fits: found {', '.join(sorted(unknown))}, expected claims of it")
-    claims = tuple(replace(claim, role="fit") if claim.id in own.fits else claim for claim in experiment.claims)
-    return Entry(replace(experiment, claims=claims), own)
+    depends = _fitted(experiment.paper)
+    claims = (
+        replace(claim, fitted=depends[claim.id]) if depends.get(claim.id) else claim for claim in experiment.claims
+    )
+    told = tuple(replace(claim, role="fit") if depends.get(claim.id) == "" else claim for claim in claims)
+    return Entry(replace(experiment, claims=told), own)
+
+
+@cache
+def _fitted(paper: str) -> dict[str, str]:
+    """The paper's claims that depend on a fit."""
+    return fits.reached(plan(paper), [experiment for experiment in experiments() if experiment.paper == paper])
 
 
 def find(name: str) -> list[Entry]:
@@ -58,6 +86,8 @@ def find(name: str) -> list[Entry]:
         if (entry.experiment.paper == paper if slash else entry.experiment.paper.startswith(paper))
         and entry.experiment.id.startswith(beginning)
     ]
+    if not found and any(claim.id == name for experiment in experiments() for claim in experiment.claims):
+        raise InputError(f"{name}: found a claim, expected an experiment; with --why it is told why a claim is missed")
     if not found:
         raise InputError(f"{name}: no experiment has a name that begins so; 'stillair paper' lists them")
     # `table1` is the part before the first hyphen of one experiment and only the beginning of `table10-...`.

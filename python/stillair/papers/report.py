@@ -2,18 +2,17 @@
 
 import json
 import textwrap
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from importlib import resources
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 from stillair._native import __version__
 from stillair.papers import campaign as campaigns
-from stillair.papers import judge, registry, words
+from stillair.papers import counts, hardly, judge, kernel_verdicts, ranges, registry, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.campaign import Outcome
+from stillair.papers.causes import causes
 from stillair.papers.claims import Claim
 from stillair.papers.judge import Cell, Judgement
 from stillair.papers.measure import Measurer
@@ -38,11 +37,31 @@ class Report:
     """Overrides of the user in every cell: with any, the runs are not the paper's experiments."""
     asked: bool = True
     """Somebody asked for these experiments; else they are only listed, and not even worked examples are judged."""
+    made: dict[str, Row] = field(default_factory=dict)
+    """Rows that were made, by claim: they take a while."""
 
-    def measurer(self, entry: Entry) -> Measurer:
-        """What finds the numbers of an experiment in these runs."""
-        own = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign in entry.plan.campaigns}
-        return Measurer(entry.experiment, plan(entry.experiment.paper), own, self.asked)
+    def measurer(self, entry: Entry, under: str = "") -> Measurer:
+        """What finds the numbers of an experiment in these runs, or in those with other settings."""
+        of = entry.others[under] if under else None
+        campaigns = of.experiments[entry.experiment.id].campaigns if of else entry.plan.campaigns
+        own = {campaign.id: outcome for campaign, outcome in self.outcomes.items() if campaign in campaigns}
+        return Measurer(entry.experiment, of or plan(entry.experiment.paper), own, self.asked)
+
+    def at_ends(self, entry: Entry) -> dict[str, Measurer]:
+        """The same at the ends of ranges: in place of the runs of each campaign those of its end."""
+        return {
+            name: Measurer(
+                entry.experiment,
+                plan(entry.experiment.paper),
+                {
+                    campaign.id: self.outcomes[(campaign.ends or {}).get(name, campaign)]
+                    for campaign in entry.plan.campaigns
+                    if (campaign.ends or {}).get(name, campaign) in self.outcomes
+                },
+                self.asked,
+            )
+            for name in entry.plan.ends()
+        }
 
     def drawn(self, entry: Entry) -> bool:
         """Whether there are runs to draw this experiment's artefact from, or it needs none."""
@@ -53,16 +72,45 @@ class Report:
 
     def rows(self) -> list[Row]:
         """One row for each claim, as `stillair paper --json` prints them."""
-        return [
-            _row(entry, claim, measurer.cells(claim))
-            for entry in self.entries
-            for measurer in (self.measurer(entry),)
-            for claim in entry.experiment.claims
-        ]
+        for entry in self.entries:
+            measurer, ends = self.measurer(entry), self.at_ends(entry)
+            for claim in entry.experiment.claims:
+                if claim.id not in self.made:
+                    row = _row(
+                        entry, claim, measurer.cells(claim), {name: end.cells(claim) for name, end in ends.items()}
+                    )
+                    row |= self._hardly(entry, claim, row["verdict"])
+                    self.made[claim.id] = row | self._settings(entry, claim, row)
+        return [self.made[claim.id] for entry in self.entries for claim in entry.experiment.claims]
+
+    def _hardly(self, entry: Entry, claim: Claim, verdict: str, under: str = "") -> Row:
+        """Whether a claim can hardly fail; nothing of one that is not judged."""
+        if verdict not in (judge.HELD, judge.MISSED):
+            return {}
+        paper = entry.experiment.paper
+        own = [(campaign, outcome) for campaign, outcome in self.outcomes.items() if campaign.paper == paper]
+        # What was not run again with these settings depends on none.
+        ran = {campaign.id: outcome for name in ("", under) for campaign, outcome in own if campaign.under == name}
+        found = hardly.chance(claim, entry.experiment, entry.others[under] if under else plan(paper), ran)
+        told = {"counted": found.hardly, "off": found.off or None, "draws": found.draws, "why": found.why}
+        return {"hardly": {**told, "worked": entry.plan.worked is not None}}
+
+    def _settings(self, entry: Entry, claim: Claim, row: Row) -> Row:
+        """The verdict with each of several settings, where the paper leaves open which is meant; the row's own last."""
+        if not entry.others or row["verdict"] not in (judge.HELD, judge.MISSED):
+            return {}
+        found = {}
+        for name in entry.others:
+            told = _under(judge.judge(claim, self.measurer(entry, name).cells(claim)))
+            found[name] = told | self._hardly(entry, claim, told["verdict"], name)
+        own = {key: row[key] for key in (*_UNDER, "hardly") if key in row}
+        name = plan(entry.experiment.paper).name
+        return {"setting": name, "settings": {**found, name: own}}
 
     def of_paper(self, paper: str) -> "Report":
         """The part about one paper."""
-        return Report([e for e in self.entries if e.experiment.paper == paper], self.outcomes, self.extra, self.asked)
+        own = [entry for entry in self.entries if entry.experiment.paper == paper]
+        return Report(own, self.outcomes, self.extra, self.asked, self.made)
 
     def papers(self) -> list[str]:
         """The papers it is about."""
@@ -72,11 +120,14 @@ class Report:
         """The version and the seeds that made it."""
         lines = [f"stillair {__version__}"]
         for campaign, outcome in self.outcomes.items():
-            if outcome.results and any(campaign in entry.plan.campaigns for entry in self.entries):
+            if outcome.results and any(campaign in entry.all_campaigns for entry in self.entries):
                 runs = next(iter(outcome.results.values())).runs
                 seeds = ", ".join(sorted({str(run["seed"]) for run in runs}))
                 counted = f"runs {runs[0]['run']} to {runs[-1]['run']}" if len(runs) > 1 else f"run {runs[0]['run']}"
-                lines.append(f"{campaign.scenario}: {len(campaign.cells)} cells, seed {seeds}, {counted} of each")
+                under = f", {campaign.under}" if campaign.under else ""
+                lines.append(
+                    f"{campaign.scenario}{under}: {len(campaign.cells)} cells, seed {seeds}, {counted} of each"
+                )
         if self.extra:
             changed = ", ".join(f"{key}={value}" for key, value in self.extra)
             lines.append(f"changed with --set, so not the paper's experiment: {changed}")
@@ -94,7 +145,10 @@ def listing() -> str:
 
 def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> dict[Campaign, str]:
     """The campaigns of the experiments, each with why it cannot be run; found before any time is spent."""
-    needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.plan.campaigns)
+    for entry in wanted:
+        for claim in entry.experiment.claims:
+            hardly.prepare(claim, entry.experiment, plan(entry.experiment.paper))
+    needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.all_campaigns)
     return {campaign: campaigns.prepare(campaign, extra) for campaign in needed}
 
 
@@ -102,10 +156,11 @@ def repetitions(wanted: Sequence[Entry], campaign: Campaign, runs: int | None) -
     """Runs of each cell: as asked, else as the paper has it; one where a picture is of one."""
     if campaign.once:
         return 1
-    stated = (
-        entry.experiment.setup.get("repetitions", campaign.runs) for entry in wanted if campaign in entry.plan.campaigns
-    )
-    return runs or max(int(count) for count in stated)
+    stated = [
+        entry.experiment.setup.get("repetitions", campaign.runs) for entry in wanted if campaign in entry.campaigns
+    ]
+    # An end of a range has its own number.
+    return runs or max((int(count) for count in stated), default=campaign.runs)
 
 
 def total_runs(wanted: Sequence[Entry], prepared: Mapping[Campaign, str], runs: int | None) -> int:
@@ -152,14 +207,18 @@ def text(report: Report) -> str:
 
 
 def totals(rows: Sequence[Row]) -> str:
-    """How many claims have which verdict."""
-    counts = [f"{sum(row['verdict'] == verdict for row in rows)} {verdict}" for verdict in judge.VERDICTS]
-    return f"{len(rows)} claim{'s' if len(rows) != 1 else ''}: {', '.join(counts)}"
+    """How many claims have which verdict, and what stands beside that."""
+    return "\n".join(counts.words(rows))
 
 
 def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
     """The list that `stillair paper --json` prints."""
     return json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=indent)
+
+
+def claim_row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
+    """The row of one claim by what was measured in its cells."""
+    return _row(entry, claim, cells)
 
 
 def provenance(report: Report) -> str:
@@ -169,6 +228,7 @@ def provenance(report: Report) -> str:
             "paper": campaign.paper,
             "campaign": campaign.id,
             "scenario": campaign.scenario,
+            **({"setting": campaign.under} if campaign.under else {}),
             "cell": cell.name,
             "overrides": dict(cell.overrides) | dict(report.extra),
             "runs": [
@@ -176,7 +236,7 @@ def provenance(report: Report) -> str:
             ],
         }
         for campaign, outcome in report.outcomes.items()
-        if outcome.results is not None and any(campaign in entry.plan.campaigns for entry in report.entries)
+        if outcome.results is not None and any(campaign in entry.all_campaigns for entry in report.entries)
         for cell in campaign.cells
     ]
     return json.dumps({"version": __version__, "cells": made}, ensure_ascii=False, indent=1)
@@ -186,15 +246,10 @@ def _counter(progress: Callable[[int], object], done: int) -> Callable[[int], ob
     return lambda finished: progress(done + finished)
 
 
-@cache
-def causes() -> dict[str, str]:
-    """The likely cause of a miss, by claim, kept by hand: what a run or a sum isolates, or that it was not found."""
-    file = resources.files("stillair.papers") / "causes.toml"
-    return tomllib.loads(file.read_text(encoding="utf-8"))
-
-
-def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
-    judged = judge.judge(claim, cells)
+def _row(
+    entry: Entry, claim: Claim, cells: Sequence[Cell], ends: Mapping[str, Sequence[Cell]] = MappingProxyType({})
+) -> Row:
+    judged = ranges.settle(judge.judge(claim, cells), {name: judge.judge(claim, at) for name, at in ends.items()})
     row: Row = {
         "id": claim.id,
         "paper": entry.experiment.paper,
@@ -213,6 +268,9 @@ def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
         row["role"] = claim.role
     if judged.reason:
         row["reason"] = judged.reason
+    would = judge.judge(replace(claim, fitted=""), cells) if claim.fitted else judged
+    if would.verdict != judged.verdict:
+        row["if_judged"] = _under(would)
     if judged.marginal:
         row["marginal"] = True
     if judged.bar is not None:
@@ -222,8 +280,19 @@ def _row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
             row["cell"] = judged.worst.label
         row["cells"] = [_cell(cell) for cell in cells]
     if judged.verdict == judge.MISSED and claim.id in causes():
-        row["cause"] = causes()[claim.id]
+        row["cause"] = causes()[claim.id].said
+    if known := kernel_verdicts.beside(claim.id, judged.verdict):
+        row["kernel"] = known
     return row
+
+
+# What is told of each setting.
+_UNDER = ("verdict", "measured", "low", "high", "members", "marginal")
+
+
+def _under(judged: Judgement) -> Row:
+    marginal = {"marginal": True} if judged.marginal else {}
+    return {"verdict": judged.verdict, **_measured(judged), **marginal}
 
 
 def _measured(judged: Judgement) -> Row:
@@ -261,18 +330,23 @@ def _finite(value: float) -> float | None:
 
 def _verdicts(rows: Sequence[Row]) -> list[str]:
     """A table of what was judged, then the rest by why it was not."""
-    judged = [row for row in rows if row["verdict"] in (judge.HELD, judge.MISSED)]
+    judged = [row for row in rows if row["verdict"] in (judge.HELD, judge.MISSED, judge.UNDECIDED)]
     parts = [_judged(judged)] if judged else []
     others = [(row, f"{row['verdict']}, {words.remark(row)}") for row in rows if row not in judged]
     for why in dict.fromkeys(why for _, why in others):
-        ids = ", ".join(row["id"] for row, its in others if its == why)
+        own = [row for row, its in others if its == why]
+        ids = ", ".join(f"{row['id']} ({would})" if (would := words.would(row)) else row["id"] for row in own)
         parts.append(textwrap.fill(f"{why}: {ids}", _WIDTH, subsequent_indent="  ", break_on_hyphens=False))
     return parts
 
 
 def _judged(rows: Sequence[Row]) -> str:
-    lines = [[row["id"], row["verdict"], words.measured(row), words.stated(row), words.bar(row)] for row in rows]
-    laid = table(["claim", "verdict", "measured", "stated", "bar"], lines).splitlines()
+    lines = [[row["id"], words.verdict(row), words.measured(row), words.stated(row), words.bar(row)] for row in rows]
+    head = ["claim", "verdict", "measured", "stated", "bar"]
+    if any("kernel" in row for row in rows):
+        head.append("real kernel")
+        lines = [[*line, words.kernel(row)] for line, row in zip(lines, rows, strict=True)]
+    laid = table(head, lines).splitlines()
     out = [laid[0]]
     for line, row in zip(laid[1:], rows, strict=True):
         out.append(line)

@@ -60,11 +60,12 @@ def marks(own: ExperimentPlan, outcomes: Mapping[str, Outcome], air: str) -> lis
     for campaign in own.campaigns:
         outcome = outcomes.get(campaign.id)
         if outcome is not None and outcome.results is not None:
-            found += [_mark(cell, outcome.results[cell.name]) for cell in campaign.cells if _under(cell, air)]
+            found += [_mark(cell, outcome.results[cell.name]) for cell in campaign.cells if under(cell, air)]
     return found
 
 
-def _under(cell: CellPlan, air: str) -> bool:
+def under(cell: CellPlan, air: str) -> bool:
+    """Whether a cell belongs to one of the `AIRS`."""
     error, rate = cell.where.get("error"), cell.where.get("rate")
     if error is None or rate is None:
         return air == AIRS[-1]

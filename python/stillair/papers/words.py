@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from stillair.papers import kernel_verdicts
+
 Row = Mapping[str, Any]
 
 NOTHING = "-"
@@ -42,6 +44,17 @@ def measured(row: Row) -> str:
     return with_unit(number(value, _more(row)) + spread, row["unit"])
 
 
+def verdict(row: Row) -> str:
+    """The verdict; where it depends on which of several settings is meant, that of each."""
+    found = [one["verdict"] for one in row.get("settings", {}).values()]
+    return "/".join(found) if len(set(found)) > 1 else str(row.get("verdict", ""))
+
+
+def would(row: Row) -> str:
+    """What the verdict would be of a claim that is not judged because it depends on a fit."""
+    return f"would be {_setting(row, row['if_judged'])}" if "if_judged" in row else ""
+
+
 def bar(row: Row) -> str:
     """What the measured number must keep to."""
     if "bar" not in row:
@@ -50,6 +63,14 @@ def bar(row: Row) -> str:
     if low is None or high is None:
         return f"at most {number(high)}" if low is None else f"at least {number(low)}"
     return f"{number(low, more)} to {number(high, more)}"
+
+
+def kernel(row: Row) -> str:
+    """What the real kernel says of the claim, and how that stands beside the model; nothing where none is known."""
+    known = row.get("kernel")
+    if known is None:
+        return ""
+    return kernel_verdicts.short(known) + (f" ({known['class']})" if known["class"] != "none" else "")
 
 
 def remark(row: Row) -> str:
@@ -64,8 +85,14 @@ def remark(row: Row) -> str:
         for cell in row.get("cells", ())
         if row["measured"] is None and "lacks" not in cell
     ]
+    if "/" in verdict(row):
+        parts.append(", ".join(f"{name}: {_setting(row, one)}" for name, one in row["settings"].items()))
+    if row.get("verdict") == "held" and row.get("hardly", {}).get("counted"):
+        parts.append(f"can hardly fail: {_hardly(row['hardly'])}")
     if "cause" in row:
         parts.append(f"likely cause: {row['cause']}")
+    if row.get("verdict") == "missed" and "kernel" in row:
+        parts.append(kernel_verdicts.said(row["kernel"]))
     return "; ".join(part for part in parts if part)
 
 
@@ -84,3 +111,17 @@ def _cell(cell: Mapping[str, Any]) -> str:
         ranked = sorted(cell["members"].items(), key=lambda member: float(member[1]["mean"]))
         return " < ".join(f"{name} {number(over['mean'])}" for name, over in ranked)
     return f"{number(cell['measured'])} measured"
+
+
+def _setting(row: Row, one: Row) -> str:
+    """What was measured with one of several settings, and its verdict."""
+    return f"{one['verdict']} ({measured({**row, **one})})"
+
+
+def _hardly(chance: Mapping[str, Any]) -> str:
+    if chance["off"] is not None and chance["draws"] is None:
+        return str(chance["why"])
+    by = ["held with the mechanism off"] if chance["off"] == "held" else []
+    if chance["draws"] >= 0.5:
+        by.append(f"held by {100 * chance['draws']:.0f} % of all draws")
+    return " and ".join(by)

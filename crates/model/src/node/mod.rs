@@ -1,6 +1,7 @@
-//! What hosts, routers and access points have in common: classification, interfaces with their transmit queues, routes.
+//! What hosts, routers and access points have in common: classification, interfaces with their transmit queues, routes, jitter.
 
 pub mod classify;
 pub mod interface;
+pub mod jitter;
 pub mod routes;
 pub mod wake;

@@ -23,13 +23,65 @@ pub struct HtcParams {
     pub target_buffers: u32,
     /// Frames that the firmware puts in an aggregate at most.
     pub max_frames: u32,
+    /// The bus; without it frames are where they go at once.
+    pub usb: Option<UsbParams>,
+}
+
+/// A USB 2.0 bus between a host and its device, with what both wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct UsbParams {
+    /// Time of a packet of 512 bytes on the bus.
+    pub packet: Duration,
+    /// From the time when there is something to move until it begins.
+    pub start: Duration,
+    /// From the end of a transfer until the host's driver has it.
+    pub interrupt: Duration,
+    /// Frames that the host puts in a transfer at most.
+    pub tx_frames: u32,
+    /// Frames that the device puts in a transfer at most.
+    pub rx_frames: u32,
+    /// How long the first frame of a transfer to the host waits for others.
+    pub rx_wait: Duration,
+}
+
+impl UsbParams {
+    /// How far `start` and `interrupt` may go: a microframe each.
+    // spec: usb 2.0 5.8 - a bulk transfer goes when the bus is free, in the same microframe or the next.
+    // linux: drivers/usb/host/ehci-hcd.c log2_irq_thresh (4.14) - EHCI interrupts in each microframe at most; xhci.c xhci_run (4.14) -
+    // xHCI 40 us after the last interrupt.
+    pub const MICROFRAME: Duration = Duration::from_micros(125);
+
+    /// How long so many bytes are on the bus.
+    #[inline]
+    pub fn takes(&self, bytes: u32) -> Duration {
+        self.packet * u64::from(bytes.div_ceil(512))
+    }
+}
+
+impl Default for UsbParams {
+    // spec: usb 2.0 5.8.4 table 5-10 - 13 packets of 512 bytes in a microframe.
+    // deviation: `start` and `interrupt` are the middle of 0 to a microframe, of which no source says where in it they lie.
+    // linux: drivers/net/wireless/ath/ath9k/hif_usb.h MAX_TX_AGGR_NUM (4.14) - 20.
+    // ath9k_htc-firmware: magpie_fw_dev/target/init/app_start.c (e888634) - 9 frames behind the first, 160 units; sboot's rom_cfg.h -
+    // a unit is 32 cycles of 30 MHz.
+    // deviation: the wait begins with the first frame - whether the next begins it anew is not known.
+    fn default() -> Self {
+        Self {
+            packet: Duration::from_nanos(Self::MICROFRAME.nanos() / 13),
+            start: Duration::from_nanos(Self::MICROFRAME.nanos() / 2),
+            interrupt: Duration::from_nanos(Self::MICROFRAME.nanos() / 2),
+            tx_frames: 20,
+            rx_frames: 10,
+            rx_wait: Duration::from_nanos(160 * 32 * 1_000 / 30),
+        }
+    }
 }
 
 impl Default for HtcParams {
     // linux: drivers/net/wireless/ath/ath9k/htc.h ATH9K_HTC_TX_THRESHOLD (4.14) - 256 slots less 10 kept back.
     // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - 17 on the AR9271, 22 on its sibling; 33 buffers.
     fn default() -> Self {
-        Self { limit: 246, target_buffers: 33, max_frames: 17 }
+        Self { limit: 246, target_buffers: 33, max_frames: 17, usb: Some(UsbParams::default()) }
     }
 }
 

@@ -4,6 +4,7 @@ mod bql;
 
 use std::collections::VecDeque;
 
+use crate::node::jitter::Softirq;
 use crate::offload::gso;
 use crate::vocabulary::{
     Bytes, Ctx, Duration, IfId, Instant, Kind, Packet, Packets, Pkt, Rate, SockId, linear_truesize, skb_len,
@@ -61,6 +62,14 @@ struct Sending {
     bytes: u32,
 }
 
+/// The host at the end of a wire takes time from an interrupt to the stack.
+#[derive(Debug)]
+struct HostSoftirq {
+    softirq: Softirq,
+    /// When it took something in last.
+    last: Option<Instant>,
+}
+
 /// One direction of a wired link.
 #[derive(Debug)]
 pub struct Wire {
@@ -78,6 +87,11 @@ pub struct Wire {
     flight: VecDeque<(Instant, Pkt)>,
     /// Before this instant nothing is handed up.
     quiet_until: Instant,
+    /// From the first arrival on, if nothing comes in between: `rx_usecs`, and what the host takes from the interrupt on.
+    wait: Duration,
+    /// Arrivals may be handed up several at once.
+    gathers: bool,
+    softirq: Option<Box<HostSoftirq>>,
     ring_full: bool,
     bql: Option<Bql>,
 }
@@ -111,9 +125,20 @@ impl Wire {
             ring: VecDeque::new(),
             flight: VecDeque::new(),
             quiet_until: Instant::ZERO,
+            wait: params.rx_usecs,
+            gathers: params.rx_usecs > Duration::ZERO || params.rx_gap > Duration::ZERO,
+            softirq: None,
             ring_full: false,
             bql: params.bql.then(Bql::default),
         }
+    }
+
+    /// The same to a host that takes time from an interrupt to the stack.
+    #[must_use]
+    pub fn with_softirq(self, softirq: Softirq) -> Self {
+        let (wait, quiet_until) = (self.params.rx_usecs + softirq.delay, self.quiet_until + softirq.delay);
+        let softirq = Some(Box::new(HostSoftirq { softirq, last: None }));
+        Self { gathers: true, wait, quiet_until, softirq, ..self }
     }
 
     /// Takes a packet; always accepted. On Ethernet its charge stays with the ring until the transmission is reported, and
@@ -164,8 +189,8 @@ impl Wire {
 
     /// Whether arrivals may be handed up several at once.
     #[inline]
-    pub fn coalesces(&self) -> bool {
-        self.params.rx_usecs > Duration::ZERO || self.params.rx_gap > Duration::ZERO
+    pub fn gathers(&self) -> bool {
+        self.gathers
     }
 
     /// Whether a packet pushed now changes neither [`Wire::next_arrival`] nor [`Wire::next_completion`]: others are before
@@ -180,12 +205,32 @@ impl Wire {
     #[inline]
     pub fn next_arrival(&self) -> Option<Instant> {
         let &(first, _) = self.flight.front()?;
-        let by_time = first + self.params.rx_usecs;
+        let by_time = first + self.wait;
         let due = match self.params.rx_frames {
             0 => by_time,
-            n => self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| nth.min(by_time)),
+            n => {
+                let delay = self.wait - self.params.rx_usecs;
+                self.flight.get(n as usize - 1).map_or(by_time, |&(nth, _)| by_time.min(nth + delay))
+            }
         };
         Some(due.max(self.quiet_until))
+    }
+
+    /// The host takes in what has arrived: the next interrupt comes no sooner than the gap after the one that told of this, and the host
+    /// takes another time then.
+    #[inline(never)]
+    fn taken_in(&mut self, now: Instant) {
+        let (mut told, mut delay) = (now, Duration::ZERO);
+        if let Some(host) = &mut self.softirq {
+            if host.last.replace(now) == Some(now) {
+                return;
+            }
+            told = now - host.softirq.delay;
+            host.softirq.taken_in();
+            delay = host.softirq.delay;
+            self.wait = self.params.rx_usecs + delay;
+        }
+        self.quiet_until = told + self.params.rx_gap + delay;
     }
 
     /// The first packet, if it has arrived.
@@ -196,8 +241,8 @@ impl Wire {
             return None;
         }
         self.flight.pop_front();
-        if self.params.rx_gap > Duration::ZERO {
-            self.quiet_until = now + self.params.rx_gap;
+        if self.gathers {
+            self.taken_in(now);
         }
         if self.veth {
             // linux: net/ipv4/ip_input.c ip_rcv (4.4) - the IP layer ends the charge of what it receives.

@@ -7,11 +7,11 @@ use std::io;
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed, Tee};
 
-use super::{ApiError, close, read, wired};
+use super::{ApiError, read};
 use crate::capture::{Capture, Selection};
 use crate::recorder::RunSummary;
+use crate::run::Session;
 use crate::scenario;
-use crate::world::Wired;
 
 /// A request to capture one run of a scenario.
 #[derive(Clone, Debug)]
@@ -70,13 +70,9 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     })?;
     let capture = Capture::new(&scenario, &selection, file).map_err(ApiError::Input)?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
-    let Wired { mut world, stations, places } =
-        wired(&scenario, seed, |recorder| Tee(recorder, capture)).map_err(ApiError::Run)?;
-    let end = Instant::ZERO + scenario.duration;
-    world.run_until(end);
-    let summary = close(&scenario, seed, &mut world, |tee| &tee.0, &stations, &places, Vec::new())
-        .map_err(ApiError::Run)?;
-    let Tee(_, capture) = world.trace;
+    let session = Session::new(&scenario, seed, |recorder| Tee(recorder, capture)).map_err(ApiError::Run)?;
+    let end = session.end();
+    let (report, Tee(_, capture)) = session.finish().map_err(ApiError::Run)?;
     let captured = capture
         .finish(end)
         .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {}", plain(&e))))?;
@@ -84,7 +80,7 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
         path: path.clone(),
         frames: captured.frames.into_iter().collect(),
         bytes: captured.bytes,
-        run: summary,
+        run: report.summary,
     };
     serde_json::to_string(&output).map_err(|e| ApiError::Run(format!("cannot write the result: {e}")))
 }

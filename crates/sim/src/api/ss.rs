@@ -6,8 +6,9 @@ use std::net::Ipv4Addr;
 use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::State};
 use stillair_model::vocabulary::{Instant, Seed};
 
-use super::{ApiError, read, wired};
+use super::{ApiError, read};
 use crate::capture::ports;
+use crate::run::Session;
 use crate::scenario;
 use crate::world::TcpSocket;
 
@@ -43,15 +44,15 @@ pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
         },
     };
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
-    let mut world = wired(&scenario, seed, |recorder| recorder).map_err(ApiError::Run)?.world;
-    world.run_until(at);
+    let mut session = Session::new(&scenario, seed, |recorder| recorder).map_err(ApiError::Run)?;
+    session.advance(at);
     let addresses: Vec<Ipv4Addr> =
         crate::world::layout(&scenario).interfaces.iter().map(|i| i.address).collect();
     let mut out = format!(
         "{:<11} {:<7} {:<8} {:>21} {:>21}\n",
         "State", "Recv-Q", "Send-Q", "Local Address:Port", "Peer Address:Port"
     );
-    world.tcp_sockets().filter(|s| is_shown(s.tcp.state())).for_each(|s| row(&mut out, &s, at, &addresses));
+    session.tcp_sockets().filter(|s| is_shown(s.tcp.state())).for_each(|s| row(&mut out, &s, at, &addresses));
     Ok(out)
 }
 

@@ -79,6 +79,15 @@ impl<'a> Body<'a> {
         self.left_out += len - kept;
     }
 
+    /// Appends bytes that come after the payload; none of them if some of that was cut.
+    pub fn tail(&mut self, bytes: &[u8]) {
+        if self.left_out > 0 {
+            self.left_out += bytes.len();
+        } else {
+            self.push(bytes);
+        }
+    }
+
     /// Appends the frame check sequence of all that follows position `from`, which is before the payload; a wrong one if the
     /// frame is broken. If bytes are missing before it, it is left out too.
     pub fn check(&mut self, from: usize, broken: bool) {

@@ -23,6 +23,7 @@ mod kind {
 const TO_DS: u8 = 0x01;
 const FROM_DS: u8 = 0x02;
 const RETRY: u8 = 0x08;
+const PROTECTED: u8 = 0x40;
 
 /// Sequence control without fragments.
 fn sequence_control(seq: u16) -> [u8; 2] {
@@ -66,6 +67,22 @@ impl QosData {
     pub fn mark(&mut self, seq: u16, retry: bool) {
         self.0[1] = self.0[1] & !RETRY | if retry { RETRY } else { 0 };
         self.0[22..HEADER].copy_from_slice(&sequence_control(seq));
+    }
+
+    /// Writes it as an encrypted frame begins: with the header of CCMP after the QoS control field.
+    // spec: ieee80211-2016 9.2.4.1.9, 12.5.3.2 - the Protected bit; packet number, low bytes first, around a reserved byte and the key
+    // identifier 0 with its bit of an extended IV.
+    // deviation: what follows is not encrypted and the integrity code is zero, so that the packet can be read; the packet number is the
+    // sequence number, which begins anew after 4,096 frames.
+    pub fn write_ccmp(&self, out: &mut Body<'_>) {
+        let mut head = self.0;
+        head[1] |= PROTECTED;
+        let (before, llc) = head.split_at(HEADER + 2);
+        let number = u16::from_le_bytes([head[22], head[23]]) >> 4;
+        let [low, high] = number.to_le_bytes();
+        out.push(before);
+        out.push(&[low, high, 0, 0x20, 0, 0, 0, 0]);
+        out.push(llc);
     }
 }
 

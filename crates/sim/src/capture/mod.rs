@@ -32,7 +32,7 @@ use stillair_model::vocabulary::{
     WireId,
 };
 use stillair_model::wifi::phy::PhyRate;
-use stillair_model::wifi::phy::frame as lengths;
+use stillair_model::wifi::phy::frame::{self as lengths, Cipher};
 
 use crate::scenario::Scenario;
 use body::Body;
@@ -230,13 +230,21 @@ impl Shot<'_> {
         let ampdu = aggregate.then_some(self.numbers.reference);
         let mut radiotap = self.radiotap(start, rate(view.rate), ampdu);
         let mut head = self.head(0, false).qos_data(view.tid);
+        let cipher = self.scene.cipher(view.tried.channel);
         for (n, mpdu) in view.mpdus.iter().enumerate() {
             radiotap.mark(bad_fcs(mpdu.whole), n + 1 == view.mpdus.len());
             head.mark(mpdu.seq, mpdu.retry);
             let p = self.memory.packet(view, mpdu);
-            let data = |out: &mut Body<'_>| {
-                out.push(&head.0);
-                ip::packet(out, &p, self.scene.addresses(&p), self.connections);
+            let data = |out: &mut Body<'_>| match cipher {
+                Cipher::None => {
+                    out.push(&head.0);
+                    ip::packet(out, &p, self.scene.addresses(&p), self.connections);
+                }
+                Cipher::Ccmp => {
+                    head.write_ccmp(out);
+                    ip::packet(out, &p, self.scene.addresses(&p), self.connections);
+                    out.tail(&[0; Cipher::MIC as usize]);
+                }
             };
             writer.frame(now, point, start, |out| framed(out, &radiotap, data));
         }

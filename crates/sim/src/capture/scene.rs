@@ -6,6 +6,7 @@ use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PpduView, WireId,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
+use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
 
@@ -75,6 +76,7 @@ pub struct Scene {
     addresses: Vec<Ipv4Addr>,
     tunings: Vec<Tuning>,
     timings: Vec<Timing>,
+    ciphers: Vec<Cipher>,
 }
 
 impl Scene {
@@ -107,6 +109,7 @@ impl Scene {
             wires: layout.wires.clone(),
             addresses: layout.interfaces.iter().map(|i| i.address).collect(),
             timings: scenario.channels.iter().map(|c| c.timing()).collect(),
+            ciphers: scenario.channels.iter().map(|c| c.cipher).collect(),
             tunings,
         };
         for (name, place) in places {
@@ -184,6 +187,10 @@ impl Scene {
     /// A channel as radiotap names it.
     pub fn tuning(&self, channel: ChannelId) -> Tuning {
         self.tunings[channel.index()]
+    }
+    /// How data frames of a channel are encrypted.
+    pub fn cipher(&self, channel: ChannelId) -> Cipher {
+        self.ciphers[channel.index()]
     }
     /// What an access point's beacons say after the time stamp.
     pub fn beacon(&self, dev: DevId) -> &[u8] {

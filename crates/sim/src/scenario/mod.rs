@@ -31,11 +31,13 @@ mod units;
 
 use std::net::Ipv4Addr;
 
+use stillair_model::node::jitter::JitterParams;
 use stillair_model::node::wake::Wake;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Ac, Duration};
 use stillair_model::wifi::air::edca::EdcaParams;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
 use stillair_model::wifi::phy::{Band, PhyRate, Width};
@@ -152,6 +154,8 @@ pub struct Channel {
     pub understood_from: i32,
     /// Frames come through others at the same time that are quieter.
     pub capture: Option<CaptureLevels>,
+    /// How the payload of its data frames is encrypted.
+    pub cipher: Cipher,
     /// Lowest basic rate.
     pub lowest_rate: PhyRate,
     /// Slots are of 20 us, because stations without OFDM are there.
@@ -188,6 +192,10 @@ pub struct Node {
     pub forward: bool,
     /// When its processes run after they were woken.
     pub wake: Wake,
+    /// The device of its Ethernet interfaces, where their link names none.
+    pub nic: Nic,
+    /// How its interrupts, timers and clock vary.
+    pub jitter: JitterParams,
     /// Where it stands, in millimetres.
     pub position: Option<[u64; 2]>,
     /// Network interfaces, at least one.
@@ -266,6 +274,8 @@ pub struct Wifi {
     pub trace: Option<Trace>,
     /// PPDUs of more bytes begin with RTS and CTS.
     pub rts_threshold: u32,
+    /// Delimiters without content that its hardware needs between frames of an aggregate to encrypt them.
+    pub cipher_delimiters: u32,
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
     /// are then this device's too.
     pub radio: Option<InterfaceRef>,
@@ -353,13 +363,36 @@ impl EdcaOverride {
     }
 }
 
+/// An Ethernet device, by its driver, which sets how it reports arrivals and transmissions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Nic {
+    /// None in particular.
+    #[default]
+    None,
+    /// One of Intel's of up to 1 Gbit/s.
+    E1000e,
+    /// One of Broadcom's of up to 1 Gbit/s.
+    Tg3,
+}
+
+impl Nic {
+    /// Its name in a scenario.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::E1000e => "e1000e",
+            Self::Tg3 => "tg3",
+        }
+    }
+}
+
 /// A wired link between two interfaces.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Link {
     /// Name in the scenario.
     pub name: String,
-    /// What it and the devices at its ends are like, in each direction.
-    pub params: WireParams,
+    /// What it and the devices at its ends are like: from the first end to the second, and back.
+    pub params: [WireParams; 2],
     /// What it joins.
     pub ends: [InterfaceRef; 2],
 }

@@ -1,5 +1,6 @@
 //! What somebody should know of a scenario that is no mistake: it is run as it stands, and this is told beside its results.
 
+use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
@@ -19,17 +20,45 @@ impl Scenario {
         let mut notes = Vec::new();
         for (node, n) in self.nodes.iter().enumerate() {
             for (interface, i) in n.interfaces.iter().enumerate() {
-                if let Medium::Wifi(wifi) = &i.medium
-                    && let Role::Station(station) = &wifi.role
-                    && let Errors::Noise(steps) = &station.errors
-                {
-                    let at = self.interface_name(InterfaceRef { node, interface });
-                    let (name, interface) = at.split_once('.').unwrap_or((&at, ""));
-                    notes.extend(deaf(&format!("node.{name}.interface.{interface}"), station, steps));
+                let Medium::Wifi(wifi) = &i.medium else { continue };
+                let Role::Station(station) = &wifi.role else { continue };
+                let at = self.interface_name(InterfaceRef { node, interface });
+                let (name, interface) = at.split_once('.').unwrap_or((&at, ""));
+                let key = format!("node.{name}.interface.{interface}");
+                if let Errors::Noise(steps) = &station.errors {
+                    notes.extend(deaf(&key, station, steps));
                 }
+                notes.extend(self.foreign(&key, station, &wifi.driver));
             }
         }
         notes
+    }
+}
+
+impl Scenario {
+    /// Notes on rate control that the driver of its end has not.
+    // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not asked.
+    fn foreign(&self, key: &str, station: &Station, own: &DriverConfig) -> Vec<String> {
+        let ap = &self.nodes[station.ap.node].interfaces[station.ap.interface].medium;
+        let Medium::Wifi(ap) = ap else { return Vec::new() };
+        let ends = [
+            ("rate", "the access point", &station.rates, &ap.driver),
+            ("uplink_rate", "it", &station.uplink, own),
+        ];
+        let one = |(option, whose, rates, driver): (&str, &str, &Rates, &DriverConfig)| {
+            let of_host = matches!(rates, Rates::MinstrelHt(..) | Rates::Minstrel(_));
+            let of_firmware = matches!(rates, Rates::Ath9kHtc(_));
+            match driver {
+                DriverConfig::Htc(_) if of_host => Some(format!(
+                    "{key}.{option}: {whose} has the scheme ath9k_htc, whose firmware chooses rates itself: `ath9k_htc` is its rate control"
+                )),
+                DriverConfig::Legacy(_) | DriverConfig::Fq(..) if of_firmware => Some(format!(
+                    "{key}.{option}: ath9k_htc is the rate control of the firmware behind the scheme ath9k_htc, which {whose} has not"
+                )),
+                _ => None,
+            }
+        };
+        ends.into_iter().filter_map(one).collect()
     }
 }
 
@@ -47,7 +76,7 @@ fn deaf(key: &str, station: &Station, steps: &SnrSteps) -> Vec<String> {
         let (what, rate) = match rates {
             // The chain falls back, but begins with its first rate for each frame.
             Rates::Fixed(chain) => (chain.entries()[0].rate.to_string(), chain.entries()[0].rate),
-            Rates::MinstrelHt(..) | Rates::Minstrel(_) => {
+            Rates::MinstrelHt(..) | Rates::Minstrel(_) | Rates::Ath9kHtc(_) => {
                 let all = rates.all();
                 let best = all.into_iter().min_by(|a, b| lost(&table, *a).total_cmp(&lost(&table, *b)))?;
                 (format!("{best}, the most robust of its rates"), best)

@@ -4,6 +4,7 @@ use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{PhyRate, RetryChain};
+use stillair_model::wifi::rate::ath9k_htc;
 use stillair_model::wifi::rate::mask::McsMask;
 use stillair_model::wifi::rate::minstrel::Legacy;
 use stillair_model::wifi::rate::table::{HtCapabilities, rates};
@@ -104,6 +105,8 @@ pub enum Rates {
     MinstrelHt(HtCapabilities, McsMask),
     /// Minstrel, between devices without HT.
     Minstrel(Legacy),
+    /// That of the AR9271's firmware, between devices that can do this with one stream.
+    Ath9kHtc(HtCapabilities),
 }
 
 impl Rates {
@@ -113,6 +116,7 @@ impl Rates {
             Self::Fixed(chain) => chain.entries().iter().map(|entry| entry.rate).collect(),
             Self::MinstrelHt(can, _) => rates(*can).map(PhyRate::Ht).collect(),
             Self::Minstrel(can) => can.rates().collect(),
+            Self::Ath9kHtc(can) => ath9k_htc::rates(*can).collect(),
         }
     }
 }

@@ -1,12 +1,13 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod host;
 mod path;
 mod quic;
 mod tcp;
 
 use serde_json::{Value, json};
 use stillair_model::aqm::codel::CodelParams;
-use stillair_model::node::wake::Wake;
+use stillair_model::node::jitter::JitterParams;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
@@ -14,14 +15,15 @@ use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, SlowBelow, WhenFull};
 use stillair_model::wifi::phy::Band;
+use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
-use stillair_model::wire::WireParams;
 
 use super::{
     EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme,
     SocketMemory, Wifi,
 };
 
+use host::{jitter, link, wake};
 use path::{errors, rates, traced};
 
 impl Scenario {
@@ -36,6 +38,7 @@ impl Scenario {
                 "lowest_rate": c.lowest_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),
                 "busy_backoff": c.busy_backoff,
+                "cipher": (c.cipher == Cipher::Ccmp).then_some("ccmp"),
                 "protection": c.protection.map(|rate| rate.to_string()),
                 "tx_power_mdbm": c.path_loss.tx_power,
                 "loss_at_1m_mdb": c.path_loss.at_1m,
@@ -53,17 +56,12 @@ impl Scenario {
                 "profile": profile(&n.profile),
                 "forward": n.forward,
                 "wake": wake(n.wake),
+                "jitter": (n.jitter != JitterParams::NONE).then(|| jitter(&n.jitter)),
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i)).collect::<Vec<_>>(),
             })
         });
-        let links = self.links.iter().map(|l| {
-            json!({
-                "name": l.name,
-                "medium": wire(&l.params),
-                "ends": l.ends.map(|end| self.interface_name(end)),
-            })
-        });
+        let links = self.links.iter().map(|l| link(l, l.ends.map(|end| self.interface_name(end))));
         let all = json!({
             "name": self.name,
             "duration_ns": self.duration.nanos(),
@@ -145,6 +143,7 @@ impl Scenario {
                 "last_ns": m.last.nanos(),
                 "first_ns": m.first.nanos(),
             })),
+            "cipher_delimiters": wifi.cipher_delimiters,
             "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         })
@@ -379,31 +378,6 @@ fn share(s: Share) -> f64 {
     f64::from(s.0) / f64::from(u32::MAX)
 }
 
-fn wake(wake: Wake) -> Value {
-    match wake {
-        Wake::Softirq => json!("softirq"),
-        Wake::After(delay) => json!({ "after_ns": delay.nanos() }),
-    }
-}
-
-fn wire(params: &WireParams) -> Value {
-    match params {
-        WireParams::Veth => json!({ "kind": "veth" }),
-        WireParams::Ethernet(e) => json!({
-            "kind": "ethernet",
-            "rate_bps": e.rate.bps(),
-            "delay_ns": e.delay.nanos(),
-            "ring": e.ring,
-            "bql": e.bql,
-            "tx_usecs": e.tx_usecs.nanos() / 1000,
-            "tx_frames": e.tx_frames,
-            "rx_usecs": e.rx_usecs.nanos() / 1000,
-            "rx_frames": e.rx_frames,
-            "rx_gap_ns": e.rx_gap.nanos(),
-        }),
-    }
-}
-
 fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler) = match config {
         DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
@@ -413,6 +387,14 @@ fn driver(config: &DriverConfig) -> Value {
                 "limit": p.limit,
                 "target_buffers": p.target_buffers,
                 "max_frames": p.max_frames,
+                "usb": p.usb.map(|usb| json!({
+                    "packet_ns": usb.packet.nanos(),
+                    "start_ns": usb.start.nanos(),
+                    "interrupt_ns": usb.interrupt.nanos(),
+                    "tx_frames": usb.tx_frames,
+                    "rx_frames": usb.rx_frames,
+                    "rx_wait_ns": usb.rx_wait.nanos(),
+                })),
             });
         }
         DriverConfig::Fq(p, scheduler) => (p, scheduler),

@@ -1,28 +1,31 @@
 //! From a scenario to a world: numbers for names, devices for interfaces, routes for addresses.
 
-use std::collections::BTreeMap;
-
 use stillair_model::node::interface::{Layout, TxQueues};
+use stillair_model::node::jitter::Softirq;
 use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
     Ac, Addr, ChannelId, DevId, Duration, IfId, Instant, NodeId, Packets, PeerId, PlaceId, RadioId, Seed,
     Sink, WireId,
 };
-use stillair_model::wire::Wire;
+use stillair_model::wire::{Wire, WireParams};
 
-use super::layout::{DevLayout, InterfaceLayout, Layout as WorldLayout};
-use super::routing::{Edge, Network, Tables};
-use super::wake::Wakes;
-use super::{Device, Dirty, Interface, Node, Slots, World};
-use crate::engine::{Slot, Timers};
+use super::air::Air;
+use super::books::{DevLayout, InterfaceLayout, Layout as WorldLayout};
+use super::common::Core;
+use super::hosts::{Below, Hosts};
+use super::network::{Device, Interface, Network, Node};
+use super::{Counts, Slots, World};
+use crate::engine::Timers;
 use crate::recorder::{Direction, Recorder};
 use crate::scenario::{self, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
 
 mod flows;
 mod paths;
+mod routing;
 mod wifi;
 
 use flows::Ends;
+use routing::{Edge, Graph, Tables};
 
 /// Positions of interfaces, devices and stations, as the world numbers them.
 struct Plan<'a> {
@@ -62,11 +65,11 @@ pub struct Wired<S> {
 pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Wired<S> {
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
-    let tables = plan.network().tables();
-    let Ends { apps, sockets, tcps, records: flows } = plan.apps(seed, &tables);
+    let tables = plan.graph().tables();
+    let Ends { apps, clocks, sockets, tcps, records: flows } = plan.apps(seed, &tables);
     let Tables { nodes: routes, bound } = tables;
     let interfaces = plan.interfaces(seed, bound);
-    let wires = plan.wires();
+    let wires = plan.wires(seed);
     let (interfaces, watchdogs) = watchdogs(interfaces);
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
@@ -80,46 +83,24 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
     let n_sockets = sockets.len() + plan.pages();
-    let slots = Slots::new(
-        channels.len(),
-        wlans.len(),
-        wires.len(),
-        watchdogs.len(),
-        apps.len(),
-        nodes.len(),
-        n_sockets,
-    );
-    let mut world = World {
-        now: Instant::ZERO,
-        timers: Timers::new(slots.end),
-        slots,
-        packets: Packets::new(),
-        trace: sink(recorder),
-        nodes,
-        interfaces,
-        wires,
-        watchdogs,
-        wlans,
-        radios,
-        sharing,
-        channels,
-        apps,
-        sockets,
-        tcps,
-        paths: BTreeMap::new(),
-        writable: Vec::new(),
-        wakes: Wakes::new(scenario.nodes.len()),
-        softirq: Vec::new(),
-        spare: Vec::new(),
-        dirty: Dirty::default(),
-        batches: Vec::new(),
-        mpdus: Vec::new(),
-        events: 0,
-    };
-    (0..world.apps.len()).for_each(|app| world.arm_app(app));
-    for (dev, wlan) in world.wlans.iter().enumerate() {
-        world.timers.set(Slot(slots.beacons + dev as u32), wlan.beacons.map(|b| b.first));
-    }
+    let slots = Slots::new(Counts {
+        channels: channels.len(),
+        devs: wlans.len(),
+        wires: wires.len(),
+        watchdogs: watchdogs.len(),
+        apps: apps.len(),
+        nodes: nodes.len(),
+        sockets: n_sockets,
+    });
+    let wakes = scenario.nodes.iter().map(|node| node.wake).collect();
+    let timers = Timers::new(slots.hosts.end);
+    let mut core = Core { now: Instant::ZERO, timers, packets: Packets::new(), trace: sink(recorder) };
+    let mut air = Air::new(channels, radios, wlans, sharing, slots.air);
+    let mut network = Network::new(nodes, interfaces, wires, watchdogs, slots.network);
+    let mut hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, slots.hosts);
+    hosts.start(&mut Below { core: &mut core, network: &mut network, air: &mut air });
+    air.start(&mut core);
+    let world = World { core, hosts, network, air, slots, events: 0 };
     let stations = plan.stations.iter().map(|&at| scenario.station_name(at)).collect();
     Wired { world, stations, places: plan.places }
 }
@@ -154,7 +135,7 @@ pub fn layout(scenario: &Scenario) -> WorldLayout {
     WorldLayout {
         interfaces: plan.all().map(interface).collect(),
         devs: plan.interfaces_of_devs.iter().enumerate().map(dev).collect(),
-        wires: plan.wires().iter().map(|w| [w.from, w.to]).collect(),
+        wires: plan.ends_of_wires(),
     }
 }
 
@@ -308,12 +289,35 @@ impl<'a> Plan<'a> {
         all.into_iter().map(interface).collect()
     }
 
-    fn wires(&self) -> Vec<Wire> {
+    fn wires(&self, seed: Seed) -> Vec<Wire> {
+        let one = |params: WireParams, [from, to]: [InterfaceRef; 2]| {
+            let wire = Wire::new(params, self.id(from), self.id(to));
+            // Virtual devices have no interrupts: their packets are passed on by the softirq that sends them.
+            match self.softirq(to, seed).filter(|_| params != WireParams::Veth) {
+                Some(softirq) => wire.with_softirq(softirq),
+                None => wire,
+            }
+        };
         let both = |link: &scenario::Link| {
-            let [a, b] = link.ends.map(|end| self.id(end));
-            [Wire::new(link.params, a, b), Wire::new(link.params, b, a)]
+            let ([a, b], [there, back]) = (link.ends, link.params);
+            [one(there, [a, b]), one(back, [b, a])]
         };
         self.scenario.links.iter().flat_map(both).collect()
+    }
+
+    /// The interfaces of each wire, which it leads from and to.
+    fn ends_of_wires(&self) -> Vec<[IfId; 2]> {
+        let both = |link: &scenario::Link| {
+            let [a, b] = link.ends.map(|end| self.id(end));
+            [[a, b], [b, a]]
+        };
+        self.scenario.links.iter().flat_map(both).collect()
+    }
+
+    /// How long the host takes from an interrupt of an interface to the stack, if it takes time.
+    fn softirq(&self, at: InterfaceRef, seed: Seed) -> Option<Softirq> {
+        let stream = seed.stream(&format!("{}.softirq", self.name(at)));
+        Softirq::new(self.scenario.nodes[at.node].jitter.softirq, stream)
     }
 
     /// Where a packet that leaves through an interface can come in, with the number of that peer.
@@ -330,13 +334,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn network(&self) -> Network {
+    fn graph(&self) -> Graph {
         let forward = self.scenario.nodes.iter().map(|n| n.forward).collect();
         let edges = |from: InterfaceRef| {
             let out = self.id(from);
             self.neighbours(from).into_iter().map(move |(to, peer)| Edge { from, out, peer, to })
         };
-        Network { forward, interfaces: self.all().collect(), edges: self.all().flat_map(edges).collect() }
+        Graph { forward, interfaces: self.all().collect(), edges: self.all().flat_map(edges).collect() }
     }
 
     fn nodes(&mut self, routes: Vec<Routes>) -> Vec<Node> {
@@ -344,7 +348,7 @@ impl<'a> Plan<'a> {
             let scenario = &self.scenario.nodes[n];
             let place = self.place(format!("{} ip", scenario.name));
             let dscp_to_up = scenario.profile.dscp_to_up;
-            Node { routes, forward: scenario.forward, dscp_to_up, place, wake: scenario.wake }
+            Node { routes, forward: scenario.forward, dscp_to_up, place }
         };
         routes.into_iter().enumerate().map(node).collect()
     }

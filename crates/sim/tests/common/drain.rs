@@ -19,7 +19,7 @@ pub fn check(case: &Case, run: u64) -> Result<(), String> {
 fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String> {
     let scenario = parse(&case.text(flows), &[]);
     let mut world = watched(&scenario, run).world;
-    world.trace.check_order = order;
+    world.trace_mut().check_order = order;
     for ms in [37, 300] {
         run_to(&mut world, Duration::from_millis(ms))?;
     }
@@ -46,7 +46,7 @@ fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String>
     // The reader has what was acknowledged beside SYN and FIN, and may have what is not yet.
     let senders: Vec<_> = world.tcp_senders().collect();
     for (flow, info) in senders {
-        let read = world.trace.read[flow.index()];
+        let read = world.trace().read[flow.index()];
         if info.bytes_acked > read + 2 || info.bytes_sent - info.bytes_retrans < read {
             return Err(format!("flow {}: {read} bytes read, {info:?}", flow.0));
         }

@@ -150,7 +150,7 @@ pub fn run_to(world: &mut World<Watcher>, until: Duration) -> Result<(), String>
     let end = Instant::ZERO + until;
     world.run_until(end);
     world.close(end)?;
-    world.trace.disorder.take().map_or(Ok(()), Err)
+    world.trace_mut().disorder.take().map_or(Ok(()), Err)
 }
 
 /// Use of the first channel's air in thousandths of all that is booked, in the order of [`AirUse::ALL`].

@@ -348,7 +348,10 @@ impl Case {
         );
         let mut line = |text: String| t.push_str(&text);
         // Each device has its own.
-        let interrupts = |n: usize| INTERRUPTS[(n + self.qdisc) % INTERRUPTS.len()];
+        // Behind USB there are none.
+        let interrupts = |n: usize, scheme: usize| {
+            if scheme == HTC { "" } else { INTERRUPTS[(n + self.qdisc) % INTERRUPTS.len()] }
+        };
         for n in 0..self.cells.len() {
             line(format!(
                 "interface.eth{n} = {{ link = \"lan{n}\", address = \"10.0.{n}.2\", qdisc = {} }}\n",
@@ -363,7 +366,7 @@ impl Case {
                  interface.wlan0 = {{ channel = \"wifi\", role = \"ap\", address = \"10.1.{n}.1\", {}{}{} }}\n",
                 cell.text(flows),
                 if self.rts > 0 { format!(", rts_threshold = {}", self.rts) } else { String::new() },
-                interrupts(n)
+                interrupts(n, cell.scheme)
             ));
         }
         let width = if self.wide { "ht40" } else { "ht20" };
@@ -419,7 +422,7 @@ impl Case {
                 if has_flows(s.scheme) { format!(", flows = {flows}") } else { String::new() },
                 s.txqueuelen,
                 TSO[s.stack.1],
-                interrupts(n + 1),
+                interrupts(n + 1, s.scheme),
             ));
             let Some(second) = &s.second else { continue };
             // Devices of one radio have one driver's hardware.
@@ -439,7 +442,7 @@ impl Case {
                 rates[second.rate],
                 f64::from(second.errors) / 100.0,
                 SCHEMES[scheme],
-                interrupts(n + 2),
+                interrupts(n + 2, scheme),
             ));
         }
         for t in &self.traffic {

@@ -162,6 +162,34 @@ fn minstrel_ht_does_not_fill_a_wide_channel() {
 }
 
 #[test]
+fn rate_control_that_a_driver_has_not_is_noted() {
+    let noted = |rate: &str, scheme: &str| {
+        let sets = [
+            ("channel.wifi.band", "2.4 GHz"),
+            (&*format!("{WLAN}.retry_chain"), "[]"),
+            (&*format!("{WLAN}.rate"), rate),
+            (&*format!("{WLAN}.scheme"), scheme),
+        ];
+        let notes = with(&sets).unwrap_or_else(|e| panic!("{e}")).notes();
+        // Its neighbour is like it, and noted as well.
+        notes.into_iter().filter(|note| note.starts_with(WLAN)).collect::<Vec<_>>()
+    };
+    // The access point's is not behind USB.
+    let said = noted("ath9k_htc", "ath9k_htc");
+    assert_eq!(
+        said,
+        [
+            "node.fast1.interface.wlan0.rate: ath9k_htc is the rate control of the firmware behind the scheme ath9k_htc, which the access \
+          point has not"
+        ]
+    );
+    assert_eq!(noted("ath9k_htc", "fifo").len(), 2);
+    let said = noted("minstrel_ht", "ath9k_htc");
+    assert!(said.len() == 1 && said[0].contains("uplink_rate: it has the scheme ath9k_htc"), "{said:?}");
+    assert_eq!(noted("minstrel_ht", "fifo"), Vec::<String>::new());
+}
+
+#[test]
 fn a_rate_that_the_signal_cannot_carry_is_noted() {
     let noted = |sets: &[(&str, &str)]| {
         let (chain, fixed) =
@@ -202,4 +230,78 @@ fn a_rate_that_the_signal_cannot_carry_is_noted() {
     );
     let resolved = with(&[(rate, "ht20-mcs15-sgi"), (snr, "-9 dB")]).unwrap().resolved();
     assert!(resolved.contains("the signal is -9.0 dB above the noise"), "{resolved}");
+}
+
+#[test]
+fn the_device_of_a_node_is_at_its_end_of_a_link() {
+    let read = |sets: &[(&str, &str)]| {
+        let [there, back] = with(sets).unwrap_or_else(|e| panic!("{e}")).links[0].params;
+        let us = |params: WireParams| match params {
+            WireParams::Ethernet(e) => {
+                (e.bql, e.tx_usecs.nanos() / 1000, e.rx_usecs.nanos() / 1000, e.rx_gap.nanos() / 1000)
+            }
+            WireParams::Veth => panic!("a veth"),
+        };
+        // From the server to the access point, and back.
+        (us(there), us(back))
+    };
+    let none = (false, 125, 0, 0);
+    assert_eq!(read(&[]), (none, none));
+    let (server, ap) = (("node.server.nic", "e1000e"), ("node.ap.nic", "tg3"));
+    assert_eq!(read(&[server]), ((true, 50, 0, 0), (false, 125, 0, 50)));
+    assert_eq!(read(&[server, ap]), ((true, 50, 20, 0), (true, 72, 0, 50)));
+    let both = (true, 50, 0, 50);
+    assert_eq!(read(&[("link.lan.nic", "e1000e")]), (both, both));
+    assert_eq!(read(&[server, ("node.ap.nic", "e1000e")]), (both, both));
+    // At other rates it has another limit, and a key of the link goes before both devices.
+    assert_eq!(read(&[server, ("link.lan.rate", "100 Mbit/s")]).1, (false, 125, 0, 250));
+    assert_eq!(read(&[server, ap, ("link.lan.rx_usecs", "7")]), ((true, 50, 7, 0), (true, 72, 7, 50)));
+
+    let refused = |sets: &[(&str, &str)], says: &str| {
+        let said = with(sets).expect_err("a mistake").to_string();
+        assert!(said.contains(says), "{said}");
+    };
+    let idle = "which has no effect without an Ethernet interface whose link leaves it open";
+    refused(&[("node.fast1.nic", "tg3")], idle);
+    refused(&[server, ("link.lan.nic", "none")], idle);
+    refused(&[server, ("link.lan", "{ kind = \"veth\" }")], idle);
+    let rates = "expected 10 Mbit/s, 100 Mbit/s or 1 Gbit/s, or nic = \"none\"";
+    for rate in ["2.5 Gbit/s", "10 Gbit/s", "50 Mbit/s"] {
+        refused(&[server, ("link.lan.rate", rate)], &format!("at which no e1000e exists, {rates}"));
+        refused(&[("link.lan.nic", "tg3"), ("link.lan.rate", rate)], "at which no tg3 exists");
+        assert!(with(&[("link.lan.rate", rate)]).is_ok());
+    }
+}
+
+#[test]
+fn jitter_of_a_node() {
+    use stillair_model::node::jitter::{JitterParams, Spread};
+    let jitter = |value: &str| with(&[("node.server.jitter", value)]).map(|s| s.nodes[0].jitter);
+    let (desktop, us) = (JitterParams::DESKTOP, Duration::from_micros);
+    for (value, params) in [
+        ("none", JitterParams::NONE),
+        ("desktop", desktop),
+        (
+            "{ kind = \"desktop\", timer_slack = \"none\" }",
+            JitterParams { timer_slack: Spread::None, ..desktop },
+        ),
+        ("{ kind = \"desktop\", drift_ppm = 0 }", JitterParams { drift_ppm: 0, ..desktop }),
+        (
+            "{ kind = \"desktop\", softirq = \"uniform 1.5 us..0.1 ms\" }",
+            JitterParams { softirq: Spread::Uniform(Duration::from_nanos(1_500), us(100)), ..desktop },
+        ),
+        (
+            "{ kind = \"desktop\", softirq = \"exponential 0 us..1 ms\" }",
+            JitterParams { softirq: Spread::None, ..desktop },
+        ),
+    ] {
+        assert_eq!(jitter(value).unwrap_or_else(|e| panic!("{e}")), params, "{value}");
+    }
+    for spread in
+        ["normal 1 us..2 us", "uniform 2 us..1 us", "exponential 1 us", "uniform 0 us..11 ms", "3 us", ""]
+    {
+        let said =
+            jitter(&format!("{{ kind = \"desktop\", softirq = \"{spread}\" }}")).expect_err("a mistake");
+        assert!(said.to_string().contains("node.server.jitter.softirq: found"), "{said}");
+    }
 }

@@ -216,6 +216,12 @@ impl Ppdu {
         (used, n + 1)
     }
 
+    /// Tries at its present entry that were no more than an RTS without an answer.
+    #[inline]
+    pub const fn unsent(&self) -> u8 {
+        self.entry_unsent
+    }
+
     /// A bit for each of its frames.
     #[inline]
     pub fn all(&self) -> u64 {

@@ -1,15 +1,18 @@
 //! ath9k_htc: a device behind USB. The host counts all frames it has not heard of again and stops all queues above at
 //! once; few of them fit into the target, whose firmware builds the aggregates; the others wait on the host.
 
+mod usb;
+
 use super::Woken;
 use super::round::Round;
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
+use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink, SockId};
 use crate::wifi::config::{HtcParams, WhenFull};
+use crate::wifi::phy::frame::data_mpdu;
 use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
+use usb::Usb;
 
 /// The transmit path of a device behind USB.
-// deviation: a transfer over USB takes no time, either way, and so do the firmware's reports - what a frame waits for is room in
-// the target. Reports of one PPDU come together, as the firmware sends them.
+// deviation: management frames and beacons do not pass the bus, and what is given up is known at once.
 #[derive(Debug)]
 pub struct Htc {
     params: HtcParams,
@@ -23,6 +26,8 @@ pub struct Htc {
     /// Those of them that have a buffer in the target.
     in_target: u32,
     stopped: bool,
+    /// The bus; without it frames wait for room in the target alone.
+    usb: Option<Box<Usb>>,
 }
 
 impl Htc {
@@ -30,7 +35,8 @@ impl Htc {
     pub fn new(params: HtcParams, tids: usize) -> Self {
         // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - whose turn it is, is asked after a completion.
         let round = Round::new(tids, WhenFull::KeepsTurn);
-        Self { params, waiting: PktList::default(), round, outstanding: 0, in_target: 0, stopped: false }
+        let usb = params.usb.map(|usb| Box::new(Usb::new(usb)));
+        Self { params, waiting: PktList::default(), round, outstanding: 0, in_target: 0, stopped: false, usb }
     }
 
     /// Takes a frame from the qdisc: always accepted, but all queues above are stopped once there are as many as may be.
@@ -45,8 +51,21 @@ impl Htc {
     /// A frame is reported, sent or dropped; says which queues above are woken by that.
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath9k_htc_check_wake_queues (4.14) - no hysteresis.
     pub fn completed(&mut self) -> Woken {
-        self.outstanding -= 1;
         self.in_target -= 1;
+        self.reported()
+    }
+
+    /// The target is through with a frame that is charged to a socket; true if the host hears of that later, and ends the charge then.
+    pub fn reports_later(&mut self, now: Instant, charge: SockId, truesize: u32) -> bool {
+        let Some(usb) = &mut self.usb else { return false };
+        usb.report(now, charge, truesize);
+        self.in_target -= 1;
+        true
+    }
+
+    /// The host has heard of a frame.
+    fn reported(&mut self) -> Woken {
+        self.outstanding -= 1;
         if self.stopped && self.outstanding < self.params.limit {
             self.stopped = false;
             return Woken::ALL;
@@ -80,14 +99,62 @@ impl Htc {
             for ac in Ac::ALL {
                 self.round.fill(now, ac, tx, hw, ctx);
             }
-            if !self.admit(ctx) {
+            if !self.admit(now, ctx) {
                 break;
             }
         }
     }
 
+    /// The bus has got on: reports that have come by now end charges, and may wake the queues above.
+    pub fn on_timer<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Woken {
+        let mut woken = Woken::default();
+        while let Some((charge, truesize)) = self.usb.as_mut().and_then(|usb| usb.reported(now)) {
+            ctx.packets.uncharge(charge, truesize);
+            woken.add(self.reported());
+        }
+        woken
+    }
+
+    /// When the bus gets on; then [`Htc::on_timer`] and [`Htc::fill`] are to be called.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.usb.as_ref()?.next_timer()
+    }
+
+    /// Charges of frames that the target is through with and the host has not heard of.
+    pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
+        self.usb.iter().flat_map(|usb| usb.charges())
+    }
+
+    /// Moves frames over the bus as far as time and the target's buffers allow; false if none has arrived. A buffer is taken when the
+    /// frame sets out.
+    fn transfer<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
+        let Some(usb) = &mut self.usb else { return false };
+        let mut arrived = false;
+        while let Some(step) = usb.step(now, self.waiting.packets()) {
+            match step {
+                usb::Step::Arrived => {
+                    let p = self.waiting.pop(ctx.packets).expect("a frame on the bus waits on the host");
+                    let hot = ctx.packets.get(p);
+                    self.round.push(p, TidIndex::new(hot.peer, hot.tid), ctx);
+                    arrived = true;
+                }
+                usb::Step::Asks if self.in_target < self.params.target_buffers => {
+                    self.in_target += 1;
+                    let next = self.waiting.head().expect("frames of a transfer wait on the host");
+                    usb.moves(now, self.waiting.packets(), data_mpdu(ctx.packets.get(next).len));
+                }
+                usb::Step::Asks => break,
+            }
+        }
+        arrived
+    }
+
     /// Moves frames into the target as long as it has buffers; false if none was moved.
-    fn admit<S: Sink>(&mut self, ctx: &mut Ctx<'_, S>) -> bool {
+    fn admit<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> bool {
+        if self.usb.is_some() {
+            return self.transfer(now, ctx);
+        }
         let before = self.in_target;
         while self.in_target < self.params.target_buffers
             && let Some(p) = self.waiting.pop(ctx.packets)
@@ -100,7 +167,7 @@ impl Htc {
         self.in_target > before
     }
 
-    /// Packets on the host and in the target that are in no PPDU.
+    /// Packets on the host, on the bus and in the target that are in no PPDU.
     pub fn queued(&self) -> u64 {
         u64::from(self.waiting.packets()) + self.round.queued()
     }

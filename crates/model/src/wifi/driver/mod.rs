@@ -10,7 +10,7 @@ pub use fq::Fq;
 pub use htc::Htc;
 pub use legacy::Legacy;
 
-use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink};
+use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink, SockId};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::config::DriverConfig;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
@@ -97,6 +97,38 @@ impl Driver {
             Self::Fq(_) => Woken::default(),
             Self::Htc(d) => d.completed(),
         }
+    }
+
+    /// A frame that reached its receiver is done with: true if the host hears of that later, and its charge ends then.
+    #[inline]
+    pub fn reports_later(&mut self, now: Instant, charge: SockId, truesize: u32) -> bool {
+        match self {
+            Self::Htc(d) => d.reports_later(now, charge, truesize),
+            Self::Legacy(_) | Self::Fq(_) => false,
+        }
+    }
+
+    /// When [`Driver::on_timer`] is to be called, if at all.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        match self {
+            Self::Htc(d) => d.next_timer(),
+            Self::Legacy(_) | Self::Fq(_) => None,
+        }
+    }
+
+    /// Something is due: says which queues above are woken by that. The hardware is to be filled then.
+    pub fn on_timer<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Woken {
+        match self {
+            Self::Htc(d) => d.on_timer(now, ctx),
+            Self::Legacy(_) | Self::Fq(_) => Woken::default(),
+        }
+    }
+
+    /// Charges of frames that are done with, which the host has not heard of.
+    pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
+        let htc = if let Self::Htc(d) = self { Some(d) } else { None };
+        htc.into_iter().flat_map(Htc::charges)
     }
 
     /// The identifier has frames to send (again).

@@ -83,6 +83,34 @@ pub const fn data_mpdu(packet: u32) -> u32 {
     QOS_HEADER + LLC_SNAP + packet + FCS
 }
 
+/// How the payload of data frames is encrypted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Cipher {
+    /// It is not.
+    #[default]
+    None,
+    /// CCMP with a key of 128 bits, as WPA2 has it.
+    Ccmp,
+}
+
+impl Cipher {
+    /// Header of CCMP, between the QoS control field and the payload.
+    // spec: ieee80211-2016 12.5.3.2 - packet number 6, key identifier 1, reserved 1.
+    pub const HEADER: u32 = 8;
+    /// Its integrity code, between the payload and the FCS.
+    // spec: ieee80211-2016 12.5.3.2 - MIC of CCMP-128.
+    pub const MIC: u32 = 8;
+
+    /// Bytes by which it makes a data frame longer.
+    #[inline]
+    pub const fn bytes(self) -> u32 {
+        match self {
+            Self::None => 0,
+            Self::Ccmp => Self::HEADER + Self::MIC,
+        }
+    }
+}
+
 /// Bytes that bring `len` to a multiple of four.
 #[inline]
 pub const fn padding(len: u32) -> u32 {

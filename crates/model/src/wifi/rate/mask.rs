@@ -103,7 +103,10 @@ mod tests {
                 let PhyRate::Ht(sent) = rate else { panic!("{rate}") };
                 assert_eq!(sent.mcs, 0);
                 now += Duration::from_millis(2 * u64::from(frames));
-                control.sent(now, Sent { tries: &[RateTry::new(rate, 1)], frames, acked: frames, probe });
+                control.sent(
+                    now,
+                    Sent { tries: &[RateTry::new(rate, 1)], frames, acked: frames, probe, unsent: 0 },
+                );
             }
             assert_eq!(found, probes, "{version:?}");
         }

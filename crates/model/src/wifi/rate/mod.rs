@@ -1,5 +1,6 @@
 //! Rate control: which rates a link is sent at.
 
+pub mod ath9k_htc;
 pub mod mask;
 pub mod minstrel;
 pub mod minstrel_ht;
@@ -10,6 +11,7 @@ pub mod table;
 use crate::vocabulary::{Instant, Rate};
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
 use crate::wifi::timeline::Timeline;
+use ath9k_htc::Ath9kHtc;
 use mask::McsMask;
 use minstrel::Minstrel;
 use minstrel_ht::MinstrelHt;
@@ -24,6 +26,8 @@ pub enum RateControl {
     MinstrelHt(Box<MinstrelHt>, McsMask),
     /// Minstrel, without HT.
     Minstrel(Box<Minstrel>),
+    /// That of the AR9271's firmware.
+    Ath9kHtc(Box<Ath9kHtc>),
     /// The chains that a trace says.
     // deviation: a chain is looked for when a data PPDU is done with, as rate control's is, so one may still go at the old rate.
     Traced(Box<Timeline<RetryChain>>),
@@ -51,6 +55,8 @@ pub struct Sent<'a> {
     pub acked: u32,
     /// What it was to find out.
     pub probe: Option<Probe>,
+    /// Tries at the last of those entries that were no more than an RTS without an answer.
+    pub unsent: u8,
 }
 
 /// One rate, as `rc_stats` shows it.
@@ -77,6 +83,7 @@ impl RateControl {
             Self::Fixed(chain) => *chain,
             Self::MinstrelHt(m, mask) => mask.chain(m.chain()),
             Self::Minstrel(m) => m.chain(),
+            Self::Ath9kHtc(m) => m.chain(),
             Self::Traced(chains) => *chains.last(),
         }
     }
@@ -85,12 +92,34 @@ impl RateControl {
     #[inline]
     pub fn probe(&mut self, now: Instant) -> Option<Probe> {
         match self {
-            Self::Fixed(_) | Self::Traced(_) => None,
+            Self::Fixed(_) | Self::Traced(_) | Self::Ath9kHtc(_) => None,
             // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_get_rate (4.4) - a single try.
             Self::MinstrelHt(m, mask) => {
                 m.probe(now).map(|rate| mask.probe(Probe { rate, tries: 1, second: false }))
             }
             Self::Minstrel(m) => m.probe(),
+        }
+    }
+
+    /// Whether it probes by PPDU: [`RateControl::probe_by_ppdu`] is asked in place of [`RateControl::probe`].
+    #[inline]
+    pub const fn probes_by_ppdu(&self) -> bool {
+        matches!(self, Self::Ath9kHtc(_))
+    }
+
+    /// A PPDU is about to be made, whatever its frames were tried before: what it shall find out, if anything.
+    pub fn probe_by_ppdu(&mut self, now: Instant) -> Option<Probe> {
+        match self {
+            Self::Ath9kHtc(m) => m.probe(now),
+            _ => None,
+        }
+    }
+
+    /// The chain of a probe in place of `chain`.
+    pub fn probe_chain(&self, probe: Probe, chain: &RetryChain) -> RetryChain {
+        match self {
+            Self::Ath9kHtc(m) => m.probe_chain(probe.rate),
+            _ => probe_chain(probe, chain),
         }
     }
 
@@ -106,6 +135,7 @@ impl RateControl {
             Self::Fixed(_) => false,
             Self::MinstrelHt(m, _) => m.sent(now, sent),
             Self::Minstrel(m) => m.sent(now, sent),
+            Self::Ath9kHtc(m) => m.sent(now, sent),
             Self::Traced(chains) => {
                 let before = *chains.last();
                 *chains.now(now) != before
@@ -119,6 +149,7 @@ impl RateControl {
             Self::Fixed(_) | Self::Traced(_) => None,
             Self::MinstrelHt(m, _) => Some(m.expected()),
             Self::Minstrel(m) => Some(m.expected()),
+            Self::Ath9kHtc(m) => Some(m.expected()),
         }
     }
 
@@ -128,6 +159,7 @@ impl RateControl {
             Self::Fixed(_) | Self::Traced(_) => Vec::new(),
             Self::MinstrelHt(m, _) => m.rows(),
             Self::Minstrel(m) => m.rows(),
+            Self::Ath9kHtc(m) => m.rows(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Interrupts for received frames: a device that tells of frames only when no more have come for a while, or the first of them
 //! has waited for long.
 
+use crate::node::jitter::Softirq;
 use crate::vocabulary::{Duration, Instant, Pkt};
 
 /// How long a device holds back what it has received.
@@ -13,6 +14,9 @@ pub struct RxMitigation {
 }
 
 impl RxMitigation {
+    /// Frames are told of as they come.
+    pub const NONE: Self = Self { last: Duration::ZERO, first: Duration::ZERO };
+
     /// That of the AR9300 and its successors, the AR9580 among them.
     // linux: drivers/net/wireless/ath/ath9k/hw.c ath9k_hw_init_config - rimt_last, rimt_first, as read in trees of about 4.9 and 5.10;
     // older ones have these two for all chips, OpenWrt at times 0.5 and 0.25 ms.
@@ -31,36 +35,59 @@ impl RxMitigation {
 pub struct HeldBack {
     params: RxMitigation,
     waiting: Vec<Pkt>,
-    /// When they are handed up.
+    /// When the device tells of them.
     until: Instant,
     /// And when at the latest.
     latest: Instant,
+    /// How long the host then takes.
+    softirq: Option<Box<Softirq>>,
 }
 
 impl HeldBack {
     /// Nothing is held back yet.
     pub fn new(params: RxMitigation) -> Self {
-        Self { params, waiting: Vec::new(), until: Instant::NEVER, latest: Instant::NEVER }
+        Self { params, waiting: Vec::new(), until: Instant::NEVER, latest: Instant::NEVER, softirq: None }
+    }
+
+    /// The same on a host that takes time from an interrupt to the stack.
+    #[must_use]
+    pub fn with_softirq(mut self, softirq: Softirq) -> Self {
+        self.softirq = Some(Box::new(softirq));
+        self
     }
 
     /// A PPDU has been received, of which these packets would go up; they stay here. One without any is another one to wait for.
     pub fn received(&mut self, now: Instant, up: &mut Vec<Pkt>) {
         if self.waiting.is_empty() {
             self.latest = now + self.params.first;
+            self.until = Instant::NEVER;
         }
-        self.until = self.latest.min(now + self.params.last);
+        // What the host has been told of is not put off by what comes before it looks.
+        if now <= self.until {
+            self.until = self.latest.min(now + self.params.last);
+        }
         self.waiting.append(up);
     }
 
-    /// When [`HeldBack::interrupt`] is due, if at all.
+    /// When [`HeldBack::hand_up`] is due, if at all.
     #[inline]
     pub fn due(&self) -> Option<Instant> {
-        (!self.waiting.is_empty()).then_some(self.until)
+        let delay = self.softirq.as_ref().map_or(Duration::ZERO, |softirq| softirq.delay);
+        (!self.waiting.is_empty()).then(|| self.until + delay)
     }
 
-    /// The host looks, for whatever reason: all goes up, in order.
-    pub fn interrupt(&mut self, up: &mut Vec<Pkt>) {
+    /// An interrupt for another reason tells of what waits too; true if the host looks at once.
+    pub fn interrupt(&mut self, now: Instant) -> bool {
+        self.until = self.until.min(now);
+        self.softirq.is_none()
+    }
+
+    /// The host looks: all goes up, in order.
+    pub fn hand_up(&mut self, up: &mut Vec<Pkt>) {
         up.append(&mut self.waiting);
+        if let Some(softirq) = &mut self.softirq {
+            softirq.taken_in();
+        }
     }
 
     /// What waits.
@@ -72,7 +99,8 @@ impl HeldBack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vocabulary::Packets;
+    use crate::node::jitter::Spread;
+    use crate::vocabulary::{Packets, Seed};
     use crate::wifi::testing::{ms, packet};
 
     /// Microseconds after the start.
@@ -105,9 +133,37 @@ mod tests {
         }
         assert_eq!(held.packets().collect::<Vec<_>>(), seen);
         let mut up = Vec::new();
-        held.interrupt(&mut up);
+        held.hand_up(&mut up);
         assert_eq!((up, held.due()), (seen, None));
         held.received(ms(9), &mut vec![one()]);
         assert_eq!(held.due(), Some(us(9_500)));
+    }
+
+    #[test]
+    fn a_host_that_takes_time_finds_what_came_meanwhile() {
+        let mut packets = Packets::new();
+        let mut one = || packet(&mut packets, 0, 1500);
+        let twenty = Duration::from_micros(20);
+        let stream = Seed { seed: 1, run: 0 }.stream("softirq");
+        let softirq = Softirq::new(Spread::Uniform(twenty, twenty), stream).expect("a delay");
+        // Told of at once, taken in 20 us later; what comes in between does not put that off.
+        let mut held = HeldBack::new(RxMitigation::NONE).with_softirq(softirq.clone());
+        for at in [100, 110, 119] {
+            held.received(us(at), &mut vec![one()]);
+            assert_eq!(held.due(), Some(us(120)), "at {at}");
+        }
+        let mut up = Vec::new();
+        held.hand_up(&mut up);
+        assert_eq!((up.len(), held.due()), (3, None));
+        held.received(us(500), &mut vec![one()]);
+        assert_eq!(held.due(), Some(us(520)));
+        // An interrupt of another kind is as slow.
+        let mut held = HeldBack::new(RxMitigation::AR9300).with_softirq(softirq);
+        held.received(ms(1), &mut vec![one()]);
+        assert_eq!(held.due(), Some(us(1_520)));
+        assert!(!held.interrupt(us(1_200)));
+        assert_eq!(held.due(), Some(us(1_220)));
+        held.received(us(1_210), &mut vec![one()]);
+        assert_eq!(held.due(), Some(us(1_220)));
     }
 }

@@ -3,6 +3,7 @@
 pub mod interrupts;
 pub mod reorder;
 pub mod retry_out;
+pub mod transfers;
 
 use crate::vocabulary::{Ctx, Instant, Kind, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::air::ppdu::Ppdu;

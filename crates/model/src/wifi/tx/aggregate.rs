@@ -43,6 +43,8 @@ pub struct AggregateLimits {
     bytes: u32,
     dense: u32,
     least: u32,
+    /// Delimiters without content that encryption asks for between frames.
+    sealing: u32,
 }
 
 impl AggregateLimits {
@@ -62,7 +64,7 @@ impl AggregateLimits {
                     bytes = bytes.min(wide_bytes_within(duration, entry.rate))
                 }
                 PhyRate::Ofdm(_) | PhyRate::Dsss(..) => {
-                    return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU };
+                    return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU, sealing: 0 };
                 }
             }
         }
@@ -71,7 +73,7 @@ impl AggregateLimits {
             PhyRate::Ht(rate) => (dense_mpdu(rate), MIN_MPDU),
             _ => (0, 0),
         };
-        Self { frames: max_frames.max(1), bytes, dense, least }
+        Self { frames: max_frames.max(1), bytes, dense, least, sealing: 0 }
     }
 
     /// Frames and bytes at most that the two ends of a link sent at `first` agree on: ath9k's, or those of VHT and HE.
@@ -88,6 +90,12 @@ impl AggregateLimits {
         Self { least: MIN_MPDU - DELIMITER, ..self }
     }
 
+    /// The same limits with delimiters between frames that give the hardware time to encrypt.
+    #[must_use]
+    pub const fn with_sealing(self, delimiters: u32) -> Self {
+        Self { sealing: delimiters, ..self }
+    }
+
     /// Frames at most; 1 where nothing may be aggregated.
     #[inline]
     pub const fn frames(self) -> u32 {
@@ -102,10 +110,10 @@ impl AggregateLimits {
 
     /// Delimiters without content after an MPDU of `mpdu` bytes that is not the last.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims (4.4) - the greater of what the hardware's least length
-    // (rounded up to a delimiter) and what the receiver's density at the first rate of the chain (rounded down) asks for.
+    // (rounded up to a delimiter) and encryption, together, and what the receiver's density at the first rate of the chain (rounded down) asks for.
     #[inline]
     const fn extra_delimiters(self, mpdu: u32) -> u32 {
-        let for_length = self.least.saturating_sub(mpdu).div_ceil(DELIMITER);
+        let for_length = self.least.saturating_sub(mpdu).div_ceil(DELIMITER) + self.sealing;
         let for_density = self.dense.saturating_sub(mpdu) / DELIMITER;
         if for_length > for_density { for_length } else { for_density }
     }
@@ -212,7 +220,7 @@ impl Subframes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wifi::phy::frame::data_mpdu;
+    use crate::wifi::phy::frame::{Cipher, data_mpdu};
     use crate::wifi::phy::{Band, RateTry, ppdu_duration};
     use proptest::prelude::*;
 
@@ -274,6 +282,29 @@ mod tests {
         s.add(data_mpdu(52));
         s.add(data_mpdu(52));
         assert_eq!(s.psdu_bytes(), 260 + 94);
+    }
+
+    #[test]
+    fn encryption_takes_bytes_and_on_older_chips_delimiters() {
+        let ccmp = data_mpdu(1500) + Cipher::Ccmp.bytes();
+        assert_eq!((ccmp, Cipher::None.bytes()), (1_554, 0));
+        // 4 + 1554 and 2 of padding; ten delimiters more are 40 bytes.
+        let limits = limits(&["ht20-mcs15-sgi", "ht20-mcs5-sgi"]);
+        for (delimiters, frames, between) in [(0, 18, 1_560), (10, 18, 1_600)] {
+            let full = fill(limits.with_sealing(delimiters), ccmp);
+            assert_eq!((full.frames(), full.psdu_bytes()), (frames, (frames - 1) * between + 1_558));
+        }
+        // They come on top of what the least length asks for (186 bytes are 47 delimiters), not of what the density does.
+        let two = |limits: AggregateLimits, mpdu| {
+            let mut s = Subframes::new(limits);
+            s.add(mpdu);
+            s.add(mpdu);
+            s.psdu_bytes()
+        };
+        assert_eq!([0, 10].map(|n| two(limits.with_sealing(n), 70)), [264, 304]);
+        let fast = self::limits(&["ht40-mcs15-sgi"]);
+        // 270 bytes by density: 50 delimiters for 70 bytes, of which the least length and encryption ask 47 and 57.
+        assert_eq!([0, 2, 10].map(|n| two(fast.with_sealing(n), 70)), [276, 276, 304]);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
 use crate::wifi::phy::RetryChain;
-use crate::wifi::phy::frame::data_mpdu;
-use crate::wifi::rate::{Probe, RateControl, probe_chain};
+use crate::wifi::phy::frame::{Cipher, data_mpdu};
+use crate::wifi::rate::RateControl;
 use crate::wifi::seq_window::{Position, Seq, SeqWindow};
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
@@ -21,12 +21,12 @@ pub enum Session {
     /// To be asked for when the host comes to it. Frames go out singly.
     // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - HT_AGG_STATE_WANT_START changes nothing.
     Wanted,
-    /// The host is about to ask; frames wait, and the request is sent then.
+    /// The host is about to ask, and the request is sent then.
     Starting(Instant),
-    /// Asked for; frames wait until the answer comes, at the latest until then.
+    /// Asked for, until the answer comes, at the latest until then.
     Asked(Instant),
-    /// No answer has come, and the host will see to it; frames still wait.
-    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames are kept until the session is gone.
+    /// No answer has come, and the host will see to it.
+    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg (4.4) - frames that are kept are kept until the session is gone.
     Unanswered,
     /// The host ends the attempt; frames wait until then.
     Stopping(Instant),
@@ -50,8 +50,11 @@ pub struct TxTid {
     bar_pending: Option<Seq>,
     /// Frames before this number were given up; the receiver has been told.
     given_up: Option<Seq>,
-    /// A frame that was looked at and not sent is still the first of its queue, behind all that are to be sent again.
-    looks_first: bool,
+    /// Frames wait in FIFOs of the driver: one that was looked at and not sent is still the first of its queue, behind all that are
+    /// to be sent again, and none is sent while a session is asked for.
+    fifo: bool,
+    /// Bytes that encryption adds to a frame.
+    sealed: u16,
 }
 
 /// How often a session is asked for before requests are spread out, and before they end.
@@ -72,15 +75,21 @@ impl TxTid {
             last_request: Instant::ZERO,
             bar_pending: None,
             given_up: None,
-            looks_first: false,
+            fifo: false,
+            sealed: 0,
         }
+    }
+
+    /// Its frames are encrypted.
+    pub const fn encrypt(&mut self, cipher: Cipher) {
+        self.sealed = cipher.bytes() as u16;
     }
 
     /// Its frames wait in a FIFO of the driver, whose first is looked at before it is taken.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.4) - retry_q, and only when that is empty buf_q, of which
     // the first stays until it is sent. ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_form_aggr (e888634) - likewise.
     pub fn looks_before_it_takes(&mut self) {
-        self.looks_first = true;
+        self.fifo = true;
     }
 
     /// Whether numbered frames wait.
@@ -94,12 +103,19 @@ impl TxTid {
         self.waiting.iter().any(|mpdu| self.is_inside(mpdu.seq))
     }
 
-    /// Whether frames may be sent now.
-    // deviation: while a session is asked for all frames of the identifier wait. In Linux (6.12, net/mac80211/agg-tx.c
-    // ieee80211_tx_prep_agg) those that were queued before go on as single frames, and of those that come then 64 at most wait.
+    /// Whether frames may be sent now. While a session is asked for, frames of mac80211's own queues go on singly; before there were
+    /// such queues, frames waited for the answer.
+    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg, ieee80211_tx_dequeue (6.12) - a frame is kept only where the identifier has no
+    // queue of its own; ieee80211_agg_stop_txq, in agg-tx.c, stops the queue only while an attempt is ended.
+    // deviation: with FIFOs of the driver all frames wait; in Linux those that are in the driver by then go on singly, and of those that
+    // come then 64 at most are kept. The first kernels with queues of mac80211 (4.11) kept frames as well.
     #[inline]
     pub fn may_send(&self) -> bool {
-        matches!(self.session, Session::Never | Session::Closed | Session::Wanted | Session::Open)
+        match self.session {
+            Session::Never | Session::Closed | Session::Wanted | Session::Open => true,
+            Session::Starting(_) | Session::Asked(_) | Session::Unanswered => !self.fifo,
+            Session::Stopping(_) => false,
+        }
     }
 
     /// The oldest number that is still open.
@@ -121,7 +137,7 @@ impl TxTid {
             && (self.requests <= BURST_REQUESTS || now >= self.last_request + REQUEST_PERIOD)
     }
 
-    /// A session is asked for; frames wait for the answer until `until`.
+    /// A session is asked for; the answer is waited for until `until`.
     pub fn ask(&mut self, now: Instant, until: Instant) {
         self.session = Session::Asked(until);
         self.requests += 1;
@@ -157,7 +173,7 @@ impl TxTid {
         let seq = self.next;
         self.next = seq.plus(1);
         let hot = ctx.packets.get(pkt);
-        let (len, truesize) = (data_mpdu(hot.len) as u16, hot.truesize);
+        let (len, truesize) = (data_mpdu(hot.len) as u16 + self.sealed, hot.truesize);
         let probe = link.rate.probe(link.now);
         let mpdu = Mpdu { pkt: Some(pkt), seq, len, tries: 0, probe, charge: SockId::NONE, truesize };
         if self.is_inside(seq) {
@@ -209,7 +225,8 @@ impl TxTid {
         }
         let (mut subframes, before) = (Subframes::new(limits), ppdu.mpdus.len());
         ppdu.mpdus.iter().for_each(|mpdu| subframes.add(u32::from(mpdu.len)));
-        while let Some(mpdu) = self.take(&mut link, ctx, &mut pull) {
+        while let Some(mut mpdu) = self.take(&mut link, ctx, &mut pull) {
+            link.ask(&mut mpdu, ppdu.mpdus.is_empty());
             // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe is sent alone.
             let probes = mpdu.probe.is_some();
             let full = subframes.frames() >= limits.frames();
@@ -227,7 +244,7 @@ impl TxTid {
             [] => {}
             [alone] => {
                 ppdu.bytes = u32::from(alone.len);
-                with_probe(alone.probe, &mut ppdu.chain);
+                link.with_probe(alone, &mut ppdu.chain);
                 ppdu.header.content = Content::Data { aggregate: false };
             }
             _ => {
@@ -246,9 +263,10 @@ impl TxTid {
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
-        let Some(mpdu) = self.take(&mut link, ctx, &mut pull) else { return false };
+        let Some(mut mpdu) = self.take(&mut link, ctx, &mut pull) else { return false };
+        link.ask(&mut mpdu, true);
         ppdu.bytes = u32::from(mpdu.len);
-        with_probe(mpdu.probe, &mut ppdu.chain);
+        link.with_probe(&mpdu, &mut ppdu.chain);
         ppdu.mpdus.push(mpdu);
         true
     }
@@ -304,7 +322,7 @@ impl TxTid {
     // sent again stay: a probe of which no try arrived probes again, alone.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.11) - to the end of retry_q, behind new frames that wait there.
     pub fn again(&mut self, mpdu: Mpdu) {
-        let behind_new = !self.looks_first || self.waiting.back().is_none_or(|last| last.tries > 0);
+        let behind_new = !self.fifo || self.waiting.back().is_none_or(|last| last.tries > 0);
         let at = self.waiting.len() - usize::from(!behind_new);
         self.waiting.insert(at, mpdu);
     }
@@ -324,9 +342,19 @@ pub struct Link<'r> {
     pub rate: &'r mut RateControl,
 }
 
-fn with_probe(probe: Option<Probe>, chain: &mut RetryChain) {
-    if let Some(probe) = probe {
-        *chain = probe_chain(probe, chain);
+impl Link<'_> {
+    /// A frame is put into a PPDU, perhaps as its first: of a rate control that probes by PPDU that one alone finds something out.
+    #[inline]
+    fn ask(&mut self, mpdu: &mut Mpdu, first: bool) {
+        if self.rate.probes_by_ppdu() {
+            mpdu.probe = if first { self.rate.probe_by_ppdu(self.now) } else { None };
+        }
+    }
+
+    fn with_probe(&self, mpdu: &Mpdu, chain: &mut RetryChain) {
+        if let Some(probe) = mpdu.probe {
+            *chain = self.rate.probe_chain(probe, chain);
+        }
     }
 }
 

@@ -67,6 +67,8 @@ pub struct Peer {
     pub most: (u32, u32),
     /// The hardware's least length of a subframe counts the delimiter.
     pub delimiter_counted: bool,
+    /// Delimiters without content that encryption asks for between frames.
+    pub sealing: u32,
     /// What is lost on the way to it and back.
     pub errors: PathErrors,
     /// Data PPDUs to it of which nothing was heard, and answers of its to data PPDUs that were lost: by noise, not in
@@ -89,6 +91,7 @@ impl Peer {
             expected: Rate::from_bps(0),
             most: AggregateLimits::most(chain.entries()[0].rate),
             delimiter_counted: false,
+            sealing: 0,
             errors: PathErrors::NONE,
             weight: AIRTIME_WEIGHT,
             unheard: 0,
@@ -103,7 +106,7 @@ impl Peer {
         self.chain = self.rate.chain();
         let (frames, bytes) = self.most;
         self.limits = Ac::ALL.map(|ac| {
-            let limits = AggregateLimits::of(&self.chain, txop(ac), frames, bytes);
+            let limits = AggregateLimits::of(&self.chain, txop(ac), frames, bytes).with_sealing(self.sealing);
             if self.delimiter_counted { limits.with_delimiter_counted() } else { limits }
         });
         let first = self.chain.entries()[0].rate;
@@ -198,6 +201,7 @@ impl Transmitter {
             frames: ppdu.mpdus.len() as u32,
             acked: (ppdu.acked & ppdu.all()).count_ones(),
             probe: ppdu.mpdus.first().and_then(|m| m.probe),
+            unsent: ppdu.unsent(),
         };
         let changed = peer.rate.sent(now, sent);
         if changed {
@@ -265,9 +269,8 @@ impl Transmitter {
         Some(tid)
     }
 
-    /// Asks for a Block Ack session; frames wait for the answer.
-    // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.4) - frames of a session that is being set up are
-    // kept until the answer.
+    /// Asks for a Block Ack session.
+    // linux: net/mac80211/agg-tx.c ieee80211_tx_ba_session_handle_start (4.4).
     fn ask_for_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
         let t = &mut self.tids[tid.index()];
         let late = self.starts.as_mut().map_or(Duration::ZERO, Starts::late);

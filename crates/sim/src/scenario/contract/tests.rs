@@ -56,6 +56,8 @@ fn places() -> Vec<Place> {
         ),
         ("flow.1", "Flow of kind quic", "{ kind = \"quic\", from = \"server\", to = \"slow\" }"),
         ("node.slow.tcp", "TCP of a node", "{}"),
+        ("node.server.jitter", "Jitter none", "{ kind = \"none\" }"),
+        ("node.server.jitter", "Jitter of a desktop", "{ kind = \"desktop\" }"),
         ("record", "Record", "{}"),
     ] {
         let mut new = place(path, title);
@@ -92,6 +94,11 @@ fn places() -> Vec<Place> {
     control.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
     control.sets.push((control.path.clone(), "{ kind = \"minstrel_ht\" }".to_owned()));
     out.push(control);
+    let mut firmware = place(&format!("{STATION}.rate"), "Rate control ath9k_htc");
+    firmware.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
+    firmware.sets.push(("channel.wifi.band".to_owned(), "2.4 GHz".to_owned()));
+    firmware.sets.push((firmware.path.clone(), "{ kind = \"ath9k_htc\" }".to_owned()));
+    out.push(firmware);
     // A retry chain may be of its own rate alone: that is all that must be in the table.
     let mut legacy = place(&format!("{STATION}.rate"), "Rate control minstrel");
     legacy.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
@@ -266,6 +273,9 @@ fn effective(place: &Place, key: &Key) -> Sets {
             "Channel",
             "tx_power" | "loss_at_1m" | "loss_per_decade" | "noise" | "sensed_from" | "understood_from",
         ) => vec![("node.slow.position".to_owned(), "3 m, 4 m".to_owned())],
+        ("Access point's interface" | "Station's interface", "cipher_delimiters") => {
+            vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
+        }
         ("Record", "quic") => flow("quic"),
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "delay_correlation") => set(".jitter", "1 ms"),
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", name) if name.ends_with("_correlation") => {
@@ -293,7 +303,12 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             "802.11a" => Vec::new(),
             _ => vec![("channel.wifi.band".to_owned(), "2.4 GHz".to_owned())],
         }),
-        ("Rate control minstrel_ht", "width") => {
+        ("Station's interface", "rate" | "uplink_rate") if value == "ath9k_htc" => {
+            let mut sets = if key.name == "rate" { set(".retry_chain", "[]") } else { Vec::new() };
+            sets.push(("channel.wifi.band".to_owned(), "2.4 GHz".to_owned()));
+            Some(sets)
+        }
+        ("Rate control minstrel_ht" | "Rate control ath9k_htc", "width") => {
             Some(vec![("channel.wifi.width".to_owned(), "40 MHz".to_owned())])
         }
         ("Station's interface", "airtime_weight") => {

@@ -2,7 +2,8 @@
 
 use std::net::Ipv4Addr;
 
-use stillair_model::wifi::config::DriverConfig;
+use stillair_model::wifi::config::{DriverConfig, HtcParams};
+use stillair_model::wifi::phy::frame::Cipher;
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
@@ -52,6 +53,13 @@ const COMMON: &[Key] = &[
 const WIFI: &[Key] = &[
     Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
     interrupts::KEY,
+    Key::open(
+        "cipher_delimiters",
+        Form::Integer(0, 63),
+        "0; with the scheme `ath9k_htc` 10",
+        "empty delimiters of 4 bytes that its hardware needs after each frame of an aggregate that it encrypts: 10 for Atheros chips before the \
+         AR9300, none from that on",
+    ),
     Key::need("channel", Form::Name("channel"), "the channel that it is on"),
     Key::open("qdisc", qdisc::WIFI, "that of the scheme", "its queueing discipline"),
 ];
@@ -201,7 +209,26 @@ fn wifi<'a>(
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));
     let retries = retries::read(section, is_ap, htc)?;
     let rts_threshold = section.or("rts_threshold", u32::MAX)?;
+    if let DriverConfig::Htc(HtcParams { usb: Some(_), .. }) = scheme.driver {
+        section.idle(
+            "rx_mitigation",
+            "behind USB",
+            "usb_rx_wait and usb_interrupt of the scheme, or usb = false",
+        )?;
+    }
     let rx_mitigation = interrupts::read(section)?;
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_compute_num_delims, ath9k.h ATH_AGGR_ENCRYPTDELIM (4.4) - 10, on chips without
+    // EDMA; that came with the AR9300. ath9k_htc-firmware: wlan/if_owl.c ath_compute_num_delims (e888634) - 10 as well.
+    let cipher_delimiters = if context.channels[channel].cipher == Cipher::None {
+        section.idle(
+            "cipher_delimiters",
+            "without a cipher on its channel",
+            "cipher = \"ccmp\" there, or none",
+        )?;
+        0
+    } else {
+        section.or("cipher_delimiters", if htc { 10 } else { 0 })?
+    };
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
@@ -223,6 +250,7 @@ fn wifi<'a>(
         rx_mitigation,
         trace: traced,
         rts_threshold,
+        cipher_delimiters,
         radio,
     };
     Ok((wifi, qdisc))

@@ -6,13 +6,25 @@ use stillair_model::wire::{EthernetParams, WireParams};
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{InterfaceRef, Link, Node};
+use super::super::{InterfaceRef, Link, Nic, Node};
 
 /// Slower is a slip in the unit: a packet would outlast most runs.
 const RATE: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
 
 /// Most microseconds and frames that coalescing may be set to.
 const MOST: i64 = 1_000_000;
+
+/// Devices whose drivers are known.
+const NIC: Form = Form::Choice(&["none", "e1000e", "tg3"]);
+
+/// Key of a node.
+pub(super) const NODE: Key = Key::open(
+    "nic",
+    NIC,
+    "none",
+    "the device of its Ethernet interfaces, where their link does not say `nic`: what it sends and what it receives is reported as that \
+     device's driver sets it",
+);
 
 /// An Ethernet link.
 static ETHERNET: Shape = Shape {
@@ -23,13 +35,13 @@ static ETHERNET: Shape = Shape {
         &[
             Key::need("rate", RATE, "rate of each direction"),
             Key::need("delay", Form::Time, "one-way propagation delay"),
-            Key::or(
+            Key::open(
                 "nic",
-                Form::Choice(&["none", "e1000e", "tg3"]),
-                "none",
+                NIC,
+                "that of each end's node: none",
                 "what the devices' drivers set by default: `none` reports each arrival at once; `e1000e` has byte queue limits and at most 20000 \
                  interrupts a second at 1 Gbit/s, 4000 at other rates; `tg3` byte queue limits, rx_usecs = 20, rx_frames = 5, tx_usecs = 72 and \
-                 tx_frames = 53; a key beside it goes before it",
+                 tx_frames = 53; a key beside it goes before it. Both devices exist at 10, 100 and 1000 Mbit/s",
             ),
             Key::or("ring", Form::Integer(1, MOST), "256", "packets that a device's transmit ring holds"),
             Key::open(
@@ -125,11 +137,11 @@ pub(super) fn read(
 ) -> Result<Link, Fault> {
     let mut section = section(field)?;
     let params = match kind_of(&mut section)? {
-        Kind::Ethernet => WireParams::Ethernet(ethernet(&mut section)?),
+        Kind::Ethernet => ethernet(&mut section, ends, nodes)?.map(WireParams::Ethernet),
         Kind::Veth => {
             no_wire(&mut section)?;
             section.narrow(&VETH);
-            WireParams::Veth
+            [WireParams::Veth; 2]
         }
     };
     let ends: [InterfaceRef; 2] = ends.try_into().map_err(|_| {
@@ -153,19 +165,45 @@ pub(super) fn read(
     Ok(Link { name: name.to_owned(), params, ends })
 }
 
-/// What a device's driver sets by default.
-#[derive(Clone, Copy)]
-enum Nic {
-    None,
-    E1000e,
-    Tg3,
-}
-
-/// Coalescing of a link's devices: `bql`, `tx_usecs`, `tx_frames`, `rx_usecs`, `rx_frames`, `rx_interrupts`.
+/// Coalescing of a device: `bql`, `tx_usecs`, `tx_frames`, `rx_usecs`, `rx_frames`, `rx_interrupts`.
 type Coalescing = (bool, u64, u32, u64, u32, u64);
 
 /// One gigabit per second.
 const GIGABIT: Rate = Rate::from_bps(1_000_000_000);
+
+/// Rates at which those devices exist.
+// linux: drivers/net/ethernet/intel/e1000e/ethtool.c e1000_get_link_ksettings, broadcom/tg3.c tg3_phy_init_link_config (6.12) - 10, 100 and
+// 1000 Mbit/s; Intel's of 2.5 Gbit/s have igc, those of 10 ixgbe.
+const RATES: [Rate; 3] = [Rate::from_bps(10_000_000), Rate::from_bps(100_000_000), GIGABIT];
+
+/// Reads the device that a node or a link names.
+pub(super) fn nic(section: &mut Section<'_>) -> Result<Option<Nic>, Fault> {
+    let names = [("none", Nic::None), ("e1000e", Nic::E1000e), ("tg3", Nic::Tg3)];
+    section.get("nic").map(|field| field.choice(&names)).transpose()
+}
+
+/// Refuses the device of a node none of whose interfaces has it.
+pub(super) fn used(
+    nics: &[(usize, Field<'_>)],
+    links: &[Link],
+    fields: &[(&str, Field<'_>)],
+) -> Result<(), Fault> {
+    let leaves_it = |link: &Link, field: &Field<'_>| {
+        let says = field.table("a table").is_ok_and(|table| table.get("nic").is_some());
+        !says && link.params != [WireParams::Veth; 2]
+    };
+    for (node, nic) in nics {
+        let mut own =
+            links.iter().zip(fields).filter(|(link, _)| link.ends.iter().any(|end| end.node == *node));
+        if !own.any(|(link, (_, field))| leaves_it(link, field)) {
+            return Err(nic.idle(
+                "without an Ethernet interface whose link leaves it open",
+                "such an interface, or no nic",
+            ));
+        }
+    }
+    Ok(())
+}
 
 impl Nic {
     // linux: drivers/net/ethernet/intel/igb/igb.h IGB_DEFAULT_TXD, IGB_START_ITR (4.4) - 256 descriptors, and about 8000
@@ -187,23 +225,40 @@ impl Nic {
 
 // deviation: arrivals are handed up one by one and byte queue limits are off unless a `nic` is named - what a device does there
 // differs more than anything else, so a scenario says it.
-fn ethernet(section: &mut Section<'_>) -> Result<EthernetParams, Fault> {
-    let rate = section.need("rate", "a rate such as \"1 Gbit/s\"")?.value()?;
+/// Both directions of a link: from its first end to its second, and back.
+fn ethernet(
+    section: &mut Section<'_>,
+    ends: &[InterfaceRef],
+    nodes: &[Node],
+) -> Result<[EthernetParams; 2], Fault> {
+    let rate_field = section.need("rate", "a rate such as \"1 Gbit/s\"")?;
+    let rate = rate_field.value()?;
     let delay = section.need("delay", "a time such as \"0.1 ms\"")?.value()?;
-    let nic = section.or_by("nic", Nic::None, |field| {
-        field.choice(&[("none", Nic::None), ("e1000e", Nic::E1000e), ("tg3", Nic::Tg3)])
-    })?;
-    let (bql, tx_usecs, tx_frames, rx_usecs, rx_frames, interrupts) = nic.coalescing(rate);
-    let interrupts = section.or("rx_interrupts", interrupts)?;
-    Ok(EthernetParams {
-        rate,
-        delay,
-        ring: section.or("ring", 256)?,
-        bql: section.or("bql", bql)?,
-        tx_usecs: Duration::from_micros(section.or("tx_usecs", tx_usecs)?),
-        tx_frames: section.or("tx_frames", tx_frames)?,
-        rx_usecs: Duration::from_micros(section.or("rx_usecs", rx_usecs)?),
-        rx_frames: section.or("rx_frames", rx_frames)?,
-        rx_gap: Duration::from_nanos(1_000_000_000_u64.checked_div(interrupts).unwrap_or(0)),
-    })
+    let own = nic(section)?;
+    // A link of more or fewer ends than two is refused afterwards.
+    let nic_of = |end: usize| own.or_else(|| Some(nodes[ends.get(end)?.node].nic)).unwrap_or(Nic::None);
+    let nics = [nic_of(0), nic_of(1)];
+    if let Some(nic) = nics.into_iter().find(|nic| *nic != Nic::None && !RATES.contains(&rate)) {
+        let found = format!("{}, at which no {} exists", rate_field.item.value.describe(), nic.name());
+        return Err(rate_field.found(found, "10 Mbit/s, 100 Mbit/s or 1 Gbit/s, or nic = \"none\""));
+    }
+    let ring = section.or("ring", 256)?;
+    // The sender's device reports transmissions, the receiver's arrivals.
+    let mut direction = |from: Nic, to: Nic| {
+        let (bql, tx_usecs, tx_frames, ..) = from.coalescing(rate);
+        let (.., rx_usecs, rx_frames, interrupts) = to.coalescing(rate);
+        let interrupts = section.or("rx_interrupts", interrupts)?;
+        Ok(EthernetParams {
+            rate,
+            delay,
+            ring,
+            bql: section.or("bql", bql)?,
+            tx_usecs: Duration::from_micros(section.or("tx_usecs", tx_usecs)?),
+            tx_frames: section.or("tx_frames", tx_frames)?,
+            rx_usecs: Duration::from_micros(section.or("rx_usecs", rx_usecs)?),
+            rx_frames: section.or("rx_frames", rx_frames)?,
+            rx_gap: Duration::from_nanos(1_000_000_000_u64.checked_div(interrupts).unwrap_or(0)),
+        })
+    };
+    Ok([direction(nics[0], nics[1])?, direction(nics[1], nics[0])?])
 }

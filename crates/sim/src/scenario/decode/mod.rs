@@ -6,6 +6,7 @@ mod flow;
 mod hearing;
 mod interface;
 mod interrupts;
+mod jitter;
 mod link;
 mod losses;
 mod mark;
@@ -27,6 +28,7 @@ mod wiring;
 use std::collections::BTreeMap;
 
 use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Width};
 
 use super::contract::{Form, Key, Shape};
@@ -99,6 +101,12 @@ static CHANNEL: Shape = Shape {
                 "width, above 40 MHz at 5 GHz alone; stations may use less",
             ),
             rate::LOWEST,
+            Key::or(
+                "cipher",
+                Form::Choice(&["none", "ccmp"]),
+                "none",
+                "how data frames are encrypted: with `ccmp` (WPA2) each is 16 bytes longer",
+            ),
             Key::open(
                 "long_slot",
                 Form::Boolean,
@@ -279,8 +287,10 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
         position::audible(c, n, &nodes, audible.capture(n, &nodes)?);
     }
     let links = link_fields.iter().zip(&wiring.ends);
-    let links =
-        links.map(|((name, field), ends)| link::read(name, field, ends, &nodes)).collect::<Result<_, _>>()?;
+    let links = links
+        .map(|((name, field), ends)| link::read(name, field, ends, &nodes))
+        .collect::<Result<Vec<_>, _>>()?;
+    link::used(&wiring.nics, &links, &link_fields)?;
     let mut flows =
         root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
     let test =
@@ -383,6 +393,9 @@ fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, heari
         name: name.to_owned(),
         band,
         width,
+        cipher: section.or_by("cipher", Cipher::None, |field| {
+            field.choice(&[("none", Cipher::None), ("ccmp", Cipher::Ccmp)])
+        })?,
         lowest_rate: rate::lowest(&mut section, band)?,
         long_slot: false,
         busy_backoff: section.or("busy_backoff", true)?,

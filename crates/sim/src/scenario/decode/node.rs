@@ -14,7 +14,7 @@ use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
-use super::{position, wake};
+use super::{jitter, link, position, wake};
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
 /// four, run out first.
@@ -29,6 +29,8 @@ pub(super) static SHAPE: Shape = Shape {
         &[
             Key::or("forward", Form::Boolean, "false", "packets for others are passed on"),
             wake::KEY,
+            jitter::KEY,
+            link::NODE,
             position::KEY,
             Key::open(
                 "like",
@@ -74,6 +76,9 @@ fn node<'a>(
 ) -> Result<Node, Fault> {
     let forward = section.or("forward", false)?;
     let wake = wake::read(&mut section)?;
+    let jitter = jitter::read(&mut section)?;
+    let nic = link::nic(&mut section)?;
+    wiring.nics.extend(section.get("nic").map(|field| (index, field)));
     let position = position::read(&mut section)?;
     // It has done its work; asking for it puts it among the suggestions.
     section.get("like");
@@ -99,7 +104,16 @@ fn node<'a>(
         )?;
     }
     section.finish()?;
-    Ok(Node { name: name.to_owned(), profile: context.profile, forward, wake, position, interfaces })
+    Ok(Node {
+        name: name.to_owned(),
+        profile: context.profile,
+        forward,
+        wake,
+        jitter,
+        nic: nic.unwrap_or_default(),
+        position,
+        interfaces,
+    })
 }
 
 /// Checks each station against its access point, and hands it what the beacons say.

@@ -49,9 +49,25 @@ static MINSTREL: Shape = Shape {
         ),
     ]],
 };
+
+static ATH9K_HTC: Shape = Shape {
+    title: "Rate control ath9k_htc",
+    about: "The rate control of the AR9271's firmware, which mac80211's is never asked beside: two tries each at three rates, each slower than \
+            the one before it, and four at the next, all but the first with RTS; by packet error rates.",
+    groups: &[&[
+        Key::tag("kind", "ath9k_htc"),
+        Key::open(
+            "width",
+            Form::Choice(&HT_WIDTHS),
+            "the channel's",
+            "width of all that is sent by HT; no wider than the channel",
+        ),
+        Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
+    ]],
+};
 const STANDARDS: [&str; 3] = ["802.11a", "802.11b", "802.11g"];
 
-const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT, &MINSTREL], bare: true };
+const CONTROLS: Form = Form::Kinds { shapes: &[&MINSTREL_HT, &MINSTREL, &ATH9K_HTC], bare: true };
 
 const FIXED: Form = Form::Listed {
     title: "rate",
@@ -69,11 +85,18 @@ static CHAIN_ENTRY: Form = Form::Either(&[IN_CHAIN, Form::Table(&ENTRY)]);
 
 static ENTRY: Shape = Shape {
     title: "Entry of a retry chain",
-    about: "A rate with its number of tries.",
+    about: "A rate with its number of tries, and whether each of them begins with RTS and CTS.",
     groups: &[&[
         Key::need("rate", IN_CHAIN, "the rate"),
         // linux: drivers/net/wireless/ath/ath9k/mac.h (4.4) - four bits in the descriptor (recalled).
         Key::or("tries", Form::Integer(1, 15), "4", "tries before the next entry"),
+        // linux: include/net/mac80211.h IEEE80211_TX_RC_USE_RTS_CTS (4.14) - a flag of each entry.
+        Key::or(
+            "rts",
+            Form::Boolean,
+            "false",
+            "each try begins with RTS and CTS, at the control rate of the entry's rate; an RTS without an answer is a try",
+        ),
     ]],
 };
 
@@ -197,6 +220,7 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
     };
     match kind {
         "minstrel" => minstrel(section, channel).map(Rates::Minstrel),
+        "ath9k_htc" => ath9k_htc(field, section, channel).map(Rates::Ath9kHtc),
         _ => minstrel_ht(field, section, channel).map(|(can, mask)| Rates::MinstrelHt(can, mask)),
     }
     .map(Some)
@@ -221,12 +245,7 @@ fn minstrel_ht(
     let mut mask = McsMask::ALL;
     let Some(mut section) = section else { return Ok((can, mask)) };
     can.streams = section.or("streams", can.streams)?;
-    if let Some(field) = section.get("width") {
-        can.width = field.choice(&[(HT_WIDTHS[0], Width::Mhz20), (HT_WIDTHS[1], Width::Mhz40)])?;
-        if can.width > channel {
-            return Err(field.wrong(suggest("", &[HT_WIDTHS[0]])));
-        }
-    }
+    width(&mut section, &mut can, channel)?;
     can.short_gi = section.or("short_gi", can.short_gi)?;
     if let Some(field) = section.get("ht_mcs") {
         mask = allowed(&field, 8 * can.streams)?;
@@ -249,6 +268,36 @@ fn allowed(field: &Field<'_>, schemes: u8) -> Result<McsMask, Fault> {
         all.push(mcs);
     }
     Ok(McsMask::only(all))
+}
+
+/// The AR9271 has one stream, and is at 2.4 GHz.
+fn ath9k_htc(
+    field: &Field<'_>,
+    section: Option<Section<'_>>,
+    channel: &Channel,
+) -> Result<HtCapabilities, Fault> {
+    if channel.band != Band::Ghz2 || channel.width > Width::Mhz40 {
+        return Err(field.found(
+            "ath9k_htc, the AR9271's, on a channel it has not",
+            "a channel of 20 or 40 MHz at 2.4 GHz, or minstrel_ht",
+        ));
+    }
+    let mut can = HtCapabilities { streams: 1, width: channel.width, short_gi: true };
+    let Some(mut section) = section else { return Ok(can) };
+    width(&mut section, &mut can, channel.width)?;
+    can.short_gi = section.or("short_gi", can.short_gi)?;
+    section.finish()?;
+    Ok(can)
+}
+
+fn width(section: &mut Section<'_>, can: &mut HtCapabilities, channel: Width) -> Result<(), Fault> {
+    if let Some(field) = section.get("width") {
+        can.width = field.choice(&[(HT_WIDTHS[0], Width::Mhz20), (HT_WIDTHS[1], Width::Mhz40)])?;
+        if can.width > channel {
+            return Err(field.wrong(suggest("", &[HT_WIDTHS[0]])));
+        }
+    }
+    Ok(())
 }
 
 fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<Legacy, Fault> {
@@ -289,7 +338,7 @@ fn chain(field: &Field<'_>, (key, rate): (&str, PhyRate), channel: &Channel) -> 
     RetryChain::new(&tries).ok_or_else(|| field.wrong("a list of one to four rates"))
 }
 
-/// A rate's name, or a table of it and its tries; with the field that holds the name.
+/// A rate's name, or a table of it, its tries and its RTS; with the field that holds the name.
 fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fault> {
     let parse = |field: &Field<'_>| field.unit(|text| units::phy_rate(text, Some(base)));
     if !matches!(entry.item.value, Value::Table(_)) {
@@ -299,8 +348,9 @@ fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fau
     let field = section.need("rate", "a rate such as \"mcs15\"")?;
     let rate = parse(&field)?;
     let tries = section.or("tries", TRIES)?;
+    let rts = section.or("rts", false)?;
     section.finish()?;
-    Ok((field, RateTry::new(rate, tries)))
+    Ok((field, RateTry { rate, tries, rts }))
 }
 
 /// Refuses a rate wider than the channel.

@@ -20,7 +20,7 @@ pub(super) const SENDER: &[Key] = &[
         "retry_limit",
         Form::Integer(0, 255),
         "30; with ath9k_htc 10",
-        "tries by the hardware that a frame of a Block Ack session may have had for the driver to send it once more",
+        "tries by the hardware (of ath9k_htc: by the firmware, each with its whole retry chain) that a frame of a Block Ack session may have had for the driver to send it once more",
     ),
     Key::or(
         "retry_limit_by_rate",

@@ -18,6 +18,8 @@ pub(super) struct Wiring<'a> {
     pub radios: Vec<(InterfaceRef, Field<'a>)>,
     /// For each station with a weight its interface, and the field that says it.
     pub weights: Vec<(InterfaceRef, Field<'a>)>,
+    /// For each node that names the device of its Ethernet interfaces its number, and the field that does.
+    pub nics: Vec<(usize, Field<'a>)>,
     /// Stations that say nothing of their losses.
     pub silent: Vec<InterfaceRef>,
     /// Devices, and which pieces of their schemes are left to what they can.

@@ -34,6 +34,10 @@ pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {
             }
             ("minstrel_ht", keys)
         }
+        Rates::Ath9kHtc(can) => {
+            let width = format!("{} MHz", can.width.megahertz());
+            ("ath9k_htc", json!({ "width": width, "short_gi": can.short_gi }))
+        }
         Rates::Minstrel(can) => ("minstrel", json!({ "standard": standard(*can) })),
     }
 }

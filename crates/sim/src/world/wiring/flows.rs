@@ -3,6 +3,7 @@
 use stillair_model::app::{
     Bulk, BulkParams, Gap, Ping, UdpSource, UdpSourceParams, Voip, WORKERS, Web, WebParams,
 };
+use stillair_model::node::jitter::{AppClock, Spread};
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::quic::Role;
 use stillair_model::transport::tcp::config::TcpConfig;
@@ -11,10 +12,9 @@ use stillair_model::vocabulary::{
     Duration, Endpoint, FlowId, IfId, Instant, NodeId, Seed, SockId, linear_truesize,
 };
 
-use super::super::apps::{App, AppKind};
-use super::super::quic::{End as QuicEnd, Job, Load, QuicApp, Stacks};
-use super::super::sockets::{BulkFlow, Protocol, Socket};
-use super::super::web::{End as WebEnd, WebFlow};
+use super::super::hosts::{
+    App, AppKind, BulkFlow, Job, Load, Protocol, QuicApp, QuicEnd, Socket, Stacks, WebEnd, WebFlow,
+};
 use super::{Plan, Tables};
 use crate::recorder::{FlowRecord, QuicRecord};
 use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, SocketMemory, Ways};
@@ -23,6 +23,8 @@ use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, Qu
 #[derive(Default)]
 pub(super) struct Ends {
     pub(super) apps: Vec<App>,
+    /// By application: the clock of its timers; empty where those of all hosts are exact.
+    pub(super) clocks: Vec<AppClock>,
     pub(super) sockets: Vec<Socket>,
     /// By socket: the machine of one that speaks TCP.
     pub(super) tcps: Vec<Option<Box<Tcp>>>,
@@ -79,11 +81,26 @@ impl Plan<'_> {
                 let quic = matches!(flow.kind, FlowKind::Quic(_))
                     .then(|| Box::new(QuicRecord::new(one.endpoint.src, self.scenario.record.quic)));
                 ends.records.push(FlowRecord { station, quic, ..FlowRecord::default() });
+                ends.clocks.extend(self.clock(&one));
                 let kind = self.app(&one, n, &mut ends);
                 ends.apps.push(App { kind });
             }
         }
         ends
+    }
+
+    /// The clock of an application, that of the host which begins; none where all hosts have exact timers.
+    fn clock(&self, one: &One<'_>) -> Option<AppClock> {
+        let exact = |n: &scenario::Node| n.jitter.timer_slack == Spread::None && n.jitter.drift_ppm == 0;
+        if self.scenario.nodes.iter().all(exact) {
+            return None;
+        }
+        // Who asks over QUIC is the receiver of the data.
+        let asks = matches!(&one.flow.kind, FlowKind::Quic(spec)
+            if !matches!(spec.load, QuicLoad::Transfer { request: None, .. }));
+        let node = &self.scenario.nodes[one.sides[usize::from(asks)].at.node];
+        let host = one.seed.stream(&format!("{}.clock", node.name));
+        Some(AppClock::new(&node.jitter, host, one.seed.stream(&format!("{}.slack", one.name))))
     }
 
     /// The interface through which packets of an end with the address of `at` leave.

@@ -4,6 +4,7 @@ use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::given::{FrameErrors, RateErrors};
 use stillair_model::wifi::air::reception::{Noise, PathErrors};
 use stillair_model::wifi::rate::RateControl;
+use stillair_model::wifi::rate::ath9k_htc::Ath9kHtc;
 use stillair_model::wifi::rate::minstrel::Minstrel;
 use stillair_model::wifi::rate::minstrel_ht::MinstrelHt;
 use stillair_model::wifi::timeline::Timeline;
@@ -33,6 +34,7 @@ impl Plan<'_> {
                 let protected = self.scenario.channels[self.wifi_of(at).channel].protection.is_some();
                 RateControl::Minstrel(Box::new(Minstrel::new(can, protected, &mut stream())))
             }
+            Rates::Ath9kHtc(can) => RateControl::Ath9kHtc(Box::new(Ath9kHtc::new(can))),
         }
     }
 }

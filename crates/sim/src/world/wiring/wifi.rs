@@ -1,21 +1,19 @@
 //! Channels, radios and the devices that send with them.
 
 use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, Seed};
-use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::audibility::Audibility;
 use stillair_model::wifi::air::capture::Capture;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{FunctionId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::views::Views;
-use stillair_model::wifi::config::DriverConfig;
+use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::tx::starts::Starts;
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 
-use super::super::hidden::Hidden;
-use super::super::{Beacons, Channel, Wlan};
+use super::super::air::{Beacons, Channel, Wlan};
 use super::{Plan, paths};
 use crate::scenario::{self, InterfaceRef, Role};
 
@@ -33,7 +31,7 @@ impl Plan<'_> {
         for ac in Ac::ALL {
             wifi.edca[ac.index()].apply(set.get_mut(ac));
             if let DriverConfig::Htc(_) = wifi.driver {
-                // linux: drivers/net/wireless/ath/ath9k/htc_drv_main.c ath9k_htc_conf_tx (4.14) - half of what it is told.
+                // linux: drivers/net/wireless/ath/ath9k/htc_drv_txrx.c ath_htc_txq_update (4.14) - half of what it is told.
                 set.get_mut(ac).cw_min /= 2;
             }
         }
@@ -41,18 +39,8 @@ impl Plan<'_> {
     }
 
     pub(super) fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Wlan>) {
-        let channel = |c: &scenario::Channel| Channel {
-            name: c.name.clone(),
-            timing: c.timing(),
-            protection: c.protection,
-            medium: medium(c),
-            account: AirAccount::default(),
-            hidden: None,
-            functions: Vec::new(),
-            winners: Vec::new(),
-            dirty: false,
-            rts_lost: false,
-            txop_until: None,
+        let channel = |c: &scenario::Channel| {
+            Channel::new(c.name.clone(), (c.timing(), c.cipher), c.protection, medium(c))
         };
         let mut channels: Vec<Channel> = self.scenario.channels.iter().map(channel).collect();
         let (mut radios, mut wlans) = (Vec::new(), Vec::new());
@@ -68,8 +56,7 @@ impl Plan<'_> {
                 debug_assert_eq!(self.radios[n].index(), radios.len());
                 let (index, channel) = (wifi.channel, &mut channels[wifi.channel]);
                 let functions = if self.scenario.channels[index].is_one_medium() {
-                    channel.functions.extend((0..QUEUES).map(|queue| (radios.len(), queue)));
-                    functions(&mut channel.medium, &edca, &name, seed)
+                    functions(channel.add_radio(radios.len()), &edca, &name, seed)
                 } else {
                     let mut medium = medium(&self.scenario.channels[index]);
                     let functions = functions(&mut medium, &edca, &name, seed);
@@ -82,12 +69,14 @@ impl Plan<'_> {
                 radios.push(radio);
             }
             let mut tx = Transmitter::new(id);
-            tx.lowest = channels[wifi.channel].timing.lowest;
+            tx.lowest = channels[wifi.channel].timing().lowest;
             tx.rts_threshold = wifi.rts_threshold;
             tx.starts = Some(Starts::new(seed.stream(&format!("{name}.sessions"))));
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));
             }
+            let cipher = self.scenario.channels[wifi.channel].cipher;
+            tx.tids.iter_mut().for_each(|tid| tid.encrypt(cipher));
             let place = self.place(format!("{name} mac"));
             let salt = seed.stream(&format!("{name}.mac.salt")).bits();
             let driver = Driver::new(wifi.driver, tx.peers.len(), place, salt);
@@ -108,16 +97,17 @@ impl Plan<'_> {
             if let Some(params) = wifi.retry_out {
                 dev = dev.with_retry_out(params);
             }
+            if let DriverConfig::Htc(HtcParams { usb: Some(usb), .. }) = wifi.driver {
+                dev = dev.behind_usb(usb);
+            }
             if let Some(params) = wifi.rx_mitigation {
                 dev = dev.with_rx_mitigation(params);
             }
-            wlans.push(Wlan {
-                dev,
-                interface: self.id(at),
-                errors: seed.stream(&format!("{name}.errors")),
-                beacons,
-                dirty: false,
-            });
+            if let Some(softirq) = self.softirq(at, seed) {
+                dev = dev.with_softirq(softirq);
+            }
+            let errors = seed.stream(&format!("{name}.errors"));
+            wlans.push(Wlan::new(dev, self.id(at), errors, beacons));
         }
         for (index, media) in media.into_iter().enumerate().filter(|(_, media)| !media.is_empty()) {
             let given = &self.scenario.channels[index];
@@ -127,12 +117,12 @@ impl Plan<'_> {
             let capture = given.capture.as_ref().map(|capture| {
                 Capture::new(capture.threshold, media.len(), |from, to| capture.between(at(from), at(to)))
             });
-            let mut views = Views::new(media, hearing, channels[index].timing.eifs_extra());
+            let mut views = Views::new(media, hearing, channels[index].timing().eifs_extra());
             if let Some(capture) = capture {
                 views = views.with_capture(capture);
             }
             let radios = on[index].iter().map(|&(_, radio)| radio).collect();
-            channels[index].hidden = Some(Box::new(Hidden::new(views, radios)));
+            channels[index].seen_by(views, radios);
         }
         (channels, radios, wlans)
     }
@@ -147,6 +137,7 @@ impl Plan<'_> {
             path_to.most.0 = htc.max_frames;
             path_to.delimiter_counted = true;
         }
+        path_to.sealing = self.wifi_of(at).cipher_delimiters;
         path_to.choose(|ac| edca.get(ac).txop);
         path_to.errors = paths::errors(&path.errors);
         if let Some(trace) = &self.wifi_of(station).trace {

@@ -1,8 +1,13 @@
 use super::*;
-use crate::vocabulary::{Fate, PeerId};
+use crate::vocabulary::{Duration, Fate, PeerId};
 use crate::wifi::air::ppdu::Mpdu;
-use crate::wifi::config::HardwareDepth;
+use crate::wifi::config::{HardwareDepth, UsbParams};
 use crate::wifi::testing::{Rig, ms, peer};
+
+/// Microseconds after the start.
+fn us(n: u64) -> Instant {
+    Instant::ZERO + Duration::from_micros(n)
+}
 
 const BEST: &[&str] = &["ht40-mcs7-sgi"];
 
@@ -20,7 +25,10 @@ impl Bench {
         Self::with_aggregates(stations, HtcParams::default().max_frames)
     }
     fn with_aggregates(stations: usize, frames: u32) -> Self {
-        let params = HtcParams::default();
+        // Without the bus: what waits for room alone.
+        Self::with_params(stations, frames, HtcParams { usb: None, ..HtcParams::default() })
+    }
+    fn with_params(stations: usize, frames: u32, params: HtcParams) -> Self {
         let mut rig = Rig::in_session((0..stations).map(|_| peer(BEST, frames)));
         rig.set_depth(HardwareDepth::HTC);
         rig.tx.looks_before_it_takes();
@@ -51,6 +59,23 @@ impl Bench {
         }
         assert!(!woken.any() || woken == Woken::ALL);
         woken.any()
+    }
+    /// Looks whenever something is due until that time: when frames came into the target, and when reports to the host.
+    fn run(&mut self, until: u64) -> Vec<(u64, &'static str, u64)> {
+        let mut seen = Vec::new();
+        while let Some(at) = self.driver.next_timer().filter(|&at| at <= us(until)) {
+            let (tx, mut hw, mut ctx) = self.rig.parts();
+            let (waiting, outstanding) = (self.driver.waiting.packets(), self.driver.outstanding);
+            let _ = self.driver.on_timer(at, &mut ctx);
+            self.driver.fill(at, tx, &mut hw, &mut ctx);
+            let micros = (at - Instant::ZERO).nanos() / 1_000;
+            let came = u64::from(waiting - self.driver.waiting.packets());
+            let heard = u64::from(outstanding - self.driver.outstanding);
+            seen.extend(
+                [(micros, "came", came), (micros, "heard", heard)].into_iter().filter(|row| row.2 > 0),
+            );
+        }
+        seen
     }
     /// Frames that wait on the host, and those in the target.
     fn places(&self) -> (u32, u32) {
@@ -150,4 +175,37 @@ fn stations_take_turns_and_a_full_hardware_takes_none_away() {
     }
     assert_eq!(order, [0, 1, 2, 0, 1, 2]);
     assert_eq!((b.driver.outstanding, b.driver.queued(), b.places()), (0, 0, (0, 0)));
+}
+
+// linux: drivers/net/wireless/ath/ath9k/hif_usb.c (4.14) - one transfer at a time, of up to 20 frames that wait by then.
+#[test]
+fn transfers_go_one_after_the_other() {
+    let usb = UsbParams {
+        packet: Duration::from_micros(10),
+        start: Duration::from_micros(50),
+        interrupt: Duration::from_micros(60),
+        ..UsbParams::default()
+    };
+    let params = HtcParams { usb: Some(usb), target_buffers: 5, ..HtcParams::default() };
+    let mut b = Bench::with_params(1, 17, params);
+    b.queue(tid(0, 0), 1);
+    assert_eq!(b.fill(Ac::Be), [0_usize; 0]);
+    b.queue(tid(0, 0), 30);
+    // The first frame goes alone, 4 packets of 512 bytes; the next 20 when the host has heard of it. The target has room for four.
+    assert_eq!(b.run(230), [(90, "came", 1)]);
+    assert_eq!(b.run(1_000), [(240, "came", 1), (280, "came", 1), (320, "came", 1), (360, "came", 1)]);
+    assert_eq!((b.driver.in_target, b.driver.waiting.packets()), (5, 26));
+    // What is through leaves its buffer at once; the host hears of it, and its charge ends, 110 us later.
+    let ppdu = b.rig.pop(us(1_000), Ac::Be);
+    for m in ppdu.mpdus {
+        b.rig.packets.free(m.pkt.expect("not handed over"), Fate::Delivered);
+        assert!(b.driver.reports_later(us(1_000), SockId(7), 2304));
+        b.rig.tx.tids[0].complete(m.seq);
+    }
+    let (tx, mut hw, mut ctx) = b.rig.parts();
+    b.driver.fill(us(1_000), tx, &mut hw, &mut ctx);
+    assert_eq!(b.driver.charges().count(), 1);
+    assert_eq!(b.run(2_000), [(1_040, "came", 1), (1_110, "heard", 1)]);
+    assert_eq!((b.driver.charges().count(), b.rig.uncharged()), (0, vec![0, 7]));
+    assert_eq!(b.driver.outstanding, 30);
 }

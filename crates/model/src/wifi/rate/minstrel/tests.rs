@@ -39,7 +39,7 @@ impl Bench {
                     }
                 }
             }
-            self.control.sent(self.now, Sent { tries: &used, frames: 1, acked, probe });
+            self.control.sent(self.now, Sent { tries: &used, frames: 1, acked, probe, unsent: 0 });
         }
     }
 

@@ -51,7 +51,7 @@ impl Bench {
                     }
                 }
             }
-            self.control.sent(self.now, Sent { tries: &used, frames, acked, probe });
+            self.control.sent(self.now, Sent { tries: &used, frames, acked, probe, unsent: 0 });
         }
     }
 

@@ -1,0 +1,215 @@
+//! What makes two hosts never quite alike: how long an interrupt takes to reach the network stack, how late a timer fires, and how
+//! fast a clock runs. A host without any of it does everything at once, which real ones do not, and its periods can lock to those
+//! of a queue.
+
+use crate::vocabulary::{Duration, Instant, Stream};
+
+/// How a delay is distributed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Spread {
+    /// There is none.
+    #[default]
+    None,
+    /// Evenly from the one to the other.
+    Uniform(Duration, Duration),
+    /// Exponentially with this mean; what is longer than the second counts as that.
+    Exponential(Duration, Duration),
+}
+
+impl Spread {
+    /// A delay; draws nothing if there is none.
+    #[inline]
+    pub fn draw(self, stream: &mut Stream) -> Duration {
+        match self {
+            Self::None => Duration::ZERO,
+            Self::Uniform(least, most) => stream.between(least, most),
+            Self::Exponential(mean, most) => stream.exponential(mean).min(most),
+        }
+    }
+}
+
+/// What a host's jitter is like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct JitterParams {
+    /// From a device's interrupt until the network stack takes in what has come. What comes meanwhile is taken in with it.
+    pub softirq: Spread,
+    /// How late the timer of a process fires.
+    pub timer_slack: Spread,
+    /// Parts per million by which the host's clock may be fast or slow. How far it is off is drawn for each run, evenly.
+    pub drift_ppm: u32,
+}
+
+impl JitterParams {
+    /// None of it.
+    pub const NONE: Self = Self { softirq: Spread::None, timer_slack: Spread::None, drift_ppm: 0 };
+
+    /// A desktop computer under Linux with its power management on.
+    // linux: drivers/idle/intel_idle.c snb_cstates (4.4) - a Core i5 or i7 of 2011 needs 2 us to leave C1, 10 us to leave C1E, 104 us
+    // to leave C6; drivers/cpuidle/governors/menu.c menu_select - how deep it sleeps is guessed from the last pauses, and a state is
+    // taken whose residency (20 us for C1E, 345 us for C6) the guess covers: packets of a busy link mostly find C1E.
+    // linux: include/linux/init_task.h INIT_TASK (4.4) - timer_slack_ns is 50 us unless a process asks for other;
+    // kernel/time/hrtimer.c hrtimer_start_range_ns, hrtimer_interrupt - a timer fires with the first interrupt of the clock within its
+    // slack, at the latest at its end. Any place in it is as likely where other timers of the host are many.
+    // spec: rfc5905 4 - PHI: oscillators are within 15 ppm of what they have been adjusted to. Machines whose clock nobody adjusts are off
+    // by more: IEEE 802.3 allows 100 ppm for the crystal of an Ethernet device.
+    // deviation: the same for a host that is idle and one that is busy - how it sleeps is not modelled.
+    pub const DESKTOP: Self = Self {
+        softirq: Spread::Exponential(Duration::from_micros(10), Duration::from_micros(104)),
+        timer_slack: Spread::Uniform(Duration::ZERO, Duration::from_micros(50)),
+        drift_ppm: 15,
+    };
+}
+
+/// The delay from a device's interrupts to the stack, drawn anew after each of them.
+#[derive(Clone, Debug)]
+pub struct Softirq {
+    spread: Spread,
+    stream: Stream,
+    /// The delay of the next interrupt.
+    pub delay: Duration,
+}
+
+impl Softirq {
+    /// For the interrupts of one device; none if they take no time.
+    pub fn new(spread: Spread, stream: Stream) -> Option<Self> {
+        let mut softirq = Self { spread, stream, delay: Duration::ZERO };
+        softirq.taken_in();
+        (spread != Spread::None).then_some(softirq)
+    }
+
+    /// The stack has taken in what there was.
+    #[inline]
+    pub fn taken_in(&mut self) {
+        self.delay = self.spread.draw(&mut self.stream);
+    }
+}
+
+/// The clock by which an application sets its timers.
+#[derive(Clone, Debug)]
+pub struct AppClock {
+    /// How much faster than true time the host's clock is, in parts of 2^40.
+    fast: i64,
+    slack: Spread,
+    stream: Stream,
+    /// How late its next timer fires.
+    late: Duration,
+}
+
+impl AppClock {
+    /// The clock of an application. All of a host have the same `host`, which is drawn in front of every use; `stream` is this one's own.
+    pub fn new(params: &JitterParams, mut host: Stream, stream: Stream) -> Self {
+        let ppm = (host.unit() * 2.0 - 1.0) * f64::from(params.drift_ppm);
+        let fast = (ppm * (1_u64 << 40) as f64 / 1e6) as i64;
+        let mut clock = Self { fast, slack: params.timer_slack, stream, late: Duration::ZERO };
+        clock.fired();
+        clock
+    }
+
+    /// When a timer really fires that is set for `at` by this clock, which agreed with true time at the beginning of the run.
+    #[inline]
+    pub fn fires(&self, at: Instant) -> Instant {
+        if at == Instant::NEVER {
+            return at;
+        }
+        let ahead = (i128::from(at.nanos()) * i128::from(self.fast)) >> 40;
+        Instant::from_nanos((i128::from(at.nanos()) - ahead) as u64) + self.late
+    }
+
+    /// The same without the clock's own error, for what happens once.
+    #[inline]
+    pub fn fires_once(&self, at: Instant) -> Instant {
+        if at == Instant::NEVER { at } else { at + self.late }
+    }
+
+    /// A timer has fired: the next one is late by another delay.
+    #[inline(never)]
+    pub fn fired(&mut self) {
+        self.late = self.slack.draw(&mut self.stream);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::Seed;
+
+    fn stream(name: &str) -> Stream {
+        Seed { seed: 1, run: 0 }.stream(name)
+    }
+
+    fn us(n: u64) -> Duration {
+        Duration::from_micros(n)
+    }
+
+    #[test]
+    fn delays_keep_their_bounds_and_means() {
+        let n = 100_000_u64;
+        let mut s = stream("delays");
+        #[rustfmt::skip]
+        let table: &[(Spread, u64, u64, u64)] = &[
+            // distribution                       least  mean    most, in ns
+            (Spread::None,                        0,     0,      0),
+            (Spread::Uniform(us(20), us(50)),     20_000, 35_000, 50_000),
+            // What a cap takes off the mean is mean * exp(-most / mean).
+            (Spread::Exponential(us(10), us(20)), 0,     8_647,  20_000),
+            (JitterParams::DESKTOP.softirq,       0,     10_000, 104_000),
+        ];
+        for &(spread, least, mean, most) in table {
+            let all: Vec<u64> = (0..n).map(|_| spread.draw(&mut s).nanos()).collect();
+            assert!(all.iter().all(|d| (least..=most).contains(d)), "{spread:?}");
+            let got = all.iter().sum::<u64>() / n;
+            assert!(got.abs_diff(mean) <= mean / 100, "{spread:?}: {got}");
+        }
+        let mut untouched = stream("delays");
+        let before = untouched.clone().bits();
+        assert_eq!((Spread::None.draw(&mut untouched), untouched.bits()), (Duration::ZERO, before));
+    }
+
+    #[test]
+    fn a_softirq_without_delay_is_none() {
+        assert!(Softirq::new(Spread::None, stream("a")).is_none());
+        let mut some = Softirq::new(Spread::Uniform(us(1), us(2)), stream("a")).expect("a delay");
+        let first = some.delay;
+        assert!((us(1)..=us(2)).contains(&first), "the first interrupt takes time too");
+        some.taken_in();
+        assert_ne!(some.delay, first);
+    }
+
+    #[test]
+    fn clocks_of_a_host_agree_and_never_go_backwards() {
+        let params = JitterParams { drift_ppm: 100, ..JitterParams::NONE };
+        let clock = |host: &str, app: &str| AppClock::new(&params, stream(host), stream(app));
+        let at = |s: u64| Instant::from_nanos(s * 1_000_000_000);
+        let (a, same, other) = (clock("x", "1"), clock("x", "2"), clock("y", "1"));
+        assert_eq!(a.fires(at(30)), same.fires(at(30)));
+        assert_ne!(a.fires(at(30)), other.fires(at(30)));
+        // 100 ppm of 30 s are 3 ms.
+        for clock in [&a, &other] {
+            assert!(clock.fires(at(30)).nanos().abs_diff(at(30).nanos()) <= 3_000_000);
+            assert!(clock.fires(at(30)) < clock.fires(at(31)));
+            assert_eq!((clock.fires(at(0)), clock.fires_once(at(30))), (at(0), at(30)));
+            assert_eq!(clock.fires(Instant::NEVER), Instant::NEVER);
+        }
+        let exact = AppClock::new(&JitterParams::NONE, stream("x"), stream("1"));
+        assert_eq!(exact.fires(at(1_000)), at(1_000));
+    }
+
+    #[test]
+    fn a_timer_is_late_by_its_slack_and_each_by_another() {
+        let params = JitterParams { timer_slack: Spread::Uniform(us(0), us(50)), ..JitterParams::NONE };
+        let mut clock = AppClock::new(&params, stream("x"), stream("1"));
+        let at = Instant::from_nanos(1_000_000);
+        let late: Vec<u64> = (0..1_000)
+            .map(|_| {
+                let late = clock.fires(at) - at;
+                // Asked again it says the same.
+                assert_eq!(clock.fires(at) - at, late);
+                clock.fired();
+                late.nanos()
+            })
+            .collect();
+        assert!(late.iter().all(|ns| *ns <= 50_000));
+        let mean = late.iter().sum::<u64>() / 1_000;
+        assert!((24_000..26_000).contains(&mean), "{mean}");
+    }
+}

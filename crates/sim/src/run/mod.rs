@@ -1,0 +1,149 @@
+//! One run of a scenario: a world, what is sampled on its way, and its report when it has ended.
+
+mod report;
+mod sampling;
+
+use stillair_model::vocabulary::{Instant, Seed, Sink, Tee};
+
+use crate::recorder::{Exchanges, Recorder, RunSummary};
+use crate::scenario::Scenario;
+use crate::world::{self, TcpSocket, Wired, World};
+use sampling::Samples;
+
+pub use report::RunReport;
+
+/// A reader of the trace with the recorder in it.
+pub trait Records: Sink {
+    /// The recorder.
+    fn recorder(&self) -> &Recorder;
+    /// The same, to be changed.
+    fn recorder_mut(&mut self) -> &mut Recorder;
+}
+
+impl Records for Recorder {
+    fn recorder(&self) -> &Recorder {
+        self
+    }
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        self
+    }
+}
+
+impl<B: Sink> Records for Tee<Recorder, B> {
+    fn recorder(&self) -> &Recorder {
+        &self.0
+    }
+    fn recorder_mut(&mut self) -> &mut Recorder {
+        &mut self.0
+    }
+}
+
+/// A run of a scenario that is under way.
+#[derive(Debug)]
+pub struct Session<'a, S> {
+    scenario: &'a Scenario,
+    seed: Seed,
+    world: World<S>,
+    stations: Vec<String>,
+    places: Vec<String>,
+    samples: Samples,
+    now: Instant,
+}
+
+impl<'a, S: Records> Session<'a, S> {
+    /// A run at its beginning. `sink` makes of the recorder the reader of the trace: the recorder itself, or one that passes events on to
+    /// it. An error if the world's timers do not reach to the end of the scenario.
+    pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
+        let Wired { mut world, stations, places } = world::wire(scenario, seed, sink);
+        let most = world.horizon();
+        if Instant::ZERO + scenario.duration > most {
+            let (run, hours) = (seed.run, most.nanos() / 3_600_000_000_000);
+            return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
+        }
+        world.trace_mut().recorder_mut().exchanges = scenario.record.air.map(Exchanges::new);
+        let samples = Samples::new(scenario, world.tcp_senders().count());
+        Ok(Self { scenario, seed, world, stations, places, samples, now: Instant::ZERO })
+    }
+
+    /// Keeps series of what happens in each step of 0.2 s. They change nothing in what happens.
+    pub fn with_series(mut self) -> Self {
+        let counts = (self.stations.len(), self.places.len(), self.world.interfaces());
+        let duration = self.scenario.duration;
+        self.samples.keep_series(self.world.trace_mut().recorder_mut(), duration, counts);
+        self
+    }
+
+    /// The end of the run.
+    pub fn end(&self) -> Instant {
+        Instant::ZERO + self.scenario.duration
+    }
+
+    /// Goes on until `until`, at most to the end of the run; what is due at `until` is left. The world stands still wherever something is
+    /// sampled.
+    pub fn advance(&mut self, until: Instant) {
+        let (end, until) = (self.end(), until.min(self.end()));
+        while self.now < until {
+            self.now = self.samples.next().min(until);
+            self.world.run_until(self.now);
+            self.samples.take(&mut self.world, self.now, self.now == end);
+        }
+    }
+
+    /// The TCP sockets, in the order of the flows, each end that connects before the one that listens.
+    pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
+        self.world.tcp_sockets()
+    }
+
+    /// Goes on to the end of the run and checks all accounts. The report, and the reader of the trace.
+    pub fn finish(mut self) -> Result<(RunReport, S), String> {
+        self.advance(self.end());
+        let report = self.report()?;
+        Ok((report, self.world.into_trace()))
+    }
+}
+
+/// Runs one repetition of a scenario and checks its accounts.
+pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
+    run_reported(scenario, seed, false).map(|report| report.summary)
+}
+
+/// The same, with its series if `with_series`. They change nothing in what happens.
+pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
+    let session = Session::new(scenario, seed, |recorder| recorder)?;
+    let session = if with_series { session.with_series() } else { session };
+    session.finish().map(|(report, _)| report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+    use stillair_model::vocabulary::Duration;
+
+    const TEXT: &str = include_str!("../../tests/scenario/good.toml");
+
+    #[test]
+    fn a_run_ends_before_its_timers_do() {
+        let mut scenario = scenario::parse(TEXT, "good.toml", &[]).expect("a good scenario");
+        let seed = Seed { seed: 1, run: 3 };
+        scenario.duration = Duration::from_nanos(1 << 62);
+        let says = run_once(&scenario, seed).expect_err("146 years");
+        assert!(says.starts_with("run 3: ") && says.ends_with(" hours at most"), "{says}");
+    }
+
+    #[test]
+    fn a_run_in_steps_is_the_run_at_once() {
+        let scenario = scenario::parse(TEXT, "good.toml", &[]).expect("a good scenario");
+        let seed = Seed { seed: 7, run: 0 };
+        let session =
+            || Session::new(&scenario, seed, |recorder| recorder).expect("a short run").with_series();
+        let at_once = session().finish().expect("accounts close").0.to_json();
+        let mut in_steps = session();
+        let mut until = Instant::ZERO;
+        while until < in_steps.end() {
+            until += Duration::from_nanos(123_456_789);
+            in_steps.advance(until);
+        }
+        assert_eq!(in_steps.finish().expect("accounts close").0.to_json(), at_once);
+    }
+}

@@ -1,0 +1,143 @@
+//! What there is to say of a run that has ended.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use stillair_model::vocabulary::{IfId, Instant};
+use stillair_model::wifi::rate::StatsRow;
+
+use super::{Records, Session};
+use crate::recorder::{
+    self, AirNames, AtEnd, ExchangesReport, FlowAbout, Losses, OccupancyReport, QdiscSummary, RateSummary,
+    RunSummary, SeriesReport, SocketSeries, summarise,
+};
+use crate::scenario::{InterfaceRef, Scenario};
+use crate::world::{self, DevLayout, QdiscCounters, World};
+
+/// What there is to say of one run.
+#[derive(Debug, Serialize)]
+pub struct RunReport {
+    /// Its summary.
+    #[serde(flatten)]
+    pub summary: RunSummary,
+    /// What happened step by step, if that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesReport>,
+    /// Every exchange on the air in a stretch, if the scenario asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exchanges: Option<ExchangesReport>,
+    /// What waited in each layer of each interface, if the scenario asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queues: Option<OccupancyReport>,
+}
+
+impl RunReport {
+    /// The run as a JSON object.
+    pub fn to_json(&self) -> Result<String, String> {
+        serde_json::to_string(self).map_err(|e| format!("cannot write the result: {e}"))
+    }
+}
+
+impl<S: Records> Session<'_, S> {
+    /// Checks the accounts of a run that has come to its end, and says what has been seen of it.
+    pub(super) fn report(&mut self) -> Result<RunReport, String> {
+        let (scenario, samples) = (self.scenario, core::mem::take(&mut self.samples.sockets));
+        let summary = self.summary(samples)?;
+        let recorder = self.world.trace().recorder();
+        let series = recorder::report(scenario, recorder, &self.stations, &self.places);
+        let queues = scenario.record.queues.map(|interval| self.samples.occupancy.report(scenario, interval));
+        let exchanges = recorder.exchanges.as_ref().map(|found| found.report(air_names(scenario)));
+        Ok(RunReport { summary, series, exchanges, queues })
+    }
+
+    fn summary(&mut self, sockets: Vec<SocketSeries>) -> Result<RunSummary, String> {
+        let end = self.end();
+        let Self { scenario, seed, world, stations, places, .. } = self;
+        world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
+        let measured = scenario.duration - scenario.warm_up - scenario.cool_down;
+        let flows = FlowAbout::all(scenario);
+        let tcp = world
+            .tcp_senders()
+            .zip(sockets)
+            .map(|((flow, info), series)| (flows[flow.index()].name.clone(), flow, info, series));
+        let since = |(flow, since): (_, Option<Instant>)| (flow, since.map(|since| end - since));
+        let at_end = AtEnd {
+            packets: world.packet_account(),
+            air: world.air_accounts(),
+            qdiscs: qdiscs(scenario, world, end),
+            rc_stats: rc_stats(scenario, world),
+            losses: losses(scenario, world),
+            tcp: tcp.collect(),
+            quic: (world.quic_ends().collect(), end),
+            flows: &flows,
+            under_way: world.loads_under_way().map(since).collect(),
+        };
+        let seen = world.trace().recorder();
+        Ok(summarise((seed.seed, seed.run), seen, measured, stations, places, at_end))
+    }
+}
+
+/// The Wi-Fi interfaces of a scenario as the trace numbers them.
+fn air_names(scenario: &Scenario) -> AirNames {
+    let layout = world::layout(scenario);
+    let name = |dev: &DevLayout| {
+        let at = &layout.interfaces[dev.interface.index()];
+        format!("{}.{}", at.node, at.name)
+    };
+    AirNames {
+        interfaces: layout.devs.iter().map(name).collect(),
+        access_points: layout.devs.iter().map(|dev| dev.ap).collect(),
+        channels: layout.devs.iter().map(|dev| scenario.channels[dev.channel.index()].name.clone()).collect(),
+        peers: layout.devs.iter().map(|dev| dev.peers.clone()).collect(),
+    }
+}
+
+/// What rate control knows of each link.
+fn rc_stats<S>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Vec<RateSummary>> {
+    let names = interface_names(scenario);
+    let one = |(from, to, rows): (IfId, IfId, Vec<StatsRow>)| {
+        let rows = rows.into_iter().map(RateSummary::from).collect();
+        (format!("{} to {}", names[from.index()], names[to.index()]), rows)
+    };
+    world.rate_stats().map(one).collect()
+}
+
+/// What was lost on each link that lost anything.
+fn losses<S>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Losses> {
+    let names = interface_names(scenario);
+    let lossy = world.losses().filter(|(.., losses)| *losses != Losses::default());
+    lossy
+        .map(|(from, to, losses)| (format!("{} to {}", names[from.index()], names[to.index()]), losses))
+        .collect()
+}
+
+/// Names of all interfaces, by their ids.
+fn interface_names(scenario: &Scenario) -> Vec<String> {
+    let nodes = scenario.nodes.iter().enumerate();
+    let all = nodes
+        .flat_map(|(node, n)| (0..n.interfaces.len()).map(move |interface| InterfaceRef { node, interface }));
+    all.map(|at| scenario.interface_name(at)).collect()
+}
+
+/// The counters of all queueing disciplines, by name.
+fn qdiscs<S>(scenario: &Scenario, world: &World<S>, end: Instant) -> BTreeMap<String, QdiscSummary> {
+    let nodes = scenario.nodes.iter();
+    let names: Vec<(&str, &str)> =
+        nodes.flat_map(|n| n.interfaces.iter().map(|i| (n.name.as_str(), i.name.as_str()))).collect();
+    let one = |q: QdiscCounters| {
+        let (node, interface) = names[q.interface.index()];
+        let summary = QdiscSummary {
+            kind: q.kind,
+            bytes: q.stats.bytes,
+            packets: q.stats.packets,
+            drops: q.stats.drops,
+            overlimits: q.stats.overlimits,
+            requeues: q.stats.requeues,
+            backlog_packets: q.backlog.0,
+            backlog_bytes: q.backlog.1,
+            own: recorder::named(&q.own, end),
+        };
+        (format!("{node}.{interface}{}", q.path), summary)
+    };
+    world.qdiscs().into_iter().map(one).collect()
+}

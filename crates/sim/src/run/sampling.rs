@@ -1,0 +1,93 @@
+//! What is looked at at a steady interval while a run goes on.
+
+use stillair_model::vocabulary::{Duration, Instant};
+
+use super::Records;
+use crate::recorder::{Occupancy, Recorder, STEP, Series, SocketSeries};
+use crate::scenario::Scenario;
+use crate::world::World;
+
+/// Something that is looked at at a steady interval.
+#[derive(Debug)]
+struct Interval {
+    interval: Duration,
+    next: Instant,
+}
+
+impl Interval {
+    /// At every multiple of `interval`, or never.
+    fn new(interval: Option<Duration>) -> Self {
+        match interval {
+            Some(interval) => Self { interval, next: Instant::ZERO + interval },
+            None => Self { interval: Duration::ZERO, next: Instant::NEVER },
+        }
+    }
+
+    /// Whether it is to be looked at now; if so, it will be again one interval later.
+    fn reached(&mut self, now: Instant) -> bool {
+        let due = self.next == now;
+        if due {
+            self.next += self.interval;
+        }
+        due
+    }
+}
+
+/// Series by step, the state of sockets and what waits in queues, each at its interval.
+#[derive(Debug)]
+pub(super) struct Samples {
+    step: Interval,
+    ss: Interval,
+    queues: Interval,
+    /// By TCP sender.
+    pub(super) sockets: Vec<SocketSeries>,
+    pub(super) occupancy: Occupancy,
+}
+
+impl Samples {
+    /// What the scenario asks for, of so many TCP senders.
+    pub(super) fn new(scenario: &Scenario, senders: usize) -> Self {
+        Self {
+            step: Interval::new(None),
+            ss: Interval::new(scenario.record.ss),
+            queues: Interval::new(scenario.record.queues),
+            sockets: vec![SocketSeries::default(); senders],
+            occupancy: Occupancy::default(),
+        }
+    }
+
+    /// Keeps series of a run of this length, with so many stations, places and interfaces.
+    pub(super) fn keep_series(
+        &mut self,
+        recorder: &mut Recorder,
+        duration: Duration,
+        (stations, places, interfaces): (usize, usize, usize),
+    ) {
+        let flows = recorder.flows.len();
+        recorder.series = Some(Series::new(duration, flows, stations, places, interfaces));
+        self.step = Interval::new(Some(STEP));
+    }
+
+    /// When something is looked at next.
+    pub(super) fn next(&self) -> Instant {
+        self.step.next.min(self.ss.next).min(self.queues.next)
+    }
+
+    /// Looks at what is due now. The last step may be shorter than the others.
+    pub(super) fn take<S: Records>(&mut self, world: &mut World<S>, now: Instant, last: bool) {
+        let stepwise = self.step.next < Instant::NEVER;
+        if self.step.reached(now) || (stepwise && last) {
+            let mut series = world.trace_mut().recorder_mut().series.take();
+            series.iter_mut().for_each(|s| s.end_step(world.backlogs()));
+            world.trace_mut().recorder_mut().series = series;
+        }
+        if self.ss.reached(now) {
+            for (series, s) in self.sockets.iter_mut().zip(world.tcp_sockets().filter(|s| s.opens)) {
+                series.push(now, s.tcp.state(), &s.tcp.info(now));
+            }
+        }
+        if self.queues.reached(now) {
+            self.occupancy.push(world.backlogs());
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Hosts and the wires between them.
+
+use serde_json::{Value, json};
+use stillair_model::node::jitter::{JitterParams, Spread};
+use stillair_model::node::wake::Wake;
+use stillair_model::wire::WireParams;
+
+use super::super::Link;
+
+pub(super) fn wake(wake: Wake) -> Value {
+    match wake {
+        Wake::Softirq => json!("softirq"),
+        Wake::After(delay) => json!({ "after_ns": delay.nanos() }),
+    }
+}
+
+pub(super) fn jitter(jitter: &JitterParams) -> Value {
+    let spread = |spread: Spread| match spread {
+        Spread::None => Value::Null,
+        Spread::Uniform(least, most) => json!({ "kind": "uniform", "ns": [least.nanos(), most.nanos()] }),
+        Spread::Exponential(mean, most) => {
+            json!({ "kind": "exponential", "mean_ns": mean.nanos(), "most_ns": most.nanos() })
+        }
+    };
+    json!({
+        "softirq": spread(jitter.softirq),
+        "timer_slack": spread(jitter.timer_slack),
+        "drift_ppm": jitter.drift_ppm,
+    })
+}
+
+/// A link between two interfaces, by their names.
+pub(super) fn link(link: &Link, ends: [String; 2]) -> Value {
+    let [there, back] = &link.params;
+    let mut keys = json!({ "name": link.name, "medium": wire(there), "ends": ends });
+    // Other devices at its ends make the way back another.
+    if back != there {
+        keys["medium_back"] = wire(back);
+    }
+    keys
+}
+
+fn wire(params: &WireParams) -> Value {
+    match params {
+        WireParams::Veth => json!({ "kind": "veth" }),
+        WireParams::Ethernet(e) => json!({
+            "kind": "ethernet",
+            "rate_bps": e.rate.bps(),
+            "delay_ns": e.delay.nanos(),
+            "ring": e.ring,
+            "bql": e.bql,
+            "tx_usecs": e.tx_usecs.nanos() / 1000,
+            "tx_frames": e.tx_frames,
+            "rx_usecs": e.rx_usecs.nanos() / 1000,
+            "rx_frames": e.rx_frames,
+            "rx_gap_ns": e.rx_gap.nanos(),
+        }),
+    }
+}

@@ -1,0 +1,125 @@
+//! What can be read of the air: its accounts, what waits in devices and radios, what was lost, what rate control knows.
+
+use stillair_model::vocabulary::{DevId, IfId, Instant, Pkt, SockId};
+use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::air::ppdu::Mpdu;
+use stillair_model::wifi::dev::WifiDev;
+use stillair_model::wifi::phy::frame::Cipher;
+use stillair_model::wifi::rate::{RateControl, StatsRow};
+use stillair_model::wifi::rx::RxTid;
+use stillair_model::wifi::tx::transmitter::TIDS;
+
+use super::Air;
+use crate::recorder::Losses;
+
+/// What waits in a device, layer by layer.
+pub(in crate::world) struct Within<'a> {
+    dev: &'a WifiDev,
+    air: &'a Air,
+    id: DevId,
+}
+
+impl<'a> Within<'a> {
+    /// The cipher of its frames.
+    pub(in crate::world) fn cipher(&self) -> Cipher {
+        self.air.channels[self.air.radios[self.dev.radio.index()].channel.index()].cipher
+    }
+
+    /// Packets in the driver's queues, and their bytes.
+    pub(in crate::world) fn queued(&self) -> (u64, u64) {
+        self.dev.queued()
+    }
+
+    /// Numbered frames that wait to be sent (again).
+    pub(in crate::world) fn waiting(&self) -> impl Iterator<Item = &'a Mpdu> {
+        self.dev.waiting()
+    }
+
+    /// Frames in the hardware.
+    pub(in crate::world) fn hardware(&self) -> impl Iterator<Item = &'a Mpdu> {
+        let id = self.id;
+        let ppdus = self.air.radios[self.dev.radio.index()].ppdus();
+        ppdus.filter(move |p| p.header.dev == id).flat_map(|p| &p.mpdus)
+    }
+
+    /// Packets that have been received and not yet handed up.
+    pub(in crate::world) fn received(&self) -> impl Iterator<Item = Pkt> {
+        self.dev.received()
+    }
+}
+
+impl Air {
+    /// Books the air up to `end` and checks that it adds up; the message says where it does not.
+    pub(in crate::world) fn close(&mut self, end: Instant) -> Result<(), String> {
+        for channel in &mut self.channels {
+            channel.close(end, &self.radios);
+            let booked = channel.account.total();
+            if booked != end - Instant::ZERO {
+                return Err(format!("air of channel {}: {booked:?} booked of {end:?}", channel.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The account of each channel's air, by name.
+    pub(in crate::world) fn accounts(&self) -> Vec<(String, &AirAccount)> {
+        self.channels.iter().map(|c| (c.name.clone(), &c.account)).collect()
+    }
+
+    /// Packets in drivers, and in radios.
+    pub(in crate::world) fn held(&self) -> (u64, u64) {
+        let drivers = self.wlans.iter().map(|s| s.dev.held()).sum();
+        let in_hardware = self.radios.iter().flat_map(|r| r.ppdus()).flat_map(|p| &p.mpdus);
+        (drivers, in_hardware.filter(|m| m.pkt.is_some()).count() as u64)
+    }
+
+    /// Sockets that are charged for frames whose packets have moved on.
+    pub(in crate::world) fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
+        let in_hardware = self.radios.iter().flat_map(|r| r.ppdus()).flat_map(|p| &p.mpdus);
+        let waiting = self.wlans.iter().flat_map(|s| s.dev.waiting());
+        let reports = self.wlans.iter().flat_map(|s| s.dev.unheard_charges());
+        in_hardware.chain(waiting).filter(|m| m.pkt.is_none()).map(|m| (m.charge, m.truesize)).chain(reports)
+    }
+
+    /// What waits in a device.
+    pub(in crate::world) fn within(&self, id: DevId) -> Within<'_> {
+        Within { dev: &self.wlans[id.index()].dev, air: self, id }
+    }
+
+    /// Frames that receivers got again because the acknowledgement had been lost.
+    pub(in crate::world) fn duplicates(&self) -> u64 {
+        self.wlans.iter().map(|w| w.dev.duplicates()).sum()
+    }
+
+    /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a row for each rate.
+    pub(in crate::world) fn rate_stats(&self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> {
+        let links = self.wlans.iter().flat_map(|w| w.dev.tx.peers.iter().map(move |p| (w.interface, p)));
+        let learning =
+            links.filter(|(_, peer)| !matches!(peer.rate, RateControl::Fixed(_) | RateControl::Traced(_)));
+        learning.map(|(from, peer)| (from, self.wlans[peer.remote.0.index()].interface, peer.rate.rows()))
+    }
+
+    /// What was lost on each link, and came twice: from which interface, to which.
+    pub(in crate::world) fn losses(&self) -> impl Iterator<Item = (IfId, IfId, Losses)> {
+        let links = self.wlans.iter().flat_map(|w| w.dev.tx.peers.iter().map(move |p| (w.interface, p)));
+        links.map(|(from, peer)| {
+            let (dev, back) = peer.remote;
+            let receiver = &self.wlans[dev.index()];
+            let of =
+                |count: fn(&RxTid) -> u64| (0..TIDS as u8).map(|tid| count(receiver.dev.rx(back, tid))).sum();
+            let losses = Losses {
+                mpdus_broken: of(|rx| rx.broken),
+                ppdus_unheard: peer.unheard,
+                answers_lost: peer.answers_lost,
+                mpdus_twice: of(|rx| rx.duplicates),
+            };
+            (from, receiver.interface, losses)
+        })
+    }
+
+    /// Something that nobody should do: the air of the first channel is booked beyond the present.
+    #[cfg(test)]
+    pub(in crate::world) fn book_ahead(&mut self, until: Instant) {
+        self.channels[0].account.book(stillair_model::wifi::air::account::AirUse::Ack, until);
+    }
+}

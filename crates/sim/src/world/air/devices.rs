@@ -1,0 +1,153 @@
+//! Devices of a channel at work: what they receive goes up, what they have sent is reported, their timers and beacons.
+
+use stillair_model::vocabulary::{Ac, DevId, PeerId, Pkt, Sink};
+use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
+use stillair_model::wifi::air::radio::BEACON_QUEUE;
+use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::dev::WifiDev;
+use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::tx::transmitter::management_chain;
+
+use super::{Above, Air};
+use crate::engine::Slot;
+use crate::world::common::Core;
+
+impl Air {
+    /// The receiver's hardware hands over what it got of one try.
+    pub(super) fn hand_over<A: Above>(
+        &mut self,
+        above: &mut A,
+        ppdu: &mut Ppdu,
+        rate: PhyRate,
+        (dev, peer): (DevId, PeerId),
+        got: Got,
+    ) {
+        if got == Got::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
+            return;
+        }
+        let mut up = self.batches.pop().unwrap_or_default();
+        let (wlan, mut hw) = self.open(dev);
+        let interface = wlan.interface;
+        let core = above.core();
+        wlan.dev.receive(core.now, peer, ppdu, rate, got, &mut up, &mut hw, &mut core.ctx());
+        let radio = wlan.dev.radio.index();
+        above.up(self, interface, &mut up);
+        self.batches.push(up);
+        if self.sharing[radio].len() > 1 {
+            self.heard_beside(above, radio, dev, got.broken(ppdu));
+        }
+    }
+
+    /// The interrupt is the radio's: what one of its devices receives delays or hurries what others hold back.
+    fn heard_beside<A: Above>(&mut self, above: &mut A, radio: usize, own: DevId, broken: bool) {
+        for n in 0..self.sharing[radio].len() {
+            let dev = self.sharing[radio][n];
+            if dev != own && self.wlans[dev.index()].dev.holds_back() {
+                let now = above.core().now;
+                self.hand_up(above, dev, |wlan, up| wlan.hold_back(now, broken, up));
+            }
+        }
+    }
+
+    /// Hands up what a device gives of what it holds back.
+    fn hand_up<A: Above>(
+        &mut self,
+        above: &mut A,
+        dev: DevId,
+        give: impl FnOnce(&mut WifiDev, &mut Vec<Pkt>),
+    ) {
+        let mut up = self.batches.pop().unwrap_or_default();
+        let (wlan, _) = self.open(dev);
+        give(&mut wlan.dev, &mut up);
+        let interface = wlan.interface;
+        above.up(self, interface, &mut up);
+        self.batches.push(up);
+    }
+
+    /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
+    pub(super) fn tx_status<A: Above>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
+        let dev = ppdu.header.dev;
+        self.interrupt(above, &ppdu);
+        let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+        let interface = wlan.interface;
+        let radio = wlan.dev.radio.index();
+        let core = above.core();
+        let woken = if self.sharing[radio].len() == 1 {
+            wlan.dev.tx_status(core.now, ppdu, &mut hw, &mut core.ctx())
+        } else {
+            let header = ppdu.header;
+            let woken = wlan.dev.complete(core.now, ppdu, &mut hw, &mut core.ctx());
+            self.refill(core, radio, header);
+            woken
+        };
+        if woken.any() {
+            above.woken(self, interface, woken);
+        }
+    }
+
+    /// A radio reports a PPDU, and its host finds what has been received and not yet told of; that comes first, while the PPDU
+    /// still has its place.
+    // linux: drivers/net/wireless/ath/ath9k/main.c ath9k_tasklet (4.4) - received frames before transmissions; ar9003_mac.c
+    // ar9003_hw_get_isr - reception is looked at whatever the reason, and (freebsd: ar5416_interrupts.c) shown although masked.
+    fn interrupt<A: Above>(&mut self, above: &mut A, ppdu: &Ppdu) {
+        let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
+        let queue = ppdu.header.ac.index();
+        for n in 0..self.sharing[radio].len() {
+            let dev = self.sharing[radio][n];
+            if self.wlans[dev.index()].dev.holds_back() {
+                self.radios[radio].unreported(queue, ppdu, 1);
+                let now = above.core().now;
+                self.hand_up(above, dev, |wlan, up| wlan.interrupt(now, up));
+                self.radios[radio].unreported(queue, ppdu, -1);
+            }
+        }
+    }
+
+    /// Devices that share a radio fill the place that a PPDU has left, the one that it was of last.
+    // deviation: ath9k has one round of all stations and identifiers of its interfaces; here each device has its own, and
+    // places in the hardware go round the devices. With one of them mostly silent there is no difference.
+    fn refill<S: Sink>(&mut self, core: &mut Core<S>, radio: usize, header: Header) {
+        let devs = &self.sharing[radio];
+        let own = devs.iter().position(|&d| d == header.dev).expect("a radio knows its devices");
+        for &dev in devs[own + 1..].iter().chain(&devs[..=own]) {
+            let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
+            wlan.dev.refill(core.now, header, &mut hw, &mut core.ctx());
+        }
+    }
+
+    /// A reorder buffer, a session that is being set up or an interrupt has waited long enough.
+    pub(in crate::world) fn dev_timer<A: Above>(&mut self, above: &mut A, dev: usize) {
+        let mut up = self.batches.pop().unwrap_or_default();
+        let dev = DevId::from_index(dev);
+        let (wlan, mut hw) = self.open(dev);
+        let interface = wlan.interface;
+        let core = above.core();
+        let woken = wlan.dev.on_timer(core.now, &mut up, &mut hw, &mut core.ctx());
+        above.up(self, interface, &mut up);
+        self.batches.push(up);
+        if woken.any() {
+            above.woken(self, interface, woken);
+        }
+    }
+
+    /// A beacon is due: it waits for the air like any frame, unless the last one still does.
+    pub(in crate::world) fn beacon<S: Sink>(&mut self, core: &mut Core<S>, dev: usize) {
+        let now = core.now;
+        let id = DevId::from_index(dev);
+        let (wlan, hw) = self.open(id);
+        if hw.radio.queued(BEACON_QUEUE) == 0 {
+            let header = Header {
+                dev: id,
+                peer: PeerId(0),
+                ac: Ac::Vo,
+                tid: 0,
+                content: Content::Beacon,
+                in_session: false,
+            };
+            let ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
+            hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
+        }
+        let next = wlan.beacons.map(|b| now + b.interval);
+        core.timers.set(Slot(self.slots.beacons + dev as u32), next);
+    }
+}

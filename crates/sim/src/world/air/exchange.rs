@@ -1,0 +1,312 @@
+//! What happens on a channel: one event at the end of each exchange, from the first preamble to the acknowledgement,
+//! whatever the number of stations that listen.
+
+use stillair_model::vocabulary::{ChannelId, Duration, Instant, Sink};
+use stillair_model::wifi::air::account::AirUse;
+use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::air::ppdu::{Content, Ppdu};
+use stillair_model::wifi::air::protection::Protection;
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
+use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::phy::frame;
+
+use super::parts::{airtime, response, use_of};
+use super::tries::Fate;
+use super::{Above, Air, Channel};
+use crate::engine::Slot;
+use crate::world::common::Core;
+
+/// The exchange that has ended, and where.
+#[derive(Clone, Copy)]
+pub(super) struct At {
+    /// Its channel.
+    pub(super) index: usize,
+    pub(super) radio: usize,
+    pub(super) queue: usize,
+    /// When the PPDU began, and how long it took.
+    pub(super) start: Instant,
+    pub(super) took: Duration,
+    /// From when on its sender finds the air idle, if nobody else sends.
+    pub(super) idle_from: Instant,
+    /// When its transmit opportunity began, and when that ends if this was not the first exchange of it.
+    pub(super) txop_from: Instant,
+    pub(super) txop_until: Option<Instant>,
+}
+
+impl Channel {
+    /// The medium as the functions of a radio see it.
+    #[inline]
+    pub(super) fn medium(&mut self, radio: usize) -> &mut Medium {
+        match &mut self.hidden {
+            None => &mut self.medium,
+            Some(hidden) => hidden.views.medium(radio),
+        }
+    }
+
+    /// A radio's exchange is over, and the air is idle from `idle_from` on as far as it knows.
+    #[inline]
+    fn idle(&mut self, now: Instant, radio: usize, idle_from: Instant) {
+        match &mut self.hidden {
+            None => self.medium.idle(now, idle_from),
+            Some(hidden) => hidden.views.release(now, radio, idle_from),
+        }
+    }
+
+    /// The radio of a function, and its place among the functions of that radio: beacons come before all categories.
+    fn rank(&self, FunctionId(f): FunctionId) -> (usize, usize) {
+        let (radio, queue) = self.functions[usize::from(f)];
+        (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
+    }
+
+    /// Whether a winner is the first of its radio, and so the one that sends.
+    pub(super) fn sends(&self, winner: FunctionId) -> bool {
+        let (radio, place) = self.rank(winner);
+        self.winners.iter().map(|&f| self.rank(f)).all(|(r, p)| r != radio || p >= place)
+    }
+
+    fn book_wait(&mut self, start: Instant) {
+        self.account.book(AirUse::Idle, self.medium.wanted_from());
+        self.account.book(AirUse::Contention, start);
+    }
+
+    /// Books what has passed at the end of a run, an exchange that is under way included.
+    pub(super) fn close(&mut self, end: Instant, radios: &[Radio]) {
+        if let Some(hidden) = &self.hidden {
+            return self.account.book(hidden.using, end);
+        }
+        let start = self.medium.start().unwrap_or(Instant::NEVER);
+        let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
+        self.account.book(AirUse::Idle, wanted);
+        self.account.book(AirUse::Contention, start.min(end));
+        let sent = self.winners.iter().filter(|&&f| self.sends(f));
+        let ppdus: Vec<&Ppdu> = sent.filter_map(|&f| self.ppdu(f, radios)).collect();
+        let longest = ppdus.iter().map(|p| self.collided(p)).max();
+        let (Some(longest), false) = (longest, start >= end) else { return };
+        let (on_air, after, longest) = match ppdus[..] {
+            [_] if self.rts_lost => (AirUse::Protection, AirUse::Contention, longest),
+            [alone] => {
+                let protection = Protection::of(alone, self.protection).duration(self.timing);
+                self.account.book(AirUse::Protection, (start + protection).min(end));
+                (use_of(alone.header.content), AirUse::Ack, protection + airtime(self.timing, alone))
+            }
+            _ => (AirUse::Collision, AirUse::Contention, longest),
+        };
+        self.account.book(on_air, (start + longest).min(end));
+        self.account.book(after, end);
+    }
+
+    /// The PPDU that a function contends for.
+    pub(super) fn ppdu<'a>(&self, FunctionId(f): FunctionId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
+        let (radio, queue) = self.functions[usize::from(f)];
+        radios[radio].first(queue)
+    }
+}
+
+impl Air {
+    /// Finds out who transmits next on a channel and arms the timer for the end of that exchange.
+    pub(super) fn plan<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
+        let channel = &mut self.channels[index];
+        channel.dirty = false;
+        if channel.hidden.is_some() {
+            return self.plan_hidden(core, index);
+        }
+        if !channel.medium.has_changed() || channel.medium.has_begun(core.now) {
+            return;
+        }
+        channel.medium.winners(&mut channel.winners);
+        let at = channel.medium.start().map(|start| start + self.exchange_duration(core, index));
+        core.timers.set(Slot(self.slots.channels + index as u32), at);
+    }
+
+    /// From the start of a PPDU that is alone on the air, or of what goes before it, until its sender knows how it ended. An RTS is
+    /// lost to noise or not as soon as it is planned, as without an answer the exchange is shorter.
+    // deviation: who sent an RTS in vain and who heard it go on when the CTS would have been over - a sender waits a slot and
+    // some 20 us, a listener two SIFS, the CTS and two slots.
+    fn alone<S: Sink>(&mut self, core: &mut Core<S>, index: usize, radio: usize, queue: usize) -> Duration {
+        let (now, timing) = (core.now, self.channels[index].timing);
+        let ppdu = self.radios[radio].first(queue).expect("a function that contends has a PPDU");
+        let protection = Protection::of(ppdu, self.channels[index].protection);
+        let whole = protection.duration(timing) + airtime(timing, ppdu) + response(timing, ppdu);
+        let Protection::RtsCts(rate) = protection else { return whole };
+        let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
+        let lost = !self.guard_comes(now, dev, peer, rate, frame::RTS)
+            || !self.guard_comes(now, dev, peer, rate, frame::CTS);
+        self.channels[index].rts_lost = lost;
+        if lost { protection.unanswered(timing) } else { whole }
+    }
+
+    /// From the start of the winners' PPDUs until everybody knows how they ended.
+    fn exchange_duration<S: Sink>(&mut self, core: &mut Core<S>, index: usize) -> Duration {
+        let channel = &mut self.channels[index];
+        channel.rts_lost = false;
+        let mut sent = channel
+            .winners
+            .iter()
+            .filter(|&&f| channel.sends(f))
+            .map(|f| channel.functions[usize::from(f.0)]);
+        let first = sent.next().expect("somebody starts");
+        if sent.next().is_none() {
+            return self.alone(core, index, first.0, first.1);
+        }
+        channel.collision_duration(&self.radios)
+    }
+
+    pub(in crate::world) fn exchange_ended<A: Above>(&mut self, above: &mut A, index: usize) {
+        let channel = &mut self.channels[index];
+        self.dirty.channel(channel, ChannelId::from_index(index));
+        if channel.hidden.is_some() {
+            return self.hidden_event(above, index);
+        }
+        let start = channel.medium.start().expect("an exchange has a start");
+        channel.book_wait(start);
+        let mut winners = core::mem::take(&mut channel.winners);
+        if winners.len() > 1 {
+            self.resolve_internal(above.core().now, index, &mut winners);
+        }
+        match winners[..] {
+            [winner] => self.exchange(above, index, winner, start),
+            _ => self.collision(above, index, &mut winners, start),
+        }
+        self.channels[index].winners = winners;
+    }
+
+    /// Of several functions of one radio that would start at once, the one of the highest category does; the others
+    /// back off as after a collision, without having sent.
+    // spec: ieee80211 10.22.2.4 - internal collisions.
+    fn resolve_internal(&mut self, now: Instant, index: usize, winners: &mut Vec<FunctionId>) {
+        let channel = &mut self.channels[index];
+        winners.sort_unstable_by_key(|&f| channel.rank(f));
+        let mut last = usize::MAX;
+        winners.retain(|f| {
+            let (radio, _) = channel.functions[usize::from(f.0)];
+            let first = core::mem::replace(&mut last, radio) != radio;
+            if !first {
+                channel.medium.done(now, *f, Outcome::Failed, true);
+            }
+            first
+        });
+    }
+
+    /// One PPDU was alone on the air.
+    fn exchange<A: Above>(&mut self, above: &mut A, index: usize, winner: FunctionId, start: Instant) {
+        let now = above.core().now;
+        let channel = &mut self.channels[index];
+        let timing = channel.timing;
+        let txop_until = channel.txop_until.take();
+        let (radio, queue) = channel.functions[usize::from(winner.0)];
+        let ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");
+        let took = airtime(timing, &ppdu);
+        let protection = Protection::of(&ppdu, channel.protection);
+        let begun = start;
+        let start = start + protection.duration(timing);
+        let at = At { index, radio, queue, start, took, idle_from: now, txop_from: begun, txop_until };
+        let sent = Fate { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
+        if core::mem::take(&mut channel.rts_lost) {
+            channel.account.book(AirUse::Protection, begun + protection.first(timing));
+            channel.account.book(AirUse::Contention, now);
+            let to = self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()].remote.0;
+            return self.conclude(
+                above,
+                at,
+                ppdu,
+                Got::NOTHING,
+                Fate { to: Some(to), whole: 0, sent: false, ..sent },
+            );
+        }
+        channel.account.book(AirUse::Protection, start);
+        channel.account.book(use_of(ppdu.header.content), start + took);
+        if ppdu.header.content == Content::Beacon {
+            return self.conclude(above, at, ppdu, Got::NOTHING, sent);
+        }
+
+        self.arrives(above, at, ppdu, sent);
+    }
+
+    /// A PPDU was alone on the air: noise takes what it takes, and its receiver answers.
+    pub(super) fn arrives<A: Above>(&mut self, above: &mut A, at: At, ppdu: Box<Ppdu>, sent: Fate) {
+        let (got, to) = self.noise(at.start, &ppdu);
+        let acknowledged = got.whole != 0 && self.answer_comes(at.start, &ppdu);
+        // deviation: without any whole frame there is no answer, and everybody goes on when it would have been over, as those do who
+        // heard the frame. Its receiver would wait EIFS, its sender ACKTimeout: longer by a slot, shorter by less than an ACK.
+        let after = if got.whole == 0 { AirUse::Contention } else { AirUse::Ack };
+        self.channels[at.index].account.book(after, above.core().now);
+        let fate = Fate { to: Some(to.0), whole: got.whole, acknowledged, ..sent };
+        self.conclude(above, at, ppdu, got, fate);
+    }
+
+    /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with the PPDU.
+    pub(super) fn conclude<A: Above>(
+        &mut self,
+        above: &mut A,
+        at: At,
+        mut ppdu: Box<Ppdu>,
+        got: Got,
+        fate: Fate,
+    ) {
+        let At { index, radio, queue, start, took, .. } = at;
+        self.report(above.core(), index, &ppdu, start, took, fate);
+        let more = self.radios[radio].queued(queue) > 0;
+        if ppdu.header.content == Content::Beacon {
+            self.back_off(above.core().now, at, Outcome::Finished);
+            return self.radios[radio].recycle(ppdu);
+        }
+        let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
+        let remote = peer.remote;
+        let lost = !fate.acknowledged && !fate.collided && fate.sent;
+        if lost && matches!(ppdu.header.content, Content::Data { .. }) {
+            peer.unheard += u64::from(got == Got::NOTHING);
+            peer.answers_lost += u64::from(got.whole != 0);
+        }
+        // Another try may have another rate.
+        let rate = ppdu.rate();
+        if ppdu.tried(took, fate.sent, fate.acknowledged) {
+            // The receiver may have got frames although their sender does not know.
+            self.hand_over(above, &mut ppdu, rate, remote, got);
+            self.radios[radio].put_back(queue, ppdu);
+            return self.back_off(above.core().now, at, Outcome::Failed);
+        }
+        self.back_off(above.core().now, at, Outcome::Finished);
+        self.hand_over(above, &mut ppdu, rate, remote, got);
+        if fate.acknowledged {
+            ppdu.acknowledged = true;
+            ppdu.acked = ppdu.received;
+        }
+        let limit = self.radios[radio].txop(ppdu.header.ac);
+        self.tx_status(above, ppdu);
+        if fate.acknowledged && more && limit > Duration::ZERO {
+            self.go_on(above.core(), at, at.txop_until.unwrap_or(at.txop_from + limit));
+        }
+    }
+
+    /// A sender's function draws its next back-off, and its air is idle.
+    fn back_off(&mut self, now: Instant, at: At, outcome: Outcome) {
+        let radio = &self.radios[at.radio];
+        let channel = &mut self.channels[at.index];
+        let medium = channel.medium(radio.number);
+        medium.done(now, radio.functions[at.queue], outcome, radio.queued(at.queue) > 0);
+        channel.idle(now, radio.number, at.idle_from);
+    }
+
+    /// Within a transmit opportunity that ends at `until` the next PPDU of the queue follows after SIFS, if it ends in
+    /// time. It was in the hardware before the last one was acknowledged: software does not make one within SIFS.
+    // spec: ieee80211 10.22.2.8 - multiple frame transmission in an EDCA TXOP.
+    fn go_on<S: Sink>(&mut self, core: &mut Core<S>, at: At, until: Instant) {
+        let now = core.now;
+        let channel = &mut self.channels[at.index];
+        let begins = now + channel.timing.sifs;
+        let Some(next) = self.radios[at.radio].first(at.queue) else { return };
+        let before = Protection::of(next, channel.protection).duration(channel.timing);
+        let ends = begins + before + airtime(channel.timing, next) + response(channel.timing, next);
+        if ends > until {
+            return;
+        }
+        if channel.hidden.is_some() {
+            return self.resume(core.now, at, begins, until);
+        }
+        // The winner stays the one of the exchange that has just ended.
+        channel.medium.hold(now, begins);
+        channel.txop_until = Some(until);
+        let ends = begins + self.alone(core, at.index, at.radio, at.queue);
+        core.timers.set(Slot(self.slots.channels + at.index as u32), Some(ends));
+    }
+}

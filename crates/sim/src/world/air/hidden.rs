@@ -1,0 +1,443 @@
+//! Exchanges on a channel where not everybody hears everybody: each frame has a beginning and an end, at which those who hear it
+//! begin and cease to be busy. An exchange has the same few events whoever else is there; at each beginning and end of a frame
+//! those who hear it are looked at, and at each event all radios of the channel, for who begins now and what happens next.
+
+use stillair_model::vocabulary::{Duration, Instant, Sink};
+use stillair_model::wifi::air::account::AirUse;
+use stillair_model::wifi::air::medium::{FunctionId, Outcome};
+use stillair_model::wifi::air::overlap::spared;
+use stillair_model::wifi::air::ppdu::Content;
+use stillair_model::wifi::air::protection::Protection;
+use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
+use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::air::views::{FrameId, Reservation, Views};
+use stillair_model::wifi::phy::{frame, ppdu_duration};
+
+use super::exchange::At;
+use super::parts::{airtime, response, use_of};
+use super::tries::Fate;
+use super::{Above, Air};
+use crate::engine::Slot;
+use crate::world::common::Core;
+
+/// A frame of an exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Rts,
+    Cts,
+    CtsToSelf,
+    Data,
+    Answer,
+}
+
+/// Where an exchange is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Phase {
+    /// A gap before a frame.
+    Before(Step),
+    /// A frame is on the air.
+    On(Step, FrameId),
+    /// What should have come has not: its sender waits for a while.
+    Failed,
+}
+
+/// An exchange that a radio has begun.
+#[derive(Clone, Copy, Debug)]
+struct Exchange {
+    queue: usize,
+    /// Number on the channel of the radio that it is for; none for a beacon.
+    to: Option<usize>,
+    phase: Phase,
+    /// When that phase ends.
+    at: Instant,
+    begun: Instant,
+    /// When the PPDU begins, if all goes well, and how long it takes.
+    start: Instant,
+    took: Duration,
+    /// SIFS and the answer.
+    response: Duration,
+    protection: Protection,
+    use_of: AirUse,
+    /// What the receiver got of the PPDU.
+    got: Got,
+    /// The PPDU was sent.
+    sent: bool,
+    /// Others destroyed some of it.
+    disturbed: bool,
+    txop_until: Option<Instant>,
+}
+
+impl Exchange {
+    /// The end of it all, if all goes well.
+    fn ends(&self) -> Instant {
+        self.start + self.took + self.response
+    }
+
+    const fn first(&self) -> Step {
+        match self.protection {
+            Protection::None => Step::Data,
+            Protection::CtsToSelf(_) => Step::CtsToSelf,
+            Protection::RtsCts(_) => Step::Rts,
+        }
+    }
+
+    /// What the air is used for by it, gaps between its frames included.
+    const fn uses(&self) -> AirUse {
+        match self.phase {
+            Phase::On(Step::Data, _) => self.use_of,
+            Phase::On(Step::Answer, _) | Phase::Before(Step::Answer) => AirUse::Ack,
+            Phase::On(..) | Phase::Before(Step::Cts) => AirUse::Protection,
+            Phase::Before(Step::Data) if !matches!(self.protection, Protection::None) => AirUse::Protection,
+            Phase::Before(_) | Phase::Failed => AirUse::Contention,
+        }
+    }
+}
+
+/// A channel where not everybody hears everybody.
+#[derive(Debug)]
+pub(super) struct Hidden {
+    /// What each radio makes of it.
+    pub(super) views: Views,
+    /// By number on the channel: the radio.
+    radios: Vec<usize>,
+    /// By number on the channel: the exchange that it has begun.
+    exchanges: Vec<Option<Exchange>>,
+    /// What the air has been used for since it was booked last.
+    pub(super) using: AirUse,
+    /// Who begins now, by number on the channel, and with which queue.
+    starting: Vec<(usize, usize)>,
+    winners: Vec<FunctionId>,
+}
+
+impl Hidden {
+    /// An idle channel with these radios.
+    pub(super) fn new(views: Views, radios: Vec<usize>) -> Self {
+        let exchanges = vec![None; radios.len()];
+        Self { views, radios, exchanges, using: AirUse::Idle, starting: Vec::new(), winners: Vec::new() }
+    }
+
+    /// What the air is used for from now on.
+    fn uses(&self) -> AirUse {
+        let mut under_way = self.exchanges.iter().flatten();
+        let on_air = |e: &&Exchange| matches!(e.phase, Phase::On(..));
+        match self.views.on_air() {
+            0 => match under_way.next() {
+                Some(exchange) => exchange.uses(),
+                None if self.views.media().any(|m| m.is_wanted()) => AirUse::Contention,
+                None => AirUse::Idle,
+            },
+            1 => under_way.find(on_air).map_or(AirUse::Contention, Exchange::uses),
+            _ => AirUse::Overlap,
+        }
+    }
+
+    /// When something happens next.
+    fn next(&self) -> Option<Instant> {
+        let planned = self.views.media().filter_map(|m| m.planned());
+        planned.chain(self.exchanges.iter().flatten().map(|e| e.at)).min()
+    }
+
+    /// Finds out who begins at `now`. Of several functions of one radio the one of the highest category does; the others back off
+    /// as after a collision, without having sent.
+    // spec: ieee80211 10.22.2.4 - internal collisions.
+    fn find_starting(&mut self, now: Instant, radios: &[Radio]) {
+        self.starting.clear();
+        for (number, &radio) in self.radios.iter().enumerate() {
+            let medium = self.views.medium(number);
+            if medium.planned() != Some(now) {
+                continue;
+            }
+            medium.winners(&mut self.winners);
+            let queue_of = |f: &FunctionId| {
+                radios[radio].functions.iter().position(|own| own == f).expect("a function of the radio")
+            };
+            // Beacons come before all categories.
+            let rank = |queue: usize| if queue == BEACON_QUEUE { 0 } else { queue + 1 };
+            let first = self.winners.iter().map(queue_of).min_by_key(|&q| rank(q)).expect("who starts");
+            self.views.engage(now, number);
+            for f in &self.winners {
+                if queue_of(f) != first {
+                    self.views.medium(number).done(now, *f, Outcome::Failed, true);
+                }
+            }
+            self.starting.push((number, first));
+        }
+    }
+}
+
+impl Air {
+    /// Arms the timer for what happens next on such a channel.
+    pub(super) fn plan_hidden<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
+        let channel = &mut self.channels[index];
+        let hidden = channel.hidden.as_mut().expect("such a channel");
+        channel.account.book(hidden.using, core.now);
+        hidden.using = hidden.uses();
+        core.timers.set(Slot(self.slots.channels + index as u32), hidden.next());
+    }
+
+    fn hidden(&mut self, index: usize) -> &mut Hidden {
+        self.channels[index].hidden.as_mut().expect("such a channel")
+    }
+
+    /// Something is due on such a channel: first it is settled who begins, as nobody hears what begins at the same time; then
+    /// frames end, then they begin.
+    pub(super) fn hidden_event<A: Above>(&mut self, above: &mut A, index: usize) {
+        let now = above.core().now;
+        let channel = &mut self.channels[index];
+        let hidden = channel.hidden.as_mut().expect("such a channel");
+        channel.account.book(hidden.using, now);
+        hidden.find_starting(now, &self.radios);
+        let radios = hidden.radios.len();
+        let due = |e: &Exchange| e.at == now;
+        for number in 0..radios {
+            let of = self.hidden(index).exchanges[number].filter(due);
+            match of.map(|e| e.phase) {
+                Some(Phase::On(step, frame)) => self.frame_ended(above, index, number, step, frame),
+                Some(Phase::Failed) => self.finish(above, index, number, false),
+                Some(Phase::Before(_)) | None => {}
+            }
+        }
+        for number in 0..radios {
+            if let Some(Phase::Before(step)) =
+                self.hidden(index).exchanges[number].filter(due).map(|e| e.phase)
+            {
+                self.frame_begins(above.core().now, index, number, step);
+            }
+        }
+        let starting = core::mem::take(&mut self.hidden(index).starting);
+        for &(number, queue) in &starting {
+            self.begin(index, number, queue, now, None);
+            let first = self.hidden(index).exchanges[number].expect("it has just begun").first();
+            self.frame_begins(above.core().now, index, number, first);
+        }
+        self.hidden(index).starting = starting;
+    }
+
+    /// A radio begins an exchange with the first PPDU of a queue at `begun`.
+    fn begin(
+        &mut self,
+        index: usize,
+        number: usize,
+        queue: usize,
+        begun: Instant,
+        txop_until: Option<Instant>,
+    ) {
+        let channel = &self.channels[index];
+        let hidden = channel.hidden.as_ref().expect("such a channel");
+        let ppdu = self.radios[hidden.radios[number]].first(queue).expect("who contends has a PPDU");
+        let protection = Protection::of(ppdu, channel.protection);
+        let content = ppdu.header.content;
+        let to = (content != Content::Beacon).then(|| {
+            let peer = &self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
+            self.radios[self.wlans[peer.remote.0.index()].dev.radio.index()].number
+        });
+        let mut exchange = Exchange {
+            queue,
+            to,
+            phase: Phase::Failed,
+            at: begun,
+            begun,
+            start: begun + protection.duration(channel.timing),
+            took: airtime(channel.timing, ppdu),
+            response: response(channel.timing, ppdu),
+            protection,
+            use_of: use_of(content),
+            got: Got::NOTHING,
+            sent: false,
+            disturbed: false,
+            txop_until,
+        };
+        exchange.phase = Phase::Before(exchange.first());
+        self.hidden(index).exchanges[number] = Some(exchange);
+    }
+
+    /// The same radio goes on within its transmit opportunity.
+    pub(super) fn resume(&mut self, now: Instant, at: At, begins: Instant, until: Instant) {
+        let number = self.radios[at.radio].number;
+        self.hidden(at.index).views.hold(now, number, begins);
+        self.begin(at.index, number, at.queue, begins, Some(until));
+    }
+
+    fn frame_begins(&mut self, now: Instant, index: usize, number: usize, step: Step) {
+        let channel = &mut self.channels[index];
+        let (timing, hidden) = (channel.timing, channel.hidden.as_mut().expect("such a channel"));
+        let exchange = hidden.exchanges[number].as_mut().expect("a frame is of an exchange");
+        let from = match step {
+            Step::Cts | Step::Answer => exchange.to.expect("somebody answers"),
+            Step::Rts | Step::CtsToSelf | Step::Data => number,
+        };
+        let cts = |protection| match protection {
+            Protection::RtsCts(rate) | Protection::CtsToSelf(rate) => {
+                ppdu_duration(rate, frame::CTS, timing.band)
+            }
+            Protection::None => Duration::ZERO,
+        };
+        let lasts = match step {
+            Step::Rts => exchange.protection.first(timing),
+            Step::Cts | Step::CtsToSelf => cts(exchange.protection),
+            Step::Data => exchange.took,
+            Step::Answer => exchange.response - timing.sifs,
+        };
+        exchange.sent |= step == Step::Data;
+        exchange.at = now + lasts;
+        exchange.phase = Phase::On(step, hidden.views.begin(now, from));
+    }
+
+    /// A frame of the exchange of radio `number` is over.
+    fn frame_ended<A: Above>(
+        &mut self,
+        above: &mut A,
+        index: usize,
+        number: usize,
+        step: Step,
+        frame: FrameId,
+    ) {
+        let now = above.core().now;
+        let timing = self.channels[index].timing;
+        let hidden = self.hidden(index);
+        let mut exchange = hidden.exchanges[number].expect("a frame is of an exchange");
+        let reservation = Reservation { until: exchange.ends(), by: number, by_rts: step == Step::Rts };
+        let reservation = (step != Step::Answer && exchange.to.is_some()).then_some(reservation);
+        let other = exchange.to.unwrap_or(number);
+        let clean =
+            |hidden: &mut Hidden, at| hidden.views.received(now, frame, at).is_some_and(<[_]>::is_empty);
+        let (sifs, late) = (now + timing.sifs, now + timing.eifs_extra());
+        let (phase, at) = match step {
+            Step::Rts => {
+                let clean = clean(hidden, other);
+                let heard = clean && self.guard_is_heard(above.core().now, index, number, frame::RTS);
+                let views = &mut self.hidden(index).views;
+                views.end(now, frame, number, Some((other, heard)), reservation);
+                let answered = heard && views.may_answer_rts(now, other);
+                exchange.disturbed = !answered && (heard || !clean);
+                if answered {
+                    (Phase::Before(Step::Cts), sifs)
+                } else if exchange.disturbed {
+                    (Phase::Failed, late)
+                } else {
+                    let Protection::RtsCts(rate) = exchange.protection else {
+                        unreachable!("an RTS is of such")
+                    };
+                    (Phase::Failed, sifs + ppdu_duration(rate, frame::CTS, timing.band))
+                }
+            }
+            Step::Cts => {
+                let clean = clean(hidden, number);
+                let heard = clean && self.guard_is_heard(above.core().now, index, number, frame::CTS);
+                self.hidden(index).views.end(now, frame, other, Some((number, heard)), reservation);
+                exchange.disturbed = !clean;
+                if heard {
+                    (Phase::Before(Step::Data), sifs)
+                } else if exchange.disturbed {
+                    (Phase::Failed, late)
+                } else {
+                    self.hidden(index).exchanges[number] = Some(exchange);
+                    return self.finish(above, index, number, false);
+                }
+            }
+            Step::CtsToSelf => {
+                hidden.views.end(now, frame, number, None, reservation);
+                (Phase::Before(Step::Data), sifs)
+            }
+            Step::Data => {
+                hidden.exchanges[number] = Some(exchange);
+                return self.data_ended(above, index, number, frame, reservation);
+            }
+            Step::Answer => {
+                let heard = clean(hidden, number);
+                hidden.views.end(now, frame, other, Some((number, heard)), None);
+                hidden.exchanges[number] = Some(exchange);
+                return self.finish(above, index, number, heard);
+            }
+        };
+        (exchange.phase, exchange.at) = (phase, at);
+        self.hidden(index).exchanges[number] = Some(exchange);
+    }
+
+    /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the noise.
+    fn guard_is_heard(&mut self, now: Instant, index: usize, number: usize, bytes: u32) -> bool {
+        let hidden = self.hidden(index);
+        let (exchange, radio) =
+            (hidden.exchanges[number].expect("a frame is of an exchange"), hidden.radios[number]);
+        let Protection::RtsCts(rate) = exchange.protection else { return true };
+        let ppdu = self.radios[radio].first(exchange.queue).expect("a PPDU of its own");
+        let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
+        self.guard_comes(now, dev, peer, rate, bytes)
+    }
+
+    /// A PPDU is over: its receiver answers, if it got something.
+    fn data_ended<A: Above>(
+        &mut self,
+        above: &mut A,
+        index: usize,
+        number: usize,
+        frame: FrameId,
+        reservation: Option<Reservation>,
+    ) {
+        let now = above.core().now;
+        let timing = self.channels[index].timing;
+        let mut exchange = self.hidden(index).exchanges[number].expect("a frame is of an exchange");
+        let radio = self.hidden(index).radios[number];
+        let Some(to) = exchange.to else {
+            self.hidden(index).views.end(now, frame, number, None, None);
+            return self.finish(above, index, number, false);
+        };
+        let ppdu = self.radios[radio].pop(exchange.queue).expect("it has just been sent");
+        let (mut got, _) = self.noise(exchange.start, &ppdu);
+        let hidden = self.hidden(index);
+        match hidden.views.received(now, frame, to) {
+            None => (got, exchange.disturbed) = (Got::NOTHING, true),
+            Some(noise) if !noise.is_empty() => {
+                let left = spared(&ppdu, exchange.start, exchange.took, noise);
+                exchange.disturbed = true;
+                got = Got { whole: got.whole & left.whole, readable: got.readable & left.readable };
+            }
+            Some(_) => {}
+        }
+        hidden.views.end(now, frame, number, Some((to, got.whole != 0)), reservation);
+        exchange.got = got;
+        (exchange.phase, exchange.at) = match got.whole {
+            0 if exchange.disturbed => (Phase::Failed, now + timing.eifs_extra()),
+            0 => (Phase::Failed, now + exchange.response),
+            _ => (Phase::Before(Step::Answer), now + timing.sifs),
+        };
+        hidden.exchanges[number] = Some(exchange);
+        self.radios[radio].put_back(exchange.queue, ppdu);
+    }
+
+    /// An exchange is over. `heard`: its sender heard the answer, unless noise broke it.
+    fn finish<A: Above>(&mut self, above: &mut A, index: usize, number: usize, heard: bool) {
+        let hidden = self.hidden(index);
+        let exchange = hidden.exchanges[number].take().expect("what ends was there");
+        let radio = hidden.radios[number];
+        let Exchange { queue, start, took, begun, txop_until, got, sent, .. } = exchange;
+        let rts_failed = !sent;
+        if rts_failed {
+            let now = above.core().now;
+            self.hidden(index).views.give_back(now, number);
+        }
+        let ppdu = self.radios[radio].pop(queue).expect("a PPDU of its own");
+        let to = &self.wlans[ppdu.header.dev.index()].dev.tx.peers;
+        let to = exchange.to.map(|_| to[ppdu.header.peer.index()].remote.0);
+        let acknowledged = heard && self.answer_comes(start, &ppdu);
+        let fate = Fate {
+            to,
+            whole: if to.is_some() { got.whole } else { 1 },
+            collided: exchange.disturbed && got.whole == 0,
+            sent,
+            acknowledged,
+            protection: exchange.protection,
+        };
+        let at = At {
+            index,
+            radio,
+            queue,
+            start,
+            took,
+            idle_from: above.core().now,
+            txop_from: begun,
+            txop_until,
+        };
+        self.conclude(above, at, ppdu, got, fate);
+    }
+}

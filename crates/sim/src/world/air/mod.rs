@@ -1,0 +1,271 @@
+//! The air: channels, radios and the Wi-Fi devices that send with them. Network gives packets to a device; what a device receives,
+//! and that it has room again, goes to whoever is [`Above`]. Nothing here knows interfaces by more than their numbers.
+
+mod account;
+mod collision;
+mod devices;
+mod exchange;
+mod hidden;
+mod parts;
+mod tries;
+
+use stillair_model::node::interface::Port;
+use stillair_model::vocabulary::{
+    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, Pkt, Sink, Stream,
+};
+use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::air::medium::{FunctionId, Medium};
+use stillair_model::wifi::air::radio::{QUEUES, Radio};
+use stillair_model::wifi::air::views::Views;
+use stillair_model::wifi::dev::{WifiDev, Woken};
+use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::phy::frame::Cipher;
+use stillair_model::wifi::phy::timing::Timing;
+use stillair_model::wifi::tx::transmitter::Hardware;
+
+use super::common::{Core, show_quic};
+use crate::engine::Slot;
+use hidden::Hidden;
+
+/// Who gets what the air hands up.
+pub(super) trait Above {
+    /// Reader of the trace.
+    type Sink: Sink;
+
+    /// Time, timers, packets and trace.
+    fn core(&mut self) -> &mut Core<Self::Sink>;
+
+    /// Packets have come in at an interface together; what is left of the batch is not looked at.
+    fn up(&mut self, air: &mut Air, interface: IfId, batch: &mut Vec<Pkt>);
+
+    /// The device of an interface has room again for these categories.
+    fn woken(&mut self, air: &mut Air, interface: IfId, woken: Woken);
+}
+
+/// All channels, with who sends on them.
+#[derive(Debug)]
+pub(super) struct Air {
+    wlans: Vec<Wlan>,
+    radios: Vec<Radio>,
+    /// By radio: the devices that send with it.
+    sharing: Vec<Vec<DevId>>,
+    channels: Vec<Channel>,
+    dirty: Dirty,
+    slots: Slots,
+    /// Batches of packets on their way up, kept to be used again.
+    batches: Vec<Vec<Pkt>>,
+    /// Data frames of the PPDU that is being shown to a reader that wants frames.
+    mpdus: Vec<MpduView>,
+}
+
+/// Where the timers of the air begin: of channels, of devices, of beacons.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    pub(super) channels: u32,
+    pub(super) devs: u32,
+    pub(super) beacons: u32,
+}
+
+/// A channel: its medium, whose functions contend on it, and the account of its air.
+#[derive(Debug)]
+pub(super) struct Channel {
+    name: String,
+    timing: Timing,
+    cipher: Cipher,
+    /// Rate of the CTS before what stations without OFDM do not understand, where such are.
+    protection: Option<PhyRate>,
+    medium: Medium,
+    account: AirAccount,
+    /// What each radio makes of it, where not everybody hears everybody. Then `medium` and what follows is not used.
+    hidden: Option<Box<Hidden>>,
+    /// By function: the radio and its queue.
+    functions: Vec<(usize, usize)>,
+    /// Who transmits in the exchange whose end the timer is armed for.
+    winners: Vec<FunctionId>,
+    /// Somebody may have begun to contend since the exchange was planned: it is on the list to be looked at.
+    dirty: bool,
+    /// The exchange that the timer is armed for is no more than an RTS: noise takes it, or the CTS.
+    rts_lost: bool,
+    /// End of the transmit opportunity that the exchange under way continues, if it does.
+    txop_until: Option<Instant>,
+}
+
+impl Channel {
+    /// A channel that nobody is on yet.
+    pub(super) fn new(
+        name: String,
+        (timing, cipher): (Timing, Cipher),
+        protection: Option<PhyRate>,
+        medium: Medium,
+    ) -> Self {
+        Self {
+            name,
+            timing,
+            cipher,
+            protection,
+            medium,
+            account: AirAccount::default(),
+            hidden: None,
+            functions: Vec::new(),
+            winners: Vec::new(),
+            dirty: false,
+            rts_lost: false,
+            txop_until: None,
+        }
+    }
+
+    /// Times of the channel.
+    pub(super) fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    /// Another radio is on the channel, on which everybody hears everybody: the medium that its functions contend on.
+    pub(super) fn add_radio(&mut self, radio: usize) -> &mut Medium {
+        self.functions.extend((0..QUEUES).map(|queue| (radio, queue)));
+        &mut self.medium
+    }
+
+    /// Not everybody hears everybody: what each of these radios makes of the channel.
+    pub(super) fn seen_by(&mut self, views: Views, radios: Vec<usize>) {
+        self.hidden = Some(Box::new(Hidden::new(views, radios)));
+    }
+}
+
+/// When an access point sends beacons.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Beacons {
+    pub(super) first: Instant,
+    pub(super) interval: Duration,
+}
+
+/// The Wi-Fi device of an interface, access point's or station's, with what the simulation adds to it.
+#[derive(Debug)]
+pub(super) struct Wlan {
+    dev: WifiDev,
+    interface: IfId,
+    /// Transmission errors of what it sends.
+    errors: Stream,
+    /// When it sends beacons, if it does.
+    beacons: Option<Beacons>,
+    /// Its timer may have to be armed anew: it is on the list to be looked at.
+    dirty: bool,
+}
+
+impl Wlan {
+    /// The device of an interface; `errors` decides what of its frames is lost.
+    pub(super) fn new(dev: WifiDev, interface: IfId, errors: Stream, beacons: Option<Beacons>) -> Self {
+        Self { dev, interface, errors, beacons, dirty: false }
+    }
+}
+
+/// What has to be looked at after the event: each thing once, so that an event costs what it touches.
+#[derive(Debug, Default)]
+struct Dirty {
+    channels: Vec<usize>,
+    devs: Vec<usize>,
+}
+
+impl Dirty {
+    #[inline]
+    fn channel(&mut self, channel: &mut Channel, index: ChannelId) {
+        if !core::mem::replace(&mut channel.dirty, true) {
+            self.channels.push(index.index());
+        }
+    }
+
+    /// A device is about to be acted upon: both it and its channel are to be looked at afterwards.
+    #[inline]
+    fn open<'a>(
+        &mut self,
+        wlans: &'a mut [Wlan],
+        radios: &'a mut [Radio],
+        channels: &'a mut [Channel],
+        dev: DevId,
+    ) -> (&'a mut Wlan, Hardware<'a>) {
+        let wlan = &mut wlans[dev.index()];
+        let radio = &mut radios[wlan.dev.radio.index()];
+        let channel = &mut channels[radio.channel.index()];
+        self.channel(channel, radio.channel);
+        if !core::mem::replace(&mut wlan.dirty, true) {
+            self.devs.push(dev.index());
+        }
+        let medium = channel.medium(radio.number);
+        (wlan, Hardware { radio, medium })
+    }
+}
+
+/// A device as the transmit queues above it see it.
+pub(super) struct WifiPort<'a>(&'a mut WifiDev, Hardware<'a>);
+
+impl<S: Sink> Port<S> for WifiPort<'_> {
+    fn is_stopped(&self, ac: Ac) -> bool {
+        self.0.is_stopped(ac)
+    }
+    // linux: net/mac80211 (4.4) - ath9k's features have neither scatter-gather nor segmentation.
+    fn takes_gso(&self) -> bool {
+        false
+    }
+    fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        show_quic(now, p, ctx);
+        self.0.push(now, p, &mut self.1, ctx);
+    }
+}
+
+impl Air {
+    /// Idle channels. `sharing` tells by radio which devices send with it.
+    pub(super) fn new(
+        channels: Vec<Channel>,
+        radios: Vec<Radio>,
+        wlans: Vec<Wlan>,
+        sharing: Vec<Vec<DevId>>,
+        slots: Slots,
+    ) -> Self {
+        Self {
+            wlans,
+            radios,
+            sharing,
+            channels,
+            dirty: Dirty::default(),
+            slots,
+            batches: Vec::new(),
+            mpdus: Vec::new(),
+        }
+    }
+
+    /// Arms the timers of the first beacons.
+    pub(super) fn start<S>(&self, core: &mut Core<S>) {
+        for (dev, wlan) in self.wlans.iter().enumerate() {
+            core.timers.set(Slot(self.slots.beacons + dev as u32), wlan.beacons.map(|b| b.first));
+        }
+    }
+
+    /// A device, for packets to be pushed into.
+    #[inline]
+    pub(super) fn port(&mut self, dev: DevId) -> WifiPort<'_> {
+        let (wlan, hardware) = self.open(dev);
+        WifiPort(&mut wlan.dev, hardware)
+    }
+
+    #[inline]
+    fn open(&mut self, dev: DevId) -> (&mut Wlan, Hardware<'_>) {
+        self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev)
+    }
+
+    /// After every event: who transmits next, and timers that changed.
+    #[inline]
+    pub(super) fn settle<S: Sink>(&mut self, core: &mut Core<S>) {
+        while let Some(channel) = self.dirty.channels.pop() {
+            self.plan(core, channel);
+        }
+        while let Some(dev) = self.dirty.devs.pop() {
+            let wlan = &mut self.wlans[dev];
+            wlan.dirty = false;
+            // A frame that has waited long may become the first of its buffer, and is overdue at once.
+            let at = wlan.dev.next_timer().map(|t| t.max(core.now));
+            core.timers.set(Slot(self.slots.devs + dev as u32), at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! The parts of an exchange: how long a PPDU takes on the air, what for, what answers it, and what of all that noise takes.
+
+use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId};
+use stillair_model::wifi::air::account::AirUse;
+use stillair_model::wifi::air::ppdu::{Content, Ppdu};
+use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::phy::timing::{Timing, control_rate};
+use stillair_model::wifi::phy::{PhyRate, frame, ppdu_duration};
+
+use super::Air;
+
+/// How long a PPDU's next try takes.
+pub(super) fn airtime(timing: Timing, ppdu: &Ppdu) -> Duration {
+    ppdu_duration(ppdu.rate(), ppdu.bytes, timing.band)
+}
+
+/// Whether a PPDU is answered by a Block Ack, not by an ACK.
+pub(super) fn asks_for_block_ack(ppdu: &Ppdu) -> bool {
+    matches!(ppdu.header.content, Content::Data { aggregate: true } | Content::Bar { .. })
+}
+
+/// What the air is used for while a PPDU is sent.
+pub(super) const fn use_of(content: Content) -> AirUse {
+    match content {
+        Content::Data { .. } => AirUse::Data,
+        Content::Beacon => AirUse::Beacon,
+        Content::Bar { .. } | Content::AddbaRequest { .. } | Content::AddbaResponse => AirUse::Management,
+    }
+}
+
+/// SIFS and the acknowledgement that a PPDU asks for.
+pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
+    let rate = control_rate(ppdu.rate());
+    match ppdu.header.content {
+        Content::Beacon => Duration::ZERO,
+        _ if asks_for_block_ack(ppdu) => timing.sifs + timing.block_ack_duration(rate),
+        _ => timing.sifs + timing.ack_duration(rate),
+    }
+}
+
+impl Air {
+    /// Draws what of a PPDU's try comes through the noise, and says who it is for.
+    pub(super) fn noise(&mut self, start: Instant, ppdu: &Ppdu) -> (Got, (DevId, PeerId)) {
+        let wlan = &mut self.wlans[ppdu.header.dev.index()];
+        let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
+        (peer.errors.receive(start, ppdu, &mut wlan.errors), peer.remote)
+    }
+
+    /// Draws whether the answer to it does.
+    pub(super) fn answer_comes(&mut self, start: Instant, ppdu: &Ppdu) -> bool {
+        let wlan = &mut self.wlans[ppdu.header.dev.index()];
+        let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
+        let bytes = if asks_for_block_ack(ppdu) { frame::BLOCK_ACK } else { frame::ACK };
+        peer.errors.answer(start, control_rate(ppdu.rate()), bytes, &mut wlan.errors)
+    }
+
+    /// Draws whether an RTS, or the CTS that answers it, comes through the noise between a device and its peer.
+    pub(super) fn guard_comes(
+        &mut self,
+        now: Instant,
+        dev: DevId,
+        peer: PeerId,
+        rate: PhyRate,
+        bytes: u32,
+    ) -> bool {
+        let wlan = &mut self.wlans[dev.index()];
+        wlan.dev.tx.peers[peer.index()].errors.guard_comes(now, rate, bytes, &mut wlan.errors)
+    }
+}

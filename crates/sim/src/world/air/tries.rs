@@ -1,0 +1,112 @@
+//! What the readers of the trace learn of each try, and a capture of the frames around it.
+
+use stillair_model::vocabulary::{
+    AnswerView, ChannelId, DevId, Duration, FrameView, GuardView, Instant, PpduTry, PpduView, Sink, Trace,
+};
+use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
+use stillair_model::wifi::air::protection::Protection;
+use stillair_model::wifi::phy::timing::{Timing, control_rate};
+use stillair_model::wifi::phy::{frame, ppdu_duration};
+
+use super::Air;
+use super::parts::{asks_for_block_ack, response};
+use crate::world::common::Core;
+
+/// How a try ended, for the trace.
+#[derive(Clone, Copy)]
+pub(super) struct Fate {
+    /// The device it was for, if for one alone.
+    pub(super) to: Option<DevId>,
+    /// Bit n: frame n came whole; bit 0 for a PPDU without data frames.
+    pub(super) whole: u64,
+    pub(super) collided: bool,
+    /// The PPDU was sent, not only the RTS before it.
+    pub(super) sent: bool,
+    pub(super) acknowledged: bool,
+    pub(super) protection: Protection,
+}
+
+impl Air {
+    /// Tells the readers of the trace how a try ended, before the receiver takes packets out of it. Of a PPDU that was not sent
+    /// only a capture sees anything: its RTS.
+    pub(super) fn report<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        index: usize,
+        ppdu: &Ppdu,
+        start: Instant,
+        airtime: Duration,
+        fate: Fate,
+    ) {
+        let what = tried(index, ppdu, start, airtime, fate);
+        if fate.sent {
+            core.trace.event(core.now, &Trace::Ppdu(what));
+        }
+        if S::FRAMES {
+            self.show(core, ppdu, what, fate);
+        }
+    }
+
+    /// Puts together what a capture needs of a try.
+    fn show<S: Sink>(&mut self, core: &mut Core<S>, ppdu: &Ppdu, tried: PpduTry, fate: Fate) {
+        let timing = self.channels[tried.channel.index()].timing;
+        let rate = control_rate(ppdu.rate());
+        let answer = AnswerView {
+            start: tried.start + tried.airtime + timing.sifs,
+            airtime: response(timing, ppdu).saturating_sub(timing.sifs),
+            rate: rate.code(),
+            block: asks_for_block_ack(ppdu),
+            frames: ppdu.held(fate.whole),
+            heard: fate.acknowledged,
+        };
+        ppdu.view(fate.whole, &mut self.mpdus);
+        let view = PpduView {
+            tried,
+            to: fate.to,
+            rate: ppdu.rate().code(),
+            bytes: ppdu.bytes,
+            tid: ppdu.header.tid,
+            content: ppdu.header.content.view(),
+            mpdus: &self.mpdus,
+            packets: &core.packets,
+            whole: fate.whole != 0,
+            answer: (fate.whole != 0 && fate.to.is_some()).then_some(answer),
+            guard: guard(timing, tried.start, fate.protection, fate.sent),
+        };
+        core.trace.frame(core.now, &FrameView::Air(&view));
+    }
+}
+
+/// The frames before a PPDU that starts at `start`, as a capture sees them.
+fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> Option<GuardView> {
+    let (rate, rts) = match protection {
+        Protection::None => return None,
+        Protection::CtsToSelf(rate) => (rate, false),
+        Protection::RtsCts(rate) => (rate, true),
+    };
+    let cts = start - timing.sifs - ppdu_duration(rate, frame::CTS, timing.band);
+    let first = start - protection.duration(timing);
+    Some(GuardView { rate: rate.code(), cts, rts: rts.then_some(first), answered: !rts || sent })
+}
+
+/// A try as every reader of the trace sees it.
+fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fate) -> PpduTry {
+    let Header { dev, peer, ac, content, .. } = ppdu.header;
+    let beacon = content == Content::Beacon;
+    PpduTry {
+        channel: ChannelId::from_index(index),
+        dev,
+        peer,
+        ac,
+        kind: content.kind(),
+        start,
+        airtime,
+        rate: ppdu.rate().rate(),
+        mpdus: ppdu.mpdus.len() as u16,
+        // A beacon has no receiver.
+        received: if beacon { 0 } else { fate.whole.count_ones() as u16 },
+        attempt: ppdu.tries,
+        collided: fate.collided,
+        acknowledged: fate.acknowledged,
+    }
+}

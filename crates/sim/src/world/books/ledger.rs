@@ -1,0 +1,144 @@
+//! The accounts that must close: packets, charges and air.
+
+use stillair_model::vocabulary::{IfId, Instant, PacketAccount};
+use stillair_model::wifi::air::account::AirAccount;
+use stillair_model::wifi::rate::StatsRow;
+
+use super::super::World;
+use crate::recorder::Losses;
+
+impl<S> World<S> {
+    /// Books the air up to `end` and checks all accounts; the message says which does not close.
+    pub fn close(&mut self, end: Instant) -> Result<(), String> {
+        self.air.close(end)?;
+        self.check_packets()?;
+        self.check_charges()
+    }
+
+    /// Every packet that was made is delivered, consumed, merged, dropped, or found in some queue.
+    fn check_packets(&self) -> Result<(), String> {
+        let (a, live) = self.packet_account();
+        if a.created != a.delivered + a.consumed + a.merged + a.dropped_total() + live {
+            return Err(format!("packets: {a:?} with {live} alive"));
+        }
+        let (queued, wired) = self.network.held();
+        let (mac, hardware) = self.air.held();
+        let found = queued + wired + mac + hardware;
+        if found != live {
+            let places =
+                format!("{queued} in qdiscs, {wired} on wires, {mac} in drivers, {hardware} in radios");
+            return Err(format!("packets: {live} alive, but {found} found ({places})"));
+        }
+        Ok(())
+    }
+
+    /// Every socket is charged for exactly the packets that are still charged to it.
+    fn check_charges(&self) -> Result<(), String> {
+        let charged = self.hosts.charges();
+        let mut found = vec![0_u64; charged.len()];
+        let in_packets = self.core.packets.live_charges();
+        for (socket, truesize) in in_packets.chain(self.network.charges()).chain(self.air.charges()) {
+            if let Some(sum) = found.get_mut(socket.index()) {
+                *sum += u64::from(truesize);
+            }
+        }
+        for (socket, (charged, found)) in charged.zip(found).enumerate() {
+            if charged != found {
+                return Err(format!("socket {socket}: charged for {charged} bytes, {found} found"));
+            }
+        }
+        Ok(())
+    }
+
+    /// What became of all packets, and how many are inside.
+    pub fn packet_account(&self) -> (&PacketAccount, u64) {
+        (self.core.packets.account(), self.core.packets.live())
+    }
+
+    /// Memory charged to all sockets now, in bytes.
+    pub fn charged(&self) -> u64 {
+        self.hosts.charges().sum()
+    }
+
+    /// Frames that receivers got again because the acknowledgement had been lost.
+    pub fn duplicates(&self) -> u64 {
+        self.air.duplicates()
+    }
+
+    /// What was lost on each link, and came twice: from which interface, to which.
+    pub fn losses(&self) -> impl Iterator<Item = (IfId, IfId, Losses)> {
+        self.air.losses()
+    }
+
+    /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a row for each rate.
+    pub fn rate_stats(&self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> {
+        self.air.rate_stats()
+    }
+
+    /// The account of each channel's air, by name.
+    pub fn air_accounts(&self) -> Vec<(String, &AirAccount)> {
+        self.air.accounts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+    use crate::world::{World, wire};
+    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed, SockId};
+
+    const END: Instant = Instant::from_nanos(200_000_000);
+    const TEXT: &str = include_str!("../../../tests/scenario/good.toml");
+
+    /// A world after 200 ms of load.
+    fn world() -> World<crate::recorder::Recorder> {
+        let scenario = scenario::parse(TEXT, "good.toml", &[]).expect("a good scenario");
+        let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;
+        world.run_until(END);
+        world
+    }
+
+    fn packet(charge: SockId) -> NewPacket {
+        NewPacket { now: END, charge, ..NewPacket::PLAIN }
+    }
+
+    #[test]
+    fn untouched_accounts_close_at_any_instant() {
+        let mut w = world();
+        assert_eq!(w.close(END), Ok(()));
+        assert!(w.packet_account().1 > 0, "the world is busy");
+        let later = END + Duration::from_nanos(1_234_567);
+        w.run_until(later);
+        assert_eq!(w.close(later), Ok(()));
+    }
+
+    #[test]
+    fn a_packet_that_nobody_holds_is_missed() {
+        let mut w = world();
+        w.core.packets.create(packet(SockId::NONE));
+        let says = w.close(END).unwrap_err();
+        let live = w.core.packets.live();
+        assert!(says.starts_with(&format!("packets: {live} alive, but {} found", live - 1)), "{says}");
+    }
+
+    #[test]
+    fn a_charge_without_its_socket_is_missed() {
+        let mut w = world();
+        let p = w.core.packets.create(packet(SockId(1)));
+        w.core.packets.free(p, Fate::Dropped(Reason::Codel, PlaceId(0)));
+        while w.core.packets.pop_uncharged().is_some() {}
+        assert_eq!(w.close(END), Ok(()));
+        // A charge that has ended, but whose socket has not heard of it.
+        let before = w.hosts.charge_without_packet(1, END);
+        let says = w.close(END).unwrap_err();
+        assert_eq!(says, format!("socket 1: charged for {} bytes, {before} found", before + 2304));
+    }
+
+    #[test]
+    fn air_that_is_booked_beyond_the_end_is_missed() {
+        let mut w = world();
+        w.air.book_ahead(END + Duration::from_nanos(1));
+        assert!(w.close(END).unwrap_err().starts_with("air of channel wifi: "));
+    }
+}

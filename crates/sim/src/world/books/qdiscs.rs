@@ -1,0 +1,93 @@
+//! What queueing disciplines have counted, as `tc -s qdisc` shows it.
+
+use stillair_model::node::interface::TxQueue;
+use stillair_model::qdisc::{Qdisc, QdiscStats, Xstats};
+use stillair_model::vocabulary::{Ac, IfId};
+
+use super::super::World;
+
+/// The counters of one discipline over the whole run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct QdiscCounters {
+    /// Its interface.
+    pub interface: IfId,
+    /// Where it is below the root: nothing for the root, `/BE` for a category's under mq, `/child` for a class's.
+    pub path: String,
+    /// Its name.
+    pub kind: &'static str,
+    /// What it has counted.
+    pub stats: QdiscStats,
+    /// Packets and bytes in it now, with what the device turned down.
+    pub backlog: (u64, u64),
+    /// What only disciplines of its kind count.
+    pub own: Xstats,
+}
+
+impl<S> World<S> {
+    /// The disciplines of all interfaces that have any, in their order, each before those inside it. Under mq those that
+    /// no packet came to are left out.
+    pub fn qdiscs(&self) -> Vec<QdiscCounters> {
+        let mut all = Vec::new();
+        for (n, (tx, _)) in self.network.interfaces().enumerate() {
+            let id = IfId::from_index(n);
+            let queues: Vec<&TxQueue> = tx.iter().collect();
+            match queues.as_slice() {
+                [] => {}
+                [root] => add(&mut all, id, String::new(), root),
+                per_category => {
+                    all.push(sum(id, per_category));
+                    for (ac, queue) in Ac::ALL.into_iter().zip(per_category) {
+                        if queue.stats() != QdiscStats::default() || queue.held() > 0 {
+                            add(&mut all, id, format!("/{}", ac.name()), queue);
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+// linux: net/sched/sch_mq.c mq_dump (4.4) - the sum of its children.
+fn sum(interface: IfId, queues: &[&TxQueue]) -> QdiscCounters {
+    let mut all = QdiscCounters {
+        interface,
+        path: String::new(),
+        kind: "mq",
+        stats: QdiscStats::default(),
+        backlog: (0, 0),
+        own: Xstats::None,
+    };
+    for queue in queues {
+        let (s, (packets, bytes)) = (queue.stats(), queue.backlog());
+        all.stats.bytes += s.bytes;
+        all.stats.packets += s.packets;
+        all.stats.drops += s.drops;
+        all.stats.overlimits += s.overlimits;
+        all.stats.requeues += s.requeues;
+        all.backlog = (all.backlog.0 + packets, all.backlog.1 + bytes);
+    }
+    all
+}
+
+/// A queue's discipline and those inside it.
+fn add(all: &mut Vec<QdiscCounters>, interface: IfId, path: String, queue: &TxQueue) {
+    let kind = queue.qdisc().kind();
+    let mut inside: Option<&Qdisc> = queue.qdisc().child();
+    let mut below = path.clone();
+    let (stats, backlog, own) = (queue.stats(), queue.backlog(), queue.qdisc().xstats());
+    all.push(QdiscCounters { interface, path, kind, stats, backlog, own });
+    while let Some(qdisc) = inside {
+        below.push_str("/child");
+        let (packets, bytes) = qdisc.backlog();
+        all.push(QdiscCounters {
+            interface,
+            path: below.clone(),
+            kind: qdisc.kind(),
+            stats: qdisc.stats(),
+            backlog: (u64::from(packets), bytes),
+            own: qdisc.xstats(),
+        });
+        inside = qdisc.child();
+    }
+}

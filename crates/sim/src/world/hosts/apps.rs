@@ -1,0 +1,232 @@
+//! Applications and their sockets.
+
+use stillair_model::app::{Ping, UdpSource, Voip};
+use stillair_model::transport::quic::Stack;
+use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId};
+
+use super::quic::QuicApp;
+use super::sockets::{BulkFlow, Protocol, Socket};
+use super::web::WebFlow;
+use super::{Below, Hosts};
+use crate::engine::Slot;
+use crate::recorder::QuicEnds;
+
+/// An application. Of many, each has cache lines of its own.
+#[derive(Debug)]
+#[repr(align(64))]
+pub(in crate::world) struct App {
+    pub(in crate::world) kind: AppKind,
+}
+
+#[derive(Debug)]
+pub(in crate::world) enum AppKind {
+    Udp(UdpSource),
+    Ping(Ping),
+    Bulk(BulkFlow),
+    Voip(Voip),
+    Web(Box<WebFlow>),
+    Quic(Box<QuicApp>),
+}
+
+impl Hosts {
+    /// The flow over QUIC that an application is.
+    pub(super) fn quic(&mut self, app: usize) -> &mut QuicApp {
+        let AppKind::Quic(quic) = &mut self.apps[app].kind else {
+            unreachable!("application {app} speaks no QUIC")
+        };
+        quic
+    }
+
+    /// The loader of pages that an application is.
+    pub(super) fn web(&mut self, app: usize) -> &mut WebFlow {
+        let AppKind::Web(flow) = &mut self.apps[app].kind else {
+            unreachable!("application {app} loads no pages")
+        };
+        flow
+    }
+
+    /// The bulk transfer that an application is, if it is one.
+    pub(super) fn bulk(&mut self, app: usize) -> Option<&mut BulkFlow> {
+        match &mut self.apps[app].kind {
+            AppKind::Bulk(flow) => Some(flow),
+            _ => None,
+        }
+    }
+
+    /// Whether an application loads pages over TCP.
+    pub(super) fn loads_pages(&self, app: usize) -> bool {
+        matches!(self.apps[app].kind, AppKind::Web(_))
+    }
+
+    /// Since when each client has been at the load that is under way, in the order of the flows.
+    pub(in crate::world) fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
+        self.apps.iter().filter_map(|app| match &app.kind {
+            AppKind::Web(flow) => Some((flow.flow, flow.web.under_way())),
+            AppKind::Quic(quic) => Some((quic.flow, quic.load.page_under_way()?)),
+            _ => None,
+        })
+    }
+
+    /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
+    pub(in crate::world) fn quic_ends(&self, now: Instant) -> impl Iterator<Item = QuicEnds> {
+        self.apps.iter().filter_map(move |app| match &app.kind {
+            AppKind::Quic(quic) => {
+                let ends = quic.ends.each_ref().map(|end| end.stack().map(|stack| stack.snapshot(now)));
+                Some((quic.flow, ends))
+            }
+            _ => None,
+        })
+    }
+
+    /// All bulk transfers, in the order of the flows.
+    pub(super) fn bulks(&self) -> impl Iterator<Item = &BulkFlow> {
+        self.apps.iter().filter_map(|app| match &app.kind {
+            AppKind::Bulk(flow) => Some(flow),
+            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Web(_) | AppKind::Quic(_) => {
+                None
+            }
+        })
+    }
+
+    pub(in crate::world) fn app_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+        let now = below.core.now;
+        if !self.clocks.is_empty() {
+            self.clocks[index].fired();
+        }
+        match &mut self.apps[index].kind {
+            AppKind::Udp(source) => {
+                source.on_timer();
+                self.write(below, index);
+            }
+            AppKind::Ping(ping) => {
+                let request = ping.on_timer(now);
+                self.send_datagram(below, request);
+            }
+            AppKind::Voip(call) => {
+                let packet = call.on_timer(now);
+                self.send_datagram(below, packet);
+            }
+            AppKind::Web(flow) => {
+                let action = flow.web.on_timer(now);
+                self.web_action(below, index, action);
+            }
+            AppKind::Quic(quic) => {
+                if quic.load.on_timer(now) {
+                    self.quic_connect(below, index);
+                } else {
+                    self.quic_close(below, index);
+                }
+            }
+            AppKind::Bulk(flow) => {
+                let sender = flow.sender;
+                if let Some(action) = flow.bulk.on_timer() {
+                    self.bulk_action(below, sender, action);
+                }
+            }
+        }
+        self.arm_app(below, index);
+    }
+
+    pub(super) fn arm_app<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+        let at = match &self.apps[index].kind {
+            AppKind::Udp(source) => source.next_timer(),
+            AppKind::Ping(ping) => ping.next_timer(),
+            AppKind::Bulk(flow) => flow.bulk.next_timer(),
+            AppKind::Voip(call) => call.next_timer(),
+            AppKind::Web(flow) => flow.web.next_timer(),
+            AppKind::Quic(quic) => quic.load.next_timer(),
+        };
+        let at = if self.clocks.is_empty() { at } else { self.fires(index, at) };
+        // A burst that was held up may be overdue.
+        below.core.timers.set(Slot(self.slots.apps + index as u32), at.map(|t| t.max(below.core.now)));
+    }
+
+    /// When the timer of an application really fires that is set for `at`. What goes by a schedule follows its host's clock; what
+    /// begins once, or when something else is over, does not look at it for long.
+    #[inline(never)]
+    fn fires(&self, index: usize, at: Option<Instant>) -> Option<Instant> {
+        let clock = &self.clocks[index];
+        match &self.apps[index].kind {
+            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) => at.map(|at| clock.fires(at)),
+            AppKind::Bulk(_) | AppKind::Web(_) | AppKind::Quic(_) => at.map(|at| clock.fires_once(at)),
+        }
+    }
+
+    /// Writes what is left of a burst, as far as the send buffer allows.
+    fn write<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
+        loop {
+            let now = below.core.now;
+            let AppKind::Udp(source) = &mut self.apps[index].kind else { return };
+            let Some(datagram) = source.emit(now) else { return };
+            self.send_datagram(below, datagram);
+        }
+    }
+
+    /// Sends a datagram from the node whose address it bears.
+    #[inline]
+    pub(super) fn send_datagram<S: Sink>(&mut self, below: &mut Below<'_, S>, datagram: NewPacket) {
+        let node = below.network.node_of(datagram.src);
+        let p = below.core.packets.create(datagram);
+        // Neither pings nor calls nor sources of datagrams react to a refusal by their own queue.
+        let _ = self.send(below, node, p);
+    }
+
+    /// Ends the charges that were reported since the last time and lets sockets that waited write on, once each; false
+    /// if there were none.
+    pub(in crate::world) fn drain_uncharged<S: Sink>(&mut self, below: &mut Below<'_, S>) -> bool {
+        let mut any = false;
+        while let Some((socket, truesize)) = below.core.packets.pop_uncharged() {
+            any = true;
+            if self.uncharge(below.core.now, socket, truesize) && !self.writable.contains(&socket) {
+                self.writable.push(socket);
+            }
+        }
+        while let Some(socket) = self.writable.pop() {
+            let Socket { app, protocol, .. } = self.sockets[socket.index()];
+            match protocol {
+                Protocol::Udp => {
+                    self.write(below, app as usize);
+                    self.arm_app(below, app as usize);
+                }
+                Protocol::Tcp => self.tcp_poll(below, socket),
+                Protocol::Quic => self.serve_quic(below, app as usize, socket),
+                Protocol::Over => {}
+            }
+        }
+        any
+    }
+
+    /// Ends a charge of a socket; true if it waited for that.
+    #[inline]
+    fn uncharge(&mut self, now: Instant, socket: SockId, truesize: u32) -> bool {
+        let Socket { app, protocol, .. } = self.sockets[socket.index()];
+        match protocol {
+            Protocol::Tcp => {
+                self.tcps[socket.index()].as_mut().is_some_and(|tcp| tcp.sender.uncharge(now, truesize))
+            }
+            Protocol::Quic => match &mut self.apps[app as usize].kind {
+                AppKind::Quic(quic) => quic.uncharge(socket, truesize),
+                _ => false,
+            },
+            Protocol::Udp => match &mut self.apps[app as usize].kind {
+                AppKind::Udp(source) => source.uncharge(truesize),
+                AppKind::Ping(_)
+                | AppKind::Bulk(_)
+                | AppKind::Voip(_)
+                | AppKind::Web(_)
+                | AppKind::Quic(_) => false,
+            },
+            Protocol::Over => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_application_is_two_cache_lines_and_eight_sockets_are_one() {
+        assert_eq!((size_of::<App>(), size_of::<Socket>()), (128, 8));
+    }
+}

@@ -1,0 +1,159 @@
+//! Hosts: applications, and the sockets that they speak TCP, UDP and QUIC through. What is for a host comes by [`Local`]; what it sends
+//! it gives to the network. Nothing here knows queues, wires or channels.
+
+mod apps;
+mod quic;
+mod read;
+mod sockets;
+mod wake;
+mod web;
+
+use std::collections::BTreeMap;
+
+use stillair_model::node::jitter::AppClock;
+use stillair_model::node::wake::Wake;
+use stillair_model::qdisc::Enqueue;
+use stillair_model::transport::tcp::metrics::PathMetrics;
+use stillair_model::transport::tcp::socket::Tcp;
+use stillair_model::vocabulary::{Addr, Datagram, Fate, Kind, NewPacket, NodeId, Packets, Pkt, Sink, SockId};
+
+use super::air::Air;
+use super::common::Core;
+use super::network::{Local, Network, Sent};
+use wake::Wakes;
+
+pub(in crate::world) use apps::{App, AppKind};
+pub(in crate::world) use quic::{End as QuicEnd, Job, Load, QuicApp, Stacks};
+pub use sockets::TcpSocket;
+pub(in crate::world) use sockets::{BulkFlow, Protocol, Socket};
+pub(in crate::world) use web::{End as WebEnd, WebFlow};
+
+/// All applications and sockets.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    apps: Vec<App>,
+    /// By application: the clock of its timers; empty where those of all hosts are exact.
+    clocks: Vec<AppClock>,
+    sockets: Vec<Socket>,
+    /// By socket: the machine of one that speaks TCP; it is out of its place while it acts.
+    tcps: Vec<Option<Box<Tcp>>>,
+    /// What hosts remember of paths, by source and destination.
+    paths: BTreeMap<(Addr, Addr), PathMetrics>,
+    /// Sockets that waited for memory and got some.
+    writable: Vec<SockId>,
+    /// Processes that were woken and have not run yet.
+    wakes: Wakes,
+    /// Records of QUIC datagrams, kept to be used again.
+    spare: Vec<Datagram>,
+    slots: Slots,
+}
+
+/// Where the timers of hosts begin: of applications, of processes by node, of sockets; and where all timers end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    pub(super) apps: u32,
+    pub(super) wakes: u32,
+    pub(super) sockets: u32,
+    pub(super) end: u32,
+}
+
+/// What hosts act upon: all that is below them.
+pub(super) struct Below<'a, S> {
+    pub(super) core: &'a mut Core<S>,
+    pub(super) network: &'a mut Network,
+    pub(super) air: &'a mut Air,
+}
+
+impl Hosts {
+    /// Hosts that have done nothing yet. `tcps` has the machines of the sockets that speak TCP; `wakes` tells by node when processes run.
+    pub(super) fn new(
+        (apps, clocks): (Vec<App>, Vec<AppClock>),
+        sockets: Vec<Socket>,
+        tcps: Vec<Option<Box<Tcp>>>,
+        wakes: Vec<Wake>,
+        slots: Slots,
+    ) -> Self {
+        Self {
+            apps,
+            clocks,
+            sockets,
+            tcps,
+            paths: BTreeMap::new(),
+            writable: Vec::new(),
+            wakes: Wakes::new(wakes),
+            spare: Vec::new(),
+            slots,
+        }
+    }
+
+    /// Arms the timers of all applications.
+    pub(super) fn start<S: Sink>(&mut self, below: &mut Below<'_, S>) {
+        (0..self.apps.len()).for_each(|app| self.arm_app(below, app));
+    }
+
+    /// Sends a packet from a node; what is for the same node has arrived.
+    #[inline]
+    fn send<S: Sink>(&mut self, below: &mut Below<'_, S>, node: NodeId, p: Pkt) -> Enqueue {
+        match below.network.send(below.core, below.air, node, p) {
+            Sent::On(answer) => answer,
+            Sent::Local => {
+                self.receive(below, node, p);
+                Enqueue::Queued
+            }
+        }
+    }
+
+    /// A packet has reached the node it is for.
+    fn receive<S: Sink>(&mut self, below: &mut Below<'_, S>, node: NodeId, p: Pkt) {
+        let core = &mut *below.core;
+        let hot = core.packets.get(p);
+        match hot.kind {
+            Kind::Tcp => return self.tcp_segment(below, p),
+            Kind::Quic => return self.quic_datagram(below, p),
+            _ => {}
+        }
+        let Some(kind) = hot.kind.reply() else {
+            let (kind, flow) = (hot.kind, hot.flow);
+            let now = core.now;
+            core.ctx().deliver(now, p);
+            if kind == Kind::Answer {
+                self.looked_up(below, flow);
+            }
+            return;
+        };
+        let reply = reply(&mut core.packets, kind, p);
+        let _ = self.send(below, node, reply);
+    }
+}
+
+/// The answer to a packet that is answered without a process: the packet is consumed.
+// linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; so does a UDP server that was
+// told to mark both ways. Neither blocks on its socket. The reply keeps the time of the request, so that its delay
+// is the round trip.
+fn reply(packets: &mut Packets, kind: Kind, p: Pkt) -> Pkt {
+    let hot = packets.get(p);
+    let reply = NewPacket {
+        now: hot.t_sent,
+        flow: hot.flow,
+        flow_hash: hot.flow_hash.rotate_left(16),
+        len: hot.len + kind.grows(),
+        truesize: hot.truesize,
+        charge: SockId::NONE,
+        seq: hot.seq,
+        src: hot.dst,
+        dst: hot.src,
+        tos: hot.tos,
+        kind,
+    };
+    packets.free(p, Fate::Consumed);
+    packets.create(reply)
+}
+
+impl<S: Sink> Local<S> for Hosts {
+    fn deliver(&mut self, core: &mut Core<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt) {
+        self.receive(&mut Below { core, network, air }, node, p);
+    }
+}
+
+#[cfg(test)]
+mod tests;

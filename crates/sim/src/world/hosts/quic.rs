@@ -1,0 +1,346 @@
+//! QUIC in the world: what a host does around a stack. Datagrams go out one after the other as its work allows, as far as
+//! the socket's send buffer has room; those that come in wait for their turn; timers are as coarse as the host's.
+
+mod load;
+mod stacks;
+
+use std::collections::VecDeque;
+
+use stillair_model::transport::quic::{Connection, Engine, HostCost, Role, Stack, StackEvent};
+use stillair_model::vocabulary::{
+    Datagram, Endpoint, FlowId, IPV4_HEADER, Instant, Kind, NewPacket, NodeId, Pkt, QuicTrace, Sink, SockId,
+    Trace, UDP_HEADER, linear_truesize,
+};
+
+use super::{Below, Hosts};
+use crate::engine::Slot;
+pub(in crate::world) use load::{Job, Load};
+pub(in crate::world) use stacks::Stacks;
+
+/// One end of a connection with its host.
+#[derive(Debug)]
+pub(in crate::world) struct End {
+    pub(in crate::world) sock: SockId,
+    pub(in crate::world) node: NodeId,
+    /// From this end to the other.
+    pub(in crate::world) endpoint: Endpoint,
+    pub(in crate::world) role: Role,
+    cost: HostCost,
+    /// None before the first connection.
+    stack: Option<Engine>,
+    /// Until when the process is at work.
+    busy: Instant,
+    /// Datagrams that wait for it.
+    waiting: VecDeque<Datagram>,
+    /// Memory of the datagrams below, in bytes of truesize, and the most that there may be.
+    charged: u64,
+    sndbuf: u64,
+    /// Number of the last datagram, over all connections.
+    seq: u32,
+    /// It is known that data may be sent.
+    established: bool,
+}
+
+impl End {
+    /// A host that has no connection yet.
+    pub(in crate::world) fn new(
+        sock: SockId,
+        node: NodeId,
+        endpoint: Endpoint,
+        role: Role,
+        cost: HostCost,
+        sndbuf: u64,
+    ) -> Self {
+        Self {
+            sock,
+            node,
+            endpoint,
+            role,
+            cost,
+            stack: None,
+            busy: Instant::ZERO,
+            waiting: VecDeque::new(),
+            charged: 0,
+            sndbuf,
+            seq: 0,
+            established: false,
+        }
+    }
+}
+
+impl End {
+    /// The stack of the connection that is open, or was last.
+    pub(super) fn stack(&self) -> Option<&Engine> {
+        self.stack.as_ref()
+    }
+
+    /// Its stack says what a datagram acknowledges, but not before it has dealt with it.
+    fn reads(&self) -> bool {
+        matches!(self.stack, Some(Engine::Other(_)))
+    }
+}
+
+/// A flow over QUIC: both ends, and what goes over the connection.
+#[derive(Debug)]
+pub(in crate::world) struct QuicApp {
+    pub(in crate::world) flow: FlowId,
+    pub(in crate::world) stacks: Stacks,
+    /// The end that sends the data, and the other.
+    pub(in crate::world) ends: [End; 2],
+    pub(in crate::world) load: Load,
+    /// Number of the connection that is open, or was last.
+    pub(in crate::world) connection: u32,
+}
+
+impl QuicApp {
+    fn end(&self, sock: SockId) -> usize {
+        usize::from(self.ends[0].sock != sock)
+    }
+
+    /// Memory charged to one of its sockets.
+    pub(super) fn charged(&self, sock: SockId) -> u64 {
+        self.ends[self.end(sock)].charged
+    }
+
+    /// A charge has ended; whether the socket was full.
+    pub(super) fn uncharge(&mut self, sock: SockId, truesize: u32) -> bool {
+        let at = self.end(sock);
+        let end = &mut self.ends[at];
+        let was_full = end.charged >= end.sndbuf;
+        end.charged -= u64::from(truesize);
+        was_full && end.charged < end.sndbuf
+    }
+
+    /// Opens a connection: the former one is forgotten on both sides.
+    fn connect(&mut self, now: Instant) {
+        self.connection += 1;
+        for (at, end) in self.ends.iter_mut().enumerate() {
+            let mut stack = self.stacks.connect(at, end.role);
+            if end.role == Role::Client {
+                stack.connect(now);
+            }
+            end.stack = Some(stack);
+            end.established = false;
+        }
+    }
+}
+
+impl Hosts {
+    /// A datagram has reached the host of the stack that it is for.
+    pub(super) fn quic_datagram<S: Sink>(&mut self, below: &mut Below<'_, S>, p: Pkt) {
+        let now = below.core.now;
+        let mut datagram = self.spare.pop().unwrap_or_default();
+        below.core.packets.take_quic(p, &mut datagram);
+        let hot = below.core.packets.get(p);
+        let (src, tos) = (hot.src, hot.tos);
+        below.core.ctx().deliver(now, p);
+        datagram.ecn = tos & 3;
+        let sock = datagram.to.expect("its maker has said whom it is for");
+        let app = self.sockets[sock.index()].app as usize;
+        let (number, len, long) = (datagram.packet.number, datagram.len, datagram.long);
+        let acked = datagram.packet.ranges.first().map_or(0, |&(_, end)| end - 1);
+        let quic = self.quic(app);
+        let (flow, at) = (quic.flow, quic.end(sock));
+        let current = datagram.connection == quic.connection;
+        // What a real stack is told it has to read first.
+        let told = current && quic.ends[at].reads();
+        if current {
+            quic.ends[at].waiting.push_back(datagram);
+        } else {
+            self.spare.push(datagram);
+        }
+        if !told {
+            let what = QuicTrace::Received { src, number, len, long, acked };
+            below.core.tell(&Trace::Quic { flow, what });
+        }
+        self.serve_quic(below, app, sock);
+    }
+
+    /// A timer of an end of a connection, or its process is free again.
+    pub(super) fn quic_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
+        let app = self.sockets[sock.index()].app as usize;
+        self.serve_quic(below, app, sock);
+    }
+
+    /// Opens a connection for what is to be loaded.
+    pub(super) fn quic_connect<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+        let now = below.core.now;
+        self.forget_waiting(below, app, 0);
+        self.forget_waiting(below, app, 1);
+        let quic = self.quic(app);
+        quic.connect(now);
+        let socks = [quic.ends[0].sock, quic.ends[1].sock];
+        socks.into_iter().for_each(|sock| self.serve_quic(below, app, sock));
+    }
+
+    /// What waits for the stack of a former connection has come, and nobody will read it.
+    fn forget_waiting<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize) {
+        while let Some(datagram) = self.quic(app).ends[at].waiting.pop_front() {
+            if self.quic(app).ends[at].reads() {
+                self.tell_received(below, app, at, &datagram, 0);
+            }
+            self.spare.push(datagram);
+        }
+    }
+
+    /// Reports a datagram that a real stack has read, or will not read.
+    fn tell_received<S: Sink>(
+        &mut self,
+        below: &mut Below<'_, S>,
+        app: usize,
+        at: usize,
+        datagram: &Datagram,
+        acked: u64,
+    ) {
+        let (number, len, long) = (datagram.packet.number, datagram.len, datagram.long);
+        let quic = self.quic(app);
+        let (flow, src) = (quic.flow, quic.ends[at].endpoint.dst);
+        let what = QuicTrace::Received { src, number, len, long, acked };
+        below.core.tell(&Trace::Quic { flow, what });
+    }
+
+    /// Ends the connection that is open.
+    pub(super) fn quic_close<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+        let now = below.core.now;
+        let quic = self.quic(app);
+        let client = usize::from(quic.ends[0].role != Role::Client);
+        let sock = quic.ends[client].sock;
+        if let Some(stack) = &mut quic.ends[client].stack {
+            stack.close(now);
+        }
+        self.serve_quic(below, app, sock);
+    }
+
+    /// Lets the process of one end do all that it can now.
+    pub(super) fn serve_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+        let now = below.core.now;
+        let quic = self.quic(app);
+        let at = quic.end(sock);
+        let Some(mut stack) = quic.ends[at].stack.take() else { return };
+        while self.quic(app).ends[at].busy <= now {
+            if stack.next_timer().is_some_and(|due| due <= now) {
+                stack.on_timer(now);
+            }
+            self.act_quic(below, app, at, &mut stack);
+            if self.quic_sends(below, app, at, &mut stack) {
+                continue;
+            }
+            let Some(mut datagram) = self.quic(app).ends[at].waiting.pop_front() else { break };
+            stack.on_datagram(now, &mut datagram);
+            if let Engine::Other(_) = stack {
+                let acked = stack.take_acked().unwrap_or(0);
+                self.tell_received(below, app, at, &datagram, acked);
+            }
+            datagram.clear();
+            self.spare.push(datagram);
+            let end = &mut self.quic(app).ends[at];
+            end.busy = now + end.cost.receive;
+            self.tell_quic(below, app, at, &mut stack);
+        }
+        self.arm_quic(below, app, at, &stack);
+        self.quic(app).ends[at].stack = Some(stack);
+    }
+
+    /// Sends a datagram, if there is one and the socket has room for it.
+    fn quic_sends<S: Sink>(
+        &mut self,
+        below: &mut Below<'_, S>,
+        app: usize,
+        at: usize,
+        stack: &mut Engine,
+    ) -> bool {
+        let now = below.core.now;
+        let quic = self.quic(app);
+        if quic.ends[at].charged >= quic.ends[at].sndbuf {
+            return false;
+        }
+        let (connection, to) = (quic.connection, quic.ends[1 - at].sock);
+        let mut datagram = self.spare.pop().unwrap_or_default();
+        datagram.clear();
+        if !stack.poll_transmit(now, &mut datagram) {
+            self.spare.push(datagram);
+            return false;
+        }
+        datagram.to = Some(to);
+        datagram.connection = connection;
+        if let Engine::Other(_) = stack {
+            datagram.packet.number = stack.last_sent().unwrap_or(0);
+        }
+        if at == 0 {
+            let (flow, number) = (self.quic(app).flow, datagram.packet.number);
+            below.core.tell(&Trace::Quic { flow, what: QuicTrace::HandedDown { number } });
+        }
+        let len = datagram.len + UDP_HEADER + IPV4_HEADER;
+        let truesize = linear_truesize(len);
+        let end = &mut self.quic(app).ends[at];
+        end.charged += u64::from(truesize);
+        end.seq = end.seq.wrapping_add(1);
+        end.busy = now + end.cost.send;
+        let Endpoint { flow, flow_hash, src, dst, tos } = end.endpoint;
+        let packet = NewPacket {
+            now,
+            flow,
+            flow_hash,
+            len,
+            truesize,
+            charge: end.sock,
+            seq: end.seq,
+            src,
+            dst,
+            tos: tos & !3 | datagram.ecn,
+            kind: Kind::Quic,
+        };
+        let node = end.node;
+        let p = below.core.packets.create_quic(packet, &mut datagram);
+        self.spare.push(datagram);
+        // A refusal by the local queue is a loss like any other to a UDP socket.
+        let _ = self.send(below, node, p);
+        true
+    }
+
+    /// Reports how the end that sends the data stands.
+    fn tell_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize, stack: &mut Engine) {
+        let now = below.core.now;
+        let flow = self.quic(app).flow;
+        while let Some(event) = stack.poll_event() {
+            if let (StackEvent::Lost { number }, 0) = (event, at) {
+                below.core.tell(&Trace::Quic { flow, what: QuicTrace::Lost { number } });
+            }
+        }
+        if at == 0 {
+            let seen = stack.snapshot(now);
+            let what = QuicTrace::Window {
+                cwnd: seen.cwnd,
+                in_flight: seen.in_flight.unwrap_or(0),
+                srtt: seen.srtt.unwrap_or_default(),
+                slow_start: seen.slow_start,
+            };
+            below.core.tell(&Trace::Quic { flow, what });
+        }
+        let client = self.quic(app).ends[at].role == Role::Client;
+        let end = &mut self.quic(app).ends[at];
+        if !end.established && stack.connection() == Connection::Established {
+            end.established = true;
+            if client {
+                below.core.tell(&Trace::Quic { flow, what: QuicTrace::Established });
+            }
+        }
+    }
+
+    /// When the process goes on: when its work is done, if there is more, or at its next timer.
+    fn arm_quic<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, at: usize, stack: &Engine) {
+        let (now, sockets) = (below.core.now, self.slots.sockets);
+        let end = &self.quic(app).ends[at];
+        let slot = Slot(sockets + end.sock.0);
+        let next = if end.busy > now {
+            Some(end.busy)
+        } else {
+            stack.next_timer().map(|due| end.cost.fires(now, due))
+        };
+        match next {
+            // Deadlines that are exact are mostly put off before they come: asking again is cheaper than arming anew.
+            Some(next) if end.cost == HostCost::default() => below.core.timers.hasten(slot, next),
+            _ => below.core.timers.set(slot, next),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Which stack the ends of a flow have: each connection gets new ones.
+
+use stillair_model::transport::quic::{Engine, Quic, QuicConfig, Role};
+#[cfg(feature = "quinn")]
+use stillair_model::vocabulary::Stream;
+#[cfg(feature = "quinn")]
+use stillair_quinn::{AckFrequency, Congestion, QuinnStack, Settings, SimNull};
+
+#[cfg(feature = "quinn")]
+use crate::scenario::{Own, QuinnControl, QuinnOptions};
+use crate::scenario::{QuicFlow, QuicStack};
+
+/// What makes the stacks of a flow.
+#[derive(Debug)]
+pub(in crate::world) enum Stacks {
+    Model(Box<QuicConfig>),
+    #[cfg(feature = "quinn")]
+    Quinn(Box<Quinns>),
+}
+
+/// What quinn's stacks are made of.
+#[cfg(feature = "quinn")]
+#[derive(Debug)]
+pub(in crate::world) struct Quinns {
+    settings: Settings,
+    own: Option<Own>,
+    #[cfg(feature = "tls")]
+    tls: bool,
+    /// Instead of what quinn would draw from the system, for each end.
+    random: [Stream; 2],
+}
+
+impl Stacks {
+    /// As the flow has it; `random` makes the stream of random numbers of an end.
+    #[cfg(feature = "quinn")]
+    pub(in crate::world) fn new(flow: &QuicFlow, random: impl FnMut(usize) -> Stream) -> Self {
+        match &flow.stack {
+            QuicStack::Model => Self::Model(Box::new(flow.config)),
+            QuicStack::Quinn(options) => Self::Quinn(Box::new(Quinns {
+                settings: settings(options, &flow.config),
+                own: options.own.clone(),
+                #[cfg(feature = "tls")]
+                tls: options.crypto == crate::scenario::Crypto::Tls,
+                random: [0, 1].map(random),
+            })),
+        }
+    }
+
+    /// As the flow has it, and that is the model: the reader refuses all else where there is nothing else.
+    #[cfg(not(feature = "quinn"))]
+    pub(in crate::world) fn new<R>(flow: &QuicFlow, _: impl FnMut(usize) -> R) -> Self {
+        match &flow.stack {
+            QuicStack::Model => Self::Model(Box::new(flow.config)),
+            QuicStack::Quinn(_) => unreachable!("quinn without the feature of its name"),
+        }
+    }
+
+    /// The stack of one end of a new connection.
+    #[cfg_attr(not(feature = "quinn"), expect(unused_variables, reason = "both ends of the model are alike"))]
+    pub(super) fn connect(&mut self, end: usize, role: Role) -> Engine {
+        match self {
+            Self::Model(config) => Engine::Model(Box::new(Quic::new(**config, role, true))),
+            #[cfg(feature = "quinn")]
+            Self::Quinn(quinns) => {
+                let mut parts = quinns.settings.parts();
+                if let Some(Own(factory)) = &quinns.own {
+                    parts.controller = factory.clone();
+                }
+                #[cfg(feature = "tls")]
+                let parts =
+                    if quinns.tls { parts.with_tls(quinns.settings.handshake.certificates) } else { parts };
+                Engine::Other(Box::new(QuinnStack::new(role, parts, &mut quinns.random[end])))
+            }
+        }
+    }
+}
+
+/// The stack's own settings.
+#[cfg(feature = "quinn")]
+fn settings(q: &QuinnOptions, model: &QuicConfig) -> Settings {
+    let plain = Settings::QUINN;
+    Settings {
+        congestion: match q.congestion_control {
+            QuinnControl::Cubic => Congestion::Cubic,
+            QuinnControl::NewReno => Congestion::NewReno,
+            QuinnControl::Bbr => Congestion::Bbr,
+            QuinnControl::Model => Congestion::Model(model.window),
+        },
+        initial_window: q.initial_window,
+        pacing: q.pacing,
+        ack_frequency: q.ack_frequency.map(|ask| AckFrequency {
+            every: ask.every,
+            max_delay: ask.max_delay,
+            reordering: ask.reordering,
+        }),
+        first_mtu: q.packet.unwrap_or(plain.first_mtu),
+        mtu: q.packet.unwrap_or(plain.mtu),
+        stream_window: q.stream_window,
+        connection_window: q.connection_window,
+        streams: Some(q.streams),
+        handshake: SimNull { certificates: q.certificates, ..plain.handshake },
+    }
+}

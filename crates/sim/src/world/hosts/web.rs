@@ -1,0 +1,266 @@
+//! Web pages in the world: the connections of a page, opened for each load, and what both their ends do.
+
+use stillair_model::app::{QUERY_PAYLOAD, WORKERS, Web, WebAction};
+use stillair_model::transport::cc::Cc;
+use stillair_model::transport::tcp::config::TcpConfig;
+use stillair_model::transport::tcp::socket::{State, Tcp};
+use stillair_model::vocabulary::{
+    Endpoint, FlowId, IPV4_HEADER, Kind, NewPacket, NodeId, Sink, SockId, Stream, Trace, UDP_HEADER,
+    linear_truesize,
+};
+
+use super::sockets::{Protocol, Socket};
+use super::{Below, Hosts};
+
+/// What the sockets at one end of a flow are made of.
+#[derive(Debug)]
+pub(in crate::world) struct End {
+    pub(in crate::world) config: TcpConfig,
+    /// Its congestion control, in its initial state.
+    pub(in crate::world) controller: Cc,
+    /// From this end to the other.
+    pub(in crate::world) endpoint: Endpoint,
+    pub(in crate::world) node: NodeId,
+}
+
+/// A client, its server, and the connections between them.
+#[derive(Debug)]
+pub(in crate::world) struct WebFlow {
+    pub(in crate::world) web: Web,
+    pub(in crate::world) flow: FlowId,
+    /// The client's end and the server's.
+    pub(in crate::world) ends: [End; 2],
+    /// Chooses what each connection leaves to chance.
+    pub(in crate::world) random: Stream,
+    pub(in crate::world) queries: u32,
+    pub(in crate::world) connections: [Option<Connection>; WORKERS],
+    /// Sockets of connections that the client has closed, client's and server's.
+    pub(in crate::world) closed: Vec<[SockId; 2]>,
+}
+
+/// A connection of the load that is under way.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::world) struct Connection {
+    client: SockId,
+    server: SockId,
+    /// Bytes of a request that the client has still to write, and the server to read.
+    asking: u32,
+    hearing: u32,
+    /// Bytes of the answer that the server will write when it has heard the request, that it has still to write, and that
+    /// the client has still to read.
+    wanted: u32,
+    answering: u64,
+    left: u64,
+    /// The server has found its send buffer full and sleeps.
+    waits: bool,
+}
+
+impl WebFlow {
+    /// Sockets that a load takes.
+    pub(in crate::world) const SOCKETS: usize = 2 * WORKERS;
+
+    /// The connection that a socket is an end of, and whether it is the server's end.
+    fn of(&mut self, sock: SockId) -> Option<(usize, bool)> {
+        self.connections.iter().enumerate().find_map(|(worker, connection)| {
+            let connection = connection.as_ref()?;
+            (connection.client == sock || connection.server == sock)
+                .then_some((worker, connection.server == sock))
+        })
+    }
+
+    fn connection(&mut self, worker: usize) -> &mut Connection {
+        self.connections[worker].as_mut().expect("a worker that asks is connected")
+    }
+}
+
+impl Hosts {
+    /// Does what a client of pages wants.
+    pub(super) fn web_action<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, action: WebAction) {
+        match action {
+            WebAction::LookUp => self.look_up(below, app),
+            WebAction::Connect(worker, bytes) => {
+                self.connect(below, app, worker);
+                self.ask(below, app, worker, bytes);
+            }
+            WebAction::Ask(worker, bytes) => self.ask(below, app, worker, bytes),
+            WebAction::Done(took) => {
+                let flow = self.web(app).flow;
+                below.core.tell(&Trace::Loaded { flow, took });
+                self.hang_up(below, app);
+                self.arm_app(below, app);
+            }
+        }
+    }
+
+    /// Asks for the address of the server, which is its name server too.
+    // spec: rfc1035 4.1 - a header of 12 bytes, the name and 4 bytes; the answer repeats them and adds an address.
+    fn look_up<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+        let now = below.core.now;
+        let web = self.web(app);
+        web.queries += 1;
+        let Endpoint { flow, flow_hash, src, dst, tos } = web.ends[0].endpoint;
+        let len = QUERY_PAYLOAD + UDP_HEADER + IPV4_HEADER;
+        let (truesize, seq) = (linear_truesize(len), web.queries);
+        let charge = SockId::NONE;
+        self.send_datagram(
+            below,
+            NewPacket { now, flow, flow_hash, len, truesize, charge, seq, src, dst, tos, kind: Kind::Query },
+        );
+    }
+
+    /// The answer to a query has come.
+    pub(super) fn looked_up<S: Sink>(&mut self, below: &mut Below<'_, S>, flow: FlowId) {
+        // Applications are numbered as their flows.
+        let app = flow.index();
+        if let Some(action) = self.web(app).web.looked_up() {
+            self.web_action(below, app, action);
+            self.arm_app(below, app);
+        }
+    }
+
+    /// Opens a connection, by sockets of its own.
+    fn connect<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize) {
+        let [client, server] = [0, 1].map(|n| SockId::from_index(self.sockets.len() + n));
+        let (connected, made) = {
+            let web = self.web(app);
+            let connection = Connection {
+                client,
+                server,
+                asking: 0,
+                hearing: 0,
+                wanted: 0,
+                answering: 0,
+                left: 0,
+                waits: false,
+            };
+            web.connections[worker] = Some(connection);
+            let hash = web.random.word();
+            let made = [(0, client, server), (1, server, client)].map(|(end, own, peer)| {
+                let random = web.random.split();
+                let End { config, controller, endpoint, node } = &web.ends[end];
+                let endpoint = Endpoint { flow_hash: hash, ..*endpoint };
+                let mut tcp = Tcp::new(*config, controller.clone(), endpoint, own, peer, random);
+                if own == server {
+                    tcp.listen();
+                }
+                (
+                    Socket { app: app as u32, node: *node, protocol: Protocol::Tcp, woken: false },
+                    Box::new(tcp),
+                )
+            });
+            (client, made)
+        };
+        for (socket, tcp) in made {
+            self.sockets.push(socket);
+            self.tcps.push(Some(tcp));
+        }
+        debug_assert!(self.slots.sockets as usize + self.sockets.len() <= self.slots.end as usize);
+        let now = below.core.now;
+        self.recall(below.core.now, client);
+        self.recall(below.core.now, server);
+        self.with_tcp(below, connected, |tcp, out| tcp.connect(now, out));
+        self.arm_socket(below, connected);
+    }
+
+    /// A worker asks for an answer of so many bytes.
+    fn ask<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize, bytes: u32) {
+        let web = self.web(app);
+        let request = web.web.page().request;
+        let connection = web.connection(worker);
+        (connection.asking, connection.hearing) = (request, request);
+        (connection.wanted, connection.left) = (bytes, u64::from(bytes));
+        let client = connection.client;
+        self.serve_web(below, app, client);
+    }
+
+    /// Closes the connections of a load, and forgets those of earlier ones that are over.
+    fn hang_up<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
+        let now = below.core.now;
+        for worker in 0..WORKERS {
+            let web = self.web(app);
+            if let Some(Connection { client, server, .. }) = web.connections[worker].take() {
+                web.closed.push([client, server]);
+                self.with_tcp(below, client, |tcp, out| tcp.close(now, out));
+                self.arm_socket(below, client);
+            }
+        }
+        let mut closed = core::mem::take(&mut self.web(app).closed);
+        closed.retain(|pair| {
+            let over = pair.iter().all(|sock| self.is_over(*sock));
+            if over {
+                // Nothing of it is on its way but what nobody answers.
+                for sock in pair {
+                    self.sockets[sock.index()].protocol = Protocol::Over;
+                    self.tcps[sock.index()] = None;
+                }
+            }
+            !over
+        });
+        self.web(app).closed = closed;
+    }
+
+    fn is_over(&self, sock: SockId) -> bool {
+        let tcp = self.tcps[sock.index()].as_ref();
+        tcp.is_none_or(|tcp| tcp.is_closed() && tcp.sender.charged() == 0)
+    }
+
+    /// After a socket of a page has acted: what came is read, what is asked for is written.
+    pub(super) fn serve_web<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, sock: SockId) {
+        let now = below.core.now;
+        let web = self.web(app);
+        let (flow, of) = (web.flow, web.of(sock));
+        let of = of.map(|(worker, server)| (worker, server, *web.connection(worker)));
+        // A request is answered when it is there as a whole.
+        let due = |read: u64| match of {
+            Some((_, false, c)) => u64::from(c.asking),
+            Some((_, true, c)) if c.hearing > 0 && u64::from(c.hearing) <= read => u64::from(c.wanted),
+            Some((_, true, c)) => c.answering,
+            None => 0,
+        };
+        let waits = of.is_some_and(|(_, _, c)| c.waits);
+        let done = self.with_tcp(below, sock, |tcp, out| {
+            let readable = tcp.readable();
+            let read = if readable > 0 { tcp.read(now, readable, out) } else { 0 };
+            let due = due(read);
+            let writes = due > 0 && tcp.is_established() && (!waits || tcp.wants_data());
+            let wrote = if writes { tcp.write(now, due, out) } else { 0 };
+            if tcp.state() == State::CloseWait && tcp.readable() == 0 {
+                tcp.close(now, out);
+            }
+            (read, due, wrote, writes)
+        });
+        self.arm_socket(below, sock);
+        let Some((read, due, wrote, writes)) = done else { return };
+        let Some((worker, server, _)) = of else { return };
+        if read > 0 {
+            below.core.tell(&Trace::Read { flow, forth: server, bytes: read as u32 });
+        }
+        let c = self.web(app).connection(worker);
+        if server {
+            c.hearing = c.hearing.saturating_sub(read as u32);
+            c.answering = due - wrote;
+            if writes {
+                c.waits = wrote < due;
+            }
+            return;
+        }
+        c.asking -= wrote as u32;
+        let had = c.left;
+        c.left = had.saturating_sub(read);
+        if had > 0 && c.left == 0 {
+            self.answered(below, app, worker);
+        }
+    }
+
+    /// A worker has all that it asked for.
+    fn answered<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize, worker: usize) {
+        let now = below.core.now;
+        let mut said = [None; WORKERS];
+        let mut count = 0;
+        self.web(app).web.answered(now, worker, |action| {
+            said[count] = Some(action);
+            count += 1;
+        });
+        said.into_iter().flatten().for_each(|action| self.web_action(below, app, action));
+    }
+}

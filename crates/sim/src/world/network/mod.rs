@@ -1,0 +1,223 @@
+//! The network: nodes with their routes, interfaces with their transmit queues, wires. A host gives packets to it, and gets those that
+//! are for it by [`Local`]; interfaces of Wi-Fi devices feed the air. Nothing here knows applications, sockets or channels.
+
+mod ports;
+mod queues;
+mod read;
+mod wires;
+
+use stillair_model::node::classify::{DscpToUp, classify};
+use stillair_model::node::interface::TxQueues;
+use stillair_model::node::routes::{Route, Routes};
+use stillair_model::offload::gro;
+use stillair_model::qdisc::Enqueue;
+use stillair_model::vocabulary::{
+    Ac, Addr, DevId, FrameView, Headers, IfId, NodeId, PeerId, Pkt, PlaceId, Reason, Sink, WireId,
+};
+use stillair_model::wire::Wire;
+
+use super::air::Air;
+use super::common::Core;
+
+/// Who gets packets that have reached the node they are for.
+pub(super) trait Local<S> {
+    /// A packet has reached its node.
+    fn deliver(&mut self, core: &mut Core<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt);
+}
+
+/// What becomes of a packet that a host sends.
+pub(super) enum Sent {
+    /// The answer of the first queue on its way.
+    On(Enqueue),
+    /// It is for the same node, and nothing has been done with it.
+    Local,
+}
+
+/// A host, router or access point as far as packets pass through it.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) routes: Routes,
+    pub(super) forward: bool,
+    pub(super) dscp_to_up: DscpToUp,
+    pub(super) place: PlaceId,
+}
+
+/// What is below an interface.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Device {
+    /// A wire.
+    Wire(WireId),
+    /// A Wi-Fi device.
+    Wifi(DevId),
+}
+
+/// An interface of a node.
+#[derive(Debug)]
+pub(super) struct Interface {
+    pub(super) node: NodeId,
+    pub(super) tx: TxQueues,
+    pub(super) device: Device,
+    /// Its device takes packets of several segments.
+    pub(super) tso: bool,
+    /// What it takes in at once is merged.
+    pub(super) gro: bool,
+    /// Memory of a packet that comes in, in bytes; 0: that of the sender's packet.
+    pub(super) rx_buffer: u32,
+    /// Timer of the first of its disciplines, if they hold packets back.
+    pub(super) watchdog: Option<u32>,
+    /// What packets that bear its address reach through it, if its node has other interfaces.
+    pub(super) bound: Option<Routes>,
+}
+
+/// All nodes, interfaces and wires.
+#[derive(Debug)]
+pub(super) struct Network {
+    nodes: Vec<Node>,
+    interfaces: Vec<Interface>,
+    wires: Vec<Wire>,
+    /// Transmit queues whose discipline holds packets back, in the order of their timers.
+    watchdogs: Vec<(IfId, Ac)>,
+    /// Transmit queues that used up their quota and have their turn again when all else is done.
+    softirq: Vec<(IfId, Ac)>,
+    slots: Slots,
+    /// Batches of packets on their way up, kept to be used again.
+    batches: Vec<Vec<Pkt>>,
+}
+
+/// Where the timers of the network begin: arrivals over wires, reports of their devices, disciplines that hold packets back.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slots {
+    pub(super) arrivals: u32,
+    pub(super) completions: u32,
+    pub(super) watchdogs: u32,
+}
+
+impl Network {
+    /// A network without packets.
+    pub(super) fn new(
+        nodes: Vec<Node>,
+        interfaces: Vec<Interface>,
+        wires: Vec<Wire>,
+        watchdogs: Vec<(IfId, Ac)>,
+        slots: Slots,
+    ) -> Self {
+        Self { nodes, interfaces, wires, watchdogs, softirq: Vec::new(), slots, batches: Vec::new() }
+    }
+
+    /// The node that has an address.
+    #[inline]
+    pub(super) fn node_of(&self, addr: Addr) -> NodeId {
+        // An address is known by its interface's number.
+        self.interfaces[addr.index()].node
+    }
+
+    /// A packet leaves the node where it was made: through the interface whose address it bears, if a way leads there.
+    /// The answer is that of the local queue; a packet without a way is refused.
+    // linux: net/ipv4/fib_rules.c (4.4) - a rule for each source address, as hosts with several interfaces in one network
+    // are set up; otherwise all their packets would leave through the first.
+    pub(super) fn send<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air, node: NodeId, p: Pkt) -> Sent {
+        let hot = core.packets.get(p);
+        let bound = self.interfaces[hot.src.index()].bound.as_ref().and_then(|routes| routes.get(hot.dst));
+        match bound.or_else(|| self.nodes[node.index()].routes.get(hot.dst)) {
+            Some(Route::Via(interface, peer)) => Sent::On(self.leave(core, air, node, (interface, peer), p)),
+            Some(Route::Local) => Sent::Local,
+            None => {
+                self.drop_at_node(core, node, p, Reason::NoRoute);
+                Sent::On(Enqueue::Dropped)
+            }
+        }
+    }
+
+    /// A packet leaves a node through an interface, to one of the peers there.
+    fn leave<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        air: &mut Air,
+        node: NodeId,
+        (interface, peer): (IfId, PeerId),
+        p: Pkt,
+    ) -> Enqueue {
+        let mapping = self.nodes[node.index()].dscp_to_up;
+        let hot = core.packets.get_mut(p);
+        hot.peer = peer;
+        classify(hot, mapping);
+        let ac = Ac::of_tid(hot.tid);
+        self.transmit(core, air, interface, ac, p)
+    }
+
+    /// Packets have come in at an interface together, one after the other.
+    pub(super) fn ingress<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        air: &mut Air,
+        hosts: &mut impl Local<S>,
+        interface: IfId,
+        batch: &mut Vec<Pkt>,
+    ) {
+        batch.iter().for_each(|&p| self.weigh(core, interface, p));
+        if batch.len() > 1 && self.interfaces[interface.index()].gro {
+            gro::merge(&mut core.packets, batch);
+        }
+        for p in batch.drain(..) {
+            self.receive(core, air, hosts, interface, p);
+        }
+    }
+
+    /// What has come in takes the memory of this interface's receive buffers, if it has such of its own.
+    #[inline]
+    fn weigh<S>(&self, core: &mut Core<S>, interface: IfId, p: Pkt) {
+        let rx_buffer = self.interfaces[interface.index()].rx_buffer;
+        if rx_buffer > 0 {
+            let hot = core.packets.get_mut(p);
+            hot.truesize = rx_buffer * u32::from(hot.segs);
+        }
+    }
+
+    #[inline(always)]
+    fn receive<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        air: &mut Air,
+        hosts: &mut impl Local<S>,
+        interface: IfId,
+        p: Pkt,
+    ) {
+        if S::FRAMES {
+            self.show_received(core, interface, p);
+        }
+        let node = self.interfaces[interface.index()].node;
+        let hot = core.packets.get_mut(p);
+        match self.nodes[node.index()].routes.get(hot.dst) {
+            Some(Route::Local) => hosts.deliver(core, self, air, node, p),
+            // linux: net/ipv4/ip_forward.c ip_forward (4.4) - what has one hop left is not passed on.
+            // deviation: nobody tells its sender (ICMP).
+            Some(_) if self.nodes[node.index()].forward && hot.ttl <= 1 => {
+                self.drop_at_node(core, node, p, Reason::Ttl);
+            }
+            Some(Route::Via(out, peer)) if self.nodes[node.index()].forward => {
+                hot.ttl -= 1;
+                // Whoever passes a packet on does not look at what became of it.
+                let _ = self.leave(core, air, node, (out, peer), p);
+            }
+            _ => self.drop_at_node(core, node, p, Reason::NoRoute),
+        }
+    }
+
+    /// Shows what has come in over a wire as its host sees it.
+    fn show_received<S: Sink>(&self, core: &mut Core<S>, interface: IfId, p: Pkt) {
+        if let Device::Wire(out) = self.interfaces[interface.index()].device {
+            // The two directions of a link are neighbours in number.
+            let wire = WireId::from_index(out.index() ^ 1);
+            let headers = Headers::of(&core.packets, p);
+            core.trace.frame(core.now, &FrameView::Received(wire, headers));
+        }
+    }
+
+    fn drop_at_node<S: Sink>(&self, core: &mut Core<S>, node: NodeId, p: Pkt, reason: Reason) {
+        let (now, place) = (core.now, self.nodes[node.index()].place);
+        core.ctx().drop(now, p, reason, place);
+    }
+}
+
+#[cfg(test)]
+mod tests;

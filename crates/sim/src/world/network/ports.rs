@@ -1,0 +1,67 @@
+//! What a transmit queue feeds: a wire's device, or whatever else is a port.
+
+use stillair_model::node::interface::{Port, TxQueue};
+use stillair_model::offload::gso;
+use stillair_model::qdisc::Enqueue;
+use stillair_model::vocabulary::{Ac, Ctx, FrameView, Headers, Instant, Pkt, PktList, Sink, WireId};
+use stillair_model::wire::Wire;
+
+use crate::world::common::show_quic;
+
+/// A wire and the device that feeds it.
+pub(super) struct WirePort<'a> {
+    pub(super) wire: &'a mut Wire,
+    pub(super) id: WireId,
+    /// The device splits packets of several segments.
+    pub(super) tso: bool,
+}
+
+impl<S: Sink> Port<S> for WirePort<'_> {
+    fn is_stopped(&self, _: Ac) -> bool {
+        self.wire.is_stopped()
+    }
+    fn takes_gso(&self) -> bool {
+        self.tso
+    }
+    fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        if S::FRAMES {
+            ctx.trace.frame(now, &FrameView::Sent(self.id, Headers::of(ctx.packets, p)));
+        }
+        show_quic(now, p, ctx);
+        self.wire.push(now, p, ctx);
+    }
+}
+
+/// Gives a packet to a device that has no queue above it, in its segments if it takes none of several.
+// linux: net/core/dev.c __dev_queue_xmit (4.4) - what needs no queue is split as well.
+#[inline]
+pub(super) fn push_directly<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
+    if ctx.packets.get(p).segs == 1 || port.takes_gso() {
+        port.push(now, p, ctx);
+    } else {
+        push_segments(now, p, port, ctx);
+    }
+}
+
+/// Feeds a device from a transmit queue, after a packet has been queued, if there is one.
+#[inline(always)]
+pub(super) fn feed<S: Sink>(
+    now: Instant,
+    queue: &mut TxQueue,
+    p: Option<Pkt>,
+    port: &mut impl Port<S>,
+    ctx: &mut Ctx<'_, S>,
+) -> (Enqueue, bool) {
+    match p {
+        Some(p) => queue.send(now, p, port, ctx),
+        None => (Enqueue::Queued, queue.run(now, port, ctx)),
+    }
+}
+
+fn push_segments<S: Sink>(now: Instant, p: Pkt, port: &mut impl Port<S>, ctx: &mut Ctx<'_, S>) {
+    let mut segments = PktList::default();
+    gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
+    while let Some(segment) = segments.pop(ctx.packets) {
+        port.push(now, segment, ctx);
+    }
+}

@@ -1,0 +1,120 @@
+//! Transmit queues at work: a packet is queued and the device below fed, at once, when it has room again, or when a discipline lets go
+//! of what it has held back.
+
+use stillair_model::qdisc::Enqueue;
+use stillair_model::vocabulary::{Ac, IfId, Pkt, Sink};
+use stillair_model::wifi::dev::Woken;
+
+use super::ports::{WirePort, feed, push_directly};
+use super::{Device, Network};
+use crate::engine::Slot;
+use crate::world::air::Air;
+use crate::world::common::Core;
+
+impl Network {
+    /// Queues a packet at an interface and feeds its device. What the device takes directly is not refused.
+    pub(super) fn transmit<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        air: &mut Air,
+        interface: IfId,
+        ac: Ac,
+        p: Pkt,
+    ) -> Enqueue {
+        if let Some(answer) = self.feed(core, air, interface, ac, Some(p)) {
+            return answer;
+        }
+        let now = core.now;
+        match self.interfaces[interface.index()].device {
+            Device::Wire(id) => {
+                let tso = self.interfaces[interface.index()].tso;
+                let wire = &mut self.wires[id.index()];
+                push_directly(now, p, &mut WirePort { wire, id, tso }, &mut core.ctx());
+                self.arm_wire(core, id);
+            }
+            Device::Wifi(dev) => push_directly(now, p, &mut air.port(dev), &mut core.ctx()),
+        }
+        Enqueue::Queued
+    }
+
+    /// Feeds a Wi-Fi device from the transmit queues that it has woken; one that serves several categories is asked once.
+    pub(in crate::world) fn run_woken<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        air: &mut Air,
+        id: IfId,
+        woken: Woken,
+    ) {
+        let mut last = None;
+        for ac in Ac::ALL.into_iter().filter(|&ac| woken.has(ac)) {
+            let queue = self.interfaces[id.index()].tx.index_of(ac);
+            if last.replace(queue) != Some(queue) {
+                self.run_queue(core, air, id, ac);
+            }
+        }
+    }
+
+    /// Feeds a device from one of its transmit queues.
+    pub(super) fn run_queue<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air, id: IfId, ac: Ac) {
+        let _ = self.feed(core, air, id, ac, None);
+    }
+
+    /// The same after a packet has been queued, if there is one, with the queue's answer; none if there is no queue.
+    #[inline]
+    fn feed<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        air: &mut Air,
+        id: IfId,
+        ac: Ac,
+        p: Option<Pkt>,
+    ) -> Option<Enqueue> {
+        let now = core.now;
+        let interface = &mut self.interfaces[id.index()];
+        let watchdog = interface.watchdog;
+        let queue = interface.tx.queue_of(ac)?;
+        let (answer, more) = match interface.device {
+            Device::Wire(wire) => {
+                let under = &mut self.wires[wire.index()];
+                let armed = under.is_under_way();
+                let port = &mut WirePort { wire: under, id: wire, tso: interface.tso };
+                let fed = feed(now, queue, p, port, &mut core.ctx());
+                if !armed {
+                    self.arm_wire(core, wire);
+                }
+                fed
+            }
+            Device::Wifi(dev) => feed(now, queue, p, &mut air.port(dev), &mut core.ctx()),
+        };
+        if more {
+            self.softirq.push((id, ac));
+        }
+        if let Some(first) = watchdog {
+            self.arm_watchdog(core, id, ac, first);
+        }
+        Some(answer)
+    }
+
+    /// After a discipline that holds packets back was asked for some: the timer that asks it again.
+    #[inline(never)]
+    fn arm_watchdog<S>(&mut self, core: &mut Core<S>, id: IfId, ac: Ac, first: u32) {
+        let tx = &mut self.interfaces[id.index()].tx;
+        let slot = Slot(self.slots.watchdogs + first + tx.index_of(ac) as u32);
+        let at = tx.queue_of(ac).and_then(|queue| queue.watchdog(core.now));
+        core.timers.set(slot, at);
+    }
+
+    /// A queue whose quota was used up has its turn again; false if there is none.
+    #[inline]
+    pub(in crate::world) fn run_softirq<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air) -> bool {
+        let Some((interface, ac)) = self.softirq.pop() else { return false };
+        self.run_queue(core, air, interface, ac);
+        true
+    }
+
+    /// A discipline lets go of what it has held back.
+    pub(in crate::world) fn watchdog<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air, number: usize) {
+        let (interface, ac) = self.watchdogs[number];
+        self.run_queue(core, air, interface, ac);
+    }
+}

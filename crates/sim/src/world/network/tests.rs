@@ -1,0 +1,75 @@
+//! The network alone: two hosts on a wire, of which neither has an application. What reaches a node is written down.
+
+use stillair_model::vocabulary::{Addr, Duration, Fate, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
+
+use super::{Local, Network, Sent};
+use crate::scenario;
+use crate::world::air::Air;
+use crate::world::common::Core;
+use crate::world::{World, wire};
+
+const TEXT: &str = r#"
+name = "network"
+duration = "1 s"
+[link.lan]
+rate = "10 Mbit/s"
+delay = "2 ms"
+[link.far]
+rate = "100 Mbit/s"
+delay = "1 ms"
+[node.a]
+profile = "linux-6.12"
+interface.eth0 = { link = "lan", address = "10.0.0.1" }
+[node.r]
+profile = "linux-6.12"
+forward = true
+interface.eth0 = { link = "lan", address = "10.0.0.2" }
+interface.eth1 = { link = "far", address = "10.0.1.1" }
+[node.b]
+profile = "linux-6.12"
+interface.eth0 = { link = "far", address = "10.0.1.2" }
+"#;
+
+#[derive(Default)]
+struct Reached(Vec<(Instant, NodeId)>);
+
+impl Local<NoSink> for Reached {
+    fn deliver(&mut self, core: &mut Core<NoSink>, _: &mut Network, _: &mut Air, node: NodeId, p: Pkt) {
+        self.0.push((core.now, node));
+        core.packets.free(p, Fate::Delivered);
+    }
+}
+
+#[test]
+fn a_packet_is_queued_forwarded_and_delivered() {
+    let scenario = scenario::parse(TEXT, "network.toml", &[]).expect("a good scenario");
+    let World { mut core, mut network, mut air, .. } =
+        wire(&scenario, Seed { seed: 1, run: 0 }, |_| NoSink).world;
+    let (a, b) = (NodeId(0), NodeId(2));
+    let to = |dst: u16| NewPacket { len: 1500, src: Addr(0), dst: Addr(dst), ..NewPacket::PLAIN };
+    for _ in 0..3 {
+        let p = core.packets.create(to(3));
+        assert!(matches!(network.send(&mut core, &mut air, a, p), Sent::On(_)));
+    }
+    // What is for the sender itself comes back.
+    let own = core.packets.create(to(0));
+    assert!(matches!(network.send(&mut core, &mut air, a, own), Sent::Local));
+    core.packets.free(own, Fate::Consumed);
+    let mut reached = Reached::default();
+    let (end, slots) = (Instant::ZERO + Duration::from_secs(1), network.slots);
+    while let Some((now, slot)) = core.timers.pop_before(end) {
+        core.now = now;
+        match slot.0.checked_sub(slots.completions) {
+            None => {
+                network.wire_arrival(&mut core, &mut air, &mut reached, (slot.0 - slots.arrivals) as usize)
+            }
+            Some(wire) => network.wire_completion(&mut core, &mut air, wire as usize),
+        }
+    }
+    // spec: ieee8023 - 1500 bytes are 1538 with preamble, header, check sequence and gap: 1230.4 us at 10 Mbit/s, 123.04 at 100.
+    let us: Vec<u64> = reached.0.iter().map(|(at, _)| at.nanos() / 1_000).collect();
+    assert_eq!(us, [4_353, 5_583, 6_814]);
+    assert!(reached.0.iter().all(|&(_, node)| node == b));
+    assert_eq!((network.held(), core.packets.live()), ((0, 0), 0));
+    assert_eq!(core.packets.account().dropped_total(), 0);
+}

@@ -1,0 +1,204 @@
+"""`stillair paper CLAIM --why`: every miss has a cause, and each pair goes through the papers' own rule."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stillair import bundled
+from stillair.__main__ import status
+from stillair._native import InputError
+from stillair.papers import campaign, causes, judge, kernel_verdicts, registry, report, why
+from stillair.papers.causes import Cause
+from stillair.papers.claims import experiments
+
+RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
+CLAIMS = {claim.id: claim for experiment in experiments() for claim in experiment.claims}
+# A claim about one cell of half a second, whose verdict a change turns.
+QUICK = "t1ms-fig14a-bbr"
+
+
+def kept() -> dict[str, str]:
+    """The verdict of each claim in the results that are kept."""
+    return {
+        row["id"]: row["verdict"]
+        for file in sorted(RESULTS.glob("*/claims.json"))
+        for row in json.loads(file.read_text(encoding="utf-8"))
+    }
+
+
+def astray(known: Mapping[str, Cause], verdicts: Mapping[str, str]) -> set[str]:
+    """Misses without a cause, and causes of what is not missed."""
+    return known.keys() ^ {claim for claim, verdict in verdicts.items() if verdict == judge.MISSED}
+
+
+def test_every_miss_has_a_cause_and_nothing_else_has() -> None:
+    assert astray(causes.causes(), kept()) == set()
+
+
+def test_a_cause_of_a_held_claim_and_a_miss_without_one_are_found() -> None:
+    known, verdicts = dict(causes.causes()), kept()
+    held = next(claim for claim, verdict in verdicts.items() if verdict == judge.HELD)
+    assert astray(known | {held: known[QUICK]}, verdicts) == {held}
+    del known[QUICK]
+    assert astray(known, verdicts) == {QUICK}
+
+
+@pytest.mark.parametrize("claim", sorted(causes.causes()))
+def test_what_a_cause_changes_is_in_its_scenario(claim: str) -> None:
+    cause = causes.causes()[claim]
+    (question,) = why.questions(claim)
+    settings = [*cause.both.items()]
+    if not cause.change:
+        return
+    chosen = [(own, cell) for own in question.entry.plan.campaigns for cell in own.cells if cell.where]
+    wrong: list[str] = []
+    # An experiment has cells beside those of a claim, which may be of another kind: one that takes it is enough.
+    for own, cell in chosen:
+        scenario, as_judged = bundled.scenario(own.scenario), [*cell.overrides.items(), *settings]
+        changed = question.changed(cell)
+        try:
+            if changed and scenario.resolve(as_judged) != scenario.resolve([*as_judged, *changed]):
+                return
+        except InputError as error:
+            wrong.append(str(error))
+    pytest.fail(f"the change is in no cell: {wrong[:1]}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"kind": "suffices", "text": "a word"}, "found no change"),
+        ({"kind": "isolates", "text": "a word", "change": {"seed": "2"}}, "found no shown"),
+        ({"kind": "print", "text": "a word"}, "found no arithmetic"),
+        ({"kind": "unknown", "text": "a word"}, "found no tried"),
+        ({"kind": "bar"}, "found no text"),
+        ({"kind": "likely", "text": "a word"}, "expected one of isolates"),
+        ({"kind": "bar", "text": "a word", "figure": 3}, "found figure"),
+        ({"kind": "chance", "text": "a word", "change": {"seed": 2}}, "expected text"),
+        ({"as": "t1ms-nobody"}, "expected a claim with a cause of its own"),
+        ({"as": "like"}, "expected a claim with a cause of its own"),
+    ],
+)
+def test_an_entry_that_does_not_say_what_its_kind_must_is_refused(entry: dict[str, Any], message: str) -> None:
+    table = {"claim": entry, "like": {"as": "other"}, "other": {"kind": "bar", "text": "a word"}}
+    with pytest.raises(InputError, match=message):
+        causes.read(table)
+
+
+def test_a_cause_that_is_anothers_has_its_change_and_its_own_words() -> None:
+    table = {"one": {"kind": "chance", "text": "a tie", "change": {"seed": "2"}}, "two": {"as": "one", "runs": 3}}
+    two = causes.read(table)["two"]
+    assert (two.kind, dict(two.change), two.runs, two.said) == ("chance", {"seed": "2"}, 3, "as one: a tie")
+
+
+def test_both_halves_are_measured_and_judged_as_the_paper_is() -> None:
+    found = why.answer(replace(why.questions(QUICK)[0], cause=None, tried=[("test.name", "rrul_be")]), runs=2)
+    wanted = registry.find("towards-1ms/fig14a")
+    for row, extra in ((found.judged, []), (found.changed, [("test.name", "rrul_be")])):
+        rows = report.run(wanted, report.prepare(wanted, extra), runs=2, extra=extra).rows()
+        whole = next(one for one in rows if one["id"] == QUICK)
+        # Only as judged a cause stands beside it; a report says more than a row of one claim.
+        assert row is not None
+        assert {key: whole[key] for key in row if key != "cause"} == {key: row[key] for key in row if key != "cause"}
+
+
+def test_the_answer_says_both_figures_the_change_and_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["paper", QUICK, "--why", "--runs", "2"]) == 0
+    text = capsys.readouterr().out
+    for line in (
+        "as judged ",
+        "with it ",
+        "--set 'test.name=rrul_be'",
+        "not that the paper had it",
+        "the verdict has 5",
+    ):
+        assert line in text
+    assert text.index(": missed") < text.index(": held")
+    assert status(["paper", QUICK, "--why", "--runs", "1", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["kind"], row["judged"]["verdict"], row["changed"]["verdict"]) == ("suffices", "missed", "held")
+    assert row["agrees"]
+    assert [len(cell["judged"]) for cell in row["cells"]] == [1]
+    assert row["cells"][0]["judged"] != row["cells"][0]["changed"]
+
+
+def test_claims_of_one_paper_share_their_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, run = [], campaign._cell
+    monkeypatch.setattr(campaign, "_cell", lambda *args: made.append(args[3]) or run(*args))
+    asked = [why.questions(QUICK)[0], why.questions(QUICK)[0]]
+    first, second = why.answers(asked, runs=1)
+    assert len(made) == 2  # as judged, and with the change
+    assert (first.judged, first.changed, first.cells) == (second.judged, second.changed, second.cells)
+
+
+def test_a_planted_change_that_explains_nothing_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    planted = replace(causes.causes()[QUICK], change={"link.lan.delay": "0.2 ms"})
+    found = why.answer(replace(why.questions(QUICK)[0], cause=planted), runs=1)
+    assert not found.agrees
+    assert "do not show what is kept" in why.text(found)
+    assert f"does not show what is kept: {QUICK}" in why.summary([found])
+    # A change of one's own is only told.
+    assert status(["paper", QUICK, "--why", "--runs", "1", "--set", "link.lan.delay=0.2 ms"]) == 0
+    assert "with this change the claim is missed" in capsys.readouterr().out
+
+
+def test_a_change_may_be_for_some_cells_only() -> None:
+    planted = replace(causes.causes()[QUICK], change={"seed": "7"}, where={"qdisc": ["fifo", "pie"]})
+    question = replace(why.questions("t1ms-fig6-pie-fifo")[0], cause=planted)
+    chosen = {
+        cell.where["qdisc"] for own in question.entry.plan.campaigns for cell in own.cells if question.changed(cell)
+    }
+    assert chosen == {"fifo", "pie"}
+
+
+def test_what_is_held_or_not_judged_needs_no_cause(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["paper", "tsqp-fig8-equivalence", "--why"]) == 0
+    assert "it is held: nothing to explain" in capsys.readouterr().out
+    unjudged = next(
+        claim for claim, verdict in kept().items() if verdict == "not-judged" and not CLAIMS[claim].reproduce
+    )
+    assert status(["paper", unjudged, "--why"]) == 0
+    assert "it is not judged: said about other work" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["paper", "t1ms-fig14a-bb", "--why"], "no claim has this name; near it: t1ms-fig14a-bbr"),
+        (["paper", "zzz", "--why"], "no claim has this name; the report of 'stillair paper' names them"),
+        (["paper", "--why"], "give its name"),
+        (["paper", QUICK, "--why", "-o", "folder"], "--why keeps nothing"),
+        (["paper", QUICK, "--why", "--set", "node.nobody.profile=x"], "nobody"),
+        (["paper", QUICK], "found a claim, expected an experiment; with --why"),
+    ],
+)
+def test_mistakes_are_one_line(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(arguments) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_a_paper_and_all_are_their_misses() -> None:
+    every = [question.claim.id for question in why.questions("all")]
+    assert set(every) == set(causes.causes())
+    retry = [question.claim.id for question in why.questions("retry-out")]
+    assert retry == [claim for claim in every if claim.startswith("retry-")]
+
+
+def test_the_kernel_says_something_of_every_judged_claim_of_the_tsq_paper() -> None:
+    judged = {claim for claim, verdict in kept().items() if claim.startswith("tsqp-") and verdict != "not-judged"}
+    assert kernel_verdicts.verdicts().keys() == judged
+    classes = [kernel_verdicts.beside(claim, judge.HELD)["class"] for claim in judged]
+    assert {name: classes.count(name) for name in ("HH", "MH", "none")} == {"HH": 14, "MH": 7, "none": 11}
+    missed = kernel_verdicts.beside("tsqp-fig7a-like-6a", judge.MISSED)
+    assert (missed["class"], kernel_verdicts.short(missed)) == ("HM", "holds: 1.086")
+    assert kernel_verdicts.beside(QUICK, judge.HELD) == {}
+    # A figure on each side of the bar, in this kernel's own words.
+    bar = judge.bar(CLAIMS["tsqp-fig5a-gigabit"])
+    said = kernel_verdicts.verdicts()["tsqp-fig5a-gigabit"]
+    assert (bar.keeps(float(said["tso"])), bar.keeps(float(said["one"]))) == (False, True)
