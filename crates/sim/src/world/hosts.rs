@@ -330,10 +330,12 @@ impl<S: Sink> World<S> {
         self.arm_completion(id);
     }
 
+    #[inline(always)]
     fn arm_arrival(&mut self, id: WireId) {
         self.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), self.wires[id.index()].next_arrival());
     }
 
+    #[inline(always)]
     fn arm_completion(&mut self, id: WireId) {
         self.timers
             .set(Slot(self.slots.completions + u32::from(id.0)), self.wires[id.index()].next_completion());
