@@ -26,6 +26,23 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "jitter.md"
 DRAFTS = Path(__file__).resolve().parents[1] / "build" / "jitter"
 RUNS = 6
 
+# What the page has: papers, the runs of each cell, and which experiments; all of them if none is named.
+PAPERS: Mapping[str, tuple[int, Sequence[str]]] = {
+    "ending-the-anomaly": (RUNS, ()),
+    "tsq-pacing": (
+        4,
+        (
+            "fig4-tsq-l100-r100",
+            "fig5a-rtt-cubic-pfifo",
+            "fig5b-rtt-bbr-pfifo",
+            "fig6a-remote-notsq",
+            "fig6b-remote-tsq",
+            "fig7a-local-notsq",
+            "fig7b-local-tsq",
+        ),
+    ),
+}
+
 # The device of the hosts' Ethernet. tsq-pacing prints a BCM5761, whose driver is tg3. The others print none: a PCI
 # Express device of Intel's desktop boards of their years stands for it.
 NICS = {"tsq-pacing": "tg3"}
@@ -180,13 +197,17 @@ MARK = "<!-- tables: scripts/jitter.py -->"
 def main() -> None:
     """Prints the tables or writes them into the page, below its mark."""
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("papers", nargs="*", default=["ending-the-anomaly"], help="papers, by their names")
+    arguments.add_argument("papers", nargs="*", default=list(PAPERS), help="papers, by their names")
     arguments.add_argument("--only", nargs="*", default=[], help="experiments, such as fig7-throughput-tcp")
-    arguments.add_argument("--runs", type=int, default=RUNS)
+    arguments.add_argument("--runs", type=int, help="of each cell, in place of the page's")
     arguments.add_argument("--jobs", type=int, default=2)
     arguments.add_argument("--write", action="store_true", help="renew docs/jitter.md")
     given = arguments.parse_args()
-    tables = "\n".join(page(paper, given.runs, given.jobs, given.only) for paper in given.papers)
+    parts = []
+    for paper in given.papers:
+        runs, only = PAPERS.get(paper, (RUNS, ()))
+        parts.append(page(paper, given.runs or runs, given.jobs, given.only or only))
+    tables = "\n".join(parts)
     if not given.write:
         print(tables)
         return

@@ -14,10 +14,12 @@ impl Network {
         self.arm_completion(core, id);
     }
 
+    #[inline(always)]
     fn arm_arrival<S>(&self, core: &mut Core<S>, id: WireId) {
         core.timers.set(Slot(self.slots.arrivals + u32::from(id.0)), self.wires[id.index()].next_arrival());
     }
 
+    #[inline(always)]
     fn arm_completion<S>(&self, core: &mut Core<S>, id: WireId) {
         core.timers
             .set(Slot(self.slots.completions + u32::from(id.0)), self.wires[id.index()].next_completion());
