@@ -1,15 +1,15 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
+mod options;
+
 use super::deadlines::Deadlines;
-use crate::node::jitter::Softirq;
 use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::Got;
-use crate::wifi::config::UsbParams;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
 use crate::wifi::phy::PhyRate;
-use crate::wifi::rx::interrupts::{HeldBack, RxMitigation};
+use crate::wifi::rx::interrupts::HeldBack;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
 use crate::wifi::rx::transfers::Transfers;
 use crate::wifi::rx::{Judge, RxTid};
@@ -73,42 +73,6 @@ impl WifiDev {
             }
         }
         dev
-    }
-
-    /// The same device with a lower limit of tries at low rates: the earlier remedy, at the station.
-    #[must_use]
-    pub const fn with_limit_by_rate(mut self) -> Self {
-        self.limit_by_rate = true;
-        self
-    }
-
-    /// The same device with pseudo retry-out of what it receives.
-    #[must_use]
-    pub fn with_retry_out(mut self, params: RetryOutParams) -> Self {
-        self.retry_out = Some((params, vec![SmoothedRate::default(); self.tx.peers.len()]));
-        self
-    }
-
-    /// The same device, which tells the host of received frames some of them together.
-    #[must_use]
-    pub fn with_rx_mitigation(mut self, params: RxMitigation) -> Self {
-        self.held_back = Some(HeldBack::new(params));
-        self
-    }
-
-    /// The same device, whose host is behind USB.
-    #[must_use]
-    pub fn behind_usb(mut self, params: UsbParams) -> Self {
-        self.transfers = Some(Box::new(Transfers::new(params)));
-        self
-    }
-
-    /// The same device on a host that takes time from an interrupt to the stack.
-    #[must_use]
-    pub fn with_softirq(mut self, softirq: Softirq) -> Self {
-        let held_back = self.held_back.unwrap_or_else(|| HeldBack::new(RxMitigation::NONE));
-        self.held_back = Some(held_back.with_softirq(softirq));
-        self
     }
 
     fn expect(&mut self, now: Instant, peer: PeerId) {

@@ -1,0 +1,154 @@
+//! Where in the specimen each table of the description can stand.
+
+use super::super::super::decode;
+use super::super::Shape;
+use super::super::reference::all;
+use super::{AP, STATION, WIRED};
+
+pub(super) type Sets = Vec<(String, String)>;
+
+/// A place of the specimen where a table can stand, and what makes it stand there.
+pub(super) struct Place {
+    pub(super) path: String,
+    pub(super) shape: &'static Shape,
+    pub(super) sets: Sets,
+}
+
+/// Every table of the description at a place of the specimen.
+pub(super) fn places() -> Vec<Place> {
+    let known = |title: &str| all(&decode::SHAPE).into_iter().find(|s| s.title == title).expect("a table");
+    let place =
+        |path: &str, title: &str| Place { path: path.to_owned(), shape: known(title), sets: Vec::new() };
+    let mut out = vec![
+        place("", "Scenario"),
+        place("channel.wifi", "Channel"),
+        place("link.lan", "Link"),
+        Place {
+            sets: vec![("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned())],
+            ..place("link.lan", "Link of kind veth")
+        },
+        place("node.server", "Node"),
+        place(WIRED, "Wired interface"),
+        place(AP, "Access point's interface"),
+        place(STATION, "Station's interface"),
+        place("flow.0", "Flow of kind udp"),
+        Place {
+            sets: vec![
+                ("duration".to_owned(), "100 s".to_owned()),
+                ("test".to_owned(), "{ name = \"rrul\", from = \"slow\", to = \"server\" }".to_owned()),
+            ],
+            ..place("test", "Test")
+        },
+        place("flow.1", "Flow of kind ping"),
+    ];
+    let mut udp_ping = place("flow.1", "Flow of kind udp_ping");
+    udp_ping.sets.push(("flow.1.kind".to_owned(), "udp_ping".to_owned()));
+    out.push(udp_ping);
+    for (path, title, table) in [
+        ("flow.1", "Flow of kind tcp", "{ kind = \"tcp\", from = \"server\", to = \"slow\" }"),
+        ("flow.1", "Flow of kind voip", "{ kind = \"voip\", from = \"server\", to = \"slow\" }"),
+        (
+            "flow.1",
+            "Flow of kind web",
+            "{ kind = \"web\", from = \"slow\", to = \"server\", page = \"small\" }",
+        ),
+        ("flow.1", "Flow of kind quic", "{ kind = \"quic\", from = \"server\", to = \"slow\" }"),
+        ("node.slow.tcp", "TCP of a node", "{}"),
+        ("node.server.jitter", "Jitter none", "{ kind = \"none\" }"),
+        ("node.server.jitter", "Jitter of a desktop", "{ kind = \"desktop\" }"),
+        ("record", "Record", "{}"),
+    ] {
+        let mut new = place(path, title);
+        new.sets.push((path.to_owned(), table.to_owned()));
+        out.push(new);
+    }
+    let web = |page: &str| format!("{{ kind = \"web\", from = \"slow\", to = \"server\", page = {page} }}");
+    let quic =
+        |stack: &str| format!("{{ kind = \"quic\", from = \"server\", to = \"slow\", stack = {stack} }}");
+    for (path, title, stack) in [
+        ("flow.1.stack", "Stack model", "{ kind = \"model\" }"),
+        ("flow.1.stack", "Stack quinn", "{ kind = \"quinn\" }"),
+        (
+            "flow.1.stack.ack_frequency",
+            "Acknowledgements of quinn",
+            "{ kind = \"quinn\", ack_frequency = {} }",
+        ),
+    ] {
+        let sets = vec![("flow.1".to_owned(), quic(stack))];
+        out.push(Place { sets, ..place(path, title) });
+    }
+    for (path, title, page) in [
+        ("flow.1.page", "Page", "{ list = 1, objects = [1] }"),
+        ("flow.1.page.objects.0", "Objects of a page", "{ list = 1, objects = [{ count = 1, size = 1 }] }"),
+    ] {
+        let sets = vec![("flow.1".to_owned(), web(page))];
+        out.push(Place { sets, ..place(path, title) });
+    }
+    let entry = "{ rate = \"ht20-mcs0-sgi\" }";
+    let mut chain = place(&format!("{STATION}.retry_chain.0"), "Entry of a retry chain");
+    chain.sets.push((chain.path.clone(), entry.to_owned()));
+    out.push(chain);
+    let mut control = place(&format!("{STATION}.rate"), "Rate control minstrel_ht");
+    control.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
+    control.sets.push((control.path.clone(), "{ kind = \"minstrel_ht\" }".to_owned()));
+    out.push(control);
+    let mut firmware = place(&format!("{STATION}.rate"), "Rate control ath9k_htc");
+    firmware.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
+    firmware.sets.push(("channel.wifi.band".to_owned(), "2.4 GHz".to_owned()));
+    firmware.sets.push((firmware.path.clone(), "{ kind = \"ath9k_htc\" }".to_owned()));
+    out.push(firmware);
+    // A retry chain may be of its own rate alone: that is all that must be in the table.
+    let mut legacy = place(&format!("{STATION}.rate"), "Rate control minstrel");
+    legacy.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
+    legacy.sets.push((legacy.path.clone(), "{ kind = \"minstrel\" }".to_owned()));
+    out.push(legacy);
+    let mut by_rate = place(&format!("{STATION}.error_rate.1"), "Error rate by rate");
+    by_rate.sets.push((format!("{STATION}.retry_chain"), "[]".to_owned()));
+    by_rate.sets.push((format!("{STATION}.rate"), "{ kind = \"minstrel_ht\", streams = 1 }".to_owned()));
+    let all = (0..8).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
+    let other = format!("{{ rates = [{all}], chance = 0.1 }}");
+    by_rate
+        .sets
+        .push((format!("{STATION}.error_rate"), format!("[{other}, {{ rates = \"mcs31\", chance = 0.5 }}]")));
+    out.push(by_rate);
+    let mut change = place(&format!("{STATION}.snr.1"), "Change of a ratio");
+    let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";
+    change.sets.push((format!("{STATION}.snr"), ratios.to_owned()));
+    out.push(change);
+    for (above, key) in [
+        (AP, "scheme"),
+        (AP, "retry_out"),
+        (AP, "rx_mitigation"),
+        (AP, "qdisc"),
+        (STATION, "qdisc"),
+        (STATION, "trace"),
+        (WIRED, "qdisc"),
+    ] {
+        let table = out.iter().find(|p| p.path == above).expect("placed above").shape;
+        for shape in table.key(key).expect("a key with kinds").form.shapes() {
+            let path = format!("{above}.{key}");
+            // A qdisc with instances of its own needs a driver that stops it; none at all needs one that does not.
+            let scheme = match (key, shape.kind()) {
+                ("qdisc", "noqueue") => Some("fq_mac"),
+                ("qdisc", _) => Some("fifo"),
+                _ => None,
+            };
+            let scheme = scheme.filter(|_| above != WIRED).map(|s| (format!("{above}.scheme"), s.to_owned()));
+            let veth = (above, shape.kind()) == (WIRED, "noqueue");
+            let link = veth.then(|| ("link.lan".to_owned(), "{ kind = \"veth\" }".to_owned()));
+            let rate = match shape.kind() {
+                "index" => ", index = 1",
+                "times" => ", last = \"1 ms\", first = \"1 ms\"",
+                "rates" => ", file = \"tests/traces/walk.csv\"",
+                "mahimahi" => ", file = \"tests/traces/cell.mahimahi\"",
+                "theaterq" => ", file = \"tests/traces/path.theaterq\"",
+                "htb" => ", rate = \"10 Mbit/s\"",
+                "tbf" => ", rate = \"10 Mbit/s\", burst = 5000, child = \"pfifo\"",
+                _ => "",
+            };
+            let kind = (path.clone(), format!("{{ kind = \"{}\"{rate} }}", shape.kind()));
+            out.push(Place { path, shape, sets: scheme.into_iter().chain(link).chain([kind]).collect() });
+        }
+    }
+    out
+}
