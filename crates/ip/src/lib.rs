@@ -1,8 +1,8 @@
-//! Real IP packets, as bytes from the IP header on: read and changed.
+//! Real IP packets, as bytes from the IP header on: read, changed and answered.
 //!
 //! A packet of a host outside walks the modelled network as a handle with a few fields. This crate says what these fields are
-//! ([`parse`]), and writes back what the network changed ([`patch`]). It does no I/O, reads no clock and knows neither queues nor
-//! routes. Nothing allocates.
+//! ([`parse`]), writes back what the network changed ([`patch`]), and writes the messages of routers and hosts ([`icmp`]). It does
+//! no I/O, reads no clock and knows neither queues nor routes. Nothing allocates.
 //!
 //! ```
 //! use stillair_ip::{checksum, parse, patch};
@@ -42,8 +42,11 @@
 #![cfg_attr(not(test), no_std)]
 
 pub mod checksum;
+mod error;
 mod flow;
+pub mod icmp;
 pub mod parse;
 pub mod patch;
 
+pub use error::Error;
 pub use parse::parse;
