@@ -1,8 +1,9 @@
-//! Real IP packets, as bytes from the IP header on: read, changed and answered.
+//! Real IP packets, as bytes from the IP header on: read, changed, merged, split and answered.
 //!
 //! A packet of a host outside walks the modelled network as a handle with a few fields. This crate says what these fields are
-//! ([`parse`]), writes back what the network changed ([`patch`]), and writes the messages of routers and hosts ([`icmp`]). It does
-//! no I/O, reads no clock and knows neither queues nor routes. Nothing allocates.
+//! ([`parse`]), writes back what the network changed ([`patch`]), does what a device does on either end ([`gro`], [`gso`]) and
+//! writes the messages of routers and hosts ([`icmp`]). It does no I/O, reads no clock and knows neither queues nor routes.
+//! Nothing allocates per packet: callers bring the buffers, and [`gro::Gro`] takes its memory when it is built.
 //!
 //! ```
 //! use stillair_ip::{checksum, parse, patch};
@@ -34,19 +35,25 @@
 //!
 //! # Why no library
 //!
-//! etherparse reads headers as well, and the tests hold that both read the same. The change of a field with its checksum in
-//! place is in no library. It needs offsets into the caller's bytes, which are what [`parse::View`] has, where a library has
-//! slices; and all lengths have to be the packet's own, where etherparse takes an IPv6 payload length of zero for that of the buffer.
+//! etherparse reads headers as well, and the tests hold that both read the same. What makes up most of this crate is in no
+//! library: the change of a field with its checksum in place, merging and splitting as Linux does them, and errors that quote
+//! a packet. These need offsets into the caller's bytes, which are what [`parse::View`] has, where a library has slices; and they
+//! need all lengths to be the packet's own, where etherparse takes an IPv6 payload length of zero for that of the buffer.
 //! smoltcp's `wire` writes fields in place, but checksums anew, and leaves the walk over extension headers to its caller.
 
 #![cfg_attr(not(test), no_std)]
 
+extern crate alloc;
+
 pub mod checksum;
 mod error;
 mod flow;
+pub mod gro;
+pub mod gso;
 pub mod icmp;
 pub mod parse;
 pub mod patch;
+mod tcp;
 
 pub use error::Error;
 pub use parse::parse;

@@ -3,4 +3,5 @@
 #![allow(dead_code, reason = "each test uses a part of it")]
 
 pub mod build;
+pub mod check;
 pub mod random;
