@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_header_and_a_datagram() {
-        // The header that is used as an example for IPv4's checksum in many places; b861 is right.
+        // Its words without the checksum sum to 2479c, folded 479e.
         let header = [
             0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01,
             0xc0, 0xa8, 0x00, 0xc7,

@@ -5,8 +5,8 @@ use core::net::IpAddr;
 use crate::parse::View;
 
 /// Each bit of the outcome depends on each bit given.
-// paper: Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014), fig. 16 - with the constants of Stafford's
-// variant 13.
+// paper: Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014) - the last step of SplitMix64, with the
+// constants of Stafford's variant 13.
 const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -1,7 +1,7 @@
 //! Real IP packets, as bytes from the IP header on: read, changed, merged, split and answered.
 //!
 //! A packet of a host outside walks the modelled network as a handle with a few fields. This crate says what these fields are
-//! ([`parse`]), writes back what the network changed ([`patch`]), does what a device does on either end ([`gro`], [`gso`]) and
+//! ([`parse()`]), writes back what the network changed ([`patch`]), does what a device does on either end ([`gro`], [`gso`]) and
 //! writes the messages of routers and hosts ([`icmp`]). It does no I/O, reads no clock and knows neither queues nor routes.
 //! Nothing allocates per packet: callers bring the buffers, and [`gro::Gro`] takes its memory when it is built.
 //!

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::checksum;
 
-    /// The first header is the example of rfc1071's time that many texts use; its checksum is right.
+    /// A header without options whose checksum is right.
     const HEADER: [u8; 20] = [
         0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01, 0xc0,
         0xa8, 0x00, 0xc7,
