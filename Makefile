@@ -85,7 +85,7 @@ wheel: $(STAMPS)/venv ## build the wheel into wheels/
 test-wheel: wheel ## install the wheel into a fresh environment and run it there
 	PYTHON=$(PYTHON) scripts/test-wheel.sh wheels
 
-fuzz: | prerequisites ## look for scenarios that break reader or world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
+fuzz: | prerequisites ## look for scenarios and IP packets that break reader or world, FUZZ_SECONDS each; FUZZ_SEED=N begins there
 	cargo build --locked -p stillair-sim --example fuzz
 	scripts/fuzz.sh $(TARGET)/debug/examples/fuzz $(FUZZ_SECONDS) $(FUZZ_SEED)
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Looks for scenarios that break the reader or the world, and for traces that break theirs, for a given time each.
+# Looks for scenarios that break the reader or the world, and for traces and IP packets that break theirs, for a given time each.
 # Usage: fuzz.sh PROGRAM SECONDS [SEED]      SEED, where to begin, is taken from the clock unless given
 set -eu
 
@@ -13,10 +13,11 @@ patience=300
 # Nor may one take memory without end, which a large machine would let pass.
 ulimit -v 4000000 2>/dev/null || echo "fuzz: memory is not limited here" >&2
 
-for kind in reader traces world; do
+for kind in reader traces packets world; do
   case $kind in
     reader) batch=2000; files=$(find scenarios crates/sim/tests/scenario/good.toml -name '*.toml' | LC_ALL=C sort) ;;
     traces) batch=2000; files=$(find crates/sim/tests/traces -type f | LC_ALL=C sort) ;;
+    packets) batch=2000; files= ;;
     world) batch=20; files= ;;
   esac
   next=$seed

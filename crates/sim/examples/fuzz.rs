@@ -1,11 +1,14 @@
 //! Looks for scenarios that break the reader or the world: `fuzz reader SEED CASES FILE...` damages the bytes of scenario
-//! files, `fuzz traces SEED CASES FILE...` those of traces, `fuzz world SEED CASES` makes small networks at random.
+//! files, `fuzz traces SEED CASES FILE...` those of traces, `fuzz world SEED CASES` makes small networks at random, and
+//! `fuzz packets SEED CASES` damages IP packets of hosts outside.
 //!
 //! Case n has the seed SEED + n, so that a failure, which prints its seed, is replayed by `fuzz world SEED 1`. How long to
 //! go on is for the caller to say (scripts/fuzz.sh): nothing here reads a clock.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "../../ip/tests/common/mod.rs"]
+mod packets;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
@@ -240,8 +243,20 @@ fn moment(scenario: &Scenario) -> Result<(), String> {
     world.close(end)
 }
 
+/// Packets that come in at once: each is read, changed and answered, and all are merged and split again.
+fn batch(packets: &[Vec<u8>]) -> Result<(), String> {
+    packets.iter().try_for_each(|packet| packets::check::bytes(packet))?;
+    packets::check::batch(packets)
+}
+
+/// Packets as lines of hexadecimal digits, which text2pcap reads.
+fn hex(packets: &[Vec<u8>]) -> String {
+    let line = |packet: &Vec<u8>| packet.iter().map(|b| format!(" {b:02x}")).collect::<String>();
+    packets.iter().map(|packet| format!("000000{}\n", line(packet))).collect()
+}
+
 fn run(arguments: &[String]) -> Result<Result<(), String>, String> {
-    let usage = || "usage: fuzz reader|traces SEED CASES FILE... | fuzz world SEED CASES".to_owned();
+    let usage = || "usage: fuzz reader|traces SEED CASES FILE... | fuzz world|packets SEED CASES".to_owned();
     let [kind, seed, cases, files @ ..] = arguments else { return Err(usage()) };
     let (Ok(seed), Ok(cases)) = (seed.parse(), cases.parse()) else { return Err(usage()) };
     match (kind.as_str(), files) {
@@ -257,6 +272,10 @@ fn run(arguments: &[String]) -> Result<Result<(), String>, String> {
             let strategy = (random::case(), 0_u64..4);
             let show = |(case, run): &(random::Case, u64)| format!("{}# run {run}", case.text(random::FLOWS));
             Ok(search(("world", seed, cases), &strategy, |(case, run)| drain::check(case, *run), show))
+        }
+        ("packets", []) => {
+            let strategy = packets::random::damaged();
+            Ok(search(("packets", seed, cases), &strategy, |case| batch(case), |case| hex(case)))
         }
         _ => Err(usage()),
     }

@@ -1,13 +1,14 @@
 //! Packets as bytes: IPv4 with UDP, ICMP echo or TCP, and the Ethernet frame around one.
 
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 
+use stillair_ip::checksum::{finish, ipv4_header, pseudo, sum};
 use stillair_model::vocabulary::{Headers, IPV4_HEADER, Kind, UDP_HEADER};
 
 use super::body::Body;
 use super::mac::Mac;
 use super::ports::ports;
-use super::sums::{checksum, payload_sum, sum};
+use super::sums::payload_sum;
 use super::tcp::{Connections, Segment, segment_headers};
 
 /// Bytes of an IPv4 header.
@@ -67,16 +68,15 @@ fn header(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2], total: usi
     head[8..10].copy_from_slice(&[p.ttl, protocol]);
     head[12..16].copy_from_slice(&src.octets());
     head[16..20].copy_from_slice(&dst.octets());
-    let right = checksum(sum(&head));
+    let right = ipv4_header(&head);
     head[10..12].copy_from_slice(&right.to_be_bytes());
     out.push(&head);
 }
 
-/// Sum of the addresses, the protocol and the length, which the checksums of UDP and TCP cover too.
-// spec: rfc768, rfc9293 3.1.
+/// Sum of the pseudo header.
 fn pseudo_sum(addresses: [Ipv4Addr; 2], protocol: u8, length: usize) -> u64 {
-    let [src, dst] = addresses.map(|a| sum(&a.octets()));
-    src + dst + u64::from(protocol) + length as u64
+    let [src, dst] = addresses.map(IpAddr::V4);
+    pseudo(src, dst, protocol, length)
 }
 
 fn udp(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], mut ports: [u16; 2]) {
@@ -89,7 +89,7 @@ fn udp(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], mut ports: [u1
     head[..2].copy_from_slice(&ports[0].to_be_bytes());
     head[2..4].copy_from_slice(&ports[1].to_be_bytes());
     head[4..6].copy_from_slice(&(length as u16).to_be_bytes());
-    let right = checksum(pseudo_sum(addresses, 17, length) + sum(&head) + payload_sum(0, payload));
+    let right = finish(pseudo_sum(addresses, 17, length) + sum(&head) + payload_sum(0, payload));
     // spec: rfc768 - zero is sent as ones.
     head[6..8].copy_from_slice(&if right == 0 { u16::MAX } else { right }.to_be_bytes());
     out.push(&head);
@@ -103,7 +103,7 @@ fn icmp(out: &mut Body<'_>, p: &Headers) {
     head[0] = if p.kind == Kind::EchoRequest { 8 } else { 0 };
     head[4..6].copy_from_slice(&(p.flow.0 as u16).to_be_bytes());
     head[6..8].copy_from_slice(&(p.seq as u16).to_be_bytes());
-    let right = checksum(sum(&head) + payload_sum(0, payload));
+    let right = finish(sum(&head) + payload_sum(0, payload));
     head[2..4].copy_from_slice(&right.to_be_bytes());
     out.push(&head);
     out.payload(0, payload);
@@ -114,7 +114,7 @@ fn tcp(out: &mut Body<'_>, mut segment: Segment, addresses: [Ipv4Addr; 2], phase
     let payload = segment.payload;
     let head = segment.bytes();
     let pseudo = pseudo_sum(addresses, 6, head.len() + payload);
-    let right = checksum(pseudo + sum(head) + payload_sum(phase, payload));
+    let right = finish(pseudo + sum(head) + payload_sum(phase, payload));
     head[Segment::CHECKSUM..][..2].copy_from_slice(&right.to_be_bytes());
     out.push(head);
     out.payload(phase, payload);

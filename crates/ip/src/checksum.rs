@@ -1,0 +1,165 @@
+//! The internet checksum: in full, and brought up to date when a field changes.
+
+use core::net::IpAddr;
+
+/// Where a UDP header has its checksum.
+pub const UDP_FIELD: usize = 6;
+/// Where a TCP header has its checksum.
+pub const TCP_FIELD: usize = 16;
+/// Where a message of ICMP or ICMPv6 has its checksum.
+pub const ICMP_FIELD: usize = 2;
+
+/// One's complement sum of bytes, not yet folded; an odd byte at the end counts as the upper half of a word. Sums of pieces may
+/// be added as long as each piece but the last has an even number of bytes.
+// spec: rfc1071 2(A) 2(C) - the sum is the same in words of 32 bits, as 65,536 and 1 leave the same rest.
+#[must_use]
+pub fn sum(bytes: &[u8]) -> u64 {
+    let (words, rest) = bytes.as_chunks::<4>();
+    let all: u64 = words.iter().map(|&w| u64::from(u32::from_be_bytes(w))).sum();
+    let mut last = [0; 4];
+    last[..rest.len()].copy_from_slice(rest);
+    all + u64::from(u32::from_be_bytes(last))
+}
+
+/// A sum in 16 bits.
+// spec: rfc1071 4.1.
+#[must_use]
+pub const fn fold(mut sum: u64) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+/// The checksum that a sum makes.
+#[must_use]
+pub const fn finish(sum: u64) -> u16 {
+    !fold(sum)
+}
+
+/// Whether a sum that includes a checksum says that nothing was damaged.
+#[must_use]
+pub const fn holds(sum: u64) -> bool {
+    fold(sum) == 0xffff
+}
+
+/// The checksum after a word of what it covers has changed.
+// spec: rfc1624 3 - the third equation: that of RFC 1141 gives 0xffff where the full sum gives 0, and does not verify.
+// deviation: a word that stays as it is leaves the checksum as it is - the equation would turn 0xffff into 0.
+#[must_use]
+pub const fn update(checksum: u16, old: u16, new: u16) -> u16 {
+    if old == new {
+        return checksum;
+    }
+    finish(!checksum as u64 + !old as u64 + new as u64)
+}
+
+/// The checksum of an IPv4 header with its options, whatever stands in its field.
+// spec: rfc791 3.1.
+#[must_use]
+pub fn ipv4_header(header: &[u8]) -> u16 {
+    without(header, 10, 0)
+}
+
+/// Whether an IPv4 header has the right checksum.
+#[must_use]
+pub fn ipv4_header_holds(header: &[u8]) -> bool {
+    holds(sum(header))
+}
+
+/// Sum of the pseudo header: the addresses, the protocol and the length of header and payload of the transport.
+// spec: rfc9293 3.1, rfc768 - over IPv4. spec: rfc8200 8.1 - over IPv6; length and protocol have 32 bits there, whose upper half is
+// zero, so that the sum is the same.
+#[must_use]
+pub fn pseudo(source: IpAddr, destination: IpAddr, protocol: u8, length: usize) -> u64 {
+    let address = |a| match a {
+        IpAddr::V4(a) => sum(&a.octets()),
+        IpAddr::V6(a) => sum(&a.octets()),
+    };
+    address(source) + address(destination) + u64::from(protocol) + length as u64
+}
+
+/// The checksum of a segment of TCP or a message of ICMPv6, whatever stands in its field, which is at `field`.
+#[must_use]
+pub fn transport(pseudo: u64, bytes: &[u8], field: usize) -> u16 {
+    without(bytes, field, pseudo)
+}
+
+/// The checksum of a UDP datagram, whatever stands in its field.
+// spec: rfc768 - zero is sent as ones: zero says that there is none.
+#[must_use]
+pub fn udp(pseudo: u64, bytes: &[u8]) -> u16 {
+    match without(bytes, UDP_FIELD, pseudo) {
+        0 => 0xffff,
+        other => other,
+    }
+}
+
+/// The checksum of an ICMP message, whatever stands in its field.
+// spec: rfc792 - without a pseudo header.
+#[must_use]
+pub fn icmp(bytes: &[u8]) -> u16 {
+    without(bytes, ICMP_FIELD, 0)
+}
+
+/// The checksum with its own field, which begins at an even place, counted as zero; bytes without room for the field have none to leave out.
+fn without(bytes: &[u8], field: usize, more: u64) -> u16 {
+    let own = bytes.get(field..field + 2).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
+    // The complement of a word takes it from the sum.
+    finish(more + sum(bytes) + u64::from(!own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn worked_examples() {
+        // spec: rfc1071 3.
+        let bytes = [0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7];
+        assert_eq!(fold(sum(&bytes)), 0xddf2);
+        assert_eq!(fold(sum(&bytes[..7])), fold(0x2_ddf0 - 0xf7));
+        // spec: rfc1624 4 - checksum, word as it was and as it is; the equation of RFC 1141 gives ffff.
+        assert_eq!(update(0xdd2f, 0x5555, 0x3285), 0x0000);
+        // The other way round, a checksum of zero is left as well as any other.
+        assert_eq!(update(0x0000, 0x3285, 0x5555), 0xdd2f);
+        // A word that does not change changes nothing, not even the other form of zero.
+        assert_eq!([update(0xffff, 7, 7), update(0, 7, 7)], [0xffff, 0]);
+    }
+
+    #[test]
+    fn a_header_and_a_datagram() {
+        // Its words without the checksum sum to 2479c, folded 479e.
+        let header = [
+            0x45, 0x00, 0x00, 0x73, 0x00, 0x00, 0x40, 0x00, 0x40, 0x11, 0xb8, 0x61, 0xc0, 0xa8, 0x00, 0x01,
+            0xc0, 0xa8, 0x00, 0xc7,
+        ];
+        assert_eq!((ipv4_header(&header), ipv4_header_holds(&header)), (0xb861, true));
+        let sums = [0x0000_u16, 0xffff].map(|word| {
+            let [a, b] = word.to_be_bytes();
+            // Everything else is zero: the checksum of all zeros is ones, that of ones would be zero.
+            udp(0, &[0, 0, 0, 0, 0, 0, 0, 0, a, b])
+        });
+        assert_eq!(sums, [0xffff, 0xffff]);
+    }
+
+    proptest! {
+        #[test]
+        fn an_update_is_as_good_as_a_new_sum(mut words in prop::collection::vec(any::<u16>(), 2..40), at: prop::sample::Index, new: u16) {
+            // A header that is all zeros has no such form in any protocol.
+            words[0] |= 0x4000;
+            let bytes = |words: &[u16]| words.iter().flat_map(|w| w.to_be_bytes()).collect::<Vec<u8>>();
+            let before = finish(sum(&bytes(&words)));
+            let at = 1 + at.index(words.len() - 1);
+            let old = core::mem::replace(&mut words[at], new);
+            prop_assert_eq!(update(before, old, new), finish(sum(&bytes(&words))));
+        }
+
+        #[test]
+        fn sums_of_even_pieces_add_up(bytes in prop::collection::vec(any::<u8>(), 0..100), at: prop::sample::Index) {
+            let at = at.index(bytes.len() + 1) & !1;
+            prop_assert_eq!(fold(sum(&bytes)), fold(sum(&bytes[..at]) + sum(&bytes[at..])));
+        }
+    }
+}

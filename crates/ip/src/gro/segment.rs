@@ -1,0 +1,79 @@
+//! A packet that came in, as far as merging looks at it.
+
+use crate::checksum::{fold, holds, ipv4_header_holds, pseudo, sum};
+use crate::parse::{IPV6_HEADER, TCP, parse};
+use crate::tcp::{FIN, Layout, PSH, RST, SYN, URG};
+
+/// A segment of TCP with its place in its packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    pub layout: Layout,
+    /// Payload in bytes.
+    pub data: usize,
+    /// Folded sum of the payload.
+    pub sum: u16,
+    /// The flags.
+    pub flags: u8,
+    /// Whether it belongs to a flow but can neither continue a packet nor be continued.
+    pub alone: bool,
+}
+
+impl Segment {
+    /// What merging looks at: TCP over IPv4 without options, or over IPv6 with no other extension headers than those of options and
+    /// routing; no fragment, nothing damaged.
+    // linux: net/ipv4/af_inet.c inet_gro_receive (6.12) - no options, no fragments, a header checksum that holds; with other bytes behind
+    // its end, or with a flag that is not DF, a packet is alone. linux: net/ipv4/tcp_offload.c tcp4_gro_receive, tcp_gro_pull_header (6.12) - a
+    // TCP checksum that holds, unless the packet is alone; a header that is there.
+    // linux: net/ipv6/ip6_offload.c ipv6_gro_receive, ipv6_gro_pull_exthdrs (6.12) - a payload that is all there is.
+    pub fn of(packet: &[u8]) -> Option<Self> {
+        let view = parse(packet).ok()?;
+        let padded = packet.len() != view.length;
+        let alone = if packet[0] >> 4 == 4 {
+            if packet[0] != 0x45 || !ipv4_header_holds(&packet[..view.header]) {
+                return None;
+            }
+            padded || packet[6] & 0x80 != 0
+        } else {
+            if !only_options_and_routing(packet, view.header) {
+                return None;
+            }
+            padded
+        };
+        let layout = Layout::of(packet, &view)?;
+        let payload = sum(&packet[layout.payload..view.length]);
+        let length = view.length - layout.transport;
+        let all = pseudo(view.source, view.destination, TCP, length)
+            + sum(&packet[layout.transport..layout.payload])
+            + payload;
+        if !alone && !holds(all) {
+            return None;
+        }
+        let (data, flags) = (view.length - layout.payload, packet[layout.flags()]);
+        Some(Self { layout, data, sum: fold(payload), flags, alone })
+    }
+
+    /// Whether others may continue it.
+    // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12) - it carries data, and no flag that ends it.
+    pub fn may_grow(&self) -> bool {
+        self.data > 0 && !self.alone && !self.ends()
+    }
+
+    /// Whether its flags make it the last of its packet.
+    // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12).
+    pub fn ends(&self) -> bool {
+        self.flags & (URG | PSH | RST | SYN | FIN) != 0
+    }
+}
+
+/// Whether all extension headers of an IPv6 packet that was looked at are of these kinds.
+fn only_options_and_routing(packet: &[u8], end: usize) -> bool {
+    let (mut next, mut at) = (packet[6], IPV6_HEADER);
+    while at < end {
+        if !matches!(next, 0 | 43 | 60) {
+            return false;
+        }
+        next = packet[at];
+        at += (usize::from(packet[at + 1]) + 1) * 8;
+    }
+    true
+}

@@ -1,0 +1,46 @@
+//! The answer to a ping.
+
+use core::net::IpAddr;
+
+use super::HEADER;
+use super::due::is_one_host;
+use super::write::{Message, Path, write};
+use crate::checksum::{holds, pseudo, sum};
+use crate::error::Error;
+use crate::parse::{ICMP, ICMPV6, parse};
+
+/// Writes the reply to an echo request into `out` and returns its length; none if the packet is no request that is answered.
+/// It comes from the address that was asked, or, if that is a group of IPv6, from `own`.
+///
+/// # Errors
+/// If the packet is malformed, `own` is of the other version of IP, or the buffer is too small.
+// spec: rfc792 (echo), rfc4443 4.2 - addresses swapped, another type, identifier, sequence number and data as they came.
+// spec: rfc1122 3.2.2.6 - a request to a group or to all is left unanswered; one of IPv6 to a group is answered (rfc4443 4.2).
+// linux: net/ipv4/icmp.c icmp_reply, net/ipv6/icmp.c icmpv6_echo_reply (6.12) - with the type of service of the request, its ECN bits
+// included. What has a wrong checksum is dropped before.
+// deviation: options of IPv4 are left out, where Linux sends a recorded route back. Fragments are not put together.
+pub fn echo_reply(request: &[u8], own: IpAddr, out: &mut [u8]) -> Result<Option<usize>, Error> {
+    let view = parse(request)?;
+    if own.is_ipv4() != view.source.is_ipv4() {
+        return Err(Error::Version);
+    }
+    let body = &request[view.header..view.length];
+    let (request, reply, pseudo) = match view.source {
+        IpAddr::V4(_) => ((ICMP, 8), 0, 0),
+        IpAddr::V6(_) => ((ICMPV6, 128), 129, pseudo(view.source, view.destination, ICMPV6, body.len())),
+    };
+    if view.fragment.is_some() || body.len() < HEADER || (view.protocol, body[0]) != request {
+        return Ok(None);
+    }
+    if !holds(pseudo + sum(body)) || !is_one_host(view.source) {
+        return Ok(None);
+    }
+    let from = match view.destination {
+        IpAddr::V6(group) if group.is_multicast() => own,
+        one if is_one_host(one) => one,
+        _ => return Ok(None),
+    };
+    let message =
+        Message { kind: [reply, body[1]], rest: [body[4], body[5], body[6], body[7]], tos: view.tos };
+    write(out, Path::new(from, view.source)?, &message, &body[HEADER..]).map(Some)
+}

@@ -1,0 +1,90 @@
+//! Why a packet went no further, told to its sender.
+
+use core::net::IpAddr;
+
+use super::HEADER;
+use super::due::is_due;
+use super::write::{Message, Path, write};
+use crate::error::Error;
+use crate::parse::{IPV4_HEADER, IPV6_HEADER, parse};
+
+/// Bytes of the longest error over IPv4.
+// spec: rfc1812 4.3.2.3.
+const LONGEST_V4: usize = 576;
+/// Bytes of the longest error over IPv6: what every link carries.
+// spec: rfc4443 2.4(c).
+pub const LONGEST_V6: usize = 1280;
+
+/// Why a packet went no further.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Problem {
+    /// Its time to live or hop limit ran out on its way.
+    TimeExceeded,
+    /// It cannot come where it goes.
+    Unreachable(Unreachable),
+    /// It is too big for the next link, and may not be fragmented.
+    TooBig {
+        /// Bytes of the largest packet that the link carries.
+        mtu: u32,
+    },
+}
+
+/// Why a packet cannot come where it goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Unreachable {
+    /// No route leads there.
+    NoRoute,
+    /// The host does not answer on its link.
+    Host,
+    /// Nobody listens at its port.
+    Port,
+    /// A filter does not let it pass.
+    Prohibited,
+}
+
+/// Writes an error about a packet into `out`, from the address `own` to its source, with as much of the packet as is quoted; returns
+/// its length. None is due about errors, to or from more than one host, about later fragments of IPv4, and about a packet that
+/// is too big but may be fragmented.
+///
+/// # Errors
+/// If the packet is malformed, `own` is of the other version of IP, or the buffer is too small; [`LONGEST_ERROR`](super::LONGEST_ERROR)
+/// bytes are enough.
+// spec: rfc792, rfc1812 4.3.3, 5.2.7 - types and codes over IPv4; rfc1191 4 - the MTU in the second half of what was unused.
+// spec: rfc4443 3.1 to 3.3 - over IPv6.
+// linux: net/ipv4/icmp.c __icmp_send (6.12) - the precedence of internetwork control (rfc1812 4.3.2.5) with the packet's type of
+// service, of which the upper bit of ECN is a part there; net/ipv6/icmp.c icmp6_send (6.12) - a traffic class of zero.
+pub fn error(problem: Problem, packet: &[u8], own: IpAddr, out: &mut [u8]) -> Result<Option<usize>, Error> {
+    let view = parse(packet)?;
+    let path = Path::new(own, view.source)?;
+    let too_big = matches!(problem, Problem::TooBig { .. });
+    if too_big && !view.dont_fragment || !is_due(packet, &view, too_big) {
+        return Ok(None);
+    }
+    let (kind, rest, tos, most) = match path {
+        Path::V4(..) => {
+            let mtu = |mtu: u32| u32::from(u16::try_from(mtu).unwrap_or(u16::MAX)).to_be_bytes();
+            let (kind, rest) = match problem {
+                Problem::TimeExceeded => ([11, 0], [0; 4]),
+                Problem::Unreachable(Unreachable::NoRoute) => ([3, 0], [0; 4]),
+                Problem::Unreachable(Unreachable::Host) => ([3, 1], [0; 4]),
+                Problem::Unreachable(Unreachable::Port) => ([3, 3], [0; 4]),
+                Problem::Unreachable(Unreachable::Prohibited) => ([3, 13], [0; 4]),
+                Problem::TooBig { mtu: bytes } => ([3, 4], mtu(bytes)),
+            };
+            (kind, rest, view.tos & 0x1e | 0xc0, LONGEST_V4 - IPV4_HEADER - HEADER)
+        }
+        Path::V6(..) => {
+            let (kind, rest) = match problem {
+                Problem::TimeExceeded => ([3, 0], [0; 4]),
+                Problem::Unreachable(Unreachable::NoRoute) => ([1, 0], [0; 4]),
+                Problem::Unreachable(Unreachable::Prohibited) => ([1, 1], [0; 4]),
+                Problem::Unreachable(Unreachable::Host) => ([1, 3], [0; 4]),
+                Problem::Unreachable(Unreachable::Port) => ([1, 4], [0; 4]),
+                Problem::TooBig { mtu } => ([2, 0], mtu.to_be_bytes()),
+            };
+            (kind, rest, 0, LONGEST_V6 - IPV6_HEADER - HEADER)
+        }
+    };
+    let quote = &packet[..view.length.min(most)];
+    write(out, path, &Message { kind, rest, tos }, quote).map(Some)
+}
