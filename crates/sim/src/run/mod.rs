@@ -56,14 +56,8 @@ impl<'a, S: Records> Session<'a, S> {
     /// it. An error if the world's timers do not reach to the end of the scenario, or if it has outside hosts, which ask for a driver
     /// ([`Session::driven`]).
     pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
-        match scenario.outside_host() {
-            Some(host) => Err(format!(
-                "run {}: node {host:?} is an outside host, whose packets a driver must let in and out; give it host = \"model\" to run \
-                 the scenario in virtual time alone",
-                seed.run
-            )),
-            None => Self::wired(scenario, seed, sink),
-        }
+        scenario.needs_no_driver().map_err(|says| format!("run {}: {says}", seed.run))?;
+        Self::wired(scenario, seed, sink)
     }
 
     fn wired(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {

@@ -5,9 +5,16 @@ use super::error::Fault;
 use super::{Host, Scenario};
 
 impl Scenario {
-    /// The first outside host, if there is one: then a driver must let its packets in and out.
-    pub fn outside_host(&self) -> Option<&str> {
-        self.nodes.iter().find(|node| node.host == Host::Outside).map(|node| node.name.as_str())
+    /// Whether it runs in virtual time alone. Otherwise the message says what it asks for.
+    pub fn needs_no_driver(&self) -> Result<(), String> {
+        match self.nodes.iter().find(|node| node.host == Host::Outside) {
+            None => Ok(()),
+            Some(node) => Err(format!(
+                "node.{}.host: found \"outside\", and a driver must let the packets of such a host in and out; expected \"model\" to run the \
+                 scenario in virtual time alone",
+                node.name
+            )),
+        }
     }
 }
 

@@ -79,9 +79,8 @@ impl Outside {
         if e.bytes.is_empty() || e.bytes.len() > LONGEST_PACKET {
             return Err(Refused::Length(e.bytes.len()));
         }
-        match [e.src, e.dst].into_iter().find(|addr| *addr > self.elsewhere()) {
-            Some(addr) => return Err(Refused::Address(addr)),
-            None => {}
+        if let Some(addr) = [e.src, e.dst].into_iter().find(|addr| *addr > self.elsewhere()) {
+            return Err(Refused::Address(addr));
         }
         match e.token {
             Some(token) if token >= SockId::MAX_TOKENS || self.held.get(token as usize) == Some(&true) => {
