@@ -35,6 +35,20 @@ impl Packets {
         self.buffers.get(self.outside[p.slot()])
     }
 
+    /// Whether a packet carries TCP, in the model or in its bytes.
+    // spec: rfc791 3.1 (protocol in byte 9), rfc8200 3 (next header in byte 6; one behind extension headers is not found), rfc9293 (TCP is 6).
+    pub fn carries_tcp(&self, p: Pkt) -> bool {
+        match self.get(p).kind {
+            Kind::Outside => match *self.bytes(p) {
+                [first, _, _, _, _, _, next, _, _, protocol, ..] => {
+                    (if first >> 4 == 6 { next } else { protocol }) == 6
+                }
+                _ => false,
+            },
+            kind => kind == Kind::Tcp,
+        }
+    }
+
     /// Takes the bytes out of a packet that has reached its end; the caller owes a [`Packets::release`].
     pub fn take_bytes(&mut self, p: Pkt) -> BytesId {
         debug_assert!(self.get(p).kind == Kind::Outside, "a packet of an outside host");
@@ -108,6 +122,19 @@ mod tests {
         let other = ps.create(NewPacket::PLAIN);
         ps.free(other, Fate::Delivered);
         assert_eq!((ps.held_bytes(), ps.live()), ((0, 0), 0));
+    }
+
+    #[test]
+    fn tcp_is_found_in_headers() {
+        let mut ps = Packets::new();
+        let mut of = |bytes: &[u8]| {
+            let p = create(&mut ps, None, bytes);
+            ps.carries_tcp(p)
+        };
+        let (v4, v6) = ([0x45, 0, 0, 0, 0, 0, 17, 0, 64, 6], [0x60, 0, 0, 0, 0, 0, 6, 64, 0, 17]);
+        assert_eq!([of(&v4), of(&v6), of(&v4[..9])], [true, true, false]);
+        let [udp, tcp] = [Kind::Udp, Kind::Tcp].map(|kind| ps.create(NewPacket { kind, ..NewPacket::PLAIN }));
+        assert_eq!([ps.carries_tcp(udp), ps.carries_tcp(tcp)], [false, true]);
     }
 
     #[test]
