@@ -69,12 +69,23 @@ fn read(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenar
     scenario::parse(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
 }
 
+/// The same of a scenario that is to be run.
+pub(crate) fn read_to_run(
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Scenario, ApiError> {
+    let scenario = read(text, file, overrides)?;
+    scenario.needs_no_driver().map_err(|says| ApiError::Input(format!("{file}: {says}")))?;
+    Ok(scenario)
+}
+
 /// Runs all repetitions, `jobs` at a time, and returns the results as one JSON object.
 ///
 /// `finish` gets the number of finished repetitions and the report of the one that has just finished, from which it may
 /// take the series, and says whether to go on. Results do not depend on `jobs`.
 pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
-    let scenario = read(&request.text, &request.file, &request.overrides)?;
+    let scenario = read_to_run(&request.text, &request.file, &request.overrides)?;
     let first = request.first_run;
     if first.checked_add(request.runs.saturating_sub(1)).is_none() {
         let found = format!("first_run: found {first} with {} runs", request.runs);
@@ -197,6 +208,12 @@ mod tests {
             panic!("it was run")
         };
         assert!(says.contains("duration") && says.contains("soon"), "{says}");
+        let outside = run(&request(1, &[("node.server.host", "outside"), ("flow", "[]")]), &|_, _| true);
+        let Err(ApiError::Input(says)) = outside else { panic!("it was run") };
+        assert!(
+            says.starts_with("good.toml: node.server.host: found \"outside\", and a driver must"),
+            "{says}"
+        );
         assert!(matches!(resolve("name = 1", "x.toml", &[]), Err(ApiError::Input(_))));
         assert_eq!(sweep(TEXT, "good.toml", &[]).map(|all| all.len()), Ok(4));
     }

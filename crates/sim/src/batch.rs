@@ -6,10 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use stillair_model::vocabulary::Seed;
 
-use crate::api::{ApiError, VERSION, workers};
+use crate::api::{ApiError, VERSION, read_to_run, workers};
 use crate::recorder::RunSummary;
 use crate::run::run_once;
-use crate::scenario::{self, Scenario};
+use crate::scenario::Scenario;
 
 /// A request to run variants of a scenario.
 #[derive(Clone, Debug)]
@@ -59,11 +59,10 @@ struct Variant {
 /// variants finish does.
 pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), ApiError> {
     let read = |set: &Vec<(String, String)>| {
-        let scenario = scenario::parse(&batch.text, &batch.file, set)?;
+        let scenario = read_to_run(&batch.text, &batch.file, set)?;
         Ok(Variant { scenario, done: Mutex::new(Vec::new()) })
     };
-    let variants: Result<Vec<Variant>, scenario::ScenarioError> = batch.variants.iter().map(read).collect();
-    let variants = variants.map_err(|e| ApiError::Input(e.to_string()))?;
+    let variants = batch.variants.iter().map(read).collect::<Result<Vec<Variant>, ApiError>>()?;
     let runs = u64::from(batch.runs.max(1));
     let pool = workers(batch.jobs, runs.saturating_mul(variants.len() as u64))?;
     let (finished, stop) = (Mutex::new(0), AtomicBool::new(false));

@@ -70,6 +70,8 @@ pub struct Headers<'a> {
     packet: &'a Packet,
     /// The rest of a TCP header.
     pub tcp: Option<&'a TcpHeader>,
+    /// The packet of an outside host from the IP header on, as it came in.
+    pub bytes: Option<&'a [u8]>,
 }
 
 impl<'a> Headers<'a> {
@@ -77,12 +79,16 @@ impl<'a> Headers<'a> {
     #[inline]
     pub fn of(packets: &'a Packets, p: Pkt) -> Self {
         let packet = packets.get(p);
-        Self { packet, tcp: (packet.kind == Kind::Tcp).then(|| packets.tcp(p)) }
+        Self {
+            packet,
+            tcp: (packet.kind == Kind::Tcp).then(|| packets.tcp(p)),
+            bytes: (packet.kind == Kind::Outside).then(|| packets.bytes(p)),
+        }
     }
 
     /// A copy that outlives the packet.
     pub fn keep(self) -> KeptHeaders {
-        KeptHeaders { packet: self.packet.clone(), tcp: self.tcp.copied() }
+        KeptHeaders { packet: self.packet.clone(), tcp: self.tcp.copied(), bytes: self.bytes.map(Box::from) }
     }
 }
 
@@ -99,12 +105,13 @@ impl Deref for Headers<'_> {
 pub struct KeptHeaders {
     packet: Packet,
     tcp: Option<TcpHeader>,
+    bytes: Option<Box<[u8]>>,
 }
 
 impl KeptHeaders {
     /// As they were.
     pub fn get(&self) -> Headers<'_> {
-        Headers { packet: &self.packet, tcp: self.tcp.as_ref() }
+        Headers { packet: &self.packet, tcp: self.tcp.as_ref(), bytes: self.bytes.as_deref() }
     }
 }
 

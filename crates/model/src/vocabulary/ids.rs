@@ -47,4 +47,28 @@ ids! {
 impl SockId {
     /// Charged to nobody: forwarded packets, acknowledgements, replies of the kernel.
     pub const NONE: Self = Self(u32::MAX);
+
+    /// From here on ids are tokens of outside hosts, but for [`SockId::NONE`].
+    const TOKENS: u32 = 1 << 31;
+
+    /// Most tokens there are.
+    pub const MAX_TOKENS: u32 = u32::MAX - Self::TOKENS;
+
+    /// The charge of a packet of an outside host: a number by which its driver knows the packet. Panics at [`SockId::MAX_TOKENS`].
+    pub const fn outside(token: u32) -> Self {
+        assert!(token < Self::MAX_TOKENS, "more than 2^31 - 1 tokens");
+        Self(Self::TOKENS | token)
+    }
+
+    /// The token of an outside host, if it is one.
+    #[inline]
+    pub const fn token(self) -> Option<u32> {
+        if self.0 >= Self::TOKENS && self.0 != u32::MAX { Some(self.0 - Self::TOKENS) } else { None }
+    }
+
+    /// Whether it is a socket of the model.
+    #[inline]
+    pub const fn is_socket(self) -> bool {
+        self.0 < Self::TOKENS
+    }
 }

@@ -24,6 +24,8 @@ pub enum Kind {
     Query,
     /// That answer.
     Answer,
+    /// A packet of an outside host, with its bytes. Nobody in the model answers it.
+    Outside,
 }
 
 impl Kind {
@@ -40,7 +42,8 @@ impl Kind {
             | Self::Tcp
             | Self::Quic
             | Self::Voip
-            | Self::Answer => None,
+            | Self::Answer
+            | Self::Outside => None,
         }
     }
 

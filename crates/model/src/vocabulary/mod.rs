@@ -1,5 +1,6 @@
 //! The words every other room speaks: time, units, ids, random streams, packets, categories, trace.
 
+mod bytes;
 mod endpoint;
 mod fate;
 mod frames;
@@ -15,6 +16,7 @@ mod time;
 mod trace;
 mod units;
 
+pub use bytes::{BytesId, LONGEST_PACKET, write_back};
 pub use endpoint::{Endpoint, IPV4_HEADER, UDP_HEADER};
 pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{

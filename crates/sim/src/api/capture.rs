@@ -7,7 +7,7 @@ use std::io;
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed, Tee};
 
-use super::{ApiError, read};
+use super::{ApiError, read, read_to_run};
 use crate::capture::{Capture, Selection};
 use crate::recorder::RunSummary;
 use crate::run::Session;
@@ -49,7 +49,7 @@ struct CaptureOutput {
 /// Runs one repetition and writes what its points of capture saw to a pcapng file; gives the file's path and length, the
 /// frames of each point and the summary of the run, which is that of [`super::run`], as JSON.
 pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
-    let scenario = read(&request.text, &request.file, &request.overrides)?;
+    let scenario = read_to_run(&request.text, &request.file, &request.overrides)?;
     let path = &request.path;
     let edge = |text: &Option<String>, or: Instant| match text {
         None => Ok(or),

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::State};
 use stillair_model::vocabulary::{Instant, Seed};
 
-use super::{ApiError, read};
+use super::{ApiError, read_to_run};
 use crate::capture::ports;
 use crate::run::Session;
 use crate::scenario;
@@ -31,7 +31,7 @@ pub struct SsRequest {
 
 /// Runs one repetition up to an instant and prints its connections, both ends of each.
 pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
-    let scenario = read(&request.text, &request.file, &request.overrides)?;
+    let scenario = read_to_run(&request.text, &request.file, &request.overrides)?;
     let end = Instant::ZERO + scenario.duration;
     let at = match &request.at {
         None => end,

@@ -69,6 +69,11 @@ impl QosData {
         self.0[22..HEADER].copy_from_slice(&sequence_control(seq));
     }
 
+    /// What the packet is that follows, by Ethernet's number.
+    pub fn carries(&mut self, ethertype: u16) {
+        self.0[HEADER + QOS_AND_LLC - 2..].copy_from_slice(&ethertype.to_be_bytes());
+    }
+
     /// Writes it as an encrypted frame begins: with the header of CCMP after the QoS control field.
     // spec: ieee80211-2016 9.2.4.1.9, 12.5.3.2 - the Protected bit; packet number, low bytes first, around a reserved byte and the key
     // identifier 0 with its bit of an extended IV.

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use stillair_ip::checksum::{finish, ipv4_header, pseudo, sum};
-use stillair_model::vocabulary::{Headers, IPV4_HEADER, Kind, UDP_HEADER};
+use stillair_model::vocabulary::{Headers, IPV4_HEADER, Kind, UDP_HEADER, write_back};
 
 use super::body::Body;
 use super::mac::Mac;
@@ -16,6 +16,16 @@ pub const IPV4: usize = IPV4_HEADER as usize;
 
 /// Ethernet's number for IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
+/// And for IPv6, which outside hosts may speak.
+const ETHERTYPE_IPV6: u16 = 0x86dd;
+/// Bytes of an IPv6 header.
+const IPV6: usize = 40;
+
+/// Ethernet's number for what a packet is.
+pub fn ethertype(p: &Headers) -> u16 {
+    let version = p.bytes.and_then(|bytes| bytes.first()).map(|first| first >> 4);
+    if version == Some(6) { ETHERTYPE_IPV6 } else { ETHERTYPE_IPV4 }
+}
 /// Shortest payload of an Ethernet frame; shorter ones are padded with zeros.
 const ETHERNET_MIN_PAYLOAD: usize = 46;
 
@@ -52,7 +62,20 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], connect
             let header = p.tcp.as_ref().expect("a TCP segment has its header");
             tcp(out, Segment::new(p, header, connections, ports), addresses, p.seq as u8);
         }
+        Kind::Outside => outside(out, p),
     }
+}
+
+/// Appends the bytes of an outside host, with the mark and the hops that they have by now.
+fn outside(out: &mut Body<'_>, p: &Headers) {
+    let bytes = p.bytes.expect("a packet of an outside host has its bytes");
+    let (head, rest) = bytes.split_at(bytes.len().min(IPV6));
+    let mut written = [0; IPV6];
+    let written = &mut written[..head.len()];
+    written.copy_from_slice(head);
+    write_back(written, p.tos, p.ttl);
+    out.push(written);
+    out.push(rest);
 }
 
 /// Appends the IP header of a packet of `total` bytes.
@@ -131,7 +154,7 @@ pub fn ethernet(
 ) {
     out.push(&to.0);
     out.push(&from.0);
-    out.push(&ETHERTYPE_IPV4.to_be_bytes());
+    out.push(&ethertype(p).to_be_bytes());
     packet(out, p, addresses, connections);
     out.push(&[0; ETHERNET_MIN_PAYLOAD][..ETHERNET_MIN_PAYLOAD.saturating_sub(p.len as usize)]);
 }
@@ -158,5 +181,22 @@ mod tests {
         };
         assert_eq!(ports(Kind::UdpRequest), [49_155, 57_347]);
         assert_eq!(ports(Kind::UdpReply), [57_347, 49_155]);
+    }
+
+    #[test]
+    fn bytes_of_an_outside_host_are_shown_as_they_are_by_now() {
+        let mut sent: Vec<u8> = (0..100).collect();
+        sent[0] = 0x60;
+        let new = NewPacket { len: 100, tos: 3, kind: Kind::Outside, ..NewPacket::PLAIN };
+        let mut packets = Packets::default();
+        let p = packets.create_outside(new, 9, &sent);
+        let kept = Headers::of(&packets, p).keep();
+        let mut bytes = Vec::new();
+        let mut register = PayloadRegister::default();
+        let (macs, addresses) = ([Mac::BROADCAST; 2], [Ipv4Addr::UNSPECIFIED; 2]);
+        let body = &mut Body::new(&mut bytes, usize::MAX, &mut register);
+        ethernet(body, &kept.get(), addresses, macs, &Connections::default());
+        (sent[0], sent[1], sent[7]) = (0x60, 0x31, 9);
+        assert_eq!((&bytes[12..14], &bytes[14..]), (&[0x86, 0xdd][..], &sent[..]));
     }
 }

@@ -235,6 +235,7 @@ impl Shot<'_> {
             radiotap.mark(bad_fcs(mpdu.whole), n + 1 == view.mpdus.len());
             head.mark(mpdu.seq, mpdu.retry);
             let p = self.memory.packet(view, mpdu);
+            head.carries(ip::ethertype(&p));
             let data = |out: &mut Body<'_>| match cipher {
                 Cipher::None => {
                     out.push(&head.0);

@@ -168,9 +168,10 @@ impl Scene {
     pub fn ends(&self, wire: WireId) -> [Mac; 2] {
         self.wires[wire.index()].map(Mac::of)
     }
-    /// A packet's source and destination.
+    /// A packet's source and destination. One that no interface has, which is in the bytes of an outside host alone, is unspecified.
     pub fn addresses(&self, p: &Headers) -> [Ipv4Addr; 2] {
-        [p.src, p.dst].map(|addr: Addr| self.addresses[addr.index()])
+        let of = |addr: Addr| self.addresses.get(addr.index()).copied();
+        [p.src, p.dst].map(|addr| of(addr).unwrap_or(Ipv4Addr::UNSPECIFIED))
     }
     /// A device's MAC address.
     pub fn mac(&self, dev: DevId) -> Mac {

@@ -4,6 +4,7 @@ mod delays;
 mod exchanges;
 mod flows;
 mod hash;
+mod hosts;
 mod losses;
 mod occupancy;
 mod quic;
@@ -18,6 +19,7 @@ mod xstats;
 pub use delays::Delays;
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use flows::{Carries, FlowAbout, FlowSummary, TcpSummary};
+pub use hosts::{HostFlows, HostRecords, HostSummary, HostTraffic};
 pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
 pub use quic::{QuicEnds, QuicRecord, QuicSummary, QuicTraces};
@@ -106,6 +108,8 @@ pub struct Recorder {
     pub flows: Vec<FlowRecord>,
     /// By station, in the order of the scenario.
     pub stations: Vec<StationRecord>,
+    /// By outside host.
+    pub hosts: HostRecords,
     /// By device and peer: the station whose airtime it is.
     pub links: Vec<Vec<(usize, Direction)>>,
     /// What happened step by step, if that is wanted.
@@ -124,7 +128,8 @@ impl Recorder {
         links: Vec<Vec<(usize, Direction)>>,
     ) -> Self {
         let stations = vec![StationRecord::default(); stations];
-        Self { measured, flows, stations, links, series: None, exchanges: None, hash: TraceHash::default() }
+        let (hosts, hash) = (HostRecords::default(), TraceHash::default());
+        Self { measured, flows, stations, hosts, links, series: None, exchanges: None, hash }
     }
 
     /// The hash of all that was traced so far.
@@ -175,6 +180,9 @@ impl Sink for Recorder {
                 }
             }
             _ if !self.measured.contains(&now) => {}
+            Trace::Delivered { flow, kind: Kind::Outside, len, delay, .. } => {
+                self.hosts.delivered(*flow, *len, *delay);
+            }
             Trace::Delivered { flow, kind, seq, len, delay, src } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
@@ -197,12 +205,15 @@ impl Sink for Recorder {
                         record.delays.add(*delay);
                         record.voip.arrived(*seq, *delay);
                     }
-                    Kind::EchoRequest | Kind::UdpRequest | Kind::Query | Kind::Answer => {}
+                    Kind::EchoRequest | Kind::UdpRequest | Kind::Query | Kind::Answer | Kind::Outside => {}
                 }
             }
             Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
             Trace::Loaded { flow, took } => self.flows[flow.index()].loads.push(took.nanos()),
-            Trace::Dropped { flow, .. } => self.flows[flow.index()].lost += 1,
+            Trace::Dropped { flow, .. } => match self.flows.get_mut(flow.index()) {
+                Some(record) => record.lost += 1,
+                None => self.hosts.dropped(*flow),
+            },
         }
     }
 }
@@ -320,6 +331,7 @@ mod tests {
             protocol,
         });
         let end = AtEnd {
+            hosts: &[],
             packets: (&account, 3),
             air: vec![("wifi".to_owned(), &air)],
             qdiscs: BTreeMap::new(),

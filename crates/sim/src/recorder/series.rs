@@ -103,7 +103,13 @@ impl Series {
             }
             Trace::Delivered {
                 kind:
-                    Kind::EchoRequest | Kind::UdpRequest | Kind::Tcp | Kind::Quic | Kind::Query | Kind::Answer,
+                    Kind::EchoRequest
+                    | Kind::UdpRequest
+                    | Kind::Tcp
+                    | Kind::Quic
+                    | Kind::Query
+                    | Kind::Answer
+                    | Kind::Outside,
                 ..
             }
             | Trace::Quic { .. }

@@ -10,8 +10,8 @@ use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
 use super::flows::{FlowAbout, FlowSummary, flow_summaries};
 use super::{
-    Direction, FlowRecord, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder, SocketSeries,
-    VoipSummary, mbps,
+    Direction, FlowRecord, HostSummary, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder,
+    SocketSeries, VoipSummary, mbps,
 };
 
 /// The summary of one run. Names carry the units; what was not measured is `null`.
@@ -53,6 +53,9 @@ pub struct RunSummary {
     /// By ping that got an answer.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub pings: BTreeMap<String, PingSummary>,
+    /// By outside host.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub hosts: BTreeMap<String, HostSummary>,
     /// By TCP flow: the sender's samples, if the scenario asks for them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sockets: BTreeMap<String, SocketSeries>,
@@ -230,6 +233,8 @@ pub struct AtEnd<'a> {
     pub tcp: Vec<(String, FlowId, TcpInfo, SocketSeries)>,
     /// Both ends of each flow over QUIC at the end of the run, and that end.
     pub quic: (Vec<QuicEnds>, Instant),
+    /// Names of the outside hosts, in their order.
+    pub hosts: &'a [String],
     /// All flows, in their order.
     pub flows: &'a [FlowAbout],
     /// Clients of pages, and for how long each has been at a load that is not done.
@@ -320,6 +325,7 @@ pub fn summarise(
         losses,
         tcp,
         quic,
+        hosts,
         flows: about,
         under_way,
     } = end;
@@ -369,6 +375,7 @@ pub fn summarise(
         stations: station_summaries(recorder, stations, seconds),
         flows,
         pings: ping_summaries(recorder, about),
+        hosts: recorder.hosts.summaries(hosts),
         sockets,
         drops: dropped.collect(),
         air: air.iter().map(|(name, a)| (name.clone(), uses(a))).collect(),

@@ -1,5 +1,6 @@
 //! One run of a scenario: a world, what is sampled on its way, and its report when it has ended.
 
+mod driven;
 mod report;
 mod sampling;
 
@@ -52,8 +53,14 @@ pub struct Session<'a, S> {
 
 impl<'a, S: Records> Session<'a, S> {
     /// A run at its beginning. `sink` makes of the recorder the reader of the trace: the recorder itself, or one that passes events on to
-    /// it. An error if the world's timers do not reach to the end of the scenario.
+    /// it. An error if the world's timers do not reach to the end of the scenario, or if it has outside hosts, which ask for a driver
+    /// ([`Session::driven`]).
     pub fn new(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
+        scenario.needs_no_driver().map_err(|says| format!("run {}: {says}", seed.run))?;
+        Self::wired(scenario, seed, sink)
+    }
+
+    fn wired(scenario: &'a Scenario, seed: Seed, sink: impl FnOnce(Recorder) -> S) -> Result<Self, String> {
         let Wired { mut world, stations, places } = world::wire(scenario, seed, sink);
         let most = world.horizon();
         if Instant::ZERO + scenario.duration > most {

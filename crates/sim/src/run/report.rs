@@ -11,7 +11,7 @@ use crate::recorder::{
     self, AirNames, AtEnd, ExchangesReport, FlowAbout, Losses, OccupancyReport, QdiscSummary, RateSummary,
     RunSummary, SeriesReport, SocketSeries, summarise,
 };
-use crate::scenario::{InterfaceRef, Scenario};
+use crate::scenario::{Host, InterfaceRef, Scenario};
 use crate::world::{self, DevLayout, QdiscCounters, World};
 
 /// What there is to say of one run.
@@ -56,6 +56,8 @@ impl<S: Records> Session<'_, S> {
         world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
         let measured = scenario.duration - scenario.warm_up - scenario.cool_down;
         let flows = FlowAbout::all(scenario);
+        let outside = scenario.nodes.iter().filter(|node| node.host == Host::Outside);
+        let hosts: Vec<String> = outside.map(|node| node.name.clone()).collect();
         let tcp = world
             .tcp_senders()
             .zip(sockets)
@@ -69,6 +71,7 @@ impl<S: Records> Session<'_, S> {
             losses: losses(scenario, world),
             tcp: tcp.collect(),
             quic: (world.quic_ends().collect(), end),
+            hosts: &hosts,
             flows: &flows,
             under_way: world.loads_under_way().map(since).collect(),
         };

@@ -17,6 +17,7 @@ mod error;
 mod flow;
 mod hearing;
 mod notes;
+mod outside;
 mod path;
 mod profile;
 mod quic;
@@ -186,6 +187,8 @@ impl Channel {
 pub struct Node {
     /// Name in the scenario.
     pub name: String,
+    /// Who makes its packets and takes what comes for it.
+    pub host: Host,
     /// Kernel's behaviour, with the node's `sysctl` table applied.
     pub profile: Profile,
     /// Packets for others are passed on.
@@ -202,6 +205,16 @@ pub struct Node {
     pub interfaces: Vec<Interface>,
 }
 
+/// Who makes a node's packets and takes what comes for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Host {
+    /// The model.
+    #[default]
+    Model,
+    /// A host outside, through a driver.
+    Outside,
+}
+
 /// A network interface.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interface {
@@ -213,8 +226,10 @@ pub struct Interface {
     pub tso: bool,
     /// Memory of a packet that comes in, in bytes, if it is not that of the sender's packet.
     pub rx_buffer: Option<u32>,
-    /// Segments that come in together are merged (GRO).
+    /// Segments that come in together are merged (GRO); at an outside host that is its driver's task.
     pub gro: bool,
+    /// Packets to addresses that no interface has leave the model here.
+    pub default_route: bool,
     /// Packets that its queues may hold where their discipline does not say.
     pub txqueuelen: u32,
     /// Queueing discipline: the one given, or the default of device and scheme.
@@ -423,6 +438,7 @@ fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Fault> {
 /// The checked scenario that `tree` describes.
 fn decoded(tree: &Table) -> Result<Scenario, Fault> {
     let scenario = decode::scenario(tree)?;
+    outside::check(&scenario, tree)?;
     topology::check(&scenario, tree)?;
     Ok(scenario)
 }

@@ -19,7 +19,7 @@ use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 
 use super::{
-    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Interface, Medium, Profile, Role, Scenario, Scheme,
+    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Medium, Profile, Role, Scenario, Scheme,
     SocketMemory, Wifi,
 };
 
@@ -51,7 +51,7 @@ impl Scenario {
             })
         });
         let nodes = self.nodes.iter().map(|n| {
-            json!({
+            let mut node = json!({
                 "name": n.name,
                 "profile": profile(&n.profile),
                 "forward": n.forward,
@@ -59,7 +59,12 @@ impl Scenario {
                 "jitter": (n.jitter != JitterParams::NONE).then(|| jitter(&n.jitter)),
                 "position_mm": n.position,
                 "interfaces": n.interfaces.iter().map(|i| self.interface(i)).collect::<Vec<_>>(),
-            })
+            });
+            // Only where it is said: what was kept of scenarios without outside hosts stays theirs.
+            if n.host == Host::Outside {
+                node["host"] = json!("outside");
+            }
+            node
         });
         let links = self.links.iter().map(|l| link(l, l.ends.map(|end| self.interface_name(end))));
         let all = json!({
@@ -89,7 +94,7 @@ impl Scenario {
             Medium::Wired { link } => json!({ "link": self.links[*link].name }),
             Medium::Wifi(wifi) => self.wifi(wifi),
         };
-        json!({
+        let mut resolved = json!({
             "name": interface.name,
             "address": interface.address.to_string(),
             "tso": interface.tso,
@@ -98,7 +103,11 @@ impl Scenario {
             "txqueuelen": interface.txqueuelen,
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
-        })
+        });
+        if interface.default_route {
+            resolved["default_route"] = json!(true);
+        }
+        resolved
     }
 
     fn wifi(&self, wifi: &Wifi) -> Value {

@@ -2,11 +2,12 @@
 //!
 //! A packet's walk through this folder: an application in `hosts` makes it; `network` routes it and queues it at an interface, whose
 //! device is a wire or a Wi-Fi device; `air` carries it over the channel and hands it up at the other end. The world does not know who
-//! drives it: virtual time pops the next event at once.
+//! drives it: virtual time pops the next event at once, and a driver of outside hosts goes on from instant to instant (`driver.rs`).
 
 mod air;
 mod books;
 mod common;
+mod driver;
 mod hosts;
 mod network;
 mod wiring;
@@ -22,6 +23,7 @@ use hosts::{Below, Hosts};
 use network::Network;
 
 pub use books::{DevLayout, InterfaceLayout, Layout, QdiscCounters};
+pub use driver::{Entering, Left, Refused};
 pub use hosts::TcpSocket;
 pub use wiring::{Wired, layout, wire};
 
@@ -111,6 +113,12 @@ impl<S: Sink> World<S> {
     /// Runs until `end`, which is not after the horizon; what is due at `end` is left.
     pub fn run_until(&mut self, end: Instant) {
         assert!(end <= self.horizon(), "timers that late do not fire");
+        self.run_before(end);
+        self.core.now = end;
+    }
+
+    /// Handles what is due before `end`. The time is then that of the last event.
+    fn run_before(&mut self, end: Instant) {
         self.settle();
         while let Some((now, slot)) = self.core.timers.pop_before(end) {
             debug_assert!(now >= self.core.now, "time ran backwards");
@@ -119,7 +127,6 @@ impl<S: Sink> World<S> {
             self.handle(slot.0);
             self.settle();
         }
-        self.core.now = end;
     }
 
     /// Events handled so far.

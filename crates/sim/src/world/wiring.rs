@@ -12,12 +12,12 @@ use stillair_model::wire::{Wire, WireParams};
 use super::air::Air;
 use super::books::{DevLayout, InterfaceLayout, Layout as WorldLayout};
 use super::common::Core;
-use super::hosts::{Below, Hosts};
+use super::hosts::{Below, Hosts, Outside};
 use super::network::{Device, Interface, Network, Node};
 use super::{Counts, Slots, World};
 use crate::engine::Timers;
-use crate::recorder::{Direction, Recorder};
-use crate::scenario::{self, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
+use crate::recorder::{Direction, HostFlows, HostRecords, Recorder};
+use crate::scenario::{self, Host, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
 
 mod flows;
 mod paths;
@@ -80,7 +80,9 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
         cool_down => Instant::ZERO + (scenario.duration - cool_down),
     };
     let measured = Instant::ZERO + scenario.warm_up..until;
-    let recorder = Recorder::new(measured, flows, plan.stations.len(), links);
+    let outside = plan.outside(flows.len());
+    let mut recorder = Recorder::new(measured, flows, plan.stations.len(), links);
+    recorder.hosts = HostRecords::new(outside.0);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
     let n_sockets = sockets.len() + plan.pages();
     let slots = Slots::new(Counts {
@@ -97,7 +99,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let mut core = Core { now: Instant::ZERO, timers, packets: Packets::new(), trace: sink(recorder) };
     let mut air = Air::new(channels, radios, wlans, sharing, slots.air);
     let mut network = Network::new(nodes, interfaces, wires, watchdogs, slots.network);
-    let mut hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, slots.hosts);
+    let mut hosts = Hosts::new((apps, clocks), sockets, tcps, wakes, outside.1, slots.hosts);
     hosts.start(&mut Below { core: &mut core, network: &mut network, air: &mut air });
     air.start(&mut core);
     let world = World { core, hosts, network, air, slots, events: 0 };
@@ -284,9 +286,33 @@ impl<'a> Plan<'a> {
             let tx = TxQueues::new(&i.qdisc.config, layout, place, &mut stream);
             let node = NodeId::from_index(at.node);
             let rx_buffer = i.rx_buffer.unwrap_or(0);
-            Interface { node, tx, device, tso: i.tso, gro: i.gro, rx_buffer, watchdog: None, bound }
+            let outside = self.scenario.nodes[at.node].host == Host::Outside;
+            // Bytes are merged where they leave, by their driver.
+            let gro = i.gro && !outside;
+            Interface { node, tx, device, tso: i.tso, gro, rx_buffer, watchdog: None, outside, bound }
         };
         all.into_iter().map(interface).collect()
+    }
+
+    /// The outside hosts in the order of the scenario, behind so many flows.
+    fn outside(&self, flows: usize) -> (HostFlows, Outside) {
+        let mut hosts = 0;
+        let number = |node: &scenario::Node| {
+            (node.host == Host::Outside).then(|| {
+                hosts += 1;
+                hosts - 1
+            })
+        };
+        let numbers: Vec<Option<u32>> = self.scenario.nodes.iter().map(number).collect();
+        let flows = HostFlows::new(flows, hosts as usize);
+        let nodes = self.all().map(|at| NodeId::from_index(at.node)).collect();
+        let uplink = self.uplink().map(|at| NodeId::from_index(at.node));
+        (flows, Outside::new(flows, numbers, nodes, uplink))
+    }
+
+    /// The interface through which packets leave that are for no interface's address.
+    fn uplink(&self) -> Option<InterfaceRef> {
+        self.all().find(|&at| self.interface(at).default_route)
     }
 
     fn wires(&self, seed: Seed) -> Vec<Wire> {
@@ -340,7 +366,8 @@ impl<'a> Plan<'a> {
             let out = self.id(from);
             self.neighbours(from).into_iter().map(move |(to, peer)| Edge { from, out, peer, to })
         };
-        Graph { forward, interfaces: self.all().collect(), edges: self.all().flat_map(edges).collect() }
+        let edges = self.all().flat_map(edges).collect();
+        Graph { forward, interfaces: self.all().collect(), elsewhere: self.uplink(), edges }
     }
 
     fn nodes(&mut self, routes: Vec<Routes>) -> Vec<Node> {

@@ -5,7 +5,7 @@ pub mod reorder;
 pub mod retry_out;
 pub mod transfers;
 
-use crate::vocabulary::{Ctx, Instant, Kind, Pkt, PlaceId, Rate, Sink};
+use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::air::reception::Got;
 use crate::wifi::rx::reorder::Reorder;
@@ -73,7 +73,7 @@ impl RxTid {
                 self.broken += 1;
                 if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
                     // A frame that was received before is not looked at again.
-                    let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.get(p).kind == Kind::Tcp);
+                    let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.carries_tcp(p));
                     reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);
                 }
                 continue;

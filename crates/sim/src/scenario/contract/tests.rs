@@ -132,6 +132,12 @@ fn effective(place: &Place, key: &Key) -> Sets {
         ("Access point's interface" | "Station's interface", "cipher_delimiters") => {
             vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
         }
+        // No flow begins or ends at an outside host.
+        ("Node", "host") => vec![("flow".to_owned(), "[]".to_owned())],
+        (_, "default_route") => {
+            let node = place.path.split(".interface").next().expect("an interface's path");
+            vec![("flow".to_owned(), "[]".to_owned()), (format!("{node}.host"), "outside".to_owned())]
+        }
         ("Record", "quic") => flow("quic"),
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", "delay_correlation") => set(".jitter", "1 ms"),
         ("Qdisc netem" | "Qdisc netem of a Wi-Fi interface", name) if name.ends_with("_correlation") => {

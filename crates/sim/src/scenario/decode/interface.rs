@@ -8,10 +8,10 @@ use stillair_model::wifi::phy::frame::Cipher;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
-use super::super::{Channel, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Wifi};
+use super::super::{Channel, Host, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Wifi};
 use super::qdisc::{self, Device};
 use super::wiring::Wiring;
-use super::{Names, edca, interrupts, link, losses, rate, refer, retries, scheme, station, trace};
+use super::{Names, edca, host, interrupts, link, losses, rate, refer, retries, scheme, station, trace};
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -41,6 +41,7 @@ const COMMON: &[Key] = &[
         "on an Ethernet interface",
         "segments of a flow that come in together are merged; the driver of the Wi-Fi devices here does not",
     ),
+    host::DEFAULT_ROUTE,
     Key::open(
         "rx_buffer",
         Form::Bytes(768, 65_536),
@@ -126,6 +127,8 @@ pub(super) struct Context<'c> {
     pub names: &'c Names<'c>,
     pub channels: &'c [Channel],
     pub profile: Profile,
+    /// Whether its node is modelled.
+    pub host: Host,
     /// Where its node is written.
     pub node: Origin,
 }
@@ -157,13 +160,24 @@ pub(super) fn read<'a>(
         let (wifi, qdisc) = wifi(at, &mut section, &mut device, context, wiring)?;
         (Medium::Wifi(wifi), qdisc)
     };
+    let default_route = host::interface(&mut section, context.host)?;
     // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments before 4.17, and it hands frames
     // up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
     let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;
     let gro = section.or("gro", device.link == Some(link::Kind::Ethernet))?;
     let rx_buffer = section.get("rx_buffer").map(|field| field.value()).transpose()?;
     section.finish()?;
-    Ok(Interface { name: name.to_owned(), address, tso, gro, rx_buffer, txqueuelen, qdisc, medium })
+    Ok(Interface {
+        name: name.to_owned(),
+        address,
+        tso,
+        gro,
+        default_route,
+        rx_buffer,
+        txqueuelen,
+        qdisc,
+        medium,
+    })
 }
 
 fn wifi<'a>(

@@ -4,6 +4,7 @@ mod edca;
 mod flent;
 mod flow;
 mod hearing;
+mod host;
 mod interface;
 mod interrupts;
 mod jitter;

@@ -14,7 +14,7 @@ use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
-use super::{jitter, link, position, wake};
+use super::{host, jitter, link, position, wake};
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
 /// four, run out first.
@@ -27,6 +27,7 @@ pub(super) static SHAPE: Shape = Shape {
     groups: &[
         profile::KEYS,
         &[
+            host::KEY,
             Key::or("forward", Form::Boolean, "false", "packets for others are passed on"),
             wake::KEY,
             jitter::KEY,
@@ -57,7 +58,8 @@ pub(super) fn all<'a>(
     let mut nodes = Vec::with_capacity(merged.len());
     for (index, (name, origin, table)) in merged.iter().enumerate() {
         let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE);
-        let context = Context { names, channels, profile: profile::read(&mut section)?, node: *origin };
+        let (profile, host) = (profile::read(&mut section)?, host::read(&mut section)?);
+        let context = Context { names, channels, profile, host, node: *origin };
         nodes.push(node(index, name, section, &context, &mut wiring)?);
     }
     associate(&mut nodes, &wiring)?;
@@ -106,6 +108,7 @@ fn node<'a>(
     section.finish()?;
     Ok(Node {
         name: name.to_owned(),
+        host: context.host,
         profile: context.profile,
         forward,
         wake,

@@ -196,6 +196,13 @@ type Apply = fn(&mut Profile, &str, &Field<'_>) -> Result<(), Fault>;
 /// Why a setting has no effect beside the others, and what would be right, if it has none.
 type Idle = fn(&Profile, &str) -> Option<(&'static str, &'static str)>;
 
+/// The settings of a table by their whole names.
+pub(super) fn flat<'a>(field: &Field<'a>) -> Result<Vec<(String, Field<'a>)>, Fault> {
+    let mut settings = Vec::new();
+    flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
+    Ok(settings)
+}
+
 /// Reads a table of settings by names with dots in them, each at most once, one of `groups`, and none without effect.
 fn settings(
     field: &Field<'_>,
@@ -204,8 +211,7 @@ fn settings(
     apply: Apply,
     idle: Idle,
 ) -> Result<(), Fault> {
-    let mut settings = Vec::new();
-    flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
+    let settings = flat(field)?;
     let all = || groups.iter().copied().flatten();
     let mut taken: Vec<&str> = Vec::new();
     for (name, setting) in &settings {

@@ -1,6 +1,6 @@
 //! The accounts that must close: packets, charges and air.
 
-use stillair_model::vocabulary::{IfId, Instant, PacketAccount};
+use stillair_model::vocabulary::{IfId, Instant, PacketAccount, SockId};
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::rate::StatsRow;
 
@@ -12,7 +12,8 @@ impl<S> World<S> {
     pub fn close(&mut self, end: Instant) -> Result<(), String> {
         self.air.close(end)?;
         self.check_packets()?;
-        self.check_charges()
+        self.check_charges()?;
+        self.check_tokens()
     }
 
     /// Every packet that was made is delivered, consumed, merged, dropped, or found in some queue.
@@ -46,6 +47,36 @@ impl<S> World<S> {
             if charged != found {
                 return Err(format!("socket {socket}: charged for {charged} bytes, {found} found"));
             }
+        }
+        Ok(())
+    }
+
+    /// Every token whose end a driver waits for is that of one packet, ring entry or frame, or ended a moment ago; and the bytes of packets
+    /// from outside are held by packets inside and by what waits for the driver, and nobody else.
+    fn check_tokens(&self) -> Result<(), String> {
+        let outside = self.hosts.outside();
+        let held = outside.tokens();
+        let mut found = vec![0_u32; held.len()];
+        let charged =
+            self.core.packets.live_charges().chain(self.network.charges()).chain(self.air.charges());
+        let all = charged.map(|(charge, _)| charge).chain(self.core.packets.ended());
+        for token in all.filter_map(SockId::token) {
+            match found.get_mut(token as usize) {
+                Some(times) => *times += 1,
+                None => return Err(format!("token {token}: found, but it never came in")),
+            }
+        }
+        let wrong = (0..held.len()).find(|&token| found[token] != u32::from(held[token]));
+        if let Some(token) = wrong {
+            let (held, found) = (u32::from(held[token]), found[token]);
+            return Err(format!("token {token}: {held} held, found {found} times"));
+        }
+        let (holders, inside) = self.core.packets.held_bytes();
+        let waiting = outside.waiting() as u64;
+        if holders != inside + waiting {
+            return Err(format!(
+                "bytes: held {holders} times, by {inside} packets and {waiting} that have left"
+            ));
         }
         Ok(())
     }
@@ -86,7 +117,7 @@ mod tests {
     use super::*;
     use crate::scenario;
     use crate::world::{World, wire};
-    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed, SockId};
+    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed};
 
     const END: Instant = Instant::from_nanos(200_000_000);
     const TEXT: &str = include_str!("../../../tests/scenario/good.toml");

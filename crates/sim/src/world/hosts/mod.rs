@@ -2,6 +2,7 @@
 //! it gives to the network. Nothing here knows queues, wires or channels.
 
 mod apps;
+mod outside;
 mod quic;
 mod read;
 mod sockets;
@@ -15,7 +16,9 @@ use stillair_model::node::wake::Wake;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::transport::tcp::metrics::PathMetrics;
 use stillair_model::transport::tcp::socket::Tcp;
-use stillair_model::vocabulary::{Addr, Datagram, Fate, Kind, NewPacket, NodeId, Packets, Pkt, Sink, SockId};
+use stillair_model::vocabulary::{
+    Addr, Datagram, Fate, IfId, Kind, NewPacket, NodeId, Packets, Pkt, Sink, SockId,
+};
 
 use super::air::Air;
 use super::common::Core;
@@ -23,6 +26,7 @@ use super::network::{Local, Network, Sent};
 use wake::Wakes;
 
 pub(in crate::world) use apps::{App, AppKind};
+pub(in crate::world) use outside::Outside;
 pub(in crate::world) use quic::{End as QuicEnd, Job, Load, QuicApp, Stacks};
 pub use sockets::TcpSocket;
 pub(in crate::world) use sockets::{BulkFlow, Protocol, Socket};
@@ -45,6 +49,7 @@ pub(super) struct Hosts {
     wakes: Wakes,
     /// Records of QUIC datagrams, kept to be used again.
     spare: Vec<Datagram>,
+    outside: Outside,
     slots: Slots,
 }
 
@@ -71,6 +76,7 @@ impl Hosts {
         sockets: Vec<Socket>,
         tcps: Vec<Option<Box<Tcp>>>,
         wakes: Vec<Wake>,
+        outside: Outside,
         slots: Slots,
     ) -> Self {
         Self {
@@ -82,6 +88,7 @@ impl Hosts {
             writable: Vec::new(),
             wakes: Wakes::new(wakes),
             spare: Vec::new(),
+            outside,
             slots,
         }
     }
@@ -110,6 +117,7 @@ impl Hosts {
         match hot.kind {
             Kind::Tcp => return self.tcp_segment(below, p),
             Kind::Quic => return self.quic_datagram(below, p),
+            Kind::Outside => return self.bytes_for_a_model(below.core, p),
             _ => {}
         }
         let Some(kind) = hot.kind.reply() else {
@@ -152,6 +160,10 @@ fn reply(packets: &mut Packets, kind: Kind, p: Pkt) -> Pkt {
 impl<S: Sink> Local<S> for Hosts {
     fn deliver(&mut self, core: &mut Core<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt) {
         self.receive(&mut Below { core, network, air }, node, p);
+    }
+
+    fn leave(&mut self, core: &mut Core<S>, at: IfId, p: Pkt) {
+        self.comes_out(core, at, p);
     }
 }
 

@@ -12,7 +12,7 @@ use stillair_model::node::routes::{Route, Routes};
 use stillair_model::offload::gro;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Ac, Addr, DevId, FrameView, Headers, IfId, NodeId, PeerId, Pkt, PlaceId, Reason, Sink, WireId,
+    Ac, Addr, DevId, FrameView, Headers, IfId, Kind, NodeId, PeerId, Pkt, PlaceId, Reason, Sink, WireId,
 };
 use stillair_model::wire::Wire;
 
@@ -23,6 +23,8 @@ use super::common::Core;
 pub(super) trait Local<S> {
     /// A packet has reached its node.
     fn deliver(&mut self, core: &mut Core<S>, network: &mut Network, air: &mut Air, node: NodeId, p: Pkt);
+    /// A packet with bytes has come in at an interface of an outside host, whoever it is for.
+    fn leave(&mut self, core: &mut Core<S>, at: IfId, p: Pkt);
 }
 
 /// What becomes of a packet that a host sends.
@@ -65,6 +67,8 @@ pub(super) struct Interface {
     pub(super) rx_buffer: u32,
     /// Timer of the first of its disciplines, if they hold packets back.
     pub(super) watchdog: Option<u32>,
+    /// Its node is an outside host.
+    pub(super) outside: bool,
     /// What packets that bear its address reach through it, if its node has other interfaces.
     pub(super) bound: Option<Routes>,
 }
@@ -128,6 +132,24 @@ impl Network {
         }
     }
 
+    /// A packet from outside leaves through an interface of its host, which has chosen that; from a modelled host, as the host's routes say.
+    /// Without a way it is dropped.
+    pub(super) fn enter<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air, at: IfId, p: Pkt) -> Enqueue {
+        let interface = &self.interfaces[at.index()];
+        let node = interface.node;
+        let own = &self.nodes[node.index()].routes;
+        let routes = interface.bound.as_ref().filter(|_| interface.outside).unwrap_or(own);
+        match routes.get(core.packets.get(p).dst) {
+            Some(Route::Via(out, peer)) if out == at || !interface.outside => {
+                self.leave(core, air, node, (out, peer), p)
+            }
+            _ => {
+                self.drop_at_node(core, node, p, Reason::NoRoute);
+                Enqueue::Dropped
+            }
+        }
+    }
+
     /// A packet leaves a node through an interface, to one of the peers there.
     fn leave<S: Sink>(
         &mut self,
@@ -185,7 +207,10 @@ impl Network {
         if S::FRAMES {
             self.show_received(core, interface, p);
         }
-        let node = self.interfaces[interface.index()].node;
+        let Interface { node, outside, .. } = self.interfaces[interface.index()];
+        if outside {
+            return self.come_out(core, hosts, interface, p);
+        }
         let hot = core.packets.get_mut(p);
         match self.nodes[node.index()].routes.get(hot.dst) {
             Some(Route::Local) => hosts.deliver(core, self, air, node, p),
@@ -200,6 +225,16 @@ impl Network {
                 let _ = self.leave(core, air, node, (out, peer), p);
             }
             _ => self.drop_at_node(core, node, p, Reason::NoRoute),
+        }
+    }
+
+    /// A packet has come in at an outside host. One without bytes is nothing to such a host.
+    #[cold]
+    fn come_out<S: Sink>(&self, core: &mut Core<S>, hosts: &mut impl Local<S>, at: IfId, p: Pkt) {
+        if core.packets.get(p).kind == Kind::Outside {
+            hosts.leave(core, at, p);
+        } else {
+            self.drop_at_node(core, self.interfaces[at.index()].node, p, Reason::NoRoute);
         }
     }
 

@@ -1,6 +1,6 @@
 //! The network alone: two hosts on a wire, of which neither has an application. What reaches a node is written down.
 
-use stillair_model::vocabulary::{Addr, Duration, Fate, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
+use stillair_model::vocabulary::{Addr, Duration, Fate, IfId, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
 
 use super::{Local, Network, Sent};
 use crate::scenario;
@@ -37,6 +37,10 @@ impl Local<NoSink> for Reached {
     fn deliver(&mut self, core: &mut Core<NoSink>, _: &mut Network, _: &mut Air, node: NodeId, p: Pkt) {
         self.0.push((core.now, node));
         core.packets.free(p, Fate::Delivered);
+    }
+
+    fn leave(&mut self, _: &mut Core<NoSink>, _: IfId, _: Pkt) {
+        unreachable!("no host is outside")
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct Graph {
     pub(super) forward: Vec<bool>,
     /// All interfaces in the order of their numbers; an interface's address is known by that number.
     pub(super) interfaces: Vec<InterfaceRef>,
+    /// The interface through which all is reached that no interface is: its address is one past theirs.
+    pub(super) elsewhere: Option<InterfaceRef>,
     /// All ways, in the order of the interfaces they lead from.
     pub(super) edges: Vec<Edge>,
 }
@@ -66,8 +68,7 @@ impl Graph {
             into[edge.to.node].push(*edge);
         }
         let mut hops = vec![usize::MAX; nodes];
-        for (number, &at) in self.interfaces.iter().enumerate() {
-            let addr = Addr::from_index(number);
+        for (addr, at) in self.addresses() {
             self.reach(addr, at, &into, &mut hops, &mut tables);
             if ends[at.node].is_none() {
                 tables.nodes[at.node].set(addr, Route::Local);
@@ -87,6 +88,12 @@ impl Graph {
         tables
     }
 
+    /// All addresses, and the interfaces that packets for them come in at.
+    fn addresses(&self) -> impl Iterator<Item = (Addr, InterfaceRef)> {
+        let all = self.interfaces.iter().chain(&self.elsewhere).enumerate();
+        all.map(|(number, &at)| (Addr::from_index(number), at))
+    }
+
     /// No routes, and room for those that there will be.
     fn empty(&self) -> Tables {
         let mut interfaces = vec![0; self.forward.len()];
@@ -98,12 +105,13 @@ impl Graph {
         }
     }
 
-    /// By node: its address and its way out, if it has one of each.
+    /// By node: its address and its way out, if it has one of each, and no other address.
     fn ends(&self) -> Vec<Option<(Addr, Edge)>> {
         let mut own = vec![(0, Addr(0)); self.forward.len()];
         for (number, at) in self.interfaces.iter().enumerate() {
             own[at.node] = (own[at.node].0 + 1, Addr::from_index(number));
         }
+        self.elsewhere.iter().for_each(|at| own[at.node].0 += 1);
         let mut ways = vec![(0, None); self.forward.len()];
         for edge in &self.edges {
             ways[edge.from.node] = (ways[edge.from.node].0 + 1, Some(*edge));
@@ -115,14 +123,13 @@ impl Graph {
     }
 
     fn leads_everywhere(&self, routes: &Routes) -> bool {
-        (0..self.interfaces.len()).all(|number| routes.get(Addr::from_index(number)).is_some())
+        self.addresses().all(|(addr, _)| routes.get(addr).is_some())
     }
 
     /// The routes of a node whose only way is to a gateway: to where that sends packets on.
     fn through(&self, node: usize, gateway: usize, others: Route, onward: &Routes) -> Routes {
         let mut routes = Routes::default();
-        for (number, at) in self.interfaces.iter().enumerate() {
-            let addr = Addr::from_index(number);
+        for (addr, at) in self.addresses() {
             if at.node == node {
                 routes.set(addr, Route::Local);
             } else if at.node == gateway || (self.forward[gateway] && onward.get(addr).is_some()) {
@@ -199,7 +206,7 @@ mod tests {
             (at(2, 1), 0, at(1, 1)),
         ];
         let edges = edges.map(edge).to_vec();
-        Graph { forward: vec![false, true, false], interfaces, edges }
+        Graph { forward: vec![false, true, false], interfaces, elsewhere: None, edges }
     }
 
     fn via(interface: u16, peer: u16) -> Option<Route> {
@@ -229,6 +236,15 @@ mod tests {
     }
 
     #[test]
+    fn what_no_interface_has_is_reached_through_one() {
+        let tables = Graph { elsewhere: Some(at(0, 0)), ..network() }.tables();
+        let elsewhere = Addr(5);
+        assert_eq!([1, 2].map(|node| tables.nodes[node].get(elsewhere)), [via(1, 0), via(3, 0)]);
+        assert_eq!(tables.bound[4].as_ref().unwrap().get(elsewhere), via(4, 0));
+        assert_eq!(network().tables().nodes[2].get(elsewhere), None);
+    }
+
+    #[test]
     fn who_does_not_forward_is_no_way() {
         let tables = Graph { forward: vec![false; 3], ..network() }.tables();
         assert_eq!(tables.nodes[0].get(Addr(3)), None);
@@ -239,7 +255,7 @@ mod tests {
     fn networks() -> impl Strategy<Value = Graph> {
         let nodes = prop::collection::vec((any::<bool>(), any::<bool>()), 2..9);
         let joints = prop::collection::vec((0_usize..9, 0_usize..9, any::<bool>()), 0..12);
-        (nodes, joints).prop_map(|(nodes, joints)| {
+        (nodes, joints, 0_usize..12).prop_map(|(nodes, joints, elsewhere)| {
             // By node: for each interface the joints that begin or end there. The first of an access point is its radio.
             let mut interfaces: Vec<Vec<Vec<(usize, bool)>>> =
                 nodes.iter().map(|&(ap, _)| if ap { vec![Vec::new()] } else { Vec::new() }).collect();
@@ -262,7 +278,8 @@ mod tests {
                     edges.push(Edge { from, out, peer, to: *other.unwrap() });
                 }
             }
-            Graph { forward: nodes.iter().map(|n| n.1).collect(), interfaces: all, edges }
+            let elsewhere = all.get(elsewhere).copied();
+            Graph { forward: nodes.iter().map(|n| n.1).collect(), interfaces: all, elsewhere, edges }
         })
     }
 
@@ -270,7 +287,7 @@ mod tests {
         /// To leave the ends out of the search changes no route.
         #[test]
         fn ends_need_no_search(network in networks()) {
-            let all = network.interfaces.len();
+            let all = network.addresses().count();
             let shown = |tables: &Tables| {
                 let of = |routes: &Routes| (0..all).map(|n| routes.get(Addr::from_index(n))).collect::<Vec<_>>();
                 let nodes = tables.nodes.iter().map(of).collect::<Vec<_>>();

@@ -1,0 +1,162 @@
+//! What outside hosts sent and got.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use stillair_model::vocabulary::{Duration, FlowId};
+
+use super::Delays;
+
+/// How packets of outside hosts are numbered as flows: behind the flows of the scenario, one for each pair of hosts, of which all modelled
+/// hosts are one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HostFlows {
+    first: u32,
+    hosts: u32,
+}
+
+impl HostFlows {
+    /// Those of so many outside hosts behind so many flows.
+    pub fn new(flows: usize, hosts: usize) -> Self {
+        Self { first: flows as u32, hosts: hosts as u32 }
+    }
+
+    /// The flow from one host to another; none is a modelled one.
+    pub fn flow(self, from: Option<u32>, to: Option<u32>) -> FlowId {
+        let [from, to] = [from, to].map(|host| host.unwrap_or(self.hosts));
+        FlowId(self.first + from * (self.hosts + 1) + to)
+    }
+
+    /// The hosts at its ends, if it is such a flow.
+    fn ends(self, flow: FlowId) -> Option<[Option<usize>; 2]> {
+        let pair = flow.0.checked_sub(self.first)?;
+        let all = self.hosts + 1;
+        Some([pair / all, pair % all].map(|host| (host < self.hosts).then_some(host as usize)))
+    }
+}
+
+/// What was seen of an outside host in one direction, in the time that is measured.
+#[derive(Clone, Debug, Default)]
+struct HostRecord {
+    packets: u64,
+    bytes: u64,
+    lost: u64,
+    delays: Delays,
+}
+
+/// What was seen of all outside hosts.
+#[derive(Clone, Debug, Default)]
+pub struct HostRecords {
+    flows: HostFlows,
+    /// By host: what it sent, and what it got.
+    by_host: Vec<[HostRecord; 2]>,
+}
+
+impl HostRecords {
+    /// Of hosts whose packets are numbered so.
+    pub fn new(flows: HostFlows) -> Self {
+        Self { flows, by_host: vec![Default::default(); flows.hosts as usize] }
+    }
+
+    fn of(&mut self, flow: FlowId, mut note: impl FnMut(&mut HostRecord)) {
+        let ends = self.flows.ends(flow).unwrap_or_default();
+        for (direction, host) in ends.into_iter().enumerate() {
+            if let Some(host) = host {
+                note(&mut self.by_host[host][direction]);
+            }
+        }
+    }
+
+    /// A packet has reached its end.
+    #[cold]
+    pub fn delivered(&mut self, flow: FlowId, len: u32, delay: Duration) {
+        self.of(flow, |record| {
+            record.packets += 1;
+            record.bytes += u64::from(len);
+            record.delays.add(delay);
+        });
+    }
+
+    /// A packet was dropped.
+    #[cold]
+    pub fn dropped(&mut self, flow: FlowId) {
+        self.of(flow, |record| record.lost += 1);
+    }
+
+    /// The summaries by name.
+    pub fn summaries(&self, names: &[String]) -> BTreeMap<String, HostSummary> {
+        let one = |[from, to]: &[HostRecord; 2]| HostSummary { from: from.into(), to: to.into() };
+        names.iter().cloned().zip(self.by_host.iter().map(one)).collect()
+    }
+}
+
+/// The summary of an outside host.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HostSummary {
+    /// What came from it.
+    pub from: HostTraffic,
+    /// What came to it.
+    pub to: HostTraffic,
+}
+
+/// Packets of an outside host in one direction, in the time that is measured.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct HostTraffic {
+    /// Packets that reached their end in the model.
+    pub packets: u64,
+    /// Their bytes from the IP header on.
+    pub bytes: u64,
+    /// Packets dropped on the way.
+    pub lost: u64,
+    /// Time from coming in to the end in ms, the median.
+    pub delay_p50_ms: Option<f64>,
+    /// 95th percentile of it.
+    pub delay_p95_ms: Option<f64>,
+    /// 99th percentile of it.
+    pub delay_p99_ms: Option<f64>,
+}
+
+impl From<&HostRecord> for HostTraffic {
+    fn from(record: &HostRecord) -> Self {
+        let delay = |part| record.delays.quantile_ms(part);
+        Self {
+            packets: record.packets,
+            bytes: record.bytes,
+            lost: record.lost,
+            delay_p50_ms: delay(0.5),
+            delay_p95_ms: delay(0.95),
+            delay_p99_ms: delay(0.99),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_pair_of_hosts_is_a_flow() {
+        let flows = HostFlows::new(5, 3);
+        let all = || [Some(0), Some(1), Some(2), None];
+        let pairs = all().into_iter().flat_map(|from| all().map(|to| (from, to)));
+        for (n, (from, to)) in pairs.enumerate() {
+            let flow = flows.flow(from, to);
+            assert_eq!(flow, FlowId(5 + n as u32));
+            assert_eq!(flows.ends(flow), Some([from, to].map(|host| host.map(|n| n as usize))));
+        }
+        assert_eq!(flows.ends(FlowId(4)), None);
+    }
+
+    #[test]
+    fn a_packet_counts_at_both_ends() {
+        let flows = HostFlows::new(0, 2);
+        let mut records = HostRecords::new(flows);
+        records.delivered(flows.flow(Some(0), Some(1)), 100, Duration::from_millis(3));
+        records.dropped(flows.flow(Some(1), None));
+        let names = ["a", "b"].map(str::to_owned);
+        let counts = |t: &HostTraffic| (t.packets, t.bytes, t.lost);
+        let found: Vec<_> =
+            records.summaries(&names).values().map(|host| (counts(&host.from), counts(&host.to))).collect();
+        assert_eq!(found, [((1, 100, 0), (0, 0, 0)), ((0, 0, 1), (1, 100, 0))]);
+    }
+}

@@ -1,0 +1,192 @@
+//! Outside hosts: where their packets come in with their bytes, and where they leave the model again.
+
+use std::collections::VecDeque;
+
+use stillair_model::qdisc::Enqueue;
+use stillair_model::vocabulary::{
+    Addr, BytesId, FlowId, IfId, Instant, Kind, LONGEST_PACKET, NewPacket, NodeId, Pkt, Sink, SockId,
+    write_back,
+};
+
+use super::{Below, Hosts};
+use crate::recorder::HostFlows;
+use crate::world::common::Core;
+use crate::world::driver::{Entering, Left, Refused};
+
+/// A packet that waits for the driver.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    at: IfId,
+    since: Instant,
+    bytes: BytesId,
+    tos: u8,
+    ttl: u8,
+}
+
+/// All outside hosts.
+#[derive(Debug)]
+pub(in crate::world) struct Outside {
+    /// How their packets are numbered as flows.
+    flows: HostFlows,
+    /// By node: its number among the outside hosts; none of a modelled host.
+    numbers: Vec<Option<u32>>,
+    /// By interface: its node. The address of interface n is n.
+    nodes: Vec<NodeId>,
+    /// The one whose interface has the default route.
+    uplink: Option<NodeId>,
+    /// By number, modelled hosts together last: packets that have come in there.
+    entered: Vec<u32>,
+    left: VecDeque<Waiting>,
+    /// Where and when the packet came up that the driver was given last.
+    last: Option<(IfId, Instant)>,
+    /// By token: it has come in, and the driver has not been told of its end.
+    held: Vec<bool>,
+}
+
+impl Outside {
+    /// Hosts without packets.
+    pub(in crate::world) fn new(
+        flows: HostFlows,
+        numbers: Vec<Option<u32>>,
+        nodes: Vec<NodeId>,
+        uplink: Option<NodeId>,
+    ) -> Self {
+        let entered = vec![0; numbers.iter().flatten().count() + 1];
+        Self { flows, numbers, nodes, uplink, entered, left: VecDeque::new(), last: None, held: Vec::new() }
+    }
+
+    /// The address that stands for all that no interface has: one past theirs.
+    pub(in crate::world) fn elsewhere(&self) -> Addr {
+        Addr::from_index(self.nodes.len())
+    }
+
+    fn node_of(&self, addr: Addr) -> Option<NodeId> {
+        self.nodes.get(addr.index()).copied().or(self.uplink)
+    }
+
+    fn number(&self, node: Option<NodeId>) -> Option<u32> {
+        self.numbers[node?.index()]
+    }
+
+    /// The flow of packets that come in at a node for an address.
+    fn flow(&self, from: NodeId, dst: Addr) -> FlowId {
+        self.flows.flow(self.number(Some(from)), self.number(self.node_of(dst)))
+    }
+
+    /// What is wrong with a packet, if anything is.
+    fn check(&self, e: &Entering<'_>) -> Result<NodeId, Refused> {
+        let node = *self.nodes.get(e.at.index()).ok_or(Refused::Interface(e.at))?;
+        if e.bytes.is_empty() || e.bytes.len() > LONGEST_PACKET {
+            return Err(Refused::Length(e.bytes.len()));
+        }
+        if let Some(addr) = [e.src, e.dst].into_iter().find(|addr| *addr > self.elsewhere()) {
+            return Err(Refused::Address(addr));
+        }
+        match e.token {
+            Some(token) if token >= SockId::MAX_TOKENS || self.held.get(token as usize) == Some(&true) => {
+                Err(Refused::Token(token))
+            }
+            _ => Ok(node),
+        }
+    }
+
+    /// From now on the driver waits for the end of a token.
+    fn hold(&mut self, token: u32) {
+        let at = token as usize;
+        if self.held.len() <= at {
+            self.held.resize(at + 1, false);
+        }
+        self.held[at] = true;
+    }
+
+    /// A packet has reached its end in the model.
+    fn leave<S: Sink>(&mut self, core: &mut Core<S>, at: IfId, p: Pkt) {
+        let hot = core.packets.get(p);
+        let (tos, ttl, now) = (hot.tos, hot.ttl, core.now);
+        let bytes = core.packets.take_bytes(p);
+        self.left.push_back(Waiting { at, since: now, bytes, tos, ttl });
+        core.ctx().deliver(now, p);
+    }
+
+    /// Packets that wait for the driver.
+    pub(in crate::world) fn waiting(&self) -> usize {
+        self.left.len()
+    }
+
+    /// Tokens whose end the driver waits for.
+    pub(in crate::world) fn tokens(&self) -> &[bool] {
+        &self.held
+    }
+}
+
+impl Hosts {
+    /// A packet from outside goes down from an interface of its host.
+    pub(in crate::world) fn enter<S: Sink>(
+        &mut self,
+        below: &mut Below<'_, S>,
+        e: &Entering<'_>,
+    ) -> Result<Enqueue, Refused> {
+        let outside = &mut self.outside;
+        let node = outside.check(e)?;
+        if let Some(token) = e.token {
+            outside.hold(token);
+        }
+        let flow = outside.flow(node, e.dst);
+        let from = outside.number(Some(node)).map_or(outside.entered.len() - 1, |n| n as usize);
+        // The first is 1, as of a flow of datagrams.
+        outside.entered[from] = outside.entered[from].wrapping_add(1);
+        let seq = outside.entered[from];
+        let new = NewPacket {
+            now: below.core.now,
+            flow,
+            flow_hash: e.flow_hash,
+            len: e.bytes.len() as u32,
+            truesize: e.truesize,
+            charge: e.token.map_or(SockId::NONE, SockId::outside),
+            seq,
+            src: e.src,
+            dst: e.dst,
+            tos: e.tos,
+            kind: Kind::Outside,
+        };
+        let p = below.core.packets.create_outside(new, e.ttl, e.bytes);
+        Ok(below.network.enter(below.core, below.air, e.at, p))
+    }
+
+    /// A packet has come in at an interface of an outside host.
+    pub(super) fn comes_out<S: Sink>(&mut self, core: &mut Core<S>, at: IfId, p: Pkt) {
+        self.outside.leave(core, at, p);
+    }
+
+    /// A packet with bytes has come to a modelled host, which can do nothing with it: the driver may.
+    #[cold]
+    pub(super) fn bytes_for_a_model<S: Sink>(&mut self, core: &mut Core<S>, p: Pkt) {
+        // An address is known by its interface's number.
+        let at = IfId(core.packets.get(p).dst.0);
+        self.outside.leave(core, at, p);
+    }
+
+    /// The next packet that has left the model, its bytes in place of what is in `bytes`.
+    pub(in crate::world) fn left<S>(&mut self, core: &mut Core<S>, bytes: &mut Vec<u8>) -> Option<Left> {
+        let outside = &mut self.outside;
+        let Waiting { at, since, bytes: kept, tos, ttl } = outside.left.pop_front()?;
+        bytes.clear();
+        bytes.extend_from_slice(core.packets.taken(kept));
+        core.packets.release(kept);
+        write_back(bytes, tos, ttl);
+        let together = outside.last.replace((at, since)) == Some((at, since));
+        Some(Left { at, since, tos, ttl, together })
+    }
+
+    /// The next token whose charge has ended.
+    pub(in crate::world) fn ended<S>(&mut self, core: &mut Core<S>) -> Option<u32> {
+        let token = core.packets.pop_ended()?;
+        self.outside.held[token as usize] = false;
+        Some(token)
+    }
+
+    /// The outside hosts.
+    pub(in crate::world) fn outside(&self) -> &Outside {
+        &self.outside
+    }
+}
