@@ -65,7 +65,7 @@ impl Turns {
     /// What became of the turn of an identifier that was taken; it joins the round again if it has more. False if the look
     /// is over: the hardware is full, or nothing was sent in a whole round.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4, 4.10).
-    #[inline]
+    #[inline(always)]
     pub(super) fn done(&mut self, look: &mut Look, tid: TidIndex, attempt: Attempt, more: bool) -> bool {
         let turns = &mut self.turns[tid.ac().index()];
         if attempt == Attempt::Full && self.when_full == WhenFull::KeepsTurn {

@@ -1,3 +1,5 @@
+mod alone;
+mod fairness;
 mod in_turn;
 mod lists;
 mod mac80211;
