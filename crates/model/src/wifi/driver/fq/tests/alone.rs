@@ -268,7 +268,7 @@ fn weighted_deficit() {
     assert_eq!(sent, "1011011011");
 }
 
-// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - without flags of airtime a plain round, in which everybody is tried.
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.4) - without flags of airtime a plain round. A look tries everybody.
 #[rustfmt::skip]
 #[test]
 fn weighted_deficit_without_charges() {
