@@ -16,10 +16,10 @@ use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sin
 pub struct Tin(pub u32);
 
 impl Tin {
-    /// The tin among all tins.
+    /// Position in tables of tins.
     #[inline]
-    pub const fn member(self) -> Member {
-        Member(self.0)
+    const fn index(self) -> usize {
+        self.0 as usize
     }
 }
 
@@ -115,7 +115,7 @@ impl longest::Queues for Drr<FlowQueue> {
 
 /// What is kept of one tin but its counters of CoDel.
 #[derive(Clone, Debug, Default)]
-pub struct TinState {
+struct TinState {
     rounds: Rounds,
     packets: u32,
     bytes: u64,
@@ -136,8 +136,7 @@ pub struct FlowQueues {
     /// The queues, which the tins' rounds are made of.
     queues: Drr<FlowQueue>,
     codel: Vec<CodelState>,
-    /// The tins, as members of rounds that are made by whoever shares the pool out among them.
-    tins: Drr<TinState>,
+    tins: Vec<TinState>,
     codel_stats: Vec<CodelStats>,
     totals: Totals,
     longest: Longest,
@@ -224,7 +223,7 @@ impl FlowQueues {
             salt: Salt::new(salt),
             queues: Drr::new(n),
             codel: vec![CodelState::default(); n as usize],
-            tins: Drr::new(params.tins),
+            tins: vec![TinState::default(); params.tins as usize],
             codel_stats: vec![CodelStats::default(); params.tins as usize],
             totals: Totals { packets: 0, memory: 0 },
             longest: Longest::new(n as usize),
@@ -265,7 +264,7 @@ impl FlowQueues {
         queue.tin = tin.0;
         queue.list.push(ctx.packets, p);
         self.longest.grown(id.index(), queue.list.bytes(), &mut queue.place);
-        let t = &mut self.tins[tin.member()];
+        let t = &mut self.tins[tin.index()];
         t.packets += 1;
         t.bytes += bytes;
         self.totals.packets += 1;
@@ -286,7 +285,7 @@ impl FlowQueues {
         ctx: &'a mut Ctx<'c, S>,
     ) -> (View<'a, 'c, S>, &'a mut CodelState, &'a mut CodelStats) {
         let queue = &mut self.queues[id];
-        let t = &mut self.tins[Tin(queue.tin).member()];
+        let t = &mut self.tins[Tin(queue.tin).index()];
         let view = View {
             list: &mut queue.list,
             tin_packets: &mut t.packets,
@@ -311,14 +310,14 @@ impl FlowQueues {
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Pkt> {
         loop {
-            let t = &mut self.tins[tin.member()];
+            let t = &mut self.tins[tin.index()];
             let (id, _) = self.queues.next(&mut t.rounds, i64::from(self.params.quantum))?;
             let (mut view, state, stats) = self.view(now, id, ctx);
             if let Some(p) = codel::dequeue(codel, state, stats, now, &mut view) {
                 self.queues.charge(id, i64::from(skb_len(ctx.packets.get(p))));
                 return Some(p);
             }
-            let t = &mut self.tins[tin.member()];
+            let t = &mut self.tins[tin.index()];
             if self.queues.head_empty(&mut t.rounds, self.params.empty_new).is_some() {
                 self.queues[id].tin = UNBOUND;
             }
@@ -396,22 +395,10 @@ impl FlowQueues {
         packets
     }
 
-    /// The tins, as members of rounds: [`Tin::member`] says which is which.
-    #[inline]
-    pub fn tins(&self) -> &Drr<TinState> {
-        &self.tins
-    }
-
-    /// The same, to list and to charge them, which nothing here does.
-    #[inline]
-    pub fn tins_mut(&mut self) -> &mut Drr<TinState> {
-        &mut self.tins
-    }
-
     /// Packets and bytes that a tin holds.
     #[inline]
     pub fn backlog(&self, tin: Tin) -> (u32, u64) {
-        let t = &self.tins[tin.member()];
+        let t = &self.tins[tin.index()];
         (t.packets, t.bytes)
     }
     /// Packets in all queues.
@@ -437,7 +424,7 @@ impl FlowQueues {
     }
     /// How many queues a tin has on its new and on its old list.
     pub fn list_lengths(&self, tin: Tin) -> (u32, u32) {
-        self.queues.lengths(&self.tins[tin.member()].rounds)
+        self.queues.lengths(&self.tins[tin.index()].rounds)
     }
 }
 

@@ -225,6 +225,14 @@ impl Scheduler {
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
+
+    /// The airtime queue limits of one that has them.
+    pub const fn aql(&self) -> Option<&AqlParams> {
+        match self {
+            Self::Mac80211(_, aql, _) => aql.as_ref(),
+            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) => None,
+        }
+    }
 }
 
 /// Whose turn it is after somebody found the hardware full.

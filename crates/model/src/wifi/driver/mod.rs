@@ -6,7 +6,7 @@ mod legacy;
 mod round;
 mod turns;
 
-pub use fq::Fq;
+pub use fq::{AirtimeUse, DeviceView, FqDriver, StationScheduler};
 pub use htc::Htc;
 pub use legacy::Legacy;
 
@@ -22,7 +22,7 @@ pub enum Driver {
     /// ath9k before 4.10.
     Legacy(Legacy),
     /// Queues in the MAC.
-    Fq(Box<Fq>),
+    Fq(Box<FqDriver>),
     /// ath9k_htc, behind USB.
     Htc(Htc),
 }
@@ -59,7 +59,7 @@ impl Driver {
         match config {
             DriverConfig::Legacy(params) => Self::Legacy(Legacy::new(params, peers * TIDS)),
             DriverConfig::Fq(params, scheduler) => {
-                Self::Fq(Box::new(Fq::new(params, scheduler, peers, place, salt)))
+                Self::Fq(Box::new(FqDriver::new(params, scheduler, peers, place, salt)))
             }
             DriverConfig::Htc(params) => Self::Htc(Htc::new(params, peers * TIDS)),
         }
@@ -153,7 +153,7 @@ impl Driver {
     /// A PPDU to a station is done with, after all its tries.
     pub fn charge_tx(&mut self, now: Instant, tid: TidIndex, airtime: Duration) {
         if let Self::Fq(d) = self {
-            d.charge_tx(now, tid, airtime);
+            d.charge(now, tid, airtime, AirtimeUse::Tx);
         }
     }
 
@@ -168,7 +168,7 @@ impl Driver {
             let each = came.map(|(_, frame)| ppdu_duration_without_extension(rate, u32::from(frame.len)));
             let used = each.fold(Duration::ZERO, |sum, takes| sum + takes);
             if used > Duration::ZERO {
-                d.charge_rx(now, tid, used);
+                d.charge(now, tid, used, AirtimeUse::Rx);
             }
         }
     }

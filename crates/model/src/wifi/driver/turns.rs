@@ -15,6 +15,13 @@ pub(super) struct Turns {
     when_full: WhenFull,
 }
 
+/// A look round the identifiers: where the round ends, and whether anything was sent in it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Look {
+    last: Option<TidIndex>,
+    sent: bool,
+}
+
 impl Turns {
     /// For a device with so many traffic identifiers.
     pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
@@ -30,33 +37,64 @@ impl Turns {
 
     /// Goes round the traffic identifiers until the hardware is full, or nothing was sent in a whole round. `serve` tries to
     /// send an aggregate, and says whether more is left that may be sent.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4, 4.10).
     #[inline]
     pub(super) fn go_round(&mut self, ac: Ac, mut serve: impl FnMut(TidIndex) -> (Attempt, bool)) {
-        let mut last = self.turns[ac.index()].back().copied();
-        let mut sent = false;
-        while let Some(tid) = self.turns[ac.index()].pop_front() {
-            self.listed[tid.index()] = false;
+        let mut look = self.look(ac);
+        while let Some(tid) = self.take(ac) {
             let (attempt, more) = serve(tid);
-            if attempt == Attempt::Full && self.when_full == WhenFull::KeepsTurn {
-                self.listed[tid.index()] = true;
-                self.turns[ac.index()].push_front(tid);
+            if !self.done(&mut look, tid, attempt, more) {
                 break;
             }
-            sent |= attempt == Attempt::Sent;
-            if more {
-                self.schedule(tid);
+        }
+    }
+
+    /// A look round the identifiers begins.
+    #[inline]
+    pub(super) fn look(&self, ac: Ac) -> Look {
+        Look { last: self.turns[ac.index()].back().copied(), sent: false }
+    }
+
+    /// Takes the identifier whose turn it is out of the round.
+    #[inline]
+    pub(super) fn take(&mut self, ac: Ac) -> Option<TidIndex> {
+        let tid = self.turns[ac.index()].pop_front()?;
+        self.listed[tid.index()] = false;
+        Some(tid)
+    }
+
+    /// What became of the turn of an identifier that was taken; it joins the round again if it has more. False if the look
+    /// is over: the hardware is full, or nothing was sent in a whole round.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4, 4.10).
+    #[inline(always)]
+    pub(super) fn done(&mut self, look: &mut Look, tid: TidIndex, attempt: Attempt, more: bool) -> bool {
+        let turns = &mut self.turns[tid.ac().index()];
+        if attempt == Attempt::Full && self.when_full == WhenFull::KeepsTurn {
+            self.listed[tid.index()] = true;
+            turns.push_front(tid);
+            return false;
+        }
+        look.sent |= attempt == Attempt::Sent;
+        if more {
+            self.schedule(tid);
+        }
+        if attempt == Attempt::Full {
+            return false;
+        }
+        if Some(tid) == look.last {
+            if !look.sent {
+                return false;
             }
-            if attempt == Attempt::Full {
-                break;
-            }
-            if Some(tid) == last {
-                if !sent {
-                    break;
-                }
-                sent = false;
-                last = self.turns[ac.index()].back().copied();
-            }
+            *look = self.look(tid.ac());
+        }
+        true
+    }
+
+    /// The identifier whose turn it was goes to the end of the round.
+    #[inline]
+    pub(super) fn rotate(&mut self, ac: Ac) {
+        let turns = &mut self.turns[ac.index()];
+        if let Some(first) = turns.pop_front() {
+            turns.push_back(first);
         }
     }
 

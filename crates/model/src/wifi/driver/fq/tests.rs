@@ -1,10 +1,14 @@
+mod alone;
+mod fairness;
 mod in_turn;
+mod lists;
 mod mac80211;
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::vocabulary::{Fate, Reason};
+use crate::wifi::config::{AirtimeParams, Mac80211Rules, WhenFull};
 use crate::wifi::testing::{Rig, ms, peer};
 
 const BE: Ac = Ac::Be;
@@ -25,7 +29,7 @@ const ALL: AirtimeParams = pieces(true, true, true);
 
 struct Bench {
     rig: Rig,
-    driver: Fq,
+    driver: FqDriver,
 }
 
 /// One thing that happens; times in us.
@@ -47,7 +51,7 @@ impl Bench {
     /// So many stations in session, whose aggregates hold at most `frames`.
     fn new(scheduler: Scheduler, stations: usize, frames: u32) -> Self {
         let rig = Rig::in_session((0..stations).map(|_| peer(&["ht20-mcs15-sgi"], frames)));
-        Self { driver: Fq::new(FqParams::default(), scheduler, stations, HERE, 1), rig }
+        Self { driver: FqDriver::new(FqParams::default(), scheduler, stations, HERE, 1), rig }
     }
 
     fn queue(&mut self, now: Instant, tid: TidIndex, frames: u32) {
@@ -70,7 +74,7 @@ impl Bench {
             self.rig.tx.tids[tid.index()].complete(m.seq);
         }
         self.rig.radio.recycle(ppdu);
-        self.driver.charge_tx(now, tid, took);
+        self.driver.charge(now, tid, took, AirtimeUse::Tx);
         self.fill(now);
         tid
     }
@@ -83,23 +87,16 @@ impl Bench {
             Done(took) => {
                 self.done(ms(0), us(took));
             }
-            Rx(station, took) => self.driver.charge_rx(ms(0), be(station), us(took)),
+            Rx(station, took) => self.driver.charge(ms(0), be(station), us(took), AirtimeUse::Rx),
         }
     }
 
     /// Stations in the hardware | the new and the old list | deficits in us.
     fn state(&self) -> String {
-        let (mut drr, mut rounds) =
-            (self.driver.queues.tins().clone(), self.driver.rounds[BE.index()].clone());
         let mut lists = String::new();
-        while let Some((m, is_new)) = rounds.head() {
-            let tid = TidIndex(m.0);
+        for (tid, is_new) in self.driver.scheduler.listed(BE) {
             let mark = if tid.tid() == 3 { "'" } else { "" };
             lists += &format!("{}{}{mark} ", if is_new { 'n' } else { 'o' }, tid.peer().0);
-            drr.remove_head(&mut rounds);
-        }
-        for tid in self.driver.turns.listed(BE) {
-            lists += &format!("o{} ", tid.peer().0);
         }
         let hardware: Vec<String> = self.rig.hardware(BE).iter().map(u16::to_string).collect();
         let deficits: Vec<String> = (0..self.rig.tx.peers.len() as u16)
@@ -374,7 +371,7 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
         let params = FqParams::default();
         let want = if slow { params.codel_slow } else { params.codel };
         assert_eq!(
-            (b.driver.codel(PeerId(1)), b.driver.codel(PeerId(0))),
+            (b.driver.queues.codel(PeerId(1)), b.driver.queues.codel(PeerId(0))),
             (want, params.codel),
             "at {at} ms"
         );
@@ -386,13 +383,13 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
 fn linux_has_a_threshold_that_grows_with_the_stations() {
     for (stations, limit) in [(1, 6_000), (4, 24_000), (30, 180_000)] {
         let mut b = Bench::new(Scheduler::RoundRobin(WhenFull::KeepsTurn), stations, 2);
-        b.driver.params = FqParams::default().as_linux_has_it();
+        b.driver.queues.params = FqParams::default().as_linux_has_it();
         for (at, kbps, slow) in [(0, 0, false), (1, limit - 1, true), (2, limit, false), (3, limit - 1, true)]
         {
             b.driver.expect(ms(at), PeerId(0), Rate::from_bps(kbps * 1_000));
             assert_eq!(b.driver.is_slow(PeerId(0)), slow, "{kbps} kbit/s of {stations}");
         }
-        b.driver.params = FqParams::default().as_linux_has_it().with_nobody_slow();
+        b.driver.queues.params = FqParams::default().as_linux_has_it().with_nobody_slow();
         b.driver.expect(ms(4), PeerId(0), Rate::from_bps(1));
         assert!(!b.driver.is_slow(PeerId(0)));
     }

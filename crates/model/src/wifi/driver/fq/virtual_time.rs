@@ -1,13 +1,11 @@
 //! The airtime scheduler of Linux 5.14 to 5.19: whoever has frames stands in the order of a clock of its own, which goes
 //! on with the airtime that it uses, and may send while that is not ahead of the clock of all.
 
+use super::account::ACTIVE;
+use super::scheduler::{AirtimeUse, DeviceView, StationScheduler};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
-use crate::wifi::config::AIRTIME_WEIGHT;
-use crate::wifi::tx::transmitter::{TIDS, TidIndex};
-
-/// For so long after it had frames a station counts among those that share the air.
-// linux: net/mac80211/ieee80211_i.h AIRTIME_ACTIVE_DURATION (5.15) - 100 ms.
-pub(super) const ACTIVE: Duration = Duration::from_millis(100);
+use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
+use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
 /// A station's clock is no further behind than this, in nanoseconds, when it has frames again.
 // linux: net/mac80211/ieee80211_i.h AIRTIME_MAX_BEHIND (5.15) - 20 ms.
@@ -44,99 +42,36 @@ struct Order {
 /// Clocks of all stations, and of the device.
 #[derive(Clone, Debug)]
 pub(super) struct VirtualTime {
+    params: AirtimeParams,
     accounts: Vec<Account>,
     orders: [Order; 4],
     is_listed: Vec<bool>,
+    /// How far the look under way has come in its category's list.
+    at: Option<usize>,
 }
 
 impl VirtualTime {
     /// Clocks of so many peers.
-    pub(super) fn new(peers: usize) -> Self {
+    pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
         let account = Account { clock: 0, active: None, weight: AIRTIME_WEIGHT };
         let order = || Order { listed: Vec::with_capacity(peers * 2), ..Order::default() };
         Self {
+            params,
             accounts: vec![account; peers * 4],
             orders: [order(), order(), order(), order()],
             is_listed: vec![false; peers * TIDS],
+            at: None,
         }
     }
 
-    /// A peer's weight, in all categories.
-    pub(super) fn weigh(&mut self, peer: PeerId, weight: u32) {
-        let first = peer.index() * 4;
-        self.accounts[first..first + 4].iter_mut().for_each(|a| a.weight = weight);
-    }
-
-    /// The identifier has frames. A station that had none for long, or is far behind, begins where the device's clock is.
-    // linux: net/mac80211/tx.c ieee80211_schedule_txq (5.15).
-    // deviation: the limit does not wrap around in the first 20 ms.
-    pub(super) fn schedule(&mut self, now: Instant, tid: TidIndex) {
-        let clock = self.orders[tid.ac().index()].clock;
-        let account = &mut self.accounts[place(tid)];
-        let was_active = account.is_active(now);
-        account.active = Some(now);
-        if self.is_listed[tid.index()] {
-            return;
-        }
-        if account.clock < clock && (!was_active || account.clock + MAX_BEHIND < clock) {
-            account.clock = clock;
-        }
-        self.count(now, tid.ac(), !was_active);
-        self.insert(tid);
-    }
-
-    /// The next in a round that has come as far as `at`, of those that `may` have more below the queues. The device's
-    /// clock catches up with the first; others wait until it has come to theirs.
-    // linux: net/mac80211/tx.c ieee80211_next_txq (5.15).
-    pub(super) fn next(
-        &mut self,
-        ac: Ac,
-        at: &mut Option<usize>,
-        may: impl Fn(TidIndex) -> bool,
-    ) -> Option<TidIndex> {
-        let order = &mut self.orders[ac.index()];
-        loop {
-            let tid = *order.listed.get(at.map_or(0, |n| n + 1))?;
-            let clock = self.accounts[place(tid)].clock;
-            if clock > order.clock {
-                if at.is_some() {
-                    return None;
-                }
-                order.clock = clock;
-            }
-            *at = Some(at.map_or(0, |n| n + 1));
-            if may(tid) {
-                return Some(tid);
-            }
-        }
-    }
-
-    /// Whoever the round has come to has no frames left: the round goes on with the one behind it.
+    /// Whoever the look has come to has no frames left: the look goes on with the one behind it.
     // linux: net/mac80211/tx.c ieee80211_return_txq, __ieee80211_unschedule_txq (5.15).
-    pub(super) fn leave(&mut self, now: Instant, ac: Ac, at: &mut Option<usize>) {
-        let Some(n) = *at else { return };
+    fn leave(&mut self, now: Instant, ac: Ac) {
+        let Some(n) = self.at else { return };
         let tid = self.orders[ac.index()].listed.remove(n);
         self.is_listed[tid.index()] = false;
         self.accounts[place(tid)].active = Some(now);
-        *at = n.checked_sub(1);
-    }
-
-    /// A station has used the air: its clock goes on by that, the device's by what is each active station's part of it.
-    // linux: net/mac80211/sta_info.c ieee80211_register_airtime (5.15) - rounded.
-    // deviation: in nanoseconds, and by divisions; mac80211 has microseconds and stored reciprocals.
-    pub(super) fn charge(&mut self, tid: TidIndex, airtime: Duration) {
-        let order = &mut self.orders[tid.ac().index()];
-        let account = &mut self.accounts[place(tid)];
-        let used = airtime.nanos() * u64::from(AIRTIME_WEIGHT);
-        let own = u64::from(account.weight);
-        let all = if order.weight == 0 { own } else { order.weight };
-        order.clock += (used + all / 2) / all;
-        account.clock += (used + own / 2) / own;
-        if self.is_listed[tid.index()] {
-            let n = order.listed.iter().position(|&t| t == tid).expect("it is listed");
-            order.listed.remove(n);
-            self.insert(tid);
-        }
+        self.at = n.checked_sub(1);
     }
 
     /// Of those with equal clocks the last to come stands first.
@@ -159,12 +94,103 @@ impl VirtualTime {
         }
     }
 
+    #[cfg(test)]
+    pub(super) fn listed(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
+        self.orders[ac.index()].listed.iter().copied()
+    }
+
     /// Stations in their order with their clocks in us, and the device's clock.
     #[cfg(test)]
     pub(super) fn state(&self, ac: Ac) -> String {
         let order = &self.orders[ac.index()];
         let one = |t: &TidIndex| format!("{}:{} ", t.peer().0, self.accounts[place(*t)].clock / 1000);
         format!("{}| {}", order.listed.iter().map(one).collect::<String>(), order.clock / 1000)
+    }
+}
+
+impl StationScheduler for VirtualTime {
+    fn weigh(&mut self, peer: PeerId, weight: u32) {
+        let first = peer.index() * 4;
+        self.accounts[first..first + 4].iter_mut().for_each(|a| a.weight = weight);
+    }
+
+    /// A station that had no frames for long, or is far behind, begins where the device's clock is.
+    // linux: net/mac80211/tx.c ieee80211_schedule_txq (5.15).
+    // deviation: the limit does not wrap around in the first 20 ms.
+    fn schedule(&mut self, now: Instant, tid: TidIndex) {
+        let clock = self.orders[tid.ac().index()].clock;
+        let account = &mut self.accounts[place(tid)];
+        let was_active = account.is_active(now);
+        account.active = Some(now);
+        if self.is_listed[tid.index()] {
+            return;
+        }
+        if account.clock < clock && (!was_active || account.clock + MAX_BEHIND < clock) {
+            account.clock = clock;
+        }
+        self.count(now, tid.ac(), !was_active);
+        self.insert(tid);
+    }
+
+    /// The station's clock goes on by what it has used, the device's by what is each active station's part of it.
+    // linux: net/mac80211/sta_info.c ieee80211_register_airtime (5.15) - rounded.
+    // deviation: in nanoseconds, and by divisions; mac80211 has microseconds and stored reciprocals.
+    fn charge(&mut self, _now: Instant, tid: TidIndex, airtime: Duration, kind: AirtimeUse) {
+        if !kind.is_charged(&self.params) {
+            return;
+        }
+        let order = &mut self.orders[tid.ac().index()];
+        let account = &mut self.accounts[place(tid)];
+        let used = airtime.nanos() * u64::from(AIRTIME_WEIGHT);
+        let own = u64::from(account.weight);
+        let all = if order.weight == 0 { own } else { order.weight };
+        order.clock += (used + all / 2) / all;
+        account.clock += (used + own / 2) / own;
+        if self.is_listed[tid.index()] {
+            let n = order.listed.iter().position(|&t| t == tid).expect("it is listed");
+            order.listed.remove(n);
+            self.insert(tid);
+        }
+    }
+
+    fn start(&mut self, _ac: Ac) {
+        self.at = None;
+    }
+
+    /// The device's clock catches up with the first; others wait until it has come to theirs.
+    // linux: net/mac80211/tx.c ieee80211_next_txq (5.15).
+    fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+        loop {
+            let order = &mut self.orders[ac.index()];
+            let n = self.at.map_or(0, |n| n + 1);
+            let tid = *order.listed.get(n)?;
+            let clock = self.accounts[place(tid)].clock;
+            if clock > order.clock {
+                if n > 0 {
+                    return None;
+                }
+                order.clock = clock;
+            }
+            self.at = Some(n);
+            if !view.allows(tid) {
+                continue;
+            }
+            if view.has_frames(tid) {
+                return Some(tid);
+            }
+            self.leave(now, ac);
+        }
+    }
+
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (5.15) - one aggregate for each that mac80211 names.
+    fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
+        if attempt == Attempt::Full {
+            return false;
+        }
+        if !view.has_frames(tid) {
+            self.leave(now, tid.ac());
+        }
+        true
     }
 }
 

@@ -1,6 +1,7 @@
 //! mac80211's own scheduler: rounds, virtual time, limits of what is in the hardware.
 
 use super::*;
+use crate::wifi::config::AIRTIME_WEIGHT;
 
 // linux: net/mac80211/tx.c ieee80211_next_txq (5.18) - who has too much in the hardware is passed over, even if nobody else
 // has frames.
@@ -62,7 +63,7 @@ fn airtime_is_shared_by_weight() {
         let mut used = [0; 3];
         for n in 0..600_u64 {
             for tid in [be(0), be(1)] {
-                if b.driver.queues.backlog(Tin(tid.0)).0 < 10 {
+                if b.driver.queues.flows.backlog(Tin(tid.0)).0 < 10 {
                     b.queue(ms(n), tid, 10);
                 }
             }
@@ -78,8 +79,7 @@ fn airtime_is_shared_by_weight() {
             b.done(ms(602), us(250));
         }
         b.fill(ms(602));
-        assert!(!b.driver.queues.tins().is_listed(Member(be(2).0)), "{}", b.state());
-        assert_eq!(b.driver.clocks.state(BE).chars().next(), Some('|'), "{rules:?}");
+        assert_eq!(b.driver.scheduler.listed(BE), [], "{rules:?}: {}", b.state());
     }
 }
 
@@ -89,7 +89,7 @@ fn virtual_time_serves_whoever_is_not_ahead() {
     let mut b = Bench::new(Scheduler::Mac80211(ALL, None, Mac80211Rules::VirtualTime), 3, 2);
     let state = |b: &Bench| {
         let hardware: Vec<String> = b.rig.hardware(BE).iter().map(u16::to_string).collect();
-        format!("{} | {}", hardware.join(" "), b.driver.clocks.state(BE))
+        format!("{} | {}", hardware.join(" "), b.driver.scheduler.clocks(BE))
     };
     b.queue(ms(0), be(0), 40);
     b.queue(ms(0), be(1), 40);
@@ -172,7 +172,7 @@ fn a_station_is_charged_for_100_ms_from_its_listing() {
             Looked => b.fill(ms(at)),
             Nothing => {}
         }
-        b.driver.charge_rx(ms(at), be(0), us(10));
+        b.driver.charge(ms(at), be(0), us(10), AirtimeUse::Rx);
         assert_eq!(b.driver.deficit(be(0)) / 1000, left, "row {row}");
     }
 }

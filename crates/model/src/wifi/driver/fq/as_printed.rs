@@ -1,0 +1,81 @@
+//! Airtime fairness by deficits, as *Ending the Anomaly* prints it in Algorithm 3: it lists stations, where ath9k lists traffic
+//! identifiers.
+
+use super::account::{deficits, quantum, representative};
+use super::scheduler::{AirtimeUse, DeviceView, StationScheduler};
+use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
+use crate::vocabulary::{Ac, Duration, Instant};
+use crate::wifi::config::AirtimeParams;
+use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
+
+/// A station that becomes active is new whatever it owes, and passes through the old list always. An identifier stands for its
+/// station in each category.
+#[derive(Debug)]
+pub(super) struct AsPrinted {
+    params: AirtimeParams,
+    /// Deficits in nanoseconds.
+    pool: Drr,
+    rounds: [Rounds; 4],
+}
+
+impl AsPrinted {
+    /// For a device with so many peers.
+    pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
+        Self { params, pool: deficits(peers, quantum(&params)), rounds: Default::default() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn lists(&self) -> (&Drr, &[Rounds; 4]) {
+        (&self.pool, &self.rounds)
+    }
+}
+
+/// An identifier with frames of the station and category that one stands for.
+#[inline]
+fn backlogged(station: TidIndex, view: &DeviceView<'_>) -> Option<TidIndex> {
+    if view.has_frames(station) {
+        return Some(station);
+    }
+    let others = (0..TIDS as u8).map(|t| TidIndex::new(station.peer(), t));
+    others.filter(|t| t.ac() == station.ac()).find(|&t| view.has_frames(t))
+}
+
+impl StationScheduler for AsPrinted {
+    // paper: ending-the-anomaly 3.2 - a station that becomes active is new.
+    #[inline]
+    fn schedule(&mut self, _now: Instant, tid: TidIndex) {
+        let station = Member(representative(tid).0);
+        self.pool.activate(&mut self.rounds[tid.ac().index()], station, self.params.sparse);
+    }
+
+    fn charge(&mut self, _now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
+        if kind.is_charged(&self.params) {
+            self.pool.charge(Member(tid.0), used.nanos() as i64);
+        }
+    }
+
+    fn start(&mut self, _ac: Ac) {}
+
+    // paper: ending-the-anomaly alg3.
+    #[inline]
+    fn next(&mut self, _now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+        let rounds = &mut self.rounds[ac.index()];
+        loop {
+            let (station, _) = self.pool.next(rounds, quantum(&self.params))?;
+            if let Some(tid) = backlogged(TidIndex(station.0), view) {
+                return Some(tid);
+            }
+            self.pool.head_empty(rounds, EmptyNew::ToOld);
+        }
+    }
+
+    #[inline]
+    fn done(&mut self, _now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
+        match attempt {
+            Attempt::Sent => true,
+            Attempt::Full => false,
+            // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.
+            Attempt::Nothing => backlogged(representative(tid), view).is_none(),
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Queues in the MAC: Algorithms 1 and 2 of *Ending the Anomaly*, with a scheduler of stations above the hardware
+//! ([`StationScheduler`]).
+
+mod account;
+mod as_printed;
+mod deficit;
+mod round_robin;
+mod scheduler;
+mod virtual_time;
+mod weighted_deficit;
+
+pub use scheduler::{AirtimeUse, DeviceView, StationScheduler};
+
+use crate::aqm::codel::CodelParams;
+use crate::fair::drr::EmptyNew;
+use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
+use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Sink};
+use crate::wifi::air::radio::Radio;
+use crate::wifi::config::{AqlParams, FqParams, Scheduler};
+use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
+use scheduler::{AnyScheduler, each};
+
+/// CoDel's parameters for one station.
+#[derive(Clone, Copy, Debug, Default)]
+struct StationCodel {
+    slow: bool,
+    changed: Option<Instant>,
+}
+
+impl StationCodel {
+    fn params(self, of: &FqParams) -> CodelParams {
+        if self.slow { of.codel_slow } else { of.codel }
+    }
+}
+
+/// What stations' frames wait in, and what limits how they leave: all but whose turn it is.
+#[derive(Debug)]
+struct StationQueues {
+    params: FqParams,
+    /// A tin for each identifier.
+    flows: FlowQueues,
+    stations: Vec<StationCodel>,
+    /// Airtime queue limits, if there are any.
+    aql: Option<AqlParams>,
+}
+
+impl StationQueues {
+    #[inline]
+    fn codel(&self, peer: PeerId) -> CodelParams {
+        self.stations[peer.index()].params(&self.params)
+    }
+
+    #[inline]
+    fn view<'a>(&'a self, tx: &'a Transmitter, radio: &'a Radio) -> DeviceView<'a> {
+        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref() }
+    }
+
+    /// Tries to send a PPDU of an identifier. If there is no room, a frame leaves its queue all the same and waits.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - the frame that was looked at.
+    #[inline]
+    fn attempt<S: Sink>(
+        &mut self,
+        now: Instant,
+        tid: TidIndex,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Attempt {
+        let codel = self.codel(tid.peer());
+        let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue(now, Tin(tid.0), &codel, ctx);
+        let attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
+        if attempt == Attempt::Full {
+            tx.hold_one(now, tid, ctx, pull);
+        }
+        attempt
+    }
+
+    /// Serves one identifier after the other, as the scheduler names them, until it says that the look is over.
+    #[inline]
+    fn serve<T: StationScheduler + ?Sized, S: Sink>(
+        &mut self,
+        scheduler: &mut T,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        scheduler.start(ac);
+        while let Some(tid) = scheduler.next(now, ac, &self.view(tx, hw.radio)) {
+            let attempt = self.attempt(now, tid, tx, hw, ctx);
+            if !scheduler.done(now, tid, attempt, &self.view(tx, hw.radio)) {
+                break;
+            }
+        }
+    }
+}
+
+/// The transmit path with queues in the MAC.
+#[derive(Debug)]
+pub struct FqDriver {
+    queues: StationQueues,
+    scheduler: AnyScheduler,
+}
+
+impl FqDriver {
+    /// A driver for a device with so many peers. Drops are booked at `place`; `salt` decides which flows share a queue.
+    pub fn new(params: FqParams, scheduler: Scheduler, peers: usize, place: PlaceId, salt: u64) -> Self {
+        let flows = FlowQueuesParams {
+            flows: params.flows,
+            tins: (peers * TIDS) as u32,
+            quantum: params.quantum,
+            limit: params.limit,
+            memory_limit: params.memory_limit,
+            empty_new: EmptyNew::ToOldUnlessAlone,
+            mtu_scope: MtuScope::Queue,
+        };
+        let queues = StationQueues {
+            params,
+            flows: FlowQueues::new(flows, place, salt),
+            stations: vec![StationCodel::default(); peers],
+            aql: scheduler.aql().copied(),
+        };
+        Self { queues, scheduler: AnyScheduler::new(scheduler, peers) }
+    }
+
+    /// A station's airtime weight.
+    pub fn weigh(&mut self, peer: PeerId, weight: u32) {
+        each!(&mut self.scheduler, s => s.weigh(peer, weight));
+    }
+
+    /// Queues a packet; others are dropped if a limit is exceeded.
+    pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
+        self.queues.flows.enqueue(now, Tin(tid.0), p, ctx);
+        self.queues.flows.trim(now, self.queues.params.drop_batch, ctx);
+        self.schedule(now, tid);
+    }
+
+    /// The identifier has frames: whoever is scheduled for it is listed, unless listed already.
+    #[inline]
+    pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
+        each!(&mut self.scheduler, s => s.schedule(now, tid));
+    }
+
+    /// Serves the stations as the scheduler says until the hardware is full.
+    pub fn fill<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let Self { queues, scheduler } = self;
+        each!(scheduler, s => queues.serve(s, now, ac, tx, hw, ctx));
+    }
+
+    /// A station has used airtime: by what it was sent, retries included, or by what it sent.
+    pub fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
+        each!(&mut self.scheduler, s => s.charge(now, tid, used, kind));
+    }
+
+    /// Rate control expects a new throughput: CoDel is relaxed for slow stations, with hysteresis if there is any.
+    // paper: ending-the-anomaly 3.1.1; linux: net/mac80211/sta_info.c sta_update_codel_params (4.12) - zero is unknown.
+    pub fn expect(&mut self, now: Instant, peer: PeerId, throughput: Rate) {
+        let StationQueues { params, stations, .. } = &mut self.queues;
+        let slow = throughput.bps() > 0 && throughput < params.slow_below.threshold(stations.len());
+        let station = &mut stations[peer.index()];
+        let settled = station.changed.is_none_or(|at| now.saturating_since(at) >= params.hysteresis);
+        if slow != station.slow && settled {
+            *station = StationCodel { slow, changed: Some(now) };
+        }
+    }
+
+    /// Packets in the queues.
+    pub fn queued(&self) -> u64 {
+        u64::from(self.queues.flows.total())
+    }
+
+    /// Their bytes, with Ethernet headers.
+    pub fn queued_bytes(&self) -> u64 {
+        self.queues.flows.total_bytes()
+    }
+
+    /// What a station may still use before its turn ends, in nanoseconds; 0 where nothing is accounted.
+    #[cfg(test)]
+    pub(crate) fn deficit(&self, tid: TidIndex) -> i64 {
+        self.scheduler.deficit(tid)
+    }
+
+    #[cfg(test)]
+    pub(crate) fn is_slow(&self, peer: PeerId) -> bool {
+        self.queues.stations[peer.index()].slow
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,189 @@
+//! Which station is served next: what a scheduler is told and asked, and the family of those that are built in.
+//!
+//! A scheduler knows neither packets nor PPDUs. The driver tells it which traffic identifiers have frames
+//! ([`StationScheduler::schedule`]) and how much airtime stations have used ([`StationScheduler::charge`]). Whenever there may be
+//! room in the hardware, the driver *looks* through the list: the scheduler names one identifier after the other, and the driver
+//! tries to send a PPDU of each.
+
+use core::fmt::Debug;
+
+use super::as_printed::AsPrinted;
+use super::deficit::Deficit;
+use super::round_robin::{InTurn, RoundRobin};
+use super::virtual_time::VirtualTime;
+use super::weighted_deficit::WeightedDeficit;
+use crate::fair::flow_queues::{FlowQueues, Tin};
+use crate::vocabulary::{Ac, Duration, Instant, PeerId};
+use crate::wifi::air::radio::Radio;
+use crate::wifi::config::{AirtimeParams, AqlParams, Mac80211Rules, Scheduler, WhenFull};
+use crate::wifi::phy::ppdu_duration_without_extension;
+use crate::wifi::tx::transmitter::{Attempt, TidIndex, Transmitter};
+
+/// Who used the airtime that a station is charged with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AirtimeUse {
+    /// It was sent to the station.
+    Tx,
+    /// The station sent it.
+    Rx,
+}
+
+impl AirtimeUse {
+    /// Whether these parameters charge stations for it.
+    #[inline]
+    pub(super) const fn is_charged(self, by: &AirtimeParams) -> bool {
+        match self {
+            Self::Tx => by.charge_tx,
+            Self::Rx => by.charge_rx,
+        }
+    }
+}
+
+/// What a scheduler sees of the device while the driver looks through the list.
+#[derive(Clone, Copy, Debug)]
+pub struct DeviceView<'a> {
+    pub(super) queues: &'a FlowQueues,
+    pub(super) tx: &'a Transmitter,
+    pub(super) radio: &'a Radio,
+    pub(super) aql: Option<&'a AqlParams>,
+}
+
+impl DeviceView<'_> {
+    /// Whether an identifier has frames, in its flow queues or for another try, and is not stopped by its Block Ack session.
+    #[inline]
+    pub fn has_frames(&self, tid: TidIndex) -> bool {
+        let t = &self.tx.tids[tid.index()];
+        t.may_send() && (t.has_waiting() || self.queues.backlog(Tin(tid.0)).0 > 0)
+    }
+
+    /// Whether a numbered frame of the identifier waits that lies inside the Block Ack window: it would go if there were room.
+    pub fn waits_for_room(&self, tid: TidIndex) -> bool {
+        self.tx.tids[tid.index()].has_waiting_inside()
+    }
+
+    /// Whether airtime queue limits let the identifier's station have more in the hardware; true where there are none.
+    // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18).
+    #[inline]
+    pub fn allows(&self, tid: TidIndex) -> bool {
+        self.aql.is_none_or(|aql| {
+            let (own, all) = self.below(tid);
+            own < aql.low || (own < aql.high && all < aql.threshold)
+        })
+    }
+
+    /// Airtime that the identifier's station has in the hardware in its category, not charged yet; zero without airtime queue
+    /// limits, as nobody counts it then.
+    // linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0).
+    #[inline]
+    pub fn pending(&self, tid: TidIndex) -> Duration {
+        if self.aql.is_some() { self.below(tid).0 } else { Duration::ZERO }
+    }
+
+    /// Airtime below the queues, of a station in one category and of all: what PPDUs there take at their first rate.
+    // deviation: mac80211 reckons each frame by itself at the last rate used; here a PPDU is what it will be on the air.
+    fn below(&self, tid: TidIndex) -> (Duration, Duration) {
+        let (mut own, mut all) = (Duration::ZERO, Duration::ZERO);
+        for ppdu in self.radio.ppdus().filter(|ppdu| ppdu.header.dev == self.tx.dev) {
+            let takes = ppdu_duration_without_extension(ppdu.chain.entries()[0].rate, ppdu.bytes);
+            all += takes;
+            if (ppdu.header.peer, ppdu.header.ac) == (tid.peer(), tid.ac()) {
+                own += takes;
+            }
+        }
+        (own, all)
+    }
+}
+
+/// Decides which station sends next: whom it lists, whose turn it is, and what charges change.
+///
+/// It is told of traffic identifiers ([`TidIndex`]: eight for each peer of the device, numbered without gaps), as Linux lists those;
+/// it may list stations instead, and name any identifier of theirs. The four access categories are independent: a look concerns
+/// one, and never names an identifier of another.
+///
+/// # Order of calls
+///
+/// [`schedule`](Self::schedule), [`charge`](Self::charge) and [`weigh`](Self::weigh) come in any order, but not during a look. A look
+/// is one call of [`start`](Self::start), then [`next`](Self::next) and [`done`](Self::done) in turn, until `next` names nobody or `done`
+/// ends it. `now` never goes back.
+///
+/// # What must hold
+///
+/// - `next` names only identifiers of the category for which [`DeviceView::has_frames`] is true.
+/// - An identifier that has frames stays listed. `schedule` comes with each of its packets and when it may send again, not with
+///   each look: who is forgotten with frames may wait for ever.
+/// - A look ends. If nothing can be sent, `next` stops naming identifiers after each was tried.
+/// - Nothing is drawn by chance, no clock is read, and nothing is allocated but when it is built: same calls, same answers.
+pub trait StationScheduler: Debug {
+    /// A station has this airtime weight from now on; 256 is that of a station that nobody has given one. Schedulers without
+    /// weights take no notice, and scenarios refuse weights with them.
+    fn weigh(&mut self, _peer: PeerId, _weight: u32) {}
+
+    /// The identifier has frames, or may send those that it has again. It may be listed already, and there may be nothing after all.
+    fn schedule(&mut self, now: Instant, tid: TidIndex);
+
+    /// The identifier's station has used airtime: `Tx` when a PPDU to it is done with, all its tries together; `Rx` with each PPDU
+    /// from it, the frames that came whole as if each had come alone. The station need not be listed, nor have frames.
+    fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse);
+
+    /// A look through the list of a category begins.
+    fn start(&mut self, ac: Ac);
+
+    /// Whose turn it is, or `None` if nobody else may send now.
+    fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex>;
+
+    /// What became of the turn of the identifier that was named last. [`Attempt::Full`]: there was no room, and a frame of it has left
+    /// its queue and waits. [`Attempt::Nothing`]: CoDel has dropped all there was, or the Block Ack window is closed. Returns whether the
+    /// look goes on.
+    fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
+}
+
+/// One of the schedulers; closed, because it is on the path of every packet.
+#[derive(Debug)]
+pub(super) enum AnyScheduler {
+    /// ath9k of 4.10 and before: who finds the hardware full has had its turn.
+    InTurn(InTurn),
+    /// ath9k since 4.11 without airtime fairness.
+    RoundRobin(RoundRobin),
+    /// Algorithm 3 as ath9k runs it.
+    Deficit(Deficit),
+    /// Algorithm 3 as the paper prints it.
+    AsPrinted(AsPrinted),
+    /// mac80211's deficit rounds, with weights.
+    WeightedDeficit(WeightedDeficit),
+    /// mac80211's virtual time.
+    VirtualTime(VirtualTime),
+}
+
+/// Does the same with whichever scheduler it is, in code of its own for each.
+macro_rules! each {
+    ($scheduler:expr, $s:ident => $do:expr) => {
+        match $scheduler {
+            AnyScheduler::InTurn($s) => $do,
+            AnyScheduler::RoundRobin($s) => $do,
+            AnyScheduler::Deficit($s) => $do,
+            AnyScheduler::AsPrinted($s) => $do,
+            AnyScheduler::WeightedDeficit($s) => $do,
+            AnyScheduler::VirtualTime($s) => $do,
+        }
+    };
+}
+pub(super) use each;
+
+impl AnyScheduler {
+    /// The scheduler that `config` asks for, for so many peers.
+    pub(super) fn new(config: Scheduler, peers: usize) -> Self {
+        match config {
+            Scheduler::RoundRobin(WhenFull::LosesTurn) => Self::InTurn(InTurn::new(peers)),
+            Scheduler::RoundRobin(WhenFull::KeepsTurn) => Self::RoundRobin(RoundRobin::new(peers)),
+            Scheduler::Airtime(params) => Self::Deficit(Deficit::new(params, peers)),
+            Scheduler::AirtimeAsPrinted(params) => Self::AsPrinted(AsPrinted::new(params, peers)),
+            Scheduler::Mac80211(params, _, rules) => match rules {
+                Mac80211Rules::Rounds => Self::WeightedDeficit(WeightedDeficit::new(params, peers)),
+                Mac80211Rules::RoundsWithPending => {
+                    Self::WeightedDeficit(WeightedDeficit::with_pending(params, peers))
+                }
+                Mac80211Rules::VirtualTime => Self::VirtualTime(VirtualTime::new(params, peers)),
+            },
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What all schedulers owe to whoever has frames, whatever comes: a share, and an end of its waiting.
+
+use super::alone::{Alone, KEEPS, UNFAIR};
+use super::*;
+
+fn by_airtime() -> [Scheduler; 5] {
+    [
+        Scheduler::Airtime(ALL),
+        Scheduler::AirtimeAsPrinted(ALL),
+        Scheduler::Mac80211(ALL, None, Mac80211Rules::Rounds),
+        Scheduler::Mac80211(ALL, None, Mac80211Rules::RoundsWithPending),
+        Scheduler::Mac80211(ALL, None, Mac80211Rules::VirtualTime),
+    ]
+}
+
+fn all() -> impl Iterator<Item = Scheduler> {
+    by_airtime().into_iter().chain([KEEPS]).chain(UNFAIR)
+}
+
+/// Stations that always have frames, whose PPDUs take so long; `room` of them a look. After each look, airtime and turns of each.
+fn saturated(config: Scheduler, took: &[u64], room: usize, mut check: impl FnMut(&[u64], &[u64])) {
+    let mut alone = Alone::new(config, took.len());
+    let (mut used, mut turns) = (vec![0; took.len()], vec![0; took.len()]);
+    (0..took.len()).for_each(|s| alone.comes(be(s as u16), 2 + room as u32));
+    for _ in 0..300 {
+        alone.look(room);
+        for tid in alone.sent.clone() {
+            let station = tid.peer().index();
+            alone.scheduler.charge(ms(0), tid, us(took[station]), AirtimeUse::Tx);
+            used[station] += took[station];
+            turns[station] += 1;
+            alone.comes(tid, 1);
+        }
+        check(&used, &turns);
+    }
+}
+
+fn spread(of: &[u64]) -> u64 {
+    of.iter().max().unwrap() - of.iter().min().unwrap()
+}
+
+/// A quantum of the schedulers here, in us.
+const QUANTUM: u64 = 300;
+
+proptest! {
+    // At any time, so that nobody starves: beyond a quantum stations differ only by what a look has sent before it was charged. By
+    // virtual time whoever is not ahead of the clock of all may send, and that clock is the mean of theirs: if all others are a PPDU
+    // ahead of it, one may be behind it by as many PPDUs as there are others.
+    #[test]
+    fn equal_weights_share_within_a_quantum(took in prop::collection::vec(20_u64..4_000, 2..6), room in 1_usize..4) {
+        let longest = *took.iter().max().unwrap();
+        for config in by_airtime() {
+            let is_fluid = matches!(config, Scheduler::Mac80211(.., Mac80211Rules::VirtualTime));
+            let late = longest * if is_fluid { took.len() } else { room } as u64;
+            saturated(config, &took, room, |used, _| {
+                assert!(spread(used) <= QUANTUM + late, "{config:?} {used:?}");
+            });
+        }
+        saturated(KEEPS, &took, room, |_, turns| assert!(spread(turns) <= 1, "{turns:?}"));
+    }
+
+    // Whatever came before, looks serve all who have frames, and whoever waits for its turn waits no longer than others take to use
+    // what they were given: a quantum, what they owe, and by virtual time what they may be behind.
+    #[test]
+    fn nobody_is_forgotten(
+        steps in prop::collection::vec((0_u16..4, 0_u32..6, 1_usize..4, 20_u64..4_000, any::<bool>()), 1..200)
+    ) {
+        const LONGEST: u64 = 3 * 4_000;
+        for config in all() {
+            let mut alone = Alone::new(config, 4);
+            // What each has used since another's last turn, or since that had nothing to send.
+            let mut waited = [[0_u64; 4]; 4];
+            for &(station, frames, room, took, other) in &steps {
+                alone.comes(TidIndex::new(PeerId(station), if other { 3 } else { 0 }), frames);
+                alone.look(room);
+                for tid in alone.sent.clone() {
+                    let served = tid.peer().index();
+                    alone.scheduler.charge(ms(0), tid, us(took), AirtimeUse::Tx);
+                    waited[served] = [0; 4];
+                    waited.iter_mut().for_each(|by| by[served] += took);
+                }
+                for (station, by) in waited.iter_mut().enumerate() {
+                    let tids = [0, 3].map(|t| TidIndex::new(PeerId(station as u16), t));
+                    if !tids.iter().any(|&t| alone.has_frames(t)) {
+                        *by = [0; 4];
+                    }
+                }
+                if !UNFAIR.contains(&config) {
+                    let most = waited.iter().flatten().max().unwrap();
+                    prop_assert!(*most <= 20_000 + 2 * QUANTUM + 3 * LONGEST, "{config:?} {waited:?}");
+                }
+            }
+            while { alone.look(usize::MAX); !alone.sent.is_empty() } {
+                for tid in alone.sent.clone() {
+                    alone.scheduler.charge(ms(0), tid, us(100), AirtimeUse::Tx);
+                }
+            }
+            let left: Vec<u32> = (0..4 * TIDS as u32).filter(|&t| alone.has_frames(TidIndex(t))).collect();
+            prop_assert!(left.is_empty(), "{config:?} {left:?}");
+        }
+    }
+}

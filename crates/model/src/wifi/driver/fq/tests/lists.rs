@@ -1,0 +1,48 @@
+//! What tests see of a scheduler: whom it lists, and what stations may still use.
+
+use crate::fair::drr::{Drr, Member, Rounds};
+use crate::vocabulary::Ac;
+use crate::wifi::driver::fq::scheduler::AnyScheduler;
+use crate::wifi::tx::transmitter::TidIndex;
+
+impl AnyScheduler {
+    fn rounds(&self) -> Option<(&Drr, &[Rounds; 4])> {
+        match self {
+            Self::Deficit(s) => Some(s.lists()),
+            Self::AsPrinted(s) => Some(s.lists()),
+            Self::WeightedDeficit(s) => Some(s.lists()),
+            Self::InTurn(_) | Self::RoundRobin(_) | Self::VirtualTime(_) => None,
+        }
+    }
+
+    /// What a station may still use before its turn ends, in nanoseconds; 0 where there are no deficits.
+    pub(in super::super) fn deficit(&self, tid: TidIndex) -> i64 {
+        self.rounds().map_or(0, |(pool, _)| pool.deficit(Member(tid.0)))
+    }
+
+    /// Who is listed, first to last, and whether on the new list.
+    pub(in super::super) fn listed(&self, ac: Ac) -> Vec<(TidIndex, bool)> {
+        let old = |tid| (tid, false);
+        match self {
+            Self::InTurn(s) => s.listed(ac).map(old).collect(),
+            Self::RoundRobin(s) => s.listed(ac).map(old).collect(),
+            Self::VirtualTime(s) => s.listed(ac).map(old).collect(),
+            Self::Deficit(_) | Self::AsPrinted(_) | Self::WeightedDeficit(_) => {
+                let (pool, rounds) = self.rounds().expect("these have rounds");
+                let (mut pool, mut rounds) = (pool.clone(), rounds[ac.index()].clone());
+                let next = || {
+                    let (m, is_new) = rounds.head()?;
+                    pool.remove_head(&mut rounds);
+                    Some((TidIndex(m.0), is_new))
+                };
+                core::iter::from_fn(next).collect()
+            }
+        }
+    }
+
+    /// The clocks of a scheduler that has them.
+    pub(super) fn clocks(&self, ac: Ac) -> String {
+        let Self::VirtualTime(s) = self else { panic!("virtual time") };
+        s.state(ac)
+    }
+}

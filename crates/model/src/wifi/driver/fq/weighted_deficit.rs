@@ -1,0 +1,168 @@
+//! Airtime fairness by deficits, as mac80211 has it since 5.1 but for virtual time in between: one list, weights, airtime queue limits.
+
+use super::account::{ACTIVE, deficits, quantum, representative};
+use super::scheduler::{AirtimeUse, DeviceView, StationScheduler};
+use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
+use crate::vocabulary::{Ac, Duration, Instant, PeerId};
+use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
+use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
+
+/// Less a station may not use in a round, in nanoseconds, whatever its weight.
+// deviation: at least 10 us, as less would only cost rounds.
+const LEAST_SHARE: i64 = 10_000;
+
+/// Whoever becomes active stands first, and whoever has no frames is not listed.
+#[derive(Debug)]
+pub(super) struct WeightedDeficit {
+    params: AirtimeParams,
+    /// Deficits in nanoseconds.
+    pool: Drr,
+    /// Whoever becomes active is on the new list, whoever has had a turn on the old one: together they are the one list.
+    rounds: [Rounds; 4],
+    /// By peer.
+    weights: Vec<u32>,
+    /// By identifier: the look in which it was served last, and the number of the look under way.
+    served: Vec<u32>,
+    look: u32,
+    /// The first of those that airtime queue limits hold back, since anything was sent in this look.
+    held_back: Option<TidIndex>,
+    /// Since 6.0: when a station, by the identifier that stands for it in a category, was listed last with frames.
+    active: Option<Vec<Option<Instant>>>,
+}
+
+impl WeightedDeficit {
+    /// By the rules of 5.1 to 5.13, for a device with so many peers.
+    pub(super) fn new(params: AirtimeParams, peers: usize) -> Self {
+        Self {
+            params,
+            pool: deficits(peers, quantum(&params)),
+            rounds: Default::default(),
+            weights: vec![AIRTIME_WEIGHT; peers],
+            served: vec![0; peers * TIDS],
+            look: 0,
+            held_back: None,
+            active: None,
+        }
+    }
+
+    /// By the rules since 6.0: what is below the queues counts as used, and who has not had frames for long is not charged.
+    pub(super) fn with_pending(params: AirtimeParams, peers: usize) -> Self {
+        Self { active: Some(vec![None; peers * TIDS]), ..Self::new(params, peers) }
+    }
+
+    /// The identifier was listed, or its turn is over and frames are left: it counts as active from now on.
+    // linux: net/mac80211/tx.c ieee80211_txq_set_active (6.0).
+    #[inline]
+    fn stays_active(&mut self, now: Instant, tid: TidIndex, view: &DeviceView<'_>) {
+        if let Some(active) = &mut self.active
+            && view.has_frames(tid)
+        {
+            active[representative(tid).index()] = Some(now);
+        }
+    }
+
+    /// Without any flag of airtime (`airtime_flags` 0) it is a plain round: whoever has had a turn goes to the end. True if it did.
+    #[inline]
+    fn rotates(&mut self, ac: Ac) -> bool {
+        let rotates = !self.params.charges();
+        if rotates {
+            self.pool.rotate_head(&mut self.rounds[ac.index()]);
+        }
+        rotates
+    }
+
+    #[cfg(test)]
+    pub(super) fn lists(&self) -> (&Drr, &[Rounds; 4]) {
+        (&self.pool, &self.rounds)
+    }
+}
+
+impl StationScheduler for WeightedDeficit {
+    fn weigh(&mut self, peer: PeerId, weight: u32) {
+        self.weights[peer.index()] = weight;
+    }
+
+    /// Who is listed counts as active from then on, and anew when its turn is over and frames are left, not with each frame.
+    // linux: net/mac80211/tx.c __ieee80211_schedule_txq (5.4) - at the head, and to the end at its first look if it has nothing left;
+    // __ieee80211_schedule_txq, ieee80211_txq_set_active (6.0).
+    #[inline]
+    fn schedule(&mut self, now: Instant, tid: TidIndex) {
+        let (member, rounds) = (Member(tid.0), &mut self.rounds[tid.ac().index()]);
+        let is_new = if self.params.charges() {
+            self.pool.activate_first(rounds, member)
+        } else {
+            self.pool.activate(rounds, member, false)
+        };
+        if let Some(active) = &mut self.active
+            && is_new
+        {
+            active[representative(tid).index()] = Some(now);
+        }
+    }
+
+    // linux: net/mac80211/sta_info.c ieee80211_sta_register_airtime (6.0) - nobody who has not been active for 100 ms is charged.
+    fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
+        let is_active = |at: &[Option<Instant>]| {
+            at[representative(tid).index()].is_some_and(|at| now.saturating_since(at) <= ACTIVE)
+        };
+        if kind.is_charged(&self.params) && self.active.as_deref().is_none_or(is_active) {
+            self.pool.charge(Member(tid.0), used.nanos() as i64);
+        }
+    }
+
+    #[inline]
+    fn start(&mut self, _ac: Ac) {
+        self.held_back = None;
+        self.look = self.look.wrapping_add(1);
+    }
+
+    #[inline]
+    fn next(&mut self, _now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+        let Self { params, pool, weights, .. } = self;
+        let rounds = &mut self.rounds[ac.index()];
+        let has_pending = self.active.is_some();
+        let weight = |m: Member| i64::from(weights[TidIndex(m.0).peer().index()]);
+        let share = |m| (quantum(params) * weight(m) / i64::from(AIRTIME_WEIGHT)).max(LEAST_SHARE);
+        // linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0).
+        let pending = |m: Member| if has_pending { view.pending(TidIndex(m.0)).nanos() as i64 } else { 0 };
+        loop {
+            let (member, _) = pool.next_by(rounds, share, pending)?;
+            let tid = TidIndex(member.0);
+            if !view.has_frames(tid) {
+                pool.head_empty(rounds, EmptyNew::Leaves);
+                continue;
+            }
+            // linux: net/mac80211/tx.c ieee80211_next_txq, ieee80211_txq_airtime_check (5.18) - whoever has too much below
+            // the queues goes to the end, and the round is over when nobody else is left.
+            if !view.allows(tid) {
+                if self.held_back == Some(tid) {
+                    return None;
+                }
+                self.held_back.get_or_insert(tid);
+                pool.rotate_head(rounds);
+                continue;
+            }
+            // linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - each has one turn while the driver goes through the list.
+            let served = core::mem::replace(&mut self.served[tid.index()], self.look) == self.look;
+            return (!served).then_some(tid);
+        }
+    }
+
+    #[inline]
+    fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
+        match attempt {
+            Attempt::Sent => {
+                self.held_back = None;
+                self.stays_active(now, tid, view);
+                self.rotates(tid.ac());
+                true
+            }
+            Attempt::Full => {
+                self.stays_active(now, tid, view);
+                self.rotates(tid.ac())
+            }
+            // CoDel dropped all there was, or the window is closed until frames in flight are acknowledged.
+            Attempt::Nothing => !view.has_frames(tid) || self.rotates(tid.ac()),
+        }
+    }
+}
