@@ -7,6 +7,7 @@
 mod air;
 mod books;
 mod common;
+mod doors;
 mod driver;
 mod hosts;
 mod network;
@@ -23,7 +24,7 @@ use hosts::{Below, Hosts};
 use network::Network;
 
 pub use books::{DevLayout, InterfaceLayout, Layout, QdiscCounters};
-pub use driver::{Entering, Left, Refused};
+pub use doors::{Entering, Left, Refused};
 pub use hosts::TcpSocket;
 pub use wiring::{Wired, layout, wire};
 

@@ -52,7 +52,7 @@ impl Transfers {
         let mut follow: u64 = ppdu.mpdus.iter().map(|mpdu| u64::from(mpdu.len)).sum();
         let came = (whole & ppdu.all()).count_ones() as usize;
         // Packets that have waited for order go with the first frame.
-        let more = up.len().saturating_sub(came);
+        let mut more = up.len().saturating_sub(came);
         let mut packets = up.drain(..);
         for (n, mpdu) in ppdu.mpdus.iter().enumerate() {
             follow -= u64::from(mpdu.len);
@@ -66,16 +66,21 @@ impl Transfers {
             }
             if self.frames == 0 {
                 self.begun = at;
-                self.filling.extend(packets.by_ref().take(more));
             }
-            self.filling.extend(packets.next());
+            self.filling.extend(packets.by_ref().take(core::mem::take(&mut more) + 1));
             self.frames += 1;
             self.bytes += (u32::from(mpdu.len) + HEADERS).next_multiple_of(4);
             if self.frames >= self.params.rx_frames {
                 self.send(at, now);
             }
         }
-        self.filling.extend(packets);
+        // Without a whole frame there is no transfer for what is no longer waited for.
+        let last = self.moving.back().map_or(now, |&(at, _)| at.max(now));
+        match self.frames {
+            0 => self.moving.extend(packets.map(|p| (last, p))),
+            _ => self.filling.extend(packets),
+        }
+        debug_assert!(self.frames > 0 || self.filling.is_empty(), "packets in no transfer");
     }
 
     /// Packets that wait in vain for those before them go up behind what is under way.
@@ -184,5 +189,25 @@ mod tests {
         whole.received(us(5_000), &ppdu(&mut packets, 0..12), rate, 0xfff, &mut up);
         // Ten go when the tenth has come, 182 us before the end, 32 packets of the bus; the others wait.
         assert_eq!(run(&mut whole), [(5_247, 10), (14_088, 2)]);
+    }
+
+    #[test]
+    fn what_a_frame_sets_free_goes_with_it_though_it_fills_a_transfer() {
+        let mut packets = Packets::new();
+        let rate = PhyRate::parse("ht40-mcs7-lgi").unwrap();
+        let mut transfers = Transfers::new(UsbParams { rx_wait: Duration::from_millis(9), ..ALL });
+        let mut up: Vec<_> = (0..9).map(|n| packet(&mut packets, n, 1500)).collect();
+        let nine = ppdu(&mut packets, 0..9);
+        transfers.received(us(5_000), &nine, rate, 0x1ff, &mut up);
+        // The tenth frame closes a hole: three packets that have waited go up with its own.
+        up.extend((9..13).map(|n| packet(&mut packets, n, 1500)));
+        let tenth = ppdu(&mut packets, 9..10);
+        transfers.received(us(5_200), &tenth, rate, 1, &mut up);
+        assert_eq!(run(&mut transfers).iter().map(|&(_, packets)| packets).sum::<usize>(), 13);
+        // A broken frame that was given up sets packets free as well.
+        up.extend((13..15).map(|n| packet(&mut packets, n, 1500)));
+        let broken = ppdu(&mut packets, 10..11);
+        transfers.received(us(9_000), &broken, rate, 0, &mut up);
+        assert_eq!(run(&mut transfers), [(9_000, 2)]);
     }
 }

@@ -36,7 +36,7 @@ static DESKTOP: Shape = Shape {
             "exponential 10 us..104 us",
             "from an interrupt of received packets until the network stack takes them in, with all that have come since; default: what a Core i5 \
              of 2011 needs to wake from C1E, at most from C6 (intel_idle). It acts on Ethernet and Wi-Fi, after `rx_usecs` and `rx_mitigation`; \
-             a veth has no interrupts",
+             a veth has no interrupts, and behind USB it does not act",
         ),
         Key::or(
             "timer_slack",

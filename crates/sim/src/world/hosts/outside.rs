@@ -11,7 +11,7 @@ use stillair_model::vocabulary::{
 use super::{Below, Hosts};
 use crate::recorder::HostFlows;
 use crate::world::common::Core;
-use crate::world::driver::{Entering, Left, Refused};
+use crate::world::doors::{Entering, Left, Refused};
 
 /// A packet that waits for the driver.
 #[derive(Clone, Copy, Debug)]

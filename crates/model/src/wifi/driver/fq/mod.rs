@@ -2,6 +2,7 @@
 //! ([`StationScheduler`]).
 
 mod account;
+mod any;
 mod as_printed;
 mod deficit;
 mod round_robin;
@@ -18,7 +19,7 @@ use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, 
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{AqlParams, FqParams, Scheduler};
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
-use scheduler::{AnyScheduler, each};
+use any::{AnyScheduler, each};
 
 /// CoDel's parameters for one station.
 #[derive(Clone, Copy, Debug, Default)]

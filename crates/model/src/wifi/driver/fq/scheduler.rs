@@ -7,15 +7,10 @@
 
 use core::fmt::Debug;
 
-use super::as_printed::AsPrinted;
-use super::deficit::Deficit;
-use super::round_robin::{InTurn, RoundRobin};
-use super::virtual_time::VirtualTime;
-use super::weighted_deficit::WeightedDeficit;
 use crate::fair::flow_queues::{FlowQueues, Tin};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
 use crate::wifi::air::radio::Radio;
-use crate::wifi::config::{AirtimeParams, AqlParams, Mac80211Rules, Scheduler, WhenFull};
+use crate::wifi::config::{AirtimeParams, AqlParams};
 use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex, Transmitter};
 
@@ -135,55 +130,4 @@ pub trait StationScheduler: Debug {
     /// its queue and waits. [`Attempt::Nothing`]: CoDel has dropped all there was, or the Block Ack window is closed. Returns whether the
     /// look goes on.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
-}
-
-/// One of the schedulers; closed, because it is on the path of every packet.
-#[derive(Debug)]
-pub(super) enum AnyScheduler {
-    /// ath9k of 4.10 and before: who finds the hardware full has had its turn.
-    InTurn(InTurn),
-    /// ath9k since 4.11 without airtime fairness.
-    RoundRobin(RoundRobin),
-    /// Algorithm 3 as ath9k runs it.
-    Deficit(Deficit),
-    /// Algorithm 3 as the paper prints it.
-    AsPrinted(AsPrinted),
-    /// mac80211's deficit rounds, with weights.
-    WeightedDeficit(WeightedDeficit),
-    /// mac80211's virtual time.
-    VirtualTime(VirtualTime),
-}
-
-/// Does the same with whichever scheduler it is, in code of its own for each.
-macro_rules! each {
-    ($scheduler:expr, $s:ident => $do:expr) => {
-        match $scheduler {
-            AnyScheduler::InTurn($s) => $do,
-            AnyScheduler::RoundRobin($s) => $do,
-            AnyScheduler::Deficit($s) => $do,
-            AnyScheduler::AsPrinted($s) => $do,
-            AnyScheduler::WeightedDeficit($s) => $do,
-            AnyScheduler::VirtualTime($s) => $do,
-        }
-    };
-}
-pub(super) use each;
-
-impl AnyScheduler {
-    /// The scheduler that `config` asks for, for so many peers.
-    pub(super) fn new(config: Scheduler, peers: usize) -> Self {
-        match config {
-            Scheduler::RoundRobin(WhenFull::LosesTurn) => Self::InTurn(InTurn::new(peers)),
-            Scheduler::RoundRobin(WhenFull::KeepsTurn) => Self::RoundRobin(RoundRobin::new(peers)),
-            Scheduler::Airtime(params) => Self::Deficit(Deficit::new(params, peers)),
-            Scheduler::AirtimeAsPrinted(params) => Self::AsPrinted(AsPrinted::new(params, peers)),
-            Scheduler::Mac80211(params, _, rules) => match rules {
-                Mac80211Rules::Rounds => Self::WeightedDeficit(WeightedDeficit::new(params, peers)),
-                Mac80211Rules::RoundsWithPending => {
-                    Self::WeightedDeficit(WeightedDeficit::with_pending(params, peers))
-                }
-                Mac80211Rules::VirtualTime => Self::VirtualTime(VirtualTime::new(params, peers)),
-            },
-        }
-    }
 }

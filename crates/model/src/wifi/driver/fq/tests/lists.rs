@@ -2,7 +2,7 @@
 
 use crate::fair::drr::{Drr, Member, Rounds};
 use crate::vocabulary::Ac;
-use crate::wifi::driver::fq::scheduler::AnyScheduler;
+use crate::wifi::driver::fq::any::AnyScheduler;
 use crate::wifi::tx::transmitter::TidIndex;
 
 impl AnyScheduler {
