@@ -113,7 +113,7 @@ def test_figure_6_is_the_throughput_by_50_ms(
 
 
 def test_figure_2_has_the_mean_time_of_each_page_and_its_order_is_judged() -> None:
-    of, made, figure = drawn("fig2-plt", duration="3 s")
+    of, made, figure = drawn("fig2-plt", duration="6 s")
     (axes,) = figure.axes
     sites = of.experiment.setup["sites"]
     assert [label.get_text() for label in axes.get_xticklabels()] == sites

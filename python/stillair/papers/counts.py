@@ -54,7 +54,7 @@ def off_by(row: Row) -> float | None:
 
     It is for values and ratios with a stated number that is not zero, and of the cell that decides the verdict.
     """
-    judged = row["verdict"] in (judge.HELD, judge.MISSED) and row.get("kind") in ("value", "ratio")
+    judged = row["verdict"] in (judge.HELD, judge.MISSED, judge.UNDECIDED) and row.get("kind") in ("value", "ratio")
     chance = row.get("hardly")
     if not judged or chance is None or chance["why"] == hardly.NO_RUN or chance["worked"]:
         return None
@@ -140,12 +140,12 @@ def error(found: Counts) -> str:
     return f"{many} stated number{'s' if many != 1 else ''}: {100 * found.error:.0f} %"
 
 
-TABLE = ("paper", "claims", "held", "missed", "not judged", "of the held can hardly fail", "median error")
+TABLE = ("paper", "claims", "held", "missed", "undecided", "not judged", "of the held can hardly fail", "median error")
 
 
 def table(rows: Sequence[Row], titles: Mapping[str, str]) -> str:
     """The papers' counts in Markdown; of one whose settings are open a line for each of them."""
-    lines = [f"| {' | '.join(TABLE)} |", "|---|---:|---:|---:|---:|---:|---:|"]
+    lines = [f"| {' | '.join(TABLE)} |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
     for paper, title in titles.items():
         own = [row for row in rows if row["paper"] == paper]
         names = settings(own)
@@ -157,7 +157,7 @@ def _line(title: str, rows: Sequence[Row]) -> str:
     found = count(rows)
     numbers: list[object] = [
         found.claims,
-        *(found.verdicts[key] for key in (judge.HELD, judge.MISSED, judge.NOT_JUDGED)),
+        *(found.verdicts[key] for key in (judge.HELD, judge.MISSED, judge.UNDECIDED, judge.NOT_JUDGED)),
     ]
     # Results of before there was the rule have no word of it.
     numbers.append(found.hardly if any("hardly" in row for row in rows) else "not told")

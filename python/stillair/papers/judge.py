@@ -1,8 +1,9 @@
 """Verdicts by the judging rule of the papers.
 
 The papers measured real radios, mostly once, and say "about" often. So each claim becomes a bar that the mean over the
-runs must keep to. The rule is the same for every paper and was fixed before any run; the confidence interval is shown
-beside a verdict and decides nothing. Nothing here knows what a run is.
+runs must keep to. The rule is the same for every paper. It was fixed before any run, but for two things: a peak that
+no run shows is missed, and a claim that flips within a range is undecided. The confidence interval is shown beside a
+verdict and decides nothing. Nothing here knows what a run is.
 """
 
 import math
