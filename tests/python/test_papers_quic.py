@@ -125,7 +125,7 @@ def test_figure_2_has_the_mean_time_of_each_page_and_its_order_is_judged() -> No
     assert order["verdict"] in ("held", "missed")
     reduced = {site: of.of_cell({"site": site}, "reduction of mean page load time") for site in sites}
     for site, member in order["members"].items():
-        # Over the runs: the mean of the reductions, and the reduction of the means; two runs of a page may differ by a fifth.
+        # Over the runs: the mean of the reductions, and the reduction of the means; runs of a page differ.
         assert member["mean"] == pytest.approx(reduced[site].mean, abs=3.0)  # type: ignore[union-attr]
 
 
