@@ -76,9 +76,9 @@ def test_several_settings_are_counted_side_by_side() -> None:
         "  2 claims hold with all of them, 1 with none, 2 with some",
     ]
     assert counts.table(rows, {"p": "The paper", "q": "Another"}).splitlines()[2:] == [
-        "| The paper, far | 6 | 3 | 2 | 1 | 0 | 50 % of 5 |",
-        "| The paper, near | 6 | 3 | 2 | 1 | 0 | 20 % of 5 |",
-        "| Another | 1 | 1 | 0 | 0 | 0 | 20 % of 1 |",
+        "| The paper, far | 6 | 3 | 2 | 0 | 1 | 0 | 50 % of 5 |",
+        "| The paper, near | 6 | 3 | 2 | 0 | 1 | 0 | 20 % of 5 |",
+        "| Another | 1 | 1 | 0 | 0 | 0 | 0 | 20 % of 1 |",
     ]
 
 

@@ -5,6 +5,8 @@
 //! `bench --json FILE RUN` runs one repetition and prints its summary and the process's memory as JSON, for a comparison
 //! that accounts the CPU time of whole processes from outside.
 //!
+//! `bench --events FILE` prints how many events a run has.
+//!
 //! The unit: for UDP, per packet offered and per packet delivered; for TCP, per segment with data that reached its receiver,
 //! whatever the number of hops, its acknowledgements included. CPU time is the process's own, from the kernel's
 //! accounting, since wall clocks are noisy.
@@ -12,9 +14,10 @@
 use std::fs;
 use std::process::ExitCode;
 
-use stillair_model::vocabulary::Seed;
+use stillair_model::vocabulary::{Instant, Seed};
 use stillair_sim::api::{self, ApiError, CaptureRequest};
 use stillair_sim::scenario::{self, Scenario};
+use stillair_sim::world;
 
 /// The design's bound on CPU time for UDP, in seconds.
 const PER_OFFERED: f64 = 250e-9;
@@ -27,7 +30,7 @@ const PER_RUN: [(&str, f64); 3] = [("wired-4", 0.25), ("bench-quic", 0.015), ("q
 /// Runs of a scenario that a figure is made of.
 const TIMES: u64 = 5;
 
-const USAGE: &str = "usage: bench [--once] SCENARIO... | bench --json SCENARIO RUN | \
+const USAGE: &str = "usage: bench [--once] SCENARIO... | bench --json SCENARIO RUN | bench --events SCENARIO | \
     bench --capture TARGET SCENARIO SNAPLEN [POINT...]";
 
 /// User and system time of this process in seconds.
@@ -59,6 +62,15 @@ fn print_json(file: &str, run: &str) -> Result<(), String> {
     let seconds = (scenario.duration - scenario.warm_up).secs_f64();
     let summary = serde_json::to_value(summary).map_err(|e| e.to_string())?;
     println!("{}", serde_json::json!({ "seconds": seconds, "peak_kib": peak_kib(), "summary": summary }));
+    Ok(())
+}
+
+/// Prints how many events one run of a scenario has.
+fn print_events(file: &str) -> Result<(), String> {
+    let scenario = read(file)?;
+    let mut world = world::wire(&scenario, Seed { seed: scenario.seed, run: 0 }, |recorder| recorder).world;
+    world.run_until(Instant::ZERO + scenario.duration);
+    println!("{}", world.events());
     Ok(())
 }
 
@@ -159,6 +171,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (files, times) = match arguments[..] {
+        ["--events", file] => return ended(print_events(file)),
         ["--json", file, run] => return ended(print_json(file, run)),
         ["--capture", target, file, snaplen, ref points @ ..] => {
             return ended(print_capture_cost(target, file, snaplen, points));
