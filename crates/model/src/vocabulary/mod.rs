@@ -7,6 +7,7 @@ mod frames;
 mod ids;
 mod kind;
 mod list;
+mod own;
 mod packet;
 mod qos;
 mod quic;
@@ -26,6 +27,7 @@ pub use frames::{
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use kind::Kind;
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
+pub use own::Own;
 pub use packet::{NewPacket, Packet, Packets, Pkt, SHARED_INFO, SKB, TTL, buffer_truesize, linear_truesize};
 pub use qos::Ac;
 pub use quic::{AckFrame, Datagram, LongPacket, LongPackets, PacketType, QuicFrame, QuicPacket};
