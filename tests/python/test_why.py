@@ -128,7 +128,7 @@ def test_the_answer_says_both_figures_the_change_and_what_it_shows(capsys: pytes
 
 
 def test_a_tie_has_to_come_out_in_another_order() -> None:
-    def pair(judged: Any, changed: Any) -> bool:
+    def pair(judged: object, changed: object) -> bool:
         asked = replace(why.questions(QUICK)[0], cause=causes.read({QUICK: tie})[QUICK])
         rows = [{"verdict": "missed", "measured": one} for one in (judged, changed)]
         return why.Answer(asked, rows[0], rows[1], (), None).agrees
