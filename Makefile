@@ -51,7 +51,6 @@ test-rust: $(STAMPS)/venv | prerequisites
 	cargo test --workspace --locked
 	cargo clippy -p stillair-sim --no-default-features --all-targets --locked -- -D warnings
 	cargo test -p stillair-sim --no-default-features --test quinn --locked
-	scripts/no-std.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 test-python: $(STAMPS)/native $(STAMPS)/flent-venv
