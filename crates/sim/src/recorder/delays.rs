@@ -43,6 +43,17 @@ impl Delays {
         self.counts[(at - self.first) as usize] += 1;
     }
 
+    /// Takes note of all that another has seen.
+    pub fn merge(&mut self, other: &Self) {
+        for (bucket, count) in (other.first..).zip(&other.counts).filter(|(_, count)| **count > 0) {
+            if self.counts.get(bucket.wrapping_sub(self.first) as usize).is_none() {
+                self.reach(bucket);
+                self.counts[(bucket - self.first) as usize] -= 1;
+            }
+            self.counts[(bucket - self.first) as usize] += count;
+        }
+    }
+
     /// The delay in ms that this part of the packets did not exceed; none if there were none.
     pub fn quantile_ms(&self, part: f64) -> Option<f64> {
         let packets: u64 = self.counts.iter().sum();

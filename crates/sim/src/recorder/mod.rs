@@ -13,6 +13,7 @@ mod series;
 mod series_report;
 mod sockets;
 mod summary;
+mod times;
 mod voip;
 mod xstats;
 
@@ -28,6 +29,7 @@ pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
 pub use summary::{AtEnd, Drop, QdiscSummary, RunSummary, StationSummary, WebSummary, summarise};
+pub use times::Times;
 pub use voip::{VoipRecord, VoipSummary};
 pub use xstats::named;
 
@@ -76,12 +78,12 @@ pub struct FlowRecord {
     pub lost: u64,
     /// One-way delays of the packets with its data.
     pub delays: Delays,
-    /// Round-trip times of pings by [`Protocol`], in ns, in the order of their replies.
-    pub rtts: [Vec<u64>; 2],
+    /// Round-trip times of pings by [`Protocol`].
+    pub rtts: [Times; 2],
     /// What was seen of its connection, if it goes over QUIC, in the whole run.
     pub quic: Option<Box<QuicRecord>>,
-    /// How long each load took, in ns, if it is a page's client.
-    pub loads: Vec<u64>,
+    /// How long each load took, if it is a page's client.
+    pub loads: Times,
     /// What became of its packets, if it is a call; apart, as other flows are many and have none.
     pub voip: Box<VoipRecord>,
 }
@@ -197,8 +199,8 @@ impl Sink for Recorder {
                             record.delays.add(*delay);
                         }
                     }
-                    Kind::EchoReply => record.rtts[Protocol::Icmp as usize].push(delay.nanos()),
-                    Kind::UdpReply => record.rtts[Protocol::Udp as usize].push(delay.nanos()),
+                    Kind::EchoReply => record.rtts[Protocol::Icmp as usize].add(*delay),
+                    Kind::UdpReply => record.rtts[Protocol::Udp as usize].add(*delay),
                     Kind::Voip => {
                         record.bytes += u64::from(len - HEADERS);
                         record.packets += 1;
@@ -209,7 +211,7 @@ impl Sink for Recorder {
                 }
             }
             Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
-            Trace::Loaded { flow, took } => self.flows[flow.index()].loads.push(took.nanos()),
+            Trace::Loaded { flow, took } => self.flows[flow.index()].loads.add(*took),
             Trace::Dropped { flow, .. } => match self.flows.get_mut(flow.index()) {
                 Some(record) => record.lost += 1,
                 None => self.hosts.dropped(*flow),
@@ -302,7 +304,7 @@ mod tests {
     fn flows_and_stations_after_the_warm_up() {
         let r = filled();
         assert_eq!(
-            r.flows.iter().map(|f| (f.bytes, f.rtts.each_ref().map(Vec::len))).collect::<Vec<_>>(),
+            r.flows.iter().map(|f| (f.bytes, f.rtts.each_ref().map(Times::count))).collect::<Vec<_>>(),
             [(5_000, [0, 0]), (0, [2, 1])]
         );
         let station = |s: &StationRecord| (s.airtime.map(|d| d.nanos() / 1000), s.ppdus, s.mpdus);

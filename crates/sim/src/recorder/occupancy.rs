@@ -33,12 +33,19 @@ pub type Backlog = [Waiting; LAYERS.len()];
 pub struct Occupancy {
     /// By sample and interface.
     samples: Vec<Backlog>,
+    /// Interfaces of each.
+    interfaces: usize,
 }
 
 impl Occupancy {
     /// No samples yet, with room for those of a run.
     pub fn new(samples: usize, interfaces: usize) -> Self {
-        Self { samples: Vec::with_capacity(samples * interfaces) }
+        Self { samples: Vec::with_capacity(samples * interfaces), interfaces }
+    }
+
+    /// Forgets the first samples.
+    pub(super) fn let_go(&mut self, samples: usize) {
+        self.samples.drain(..samples * self.interfaces);
     }
 
     /// Takes a sample of all interfaces.

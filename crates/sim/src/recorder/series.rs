@@ -1,7 +1,7 @@
 //! What was seen in each step of a run, from its first instant on, the warm-up included.
 //!
-//! Memory for all steps is taken before the run. Whoever drives the world ends a step at its boundary, so that an event
-//! costs an addition to the current row and no look at the clock.
+//! Memory for all steps is taken before the run, or of a run without an end for the last ones ([`LAST`]). Whoever drives the world
+//! ends a step at its boundary, so that an event costs an addition to the current row and no look at the clock.
 
 use stillair_model::vocabulary::{
     Ac, Duration, FlowId, Instant, Kind, PlaceId, PpduKind, PpduTry, Reason, Trace,
@@ -12,6 +12,9 @@ use super::{Direction, HEADERS};
 
 /// Length of a step: the interval at which Flent samples.
 pub const STEP: Duration = Duration::from_millis(200);
+
+/// Steps that are kept of a run whose end is open, at least; an hour.
+pub const LAST: usize = 18_000;
 
 /// A station's data in one step and access category, sent to it and by it.
 // 32 bits hold the airtime of a step many times over.
@@ -48,13 +51,20 @@ pub(super) struct DropStep {
 pub struct Series {
     n_flows: usize,
     n_stations: usize,
+    /// Steps that were let go, all before those that are kept.
+    gone: u32,
+    /// The current one among those that are kept.
     step: u32,
+    /// When so many have ended, the first half of them goes; none of a run that ends before.
+    most: Option<usize>,
     /// By step and flow.
     pub(super) bytes: Vec<u64>,
     /// By step, station and category.
     pub(super) cells: Vec<Cell>,
     /// By flow.
     pub(super) samples: Vec<Vec<Sample>>,
+    /// Pages loaded so far, by flow.
+    loads: Vec<u32>,
     /// What waits at the end of each step.
     pub(super) occupancy: Occupancy,
     /// In order of step, place and reason.
@@ -64,16 +74,25 @@ pub struct Series {
 }
 
 impl Series {
-    /// Takes the memory for a run of `duration`.
-    pub fn new(duration: Duration, flows: usize, stations: usize, places: usize, interfaces: usize) -> Self {
-        let steps = duration.div_ceil(STEP) as usize;
+    /// Takes the memory for a run of `duration`; of one without an end for the steps that are kept, which are [`LAST`] to twice as many.
+    pub fn new(
+        duration: Option<Duration>,
+        flows: usize,
+        stations: usize,
+        places: usize,
+        interfaces: usize,
+    ) -> Self {
+        let steps = duration.map_or(2 * LAST, |duration| duration.div_ceil(STEP) as usize);
         Self {
             n_flows: flows,
             n_stations: stations,
+            gone: 0,
             step: 0,
+            most: duration.is_none().then_some(steps),
             bytes: vec![0; steps * flows],
             cells: vec![Cell::default(); steps * stations * Ac::ALL.len()],
             samples: vec![Vec::new(); flows],
+            loads: vec![0; flows],
             occupancy: Occupancy::new(steps, interfaces),
             drops: Vec::new(),
             dropping: vec![[0; Reason::COUNT]; places],
@@ -98,7 +117,8 @@ impl Series {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(bytes);
             }
             Trace::Loaded { flow, took } => {
-                let seq = self.samples[flow.index()].len() as u32;
+                let seq = self.loads[flow.index()];
+                self.loads[flow.index()] += 1;
                 self.sample(flow, Sample { at: now, delay: took, seq });
             }
             Trace::Delivered {
@@ -144,10 +164,39 @@ impl Series {
             }
         }
         self.step += 1;
+        if self.most == Some(self.steps()) {
+            self.let_go(LAST);
+        }
     }
 
-    /// Steps ended so far.
+    /// Forgets the first steps that are kept.
+    #[cold]
+    fn let_go(&mut self, steps: usize) {
+        fn shift<T: Default + Clone>(rows: &mut Vec<T>, by: usize) {
+            rows.drain(..by);
+            rows.resize(rows.len() + by, T::default());
+        }
+        self.gone += steps as u32;
+        self.step -= steps as u32;
+        shift(&mut self.bytes, steps * self.n_flows);
+        shift(&mut self.cells, steps * self.n_stations * Ac::ALL.len());
+        self.occupancy.let_go(steps);
+        self.drops.retain_mut(|drop| {
+            let kept = drop.step as usize >= steps;
+            drop.step = drop.step.wrapping_sub(steps as u32);
+            kept
+        });
+        let from = Instant::ZERO + STEP * u64::from(self.gone);
+        self.samples.iter_mut().for_each(|samples| samples.retain(|sample| sample.at >= from));
+    }
+
+    /// Steps that have ended and are kept.
     pub fn steps(&self) -> usize {
         self.step as usize
+    }
+
+    /// Steps that were let go before them.
+    pub fn gone(&self) -> usize {
+        self.gone as usize
     }
 }

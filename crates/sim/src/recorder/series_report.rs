@@ -1,18 +1,21 @@
 //! The series as front ends read them: integers only, so that equal runs give equal text.
 
 use serde::Serialize;
-use stillair_model::vocabulary::{Ac, Reason};
+use stillair_model::vocabulary::{Ac, Instant, Reason};
 
 use super::occupancy::QueueSeries;
 use super::series::{Cell, STEP, Series};
 use super::{Direction, Recorder};
 use crate::scenario::{End, FlowKind, Scenario, Ways};
 
-/// The series of one run. Arrays have a value for each step; the last step may be shorter.
+/// The series of one run. Arrays have a value for each step that was kept; the last step may be shorter.
 #[derive(Clone, Debug, Serialize)]
 pub struct SeriesReport {
     step_ns: u64,
     steps: usize,
+    /// Steps before the first that was kept, of a run whose end was open.
+    #[serde(skip_serializing_if = "is_zero")]
+    gone: usize,
     duration_ns: u64,
     warm_up_ns: u64,
     cool_down_ns: u64,
@@ -89,9 +92,14 @@ struct DropSeries {
     steps: Vec<(u32, u32)>,
 }
 
-/// The series that `recorder` kept of a run of `scenario`, if it kept any.
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// The series that `recorder` kept of a run of `scenario` that ended at `end`, if it kept any.
 pub fn report(
     scenario: &Scenario,
+    end: Instant,
     recorder: &Recorder,
     stations: &[String],
     places: &[String],
@@ -100,7 +108,8 @@ pub fn report(
     Some(SeriesReport {
         step_ns: STEP.nanos(),
         steps: series.steps(),
-        duration_ns: scenario.duration.nanos(),
+        gone: series.gone(),
+        duration_ns: end.nanos(),
         warm_up_ns: scenario.warm_up.nanos(),
         cool_down_ns: scenario.cool_down.nanos(),
         test: scenario.test.as_ref().map(|test| Test {
@@ -132,7 +141,10 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
             FlowKind::Ping { .. } => ("ping", false),
             FlowKind::UdpPing { .. } => ("udp_ping", false),
         };
-        let bytes = || series.bytes.iter().skip(id).step_by(recorder.flows.len()).copied().collect();
+        let bytes = || {
+            let rows = series.bytes.iter().skip(id).step_by(recorder.flows.len());
+            rows.take(series.steps()).copied().collect()
+        };
         let samples = || series.samples[id].iter().map(|s| (s.at.nanos(), s.delay.nanos(), s.seq)).collect();
         FlowSeries {
             name: format!("{}.{}", flow.name, scenario.end_name(to)),
@@ -157,7 +169,8 @@ fn station_cells(series: &Series, stations: &[String]) -> Vec<StationSeries> {
     let width = stations.len() * Ac::ALL.len();
     let all = (0..stations.len()).flat_map(|s| Ac::ALL.map(|ac| (s, ac)));
     let used = all.filter_map(|(station, ac)| {
-        let cells = || series.cells.iter().skip(station * Ac::ALL.len() + ac.index()).step_by(width);
+        let all = || series.cells.iter().skip(station * Ac::ALL.len() + ac.index()).step_by(width);
+        let cells = || all().take(series.steps());
         let column = |of: fn(&Cell) -> [u32; 2], d: Direction| cells().map(|c| of(c)[d as usize]).collect();
         cells().any(|c| c.airtime_ns != [0, 0]).then(|| StationSeries {
             name: stations[station].clone(),

@@ -3,12 +3,13 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use stillair_model::metrics::{jain, quantile};
+use stillair_model::metrics::jain;
 use stillair_model::transport::tcp::info::TcpInfo;
 use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reason};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
 use super::flows::{FlowAbout, FlowSummary, flow_summaries};
+use super::times::Times;
 use super::{
     Direction, FlowRecord, HostSummary, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder,
     SocketSeries, VoipSummary, mbps,
@@ -80,7 +81,7 @@ pub struct RunSummary {
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WebSummary {
     /// Loads that ended after the warm-up.
-    pub loads: usize,
+    pub loads: u64,
     /// How long they took in s: mean, median, 95th percentile.
     pub mean_s: Option<f64>,
     /// See there.
@@ -92,16 +93,14 @@ pub struct WebSummary {
 }
 
 impl WebSummary {
-    fn new(loads: &[u64], unfinished: Option<Duration>) -> Self {
-        let mut sorted = loads.to_vec();
-        sorted.sort_unstable();
-        let at = |q: f64| quantile(&sorted, q).map(|ns| ns / 1e9);
-        let mean = (!loads.is_empty()).then(|| loads.iter().sum::<u64>() as f64 / loads.len() as f64 / 1e9);
+    fn new(loads: &Times, unfinished: Option<Duration>) -> Self {
+        let [median_s, p95_s] =
+            loads.quantiles_ns([0.5, 0.95]).map_or([None; 2], |all| all.map(|ns| Some(ns / 1e9)));
         Self {
-            loads: loads.len(),
-            mean_s: mean,
-            median_s: at(0.5),
-            p95_s: at(0.95),
+            loads: loads.count(),
+            mean_s: loads.mean_ns().map(|ns| ns / 1e9),
+            median_s,
+            p95_s,
             unfinished_s: unfinished.map(Duration::secs_f64),
         }
     }
@@ -174,17 +173,12 @@ pub struct PingSummary {
 }
 
 impl PingSummary {
-    /// Of these times in ns, if there are any.
-    fn new(rtts: impl Iterator<Item = u64>) -> Option<Self> {
-        let mut rtts: Vec<u64> = rtts.collect();
-        rtts.sort_unstable();
-        let ms = |chance| quantile(&rtts, chance).map(|ns| ns / 1e6);
-        Some(Self {
-            replies: rtts.len() as u64,
-            median_ms: ms(0.5)?,
-            p95_ms: ms(0.95)?,
-            mean_ms: rtts.iter().sum::<u64>() as f64 / rtts.len() as f64 / 1e6,
-        })
+    /// Of all these times together, if there are any.
+    fn new<'a>(of: impl Iterator<Item = &'a Times>) -> Option<Self> {
+        let mut rtts = Times::default();
+        of.for_each(|times| rtts.extend(times));
+        let [median_ms, p95_ms] = rtts.quantiles_ns([0.5, 0.95])?.map(|ns| ns / 1e6);
+        Some(Self { replies: rtts.count(), median_ms, p95_ms, mean_ms: rtts.mean_ns()? / 1e6 })
     }
 }
 
@@ -274,9 +268,7 @@ fn station_summaries(
     let station = |i: usize| {
         let record = &recorder.stations[i];
         let flows = || flows_of[i].iter();
-        let rtts = |protocol: Protocol| {
-            PingSummary::new(flows().flat_map(|f| f.rtts[protocol as usize].iter().copied()))
-        };
+        let rtts = |protocol: Protocol| PingSummary::new(flows().map(|f| &f.rtts[protocol as usize]));
         let (icmp, udp) = (rtts(Protocol::Icmp), rtts(Protocol::Udp));
         let mean = |d: Direction| {
             let (frames, ppdus) = (record.mpdus[d as usize], record.ppdus[d as usize]);
@@ -303,7 +295,7 @@ fn station_summaries(
 
 fn ping_summaries(recorder: &Recorder, flows: &[FlowAbout]) -> BTreeMap<String, PingSummary> {
     let one = |(about, flow): (&FlowAbout, &FlowRecord)| {
-        Some((about.name.clone(), PingSummary::new(flow.rtts.iter().flatten().copied())?))
+        Some((about.name.clone(), PingSummary::new(flow.rtts.iter())?))
     };
     flows.iter().zip(&recorder.flows).filter_map(one).collect()
 }

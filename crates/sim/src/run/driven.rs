@@ -32,6 +32,14 @@ impl<'a, S: Records> Session<'a, S> {
         self.now = at;
     }
 
+    /// Ends the run now, if it has not ended: [`Session::finish`] is to report of what has been.
+    pub fn stop(&mut self) {
+        if self.now < self.end {
+            self.end = self.now;
+            self.samples.stop(&mut self.world, self.now);
+        }
+    }
+
     /// When something happens next by itself, or is sampled; none at the end of the run.
     pub fn next_event(&mut self) -> Option<Instant> {
         let next = self.world.next_event().unwrap_or(Instant::NEVER).min(self.samples.next());

@@ -49,6 +49,7 @@ pub struct Session<'a, S> {
     places: Vec<String>,
     samples: Samples,
     now: Instant,
+    end: Instant,
 }
 
 impl<'a, S: Records> Session<'a, S> {
@@ -69,20 +70,22 @@ impl<'a, S: Records> Session<'a, S> {
         }
         world.trace_mut().recorder_mut().exchanges = scenario.record.air.map(Exchanges::new);
         let samples = Samples::new(scenario, world.tcp_senders().count());
-        Ok(Self { scenario, seed, world, stations, places, samples, now: Instant::ZERO })
+        let (now, end) = (Instant::ZERO, Instant::ZERO + scenario.duration);
+        Ok(Self { scenario, seed, world, stations, places, samples, now, end })
     }
 
-    /// Keeps series of what happens in each step of 0.2 s. They change nothing in what happens.
+    /// Keeps series of what happens in each step of 0.2 s. They change nothing in what happens. Of a scenario that leaves its length to a
+    /// driver the last hour or two are kept, so that memory does not grow.
     pub fn with_series(mut self) -> Self {
         let counts = (self.stations.len(), self.places.len(), self.world.interfaces());
-        let duration = self.scenario.duration;
+        let duration = (!self.scenario.is_open_ended()).then_some(self.scenario.duration);
         self.samples.keep_series(self.world.trace_mut().recorder_mut(), duration, counts);
         self
     }
 
     /// The end of the run.
     pub fn end(&self) -> Instant {
-        Instant::ZERO + self.scenario.duration
+        self.end
     }
 
     /// Goes on until `until`, at most to the end of the run; what is due at `until` is left. The world stands still wherever something is

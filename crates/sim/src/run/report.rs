@@ -44,7 +44,7 @@ impl<S: Records> Session<'_, S> {
         let (scenario, samples) = (self.scenario, core::mem::take(&mut self.samples.sockets));
         let summary = self.summary(samples)?;
         let recorder = self.world.trace().recorder();
-        let series = recorder::report(scenario, recorder, &self.stations, &self.places);
+        let series = recorder::report(scenario, self.end(), recorder, &self.stations, &self.places);
         let queues = scenario.record.queues.map(|interval| self.samples.occupancy.report(scenario, interval));
         let exchanges = recorder.exchanges.as_ref().map(|found| found.report(air_names(scenario)));
         Ok(RunReport { summary, series, exchanges, queues })
@@ -54,7 +54,8 @@ impl<S: Records> Session<'_, S> {
         let end = self.end();
         let Self { scenario, seed, world, stations, places, .. } = self;
         world.close(end).map_err(|e| format!("run {}: accounts do not close: {e}", seed.run))?;
-        let measured = scenario.duration - scenario.warm_up - scenario.cool_down;
+        let range = &world.trace().recorder().measured;
+        let measured = range.end.min(end).saturating_since(range.start);
         let flows = FlowAbout::all(scenario);
         let outside = scenario.nodes.iter().filter(|node| node.host == Host::Outside);
         let hosts: Vec<String> = outside.map(|node| node.name.clone()).collect();

@@ -56,11 +56,11 @@ impl Samples {
         }
     }
 
-    /// Keeps series of a run of this length, with so many stations, places and interfaces.
+    /// Keeps series of a run of this length, or of one whose end is open, with so many stations, places and interfaces.
     pub(super) fn keep_series(
         &mut self,
         recorder: &mut Recorder,
-        duration: Duration,
+        duration: Option<Duration>,
         (stations, places, interfaces): (usize, usize, usize),
     ) {
         let flows = recorder.flows.len();
@@ -77,9 +77,7 @@ impl Samples {
     pub(super) fn take<S: Records>(&mut self, world: &mut World<S>, now: Instant, last: bool) {
         let stepwise = self.step.next < Instant::NEVER;
         if self.step.reached(now) || (stepwise && last) {
-            let mut series = world.trace_mut().recorder_mut().series.take();
-            series.iter_mut().for_each(|s| s.end_step(world.backlogs()));
-            world.trace_mut().recorder_mut().series = series;
+            end_step(world);
         }
         if self.ss.reached(now) {
             for (series, s) in self.sockets.iter_mut().zip(world.tcp_sockets().filter(|s| s.opens)) {
@@ -90,4 +88,17 @@ impl Samples {
             self.occupancy.push(world.backlogs());
         }
     }
+
+    /// The run is stopped now, after what is due has been looked at: the step under way ends with it.
+    pub(super) fn stop<S: Records>(&self, world: &mut World<S>, now: Instant) {
+        if self.step.next < Instant::NEVER && now + self.step.interval > self.step.next {
+            end_step(world);
+        }
+    }
+}
+
+fn end_step<S: Records>(world: &mut World<S>) {
+    let mut series = world.trace_mut().recorder_mut().series.take();
+    series.iter_mut().for_each(|s| s.end_step(world.backlogs()));
+    world.trace_mut().recorder_mut().series = series;
 }

@@ -1,10 +1,32 @@
 //! What a scenario with outside hosts may not say.
 
-use super::document::Table;
+use stillair_model::vocabulary::Duration;
+
+use super::document::{Table, Value};
 use super::error::Fault;
 use super::{Host, Scenario};
 
+/// Length of a run with outside hosts that the scenario leaves open: whoever drives it stops before. It is the longest time that a
+/// scenario can name.
+pub(super) const LENGTH: Duration = Duration::from_secs(1_000_000);
+
+/// Whether a node says that it is an outside host, itself or by the node that it is like.
+pub(super) fn has_hosts(tree: &Table) -> bool {
+    let Some(Value::Table(nodes)) = tree.get("node").map(|nodes| &nodes.value) else { return false };
+    nodes.0.iter().any(|(_, node)| match &node.value {
+        Value::Table(node) => {
+            matches!(node.get("host").map(|host| &host.value), Some(Value::String(host)) if host == "outside")
+        }
+        _ => false,
+    })
+}
+
 impl Scenario {
+    /// Whether its length is left to whoever drives it.
+    pub fn is_open_ended(&self) -> bool {
+        self.duration == LENGTH && self.nodes.iter().any(|node| node.host == Host::Outside)
+    }
+
     /// Whether it runs in virtual time alone. Otherwise the message says what it asks for.
     pub fn needs_no_driver(&self) -> Result<(), String> {
         match self.nodes.iter().find(|node| node.host == Host::Outside) {

@@ -37,6 +37,7 @@ use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::hearing::Audible;
+use super::outside;
 use super::reader::{Field, Section};
 use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
 use flent::Times;
@@ -47,7 +48,12 @@ pub(super) static SHAPE: Shape = Shape {
     about: "The keys of the file itself.",
     groups: &[&[
         Key::need("name", Form::Text, "its name, for results"),
-        Key::open("duration", Form::Period, "`30 s`; with a `test` what that takes", "length of the run"),
+        Key::open(
+            "duration",
+            Form::Period,
+            "`30 s`; with a `test` what that takes; with an outside host `1000000 s`, of which its driver may stop at any time",
+            "length of the run",
+        ),
         Key::open(
             "warm_up",
             Form::Time,
@@ -228,7 +234,8 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let test = root.get("test").map(|field| Ok((flent::times(&field)?, field))).transpose()?;
     let times = test.as_ref().map(|(times, _)| *times);
     let delay = times.map_or(Duration::ZERO, |times| times.delay);
-    let duration = root.or_by("duration", times.map_or(Duration::from_secs(30), Times::total), |field| {
+    let length = if outside::has_hosts(tree) { outside::LENGTH } else { Duration::from_secs(30) };
+    let duration = root.or_by("duration", times.map_or(length, Times::total), |field| {
         let duration = field.value()?;
         match times {
             Some(times) if duration < times.total() => Err(field.wrong("at least what the test takes")),
