@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-ns3 clean prerequisites
+.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-ns3 clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -107,6 +107,10 @@ bench-ccs: | prerequisites ## CPU time and instructions per acknowledgement in e
 	cargo build --release --locked -p stillair-model --example ccs
 	$(TARGET)/release/examples/ccs
 	@scripts/cc-instructions.sh $(TARGET)/release/examples/ccs
+
+bench-doors: | prerequisites ## CPU time of a packet from outside beside a modelled one
+	cargo build --release --locked -p stillair-sim --example bench_doors
+	$(TARGET)/release/examples/bench_doors
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench

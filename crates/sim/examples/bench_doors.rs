@@ -1,0 +1,128 @@
+//! What a packet from outside costs beside one that is modelled: the same datagrams over the same wire, made by the model's source
+//! or let in and taken out by a driver with their bytes.
+//!
+//! `bench_doors` prints the CPU time of both per packet and their difference; `bench_doors --once modelled|outside` moves the
+//! packets once, for a count of instructions from outside.
+
+use std::fs;
+use std::process::ExitCode;
+
+use stillair_model::vocabulary::{Addr, Duration, IfId, Instant, Seed, linear_truesize};
+use stillair_sim::scenario::{self, Scenario};
+use stillair_sim::world::{Entering, wire};
+
+/// Packets of a run: one each 20 us over 4 s.
+const PACKETS: u32 = 200_000;
+const APART: Duration = Duration::from_micros(20);
+/// Bytes of IP.
+const BYTES: u32 = 1_500;
+const TIMES: u32 = 9;
+
+fn network(host: &str, flow: &str) -> Result<Scenario, String> {
+    let text = format!(
+        r#"
+name = "doors"
+duration = "5 s"
+[link.lan]
+rate = "1 Gbit/s"
+delay = "1 ms"
+[node.a]
+profile = "linux-6.12"
+host = "{host}"
+interface.eth0 = {{ link = "lan", address = "10.0.0.1", qdisc = "fq_codel" }}
+[node.b]
+profile = "linux-6.12"
+host = "{host}"
+interface.eth0 = {{ link = "lan", address = "10.0.0.2" }}
+{flow}"#
+    );
+    scenario::parse(&text, "doors.toml", &[]).map_err(|e| e.to_string())
+}
+
+fn modelled() -> Result<u64, String> {
+    let flow = format!(
+        "[[flow]]\nkind = \"udp\"\nfrom = \"a\"\nto = \"b\"\npayload = {}\nrate = \"{} kbit/s\"\ngap = \"periodic\"\nstop = \"4 s\"\n",
+        BYTES - 28,
+        (BYTES - 28) * 8 * 50
+    );
+    let scenario = network("model", &flow)?;
+    let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;
+    world.run_until(Instant::ZERO + scenario.duration);
+    Ok(world.packet_account().0.delivered)
+}
+
+fn outside() -> Result<u64, String> {
+    let scenario = network("outside", "")?;
+    let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;
+    let mut bytes = vec![0_u8; BYTES as usize];
+    bytes[0] = 0x45;
+    bytes[2..4].copy_from_slice(&(BYTES as u16).to_be_bytes());
+    bytes[8] = 64;
+    let (mut out, mut now, mut came) = (Vec::new(), Instant::ZERO, 0);
+    for n in 0..PACKETS + 1_000 {
+        world.advance(now);
+        if n < PACKETS {
+            let packet = Entering {
+                at: IfId(0),
+                bytes: &bytes,
+                src: Addr(0),
+                dst: Addr(1),
+                flow_hash: 7,
+                tos: 0,
+                ttl: 64,
+                truesize: linear_truesize(BYTES),
+                token: Some(n),
+            };
+            let _ = world.enter(&packet).map_err(|e| e.to_string())?;
+            world.put_through();
+        }
+        while world.left(&mut out).is_some() {
+            came += 1;
+        }
+        while world.ended().is_some() {}
+        now += APART;
+    }
+    Ok(came)
+}
+
+/// User and system time of this process in seconds.
+fn cpu_seconds() -> Result<f64, String> {
+    let stat = fs::read_to_string("/proc/self/schedstat").map_err(|e| e.to_string())?;
+    let nanos = stat.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok());
+    nanos.map(|ns| ns / 1e9).ok_or_else(|| "/proc/self/schedstat says nothing".to_owned())
+}
+
+/// The least CPU time per packet of some runs in ns: what disturbs only adds to it.
+fn cost(run: fn() -> Result<u64, String>) -> Result<f64, String> {
+    let mut least = f64::INFINITY;
+    for _ in 0..TIMES {
+        let before = cpu_seconds()?;
+        let packets = run()?;
+        least = least.min((cpu_seconds()? - before) / packets as f64 * 1e9);
+    }
+    Ok(least)
+}
+
+fn all() -> Result<(), String> {
+    let (model, doors) = (cost(modelled)?, cost(outside)?);
+    println!("modelled {model:.0} ns a packet, from outside {doors:.0} ns: {:.0} ns more", doors - model);
+    Ok(())
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let ended = match arguments[..] {
+        [] => all(),
+        ["--once", "modelled"] => modelled().map(|packets| println!("{packets} packets")),
+        ["--once", "outside"] => outside().map(|packets| println!("{packets} packets")),
+        _ => Err("usage: bench_doors [--once modelled|outside]".to_owned()),
+    };
+    match ended {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(says) => {
+            eprintln!("{says}");
+            ExitCode::FAILURE
+        }
+    }
+}
