@@ -15,9 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import bundled
 from stillair.papers import counts, judge, registry, words
 from stillair.papers.artefacts.schemes import TITLES
+from stillair.runs import bundled
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "anomaly-rates.md"

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stillair import bundled
 from stillair.papers import scatter, style
-from stillair.statistics import Interval, interval
-from stillair.table import table
+from stillair.results.statistics import Interval, interval
+from stillair.runs import bundled
+from stillair.text.table import table
 
 RATES = {
     "6.5": "ht20-mcs0-lgi",

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, bundled
+from stillair import InputError
 from stillair.papers import fits, judge, plan, registry
 from stillair.papers.claims import Claim, Experiment, experiments
+from stillair.runs import bundled
 
 PAPERS = sorted({experiment.paper for experiment in experiments()})
 

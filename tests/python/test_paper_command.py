@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from stillair import RunError, Scenario, bundled
+from stillair import RunError, Scenario
 from stillair.__main__ import status
 from stillair.papers import campaign, report, style
 from stillair.papers.claims import experiments
+from stillair.runs import bundled
 
 Engine = Callable[..., list[Any]]
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, Result, Scenario, bundled
+from stillair import InputError, Result, Scenario
 from stillair.papers import campaign, judge, plan, registry, report, scatter, style, table1_model
 from stillair.papers.anomaly_model import Station, data_time_us
 from stillair.papers.artefacts import ARTEFACTS, replies
 from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment, experiments, papers
 from stillair.papers.measure import Measurer
+from stillair.runs import bundled
 
 ANOMALY = plan.plan("ending-the-anomaly")
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, Scenario, bundled
+from stillair import InputError, Scenario
 from stillair.papers import campaign, samples
 from stillair.papers.packed import PackedRun
 from stillair.papers.plan import Campaign, CellPlan
-from stillair.series import Series
+from stillair.results.series import Series
+from stillair.runs import bundled
 
 SHORT = {"duration": '"8 s"', "warm_up": '"5 s"', "record.ss": '"100 ms"', "record.queues": '"100 ms"'}
 

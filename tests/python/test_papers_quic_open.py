@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from stillair import Result, bundled
+from stillair import Result
 from stillair.papers import plan, quic, registry
 from stillair.papers.artefacts import quic_open
 from stillair.papers.campaign import Outcome
 from stillair.papers.measure import Measurer
 from stillair.papers.plan import CellPlan
+from stillair.runs import bundled
 
 PLAN = plan.plan("bquic")
 MESH = next(own for own in PLAN.experiments["table3-mesh"].campaigns if own.id == "mesh")

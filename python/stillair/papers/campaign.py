@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stillair import bundled
 from stillair._native import InputError, __version__
 from stillair.papers.packed import PackedRun
 from stillair.papers.plan import Campaign, CellPlan
-from stillair.result import Result, Run
-from stillair.scenario import Scenario
-from stillair.series import Series
+from stillair.results.result import Result, Run
+from stillair.results.series import Series
+from stillair.runs import bundled
+from stillair.runs.scenario import Scenario
 
 
 @dataclass(frozen=True)

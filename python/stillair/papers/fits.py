@@ -12,7 +12,7 @@ from stillair._native import InputError
 from stillair.papers.claims import Claim, Experiment
 from stillair.papers.measure import LackingError, Measurer
 from stillair.papers.plan import Campaign, CellPlan, Fit, Plan, Where, matches
-from stillair.statistics import Interval
+from stillair.results.statistics import Interval
 
 # A cell is the same whatever campaign has it: by scenario and overrides.
 Cell = tuple[str, tuple[tuple[str, str], ...]]

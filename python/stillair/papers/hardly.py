@@ -21,7 +21,7 @@ from stillair.papers.judge import Cell
 from stillair.papers.measure import LackingError, Measurer
 from stillair.papers.plan import Plan, Where, matches
 from stillair.papers.scatter import Mark
-from stillair.result import Result
+from stillair.results.result import Result
 
 DRAWS = 1000
 NO_RUN = "no run decides it"

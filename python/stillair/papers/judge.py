@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import pairwise, product
 
 from stillair.papers.claims import Claim, Rank
-from stillair.statistics import Interval
+from stillair.results.statistics import Interval
 
 HELD = "held"
 MISSED = "missed"

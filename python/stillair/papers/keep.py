@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from stillair import output
 from stillair.papers import report as reports
 from stillair.papers import style
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.page import page
 from stillair.papers.report import Report
+from stillair.text import output
 
 Pictures = Mapping[str, Mapping[str, bytes]]
 

@@ -10,8 +10,8 @@ from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
 from stillair.papers.judge import Cell
 from stillair.papers.plan import ExperimentPlan, Metric, Plan, Where, matches
-from stillair.result import Result
-from stillair.statistics import Interval, interval, median_interval, ratio_interval
+from stillair.results.result import Result
+from stillair.results.statistics import Interval, interval, median_interval, ratio_interval
 
 # Words of a configuration that say how cells are compared and not which.
 _COMPARING = ("axis", "numerator", "denominator")

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from stillair._native import InputError
-from stillair.result import NO_SERIES
-from stillair.series import Series
+from stillair.results.result import NO_SERIES
+from stillair.results.series import Series
 
 # Samples; the rest are a few numbers for each station or flow.
 _LONG = ("sockets", "queues", "exchanges", "quic", "flows")

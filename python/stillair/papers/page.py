@@ -4,12 +4,12 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from stillair import markup
 from stillair.papers import counts, judge, kernel_verdicts, words
 from stillair.papers.artefacts import ARTEFACTS
 from stillair.papers.claims import Experiment, Paper, papers
 from stillair.papers.registry import Entry
 from stillair.papers.report import Report, Row
+from stillair.text import markup
 
 # What the verdicts mean, for a reader who has not seen the rule.
 _MEANINGS = {

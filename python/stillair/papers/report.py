@@ -18,8 +18,8 @@ from stillair.papers.judge import Cell, Judgement
 from stillair.papers.measure import Measurer
 from stillair.papers.plan import Campaign, plan
 from stillair.papers.registry import Entry
-from stillair.statistics import Interval
-from stillair.table import table
+from stillair.results.statistics import Interval
+from stillair.text.table import table
 
 Row = dict[str, Any]
 

@@ -5,9 +5,9 @@ from statistics import median
 from typing import Any
 
 from stillair.papers import quic
-from stillair.result import Result, Run
-from stillair.sawtooth import cuts
-from stillair.statistics import percentile
+from stillair.results.result import Result, Run
+from stillair.results.sawtooth import cuts
+from stillair.results.statistics import percentile
 
 # A dip is below this share of what was usual around it, and its samples belong together if they are not further apart.
 _DIP = 0.75

@@ -13,9 +13,9 @@ from stillair.papers.campaign import Outcome
 from stillair.papers.claims import Claim, Experiment
 from stillair.papers.judge import Cell, Judgement
 from stillair.papers.plan import CellPlan, ExperimentPlan
-from stillair.result import Result, Run
-from stillair.sampled import recorded
-from stillair.statistics import Interval, interval, ratio_interval
+from stillair.results.result import Result, Run
+from stillair.results.sampled import recorded
+from stillair.results.statistics import Interval, interval, ratio_interval
 
 # What the inventory takes where the paper is silent: 5 to 30 % of the frames at the low rates, less at the high ones.
 _HOUSE = ((50.0, 20), (100.0, 10), (float("inf"), 5))

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from stillair import extras
+from stillair.text import extras
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,7 +20,7 @@ from stillair.papers.measure import Measurer
 from stillair.papers.plan import Campaign, CellPlan, plan
 from stillair.papers.registry import Entry
 from stillair.papers.report import Row
-from stillair.result import Result
+from stillair.results.result import Result
 
 Overrides = Sequence[tuple[str, str]]
 

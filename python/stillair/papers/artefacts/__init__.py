@@ -1,4 +1,27 @@
-"""The figures and tables of the papers, regenerated: as text for the terminal, as a picture in the paper's form."""
+"""The figures and tables of the papers, regenerated: as text for the terminal, as a picture in the paper's form.
+
+latency        Figures 1 and 4 of *Ending the Anomaly*
+thirty         its Figures 9 and 10
+airtime        its Figures 5 and 6
+headline       its abstract
+replies        ping under load
+sparse         its Figure 8
+table1         its Table 1
+table2         its Table 2
+throughput     its Figure 7
+web            its Figure 11
+quic           Tables I and III of the paper on bursty QUIC
+quic_pages     its Figure 2
+quic_run       its Figures 3 to 6
+quic_open      what stands beside Table III
+quic_variants  its two variants
+schemes        the four schemes of *Ending the Anomaly*
+one_ms         figures of *Towards 1 ms WLAN Latency*
+retry_out      Figures 6 to 8 of the retry-out paper
+worked         its worked examples
+tsq            Figures 4 to 7 of *The New TCP Modules on the Block*
+tsq_wifi       its Figure 8
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -7,8 +7,8 @@ from stillair.papers.artefacts.schemes import COLOURS, SCHEMES, TITLES, along, n
 from stillair.papers.claims import Experiment
 from stillair.papers.measure import Measurer
 from stillair.papers.table1_model import STATIONS
-from stillair.statistics import Interval
-from stillair.table import table
+from stillair.results.statistics import Interval
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,9 +10,9 @@ from stillair.papers.artefacts.quic_variants import COLOURS, TITLES
 from stillair.papers.artefacts.schemes import along, spread
 from stillair.papers.measure import Measurer
 from stillair.papers.plan import CellPlan
-from stillair.statistics import Interval, interval
-from stillair.summary import figure
-from stillair.table import table
+from stillair.results.statistics import Interval, interval
+from stillair.results.summary import figure
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ from stillair.papers.artefacts.quic_variants import TITLES
 from stillair.papers.artefacts.schemes import named
 from stillair.papers.measure import Measurer
 from stillair.papers.plan import CellPlan
-from stillair.result import Result
-from stillair.statistics import interval, ratio_interval
-from stillair.summary import NOT_MEASURED
-from stillair.table import table
+from stillair.results.result import Result
+from stillair.results.statistics import interval, ratio_interval
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 
 _OPEN, _SENDERS, _GAPS = "open-", "senders-", "gaps-"
 CAMPAIGNS = (_OPEN, _SENDERS)

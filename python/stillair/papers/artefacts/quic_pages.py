@@ -7,9 +7,9 @@ from stillair.papers.artefacts import quic_open
 from stillair.papers.artefacts.quic_variants import COLOURS, TITLES
 from stillair.papers.artefacts.schemes import along, named, spread
 from stillair.papers.measure import Measurer
-from stillair.statistics import Interval
-from stillair.summary import NOT_MEASURED
-from stillair.table import table
+from stillair.results.statistics import Interval
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,7 +8,7 @@ from stillair.papers.artefacts import quic_open
 from stillair.papers.artefacts.quic_variants import COLOURS, TITLES
 from stillair.papers.artefacts.schemes import named
 from stillair.papers.measure import Measurer
-from stillair.table import table
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

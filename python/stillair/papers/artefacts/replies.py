@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from stillair.papers import samples, style
 from stillair.papers.artefacts.schemes import COLOURS
 from stillair.papers.measure import Measurer
-from stillair.statistics import percentile
-from stillair.summary import NOT_MEASURED
-from stillair.table import table
+from stillair.results.statistics import percentile
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

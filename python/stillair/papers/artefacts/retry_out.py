@@ -7,7 +7,7 @@ from stillair.papers import judge, scatter, style
 from stillair.papers.claims import Claim, Experiment, experiments
 from stillair.papers.measure import Measurer
 from stillair.papers.scatter import AIRS, Mark
-from stillair.table import table
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from stillair.papers import style
-from stillair.statistics import Interval
-from stillair.summary import NOT_MEASURED, figure
+from stillair.results.statistics import Interval
+from stillair.results.summary import NOT_MEASURED, figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

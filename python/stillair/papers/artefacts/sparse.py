@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from stillair.papers import style
 from stillair.papers.artefacts.schemes import along, named, spread
 from stillair.papers.measure import Measurer
-from stillair.statistics import Interval
-from stillair.table import table
+from stillair.results.statistics import Interval
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

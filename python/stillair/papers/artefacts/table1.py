@@ -8,10 +8,10 @@ from stillair.papers import style, table1_model
 from stillair.papers.anomaly_model import Prediction
 from stillair.papers.measure import Measurer
 from stillair.papers.table1_model import SIZE, STATIONS
-from stillair.result import Result
-from stillair.statistics import Interval
-from stillair.summary import NOT_MEASURED, figure
-from stillair.table import table
+from stillair.results.result import Result
+from stillair.results.statistics import Interval
+from stillair.results.summary import NOT_MEASURED, figure
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,9 +7,9 @@ from stillair.papers.artefacts import replies
 from stillair.papers.artefacts.replies import Curve
 from stillair.papers.artefacts.schemes import COLOURS, TITLES, along, named, spread
 from stillair.papers.measure import Measurer
-from stillair.statistics import Interval, interval, jain
-from stillair.summary import NOT_MEASURED
-from stillair.table import table
+from stillair.results.statistics import Interval, interval, jain
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

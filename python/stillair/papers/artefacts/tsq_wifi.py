@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING
 
 from stillair.papers import style
 from stillair.papers.measure import Measurer
-from stillair.statistics import Interval
-from stillair.summary import NOT_MEASURED
-from stillair.table import table
+from stillair.results.statistics import Interval
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from stillair.papers import style, worked
 from stillair.papers.measure import Measurer
 from stillair.papers.worked import After, Events
-from stillair.table import table
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

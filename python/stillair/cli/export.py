@@ -3,13 +3,15 @@
 from datetime import datetime
 from pathlib import Path
 
-from stillair import flent, output, qlog, tidy
-from stillair import folder as folders
 from stillair._native import InputError
 from stillair.capture import USUAL, Wanted, capture_points, write_capture
-from stillair.flent import EPOCH
-from stillair.result import Result
-from stillair.scenario import Scenario
+from stillair.results import folder as folders
+from stillair.results import qlog, tidy
+from stillair.results.flent import file as flent
+from stillair.results.flent.file import EPOCH
+from stillair.results.result import Result
+from stillair.runs.scenario import Scenario
+from stillair.text import output
 
 __all__ = ["EPOCH", "FORMATS", "USUAL", "Wanted", "export", "points"]
 

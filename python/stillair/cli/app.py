@@ -9,21 +9,22 @@ from typing import Annotated
 
 import typer
 
-from stillair import __version__, _native, output
+from stillair import __version__, _native
 from stillair._native import InputError, RunError
-from stillair.cli_paper import paper
-from stillair.options import AsJson, File, Folder, Jobs, RunNumber, Runs, Seed, Set
-from stillair.options import overrides as _overrides
-from stillair.options import path as _path
-from stillair.options import writing as _writing
-from stillair.progress import runs_progress
-from stillair.rc_text import rc_text
-from stillair.result import Result
-from stillair.scenario import LARGEST_RUN, Scenario
-from stillair.summary import summary
-from stillair.sweep import Sweep
-from stillair.tc_text import tc_text
-from stillair.window import parse as parse_window
+from stillair.cli.options import AsJson, File, Folder, Jobs, RunNumber, Runs, Seed, Set
+from stillair.cli.options import overrides as _overrides
+from stillair.cli.options import path as _path
+from stillair.cli.options import writing as _writing
+from stillair.cli.paper import paper
+from stillair.cli.progress import runs_progress
+from stillair.cli.window import parse as parse_window
+from stillair.results.result import Result
+from stillair.results.summary import summary
+from stillair.runs.scenario import LARGEST_RUN, Scenario
+from stillair.runs.sweep import Sweep
+from stillair.text import output
+from stillair.text.rc import rc_text
+from stillair.text.tc import tc_text
 
 app = typer.Typer(
     add_completion=False,
@@ -89,7 +90,7 @@ def _run_and_keep(
     progress: Callable[[int], object] | None,
 ) -> Result:
     """Runs a scenario and keeps its runs, even if only some have finished when one fails or all are interrupted."""
-    from stillair.keeper import Keeper  # noqa: PLC0415 - not needed without -o
+    from stillair.runs.keeper import Keeper  # noqa: PLC0415 - not needed without -o
 
     keeper = Keeper(folder, scenario, overrides, runs)
     try:
@@ -345,7 +346,7 @@ def export(
     ] = None,
 ) -> None:
     """Write a result in another program's format."""
-    from stillair import export as exports  # noqa: PLC0415 - not needed for other commands
+    from stillair.cli import export as exports  # noqa: PLC0415 - not needed for other commands
 
     chosen = [kind for kind, wanted in zip(exports.FORMATS, (flent, csv, parquet, pcap, qlog), strict=True) if wanted]
     if len(chosen) != 1:
@@ -418,6 +419,6 @@ def report_(
     ] = None,
 ) -> None:
     """Write a result as one page that works offline: tables, pictures, the scenario."""
-    from stillair import page  # noqa: PLC0415 - not needed for other commands
+    from stillair.cli import page  # noqa: PLC0415 - not needed for other commands
 
     print(page.write(result, target))

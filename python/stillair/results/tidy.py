@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stillair import extras, output
-from stillair.series import Series, VoiceStep
+from stillair.results.series import Series, VoiceStep
+from stillair.text import extras, output
 
 if TYPE_CHECKING:
     import pandas

@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stillair.validate.tc_options import CLASSES, QDISCS, Options, Value
-from stillair.validate.tc_units import UnitError
+from stillair.validate.tc.options import CLASSES, QDISCS, Options, Value
+from stillair.validate.tc.units import UnitError
 
 
 class TcError(ValueError):

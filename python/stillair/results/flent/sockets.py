@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stillair import flent_test, sampled
-from stillair.series import Series
+from stillair.results import sampled
+from stillair.results.flent import test as flent_test
+from stillair.results.series import Series
 
 # What Flent reads from ss: packets, ms, Mbit/s.
 _KEYS = {

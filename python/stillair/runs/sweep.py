@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import __version__, _native, output
+from stillair import __version__, _native
 from stillair._native import InputError
-from stillair.result import Result
-from stillair.scenario import Overrides, Scenario, check_runs, pairs, processors
-from stillair.table import natural, table
+from stillair.results.result import Result
+from stillair.runs.scenario import Overrides, Scenario, check_runs, pairs, processors
+from stillair.text import output
+from stillair.text.table import natural, table
 
 Override = tuple[str, str]
 

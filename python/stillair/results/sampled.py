@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import exchanges, output, shape
-from stillair.series import Queue
-from stillair.tidy import Measured
+from stillair.results import exchanges
+from stillair.results.series import Queue
+from stillair.results.tidy import Measured
+from stillair.text import output, shape
 
 Run = Mapping[str, Any]
 

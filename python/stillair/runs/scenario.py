@@ -8,8 +8,8 @@ from typing import Any
 
 from stillair import _native
 from stillair._native import InputError
-from stillair.result import Result
-from stillair.toml_text import to_toml
+from stillair.results.result import Result
+from stillair.text.toml import to_toml
 
 LARGEST_RUN = 2**32 - 2
 """The highest number of a run."""

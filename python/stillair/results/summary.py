@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.result import Result
-from stillair.table import natural, table
+from stillair.results.result import Result
+from stillair.text.table import natural, table
 
 Columns = Sequence[tuple[str, str, float, int]]
 """Keys of the report with their headings, what they are multiplied by, and decimals."""

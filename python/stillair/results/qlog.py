@@ -12,8 +12,8 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from stillair import output, shape
 from stillair._native import InputError, __version__
+from stillair.text import output, shape
 
 _SEPARATOR = "\x1e"
 _WHOLE, _NUMBER = shape.whole(), shape.maybe(shape.number)

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from stillair import lock, output
 from stillair._native import InputError
-from stillair.scenario import LARGEST_RUN, LARGEST_SEED, MOST_JOBS
+from stillair.runs.scenario import LARGEST_RUN, LARGEST_SEED, MOST_JOBS
+from stillair.text import lock, output
 
 MOST_RUNS = 1_000_000
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair import shape
+from stillair.text import shape
 
 Run = Mapping[str, Any]
 

@@ -10,10 +10,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from stillair import folder, output, sampled, tidy
 from stillair._native import InputError, RunError, __version__
-from stillair.result import Result
-from stillair.scenario import Overrides, Scenario, pairs
+from stillair.results import folder, sampled, tidy
+from stillair.results.result import Result
+from stillair.runs.scenario import Overrides, Scenario, pairs
+from stillair.text import output
 
 _GIVEN = ("scenario.toml", "scenario.resolved.json", "overrides.json")
 _FILES = (*_GIVEN, "table.csv", "pings.csv", *sampled.TABLES)

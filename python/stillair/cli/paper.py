@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 
 from stillair._native import InputError, RunError
-from stillair.options import MOST_RUNS, AsJson, Folder, Jobs, overrides, writing
+from stillair.cli.options import MOST_RUNS, AsJson, Folder, Jobs, overrides, writing
+from stillair.cli.progress import runs_progress
 from stillair.papers import keep, registry, report, why
-from stillair.progress import runs_progress
 
 
 def paper(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from stillair.series import Flow, Series
+from stillair.results.series import Flow, Series
 
 Values = list[float | None]
 Raw = list[dict[str, Any]]

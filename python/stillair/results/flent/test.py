@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from stillair.series import Flow, Series, Test
-from stillair.statistics import jain
+from stillair.results.series import Flow, Series, Test
+from stillair.results.statistics import jain
 
 Values = list[float | None]
 

@@ -13,12 +13,16 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import flent_apps, flent_host, flent_sockets, flent_test, output
 from stillair._native import InputError, __version__
-from stillair.flent_streams import is_upload, streams
-from stillair.series import Flow, Series
-from stillair.statistics import jain
-from stillair.tidy import Measured
+from stillair.results.flent import apps as flent_apps
+from stillair.results.flent import host as flent_host
+from stillair.results.flent import sockets as flent_sockets
+from stillair.results.flent import test as flent_test
+from stillair.results.flent.streams import is_upload, streams
+from stillair.results.series import Flow, Series
+from stillair.results.statistics import jain
+from stillair.results.tidy import Measured
+from stillair.text import output
 
 DATA_VERSION = 4
 

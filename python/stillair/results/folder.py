@@ -9,10 +9,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import qlog, sampled, shape
 from stillair._native import InputError, __version__
-from stillair.series import Series
-from stillair.tidy import Measured
+from stillair.results import qlog, sampled
+from stillair.results.series import Series
+from stillair.results.tidy import Measured
+from stillair.text import shape
 
 # Of the folder, not of the program: raised when an older program could not read it.
 FORMAT = 1

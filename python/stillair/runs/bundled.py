@@ -3,7 +3,7 @@
 from importlib import resources
 from pathlib import Path
 
-from stillair.scenario import Scenario
+from stillair.runs.scenario import Scenario
 
 
 def scenario(name: str) -> Scenario:

@@ -7,7 +7,7 @@ from importlib import resources
 
 def document(title: str, header: str, main: str, footer: str) -> str:
     """A whole page. `title` is plain text, the rest is HTML."""
-    style = (resources.files("stillair") / "page.css").read_text(encoding="utf-8")
+    style = (resources.files("stillair.text") / "page.css").read_text(encoding="utf-8")
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'

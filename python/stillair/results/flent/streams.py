@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from stillair.series import Flow, Series
+from stillair.results.series import Flow, Series
 
 
 class Streams(NamedTuple):

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from stillair import shape
 from stillair._native import InputError
+from stillair.text import shape
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stillair import flent, tidy
-from stillair import folder as folders
 from stillair._native import InputError
-from stillair.series import Series
-from stillair.statistics import interval
-from stillair.tidy import Measured
+from stillair.results import folder as folders
+from stillair.results import tidy
+from stillair.results.flent import file as flent
+from stillair.results.series import Series
+from stillair.results.statistics import interval
+from stillair.results.tidy import Measured
 
 if TYPE_CHECKING:
     import pandas

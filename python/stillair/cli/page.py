@@ -6,12 +6,14 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from stillair import exchanges, extras, folder, markup, output, plot
-from stillair import summary as summaries
-from stillair.markup import details, grid, pairs, row
+from stillair import plot
 from stillair.plot.data import Titled, UndrawnError
-from stillair.result import Result
-from stillair.summary import Table, figure
+from stillair.results import exchanges, folder
+from stillair.results import summary as summaries
+from stillair.results.result import Result
+from stillair.results.summary import Table, figure
+from stillair.text import extras, markup, output
+from stillair.text.markup import details, grid, pairs, row
 
 SUFFIX = ".html"
 

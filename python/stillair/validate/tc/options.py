@@ -6,7 +6,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stillair.validate import tc_units as units
+from stillair.validate.tc import units
 
 
 class Bits(int):
