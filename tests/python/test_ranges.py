@@ -15,8 +15,8 @@ from stillair.papers.plan import Campaign
         (judge.HELD, judge.HELD, judge.MISSED, judge.UNDECIDED),
         (judge.MISSED, judge.HELD, judge.MISSED, judge.UNDECIDED),
         (judge.MISSED, judge.HELD, judge.HELD, judge.UNDECIDED),
-        # An end that was not run says nothing, and neither does one of a claim that is not judged.
-        (judge.HELD, judge.NOT_RUN, judge.HELD, judge.HELD),
+        # Nobody knows what an end that was not run would say.
+        (judge.HELD, judge.NOT_RUN, judge.HELD, judge.UNDECIDED),
         (judge.NOT_JUDGED, judge.HELD, judge.MISSED, judge.NOT_JUDGED),
     ],
 )

@@ -78,6 +78,7 @@ def test_what_a_cause_changes_is_in_its_scenario(claim: str) -> None:
         ({"kind": "bar"}, "found no text"),
         ({"kind": "likely", "text": "a word"}, "expected one of isolates"),
         ({"kind": "bar", "text": "a word", "figure": 3}, "found figure"),
+        ({"kind": "bar", "text": "a word", "change": {"seed": "2"}}, "a pair of runs does not show a bar"),
         ({"kind": "chance", "text": "a word", "change": {"seed": 2}}, "expected text"),
         ({"as": "t1ms-nobody"}, "expected a claim with a cause of its own"),
         ({"as": "like"}, "expected a claim with a cause of its own"),
@@ -124,6 +125,18 @@ def test_the_answer_says_both_figures_the_change_and_what_it_shows(capsys: pytes
     assert row["agrees"]
     assert [len(cell["judged"]) for cell in row["cells"]] == [1]
     assert row["cells"][0]["judged"] != row["cells"][0]["changed"]
+
+
+def test_a_tie_has_to_come_out_in_another_order() -> None:
+    def pair(judged: object, changed: object) -> bool:
+        asked = replace(why.questions(QUICK)[0], cause=causes.read({QUICK: tie})[QUICK])
+        rows = [{"verdict": "missed", "measured": one} for one in (judged, changed)]
+        return why.Answer(asked, rows[0], rows[1], (), None).agrees
+
+    tie = {"kind": "tie", "text": "a word", "change": {"seed": "2"}}
+    assert pair(["a", "b", "c"], ["a", "c", "b"])
+    assert not pair(["a", "b", "c"], ["a", "b", "c"])
+    assert not pair(2.0, 3.0)
 
 
 def test_claims_of_one_paper_share_their_runs(monkeypatch: pytest.MonkeyPatch) -> None:

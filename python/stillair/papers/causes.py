@@ -19,6 +19,7 @@ SUFFICES = "suffices"
 CONTRIBUTES = "contributes"
 PRINT = "print"
 CHANCE = "chance"
+TIE = "tie"
 BAR = "bar"
 UNKNOWN = "unknown"
 
@@ -29,6 +30,8 @@ _NEEDS: Mapping[str, tuple[tuple[str, ...], bool | None]] = {
     CONTRIBUTES: (("change", "tried"), False),
     PRINT: (("arithmetic",), None),
     CHANCE: (("change",), True),
+    # The pair has to come out as another order (`why.py`).
+    TIE: (("change",), None),
     BAR: ((), None),
     UNKNOWN: (("tried",), None),
 }
@@ -103,6 +106,8 @@ def _cause(claim: str, table: Mapping[str, Any]) -> Cause:
     for key in ("text", *_NEEDS[entry["kind"]][0]):
         if not entry.get(key):
             raise InputError(f"causes: {claim}: found no {key}, expected one, as its kind is {entry['kind']}")
+    if entry["kind"] == BAR and entry.get("change"):
+        raise InputError(f"causes: {claim}: change: found one, expected none, as a pair of runs does not show a bar")
     for key, value in {**entry.get("change", {}), **entry.get("both", {})}.items():
         if not isinstance(value, str):
             raise InputError(f"causes: {claim}: {key}: found {value!r}, expected text, as --set takes it")

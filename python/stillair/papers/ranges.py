@@ -13,12 +13,9 @@ _JUDGED = (judge.HELD, judge.MISSED)
 
 
 def settle(middle: Judgement, ends: Mapping[str, Judgement]) -> Judgement:
-    """The verdict over a range: that of the middle, unless an end has the other one."""
-    if middle.verdict not in _JUDGED:
+    """The verdict over a range: that of the middle, unless an end has another one or was not run."""
+    if middle.verdict not in _JUDGED or all(end.verdict == middle.verdict for end in ends.values()):
         return middle
-    others = {name: end for name, end in ends.items() if end.verdict in _JUDGED}
-    if all(end.verdict == middle.verdict for end in others.values()):
-        return middle
-    said = ", ".join(f"{end.verdict} {name}" for name, end in others.items())
+    said = ", ".join(f"{end.verdict} {name}" for name, end in ends.items())
     reason = f"{middle.verdict} in the middle of the range, {said}"
     return Judgement(judge.UNDECIDED, reason, middle.worst, middle.bar, middle.marginal)

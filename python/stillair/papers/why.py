@@ -35,6 +35,7 @@ _MEANINGS = {
     causes.CONTRIBUTES: "the change is a part of it and does not decide the claim; the rest was not found",
     causes.PRINT: "the paper's own numbers contradict each other: {arithmetic}",
     causes.CHANCE: "a tie: other random numbers turn the verdict",
+    causes.TIE: "a tie: other random numbers give another order, and miss the claim too",
     causes.BAR: "the figure lies beside the end of its bar, and the rule has no room for that",
     causes.UNKNOWN: "no cause was found",
 }
@@ -86,7 +87,11 @@ class Answer:
     def agrees(self) -> bool:
         """Whether the pair came out as the kind of the cause says; a change of the asker's own has no kind."""
         cause = self.question.cause
-        if cause is None or self.question.tried or self.changed is None or cause.holds is None:
+        if cause is None or self.question.tried or self.changed is None:
+            return True
+        if cause.kind == causes.TIE:
+            return isinstance(self.judged["measured"], list) and self.judged["measured"] != self.changed["measured"]
+        if cause.holds is None:
             return True
         if (self.changed["verdict"] == judge.HELD) != cause.holds or self.judged["verdict"] != judge.MISSED:
             return False
