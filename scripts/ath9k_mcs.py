@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair.papers import style
+from stillair.papers.artefacts import style
 from stillair.runs import bundled
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,7 +11,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stillair.papers import samples, style
+from stillair.papers.artefacts import style
+from stillair.papers.measure import samples
 from stillair.results.statistics import Interval, interval
 from stillair.runs import bundled
 from stillair.text.table import table

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stillair.papers import scatter, style
+from stillair.papers.artefacts import style
+from stillair.papers.measure import scatter
 from stillair.results.statistics import Interval, interval
 from stillair.runs import bundled
 from stillair.text.table import table

@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair.papers import style
-from stillair.papers.artefacts.schemes import COLOURS, TITLES
+from stillair.papers.artefacts import style
+from stillair.papers.artefacts.anomaly.schemes import COLOURS, TITLES
 from stillair.results.statistics import jain
 from stillair.runs import bundled
 

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from stillair import InputError
-from stillair.papers import fits, judge, plan, registry
-from stillair.papers.claims import Claim, Experiment, experiments
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Claim, Experiment, experiments
+from stillair.papers.doubt import fits
+from stillair.papers.pages import registry
+from stillair.papers.runs import plan
 from stillair.runs import bundled
 
 PAPERS = sorted({experiment.paper for experiment in experiments()})

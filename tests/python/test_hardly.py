@@ -6,9 +6,12 @@ from typing import Any
 import pytest
 
 from stillair import InputError, Result
-from stillair.papers import hardly, judge, plan, registry
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import Claim, Experiment
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Claim, Experiment
+from stillair.papers.doubt import hardly
+from stillair.papers.pages import registry
+from stillair.papers.runs import plan
+from stillair.papers.runs.campaign import Outcome
 
 TABLE = {
     "metric": {

@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 
 from stillair import InputError, Result, Scenario
-from stillair.papers import campaign, judge, plan, registry, report, scatter, style, table1_model
-from stillair.papers.anomaly_model import Station, data_time_us
-from stillair.papers.artefacts import ARTEFACTS, replies
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import Claim, Experiment, experiments, papers
-from stillair.papers.measure import Measurer
+from stillair.papers.artefacts import style
+from stillair.papers.artefacts.anomaly import replies
+from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Claim, Experiment, experiments, papers
+from stillair.papers.measure import scatter, table1_model
+from stillair.papers.measure.anomaly_model import Station, data_time_us
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.pages import registry, report
+from stillair.papers.runs import campaign, plan
+from stillair.papers.runs.campaign import Outcome
 from stillair.runs import bundled
 
 ANOMALY = plan.plan("ending-the-anomaly")

@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers import judge, plan, samples, style
-from stillair.papers.artefacts import ARTEFACTS, one_ms
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import experiments
-from stillair.papers.measure import Measurer
-from stillair.papers.plan import Where
+from stillair.papers.artefacts import one_ms, style
+from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Where, experiments
+from stillair.papers.measure import samples
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.runs import plan
+from stillair.papers.runs.campaign import Outcome
 
 PLAN = plan.plan("towards-1ms")
 EXPERIMENTS = {e.id: e for e in experiments() if e.paper == "towards-1ms"}

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from stillair.papers import quic, registry, report
-from stillair.papers.artefacts import ARTEFACTS, quic_run, quic_variants
-from stillair.papers.measure import Measurer
+from stillair.papers.artefacts.bquic import transfer as quic_run
+from stillair.papers.artefacts.bquic import variants as quic_variants
+from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.measure import quic
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.pages import registry, report
 
 SHORT = [("flow.0.bytes", "3 MB")]
 

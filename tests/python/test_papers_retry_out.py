@@ -7,11 +7,15 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers import judge, plan, registry, report, scatter, style, worked
-from stillair.papers.artefacts import ARTEFACTS
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import experiments
-from stillair.papers.measure import Measurer
+from stillair.papers.artefacts import style
+from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import experiments
+from stillair.papers.measure import scatter, worked
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.pages import registry, report
+from stillair.papers.runs import plan
+from stillair.papers.runs.campaign import Outcome
 
 PLAN = plan.plan("retry-out")
 EXPERIMENTS = {e.id: e for e in experiments() if e.paper == "retry-out"}

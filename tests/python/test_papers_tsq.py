@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers import formulas, judge, plan, samples, style
-from stillair.papers.artefacts import ARTEFACTS
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import experiments
-from stillair.papers.measure import Measurer
-from stillair.papers.plan import Where
+from stillair.papers.artefacts import style
+from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Where, experiments
+from stillair.papers.measure import formulas, samples
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.runs import plan
+from stillair.papers.runs.campaign import Outcome
 
 TSQ = plan.plan("tsq-pacing")
 STEPS = [0.2 * (step + 1) for step in range(150)]

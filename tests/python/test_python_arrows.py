@@ -24,7 +24,7 @@ def test_the_top_folder_is_seen_at_a_glance() -> None:
     assert len(names) <= 15, sorted(names)
 
 
-@pytest.mark.parametrize("package", [path for path in PACKAGES if "papers" not in path.parts], ids=name_of)
+@pytest.mark.parametrize("package", PACKAGES, ids=name_of)
 def test_a_package_has_about_a_dozen_rooms(package: Path) -> None:
     assert len(rooms(package)) <= 14
 

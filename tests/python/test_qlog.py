@@ -10,7 +10,7 @@ import pytest
 
 from stillair import InputError
 from stillair.cli.export import export
-from stillair.papers import quic
+from stillair.papers.measure import quic
 from stillair.results import qlog
 from stillair.runs import bundled
 from stillair.runs.keeper import Keeper

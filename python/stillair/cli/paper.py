@@ -9,7 +9,7 @@ import typer
 from stillair._native import InputError, RunError
 from stillair.cli.options import MOST_RUNS, AsJson, Folder, Jobs, overrides, writing
 from stillair.cli.progress import runs_progress
-from stillair.papers import keep, registry, report, why
+from stillair.papers.pages import keep, registry, report, why
 
 
 def paper(

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from stillair.papers import style
-from stillair.papers.measure import Measurer
+from stillair.papers.artefacts import style
+from stillair.papers.measure.measurer import Measurer
 from stillair.results.statistics import Interval
 from stillair.results.summary import NOT_MEASURED
 from stillair.text.table import table

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from stillair.papers import judge, scatter, style
-from stillair.papers.claims import Claim, Experiment, experiments
-from stillair.papers.measure import Measurer
-from stillair.papers.scatter import AIRS, Mark
+from stillair.papers.artefacts import style
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Claim, Experiment, experiments
+from stillair.papers.measure import scatter
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.measure.scatter import AIRS, Mark
 from stillair.text.table import table
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from stillair.papers import samples, style
-from stillair.papers.measure import Measurer
-from stillair.papers.samples import Curve
+from stillair.papers.artefacts import style
+from stillair.papers.measure import samples
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.measure.samples import Curve
 from stillair.results.summary import NOT_MEASURED
 from stillair.text.table import table
 

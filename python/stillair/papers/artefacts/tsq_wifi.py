@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from stillair.papers import style
-from stillair.papers.measure import Measurer
+from stillair.papers.artefacts import style
+from stillair.papers.measure.measurer import Measurer
 from stillair.results.statistics import Interval
 from stillair.results.summary import NOT_MEASURED
 from stillair.text.table import table

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from stillair.papers import style, worked
-from stillair.papers.measure import Measurer
-from stillair.papers.worked import After, Events
+from stillair.papers.artefacts import style
+from stillair.papers.measure import worked
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.measure.worked import After, Events
 from stillair.text.table import table
 
 if TYPE_CHECKING:

@@ -1,0 +1,8 @@
+"""How the experiments of a paper are run, and their runs.
+
+A plan is data; a campaign is a scenario with its cells.
+
+    campaign  the runs of each cell
+    plan      how an experiment is run
+    packed    a run in little memory
+"""
