@@ -14,7 +14,7 @@ from stillair.papers.artefacts.anomaly import replies
 from stillair.papers.artefacts.gallery import ARTEFACTS
 from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import Claim, Experiment, experiments, papers
-from stillair.papers.measure import scatter, table1_model
+from stillair.papers.measure import table1_model
 from stillair.papers.measure.anomaly_model import Station, data_time_us
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry, report
@@ -155,7 +155,7 @@ def test_every_experiment_runs_or_says_what_it_needs(paper: Any) -> None:  # noq
         assert own.needs or own.draws in ARTEFACTS
         for said in one.claims:
             if own.campaigns and not judge.unjudged(said):
-                assert said.metric in (scatter.METRICS if own.marks else planned.metrics), said.id
+                assert said.metric in planned.metrics, said.id
 
 
 def test_a_campaign_whose_scenario_cannot_be_read_says_why_it_is_not_run() -> None:

@@ -9,6 +9,7 @@ from stillair.papers.claims.inventory import Claim, Experiment, experiments
 from stillair.papers.measure import scatter
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.measure.scatter import AIRS, Mark
+from stillair.papers.runs.metrics import Marks
 from stillair.text.table import table
 
 if TYPE_CHECKING:
@@ -113,9 +114,9 @@ def _region(of: Measurer) -> dict[str, list[judge.Judgement]]:
         for experiment in experiments()
         if experiment.paper == of.experiment.paper
         for claim in experiment.claims
-        if claim.metric in scatter.METRICS and not judge.unjudged(claim)
+        if isinstance(of.plan.metrics.get(claim.metric), Marks) and not judge.unjudged(claim)
     ]
-    return scatter.region(said, of.own, of.outcomes)
+    return scatter.region(said, of.plan, of.own, of.outcomes)
 
 
 def _drawn(of: Measurer) -> tuple[str, Callable[[Mark], Sequence[float]]]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 
 from stillair._native import InputError
 from stillair.papers.claims.inventory import Claim, Experiment, Where
-from stillair.papers.measure.measurer import LackingError, Measurer
-from stillair.papers.runs.plan import Campaign, CellPlan, Fit, Plan, matches
-from stillair.results.statistics import Interval
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.measure.source import LackingError, Numbers, stations, without_station
+from stillair.papers.runs.metrics import Metric, Reported, Sampled, Spread
+from stillair.papers.runs.plan import Campaign, CellPlan, ExperimentPlan, Fit, Plan, matches
 
 # A cell is the same whatever campaign has it: by scenario and overrides.
 Cell = tuple[str, tuple[tuple[str, str], ...]]
@@ -62,14 +63,18 @@ def numbers(plan: Plan, experiment: Experiment, claim: Claim) -> set[Number]:
     if own.marks:
         cells = ((campaign, cell) for campaign in own.campaigns for cell in campaign.cells)
         return {Number(_cell(*one), "", f"marks: {claim.metric}") for one in cells}
-    walk = _Walk(experiment, plan, {})
+    # How far runs lie apart is not what their mean was fitted to.
+    if isinstance(plan.metrics.get(claim.metric), Spread):
+        return set()
+    noted = _Noted(own, plan)
+    walk = Measurer(experiment, plan, {}, other=noted)
     for label, where in walk.listed(claim):
         try:
-            walk._cell(claim, label, where)
+            walk.cell(claim, label, where)
         except LackingError:
             # It has no number there, whatever it is fitted to.
             continue
-    return walk.seen
+    return noted.seen
 
 
 def _cell(campaign: Campaign, cell: CellPlan) -> Cell:
@@ -102,42 +107,33 @@ def _meet(numbers: set[Number], aim: set[Number]) -> bool:
 
 
 @dataclass(frozen=True)
-class _Walk(Measurer):
+class _Noted:
     """Notes the numbers that a claim would be made of; each is 1."""
 
+    own: ExperimentPlan
+    plan: Plan
     seen: set[Number] = field(default_factory=set)
 
-    def _runs(self, where: Where, name: str) -> list[float | None]:
-        metric = self._metric(name)
-        derived = self._derived(where, name, metric)
-        if derived is not None:
-            return derived
+    def numbers(self, name: str, metric: Metric, where: Where) -> Numbers:
         station = where.get("station")
-        cell = self.own.cell({key: value for key, value in where.items() if key != "station"})
+        cell = self.own.cell(without_station(where))
         if cell is None:
             raise LackingError("no cell")
-        if metric.samples and (station is None or not metric.station):
-            stations, quantity = (
-                [""] if station is None else self.stations(station),
-                f"{metric.samples} {metric.statistic}",
-            )
-        elif metric.run and station in (None, "total"):
-            stations, quantity = [""], metric.run
-        elif metric.station and station is not None:
-            stations, quantity = self.stations(station), metric.station
-        else:
-            raise LackingError("a run does not report it")
+        match metric:
+            case Sampled() if station is None or not metric.station:
+                quantity = f"{metric.of} {metric.statistic}"
+                of = [""] if station is None else stations(self.plan, station)
+            case Reported() if metric.run and station in (None, "total"):
+                of, quantity = [""], metric.run
+            case Sampled() | Reported() if metric.station and station is not None:
+                of, quantity = stations(self.plan, station), metric.station
+            case _:
+                raise LackingError(f"a run does not report {name}")
         key = _cell(*cell)
-        self.seen.update(Number(key, name, quantity) for name in stations)
-        if quantity in self.plan.totals and stations == [""]:
+        self.seen.update(Number(key, one, quantity) for one in of)
+        if quantity in self.plan.totals and of == [""]:
             self.seen.add(Number(key, ANY, self.plan.totals[quantity]))
         return [1.0]
 
-    def _quantity(self, where: Where, name: str) -> Interval:
-        # How far runs lie apart is not what their mean was fitted to.
-        if self._metric(name).spread_of:
-            return Interval(1, 1, 1)
-        return super()._quantity(where, name)
-
-    def _repetitions(self) -> int:
+    def repetitions(self) -> int:
         return 1

@@ -18,9 +18,11 @@ from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import Claim, Experiment, Where
 from stillair.papers.claims.judge import Cell
 from stillair.papers.measure import scatter, worked
-from stillair.papers.measure.measurer import LackingError, Measurer
+from stillair.papers.measure.measurer import Measurer, quotients
 from stillair.papers.measure.scatter import Mark
+from stillair.papers.measure.source import LackingError, Numbers, Runs
 from stillair.papers.runs.campaign import Outcome
+from stillair.papers.runs.metrics import Formula, Metric, Model
 from stillair.papers.runs.plan import Plan, matches
 from stillair.results.result import Result
 
@@ -56,8 +58,7 @@ def chance(claim: Claim, experiment: Experiment, plan: Plan, outcomes: Mapping[s
 
 
 def _worked_out(own: Measurer, claim: Claim) -> bool:
-    metric = own.plan.metrics.get(claim.metric)
-    return metric is not None and bool(metric.formula or metric.model)
+    return isinstance(own.plan.metrics.get(claim.metric), Formula | Model)
 
 
 @cache
@@ -79,7 +80,7 @@ def words_off(claim: Claim, experiment: Experiment) -> Where:
 
 
 @dataclass(frozen=True)
-class _Off(Measurer):
+class _Off(Runs):
     """Reads, in place of each cell, the one without the mechanism."""
 
     words: Where = field(default_factory=dict)
@@ -106,21 +107,23 @@ def switched_off(claim: Claim, experiment: Experiment, plan: Plan, outcomes: Map
         return _verdict(claim, Measurer(without, plan, outcomes).cells(claim))
     words = words_off(claim, experiment)
     if own.marks:
-        return _marks_off(claim, experiment, scatter.marks(own, outcomes, scatter.AIRS[0]), words)
-    off = _Off(experiment, plan, outcomes, words=words)
-    cells = off.cells(claim)
+        metric = plan.metrics.get(claim.metric)
+        return _marks_off(claim, experiment, metric, scatter.marks(own, outcomes, scatter.AIRS[0]), words)
+    off = _Off(own, plan, outcomes, words)
+    cells = Measurer(experiment, plan, outcomes, other=off).cells(claim)
     return _verdict(claim, cells) if off.changed else ("", ALL_OFF)
 
 
-def _marks_off(claim: Claim, experiment: Experiment, marks: Sequence[Mark], words: Where) -> tuple[str, str]:
+def _marks_off(
+    claim: Claim, experiment: Experiment, metric: Metric | None, marks: Sequence[Mark], words: Where
+) -> tuple[str, str]:
     (word,) = words.values()
-    compares = claim.configuration.get("axis") == "ap_method" or claim.metric == "throughput, on over off"
-    if not compares and experiment.setup.get("ap_method", word) == word:
+    if not scatter.compares_methods(claim, metric) and experiment.setup.get("ap_method", word) == word:
         return "", ALL_OFF
     off = [mark for mark in marks if mark.method == word]
     # Each mark with the mechanism is taken to be what it is without.
     relabelled = [replace(mark, method=name) for name in dict.fromkeys(mark.method for mark in marks) for mark in off]
-    return _verdict(claim, scatter.cells(claim, experiment, relabelled))
+    return _verdict(claim, scatter.cells(claim, experiment, metric, relabelled))
 
 
 def _verdict(claim: Claim, cells: Sequence[Cell]) -> tuple[str, str]:
@@ -154,66 +157,50 @@ def _range(paper: str, experiment: str, metric: str, where: Where) -> Mapping[st
 
 
 @dataclass(frozen=True)
-class _Drawn(Measurer):
+class _Draws:
     """Gives draws in place of the numbers of runs, in as many runs as there are draws."""
 
-    claim: str = ""
-    draws: int = DRAWS
+    experiment: Experiment
+    claim: str
+    draws: int
 
-    def holds(self, claim: Claim) -> list[bool]:
-        """Whether the claim holds, draw by draw."""
-        held = [True] * self.draws
-        limit = None if claim.kind == "order" else judge.bar(claim)
-        for _, where in self.listed(claim):
-            if limit is None:
-                found = self._ordered(claim, where)
-            else:
-                found = [value is not None and limit.keeps(value) for value in self._number(claim, where)]
-            held = [one and other for one, other in zip(held, found, strict=True)]
-        return held
-
-    def _ordered(self, claim: Claim, where: Where) -> list[bool]:
-        names = judge.members(claim.ordering)
-        axis = claim.configuration["axis"]
-        series = {name: self._member(where, axis, name, claim.metric) for name in names}
-        draws = ({name: values[n] for name, values in series.items()} for n in range(self.draws))
-        return [
-            judge.in_order({name: value for name, value in draw.items() if value is not None}, claim.ordering)
-            for draw in draws
-        ]
-
-    def _number(self, claim: Claim, where: Where) -> list[float | None]:
-        if "numerator" not in claim.configuration:
-            return self._runs(where, claim.metric)
-        metric, names = (
-            self._metric(claim.metric),
-            (claim.configuration["numerator"], claim.configuration["denominator"]),
-        )
-        axis = self.own.axis_of(names[1])
-        above, below = (self._runs({**where, axis: name}, metric.increase_of or claim.metric) for name in names)
-        return _quotients(above, below, bool(metric.increase_of))
-
-    def _runs(self, where: Where, name: str) -> list[float | None]:
-        metric = self._metric(name)
-        derived = self._derived(where, name, metric)
-        if derived is not None:
-            return derived
-        if metric.increase_of:
-            before, after = self._ends(where, metric, metric.increase_of)
-            return _quotients(after, before, per_cent=True)
+    def numbers(self, name: str, metric: Metric, where: Where) -> Numbers:  # noqa: ARG002 - drawn whatever its kind
         entry = _range(self.experiment.paper, self.experiment.id, name, where)
         words = ", ".join(f"{word} {where[word]}" for word in sorted(where))
         stream = f"{self.claim}: {name}: {words}"
         return [*_uniform(stream, self.draws, entry.get("low", 0.0), entry["high"], entry.get("whole", False))]
 
-    def _repetitions(self) -> int:
+    def repetitions(self) -> int:
         return self.draws
 
 
-def _quotients(above: Sequence[float | None], below: Sequence[float | None], per_cent: bool) -> list[float | None]:
-    pairs = zip(above, below, strict=True)
-    found = [None if one is None or not other else one / other for one, other in pairs]
-    return [None if ratio is None else 100 * (ratio - 1) for ratio in found] if per_cent else [*found]
+def _cells_drawn(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -> list[bool]:
+    """Whether the claim holds in all its cells, draw by draw."""
+    of = Measurer(experiment, plan, {}, other=_Draws(experiment, claim.id, draws))
+    held = [True] * draws
+    for _, where in of.listed(claim):
+        found = _ordered(of, claim, where, draws) if claim.kind == "order" else _kept(of, claim, where)
+        held = [one and other for one, other in zip(held, found, strict=True)]
+    return held
+
+
+def _ordered(of: Measurer, claim: Claim, where: Where, draws: int) -> list[bool]:
+    series = of.members(claim, where)
+    found = ({name: values[n] for name, values in series.items()} for n in range(draws))
+    return [
+        judge.in_order({name: value for name, value in draw.items() if value is not None}, claim.ordering)
+        for draw in found
+    ]
+
+
+def _kept(of: Measurer, claim: Claim, where: Where) -> list[bool]:
+    limit = judge.bar(claim)
+    if "numerator" in claim.configuration:
+        above, below, more = of.compared(claim, where)
+        values = quotients(above, below, more)
+    else:
+        values = of.runs(where, claim.metric)
+    return [value is not None and limit.keeps(value) for value in values]
 
 
 def drawn(claim: Claim, experiment: Experiment, plan: Plan) -> float:
@@ -240,7 +227,7 @@ def _holds(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -> list
         return _marks_drawn(claim, experiment, plan, draws)
     if own.worked is not None:
         return _worked_drawn(claim, experiment, own.worked, draws)
-    return _Drawn(experiment, plan, {}, claim=claim.id, draws=draws).holds(claim)
+    return _cells_drawn(claim, experiment, plan, draws)
 
 
 _DRAWN: dict[tuple[str, str], float] = {}
@@ -285,7 +272,10 @@ def _marks_drawn(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -
             Mark(sta, method, f"{rate} Mbit/s", [float(rate)], *([series[n]] for series in numbers))
             for (sta, method, rate), numbers in drawn_of
         ]
-        held.append(judge.judge(claim, scatter.cells(claim, experiment, marks)).verdict == judge.HELD)
+        held.append(
+            judge.judge(claim, scatter.cells(claim, experiment, plan.metrics.get(claim.metric), marks)).verdict
+            == judge.HELD
+        )
     return held
 
 

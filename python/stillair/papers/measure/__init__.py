@@ -4,6 +4,7 @@
 
     measurer       from a claim to its numbers
     scatter        many runs as marks over their data rate
+    source         where numbers of cells come from
     samples        what was sampled in a run
     quic           flows over QUIC
     worked         worked examples without runs

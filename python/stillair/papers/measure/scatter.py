@@ -5,14 +5,15 @@ of station against another's. How many frames came broken at which rate it does 
 several answers, the `AIRS`; one of them, `house`, was taken before any run.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import Claim, Experiment
 from stillair.papers.claims.judge import Cell, Judgement
 from stillair.papers.runs.campaign import Outcome
-from stillair.papers.runs.plan import CellPlan, ExperimentPlan
+from stillair.papers.runs.metrics import Marks, Metric
+from stillair.papers.runs.plan import CellPlan, ExperimentPlan, Plan
 from stillair.results.result import Result, Run
 from stillair.results.sampled import recorded
 from stillair.results.statistics import Interval, interval, ratio_interval
@@ -28,7 +29,7 @@ LOW_MBPS = 50.0
 LARGE_MS = 350.0
 """An RTT is large from half of the paper's worst on."""
 
-_STATION, _INTERFACE = "sta", "sta.wlan0"
+_STATION, _INTERFACE, _METHOD = "sta", "sta.wlan0", "ap_method"
 # Queues in which the paper counts: those that the station's own kernel keeps.
 _LAYERS = ("qdisc", "driver")
 
@@ -51,7 +52,7 @@ class Mark:
     """Throughput in Mbit/s."""
 
 
-Marks = Sequence[Mark]
+Scatter = Sequence[Mark]
 
 
 def marks(own: ExperimentPlan, outcomes: Mapping[str, Outcome], air: str) -> list[Mark]:
@@ -93,22 +94,29 @@ def queue(run: Run) -> float:
     return sum(map(sum, own)) / len(found.t_s)
 
 
-def cells(claim: Claim, experiment: Experiment, found: Marks) -> list[Cell]:
+def compares_methods(claim: Claim, metric: Metric | None) -> bool:
+    """Whether a claim sets one method of the access point against the other."""
+    over = metric.over if isinstance(metric, Marks) else {}
+    return claim.configuration.get("axis") == _METHOD or _METHOD in over
+
+
+def cells(claim: Claim, experiment: Experiment, metric: Metric | None, found: Scatter) -> list[Cell]:
     """What these marks say of each cell that a claim lists."""
     if not found:
         return [Cell(lacks="not asked to run")]
-    method = str(experiment.setup.get("ap_method", "off"))
-    if claim.metric not in _CELLS:
+    method = str(experiment.setup.get(_METHOD, "off"))
+    if not isinstance(metric, Marks):
         return [Cell(lacks=f"no mark shows {claim.metric}", ran=True)]
-    compares = claim.configuration.get("axis") == "ap_method" or claim.metric == "throughput, on over off"
-    said = _Said(claim, [mark for mark in found if compares or mark.method == method])
-    return _CELLS[claim.metric](said) or [Cell(lacks="no run was at such a rate", ran=True)]
+    compares = compares_methods(claim, metric)
+    said = _Said(claim, metric, [mark for mark in found if compares or mark.method == method])
+    return _cells(said) or [Cell(lacks="no run was at such a rate", ran=True)]
 
 
 @dataclass(frozen=True)
 class _Said:
     claim: Claim
-    marks: Marks
+    metric: Marks
+    marks: Scatter
 
     def stations(self) -> list[str]:
         """The kinds of station that the claim is about."""
@@ -124,117 +132,93 @@ class _Said:
             if mark.sta == sta and method in (None, mark.method) and low <= _mean(mark.rate) < most
         ]
 
+    def values(self, mark: Mark) -> Sequence[float]:
+        """What the claim is about, of a mark: run by run."""
+        own: Sequence[float] = getattr(mark, self.metric.of)
+        if not self.metric.large:
+            return own
+        return [value if rtt > LARGE_MS else 0.0 for value, rtt in zip(own, mark.rtt, strict=True)]
 
-Values = Callable[[Mark], Sequence[float]]
+    def over(self, marks: Iterable[Mark]) -> list[float]:
+        """The statistic over some marks, run by run."""
+        statistic = max if self.metric.statistic == "max" else _mean
+        return [statistic(values) for values in zip(*map(self.values, marks), strict=True)]
+
+    def low_and_high(self) -> tuple[str, list[Mark], list[Mark]]:
+        """The one kind of station that the claim is about, its marks at the low rates, and at the high ones."""
+        (sta,) = self.stations()
+        return sta, self.of(sta, high=LOW_MBPS), self.of(sta, low=LOW_MBPS)
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def _over(marks: Iterable[Mark], of: Values, statistic: Callable[[Sequence[float]], float] = _mean) -> list[float]:
-    """A statistic over the marks, run by run."""
-    return [statistic(values) for values in zip(*map(of, marks), strict=True)]
+def _cells(said: _Said) -> list[Cell]:
+    metric, stations = said.metric, said.stations()
+    if metric.over:
+        return _paired(said)
+    if metric.flat:
+        sta, low, high = said.low_and_high()
+        return [Cell(sta, ratio_interval(said.over(low), said.over(high)))] if low and high else []
+    if "axis" in said.claim.configuration:
+        return [cell for sta, groups in _along(said).items() for cell in _ordered(said, sta, groups)]
+    if metric.statistic == "each":
+        return [Cell(f"{sta}, {mark.place}", interval(said.values(mark))) for sta in stations for mark in said.of(sta)]
+    return [Cell(sta, interval(said.over(own))) for sta in stations if (own := said.of(sta))]
 
 
-def _rtt(mark: Mark) -> Sequence[float]:
-    return mark.rtt
+def _along(said: _Said) -> Mapping[str, Mapping[str, Sequence[Mark]]]:
+    """The marks of each member of an order, by the kind of station that it is about; by none if it is about several."""
+    names = judge.members(said.claim.ordering)
+    match said.claim.configuration["axis"]:
+        case "sta":
+            return {"": {name: said.of(name) for name in names}}
+        case "ap_method":
+            return {sta: {name: said.of(sta, name) for name in names} for sta in said.stations()}
+        case "rate":
+            sta, *groups = said.low_and_high()
+            return {sta: dict(zip(names, groups, strict=True))}
+    return {}
 
 
-def _queue(mark: Mark) -> Sequence[float]:
-    return mark.queue
-
-
-def _largest(said: _Said) -> list[Cell]:
-    per = [(sta, _over(said.of(sta), _rtt, max)) for sta in said.stations()]
-    return [Cell(sta, interval(values)) for sta, values in per if values]
-
-
-def _knee(said: _Said) -> list[Cell]:
-    """The highest rate of a mark whose RTT is large; 0 if none is."""
-
-    def reached(mark: Mark) -> list[float]:
-        return [rate if rtt > LARGE_MS else 0.0 for rate, rtt in zip(mark.rate, mark.rtt, strict=True)]
-
-    per = [(sta, _over(said.of(sta), reached, max)) for sta in said.stations()]
-    return [Cell(sta, interval(values)) for sta, values in per if values]
-
-
-def _pings(said: _Said) -> list[Cell]:
-    axis = said.claim.configuration.get("axis")
-    if axis == "sta":
-        return _ordered(said, "", {name: said.of(name) for name in judge.members(said.claim.ordering)}, _rtt)
-    if axis == "ap_method":
-        names = judge.members(said.claim.ordering)
-        every = [_ordered(said, sta, {name: said.of(sta, name) for name in names}, _rtt) for sta in said.stations()]
-        return [cell for cells in every for cell in cells]
-    return [Cell(sta, interval(_over(own, _rtt))) for sta in said.stations() if (own := said.of(sta))]
-
-
-def _queues(said: _Said) -> list[Cell]:
-    if said.claim.configuration.get("axis") == "rate":
-        (sta,) = said.stations()
-        low, high = judge.members(said.claim.ordering)
-        groups = {low: said.of(sta, high=LOW_MBPS), high: said.of(sta, low=LOW_MBPS)}
-        return _ordered(said, sta, groups, _queue)
-    return [Cell(f"{sta}, {mark.place}", interval(mark.queue)) for sta in said.stations() for mark in said.of(sta)]
-
-
-def _flat(said: _Said) -> list[Cell]:
-    (sta,) = said.stations()
-    low, high = said.of(sta, high=LOW_MBPS), said.of(sta, low=LOW_MBPS)
-    return [Cell(sta, ratio_interval(_over(low, _queue), _over(high, _queue)))] if low and high else []
-
-
-def _between_stations(said: _Said) -> list[Cell]:
-    """Every kind of station over the one without a method, at the same place."""
-    plain = {mark.place: mark for mark in said.of("none")}
-    others = [mark for sta in said.stations() if sta != "none" for mark in said.of(sta)]
-    pairs = [(mark, plain[mark.place]) for mark in others if mark.place in plain]
-    return [_throughputs(f"{mark.sta} over none, {mark.place}", mark, base) for mark, base in pairs]
-
-
-def _on_over_off(said: _Said) -> list[Cell]:
+def _paired(said: _Said) -> list[Cell]:
+    """Every mark over the one at the same place that the metric's word chooses."""
+    ((word, base),) = said.metric.over.items()
     cells = []
     for sta in said.stations():
-        off = {mark.place: mark for mark in said.of(sta, "off")}
-        on = [mark for mark in said.of(sta, "on") if mark.place in off]
-        cells += [_throughputs(f"{sta}, {mark.place}", mark, off[mark.place]) for mark in on]
+        if word == _METHOD:
+            plain, others = said.of(sta, base), [mark for mark in said.of(sta) if mark.method != base]
+        else:
+            plain, others = said.of(base), [mark for mark in said.of(sta) if sta != base]
+        at = {mark.place: mark for mark in plain}
+        label = sta if word == _METHOD else f"{sta} over {base}"
+        cells += [
+            Cell(f"{label}, {mark.place}", ratio_interval([*said.values(mark)], [*said.values(at[mark.place])]))
+            for mark in others
+            if mark.place in at
+        ]
     return cells
 
 
-def _throughputs(label: str, above: Mark, below: Mark) -> Cell:
-    return Cell(label, ratio_interval(list(above.goodput), list(below.goodput)))
-
-
-def _ordered(said: _Said, label: str, groups: Mapping[str, Marks], of: Values) -> list[Cell]:
+def _ordered(said: _Said, label: str, groups: Mapping[str, Sequence[Mark]]) -> list[Cell]:
     if not all(groups.values()):
         return []
-    runs = {name: _over(own, of) for name, own in groups.items()}
+    runs = {name: said.over(own) for name, own in groups.items()}
     steps = judge.steps(said.claim.ordering)
     gaps = [[b - a for a, b in zip(runs[low], runs[high], strict=True)] for low, high in steps]
     ranked: dict[str, Interval] = {name: interval(values) for name, values in runs.items()}
     return [Cell(label, ranked=ranked, gaps=tuple(map(interval, gaps)))]
 
 
-_CELLS: Mapping[str, Callable[[_Said], list[Cell]]] = {
-    "largest average ping RTT": _largest,
-    "average data rate below which the RTT is large": _knee,
-    "average ping RTT": _pings,
-    "average transmission queue length": _queues,
-    "queue length at low over high rate": _flat,
-    "throughput of one STA kind over another at the same rate": _between_stations,
-    "throughput, on over off": _on_over_off,
-}
-METRICS = tuple(_CELLS)
-
-
 def region(
-    claims: Sequence[tuple[Experiment, Claim]], own: ExperimentPlan, outcomes: Mapping[str, Outcome]
+    claims: Sequence[tuple[Experiment, Claim]], plan: Plan, own: ExperimentPlan, outcomes: Mapping[str, Outcome]
 ) -> dict[str, list[Judgement]]:
     """The verdict of each claim under each of the `AIRS`: by the claim's name, verdicts in their order."""
     by_air = [marks(own, outcomes, air) for air in AIRS]
     return {
-        claim.id: [judge.judge(claim, cells(claim, experiment, found)) for found in by_air]
+        claim.id: [
+            judge.judge(claim, cells(claim, experiment, plan.metrics.get(claim.metric), found)) for found in by_air
+        ]
         for experiment, claim in claims
     }

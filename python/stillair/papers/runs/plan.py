@@ -16,6 +16,8 @@ from itertools import product
 from typing import Any
 
 from stillair.papers.claims.inventory import Where
+from stillair.papers.runs import metrics
+from stillair.papers.runs.metrics import Metric
 
 
 @dataclass(frozen=True)
@@ -52,49 +54,6 @@ class Campaign:
     """The name of the alternative that it is, where it is not the plan's own."""
     ends: Mapping[str, "Campaign"] | None = None
     """The same at the ends of ranges, by their names: settings of which no source says more (`ranges.py`)."""
-
-
-@dataclass(frozen=True)
-class Metric:
-    """Where a run reports what the paper calls by this name."""
-
-    station: str = ""
-    run: str = ""
-    model: str = ""
-    samples: str = ""
-    """What is sampled in a run (`samples.py`), of which this is the `statistic`: over all stations, or where no key of
-    a `station` is named too over those that a claim names."""
-    statistic: str = ""
-    scale: float = 1.0
-    reduction_of: str = ""
-    """Another metric; this one is by how many per cent it falls between `from_` and `to`."""
-    increase_of: str = ""
-    """The same the other way: by how many per cent it grows, or is more in one cell than in another."""
-    ratio_of: str = ""
-    """Another metric; this one is what it is with the words `from_` over what it is with `to`."""
-    difference_of: str = ""
-    """The same, less what it is with `to`."""
-    spread_of: str = ""
-    """Another metric; this one is how wide the confidence interval of its mean is, in per cent of it."""
-    formula: str = ""
-    """It is not measured but worked out (`formulas.py`)."""
-    worked: str = ""
-    """It is found in a worked example (`worked.py`)."""
-    word: str = ""
-    """A word whose value says which metric this is, by `of`: `direction` for what goes up or down."""
-    of: Mapping[str, str] | None = None
-    inverse_of: str = ""
-    """Another metric; this one is `constant` over it."""
-    constant: float = 0.0
-    knee_of: str = ""
-    """Another metric; this one is the smallest of `values` of `word` with which that is `share` of its best."""
-    share: float = 0.0
-    values: Mapping[str, float] | None = None
-    constants: Mapping[str, float] | None = None
-    """What it is for words that are no cell's."""
-    at: Where | None = None
-    from_: Where | None = None
-    to: Where | None = None
 
 
 @dataclass(frozen=True)
@@ -214,7 +173,7 @@ def read(paper: str, table: Mapping[str, Any]) -> Plan:
 
 def _plan(table: Mapping[str, Any], campaigns: Mapping[str, Campaign]) -> Plan:
     return Plan(
-        metrics={name: _metric(**entry) for name, entry in table.get("metric", {}).items()},
+        metrics={name: metrics.read(name, entry) for name, entry in table.get("metric", {}).items()},
         stations=table.get("station", {}),
         experiments={name: _experiment(campaigns, **entry) for name, entry in table["experiment"].items()},
         means={name: cells if isinstance(cells, list) else [cells] for name, cells in table.get("means", {}).items()},
@@ -326,10 +285,6 @@ def _crossed(
 
 def _cell(common: Where, *, name: str, set: Mapping[str, str], where: Where | None = None) -> CellPlan:  # noqa: A002
     return CellPlan(name, {**common, **where} if where else {}, set)
-
-
-def _metric(**entry: Any) -> Metric:  # noqa: ANN401 - the keys of a Metric, `from` being a word of the language
-    return Metric(**{"from_" if key == "from" else key: value for key, value in entry.items()})
 
 
 def _experiment(
