@@ -4,15 +4,14 @@ A cause is data that can be run (`why.py`): the claim's own cells as judged, and
 figures is left to the runs.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from stillair._native import InputError
+from stillair.papers.claims import shelf
 from stillair.papers.claims.inventory import Where
+from stillair.papers.claims.shelf import remembered
 
 ISOLATES = "isolates"
 SUFFICES = "suffices"
@@ -75,11 +74,11 @@ class Cause:
         return _NEEDS[self.kind][1] if self.change else None
 
 
-@cache
+@remembered
 def causes() -> Mapping[str, Cause]:
     """The cause of each miss, by claim."""
-    file = resources.files("stillair.papers") / "causes.toml"
-    return read(tomllib.loads(file.read_text(encoding="utf-8")))
+    tables = [read(shelf.table(folder, "causes.toml")) for folder in shelf.folders().values()]
+    return {claim: cause for table in tables for claim, cause in table.items()}
 
 
 def read(table: Mapping[str, Any]) -> Mapping[str, Cause]:

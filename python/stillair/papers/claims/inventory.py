@@ -1,11 +1,12 @@
 """The inventory of a paper, read from its file in `data/`."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Any
+
+from stillair._native import InputError
+from stillair.papers.claims import shelf
+from stillair.papers.claims.shelf import remembered
 
 # The words of a claim's configuration that choose a cell, such as {"scheme": "fifo", "traffic": "UDP down"}.
 Where = Mapping[str, Any]
@@ -92,24 +93,22 @@ class Paper:
     experiments: tuple[Experiment, ...]
 
 
-@cache
+@remembered
 def papers() -> tuple[Paper, ...]:
     """Every paper, in the order of their names."""
-    folder = resources.files("stillair.papers") / "data"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda f: f.name)
-    inventories = [tomllib.loads(file.read_text(encoding="utf-8")) for file in files]
-    # One file describes the tests of Flent and is no paper.
-    return tuple(_paper(inventory) for inventory in inventories if "paper" in inventory)
+    return tuple(_paper(shelf.table(folder, shelf.INVENTORY), name) for name, folder in shelf.folders().items())
 
 
-@cache
+@remembered
 def experiments() -> tuple[Experiment, ...]:
     """Every experiment of every paper, papers in the order of their names."""
     return tuple(experiment for paper in papers() for experiment in paper.experiments)
 
 
-def _paper(inventory: Mapping[str, Any]) -> Paper:
+def _paper(inventory: Mapping[str, Any], name: str) -> Paper:
     head = inventory["paper"]
+    if head["short"] != name:
+        raise InputError(f'{shelf.INVENTORY}: paper.short: found "{head["short"]}", expected "{name}" as its folder')
     sets = {entry["id"]: entry["unstated"] for entry in inventory.get("unstated_set", ())}
     return Paper(
         short=head["short"],

@@ -1,27 +1,27 @@
-"""What the real kernel says of a paper's claims, where it was measured: `data/kernel-verdicts-*.toml`."""
+"""What the real kernel says of a paper's claims, where it was measured: `kernel-verdicts.toml` of its folder."""
 
-import tomllib
 from collections.abc import Mapping
-from functools import cache
-from importlib import resources
 from typing import Any
 
-_PREFIX = "kernel-verdicts-"
+from stillair.papers.claims import shelf
+from stillair.papers.claims.shelf import remembered
+
+_FILE = "kernel-verdicts.toml"
 
 # The kernel's verdict and the model's, as one word of two letters.
 _LETTER = {"held": "H", "missed": "M"}
 _WORDS = {"held": "holds", "missed": "misses"}
 
 
-@cache
+@remembered
 def verdicts() -> Mapping[str, Mapping[str, Any]]:
     """What is known of each claim, with the kernel that it was."""
-    folder = resources.files("stillair.papers") / "data"
-    found: dict[str, Mapping[str, Any]] = {}
-    for file in sorted((one for one in folder.iterdir() if one.name.startswith(_PREFIX)), key=lambda one: one.name):
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-        found |= {claim: {"kernel": table["kernel"], **entry} for claim, entry in table["claim"].items()}
-    return found
+    tables = [shelf.table(folder, _FILE) for folder in shelf.folders().values()]
+    return {
+        claim: {"kernel": table["kernel"], **entry}
+        for table in tables
+        for claim, entry in table.get("claim", {}).items()
+    }
 
 
 def beside(claim: str, verdict: str) -> dict[str, Any]:

@@ -5,18 +5,16 @@ numbers may be at all. No verdict depends on it.
 """
 
 import random
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
 from typing import Any
 
 from stillair._native import InputError
-from stillair.papers.claims import judge
+from stillair.papers.claims import judge, shelf
 from stillair.papers.claims.inventory import Claim, Experiment, Where
 from stillair.papers.claims.judge import Cell
+from stillair.papers.claims.shelf import remembered
 from stillair.papers.measure import scatter, worked
 from stillair.papers.measure.measurer import Measurer, quotients
 from stillair.papers.measure.scatter import Mark
@@ -61,12 +59,10 @@ def _worked_out(own: Measurer, claim: Claim) -> bool:
     return isinstance(own.plan.metrics.get(claim.metric), Formula | Model)
 
 
-@cache
+@remembered
 def known(paper: str) -> Mapping[str, Any]:
     """What `hardly.toml` says of a paper."""
-    file = resources.files("stillair.papers") / "hardly.toml"
-    of: Mapping[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))[paper]
-    return of
+    return shelf.table(shelf.folders()[paper], "hardly.toml")
 
 
 def words_off(claim: Claim, experiment: Experiment) -> Where:

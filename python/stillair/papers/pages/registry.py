@@ -1,10 +1,10 @@
 """Which experiments there are, which can be run, and which a name means."""
 
 from dataclasses import dataclass, replace
-from functools import cache
 
 from stillair._native import InputError
 from stillair.papers.claims.inventory import Experiment, experiments
+from stillair.papers.claims.shelf import remembered
 from stillair.papers.doubt import fits
 from stillair.papers.runs import campaign
 from stillair.papers.runs.plan import Campaign, ExperimentPlan, Plan, plan
@@ -68,7 +68,7 @@ def _entry(experiment: Experiment, own: ExperimentPlan) -> Entry:
     return Entry(replace(experiment, claims=told), own)
 
 
-@cache
+@remembered
 def _fitted(paper: str) -> dict[str, str]:
     """The paper's claims that depend on a fit."""
     return fits.reached(plan(paper), [experiment for experiment in experiments() if experiment.paper == paper])

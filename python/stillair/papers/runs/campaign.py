@@ -4,9 +4,11 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 from stillair._native import InputError, __version__
+from stillair.papers.claims import shelf
 from stillair.papers.runs.packed import PackedRun
 from stillair.papers.runs.plan import Campaign, CellPlan
 from stillair.results.result import Result, Run
@@ -25,9 +27,19 @@ class Outcome:
     lacks: str = ""
 
 
+def _scenario(campaign: Campaign) -> Scenario:
+    """The paper's own scenario of this name, or the package's."""
+    folder = shelf.folders().get(campaign.paper)
+    own = folder and folder / "scenarios" / f"{campaign.scenario}.toml"
+    if own is None or not own.is_file():
+        return bundled.scenario(campaign.scenario)
+    with resources.as_file(own) as path:
+        return Scenario(path)
+
+
 def prepare(campaign: Campaign, extra: Sequence[tuple[str, str]] = ()) -> str:
     """Why the campaign cannot be run; nothing if it can. `extra` overrides are the user's and must be right."""
-    scenario = bundled.scenario(campaign.scenario)
+    scenario = _scenario(campaign)
     for cell in campaign.cells:
         try:
             scenario.resolve([*cell.overrides.items()])
@@ -50,7 +62,7 @@ def run(
     progress: Callable[[int], object] | None = None,
 ) -> Outcome:
     """Runs every cell `runs` times. Cells have the same seeds, so that they differ in nothing but their settings."""
-    scenario = bundled.scenario(campaign.scenario)
+    scenario = _scenario(campaign)
     results = {}
     for number, cell in enumerate(campaign.cells):
         heard = _counter(progress, number * runs) if progress else None
@@ -71,7 +83,7 @@ class WhenAsked(Mapping[str, Result]):
         known: dict[object, Result],
     ) -> None:
         """`extra` says what is set in a cell beside its own settings, after them. `known` are runs of before."""
-        self.scenario = bundled.scenario(campaign.scenario)
+        self.scenario = _scenario(campaign)
         self.ran: dict[str, Result] = {}
         self._campaign, self._runs, self._jobs, self._extra, self._known = campaign, runs, jobs, extra, known
 

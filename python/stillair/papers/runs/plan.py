@@ -1,4 +1,4 @@
-"""How the experiments of a paper are run: a file of `experiments/` a paper, so that a new experiment is data.
+"""How the experiments of a paper are run: `experiments.toml` of its folder, so that a new experiment is data.
 
 A campaign is a scenario with its cells: named sets of overrides, each with the words (`where`) by which the inventory
 refers to it. Cells that differ in several settings are written as `axes`: one cell for each combination; what holds for
@@ -7,15 +7,14 @@ is a worked example, or what it needs before it can be run. Where a paper leaves
 are `alternatives`: the same campaigns with others in their place, judged side by side.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import resources
 from itertools import product
 from typing import Any
 
+from stillair.papers.claims import shelf
 from stillair.papers.claims.inventory import Where
+from stillair.papers.claims.shelf import remembered
 from stillair.papers.runs import metrics
 from stillair.papers.runs.metrics import Metric
 
@@ -151,11 +150,10 @@ def matches(where: Where, cell: Where) -> bool:
     return bool(cell) and all(key in cell and str(cell[key]) == str(value) for key, value in where.items())
 
 
-@cache
+@remembered
 def plan(paper: str) -> Plan:
     """The plan of a paper."""
-    file = resources.files("stillair.papers") / "experiments" / f"{paper}.toml"
-    return read(paper, tomllib.loads(file.read_text(encoding="utf-8")))
+    return read(paper, shelf.table(shelf.folders()[paper], "experiments.toml"))
 
 
 def read(paper: str, table: Mapping[str, Any]) -> Plan:
