@@ -102,10 +102,10 @@ def test_a_total_depends_on_its_parts_and_a_ratio_on_both_ends() -> None:
 
 TABLE: Mapping[str, Any] = {
     "metric": {
-        "rate": {"station": "goodput_mbps", "run": "goodput_total_mbps"},
-        "gain": {"ratio_of": "rate", "from": {"way": "new"}, "to": {"way": "old"}},
-        "delay": {"samples": "ping_ms", "statistic": "p50"},
-        "spread of the rate": {"spread_of": "rate"},
+        "rate": {"kind": "report", "station": "goodput_mbps", "run": "goodput_total_mbps"},
+        "gain": {"kind": "ratio", "of": "rate", "from": {"way": "new"}, "to": {"way": "old"}},
+        "delay": {"kind": "samples", "of": "ping_ms", "statistic": "p50"},
+        "spread of the rate": {"kind": "spread", "of": "rate"},
     },
     "station": {"all": ["a", "b"]},
     "campaign": {

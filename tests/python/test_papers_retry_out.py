@@ -8,7 +8,7 @@ import pytest
 
 from stillair import Result
 from stillair.papers.artefacts import style
-from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import experiments
 from stillair.papers.measure import scatter, worked
@@ -44,7 +44,8 @@ def test_examples_are_judged_and_need_no_runs(name: str) -> None:
     verdicts = {row["id"]: row["verdict"] for row in made.rows()}
     assert set(verdicts.values()) == {judge.NOT_JUDGED if name == "table1-index" else judge.HELD}
     assert report.text(made).count("Index 2") == (name == "fig4-worked-example")
-    assert style.save(ARTEFACTS[entry.plan.draws].picture(made.measurer(entry)), "svg").startswith(b"<?xml")
+    of = made.measurer(entry)
+    assert style.save(drawing(of).picture(of), "svg").startswith(b"<?xml")
 
 
 def test_another_receiver_would_miss() -> None:
@@ -151,7 +152,7 @@ def test_marks_of_the_house_have_its_errors() -> None:
 @pytest.mark.parametrize("name", ["fig6a-ping-without", "fig7b-queue-with", "fig8a-throughput-without", "headline"])
 def test_scatter_plots_as_text_and_picture(name: str) -> None:
     of = Measurer(EXPERIMENTS[name], PLAN, outcomes())
-    artefact = ARTEFACTS[of.own.draws]
+    artefact = drawing(of)
     text = artefact.text(of)
     if name == "headline":
         rows = [line.split() for line in text.splitlines() if line.startswith("retry-")]

@@ -1,10 +1,11 @@
-"""Every figure and table by the name under which a plan `draws` it."""
+"""Every figure and table by the name under which a plan `draws` it: those that are data, and those made in Python."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from stillair.papers.artefacts import one_ms, retry_out, tsq, tsq_wifi, worked
+from stillair._native import InputError
+from stillair.papers.artefacts import retry_out, tsq, worked
 from stillair.papers.artefacts.anomaly import (
     airtime,
     headline,
@@ -17,7 +18,12 @@ from stillair.papers.artefacts.anomaly import (
     web,
 )
 from stillair.papers.artefacts.bquic import pages, tables, transfer
+from stillair.papers.artefacts.kinds.bars import Bars
+from stillair.papers.artefacts.kinds.candles import Candles
+from stillair.papers.artefacts.kinds.curves import Curves
+from stillair.papers.artefacts.kinds.points import Points
 from stillair.papers.measure.measurer import Measurer
+from stillair.papers.runs import tagged
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +37,27 @@ class Artefact:
     picture: "Callable[[Measurer], Figure]"
 
 
-# By the name under which a plan says `draws`.
+KINDS: Mapping[str, type[Bars | Candles | Curves | Points]] = {
+    "bars": Bars,
+    "candles": Candles,
+    "curves": Curves,
+    "points": Points,
+}
+
+
+def drawing(of: Measurer) -> Artefact:
+    """What an experiment draws."""
+    name = of.own.draws
+    if name not in of.plan.figures:
+        if name not in ARTEFACTS:
+            known = ", ".join([*of.plan.figures, *ARTEFACTS])
+            raise InputError(f'{of.experiment.name}: draws: found "{name}", expected one of {known}')
+        return ARTEFACTS[name]
+    figure = tagged.read(f'{of.experiment.paper}: figure "{name}"', KINDS, of.plan.figures[name])
+    return Artefact(figure.text, figure.picture)
+
+
+# Those made in Python, by the name under which a plan says `draws`.
 ARTEFACTS = {
     "quic": Artefact(tables.text, tables.picture),
     "quic-clients": Artefact(tables.clients_text, tables.clients_picture),
@@ -56,9 +82,6 @@ ARTEFACTS = {
     "headline": Artefact(headline.text, headline.picture),
     "tsq-ping": Artefact(tsq.ping_text, tsq.ping_picture),
     "tsq-candles": Artefact(tsq.candles_text, tsq.candles_picture),
-    "tsq-wifi": Artefact(tsq_wifi.text, tsq_wifi.picture),
-    "goodput-ping": Artefact(one_ms.points_text, one_ms.points_picture),
-    "ping-candles": Artefact(one_ms.candles_text, one_ms.candles_picture),
     "worked-example": Artefact(worked.text, worked.picture),
     "retry-out-index": Artefact(worked.index_text, worked.index_picture),
     "rate-marks": Artefact(retry_out.text, retry_out.picture),

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from stillair.papers.artefacts import style
-from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.pages import report as reports
 from stillair.papers.pages.page import page
 from stillair.papers.pages.report import Report
@@ -21,7 +21,8 @@ def pictures(report: Report) -> dict[str, dict[str, bytes]]:
     drawn = {}
     for entry in report.entries:
         if report.drawn(entry):
-            picture = ARTEFACTS[entry.plan.draws].picture(report.measurer(entry))
+            of = report.measurer(entry)
+            picture = drawing(of).picture(of)
             drawn[entry.experiment.name] = {form: style.save(picture, form) for form in style.FORMATS}
     return drawn
 

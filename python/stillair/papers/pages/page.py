@@ -4,7 +4,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.claims import judge, kernel_verdicts
 from stillair.papers.claims.inventory import Experiment, Paper, papers
 from stillair.papers.doubt import counts
@@ -143,7 +143,8 @@ def _rest(entry: Entry, rows: Sequence[Row]) -> str:
 
 
 def _artefact(entry: Entry, report: Report, pictures: Mapping[str, bytes]) -> str:
-    text = escape(ARTEFACTS[entry.plan.draws].text(report.measurer(entry)))
+    of = report.measurer(entry)
+    text = escape(drawing(of).text(of))
     picture = pictures.get(entry.experiment.name)
     if picture is None:
         return f"<pre>{text}</pre>\n"

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from stillair._native import __version__
-from stillair.papers.artefacts.gallery import ARTEFACTS
+from stillair.papers.artefacts.gallery import drawing
 from stillair.papers.claims import judge, kernel_verdicts, ranges
 from stillair.papers.claims.causes import causes
 from stillair.papers.claims.inventory import Claim
@@ -148,6 +148,8 @@ def listing() -> str:
 def prepare(wanted: Sequence[Entry], extra: Sequence[tuple[str, str]] = ()) -> dict[Campaign, str]:
     """The campaigns of the experiments, each with why it cannot be run; found before any time is spent."""
     for entry in wanted:
+        if entry.plan.draws:
+            drawing(Measurer(entry.experiment, plan(entry.experiment.paper), {}))
         for claim in entry.experiment.claims:
             hardly.prepare(claim, entry.experiment, plan(entry.experiment.paper))
     needed = dict.fromkeys(campaign for entry in wanted for campaign in entry.all_campaigns)
@@ -202,7 +204,8 @@ def text(report: Report) -> str:
         name, artefact = entry.experiment.name, entry.experiment.artefact
         parts.append(f"== {name}: {artefact} ==")
         if report.drawn(entry):
-            parts.append(ARTEFACTS[entry.plan.draws].text(report.measurer(entry)).rstrip())
+            of = report.measurer(entry)
+            parts.append(drawing(of).text(of).rstrip())
         own = [row for row in rows if f"{row['paper']}/{row['experiment']}" == name]
         parts += _verdicts(own) if own else ["no claims"]
     return "\n\n".join(parts) + "\n"

@@ -5,5 +5,6 @@ A plan is data; a campaign is a scenario with its cells.
     campaign  the runs of each cell
     plan      how an experiment is run
     metrics   what names of quantities stand for
+    tagged    tables with a kind
     packed    a run in little memory
 """

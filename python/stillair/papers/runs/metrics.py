@@ -5,10 +5,11 @@ first group are numbers of runs, those of the second are made of another metric,
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from stillair.papers.claims.inventory import Where
+from stillair.papers.runs import tagged
 
 
 @dataclass(frozen=True)
@@ -195,16 +196,5 @@ KINDS: Mapping[str, type[Metric]] = {
 
 
 def read(name: str, table: Mapping[str, Any]) -> Metric:
-    """A metric from its table; a kind or a key that is not known, or a key that lacks, is an error."""
-    kind = KINDS.get(table.get("kind", ""))
-    if kind is None:
-        raise ValueError(f'metric "{name}": kind: found "{table.get("kind", "")}", expected one of {", ".join(KINDS)}')
-    # `from` is a word of the language.
-    given = {"from_" if key == "from" else key: value for key, value in table.items() if key != "kind"}
-    known = {one.name: one for one in fields(kind)}
-    needed = {key for key, one in known.items() if one.default is MISSING and one.default_factory is MISSING}
-    if wrong := sorted(given.keys() - known.keys() | needed - given.keys()):
-        words = ", ".join(key.rstrip("_") for key in wrong)
-        expected = ", ".join(key.rstrip("_") for key in known)
-        raise ValueError(f'metric "{name}": {words}: unknown or missing; kind {kind.kind} has {expected}')
-    return kind(**given)
+    """A metric from its table."""
+    return tagged.read(f'metric "{name}"', KINDS, table)

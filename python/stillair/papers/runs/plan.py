@@ -69,7 +69,7 @@ class ExperimentPlan:
 
     campaigns: tuple[Campaign, ...] = ()
     draws: str = ""
-    """The name of its artefact."""
+    """The name of its artefact: one of the plan's figures, or one that is made in Python (`artefacts/gallery.py`)."""
     median: Where | None = None
     """Cells whose number is the median over the runs and not the mean, because the paper's is."""
     needs: str = ""
@@ -139,6 +139,8 @@ class Plan:
     """What was fitted to what."""
     totals: Mapping[str, str] = field(default_factory=dict)
     """Numbers of the whole that are made of one of every station: of which."""
+    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Artefacts that are data, by name: their kind and what it shows (`artefacts/kinds`)."""
     name: str = ""
     """What its own settings are called, where there are others."""
     others: Mapping[str, "Plan"] = field(default_factory=dict)
@@ -177,6 +179,7 @@ def _plan(table: Mapping[str, Any], campaigns: Mapping[str, Campaign]) -> Plan:
         means={name: cells if isinstance(cells, list) else [cells] for name, cells in table.get("means", {}).items()},
         fits=tuple(_fit(campaigns, **entry) for entry in table.get("fit", ())),
         totals=table.get("totals", {}),
+        figures=table.get("figure", {}),
     )
 
 
