@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from stillair.papers.artefacts import style
 from stillair.papers.measure import scatter
+from stillair.papers.runs.plan import plan
 from stillair.results.statistics import Interval, interval
 from stillair.runs import bundled
 from stillair.text.table import table
@@ -26,6 +27,7 @@ RATES = {
     "81": "ht40-mcs4-lgi",
 }
 ERRORS = (5, 10, 20, 30)
+_PLACING = scatter.placing(plan("retry-out"))
 _PLAIN = {"node.sta.sysctl.net.ipv4.tcp_limit_output_bytes": "43520000"}
 _TODAY = {
     **{f"node.{node}.profile": "linux-6.18" for node in ("sta", "ap", "server")},
@@ -70,7 +72,9 @@ def run(station: str, method: str, rate: str, error: int, runs: int) -> Cell:
     result = bundled.scenario("retry-out").run(runs=runs, overrides=overrides)
     own = [one["stations"]["sta"] for one in result.runs]
     ping, goodput = (interval([values[key] or 0.0 for values in own]) for key in ("ping_mean_ms", "goodput_mbps"))
-    return Cell(station, method, rate, error, ping, goodput, interval([scatter.queue(one) for one in result.runs]))
+    return Cell(
+        station, method, rate, error, ping, goodput, interval([scatter.queue(_PLACING, one) for one in result.runs])
+    )
 
 
 def text(cells: list[Cell]) -> str:

@@ -18,6 +18,7 @@ from stillair.papers.runs import plan
 from stillair.papers.runs.campaign import Outcome
 
 PLAN = plan.plan("retry-out")
+BY = scatter.placing(PLAN)
 EXPERIMENTS = {e.id: e for e in experiments() if e.paper == "retry-out"}
 EXAMPLES = ("fig3-idea", "fig4-worked-example", "table1-index")
 
@@ -141,9 +142,9 @@ def test_other_runs_miss(changed: Stated, missed: set[str]) -> None:
 def test_marks_of_the_house_have_its_errors() -> None:
     found = outcomes()
     own = PLAN.experiments["headline"]
-    counts = {air: len(scatter.marks(own, found, air)) for air in scatter.AIRS}
-    assert counts == dict.fromkeys(scatter.AIRS, 5 * 2 * 10)
-    cells = [cell for one in own.campaigns for cell in one.cells if scatter.under(cell, "house")]
+    counts = {air: len(scatter.marks(PLAN, own, found, air)) for air in BY.airs}
+    assert counts == dict.fromkeys(BY.airs, 5 * 2 * 10)
+    cells = [cell for one in own.campaigns for cell in one.cells if scatter.under(BY, cell, "house")]
     taken = {(str(cell.where["rate"]), str(cell.where["error"])) for cell in cells}
     assert {("39", "20"), ("54", "10"), ("81", "10"), ("108", "5")} < taken
     assert len(taken) == 10
@@ -157,7 +158,7 @@ def test_scatter_plots_as_text_and_picture(name: str) -> None:
     if name == "headline":
         rows = [line.split() for line in text.splitlines() if line.startswith("retry-")]
         assert len(rows) == 12
-        assert all(row[1:] == ["held"] * len(scatter.AIRS) for row in rows)
+        assert all(row[1:] == ["held"] * len(BY.airs) for row in rows)
     else:
         assert "13 Mbit/s" in text
         assert "16 dB" in text

@@ -103,23 +103,24 @@ def switched_off(claim: Claim, experiment: Experiment, plan: Plan, outcomes: Map
         return _verdict(claim, Measurer(without, plan, outcomes).cells(claim))
     words = words_off(claim, experiment)
     if own.marks:
-        metric = plan.metrics.get(claim.metric)
-        return _marks_off(claim, experiment, metric, scatter.marks(own, outcomes, scatter.AIRS[0]), words)
+        found = scatter.marks(plan, own, outcomes, scatter.placing(plan).airs[0])
+        return _marks_off(claim, experiment, plan, found, words)
     off = _Off(own, plan, outcomes, words)
     cells = Measurer(experiment, plan, outcomes, other=off).cells(claim)
     return _verdict(claim, cells) if off.changed else ("", ALL_OFF)
 
 
 def _marks_off(
-    claim: Claim, experiment: Experiment, metric: Metric | None, marks: Sequence[Mark], words: Where
+    claim: Claim, experiment: Experiment, plan: Plan, marks: Sequence[Mark], words: Where
 ) -> tuple[str, str]:
     (word,) = words.values()
-    if not scatter.compares_methods(claim, metric) and experiment.setup.get("ap_method", word) == word:
+    method = experiment.setup.get(scatter.placing(plan).methods, word)
+    if not scatter.compares_methods(claim, plan) and method == word:
         return "", ALL_OFF
     off = [mark for mark in marks if mark.method == word]
     # Each mark with the mechanism is taken to be what it is without.
     relabelled = [replace(mark, method=name) for name in dict.fromkeys(mark.method for mark in marks) for mark in off]
-    return _verdict(claim, scatter.cells(claim, experiment, metric, relabelled))
+    return _verdict(claim, scatter.cells(claim, experiment, plan, relabelled))
 
 
 def _verdict(claim: Claim, cells: Sequence[Cell]) -> tuple[str, str]:
@@ -246,11 +247,12 @@ def _worked_drawn(claim: Claim, experiment: Experiment, example: Mapping[str, An
 
 def _marks_drawn(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -> list[bool]:
     """A scatter plot with marks at the rates of the fixed ones, and anything that they may be."""
+    by = scatter.placing(plan)
     places = [
-        (str(cell.where["sta"]), str(cell.where["ap_method"]), str(cell.where["rate"]))
+        (str(cell.where[by.kinds]), str(cell.where[by.methods]), str(cell.where[by.rate]))
         for own in plan.experiments[experiment.id].campaigns
         for cell in own.cells
-        if scatter.under(cell, scatter.AIRS[0])
+        if scatter.under(by, cell, by.airs[0])
     ]
     of = {what: _range(experiment.paper, experiment.id, metric, {}) for what, metric in _OF_MARKS.items()}
 
@@ -259,19 +261,16 @@ def _marks_drawn(claim: Claim, experiment: Experiment, plan: Plan, draws: int) -
         high = rate if entry.get("of_rate") else entry["kbit"] / rate if "kbit" in entry else entry["high"]
         return _uniform(f"{claim.id}: {what}: {' '.join(place)}", draws, entry.get("low", 0.0), high)
 
-    named = claim.configuration.get("sta", [])
+    named = claim.configuration.get(by.kinds, [])
     stations = {"none", *(named if isinstance(named, list) else [named]), *judge.members(claim.ordering)}
     drawn_of = [(place, [values(what, place) for what in _OF_MARKS]) for place in places if place[0] in stations]
     held = []
     for n in range(draws):
         marks = [
-            Mark(sta, method, f"{rate} Mbit/s", [float(rate)], *([series[n]] for series in numbers))
+            Mark(sta, method, f"{rate} {by.places[by.rate]}", [float(rate)], *([series[n]] for series in numbers))
             for (sta, method, rate), numbers in drawn_of
         ]
-        held.append(
-            judge.judge(claim, scatter.cells(claim, experiment, plan.metrics.get(claim.metric), marks)).verdict
-            == judge.HELD
-        )
+        held.append(judge.judge(claim, scatter.cells(claim, experiment, plan, marks)).verdict == judge.HELD)
     return held
 
 

@@ -74,8 +74,8 @@ class Measurer:
         if not self.asked or (not self.outcomes and self.own.worked is None):
             return [Cell(lacks=NOT_ASKED)]
         if self.own.marks:
-            found = scatter.marks(self.own, self.outcomes, scatter.AIRS[0])
-            return scatter.cells(claim, self.experiment, self.plan.metrics.get(claim.metric), found)
+            found = scatter.marks(self.plan, self.own, self.outcomes, scatter.placing(self.plan).airs[0])
+            return scatter.cells(claim, self.experiment, self.plan, found)
         chosen = []
         for label, where in self.listed(claim):
             try:

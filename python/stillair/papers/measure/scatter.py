@@ -1,37 +1,24 @@
 """Marks of a scatter plot: runs placed by the average data rate that they had, and what a paper says of many of them.
 
-The retry-out paper draws a mark for each run and speaks of all marks below a rate, of the largest, of those of one kind
-of station against another's. How many frames came broken at which rate it does not say, so the same runs are there for
-several answers, the `AIRS`; one of them, `house`, was taken before any run.
+A paper may draw a mark for each run and speak of all marks below a rate, of the largest, of those of one kind of
+station against another's. How many frames came broken at which rate it may not say, so the same runs are there for
+several answers, the `airs`; the first of them was taken before any run. All this is the plan's (`runs/placing.py`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from stillair._native import InputError
 from stillair.papers.claims import judge
 from stillair.papers.claims.inventory import Claim, Experiment
 from stillair.papers.claims.judge import Cell, Judgement
 from stillair.papers.runs.campaign import Outcome
-from stillair.papers.runs.metrics import Marks, Metric
+from stillair.papers.runs.metrics import Marks
+from stillair.papers.runs.placing import Placing
 from stillair.papers.runs.plan import CellPlan, ExperimentPlan, Plan
 from stillair.results.result import Result, Run
 from stillair.results.sampled import recorded
 from stillair.results.statistics import Interval, interval, ratio_interval
-
-# What the inventory takes where the paper is silent: 5 to 30 % of the frames at the low rates, less at the high ones.
-_HOUSE = ((50.0, 20), (100.0, 10), (float("inf"), 5))
-ERRORS = (0, 5, 10, 20, 30)
-AIRS = ("house", *(f"{error} %" for error in ERRORS), "Minstrel-HT")
-"""Errors by rate as taken for the paper's house, the same at every rate, and as they follow from distance."""
-
-LOW_MBPS = 50.0
-"""Between the low rates and the high ones, where the paper parts them."""
-LARGE_MS = 350.0
-"""An RTT is large from half of the paper's worst on."""
-
-_STATION, _INTERFACE, _METHOD = "sta", "sta.wlan0", "ap_method"
-# Queues in which the paper counts: those that the station's own kernel keeps.
-_LAYERS = ("qdisc", "driver")
 
 
 @dataclass(frozen=True)
@@ -55,60 +42,70 @@ class Mark:
 Scatter = Sequence[Mark]
 
 
-def marks(own: ExperimentPlan, outcomes: Mapping[str, Outcome], air: str) -> list[Mark]:
-    """The marks of an experiment under one of the `AIRS`."""
+def placing(plan: Plan) -> Placing:
+    """How the paper's runs become marks."""
+    if plan.marks is None:
+        raise InputError("experiments.toml: found an experiment with marks, expected a table marks that says how")
+    return plan.marks
+
+
+def marks(plan: Plan, own: ExperimentPlan, outcomes: Mapping[str, Outcome], air: str) -> list[Mark]:
+    """The marks of an experiment under one of the `airs`."""
+    by = placing(plan)
     found = []
     for campaign in own.campaigns:
         outcome = outcomes.get(campaign.id)
         if outcome is not None and outcome.results is not None:
-            found += [_mark(cell, outcome.results[cell.name]) for cell in campaign.cells if under(cell, air)]
+            found += [_mark(by, cell, outcome.results[cell.name]) for cell in campaign.cells if under(by, cell, air)]
     return found
 
 
-def under(cell: CellPlan, air: str) -> bool:
-    """Whether a cell belongs to one of the `AIRS`."""
-    error, rate = cell.where.get("error"), cell.where.get("rate")
+def under(by: Placing, cell: CellPlan, air: str) -> bool:
+    """Whether a cell belongs to one of the `airs`."""
+    error, rate = cell.where.get("error"), cell.where.get(by.rate)
     if error is None or rate is None:
-        return air == AIRS[-1]
-    taken = next(error for below, error in _HOUSE if float(rate) < below) if air == AIRS[0] else air
-    return str(error) == str(taken).removesuffix(" %")
+        return air == by.other
+    taken = next(f"{error:g}" for below, error in by.house if float(rate) < below) if air == by.airs[0] else air
+    return str(error) == taken.removesuffix(" %")
 
 
-def _mark(cell: CellPlan, result: Result) -> Mark:
+def _mark(by: Placing, cell: CellPlan, result: Result) -> Mark:
     # A run in which nothing came back or went out has no number; zero is what it had.
-    stations = [run["stations"][_STATION] for run in result.runs]
+    stations = [run["stations"][by.station] for run in result.runs]
     rates, pings = ([station[key] or 0.0 for station in stations] for key in ("mean_rate_up_mbps", "ping_mean_ms"))
     where = cell.where
-    place = f"{where['rate']} Mbit/s" if "rate" in where else f"{where['snr']} dB"
-    queues = [queue(run) for run in result.runs]
+    place = next(f"{where[word]} {unit}" for word, unit in by.places.items() if word in where)
+    queues = [queue(by, run) for run in result.runs]
     goodputs = [station["goodput_mbps"] for station in stations]
-    return Mark(str(where["sta"]), str(where["ap_method"]), place, rates, pings, queues, goodputs)
+    return Mark(str(where[by.kinds]), str(where[by.methods]), place, rates, pings, queues, goodputs)
 
 
-def queue(run: Run) -> float:
-    """The average number of packets in the station's discipline and driver, over all samples."""
+def queue(by: Placing, run: Run) -> float:
+    """The average number of packets in the station's queues, over all samples."""
     found = recorded(run)
     if found is None or not found.t_s:
         return 0.0
-    own = [q.packets for q in found.queues if q.interface == _INTERFACE and q.layer in _LAYERS]
+    own = [q.packets for q in found.queues if q.interface == by.interface and q.layer in by.layers]
     return sum(map(sum, own)) / len(found.t_s)
 
 
-def compares_methods(claim: Claim, metric: Metric | None) -> bool:
+def compares_methods(claim: Claim, plan: Plan) -> bool:
     """Whether a claim sets one method of the access point against the other."""
+    metric = plan.metrics.get(claim.metric)
     over = metric.over if isinstance(metric, Marks) else {}
-    return claim.configuration.get("axis") == _METHOD or _METHOD in over
+    return placing(plan).methods in (claim.configuration.get("axis"), *over)
 
 
-def cells(claim: Claim, experiment: Experiment, metric: Metric | None, found: Scatter) -> list[Cell]:
+def cells(claim: Claim, experiment: Experiment, plan: Plan, found: Scatter) -> list[Cell]:
     """What these marks say of each cell that a claim lists."""
     if not found:
         return [Cell(lacks="not asked to run")]
-    method = str(experiment.setup.get(_METHOD, "off"))
+    by, metric = placing(plan), plan.metrics.get(claim.metric)
+    method = str(experiment.setup.get(by.methods, "off"))
     if not isinstance(metric, Marks):
         return [Cell(lacks=f"no mark shows {claim.metric}", ran=True)]
-    compares = compares_methods(claim, metric)
-    said = _Said(claim, metric, [mark for mark in found if compares or mark.method == method])
+    compares = compares_methods(claim, plan)
+    said = _Said(claim, metric, by, [mark for mark in found if compares or mark.method == method])
     return _cells(said) or [Cell(lacks="no run was at such a rate", ran=True)]
 
 
@@ -116,11 +113,12 @@ def cells(claim: Claim, experiment: Experiment, metric: Metric | None, found: Sc
 class _Said:
     claim: Claim
     metric: Marks
+    by: Placing
     marks: Scatter
 
     def stations(self) -> list[str]:
         """The kinds of station that the claim is about."""
-        named = self.claim.configuration.get("sta", [])
+        named = self.claim.configuration.get(self.by.kinds, [])
         return [str(name) for name in named] if isinstance(named, list) else [str(named)]
 
     def of(self, sta: str, method: str | None = None, low: float = 0.0, high: float | None = None) -> list[Mark]:
@@ -137,7 +135,7 @@ class _Said:
         own: Sequence[float] = getattr(mark, self.metric.of)
         if not self.metric.large:
             return own
-        return [value if rtt > LARGE_MS else 0.0 for value, rtt in zip(own, mark.rtt, strict=True)]
+        return [value if rtt > self.by.large_ms else 0.0 for value, rtt in zip(own, mark.rtt, strict=True)]
 
     def over(self, marks: Iterable[Mark]) -> list[float]:
         """The statistic over some marks, run by run."""
@@ -147,7 +145,7 @@ class _Said:
     def low_and_high(self) -> tuple[str, list[Mark], list[Mark]]:
         """The one kind of station that the claim is about, its marks at the low rates, and at the high ones."""
         (sta,) = self.stations()
-        return sta, self.of(sta, high=LOW_MBPS), self.of(sta, low=LOW_MBPS)
+        return sta, self.of(sta, high=self.by.low_mbps), self.of(sta, low=self.by.low_mbps)
 
 
 def _mean(values: Sequence[float]) -> float:
@@ -170,15 +168,14 @@ def _cells(said: _Said) -> list[Cell]:
 
 def _along(said: _Said) -> Mapping[str, Mapping[str, Sequence[Mark]]]:
     """The marks of each member of an order, by the kind of station that it is about; by none if it is about several."""
-    names = judge.members(said.claim.ordering)
-    match said.claim.configuration["axis"]:
-        case "sta":
-            return {"": {name: said.of(name) for name in names}}
-        case "ap_method":
-            return {sta: {name: said.of(sta, name) for name in names} for sta in said.stations()}
-        case "rate":
-            sta, *groups = said.low_and_high()
-            return {sta: dict(zip(names, groups, strict=True))}
+    names, axis = judge.members(said.claim.ordering), said.claim.configuration["axis"]
+    if axis == said.by.kinds:
+        return {"": {name: said.of(name) for name in names}}
+    if axis == said.by.methods:
+        return {sta: {name: said.of(sta, name) for name in names} for sta in said.stations()}
+    if axis == said.by.rate:
+        sta, *groups = said.low_and_high()
+        return {sta: dict(zip(names, groups, strict=True))}
     return {}
 
 
@@ -187,12 +184,12 @@ def _paired(said: _Said) -> list[Cell]:
     ((word, base),) = said.metric.over.items()
     cells = []
     for sta in said.stations():
-        if word == _METHOD:
+        if word == said.by.methods:
             plain, others = said.of(sta, base), [mark for mark in said.of(sta) if mark.method != base]
         else:
             plain, others = said.of(base), [mark for mark in said.of(sta) if sta != base]
         at = {mark.place: mark for mark in plain}
-        label = sta if word == _METHOD else f"{sta} over {base}"
+        label = sta if word == said.by.methods else f"{sta} over {base}"
         cells += [
             Cell(f"{label}, {mark.place}", ratio_interval([*said.values(mark)], [*said.values(at[mark.place])]))
             for mark in others
@@ -214,11 +211,9 @@ def _ordered(said: _Said, label: str, groups: Mapping[str, Sequence[Mark]]) -> l
 def region(
     claims: Sequence[tuple[Experiment, Claim]], plan: Plan, own: ExperimentPlan, outcomes: Mapping[str, Outcome]
 ) -> dict[str, list[Judgement]]:
-    """The verdict of each claim under each of the `AIRS`: by the claim's name, verdicts in their order."""
-    by_air = [marks(own, outcomes, air) for air in AIRS]
+    """The verdict of each claim under each of the `airs`: by the claim's name, verdicts in their order."""
+    by_air = [marks(plan, own, outcomes, air) for air in placing(plan).airs]
     return {
-        claim.id: [
-            judge.judge(claim, cells(claim, experiment, plan.metrics.get(claim.metric), found)) for found in by_air
-        ]
+        claim.id: [judge.judge(claim, cells(claim, experiment, plan, found)) for found in by_air]
         for experiment, claim in claims
     }

@@ -15,8 +15,9 @@ from typing import Any
 from stillair.papers.claims import shelf
 from stillair.papers.claims.inventory import Where
 from stillair.papers.claims.shelf import remembered
-from stillair.papers.runs import metrics
+from stillair.papers.runs import metrics, tagged
 from stillair.papers.runs.metrics import Metric
+from stillair.papers.runs.placing import Placing
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,8 @@ class Plan:
     """What was fitted to what."""
     totals: Mapping[str, str] = field(default_factory=dict)
     """Numbers of the whole that are made of one of every station: of which."""
+    marks: Placing | None = None
+    """How runs become marks of a scatter plot, where experiments have such `marks`."""
     figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Artefacts that are data, by name: their kind and what it shows (`artefacts/kinds`)."""
     name: str = ""
@@ -179,6 +182,7 @@ def _plan(table: Mapping[str, Any], campaigns: Mapping[str, Campaign]) -> Plan:
         means={name: cells if isinstance(cells, list) else [cells] for name, cells in table.get("means", {}).items()},
         fits=tuple(_fit(campaigns, **entry) for entry in table.get("fit", ())),
         totals=table.get("totals", {}),
+        marks=tagged.fill("marks", Placing, table["marks"]) if "marks" in table else None,
         figures=table.get("figure", {}),
     )
 
