@@ -51,6 +51,7 @@ test-rust: $(STAMPS)/venv | prerequisites
 	cargo test --workspace --locked
 	cargo clippy -p stillair-sim --no-default-features --all-targets --locked -- -D warnings
 	cargo test -p stillair-sim --no-default-features --test quinn --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 test-python: $(STAMPS)/native $(STAMPS)/flent-venv
 	$(BIN)/ruff check python tests/python bench scripts

@@ -1,7 +1,56 @@
 //! The Wi-Fi path as pure algorithms: no clock, no I/O, no event queue.
 //!
 //! Every part takes the time as an argument, acts on the world through a context ([`vocabulary::Ctx`]) and says when
-//! it wants to be woken. Folders stand in stack order; see `docs/architecture.md` for a packet's walk through them.
+//! it wants to be woken. Folders stand in stack order; `docs/architecture.md` has a packet's walk through them.
+//!
+//! # Where to start
+//!
+//! | for | type |
+//! |---|---|
+//! | time | [`vocabulary::Instant`], [`vocabulary::Duration`]: whole nanoseconds |
+//! | chance | [`vocabulary::Seed`] and the [`vocabulary::Stream`]s of its parts |
+//! | packets | [`vocabulary::Packets`] owns them; [`vocabulary::Pkt`] is a handle |
+//! | a queueing discipline of `tc` | [`qdisc::Qdisc`], made of a [`qdisc::QdiscConfig`] |
+//! | CoDel, PIE, COBALT | [`aqm`] |
+//! | a congestion control | [`transport::cc::Controller`], and [`transport::cc::Cc`] for the twelve of the model |
+//! | a TCP socket | [`transport::tcp::socket::Tcp`] |
+//! | a QUIC connection | [`transport::quic::Stack`] |
+//! | a wired device and its link | [`wire::Wire`] |
+//! | a Wi-Fi device | [`wifi::dev::WifiDev`]; [`wifi::driver`] queues and schedules, [`wifi::rate`] chooses rates |
+//! | the air | [`wifi::air::medium::Medium`]; [`wifi::phy`] has rates, durations and errors |
+//!
+//! # A queue
+//!
+//! ```
+//! use stillair_model::qdisc::fq_codel::FqCodelParams;
+//! use stillair_model::qdisc::{Enqueue, Qdisc, QdiscConfig};
+//! use stillair_model::vocabulary::{Ctx, Fate, Instant, NewPacket, NoSink, Packets, PlaceId, Seed};
+//!
+//! let mut stream = Seed { seed: 1, run: 0 }.stream("example");
+//! let config = QdiscConfig::FqCodel(FqCodelParams::default());
+//! let mut queue = Qdisc::new(&config, PlaceId(0), &mut stream).expect("noqueue alone is none");
+//!
+//! let (mut packets, mut trace, now) = (Packets::new(), NoSink, Instant::ZERO);
+//! let p = packets.create(NewPacket { now, len: 1500, ..NewPacket::PLAIN });
+//! let mut ctx = Ctx { packets: &mut packets, trace: &mut trace };
+//! assert_eq!(queue.enqueue(now, p, &mut ctx), Enqueue::Queued);
+//! assert_eq!(queue.backlog(), (1, 1514)); // with the Ethernet header, as tc counts
+//!
+//! let p = queue.dequeue(now, &mut ctx).expect("it may leave at once");
+//! packets.free(p, Fate::Delivered);
+//! ```
+//!
+//! # A rate and what it takes
+//!
+//! ```
+//! use stillair_model::vocabulary::Duration;
+//! use stillair_model::wifi::phy::{PhyRate, ppdu_duration_without_extension};
+//!
+//! let rate = PhyRate::parse("ht20-mcs15-lgi")?;
+//! // Two streams: 40 us of preamble, then 24 symbols of 4 us with 520 bits each.
+//! assert_eq!(ppdu_duration_without_extension(rate, 1538), Duration::from_micros(136));
+//! # Ok::<(), String>(())
+//! ```
 
 pub mod app;
 pub mod aqm;

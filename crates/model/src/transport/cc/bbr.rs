@@ -1,8 +1,8 @@
 //! BBR, version 1: paces at the bottleneck's bandwidth, keeps about two bandwidth-delay products in flight, takes no notice
 //! of single losses.
 //!
-//! The path's model is in parts: [`longterm`] finds policers, [`aggregation`] how much acknowledgements come in lumps,
-//! [`super::windowed_max`] the bandwidth. [`phases`] is the state machine, [`window`] what follows from the model: window
+//! The path's model is in parts: `longterm` finds policers, `aggregation` how much acknowledgements come in lumps,
+//! `windowed_max` the bandwidth. `phases` is the state machine, `window` what follows from the model: window
 //! and pacing rate.
 // spec: draft-cardwell-iccrg-bbr-congestion-control-00 - the first version.
 
