@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import bundled
-from stillair.papers import style
+from stillair.papers.artefacts import style
+from stillair.runs import bundled
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURE = DOCS / "airtime-kernels.md", DOCS / "airtime-kernels.svg"

@@ -15,9 +15,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import bundled
-from stillair.papers import counts, judge, registry, words
-from stillair.papers.artefacts.schemes import TITLES
+from stillair.papers.artefacts.anomaly.schemes import TITLES
+from stillair.papers.claims import judge
+from stillair.papers.doubt import counts
+from stillair.papers.pages import registry, words
+from stillair.runs import bundled
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "anomaly-rates.md"

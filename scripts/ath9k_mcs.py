@@ -14,8 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import bundled
-from stillair.papers import style
+from stillair.papers.artefacts import style
+from stillair.runs import bundled
 
 ROOT = Path(__file__).resolve().parents[1]
 MEASURED = ROOT / "python/stillair/papers/data/measurements/ath9k-mcs-2016.csv"

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from stillair import bundled
-from stillair.papers import style
+from stillair.papers.artefacts import style
+from stillair.runs import bundled
 
 FIGURE = Path(__file__).resolve().parents[1] / "docs" / "cells.svg"
 RUNS = 5

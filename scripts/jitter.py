@@ -15,12 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stillair import bundled
-from stillair.papers import campaign as campaigns
-from stillair.papers import registry, report
-from stillair.papers.campaign import Outcome
-from stillair.papers.plan import Campaign
-from stillair.papers.registry import Entry
+from stillair.papers.pages import registry, report
+from stillair.papers.pages.registry import Entry
+from stillair.papers.runs import campaign as campaigns
+from stillair.papers.runs.campaign import Outcome
+from stillair.papers.runs.plan import Campaign
+from stillair.runs import bundled
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "jitter.md"
 DRAFTS = Path(__file__).resolve().parents[1] / "build" / "jitter"

@@ -11,10 +11,11 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stillair import bundled
-from stillair.papers import samples, style
-from stillair.statistics import Interval, interval
-from stillair.table import table
+from stillair.papers.artefacts import style
+from stillair.papers.measure import samples
+from stillair.results.statistics import Interval, interval
+from stillair.runs import bundled
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

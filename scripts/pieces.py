@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import bundled
-from stillair.result import Result
+from stillair.results.result import Result
+from stillair.runs import bundled
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "pieces.md"
 RUNS = 10

@@ -12,10 +12,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stillair import bundled
-from stillair.papers import scatter, style
-from stillair.statistics import Interval, interval
-from stillair.table import table
+from stillair.papers.artefacts import style
+from stillair.papers.measure import scatter
+from stillair.papers.runs.plan import plan
+from stillair.results.statistics import Interval, interval
+from stillair.runs import bundled
+from stillair.text.table import table
 
 RATES = {
     "6.5": "ht20-mcs0-lgi",
@@ -25,6 +27,7 @@ RATES = {
     "81": "ht40-mcs4-lgi",
 }
 ERRORS = (5, 10, 20, 30)
+_PLACING = scatter.placing(plan("retry-out"))
 _PLAIN = {"node.sta.sysctl.net.ipv4.tcp_limit_output_bytes": "43520000"}
 _TODAY = {
     **{f"node.{node}.profile": "linux-6.18" for node in ("sta", "ap", "server")},
@@ -69,7 +72,9 @@ def run(station: str, method: str, rate: str, error: int, runs: int) -> Cell:
     result = bundled.scenario("retry-out").run(runs=runs, overrides=overrides)
     own = [one["stations"]["sta"] for one in result.runs]
     ping, goodput = (interval([values[key] or 0.0 for values in own]) for key in ("ping_mean_ms", "goodput_mbps"))
-    return Cell(station, method, rate, error, ping, goodput, interval([scatter.queue(one) for one in result.runs]))
+    return Cell(
+        station, method, rate, error, ping, goodput, interval([scatter.queue(_PLACING, one) for one in result.runs])
+    )
 
 
 def text(cells: list[Cell]) -> str:

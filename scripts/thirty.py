@@ -10,10 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stillair import bundled
-from stillair.papers import style
-from stillair.papers.artefacts.schemes import COLOURS, TITLES
-from stillair.statistics import jain
+from stillair.papers.artefacts import style
+from stillair.papers.artefacts.anomaly.schemes import COLOURS, TITLES
+from stillair.results.statistics import jain
+from stillair.runs import bundled
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE, FIGURE = DOCS / "thirty-stations.md", DOCS / "thirty-stations.svg"

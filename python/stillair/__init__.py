@@ -8,8 +8,8 @@
 TYPE_CHECKING = False  # the one of `typing` costs its import
 if TYPE_CHECKING:
     from stillair._native import InputError, RunError, __version__
-    from stillair.result import Result
-    from stillair.scenario import Scenario
+    from stillair.results.result import Result
+    from stillair.runs.scenario import Scenario
 
 __all__ = ["InputError", "Result", "RunError", "Scenario", "__version__"]
 
@@ -20,6 +20,6 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - needed here alone
 
-    module = {"Result": "stillair.result", "Scenario": "stillair.scenario"}.get(name, "stillair._native")
+    module = {"Result": "stillair.results.result", "Scenario": "stillair.runs.scenario"}.get(name, "stillair._native")
     globals()[name] = found = getattr(import_module(module), name)
     return found

@@ -40,7 +40,7 @@ def _command(arguments: list[str]) -> int:
     from typer import TyperException  # noqa: PLC0415 - see above
 
     from stillair._native import InputError, RunError  # noqa: PLC0415
-    from stillair.cli import app  # noqa: PLC0415
+    from stillair.cli.app import app  # noqa: PLC0415
 
     code: int | None
     try:

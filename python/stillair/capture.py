@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from stillair import _native, output
+from stillair import _native
 from stillair._native import InputError, __version__
-from stillair.result import Run
-from stillair.scenario import Overrides, Scenario, check_number, check_runs, pairs
+from stillair.results.result import Run
+from stillair.runs.scenario import Overrides, Scenario, check_number, check_runs, pairs
+from stillair.text import output
 
 SNAPLEN = 256
 """Bytes kept of each frame unless said: all headers, and what is no data whole. What packets carry beyond that is a

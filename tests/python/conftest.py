@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from stillair import Result, _native, bundled
+from stillair import Result, _native
 from stillair.__main__ import status
+from stillair.runs import bundled
 
 
 @pytest.fixture(autouse=True, scope="session")

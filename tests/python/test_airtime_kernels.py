@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from stillair import bundled
+from stillair.runs import bundled
 
 ROOT = Path(__file__).resolve().parents[2]
 

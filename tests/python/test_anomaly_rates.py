@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stillair import bundled
-from stillair.papers import plan
+from stillair.papers.runs import plan
+from stillair.runs import bundled
 
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "anomaly_rates.py"
 

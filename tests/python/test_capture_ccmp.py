@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from stillair.capture import write_capture
-from stillair.scenario import Scenario
+from stillair.runs.scenario import Scenario
 from tshark import GOOD, fields
 
 TEXT = """

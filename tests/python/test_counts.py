@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stillair.papers import counts, hardly
+from stillair.papers.doubt import counts, hardly
 
 
 def row(verdict: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401

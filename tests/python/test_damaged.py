@@ -13,10 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stillair import InputError, Result, Scenario, bundled, extras, page, shape
+from stillair import InputError, Result, Scenario
 from stillair.__main__ import status
-from stillair.export import export
-from stillair.keeper import Keeper
+from stillair.cli import page
+from stillair.cli.export import export
+from stillair.runs import bundled
+from stillair.runs.keeper import Keeper
+from stillair.text import extras, shape
 
 RUN, RESULT, RESOLVED = "runs/run-0.json", "result.json", "scenario.resolved.json"
 WHOLE = "a whole number from 0 to 18446744073709551615"

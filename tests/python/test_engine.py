@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, Result, Scenario, bundled
+from stillair import InputError, Result, Scenario
 from stillair.__main__ import status
+from stillair.runs import bundled
 
 SHORT = {"duration": "1 s", "warm_up": "0.2 s"}
 STATION = {"goodput_mbps", "airtime_share", "mean_aggregate", "ping_median_ms", "ping_p95_ms"}

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from stillair import Scenario, bundled
+from stillair import Scenario
 from stillair.__main__ import status
-from stillair.keeper import Keeper
+from stillair.runs import bundled
+from stillair.runs.keeper import Keeper
 
 FILE = bundled.scenario("anomaly-udp").file
 

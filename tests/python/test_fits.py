@@ -6,9 +6,13 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, bundled
-from stillair.papers import fits, judge, plan, registry
-from stillair.papers.claims import Claim, Experiment, experiments
+from stillair import InputError
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Claim, Experiment, experiments
+from stillair.papers.doubt import fits
+from stillair.papers.pages import registry
+from stillair.papers.runs import plan
+from stillair.runs import bundled
 
 PAPERS = sorted({experiment.paper for experiment in experiments()})
 
@@ -98,10 +102,10 @@ def test_a_total_depends_on_its_parts_and_a_ratio_on_both_ends() -> None:
 
 TABLE: Mapping[str, Any] = {
     "metric": {
-        "rate": {"station": "goodput_mbps", "run": "goodput_total_mbps"},
-        "gain": {"ratio_of": "rate", "from": {"way": "new"}, "to": {"way": "old"}},
-        "delay": {"samples": "ping_ms", "statistic": "p50"},
-        "spread of the rate": {"spread_of": "rate"},
+        "rate": {"kind": "report", "station": "goodput_mbps", "run": "goodput_total_mbps"},
+        "gain": {"kind": "ratio", "of": "rate", "from": {"way": "new"}, "to": {"way": "old"}},
+        "delay": {"kind": "samples", "of": "ping_ms", "statistic": "p50"},
+        "spread of the rate": {"kind": "spread", "of": "rate"},
     },
     "station": {"all": ["a", "b"]},
     "campaign": {

@@ -15,8 +15,11 @@ from typing import Any
 import matplotlib.image
 import pytest
 
-from stillair import Result, Scenario, bundled, flent, flent_host
+from stillair import Result, Scenario
 from stillair.__main__ import status
+from stillair.results.flent import file as flent
+from stillair.results.flent import host as flent_host
+from stillair.runs import bundled
 
 FLENT = Path(__file__).resolve().parents[2] / "build" / "flent-venv" / "bin" / "flent"
 

@@ -9,7 +9,8 @@ from typing import Any
 import matplotlib.image
 import pytest
 
-from stillair import Result, Scenario, bundled
+from stillair import Result, Scenario
+from stillair.runs import bundled
 
 PYTHON = Path(__file__).resolve().parents[2] / "build" / "flent-venv" / "bin" / "python"
 

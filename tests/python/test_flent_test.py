@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from stillair import flent_test
-from stillair.series import Series
+from stillair.results.flent import test as flent_test
+from stillair.results.series import Series
 
 MBIT = 25_000  # bytes in 0.2 s
 

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from conftest import SHORT
-from stillair import InputError, Result, RunError, Scenario, __version__, bundled, output
+from stillair import InputError, Result, RunError, Scenario, __version__
 from stillair.__main__ import status
-from stillair.keeper import Keeper
+from stillair.runs import bundled
+from stillair.runs.keeper import Keeper
+from stillair.text import output
 
 FILE = str(Path(bundled.scenario("anomaly-udp").file))
 

@@ -6,17 +6,20 @@ from typing import Any
 import pytest
 
 from stillair import InputError, Result
-from stillair.papers import hardly, judge, plan, registry
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import Claim, Experiment
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Claim, Experiment
+from stillair.papers.doubt import hardly
+from stillair.papers.pages import registry
+from stillair.papers.runs import plan
+from stillair.papers.runs.campaign import Outcome
 
 TABLE = {
     "metric": {
-        "delay": {"run": "delay_ms"},
-        "delay ratio": {"ratio_of": "delay", "from": {"way": "new"}, "to": {"way": "old"}},
-        "delay cut": {"reduction_of": "delay", "from": {"way": "old"}, "to": {"way": "new"}},
-        "index": {"run": "index"},
-        "paper's own": {"formula": "half-the-rtt"},
+        "delay": {"kind": "report", "run": "delay_ms"},
+        "delay ratio": {"kind": "ratio", "of": "delay", "from": {"way": "new"}, "to": {"way": "old"}},
+        "delay cut": {"kind": "reduction", "of": "delay", "from": {"way": "old"}, "to": {"way": "new"}},
+        "index": {"kind": "report", "run": "index"},
+        "paper's own": {"kind": "formula", "of": "half-the-rtt"},
     },
     "campaign": {
         "c": {
@@ -154,7 +157,7 @@ def test_either_half_is_enough() -> None:
 def test_a_number_without_a_range_is_an_error_before_any_run() -> None:
     said = claim(kind="bound", high=5, metric="index", configuration={"way": "new", "load": "low"})
     hardly.prepare(said, experiment(), PLAN)
-    table = {**TABLE, "metric": {"speed": {"run": "speed_mbps"}}}
+    table = {**TABLE, "metric": {"speed": {"kind": "report", "run": "speed_mbps"}}}
     with pytest.raises(InputError, match=r"hardly\.toml: p/e: found no range for speed with way new, load low"):
         hardly.prepare(
             claim(value=1, metric="speed", configuration=said.configuration), experiment(), plan.read("p", table)

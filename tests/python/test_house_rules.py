@@ -1,6 +1,5 @@
 """Rules of the house that a machine can hold."""
 
-import ast
 import re
 import shutil
 import subprocess
@@ -59,55 +58,6 @@ def test_one_place_may_read_a_clock() -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_stay_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 520
-
-
-def test_modules_do_not_import_each_other_in_circles() -> None:
-    package = ROOT / "python" / "stillair"
-    modules = {
-        ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in package.rglob("*.py")
-    }
-    arrows = {name: imported(path, set(modules)) - {name} for name, path in modules.items()}
-    # What nothing points to any more is taken away until nothing is left, or a circle.
-    while free := [name for name, to in arrows.items() if not to & arrows.keys()]:
-        for name in free:
-            del arrows[name]
-    assert not arrows
-
-
-@pytest.mark.parametrize("package", ["", "papers."])
-def test_python_arrows_go_down_as_drawn(package: str) -> None:
-    drawn = re.findall(r"```text\n((?:\w+ .*\n)+)```", (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8"))
-    floors = [re.split(r" {2,}", line)[0].split() for line in drawn[1 if package else 0].splitlines()]
-    floor = {name: len(floors) - number for number, names in enumerate(floors) for name in names}
-    root = ROOT / "python" / "stillair"
-    modules = {
-        ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in root.rglob("*.py")
-    }
-    inside = f"stillair.{package}"
-
-    def part(name: str) -> str:
-        return name.removeprefix(inside).split(".")[0]
-
-    parts = {name: part(name) for name in modules if name.startswith(inside)}
-    assert set(parts.values()) == set(floor)
-    for name, own in parts.items():
-        below = {parts[to] for to in imported(modules[name], set(modules)) if to in parts} - {own}
-        assert all(floor[to] < floor[own] for to in below), (name, below)
-
-
-def imported(path: Path, modules: set[str]) -> set[str]:
-    """Modules of the package that a file imports, late imports included. The package's own file is not counted: it only
-    passes names on."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            names = {f"{node.module}.{alias.name}" for alias in node.names}
-            found.update(names & modules or {node.module or ""})
-    return found & modules - {"stillair"}
 
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair.papers import judge
-from stillair.papers.claims import Claim, experiments
-from stillair.papers.judge import Bar, Cell
-from stillair.statistics import Interval
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Claim, experiments
+from stillair.papers.claims.judge import Bar, Cell
+from stillair.results.statistics import Interval
 
 INF = math.inf
 ALL_CLAIMS = [claim for experiment in experiments() for claim in experiment.claims]

@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from stillair import InputError, Result, RunError, Scenario, bundled, lock
+from stillair import InputError, Result, RunError, Scenario
 from stillair.__main__ import status
-from stillair.keeper import Keeper
+from stillair.runs import bundled
+from stillair.runs.keeper import Keeper
+from stillair.text import lock
 
 FILE = bundled.scenario("anomaly-udp").file
 BRIEF = ["--set", "duration=200 ms", "--set", "warm_up=0 s"]
@@ -177,7 +179,7 @@ def test_one_at_a_time_in_a_folder(tmp_path: Path, command: str, capsys: pytest.
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:
     code = (
-        "import os, sys; from pathlib import Path; from stillair import lock\n"
+        "import os, sys; from pathlib import Path; from stillair.text import lock\n"
         "held = lock.held(Path(sys.argv[1])); held.__enter__(); print('held', flush=True); sys.stdin.read()"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]

@@ -156,7 +156,9 @@ def test_letters_that_the_output_does_not_know(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, 'stillair: output: "\\xb1" cannot be written as ascii\n')
 
 
-@pytest.mark.parametrize("module", ["typer", "stillair._native", "stillair.result", "stillair.papers.report"])
+@pytest.mark.parametrize(
+    "module", ["typer", "stillair._native", "stillair.results.result", "stillair.papers.pages.report"]
+)
 def test_an_interrupt_while_the_program_is_loaded(tmp_path: Path, module: str) -> None:
     code = (
         "import os, signal, sys\n"

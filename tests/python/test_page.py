@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from stillair import Result, bundled, extras, plot
+from stillair import Result, plot
 from stillair.__main__ import status
-from stillair.summary import drops, stations, summary
+from stillair.results.summary import drops, stations, summary
+from stillair.runs import bundled
+from stillair.text import extras
 
 # Elements that have no end.
 _VOID = {"meta", "br", "img", "hr", "link", "input"}

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
-from stillair import RunError, Scenario, bundled
+from stillair import RunError, Scenario
 from stillair.__main__ import status
-from stillair.papers import campaign, report, style
-from stillair.papers.claims import experiments
+from stillair.papers.artefacts import style
+from stillair.papers.claims.inventory import experiments
+from stillair.papers.pages import report
+from stillair.papers.runs import campaign
+from stillair.runs import bundled
 
 Engine = Callable[..., list[Any]]
 

@@ -5,12 +5,15 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers import judge, plan, samples, style
-from stillair.papers.artefacts import ARTEFACTS, one_ms
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import experiments
-from stillair.papers.measure import Measurer
-from stillair.papers.plan import Where
+from stillair.papers.artefacts import gallery, style
+from stillair.papers.artefacts.gallery import drawing
+from stillair.papers.artefacts.kinds.points import Points
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Where, experiments
+from stillair.papers.measure import samples
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.runs import plan, tagged
+from stillair.papers.runs.campaign import Outcome
 
 PLAN = plan.plan("towards-1ms")
 EXPERIMENTS = {e.id: e for e in experiments() if e.paper == "towards-1ms"}
@@ -122,7 +125,7 @@ def test_only_the_load_is_measured() -> None:
 @pytest.mark.parametrize("name", ["fig3-cc-1up", "fig5-cc-rrul", "fig12-adv-1up-ping", "fig7-qdisc-4down"])
 def test_figures_as_text_and_as_pictures(name: str) -> None:
     of = measurer(name)
-    artefact = ARTEFACTS[PLAN.experiments[name].draws]
+    artefact = drawing(of)
     text = artefact.text(of)
     word = "qdisc" if "qdisc" in name else "cc"
     cells = [cell for campaign in of.own.campaigns[:1] for cell in campaign.cells]
@@ -131,13 +134,16 @@ def test_figures_as_text_and_as_pictures(name: str) -> None:
 
 
 def test_points_show_both_directions_of_rrul() -> None:
-    row = next(line for line in ARTEFACTS["goodput-ping"].text(measurer("fig5-cc-rrul")).splitlines() if "bbr" in line)
+    of = measurer("fig5-cc-rrul")
+    row = next(line for line in drawing(of).text(of).splitlines() if "bbr" in line)
     assert [word for word in row.split() if "." in word][::2][:2] == ["30.00", "45.00"]
 
 
 @pytest.mark.parametrize("word", ["cc", "tsq"])
 def test_no_two_of_ten_points_look_alike(word: str) -> None:
-    looks = [one_ms._look(word, place, 10) for place in range(10)]
+    points = tagged.read("figure", gallery.KINDS, PLAN.figures["goodput-ping"])
+    assert isinstance(points, Points)
+    looks = [points._look(word, place, 10) for place in range(10)]
     assert len({marker for _, marker in looks}) == len(set(looks)) == 10
     # Limits rise, and so no two of them share a colour.
     assert word == "cc" or len({colour for colour, _ in looks}) == 10
@@ -145,7 +151,7 @@ def test_no_two_of_ten_points_look_alike(word: str) -> None:
 
 def test_limits_with_the_same_point_share_it() -> None:
     of = measurer("fig9-tsq-1up")
-    legend = ARTEFACTS["goodput-ping"].picture(of).axes[0].get_legend()
+    legend = drawing(of).picture(of).axes[0].get_legend()
     names = [text.get_text() for text in legend.get_texts()]
     # The figures above have 5MB, 10MB and no small queues alike.
     assert "5MB, 10MB, NoTSQ" in names

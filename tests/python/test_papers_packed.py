@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, Scenario, bundled
-from stillair.papers import campaign, samples
-from stillair.papers.packed import PackedRun
-from stillair.papers.plan import Campaign, CellPlan
-from stillair.series import Series
+from stillair import InputError, Scenario
+from stillair.papers.measure import samples
+from stillair.papers.runs import campaign
+from stillair.papers.runs.packed import PackedRun
+from stillair.papers.runs.plan import Campaign, CellPlan
+from stillair.results.series import Series
+from stillair.runs import bundled
 
 SHORT = {"duration": '"8 s"', "warm_up": '"5 s"', "record.ss": '"100 ms"', "record.queues": '"100 ms"'}
 

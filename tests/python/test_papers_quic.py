@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
-from stillair.papers import quic, registry, report
-from stillair.papers.artefacts import ARTEFACTS, quic_run, quic_variants
-from stillair.papers.measure import Measurer
+from stillair.papers.artefacts.bquic import transfer as quic_run
+from stillair.papers.artefacts.bquic import variants as quic_variants
+from stillair.papers.artefacts.gallery import drawing
+from stillair.papers.measure import quic
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.pages import registry, report
 
 SHORT = [("flow.0.bytes", "3 MB")]
 
@@ -19,7 +22,7 @@ def drawn(name: str, **extra: str) -> tuple[Measurer, report.Report, Any]:
     overrides = [(key.replace("__", "."), value) for key, value in extra.items()] or SHORT
     made = report.run([entry], report.prepare([entry]), runs=2, extra=overrides)
     of = made.measurer(entry)
-    return of, made, ARTEFACTS[entry.plan.draws].picture(of)
+    return of, made, drawing(of).picture(of)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +40,7 @@ def picture(name: str, window: tuple[Measurer, report.Report, Any]) -> Any:  # n
     """Another figure of the same runs."""
     (entry,) = registry.find(f"bquic/{name}")
     of = Measurer(entry.experiment, window[0].plan, window[0].outcomes)
-    return ARTEFACTS[entry.plan.draws].picture(of)
+    return drawing(of).picture(of)
 
 
 def test_the_run_that_is_drawn_is_the_first_of_those_that_are_judged(

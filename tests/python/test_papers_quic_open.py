@@ -7,12 +7,15 @@ from typing import Any
 
 import pytest
 
-from stillair import Result, bundled
-from stillair.papers import plan, quic, registry
-from stillair.papers.artefacts import quic_open
-from stillair.papers.campaign import Outcome
-from stillair.papers.measure import Measurer
-from stillair.papers.plan import CellPlan
+from stillair import Result
+from stillair.papers.artefacts.bquic import beside as quic_open
+from stillair.papers.measure import quic
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.pages import registry
+from stillair.papers.runs import plan
+from stillair.papers.runs.campaign import Outcome
+from stillair.papers.runs.plan import CellPlan
+from stillair.runs import bundled
 
 PLAN = plan.plan("bquic")
 MESH = next(own for own in PLAN.experiments["table3-mesh"].campaigns if own.id == "mesh")

@@ -7,13 +7,18 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers import judge, plan, registry, report, scatter, style, worked
-from stillair.papers.artefacts import ARTEFACTS
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import experiments
-from stillair.papers.measure import Measurer
+from stillair.papers.artefacts import style
+from stillair.papers.artefacts.gallery import drawing
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import experiments
+from stillair.papers.measure import scatter, worked
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.pages import registry, report
+from stillair.papers.runs import plan
+from stillair.papers.runs.campaign import Outcome
 
 PLAN = plan.plan("retry-out")
+BY = scatter.placing(PLAN)
 EXPERIMENTS = {e.id: e for e in experiments() if e.paper == "retry-out"}
 EXAMPLES = ("fig3-idea", "fig4-worked-example", "table1-index")
 
@@ -40,7 +45,8 @@ def test_examples_are_judged_and_need_no_runs(name: str) -> None:
     verdicts = {row["id"]: row["verdict"] for row in made.rows()}
     assert set(verdicts.values()) == {judge.NOT_JUDGED if name == "table1-index" else judge.HELD}
     assert report.text(made).count("Index 2") == (name == "fig4-worked-example")
-    assert style.save(ARTEFACTS[entry.plan.draws].picture(made.measurer(entry)), "svg").startswith(b"<?xml")
+    of = made.measurer(entry)
+    assert style.save(drawing(of).picture(of), "svg").startswith(b"<?xml")
 
 
 def test_another_receiver_would_miss() -> None:
@@ -136,9 +142,9 @@ def test_other_runs_miss(changed: Stated, missed: set[str]) -> None:
 def test_marks_of_the_house_have_its_errors() -> None:
     found = outcomes()
     own = PLAN.experiments["headline"]
-    counts = {air: len(scatter.marks(own, found, air)) for air in scatter.AIRS}
-    assert counts == dict.fromkeys(scatter.AIRS, 5 * 2 * 10)
-    cells = [cell for one in own.campaigns for cell in one.cells if scatter.under(cell, "house")]
+    counts = {air: len(scatter.marks(PLAN, own, found, air)) for air in BY.airs}
+    assert counts == dict.fromkeys(BY.airs, 5 * 2 * 10)
+    cells = [cell for one in own.campaigns for cell in one.cells if scatter.under(BY, cell, "house")]
     taken = {(str(cell.where["rate"]), str(cell.where["error"])) for cell in cells}
     assert {("39", "20"), ("54", "10"), ("81", "10"), ("108", "5")} < taken
     assert len(taken) == 10
@@ -147,12 +153,12 @@ def test_marks_of_the_house_have_its_errors() -> None:
 @pytest.mark.parametrize("name", ["fig6a-ping-without", "fig7b-queue-with", "fig8a-throughput-without", "headline"])
 def test_scatter_plots_as_text_and_picture(name: str) -> None:
     of = Measurer(EXPERIMENTS[name], PLAN, outcomes())
-    artefact = ARTEFACTS[of.own.draws]
+    artefact = drawing(of)
     text = artefact.text(of)
     if name == "headline":
         rows = [line.split() for line in text.splitlines() if line.startswith("retry-")]
         assert len(rows) == 12
-        assert all(row[1:] == ["held"] * len(scatter.AIRS) for row in rows)
+        assert all(row[1:] == ["held"] * len(BY.airs) for row in rows)
     else:
         assert "13 Mbit/s" in text
         assert "16 dB" in text

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from stillair import Result
-from stillair.papers import formulas, judge, plan, samples, style
-from stillair.papers.artefacts import ARTEFACTS
-from stillair.papers.campaign import Outcome
-from stillair.papers.claims import experiments
-from stillair.papers.measure import Measurer
-from stillair.papers.plan import Where
+from stillair.papers.artefacts import style
+from stillair.papers.artefacts.gallery import ARTEFACTS, drawing
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Where, experiments
+from stillair.papers.measure import formulas, samples
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.runs import plan
+from stillair.papers.runs.campaign import Outcome
 
 TSQ = plan.plan("tsq-pacing")
 STEPS = [0.2 * (step + 1) for step in range(150)]
@@ -205,7 +207,7 @@ def test_a_curve_without_cycles_or_dips() -> None:
 @pytest.mark.parametrize("name", [name for name, one in TSQ.experiments.items() if one.draws])
 def test_figures_as_text_and_as_pictures(name: str) -> None:
     of = measurer(name)
-    artefact = ARTEFACTS[of.own.draws]
+    artefact = drawing(of)
     text = artefact.text(of)
     assert "four uploads" in text
     assert style.save(artefact.picture(of), "svg").startswith(b"<?xml")

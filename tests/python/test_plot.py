@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from stillair import Result, bundled, plot
+from stillair import Result, plot
 from stillair.__main__ import status
 from stillair.plot import data, scatter, spread
 from stillair.plot.data import Titled
-from stillair.series import Series
+from stillair.results.series import Series
+from stillair.runs import bundled
 
 
 def colours(path: Path) -> int:

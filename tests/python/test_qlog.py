@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, bundled, qlog
-from stillair.export import export
-from stillair.keeper import Keeper
-from stillair.papers import quic
-from stillair.scenario import Overrides, Scenario
+from stillair import InputError
+from stillair.cli.export import export
+from stillair.papers.measure import quic
+from stillair.results import qlog
+from stillair.runs import bundled
+from stillair.runs.keeper import Keeper
+from stillair.runs.scenario import Overrides, Scenario
 
 LAB = bundled.scenario("bquic-lab")
 SHORT = [("duration", "2 s"), ("flow.0.bytes", "300 kB"), ("record.quic", "true")]

@@ -2,9 +2,11 @@
 
 import pytest
 
-from stillair.papers import judge, plan, ranges, report
-from stillair.papers.judge import Judgement
-from stillair.papers.plan import Campaign
+from stillair.papers.claims import judge, ranges
+from stillair.papers.claims.judge import Judgement
+from stillair.papers.pages import report
+from stillair.papers.runs import plan
+from stillair.papers.runs.plan import Campaign
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import re
 from pathlib import Path
 
 from stillair import Scenario
-from stillair.rc_text import rc_text
+from stillair.text.rc import rc_text
 
 FILE = Path(__file__).parents[2] / "scenarios" / "anomaly-udp.toml"
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from stillair import InputError, Result
-from stillair.summary import summary
-from stillair.table import natural
+from stillair.results.summary import summary
+from stillair.text.table import natural
 
 
 def test_over_runs_has_the_keys_of_a_run(three_runs: Result) -> None:

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from stillair import Result, extras
+from stillair import Result
 from stillair.__main__ import status
+from stillair.text import extras
 
 NET = """\
 name = "qdisc"

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, Result, Scenario, sampled
+from stillair import InputError, Result, Scenario
 from stillair.__main__ import status
+from stillair.results import sampled
 
 # A long and a short transfer through a shaper, and something that is no TCP.
 TEXT = """

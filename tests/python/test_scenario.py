@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair import InputError, Scenario, bundled
+from stillair import InputError, Scenario
 from stillair.capture import write_capture
-from stillair.sweep import Sweep
-from stillair.toml_text import to_toml
+from stillair.runs import bundled
+from stillair.runs.sweep import Sweep
+from stillair.text.toml import to_toml
 
 SHORTEST = bundled.scenario("anomaly-udp")
 

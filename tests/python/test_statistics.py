@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair.statistics import interval, median_interval, ratio_interval, t_cdf, t_quantile
+from stillair.results.statistics import interval, median_interval, ratio_interval, t_cdf, t_quantile
 
 # spec: NIST/SEMATECH e-Handbook of Statistical Methods 1.3.6.7.2 - upper critical values of Student's t.
 PUBLISHED = {

@@ -14,9 +14,10 @@ from typing import Any
 
 import pytest
 
-from stillair import InputError, Scenario, _native, bundled, sweep
+from stillair import InputError, Scenario, _native
 from stillair.__main__ import status
-from stillair.sweep import Sweep
+from stillair.runs import bundled, sweep
+from stillair.runs.sweep import Sweep
 
 TEXT = """
 name = "two"

@@ -5,9 +5,9 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from stillair.cli import app
-from stillair.scenario import Scenario
-from stillair.tc_text import rate, size, tc_text, time
+from stillair.cli.app import app
+from stillair.runs.scenario import Scenario
+from stillair.text.tc import rate, size, tc_text, time
 
 # The counters of a cake of Linux 6.1 after four uploads at 20 Mbit/s, and what tc printed of them.
 KERNEL_TINS = {

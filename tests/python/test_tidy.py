@@ -8,10 +8,12 @@ import polars
 import pyarrow.parquet
 import pytest
 
-from stillair import InputError, Result, Scenario, bundled, tidy
+from stillair import InputError, Result, Scenario
 from stillair.__main__ import status
 from stillair.capture import write_capture
-from stillair.series import Series
+from stillair.results import tidy
+from stillair.results.series import Series
+from stillair.runs import bundled
 
 HEADER = "run,scenario,seed,t,station,flow,ac,metric,value,unit"
 

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from stillair import Result, bundled, exchanges, plot
+from stillair import Result, plot
 from stillair.__main__ import status
 from stillair.plot.data import Titled
+from stillair.results import exchanges
+from stillair.runs import bundled
 
 SHORT = ["--set", "duration=5.6 s", "--set", "record.air=5.3 s..5.38 s"]
 

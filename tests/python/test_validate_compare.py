@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stillair.sawtooth import sawtooth
-from stillair.statistics import percentile
+from stillair.results.sawtooth import sawtooth
+from stillair.results.statistics import percentile
 from stillair.validate import bounds, compare, json_file, kernel_file, scenario
 from stillair.validate.outcome import Outcome, Socket
 from stillair.validate.quantities import QUANTITIES, of_kernel, of_model

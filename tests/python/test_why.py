@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from stillair import bundled
 from stillair.__main__ import status
 from stillair._native import InputError
-from stillair.papers import campaign, causes, judge, kernel_verdicts, registry, report, why
-from stillair.papers.causes import Cause
-from stillair.papers.claims import experiments
+from stillair.papers.claims import causes, judge, kernel_verdicts
+from stillair.papers.claims.causes import Cause
+from stillair.papers.claims.inventory import experiments
+from stillair.papers.pages import registry, report, why
+from stillair.papers.runs import campaign
+from stillair.runs import bundled
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 CLAIMS = {claim.id: claim for experiment in experiments() for claim in experiment.claims}

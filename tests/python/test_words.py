@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from stillair.papers import words
+from stillair.papers.pages import words
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,25 @@
-"""Pictures of results: PNG, SVG or PDF by the name of the file."""
+"""Pictures of results: PNG, SVG or PDF by the name of the file.
+
+`PLOTS` has them all; a room is loaded when it draws, as matplotlib takes its time.
+
+    bars      a bar for each station or flow
+    scatter   throughput against delay
+    spread    distributions over replies and over runs
+    time      throughput, delay and cuts over time
+    timeline  every exchange on the air
+    layers    what waits where, sockets over time
+    data      from results to what is drawn
+    style     colours, lines and hatches
+"""
 
 from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from stillair import extras, output
 from stillair._native import InputError
 from stillair.plot.data import Titled, UndrawnError
+from stillair.text import extras, output
 
 SUFFIXES = (".png", ".svg", ".pdf")
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from stillair._native import InputError
-from stillair.result import Result
-from stillair.series import Flow, Ping, Series
-from stillair.table import natural
+from stillair.results.result import Result
+from stillair.results.series import Flow, Ping, Series
+from stillair.text.table import natural
 
 T = TypeVar("T")
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from stillair import sampled
 from stillair.plot import data
 from stillair.plot.data import Titled, UndrawnError
 from stillair.plot.style import LINES, colour
-from stillair.sampled import Occupancy
+from stillair.results import sampled
+from stillair.results.sampled import Occupancy
 
 LAYERS = ("hardware", "driver", "qdisc", "wire", "reorder")
 """Layers from the bottom of a stack up: what is sent first lies lowest, and what no longer waits to be sent on top."""

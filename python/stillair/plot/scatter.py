@@ -10,7 +10,7 @@ from matplotlib.patches import Ellipse
 from stillair.plot import data
 from stillair.plot.data import Titled
 from stillair.plot.style import MARKERS, colour
-from stillair.series import Series
+from stillair.results.series import Series
 
 
 def throughput_latency(figure: Figure, results: Sequence[Titled]) -> None:

@@ -9,7 +9,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 from stillair.plot import data
 from stillair.plot.data import Titled
 from stillair.plot.style import LINES, colour
-from stillair.series import Series
+from stillair.results.series import Series
 
 
 def ping_cdf(figure: Figure, results: Sequence[Titled]) -> None:

@@ -8,8 +8,8 @@ from matplotlib.figure import Figure
 from stillair.plot import data
 from stillair.plot.data import Titled
 from stillair.plot.style import LINES, colour
-from stillair.series import Series
-from stillair.tidy import Measured
+from stillair.results.series import Series
+from stillair.results.tidy import Measured
 
 
 def timeseries(figure: Figure, results: Sequence[Titled]) -> None:

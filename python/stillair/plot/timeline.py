@@ -6,10 +6,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
-from stillair import exchanges
-from stillair.exchanges import Exchange, Exchanges
 from stillair.plot.data import Titled, UndrawnError
 from stillair.plot.style import colour
+from stillair.results import exchanges
+from stillair.results.exchanges import Exchange, Exchanges
 
 # More boxes than this no picture can show.
 _MOST = 5000

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
 from stillair._native import InputError, RunError
-from stillair.scenario import processors
+from stillair.runs.scenario import processors
 
 Fault = InputError | RunError
 Key = TypeVar("Key", bound=Hashable)

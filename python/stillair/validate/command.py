@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from stillair._native import InputError, RunError
-from stillair.table import figure, table
+from stillair.text.table import figure, table
 from stillair.validate import batch, compare, json_file, kernel_file, kernels, scenario, settings
 from stillair.validate.compare import OUTSIDE, WITHIN, Row, Subject
 from stillair.validate.kernel_file import Config

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from stillair._native import RunError
-from stillair.result import Result
-from stillair.validate import tc
+from stillair.results.result import Result
 from stillair.validate.kernel_file import Config
 from stillair.validate.scenario import PING, reported, upload
+from stillair.validate.tc import tree as tc
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from stillair.sawtooth import sawtooth
-from stillair.statistics import jain, percentile
-from stillair.validate import tc
+from stillair.results.sawtooth import sawtooth
+from stillair.results.statistics import jain, percentile
 from stillair.validate.kernel_file import WARM_UP_S, KernelFile
 from stillair.validate.outcome import Outcome, Socket
+from stillair.validate.tc import tree as tc
 
 # The files have the window every tenth of a second, from 0.1 s on.
 _WINDOW_STEP_S = 0.1

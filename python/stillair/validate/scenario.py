@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterable, Mapping
 
 from stillair._native import InputError
-from stillair.scenario import Scenario
-from stillair.toml_text import to_toml
-from stillair.validate import kernels, settings, tc, units
+from stillair.runs.scenario import Scenario
+from stillair.text.toml import to_toml
+from stillair.validate import kernels, settings, units
 from stillair.validate.kernel_file import WARM_UP_S, Config, KernelFile
-from stillair.validate.tc_options import Bits, Nanoseconds, Value
+from stillair.validate.tc import tree as tc
+from stillair.validate.tc.options import Bits, Nanoseconds, Value
 
 # By node: its interfaces with the link and the address of each.
 _NODES = {

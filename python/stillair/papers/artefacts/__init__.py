@@ -1,73 +1,14 @@
-"""The figures and tables of the papers, regenerated: as text for the terminal, as a picture in the paper's form."""
+"""The figures and tables of the papers, regenerated: as text for the terminal, as a picture in the paper's form.
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+A plan says by name what an experiment draws, and describes by data what no room here knows.
 
-from stillair.papers.artefacts import (
-    airtime,
-    headline,
-    latency,
-    one_ms,
-    quic,
-    quic_pages,
-    quic_run,
-    retry_out,
-    sparse,
-    table1,
-    table2,
-    thirty,
-    throughput,
-    tsq,
-    tsq_wifi,
-    web,
-    worked,
-)
-from stillair.papers.measure import Measurer
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-@dataclass(frozen=True)
-class Artefact:
-    """One figure or table. The picture needs matplotlib, the text nothing."""
-
-    text: Callable[[Measurer], str]
-    picture: "Callable[[Measurer], Figure]"
-
-
-# By the name under which a plan says `draws`.
-ARTEFACTS = {
-    "quic": Artefact(quic.text, quic.picture),
-    "quic-clients": Artefact(quic.clients_text, quic.clients_picture),
-    "quic-page-sizes": Artefact(quic_pages.sizes_text, quic_pages.sizes_picture),
-    "quic-pages": Artefact(quic_pages.text, quic_pages.picture),
-    "quic-window": Artefact(quic_run.window_text, quic_run.window_picture),
-    "quic-sequence": Artefact(quic_run.sequence_text, quic_run.sequence_picture),
-    "quic-gaps": Artefact(quic_run.gaps_text, quic_run.gaps_picture),
-    "quic-rate": Artefact(quic_run.rate_text, quic_run.rate_picture),
-    "table1": Artefact(table1.text, table1.picture),
-    "shares": Artefact(airtime.shares_text, airtime.shares_picture),
-    "jain": Artefact(airtime.jain_text, airtime.jain_picture),
-    "sparse": Artefact(sparse.text, sparse.picture),
-    "latency-all": Artefact(latency.all_text, latency.all_picture),
-    "latency": Artefact(latency.text, latency.picture),
-    "throughput": Artefact(throughput.text, throughput.picture),
-    "thirty-airtime": Artefact(thirty.airtime_text, thirty.airtime_picture),
-    "thirty-throughput": Artefact(thirty.throughput_text, thirty.throughput_picture),
-    "thirty-latency": Artefact(thirty.latency_text, thirty.latency_picture),
-    "voip": Artefact(table2.text, table2.picture),
-    "web": Artefact(web.text, web.picture),
-    "headline": Artefact(headline.text, headline.picture),
-    "tsq-ping": Artefact(tsq.ping_text, tsq.ping_picture),
-    "tsq-candles": Artefact(tsq.candles_text, tsq.candles_picture),
-    "tsq-wifi": Artefact(tsq_wifi.text, tsq_wifi.picture),
-    "goodput-ping": Artefact(one_ms.points_text, one_ms.points_picture),
-    "ping-candles": Artefact(one_ms.candles_text, one_ms.candles_picture),
-    "worked-example": Artefact(worked.text, worked.picture),
-    "retry-out-index": Artefact(worked.index_text, worked.index_picture),
-    "rate-marks": Artefact(retry_out.text, retry_out.picture),
-    "rate-region": Artefact(retry_out.region_text, retry_out.region_picture),
-    "tsq-time": Artefact(tsq.time_text, tsq.time_picture),
-}
+    gallery    all of them by name
+    anomaly    those of *Ending the Anomaly*
+    bquic      those of the paper on bursty QUIC
+    kinds      figures that a plan describes by data
+    retry_out  marks over their data rate, and where claims about them hold
+    worked     worked examples, frame by frame
+    tsq        Figures 4 to 7 of *The New TCP Modules on the Block*
+    intervals  a mean with its interval, as text and on a bar
+    style      the look of pictures
+"""

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from stillair.papers import judge, scatter, style
-from stillair.papers.claims import Claim, Experiment, experiments
-from stillair.papers.measure import Measurer
-from stillair.papers.scatter import AIRS, Mark
-from stillair.table import table
+from stillair.papers.artefacts import style
+from stillair.papers.claims import judge
+from stillair.papers.claims.inventory import Claim, Experiment, experiments
+from stillair.papers.measure import scatter
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.measure.scatter import Mark
+from stillair.papers.runs.metrics import Marks
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,11 +38,11 @@ def text(of: Measurer) -> str:
     label, values = _drawn(of)
     stations = _stations(of)
     parts = []
-    for air in (AIRS[0], AIRS[-1]):
+    for air in _both(of):
         own = _marks(of, air)
         places = dict.fromkeys(mark.place for mark in own)
         rows = [[place, *(_cell(own, place, sta, values) for sta in stations)] for place in places]
-        named = "Fixed rates, errors of the house" if air == AIRS[0] else "Minstrel-HT, by signal-to-noise ratio"
+        named = "Fixed rates, errors of the house" if air == _both(of)[0] else "Minstrel-HT, by signal-to-noise ratio"
         parts.append(f"{named}: {label} (average data rate, Mbit/s).\n\n" + table(["place", *stations], rows))
     return "\n\n".join(parts)
 
@@ -50,11 +53,11 @@ def picture(of: Measurer) -> "Figure":
     with style.styled():
         drawn = style.new(6.4, 3.8)
         axes = drawn.add_subplot()
-        for air in (AIRS[0], AIRS[-1]):
+        for air in _both(of):
             for mark in _marks(of, air):
                 if mark.sta in _stations(of):
                     name, colour, marker = _STATIONS[mark.sta]
-                    face = colour if air == AIRS[0] else "none"
+                    face = colour if air == _both(of)[0] else "none"
                     axes.scatter(mark.rate, values(mark), s=26, marker=marker, facecolors=face, edgecolors=colour)
         for sta in _stations(of):
             name, colour, marker = _STATIONS[sta]
@@ -78,7 +81,7 @@ def region_text(of: Measurer) -> str:
     return (
         "Verdicts by the share of data frames that come broken: as taken for the house (20 % below 50 Mbit/s,"
         " 10 % below 100, 5 % above),\nthe same at every rate, and as it follows from distance under Minstrel-HT.\n\n"
-        + table(["claim", *AIRS], rows)
+        + table(["claim", *scatter.placing(of.plan).airs], rows)
     )
 
 
@@ -96,7 +99,8 @@ def region_picture(of: Measurer) -> "Figure":
                 axes.text(column, row, said, ha="center", va="center", fontsize=8, color=style.ink_on(shade))
         axes.set_ylim(len(judged) - 0.5, -0.5)
         axes.set_yticks(range(len(judged)), list(judged))
-        axes.set_xticks(range(len(AIRS)), AIRS)
+        airs = scatter.placing(of.plan).airs
+        axes.set_xticks(range(len(airs)), airs)
         axes.xaxis.tick_top()
         axes.tick_params(length=0)
         axes.grid(visible=False)
@@ -111,9 +115,15 @@ def _region(of: Measurer) -> dict[str, list[judge.Judgement]]:
         for experiment in experiments()
         if experiment.paper == of.experiment.paper
         for claim in experiment.claims
-        if claim.metric in scatter.METRICS and not judge.unjudged(claim)
+        if isinstance(of.plan.metrics.get(claim.metric), Marks) and not judge.unjudged(claim)
     ]
-    return scatter.region(said, of.own, of.outcomes)
+    return scatter.region(said, of.plan, of.own, of.outcomes)
+
+
+def _both(of: Measurer) -> tuple[str, str]:
+    """What was taken before any run, and what follows from distance."""
+    by = scatter.placing(of.plan)
+    return by.airs[0], by.other
 
 
 def _drawn(of: Measurer) -> tuple[str, Callable[[Mark], Sequence[float]]]:
@@ -125,8 +135,8 @@ def _stations(of: Measurer) -> list[str]:
 
 
 def _marks(of: Measurer, air: str) -> list[Mark]:
-    method = of.experiment.setup["ap_method"]
-    return [mark for mark in scatter.marks(of.own, of.outcomes, air) if mark.method == method]
+    method = of.experiment.setup[scatter.placing(of.plan).methods]
+    return [mark for mark in scatter.marks(of.plan, of.own, of.outcomes, air) if mark.method == method]
 
 
 def _cell(marks: Sequence[Mark], place: str, sta: str, values: Callable[[Mark], Sequence[float]]) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from stillair.papers import samples, style
-from stillair.papers.measure import Measurer
-from stillair.papers.samples import Curve
-from stillair.summary import NOT_MEASURED
-from stillair.table import table
+from stillair.papers.artefacts import style
+from stillair.papers.measure import samples
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.measure.samples import Curve
+from stillair.results.summary import NOT_MEASURED
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from stillair.papers import style, worked
-from stillair.papers.measure import Measurer
-from stillair.papers.worked import After, Events
-from stillair.table import table
+from stillair.papers.artefacts import style
+from stillair.papers.measure import worked
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.measure.worked import After, Events
+from stillair.text.table import table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

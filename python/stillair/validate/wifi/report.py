@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from stillair.table import figure, table
+from stillair.text.table import figure, table
 from stillair.validate.compare import OUTSIDE, WITHIN
 from stillair.validate.wifi.bounds import QUANTITIES
 from stillair.validate.wifi.compare import NOT_JUDGED, Row

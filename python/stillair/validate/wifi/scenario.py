@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from stillair.scenario import Scenario
-from stillair.toml_text import to_toml
+from stillair.runs.scenario import Scenario
+from stillair.text.toml import to_toml
 from stillair.validate import kernels, units
 from stillair.validate.wifi.measured import MCS, MINSTREL, Driver, Flow, Measurement, Setup
 

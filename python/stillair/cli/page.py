@@ -1,0 +1,144 @@
+"""A result as one page that works offline: its tables, its pictures, and the scenario that was run."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from stillair import plot
+from stillair.plot.data import Titled, UndrawnError
+from stillair.results import exchanges, folder
+from stillair.results import summary as summaries
+from stillair.results.result import Result
+from stillair.results.summary import Table, figure
+from stillair.text import extras, markup, output
+from stillair.text.markup import details, grid, pairs, row
+
+SUFFIX = ".html"
+
+# Of what was recorded on the air, so much is drawn: more boxes than fit would be seen as one.
+_ON_AIR_NS = 20_000_000
+
+# What every discipline counts; of the rest, what is its own.
+_COUNTERS = (("bytes", "bytes"), ("packets", "packets"), ("drops", "dropped"), ("overlimits", "over limits"))
+_LEFT_OUT = ("kind", "requeues", "backlog_packets", "backlog_bytes", *(key for key, _ in _COUNTERS))
+
+
+def write(path: Path, target: Path | None) -> Path:
+    """Writes the page of a result folder and gives its path; beside where it is called, unless `target` says."""
+    result = Result.load(path)
+    name = path.resolve().name
+    file = target or Path(f"{name}{SUFFIX}")
+    output.check_kind(file, SUFFIX, "a report")
+    text, overrides = folder.scenario(path), folder.overrides(path)
+    output.write_files(file.parent, {file.name: page(name, result, text, overrides)})
+    return file
+
+
+def page(name: str, result: Result, scenario: str, overrides: Sequence[tuple[str, str]]) -> str:
+    """The page of a result with series, under the name of its folder, with the text of its scenario."""
+    over = result.over_runs()
+    header = (
+        f"<h1>{escape(name)}</h1>\n"
+        f'<p class="lead">{escape(summaries.head(result))}</p>\n<p>{escape(summaries.totals(over))}</p>\n'
+        + "".join(f"<p><b>Note:</b> {escape(note)}</p>\n" for note in result.notes)
+    )
+    parts = [
+        _tables([summaries.stations(over), *summaries.traffic(result)]),
+        _pictures(name, result),
+        _lost(over),
+        _disciplines(result, over),
+        _settings(result, scenario, overrides),
+    ]
+    return markup.document(f"{name}: Stillair", header, "".join(parts), escape(f"stillair {result.version}"))
+
+
+def _card(title: str, inside: str) -> str:
+    return f'<section class="card">\n<h3>{escape(title)}</h3>\n{inside}\n</section>\n'
+
+
+def _table(of: Table) -> str:
+    return grid(of.header, map(row, of.rows), "figures")
+
+
+def _tables(tables: Sequence[Table]) -> str:
+    return "".join(_card(of.title, _table(of)) for of in tables if of.rows)
+
+
+def _lost(over: Mapping[str, Any]) -> str:
+    """Packets that were dropped, and the time of the air."""
+    drops = summaries.drops(over)
+    parts = [_card(drops.title, _table(drops) if drops.rows else f"<p>{summaries.NO_DROPS}</p>")]
+    for name, uses in summaries.air(over).items():
+        parts.append(_card(f"Air of {name}", grid(("use", "time"), map(row, uses), "figures")))
+    return "".join(parts)
+
+
+def _disciplines(result: Result, over: Mapping[str, Any]) -> str:
+    """What the queueing disciplines counted; their kind is that of the first run."""
+    counted = over.get("qdiscs") or {}
+    kinds = result.runs[0].get("qdiscs", {})
+    rows = []
+    for name, of in counted.items():
+        own = [f"{key} {figure(value, digits=0)}" for key, value in _own(of)]
+        kind = str(kinds.get(name, {}).get("kind", summaries.NOT_MEASURED))
+        rows.append(row([name, kind, *(figure(of.get(key), digits=0) for key, _ in _COUNTERS), ", ".join(own)]))
+    if not rows:
+        return ""
+    heading = ("discipline", "kind", *(heading for _, heading in _COUNTERS), "its own counters")
+    return _card("Queueing disciplines", details(f"{len(rows)} disciplines", grid(heading, rows, "figures")))
+
+
+def _own(counted: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """What only its kind of discipline counts, and what a tin of cake counted as `TIN.KEY`."""
+    for key, value in counted.items():
+        if key == "tins":
+            yield from ((f"{tin}.{name}", of) for tin, own in value.items() for name, of in own.items() if of)
+        elif key not in _LEFT_OUT and value:
+            yield key, value
+
+
+def _settings(result: Result, scenario: str, overrides: Sequence[tuple[str, str]]) -> str:
+    """The scenario as it was given, with what was set in its place."""
+    runs = ", ".join(str(run["run"]) for run in result.runs)
+    seeds = ", ".join(str(seed) for seed in sorted({run["seed"] for run in result.runs}))
+    facts = {"scenario": result.scenario, "version": result.version, "seed": seeds, "runs": runs}
+    changed = grid(("key", "set to"), map(row, overrides)) if overrides else "<p>nothing</p>"
+    inside = f"<p><b>Set in its place</b></p>\n{changed}\n<pre>{escape(scenario)}</pre>\n"
+    return _card("What was run", f"{pairs(facts)}\n{details('the scenario', inside)}")
+
+
+def _pictures(name: str, result: Result) -> str:
+    """Each plot that has something to show."""
+    if not extras.there("matplotlib"):
+        return "<p>No pictures: matplotlib is not installed.</p>\n"
+    figures = []
+    for plotted, of in plot.PLOTS.items():
+        try:
+            drawn = plot.picture(plotted, [Titled(name, result)], "svg", _window(plotted, result))
+        except UndrawnError:
+            continue
+        said = f"{of.description[0].upper()}{of.description[1:]}"
+        wide = ' class="wide"' if plotted == plot.TIMELINE else ""
+        figures.append(
+            f'<figure id="{plotted}"{wide}>\n{_inline(drawn.decode(), plotted, said)}\n'
+            f"<figcaption>{escape(said)}</figcaption>\n</figure>\n"
+        )
+    return _card("Pictures", f'<div class="pictures">\n{"".join(figures)}</div>') if figures else ""
+
+
+def _window(plotted: str, result: Result) -> tuple[int, int] | None:
+    found = exchanges.of_run(result.runs[0]) if plotted == plot.TIMELINE else None
+    return (found.from_ns, min(found.until_ns, found.from_ns + _ON_AIR_NS)) if found else None
+
+
+def _inline(svg: str, plotted: str, said: str) -> str:
+    """A picture as a part of the page: without what only a file has, and with ids that no other picture has."""
+    svg = svg[svg.index("<svg") :].strip()
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r' xmlns(:\w+)?="[^"]*"', "", svg)
+    svg = re.sub(r'(?<= id=")|(?<=href="#)|(?<=url\(#)', f"{plotted}-", svg)
+    # matplotlib's one rule for all elements would be one for the whole page.
+    svg = svg.replace("*{stroke-linejoin", f"#{plotted} svg *{{stroke-linejoin")
+    return svg.replace("<svg", f'<svg role="img" aria-label="{escape(said)}"', 1)

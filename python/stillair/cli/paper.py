@@ -1,0 +1,96 @@
+"""`stillair paper`: the papers' experiments run and judged, and why a claim is missed."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from stillair._native import InputError, RunError
+from stillair.cli.options import MOST_RUNS, AsJson, Folder, Jobs, overrides, writing
+from stillair.cli.progress import runs_progress
+from stillair.papers.pages import keep, registry, report, why
+
+
+def paper(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[PAPER[/EXPERIMENT]]", help="An experiment, or any beginning of its name; with --why a claim."
+        ),
+    ] = None,
+    runs: Annotated[
+        int | None,
+        typer.Option(min=1, max=MOST_RUNS, help="Repetitions of each cell.", show_default="the paper's"),
+    ] = None,
+    jobs: Jobs = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a key in every cell, for a trial. Repeatable."),
+    ] = None,
+    folder: Folder = None,
+    as_json: AsJson = False,
+    why_: Annotated[
+        bool,
+        typer.Option("--why", help="Why a claim is missed: its cells as judged, and with the one change of its cause."),
+    ] = False,
+) -> None:
+    """List the papers' experiments, or run those whose name begins so and judge their claims; `all` is every one.
+
+    With --why the name is that of a claim, or of a paper or `all` for every claim that is missed. --set is then a
+    change of one's own in place of the kept one.
+    """
+    if why_:
+        _why(name, runs, jobs, overrides(set_), folder, as_json)
+        return
+    if name is None:
+        nothing = report.Report(registry.entries(), {}, asked=False)
+        print(report.as_json(nothing.rows()) if as_json else report.listing().rstrip())
+        return
+    wanted = registry.find(name)
+    extra = overrides(set_)
+    prepared = report.prepare(wanted, extra)
+    with writing(folder):
+        if folder is not None:
+            keep.prepare(folder)
+        try:
+            with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
+                made = report.run(wanted, prepared, runs, jobs, extra, progress)
+        except (KeyboardInterrupt, RunError):
+            if folder is not None:
+                # Claims are judged over all runs, and a report of some would take the place of a whole one.
+                print(f"stillair: nothing is kept in {folder}: a report is written when all is run", file=sys.stderr)
+            raise
+        if folder is not None:
+            keep.write(folder, made)
+    print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
+
+
+def _why(
+    name: str | None,
+    runs: int | None,
+    jobs: int | None,
+    change: list[tuple[str, str]],
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    if name is None:
+        raise InputError("paper: --why asks about a claim: give its name, or that of a paper, or all")
+    if folder is not None:
+        raise InputError("-o: --why keeps nothing; it prints text, or with --json one value")
+    asked = why.questions(name, change)
+    found = []
+    with runs_progress(len(asked), quiet=as_json or len(asked) == 1) as progress:
+        for one in why.answers(asked, runs, jobs):
+            found.append(one)
+            if progress is not None:
+                progress(len(found))
+            if not as_json:
+                print(why.text(one), end="\n\n" if len(asked) > 1 else "\n", flush=True)
+    if as_json:
+        print(why.as_json(found))
+    elif len(asked) > 1:
+        print(why.summary(found))
+    # With other runs or another change nothing is kept that could be contradicted.
+    if len(asked) > 1 and runs is None and not change and not all(one.agrees for one in found):
+        raise typer.Exit(1)

@@ -1,0 +1,11 @@
+"""What a reader gets: a row for each claim, as text, JSON, one page or a folder; and why a claim is missed.
+
+`registry` says which experiments a name means.
+
+    keep      a folder of results
+    page      the report as HTML
+    why       a missed claim as judged and with one change
+    report    a row for each claim
+    registry  all experiments by name
+    words     a claim in words
+"""

@@ -1,0 +1,61 @@
+"""Keeping a report: a folder with the page, the claims, the text, and the pictures."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from stillair.papers.artefacts import style
+from stillair.papers.artefacts.gallery import drawing
+from stillair.papers.pages import report as reports
+from stillair.papers.pages.page import page
+from stillair.papers.pages.report import Report
+from stillair.text import output
+
+Pictures = Mapping[str, Mapping[str, bytes]]
+
+
+def pictures(report: Report) -> dict[str, dict[str, bytes]]:
+    """The artefact of each experiment that was run, by its name and then by form; none without matplotlib."""
+    if not style.available():
+        return {}
+    drawn = {}
+    for entry in report.entries:
+        if report.drawn(entry):
+            of = report.measurer(entry)
+            picture = drawing(of).picture(of)
+            drawn[entry.experiment.name] = {form: style.save(picture, form) for form in style.FORMATS}
+    return drawn
+
+
+def prepare(folder: Path) -> None:
+    """An `InputError` if files in a folder have the names of a report's and are not of a report of ours."""
+    try:
+        data = json.loads((folder / "runs.json").read_text(encoding="utf-8"))
+        ours = isinstance(data, dict) and {"version", "cells"} <= data.keys()
+    except (OSError, ValueError, RecursionError):
+        ours = False
+    if not ours:
+        output.refuse_others(folder, ("report.html", "claims.json", "report.txt", "runs.json"), "a report")
+
+
+def write(folder: Path, report: Report) -> None:
+    """Writes `report.html`, `claims.json` and `report.txt`; and in a folder a paper its own part with its pictures."""
+    drawn = pictures(report)
+    svgs = {name: forms["svg"] for name, forms in drawn.items()}
+    output.write_files(folder, {"report.html": page(report, svgs), **_texts(report)})
+    for paper in report.papers():
+        own = folder / paper
+        output.prepare(own)
+        output.write_files(own, _texts(report.of_paper(paper)))
+        for name, forms in drawn.items():
+            if name.startswith(f"{paper}/"):
+                experiment = name.removeprefix(f"{paper}/")
+                output.write_bytes(own, {f"{experiment}.{form}": data for form, data in forms.items()})
+
+
+def _texts(report: Report) -> dict[str, str]:
+    return {
+        "claims.json": reports.as_json(report.rows(), indent=1) + "\n",
+        "report.txt": reports.text(report),
+        "runs.json": reports.provenance(report) + "\n",
+    }

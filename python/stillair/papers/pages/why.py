@@ -1,0 +1,325 @@
+"""`stillair paper CLAIM --why`: what a claim is as judged, and what it is with the one change that its cause names.
+
+Both halves of a pair run the claim's own cells with the same seeds, and go through the papers' own measure and rule.
+"""
+
+import difflib
+import json
+import math
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stillair._native import InputError, __version__
+from stillair.papers.claims import causes, judge, kernel_verdicts
+from stillair.papers.claims.causes import Cause
+from stillair.papers.claims.inventory import Claim, experiments
+from stillair.papers.measure.measurer import Measurer
+from stillair.papers.pages import registry, report, words
+from stillair.papers.pages.registry import Entry
+from stillair.papers.pages.report import Row
+from stillair.papers.runs.campaign import Outcome, WhenAsked
+from stillair.papers.runs.plan import Campaign, CellPlan, plan
+from stillair.results.result import Result
+
+Overrides = Sequence[tuple[str, str]]
+
+_WIDTH = 110
+_LABEL = 12
+# Cells that a pair names; of more it says how many there are.
+_MOST_CELLS = 4
+
+_MEANINGS = {
+    causes.ISOLATES: "this change alone decides the claim, and it is no guess: {shown}",
+    causes.SUFFICES: "this shows that the change suffices, not that the paper had it",
+    causes.CONTRIBUTES: "the change is a part of it and does not decide the claim; the rest was not found",
+    causes.PRINT: "the paper's own numbers contradict each other: {arithmetic}",
+    causes.CHANCE: "a tie: other random numbers turn the verdict",
+    causes.TIE: "a tie: other random numbers give another order, and miss the claim too",
+    causes.BAR: "the figure lies beside the end of its bar, and the rule has no room for that",
+    causes.UNKNOWN: "no cause was found",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """A claim that somebody asks about."""
+
+    entry: Entry
+    """Its experiment, with this claim alone."""
+    cause: Cause | None
+    """None of a claim that is not among the misses."""
+    tried: Overrides = ()
+    """The asker's own change, which takes the place of the cause's."""
+
+    @property
+    def claim(self) -> Claim:
+        """What the paper says."""
+        return self.entry.experiment.claims[0]
+
+    @property
+    def change(self) -> Overrides:
+        """What differs between the two halves."""
+        return self.tried or [*(self.cause.change if self.cause else {}).items()]
+
+    def changed(self, cell: CellPlan) -> Overrides:
+        """What of the change is for this cell."""
+        if self.tried or self.cause is None or _fits(self.cause.where, cell):
+            return self.change
+        return ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the pair of runs gave."""
+
+    question: Question
+    judged: Row
+    """The claim's row as judged."""
+    changed: Row | None
+    """The same with the change; none if there is nothing to change."""
+    cells: Sequence[Mapping[str, Any]]
+    """What was run: scenario, cell, its settings, how often, and the trace hashes of both halves."""
+    fewer: int | None
+    """How many runs of each cell the verdict has, if these are not as many."""
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the pair came out as the kind of the cause says; a change of the asker's own has no kind."""
+        cause = self.question.cause
+        if cause is None or self.question.tried or self.changed is None:
+            return True
+        if cause.kind == causes.TIE:
+            return isinstance(self.judged["measured"], list) and self.judged["measured"] != self.changed["measured"]
+        if cause.holds is None:
+            return True
+        if (self.changed["verdict"] == judge.HELD) != cause.holds or self.judged["verdict"] != judge.MISSED:
+            return False
+        # Of an order nobody says how far it is from being kept.
+        return cause.kind != causes.CONTRIBUTES or not _margin(self.changed) <= _margin(self.judged)
+
+
+def questions(name: str, tried: Overrides = ()) -> list[Question]:
+    """The claim of this name; of a paper or of `all` every one that is missed."""
+    known = {claim.id: (entry, claim) for entry in registry.entries() for claim in entry.experiment.claims}
+    papers = {entry.experiment.paper for entry, _ in known.values()}
+    missed = causes.causes()
+    if name in known:
+        wanted = [name]
+    elif name == "all" or name in papers:
+        wanted = [id_ for id_, (entry, _) in known.items() if id_ in missed and name in ("all", entry.experiment.paper)]
+    else:
+        near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"; near it: {', '.join(near)}" if near else "; the report of 'stillair paper' names them"
+        raise InputError(f"{name}: no claim has this name{hint}")
+    return [_question(*known[id_], missed.get(id_), tried) for id_ in wanted]
+
+
+def _question(entry: Entry, claim: Claim, cause: Cause | None, tried: Overrides) -> Question:
+    only = cause.only if cause else {}
+    served = tuple(
+        replace(campaign, cells=tuple(cell for cell in campaign.cells if _fits(only, cell)))
+        for campaign in entry.plan.campaigns
+    )
+    own = replace(entry.experiment, claims=(claim,))
+    return Question(replace(entry, experiment=own, plan=replace(entry.plan, campaigns=served)), cause, tried)
+
+
+def _fits(wanted: Mapping[str, Any], cell: CellPlan) -> bool:
+    """Whether a cell has these words; of a list, one of them."""
+    lists = {key: value if isinstance(value, list) else [value] for key, value in wanted.items()}
+    return all(str(cell.where.get(key)) in map(str, values) for key, values in lists.items())
+
+
+def answers(asked: Sequence[Question], runs: int | None = None, jobs: int | None = None) -> Iterator[Answer]:
+    """The answers in turn. Cells that claims of one paper share are run once."""
+    known: dict[object, Result] = {}
+    paper = ""
+    for question in asked:
+        if question.entry.experiment.paper != paper:
+            paper = question.entry.experiment.paper
+            known.clear()
+        yield answer(question, runs, jobs, known)
+
+
+def answer(
+    question: Question, runs: int | None = None, jobs: int | None = None, known: dict[object, Result] | None = None
+) -> Answer:
+    """Runs the claim's cells as judged, and again with the change if there is one; `known` are runs of before."""
+    known = {} if known is None else known
+    if judge.unjudged(question.claim):
+        return Answer(question, report.claim_row(question.entry, question.claim, ()), None, (), None)
+    cause = question.cause
+    count = runs or (cause.runs if cause else None)
+    both = [*(cause.both if cause else {}).items()]
+    judged, outcomes = _half(question, count, jobs, lambda _: both, known)
+    changed, others = None, None
+    if question.change:
+        changed, others = _half(question, count, jobs, lambda cell: [*both, *question.changed(cell)], known)
+    cells = list(_ran(outcomes, others, question, both))
+    campaigns = [campaign for campaign, ran in outcomes.items() if ran.ran]
+    whole = max((report.repetitions([question.entry], campaign, None) for campaign in campaigns), default=0)
+    return Answer(question, judged, changed, cells, whole if count and count < whole else None)
+
+
+def _half(
+    question: Question,
+    runs: int | None,
+    jobs: int | None,
+    extra: Callable[[CellPlan], Overrides],
+    known: dict[object, Result],
+) -> tuple[Row, dict[Campaign, WhenAsked]]:
+    entry, claim = question.entry, question.claim
+    results = {
+        campaign: WhenAsked(campaign, report.repetitions([entry], campaign, runs), jobs, extra, known)
+        for campaign in entry.plan.campaigns
+    }
+    outcomes = {campaign.id: Outcome(own.scenario.text, own) for campaign, own in results.items()}
+    of = plan(entry.experiment.paper)
+    own = {**of.experiments, entry.experiment.id: entry.plan}
+    # The numbers that the paper prints are those of all its claims.
+    whole = next(one for one in experiments() if one.name == entry.experiment.name)
+    measurer = Measurer(whole, replace(of, experiments=own), outcomes)
+    return report.claim_row(entry, claim, measurer.cells(claim)), results
+
+
+def _ran(
+    judged: Mapping[Campaign, WhenAsked],
+    changed: Mapping[Campaign, WhenAsked] | None,
+    question: Question,
+    both: Overrides,
+) -> Iterable[Mapping[str, Any]]:
+    for campaign, results in judged.items():
+        for cell in campaign.cells:
+            if cell.name not in results.ran:
+                continue
+            runs = results.ran[cell.name].runs
+            row = {
+                "scenario": campaign.scenario,
+                "cell": cell.name,
+                "overrides": {**cell.overrides, **dict(both)},
+                "runs": len(runs),
+                "seed": runs[0]["seed"],
+                "judged": [run["trace_hash"] for run in runs],
+            }
+            if changed is not None:
+                row["change"] = dict(question.changed(cell))
+                row["changed"] = [run["trace_hash"] for run in changed[campaign].ran[cell.name].runs]
+            yield row
+
+
+def as_json(answers: Sequence[Answer]) -> str:
+    """The list that `--why --json` prints."""
+    return json.dumps([_as_row(one) for one in answers], ensure_ascii=False, allow_nan=False)
+
+
+def _as_row(found: Answer) -> Row:
+    cause = found.question.cause
+    row: Row = {"claim": found.question.claim.id, "version": __version__, "judged": found.judged}
+    if cause is not None:
+        row |= {"kind": cause.kind, "text": cause.said, "tried": list(cause.tried)}
+    if found.changed is not None:
+        row |= {"change": dict(found.question.change), "changed": found.changed}
+    return row | {"agrees": found.agrees, "cells": list(found.cells)}
+
+
+def text(found: Answer) -> str:
+    """The answer for a terminal."""
+    question, row = found.question, found.judged
+    own = question.entry.experiment
+    lines = [f"{question.claim.id}: {row['statement']}"]
+    lines += _line("claim", f"{own.paper}, {own.artefact}; {row['source']}")
+    lines += _line("stated", "; ".join(part for part in (words.stated(row), _bar(row)) if part))
+    if row["verdict"] == judge.NOT_JUDGED:
+        return "\n".join([*lines, *_line("why", f"it is not judged: {words.remark(row)}; there is nothing to explain")])
+    lines += _line("as judged", _figure(row))
+    if question.tried:
+        lines += _line("change", "the one asked for")
+    elif question.cause is not None:
+        lines += _line("why", question.cause.said)
+    lines += [f"{'':<{_LABEL}}--set '{key}={value}'" for key, value in question.change]
+    if question.change and not question.tried and question.cause and question.cause.where:
+        chosen = ", ".join(f"{key} {_listed(value)}" for key, value in question.cause.where.items())
+        lines += _line("", f"in the cells of {chosen}")
+    if found.changed is not None:
+        lines += _line("with it", _figure(found.changed))
+    lines += _line("so", _conclusion(found))
+    if "kernel" in row:
+        lines += _line("kernel", kernel_verdicts.said(row["kernel"]))
+    return "\n".join([*lines, *_line("runs", _runs(found))])
+
+
+def _conclusion(found: Answer) -> str:
+    cause = found.question.cause
+    if found.question.tried and found.changed is not None:
+        return f"with this change the claim is {found.changed['verdict']}"
+    if cause is None:
+        return "it is held: nothing to explain" if found.judged["verdict"] == judge.HELD else "no cause is kept for it"
+    parts = [_MEANINGS[cause.kind].format(shown=cause.shown, arithmetic=cause.arithmetic)]
+    if not found.agrees:
+        parts.insert(0, f"these runs do not show what is kept as their kind ({cause.kind})")
+    if cause.tried:
+        parts.append(f"tried: {'; '.join(cause.tried)}")
+    return ". ".join(parts)
+
+
+def _bar(row: Row) -> str:
+    return f"bar: {words.bar(row)}" if words.bar(row) else ""
+
+
+def _figure(row: Row) -> str:
+    parts = [f"{words.measured(row)}: {row['verdict']}"]
+    if row.get("cell"):
+        parts.append(f"worst cell: {row['cell']}")
+    if row.get("marginal"):
+        parts.append("marginal")
+    if row["measured"] is None:
+        parts.append(row.get("reason", ""))
+    return "; ".join(part for part in parts if part)
+
+
+def _runs(found: Answer) -> str:
+    if not found.cells:
+        return "none: it is worked out"
+    names = [f'"{cell["cell"]}"' for cell in found.cells]
+    named = ", ".join(names[:_MOST_CELLS]) + (
+        f" and {len(names) - _MOST_CELLS} more" if len(names) > _MOST_CELLS else ""
+    )
+    scenarios = ", ".join(dict.fromkeys(f"{cell['scenario']}.toml" for cell in found.cells))
+    counts = " or ".join(dict.fromkeys(str(cell["runs"]) for cell in found.cells))
+    seeds = ", ".join(dict.fromkeys(str(cell["seed"]) for cell in found.cells))
+    fewer = f" (the verdict has {found.fewer})" if found.fewer else ""
+    parts = [f"{counts} of each cell{fewer}, seed {seeds}"]
+    cause = found.question.cause
+    if cause and cause.both:
+        parts.append(f"with {', '.join(f'{key}={value}' for key, value in cause.both.items())}, unlike the verdict")
+    halves = ", the same in both halves" if found.changed is not None else ""
+    return f"{'; '.join(parts)}{halves}; {scenarios}: {named}"
+
+
+def summary(answers: Sequence[Answer]) -> str:
+    """How many answers there are of which kind, and which pairs do not show what their kind says."""
+    kinds = [found.question.cause.kind for found in answers if found.question.cause]
+    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in _MEANINGS if kind in kinds)
+    lines = [f"stillair {__version__}: {len(answers)} claims asked: {counted}"]
+    lines += [f"does not show what is kept: {found.question.claim.id}" for found in answers if not found.agrees]
+    return "\n".join(lines)
+
+
+def _line(label: str, said: str) -> list[str]:
+    head = f"{label:<{_LABEL}}"
+    return textwrap.wrap(said, _WIDTH, initial_indent=head, subsequent_indent=" " * _LABEL, break_on_hyphens=False)
+
+
+def _listed(value: object) -> str:
+    return " or ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _margin(row: Row) -> float:
+    """How far within its bar a figure is, negative outside; nothing is known of an order."""
+    if "bar" not in row or row["measured"] is None:
+        return math.nan
+    low, high = row["bar"]["low"], row["bar"]["high"]
+    ends = [row["measured"] - low] if low is not None else []
+    return float(min([*ends, high - row["measured"]] if high is not None else ends))

@@ -1,0 +1,11 @@
+"""How the experiments of a paper are run, and their runs.
+
+A plan is data; a campaign is a scenario with its cells.
+
+    campaign  the runs of each cell
+    plan      how an experiment is run
+    metrics   what names of quantities stand for
+    placing   how runs become marks of a scatter plot
+    tagged    tables read into dataclasses, by their kind
+    packed    a run in little memory
+"""

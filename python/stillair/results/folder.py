@@ -1,0 +1,194 @@
+"""A result folder: a result that explains itself, kept run by run. This reads one; `keeper` writes it.
+
+`result.json` (summary), `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json`
+(summary and series of a run), `table.csv` and `pings.csv`; `sockets.csv` and `queues.csv` if asked for.
+"""
+
+import json
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stillair._native import InputError, __version__
+from stillair.results import qlog, sampled
+from stillair.results.series import Series
+from stillair.results.tidy import Measured
+from stillair.text import shape
+
+# Of the folder, not of the program: raised when an older program could not read it.
+FORMAT = 1
+
+NEW = ".new-result"
+"""Within a result folder, the folder of a result that is not whole yet."""
+
+
+_HEAD = shape.record(
+    {"format": shape.whole(), "version": shape.text, "scenario": shape.text, "runs": shape.each(shape.unread)}
+)
+
+_STATION = dict.fromkeys(("goodput_mbps", "airtime_share", "mean_aggregate"), shape.maybe(shape.number))
+
+_OF_EACH = shape.table(shape.record({}, {"traces": shape.unread}, rest=shape.single))
+"""What is known of each flow or call, by name."""
+
+_TINS = shape.table(shape.record({}, rest=shape.single))
+_DISCIPLINES = shape.table(shape.record({}, {"tins": _TINS}, rest=shape.single))
+"""What each discipline counted, by its name; cake also in each tin."""
+
+_MEANS = dict.fromkeys(("goodput_total_mbps", "jain_airtime"), shape.maybe(shape.number))
+_TABLES = {**dict.fromkeys(("flows", "pings", "voip", "web"), _OF_EACH), "qdiscs": _DISCIPLINES}
+
+_SUMMARY = shape.record(
+    {
+        "run": shape.whole(most=2**32 - 1),
+        "seed": shape.whole(most=2**64 - 1),
+        "trace_hash": shape.text,
+        "stations": shape.table(shape.record(_STATION, rest=shape.maybe(shape.number))),
+        "drops": shape.each(shape.record({"place": shape.text, "reason": shape.text, "packets": shape.whole()})),
+    },
+    {
+        **sampled.SHAPES,
+        **_MEANS,
+        **_TABLES,
+        "air": shape.table(shape.table(shape.maybe(shape.number))),
+        "quic": shape.both(_OF_EACH, qlog.SHAPE),
+    },
+)
+
+_RESULT = shape.record({"runs": shape.each(_SUMMARY, least=1)}, {"notes": shape.each(shape.text)}, rest=shape.unread)
+
+_RUN = shape.record({"trace_hash": shape.text, "series": shape.unread}, rest=shape.unread)
+
+_INTERFACE = shape.record(
+    {
+        "name": shape.text,
+        "medium": shape.record({}, {"role": shape.record({"kind": shape.text}, {"ap": shape.text})}),
+        "qdisc": shape.record({"config": shape.record({"kind": shape.text})}),
+    }
+)
+
+_RESOLVED = shape.record(
+    {
+        "nodes": shape.each(
+            shape.record(
+                {
+                    "name": shape.text,
+                    "interfaces": shape.each(_INTERFACE, least=1),
+                    "profile": shape.record({"name": shape.text, "tcp": shape.record({})}),
+                }
+            ),
+            least=1,
+        )
+    }
+)
+"""What is read of a resolved scenario."""
+
+
+class Kept(NamedTuple):
+    """What a folder holds, but for the series."""
+
+    data: dict[str, Any]
+    """The summaries."""
+    resolved: str
+    """The resolved scenario as JSON."""
+    nodes: frozenset[str]
+    """The names of its nodes, and of their interfaces as NODE.INTERFACE, to which a flow may go too."""
+
+
+def read(path: Path) -> Kept:
+    """Reads a result folder; `measured` reads the series of a run."""
+    if not path.exists():
+        raise InputError(f"{path}: no such folder; give the folder that 'stillair run -o' wrote")
+    if not path.is_dir():
+        raise InputError(f"{path}: is a file; give the folder that 'stillair run -o' wrote")
+    file = path / "result.json"
+    if not file.exists():
+        for runs in (path / NEW / "runs", path / "runs"):
+            if runs.is_dir():
+                raise InputError(f"{file}: missing: the runs were cut off; those that had finished are in {runs}")
+        if (path / "combinations").is_dir():
+            raise InputError(
+                f"{path}: is the folder of a sweep, which keeps no series;"
+                " run the combination that is meant with 'stillair run FILE --set KEY=VALUE -o FOLDER'"
+            )
+        raise InputError(f"{file}: missing: {path} is no result folder")
+    data = _read(file)
+    shape.check(data, _HEAD, file)
+    if data["format"] != FORMAT:
+        raise InputError(f"{file}: format: found {data['format']}, but Stillair {__version__} reads format {FORMAT}")
+    shape.check(data, _RESULT, file)
+    numbers = [run["run"] for run in data["runs"]]
+    again = shape.repeated(numbers)
+    if again is not None:
+        raise InputError(f"{file}: runs.{again}.run: found {numbers[again]} again, expected a number of its own")
+    resolved = path / "scenario.resolved.json"
+    scenario = _read(resolved)
+    shape.check(scenario, _RESOLVED, resolved)
+    named = {node["name"]: node["interfaces"] for node in scenario["nodes"]}
+    nodes = frozenset(named) | {f"{name}.{interface['name']}" for name in named for interface in named[name]}
+    return Kept(data, resolved.read_text(encoding="utf-8").strip(), nodes)
+
+
+def recognise(path: Path) -> None:
+    """An `InputError` unless the `result.json` of a folder is one that this program wrote, in whatever version."""
+    file = path / "result.json"
+    try:
+        shape.check(_read(file), _HEAD, file)
+    except InputError as error:
+        raise InputError(f"{error}: it is in the way, and no result of Stillair; give another folder with -o") from None
+
+
+def scenario(path: Path) -> str:
+    """The text of the scenario of a result folder."""
+    file = path / "scenario.toml"
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: byte {error.start} is not UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def overrides(path: Path) -> list[tuple[str, str]]:
+    """The overrides that the scenario of a result folder was run with."""
+    file = path / "overrides.json"
+    found = _read(file)
+    shape.check(found, shape.each(shape.row(shape.text, shape.text)), file)
+    return [(key, value) for key, value in found]
+
+
+def measured(path: Path, name: str, run: Mapping[str, Any], nodes: Collection[str] | None = None) -> Measured:
+    """A run of a result folder with its series; an `InputError` if a flow is not between `nodes`, where given."""
+    file = path / "runs" / f"run-{run['run']}.json"
+    data = _read(file)
+    shape.check(data, _RUN, file)
+    if data["trace_hash"] != run["trace_hash"]:
+        raise InputError(f"{file}: is not of the result beside it: their trace hashes differ")
+    series = Series(data["series"], str(file))
+    ends = [
+        (f"series.flows.{number}.{key}", name)
+        for number, flow in enumerate(series.flows)
+        for key, name in (("from", flow.sender), ("to", flow.receiver), ("station", flow.station))
+    ]
+    if series.test is not None:
+        ends += [("series.test.from", series.test.sender), ("series.test.to", series.test.receiver)]
+    for key, end in ends:
+        if nodes is not None and end is not None and end not in nodes:
+            raise InputError(f'{file}: {key}: found "{end}", expected a node of scenario.resolved.json')
+    return Measured(name, run, series)
+
+
+def _read(file: Path) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{file}: missing") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{file}: byte {error.start} is not UTF-8") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"{file}:{error.lineno}: is not JSON, or cut off: {error.msg}") from None
+    except (RecursionError, ValueError):
+        # Python's limits, far beyond what this program writes: a depth of 1000, numbers of 4300 digits.
+        raise InputError(f"{file}: is not what this program writes: too deep, or a number too long") from None
+    except OSError as error:
+        raise InputError(f"{file}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,195 @@
+"""What the runs of a scenario measured."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from stillair._native import InputError
+from stillair.results import folder as folders
+from stillair.results import tidy
+from stillair.results.flent import file as flent
+from stillair.results.series import Series
+from stillair.results.statistics import interval
+from stillair.results.tidy import Measured
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+# A run as the engine reports it. The keys are the contract of `stillair run --json`; keys may be added.
+Run = Mapping[str, Any]
+
+NO_SERIES = "the result has no series: run the scenario with series=True, or with -o and load the folder"
+
+# Keys that identify a run and are not measured.
+_IDENTITY = ("run", "seed", "trace_hash")
+
+
+class Result:
+    """The measurements of one scenario, run by run."""
+
+    def __init__(
+        self,
+        data: Mapping[str, Any],
+        resolved: str | None = None,
+        folder: Path | None = None,
+        load: Callable[[Run], Series] | None = None,
+    ) -> None:
+        """Wraps the engine's report. `load` gives the series of a run that are not in it.
+
+        An `InputError` if there is no run: nothing was measured.
+        """
+        if not data["runs"]:
+            raise InputError("runs: found none, expected at least one")
+        self.version: str = data["version"]
+        self.scenario: str = data["scenario"]
+        self.runs: list[Run] = [_without_series(run) for run in data["runs"]]
+        self.notes: list[str] = list(data.get("notes", ()))
+        """What should be known of the scenario, such as a rate that its signal cannot carry."""
+        self.resolved = resolved
+        """The resolved scenario as JSON, if the result has series."""
+        self.folder = folder
+        """The folder it was loaded from."""
+        self._series = {run["run"]: run["series"] for run in data["runs"] if "series" in run}
+        self._load = load
+        self._over_runs: dict[str, Any] | None = None
+
+    @classmethod
+    def from_json(cls, text: str) -> "Result":
+        """Reads what the engine or `to_json` wrote."""
+        return cls(json.loads(text))
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "Result":
+        """Reads a folder that `stillair run -o` wrote."""
+        path = Path(folder)
+        kept = folders.read(path)
+        # Not a function of its own: a result can be pickled.
+        load = partial(_series, path, kept.data["scenario"], kept.nodes)
+        return cls(kept.data, kept.resolved, path, load)
+
+    def measured(self, run: int) -> Measured:
+        """A run, by its number, with its series."""
+        summary = next((found for found in self.runs if found["run"] == run), None)
+        if summary is None:
+            raise InputError(f"run: found {run}, expected {_numbers([found['run'] for found in self.runs])}")
+        if run in self._series:
+            return Measured(self.scenario, summary, Series(self._series[run]))
+        if self._load is None:
+            raise InputError(NO_SERIES)
+        return Measured(self.scenario, summary, self._load(summary))
+
+    def all_measured(self) -> Iterator[Measured]:
+        """All runs with their series, one at a time."""
+        return (self.measured(run["run"]) for run in self.runs)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The tidy table of all runs."""
+        return tidy.to_pandas(self.all_measured())
+
+    def to_polars(self) -> "polars.DataFrame":
+        """The tidy table of all runs."""
+        return tidy.to_polars(self.all_measured())
+
+    def save(self, path: str | Path, run: int | None = None) -> None:
+        """Writes a file in the format that its name ends in: `.csv`, `.parquet`, or `.flent.gz` (one run)."""
+        path = Path(path)
+        runs = self.all_measured() if run is None else iter([self.measured(run)])
+        name = path.name.lower()
+        if name.endswith(".flent.gz"):
+            if run is None and len(self.runs) > 1:
+                raise InputError(f"{path}: a Flent file holds one run of {len(self.runs)}; say which with run=N")
+            flent.write(path, next(runs), self.described())
+        elif name.endswith(".csv"):
+            tidy.write_csv(path, runs)
+        elif name.endswith(".parquet"):
+            tidy.write_parquet(path, runs, self.described())
+        else:
+            raise InputError(f"{path}: the name has to end in .flent.gz, .csv or .parquet")
+
+    def described(self) -> str:
+        """The resolved scenario as JSON; an error if the result has no series and so none of it either."""
+        if self.resolved is None:
+            raise InputError(NO_SERIES)
+        return self.resolved
+
+    def over_runs(self) -> dict[str, Any]:
+        """The keys of a run, each as mean, low and high: a 95 % confidence interval over the runs.
+
+        Of a value that one run alone has, low and high are null: it says nothing about the spread.
+        A value that no run measured is null. A drop counts as zero in the runs that did not have it.
+        """
+        if self._over_runs is None:
+            measured = [
+                {key: run[key] for key in run if key not in (*_IDENTITY, "drops", "queues", "exchanges")}
+                for run in self.runs
+            ]
+            self._over_runs = {**_over(measured), "drops": _drops_over([run["drops"] for run in self.runs])}
+        return self._over_runs
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `stillair run --json` prints."""
+        return {
+            "version": self.version,
+            "scenario": self.scenario,
+            **({"notes": self.notes} if self.notes else {}),
+            "runs": self.runs,
+            "over_runs": self.over_runs(),
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """`to_dict` as text. Values that JSON cannot hold are an error, not a surprise for the reader."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def _without_series(run: Run) -> Run:
+    # As it is if it has none: it may be of a kind that reads itself when asked.
+    return {key: run[key] for key in run if key != "series"} if "series" in run else run
+
+
+def _series(folder: Path, scenario: str, nodes: frozenset[str], run: Run) -> Series:
+    return folders.measured(folder, scenario, run, nodes).series
+
+
+def _numbers(runs: Sequence[int]) -> str:
+    """The runs that there are, in words."""
+    if len(runs) == 1:
+        return f"{runs[0]}, the only run that there is"
+    if list(runs) == list(range(runs[0], runs[-1] + 1)):
+        return f"one of the runs {runs[0]} to {runs[-1]}"
+    return f"one of the runs {', '.join(map(str, runs))}"
+
+
+def _over(values: Sequence[Any]) -> Any:  # noqa: ANN401 - the shape follows the report's
+    """The same shape as each of `values`, with an interval in place of each number."""
+    found = [value for value in values if value is not None]
+    if not found:
+        return None
+    if all(isinstance(value, dict) for value in found):
+        # dict.fromkeys keeps the order in which the runs name their keys.
+        keys = dict.fromkeys(key for value in found for key in value)
+        return {key: _over([value.get(key) for value in found]) for key in keys}
+    if all(isinstance(value, int | float) for value in found):
+        return _interval(found)
+    # Text and lists have no mean, nor has what is of one kind here and of another there.
+    return None
+
+
+def _interval(values: Sequence[float]) -> dict[str, float | None]:
+    """Mean and 95 % confidence interval; one value has none."""
+    mean, low, high = interval(values)
+    return {"mean": mean, "low": low, "high": high} if len(values) > 1 else {"mean": mean, "low": None, "high": None}
+
+
+def _drops_over(drops: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+    """Packets dropped by place and reason, over runs."""
+    packets: dict[tuple[str, str], list[int]] = {}
+    for number, run in enumerate(drops):
+        for drop in run:
+            counts = packets.setdefault((drop["place"], drop["reason"]), [0] * len(drops))
+            counts[number] += drop["packets"]
+    return [
+        {"place": place, "reason": reason, "packets": _interval(counts)} for (place, reason), counts in packets.items()
+    ]

@@ -1,0 +1,124 @@
+"""What the engine samples in a run as `[record]` says: the state of sockets (`ss`), and what waits where (`queues`)."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stillair.results import exchanges
+from stillair.results.series import Queue
+from stillair.results.tidy import Measured
+from stillair.text import output, shape
+
+Run = Mapping[str, Any]
+
+SOCKETS = "sockets.csv"
+QUEUES = "queues.csv"
+EXCHANGES = "exchanges.csv"
+TABLES = (SOCKETS, QUEUES, EXCHANGES)
+"""Tables of a result folder, there if the scenario asks for such samples."""
+
+
+_COUNTS = shape.each(shape.number)
+
+_QUEUES = shape.record(
+    {
+        "interval_ns": shape.whole(1),
+        "samples": shape.whole(),
+        "queues": shape.each(
+            shape.record({"interface": shape.text, "layer": shape.text, "packets": _COUNTS, "bytes": _COUNTS})
+        ),
+    }
+)
+
+
+def _queues(value: Any) -> None:  # noqa: ANN401 - a mapping once it has the shape
+    _QUEUES(value)
+    for at, queue in enumerate(value["queues"]):
+        for key in ("packets", "bytes"):
+            if len(queue[key]) != value["samples"]:
+                found = f"{len(queue[key])} values"
+                raise shape.Misfit(found, f"{value['samples']}, one for each of samples", "queues", at, key)
+
+
+SHAPES = {
+    "sockets": shape.table(
+        shape.columns(
+            {"t_s": shape.number, "state": shape.text}
+            | dict.fromkeys(("cwnd", "srtt_ms", "rttvar_ms", "pacing_mbps", "delivery_mbps"), shape.maybe(shape.number))
+        )
+    ),
+    "queues": _queues,
+    "exchanges": exchanges.fits,
+}
+"""The samples of a run by their key, as the engine reports them."""
+
+
+class Occupancy(NamedTuple):
+    """What waits in each layer of each interface, sampled at times in seconds."""
+
+    t_s: list[float]
+    queues: list[Queue]
+
+
+def sockets(run: Run) -> Mapping[str, Mapping[str, Sequence[Any]]]:
+    """The samples of each TCP sender, by flow: columns of equal length under the names of `ss`, with their units."""
+    found: Mapping[str, Mapping[str, Sequence[Any]]] = run.get("sockets", {})
+    return found
+
+
+def recorded(run: Run) -> Occupancy | None:
+    """The samples that the scenario asks for by `[record] queues`; none if it does not."""
+    data = run.get("queues")
+    if data is None:
+        return None
+    shape.check(data, _queues, "run", "queues")
+    # The first sample is one interval after the beginning.
+    times = [(n + 1) * data["interval_ns"] / 1_000_000_000 for n in range(data["samples"])]
+    return Occupancy(times, [Queue(q["interface"], q["layer"], q["packets"], q["bytes"]) for q in data["queues"]])
+
+
+def occupancy(measured: Measured) -> Occupancy:
+    """What waits where: as the scenario asks for, or else at the end of each step of the series."""
+    found = recorded(measured.summary)
+    if found is None:
+        series = measured.series
+        found = Occupancy([series.end_ns(step) / 1_000_000_000 for step in range(series.steps)], series.queues)
+    return found
+
+
+def write_tables(folder: Path, scenario: str, runs: Sequence[Run]) -> None:
+    """Writes the tables of all samples that there are, a row for each instant and socket, or instant and layer."""
+    if any(sockets(run) for run in runs):
+        names = next(list(columns) for run in runs for columns in sockets(run).values())
+        _write(folder / SOCKETS, ["run", "scenario", "seed", "flow", *names], _socket_rows(scenario, runs, names))
+    if any(recorded(run) for run in runs):
+        header = ["run", "scenario", "seed", "t_s", "interface", "layer", "packets", "bytes"]
+        _write(folder / QUEUES, header, _queue_rows(scenario, runs))
+    if any(run.get("exchanges") for run in runs):
+        header = ["run", "scenario", "seed", *exchanges.Exchange._fields]
+        _write(folder / EXCHANGES, header, exchanges.rows(scenario, runs))
+
+
+def _socket_rows(scenario: str, runs: Sequence[Run], names: Sequence[str]) -> Iterator[list[Any]]:
+    for run in runs:
+        for flow, columns in sockets(run).items():
+            for values in zip(*(columns[name] for name in names), strict=True):
+                # A truth is a number in a table.
+                plain = (int(value) if isinstance(value, bool) else value for value in values)
+                yield [run["run"], scenario, run["seed"], flow, *plain]
+
+
+def _queue_rows(scenario: str, runs: Sequence[Run]) -> Iterator[list[Any]]:
+    for run in runs:
+        found = recorded(run)
+        for queue in found.queues if found else ():
+            for t, packets, octets in zip(found.t_s if found else (), queue.packets, queue.bytes, strict=True):
+                yield [run["run"], scenario, run["seed"], t, queue.interface, queue.layer, packets, octets]
+
+
+def _write(path: Path, header: Sequence[str], lines: Iterable[Sequence[Any]]) -> None:
+    with output.text_file(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(lines)

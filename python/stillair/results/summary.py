@@ -1,0 +1,206 @@
+"""The summary at the terminal: text first."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stillair.results.result import Result
+from stillair.text.table import natural, table
+
+Columns = Sequence[tuple[str, str, float, int]]
+"""Keys of the report with their headings, what they are multiplied by, and decimals."""
+
+_STATIONS = (
+    ("goodput_mbps", "goodput Mbit/s", 1, 2),
+    ("airtime_share", "airtime %", 100, 1),
+    ("mean_aggregate", "frames/aggregate", 1, 2),
+    ("ping_median_ms", "ping median ms", 1, 1),
+    ("ping_p95_ms", "ping p95 ms", 1, 1),
+    ("udp_ping_median_ms", "UDP ping median ms", 1, 1),
+    ("udp_ping_p95_ms", "UDP ping p95 ms", 1, 1),
+)
+
+NOT_MEASURED = "-"
+_MOST_ROWS = 50  # more than these are not read at a terminal
+
+
+class Table(NamedTuple):
+    """What was measured of things of one kind, a row each."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def summary(result: Result) -> str:
+    """What a person wants to know about the runs."""
+    over = result.over_runs()
+    dropped = _text(drops(over)) or NO_DROPS
+    parts = [head(result), _text(stations(over)), totals(over), *map(_text, traffic(result)), dropped, _air(over)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def traffic(result: Result) -> list[Table]:
+    """What carries data, by kind; tables without a row among them."""
+    over = result.over_runs()
+    return [_flows(result), _pings(over), _calls(over), _pages(over), _transfers(over)]
+
+
+def _text(of: Table) -> str:
+    if not of.rows:
+        return ""
+    more = len(of.rows) - _MOST_ROWS
+    text = table(of.header, of.rows[:_MOST_ROWS])
+    return f"{text}\n... and {more} more; --json has all" if more > 0 else text
+
+
+def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -> str:
+    """A mean, with half its interval if there is one: `5.91 ±0.12`."""
+    if value is None:
+        return NOT_MEASURED
+    mean = f"{value['mean'] * scale:.{digits}f}"
+    if value["low"] is None or value["high"] == value["low"]:
+        return mean
+    return f"{mean} ±{(value['high'] - value['low']) / 2 * scale:.{digits}f}"
+
+
+def head(result: Result) -> str:
+    """What was run, and how often."""
+    runs = len(result.runs)
+    seeds = sorted({run["seed"] for run in result.runs})
+    if runs == 1:
+        return f"{result.scenario}: run {result.runs[0]['run']}, seed {seeds[0]}"
+    return (
+        f"{result.scenario}: {runs} runs, seed {', '.join(map(str, seeds))}; "
+        "means with 95 % confidence intervals over the runs"
+    )
+
+
+def stations(over: Mapping[str, Any]) -> Table:
+    """The stations, with the columns that some of them have."""
+    found = _counted(over.get("stations") or {})
+    # What no station has, such as UDP pings in most scenarios, takes no column.
+    columns = [
+        column
+        for column in _STATIONS
+        if not column[0].startswith("udp_") or any(station.get(column[0]) for _, station in found)
+    ]
+    return _table("Stations", "station", columns, found)
+
+
+def _table(title: str, what: str, columns: Columns, found: Iterable[tuple[str, Mapping[str, Any]]]) -> Table:
+    rows = [[name, *(figure(of.get(key), scale, digits) for key, _, scale, digits in columns)] for name, of in found]
+    return Table(title, [what, *(heading for _, heading, _, _ in columns)], rows)
+
+
+def totals(over: Mapping[str, Any]) -> str:
+    """What all stations have together."""
+    goodput = f"total goodput {figure(over.get('goodput_total_mbps'))} Mbit/s"
+    jain = over.get("jain_airtime")
+    return goodput if jain is None else f"{goodput}, Jain's index of the airtime {figure(jain, digits=3)}"
+
+
+_FLOWS = (
+    ("goodput_mbps", "goodput Mbit/s", 1, 2),
+    ("loss", "loss %", 100, 2),
+    ("retransmissions", "retransmissions", 1, 0),
+    ("timeouts", "timeouts", 1, 0),
+    ("minrtt_ms", "least RTT ms", 1, 1),
+    ("delay_p50_ms", "one-way p50 ms", 1, 2),
+    ("delay_p95_ms", "p95 ms", 1, 2),
+    ("delay_p99_ms", "p99 ms", 1, 2),
+)
+_PINGS = (("median_ms", "median ms", 1, 1), ("p95_ms", "p95 ms", 1, 1), ("replies", "replies", 1, 0))
+
+
+def _flows(result: Result) -> Table:
+    """Each flow that carries data, with its ends, and the columns that some of them have."""
+    found = _counted(result.over_runs().get("flows") or {})
+    # Text has no mean: protocol and ends are those of the first run that has the flow.
+    about: dict[str, Mapping[str, Any]] = {}
+    for run in result.runs:
+        for name, flow in (run.get("flows") or {}).items():
+            about.setdefault(name, flow)
+    columns = [column for column in _FLOWS if any(of.get(column[0]) is not None for _, of in found)]
+    of_each = _table("Flows", "flow", columns, found)
+    header = [of_each.header[0], "from", "over", *of_each.header[1:]]
+    rows = [
+        [row[0], *(str(about[row[0]].get(key) or NOT_MEASURED) for key in ("from", "protocol")), *row[1:]]
+        for row in of_each.rows
+    ]
+    return Table(of_each.title, header, rows)
+
+
+def _counted(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
+    """What was measured by name, the names as people count."""
+    return [(name, found[name]) for name in natural(found)]
+
+
+def _pings(over: Mapping[str, Any]) -> Table:
+    """The pings that have no row of a station."""
+    pings = {} if over.get("stations") else over.get("pings") or {}
+    return _table("Pings", "ping", _PINGS, _counted(pings))
+
+
+_CALLS = (
+    ("mos", "MOS", 1, 2),
+    ("delay_ms", "delay ms", 1, 1),
+    ("jitter_ms", "jitter ms", 1, 2),
+    ("loss", "loss %", 100, 2),
+    ("packets", "packets", 1, 0),
+)
+
+
+def _calls(over: Mapping[str, Any]) -> Table:
+    return _table("Calls", "call", _CALLS, _counted(over.get("voip") or {}))
+
+
+_TRANSFERS = (
+    ("throughput_mbps", "UDP payload Mbit/s", 1, 2),
+    ("transfer_s", "transfer s", 1, 3),
+    ("srtt_ms", "srtt ms", 1, 1),
+    ("loss_percent", "loss %", 1, 3),
+    ("acks_sent", "ACKs", 1, 0),
+    ("gaps_below_100us_percent", "gaps < 100 us %", 1, 1),
+)
+
+
+def _transfers(over: Mapping[str, Any]) -> Table:
+    return _table("QUIC", "QUIC", _TRANSFERS, _counted(over.get("quic") or {}))
+
+
+_PAGES = (
+    ("mean_s", "page load mean s", 1, 3),
+    ("median_s", "median s", 1, 3),
+    ("p95_s", "p95 s", 1, 3),
+    ("loads", "loads", 1, 0),
+    ("unfinished_s", "unfinished s", 1, 1),
+)
+
+
+def _pages(over: Mapping[str, Any]) -> Table:
+    return _table("Web pages", "page", _PAGES, _counted(over.get("web") or {}))
+
+
+NO_DROPS = "no drops"
+
+
+def drops(over: Mapping[str, Any]) -> Table:
+    """Packets dropped, by place and reason."""
+    rows = [[drop["place"], drop["reason"], figure(drop["packets"], digits=0)] for drop in over["drops"]]
+    return Table("Drops", ["dropped at", "reason", "packets"], rows)
+
+
+def air(over: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+    """What the time of each channel was used for, in per cent; no channel without any."""
+    channels = (over.get("air") or {}).items()
+    return {name: uses for name, accounts in channels if (uses := _uses(accounts))}
+
+
+def _uses(accounts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    means = [(use.removesuffix("_us"), value["mean"]) for use, value in accounts.items() if value is not None]
+    whole = sum(us for _, us in means)
+    return [(use, f"{100 * us / whole:.1f} %") for use, us in means] if whole > 0 else []
+
+
+def _air(over: Mapping[str, Any]) -> str:
+    return "\n".join(f"air of {name}, whole run: " + ", ".join(map(" ".join, uses)) for name, uses in air(over).items())

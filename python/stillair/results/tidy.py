@@ -1,0 +1,177 @@
+"""Tidy tables: a row for each value, the same bytes on every machine."""
+
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from stillair.results.series import Series, VoiceStep
+from stillair.text import extras, output
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+class Measured(NamedTuple):
+    """One run with its series."""
+
+    scenario: str
+    summary: Mapping[str, Any]
+    series: Series
+
+
+class Row(NamedTuple):
+    """One value. `t` is the end of its step in seconds; `station` is a station, an interface or a place of drops."""
+
+    run: int
+    scenario: str
+    seed: int
+    t: float
+    station: str
+    flow: str
+    ac: str
+    metric: str
+    value: float
+    unit: str
+
+
+class PingRow(NamedTuple):
+    """One reply to a ping; `t` is when it came, in seconds."""
+
+    run: int
+    scenario: str
+    seed: int
+    t: float
+    station: str
+    flow: str
+    ac: str
+    seq: int
+    rtt_ms: float
+
+
+class _Values(NamedTuple):
+    """What a row is about, and its values: pairs of step and value."""
+
+    station: str | None
+    flow: str
+    ac: str
+    metric: str
+    unit: str
+    steps: Iterable[tuple[int, float]]
+
+
+def rows(measured: Measured) -> Iterator[Row]:
+    """All values of a run: flows, stations, drops, queues, each by time."""
+    series = measured.series
+    run, seed = measured.summary["run"], measured.summary["seed"]
+    for station, flow, ac, metric, unit, steps in (*_of_flows(series), *_of_stations(series), *_of_queues(series)):
+        for step, value in steps:
+            # Floats throughout, whole numbers too: some readers tell a column's type from its first rows.
+            t = series.end_ns(step) / 1_000_000_000
+            yield Row(run, measured.scenario, seed, t, station or "", flow, ac, metric, float(value), unit)
+
+
+def _of_flows(series: Series) -> Iterator[_Values]:
+    for flow in series.flows:
+        about = (flow.station, flow.name, flow.ac)
+        if flow.bytes is not None:
+            yield _Values(*about, "delivered_bytes", "bytes", enumerate(flow.bytes))
+            yield _Values(*about, "goodput_mbps", "Mbit/s", enumerate(series.mbps(flow)))
+            if flow.voip is not None:
+                yield from _of_call(about, series.voice(flow))
+            if flow.loads is not None:
+                loads = [(step, ms) for step, ms in enumerate(series.load_ms(flow)) if ms is not None]
+                yield _Values(*about, "page_load_ms", "ms", loads)
+        else:
+            replies = ((step, ms) for step, ms in enumerate(series.ping_ms(flow)) if ms is not None)
+            yield _Values(*about, "ping_ms", "ms", replies)
+
+
+def _of_call(about: tuple[str | None, str, str], steps: Sequence[VoiceStep]) -> Iterator[_Values]:
+    for metric in ("delay_ms", "jitter_ms"):
+        values = [(step, getattr(voice, metric)) for step, voice in enumerate(steps)]
+        yield _Values(*about, f"voip_{metric}", "ms", [value for value in values if value[1] is not None])
+    yield _Values(*about, "voip_lost", "packets", enumerate(voice.lost for voice in steps))
+
+
+def _of_stations(series: Series) -> Iterator[_Values]:
+    for station in series.stations:
+        about = (station.name, "", station.ac)
+        for metric, ns in (("airtime_down_us", station.airtime_down_ns), ("airtime_up_us", station.airtime_up_ns)):
+            yield _Values(*about, metric, "us", enumerate(n / 1000 for n in ns))
+        for metric in ("ppdus_down", "ppdus_up", "mpdus_down", "mpdus_up"):
+            yield _Values(*about, metric, "count", enumerate(getattr(station, metric)))
+
+
+def _of_queues(series: Series) -> Iterator[_Values]:
+    for drops in series.drops:
+        yield _Values(drops.place, "", "", f"drops_{drops.reason}", "packets", drops.steps)
+    for queue in series.queues:
+        for unit, values in (("packets", queue.packets), ("bytes", queue.bytes)):
+            yield _Values(queue.interface, "", "", f"queue_{queue.layer}_{unit}", unit, enumerate(values))
+
+
+def ping_rows(measured: Measured) -> Iterator[PingRow]:
+    """All replies of a run, flow by flow."""
+    run, seed = measured.summary["run"], measured.summary["seed"]
+    for flow in measured.series.flows:
+        for ping in flow.pings or []:
+            t, rtt = ping.at_ns / 1_000_000_000, ping.rtt_ns / 1_000_000
+            yield PingRow(run, measured.scenario, seed, t, flow.station or "", flow.name, flow.ac, ping.seq, rtt)
+
+
+def write_csv(path: Path, runs: Iterable[Measured]) -> None:
+    """The canonical table: the same scenario, seed and version give the same file."""
+    _write(path, Row._fields, (row for measured in runs for row in rows(measured)))
+
+
+def write_pings_csv(path: Path, runs: Iterable[Measured]) -> None:
+    """The raw samples of all pings."""
+    _write(path, PingRow._fields, (row for measured in runs for row in ping_rows(measured)))
+
+
+def _write(path: Path, header: tuple[str, ...], lines: Iterable[tuple[Any, ...]]) -> None:
+    with output.text_file(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        # Python writes a float in the fewest digits that read back as the same one.
+        writer.writerows(lines)
+
+
+def columns(runs: Iterable[Measured]) -> dict[str, list[Any]]:
+    """The table by columns; values are floats throughout."""
+    table: list[list[Any]] = [[] for _ in Row._fields]
+    for measured in runs:
+        for row in rows(measured):
+            for column, value in zip(table, row, strict=True):
+                column.append(value)
+    return dict(zip(Row._fields, table, strict=True))
+
+
+def to_pandas(runs: Iterable[Measured]) -> "pandas.DataFrame":
+    """The table as a pandas DataFrame."""
+    frame: pandas.DataFrame = extras.need("pandas", "pandas").DataFrame(columns(runs)).astype({"seed": "uint64"})
+    return frame
+
+
+def to_polars(runs: Iterable[Measured]) -> "polars.DataFrame":
+    """The table as a polars DataFrame."""
+    module = extras.need("polars", "polars")
+    frame: polars.DataFrame = module.DataFrame(
+        columns(runs), schema_overrides={"run": module.UInt64, "seed": module.UInt64}
+    )
+    return frame
+
+
+def write_parquet(path: Path, runs: Iterable[Measured], resolved: str) -> None:
+    """The table as Parquet with zstd; the metadata key `scenario` holds the resolved scenario as JSON."""
+    arrow = extras.need("pyarrow", "parquet")
+    parquet = extras.need("pyarrow.parquet", "parquet")
+    kinds = {int: arrow.uint64(), float: arrow.float64(), str: arrow.string()}
+    fields = [(name, kinds[kind]) for name, kind in Row.__annotations__.items()]
+    schema = arrow.schema(fields, metadata={"scenario": resolved})
+    # Written run by run: a row group holds one.
+    with output.whole(path) as part, parquet.ParquetWriter(part, schema, compression="zstd") as writer:
+        for measured in runs:
+            writer.write_table(arrow.table(columns([measured]), schema=schema))

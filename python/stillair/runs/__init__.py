@@ -1,0 +1,9 @@
+"""From a scenario to its runs: scenarios as files or built in Python, those the package ships, and sweeps.
+
+A result folder is written here while its runs finish.
+
+    bundled   the scenarios that the package ships
+    sweep     all combinations, what is finished kept
+    keeper    a result folder written
+    scenario  a scenario that can be run
+"""

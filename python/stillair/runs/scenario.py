@@ -1,0 +1,137 @@
+"""A scenario: what is built, what it carries, and for how long."""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from stillair import _native
+from stillair._native import InputError
+from stillair.results.result import Result
+from stillair.text.toml import to_toml
+
+LARGEST_RUN = 2**32 - 2
+"""The highest number of a run."""
+LARGEST_SEED = 2**64 - 1
+MOST_JOBS = 1024
+
+Overrides = Mapping[str, str] | Iterable[tuple[str, str]]
+
+
+class Scenario:
+    """A scenario file, its text, or the same as a dictionary."""
+
+    def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+        """Takes a path, a text (anything with a line break in it) or a dictionary with the keys of the file."""
+        if isinstance(source, Mapping):
+            self.file = "scenario"
+            self.text = to_toml(source)
+        elif isinstance(source, str) and "\n" in source:
+            self.file = "scenario"
+            self.text = source
+        else:
+            self.file = os.fspath(source)
+            self.text = _read(Path(source))
+
+    def run(
+        self,
+        runs: int = 1,
+        seed: int | None = None,
+        jobs: int | None = None,
+        overrides: Overrides = (),
+        first_run: int = 0,
+        progress: Callable[[int], object] | None = None,
+        series: bool = False,
+        keep: Callable[[str], object] | None = None,
+    ) -> Result:
+        """Runs the scenario `runs` times, `jobs` at once (as many as there are processors unless said).
+
+        Runs are numbered from `first_run` on. `overrides` are dotted keys with their value as TOML, as `--set` takes
+        them. `seed` takes the place of the file's. `progress` is called with the number of runs finished so far. With
+        `series` each run keeps what happened step by step; if `keep` is given, it gets each run as JSON as it finishes,
+        and the result has the summaries only. A number beyond its bounds is an `InputError`, as is a wrong scenario.
+        """
+        # Read twice, and it may be an iterator.
+        overrides = pairs(overrides)
+        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, keep)
+        return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
+
+    def run_text(
+        self,
+        runs: int = 1,
+        seed: int | None = None,
+        jobs: int | None = None,
+        overrides: Overrides = (),
+        first_run: int = 0,
+        progress: Callable[[int], object] | None = None,
+        series: bool = False,
+        keep: Callable[[str], object] | None = None,
+    ) -> str:
+        """The same result as JSON, for who has no use for it beside what `keep` got."""
+        check_runs(runs, seed, jobs, first_run)
+        return _native.run(
+            self.text,
+            self.file,
+            pairs(overrides),
+            seed,
+            runs,
+            first_run,
+            jobs or processors(),
+            progress,
+            series=series,
+            keep=keep,
+        )
+
+    def resolve(self, overrides: Overrides = ()) -> str:
+        """The scenario with `like`, defaults and overrides put in, as JSON."""
+        return _native.resolve(self.text, self.file, pairs(overrides))
+
+    def notes(self, overrides: Overrides = ()) -> list[str]:
+        """What should be known of the scenario, such as a rate that its signal cannot carry."""
+        return list(json.loads(self.resolve(overrides)).get("notes", ()))
+
+    def sweep(self, overrides: Overrides = ()) -> list[list[tuple[str, str]]]:
+        """The override sets of its `[sweep]` table, one per combination; they follow `overrides`."""
+        return _native.sweep(self.text, self.file, pairs(overrides))
+
+
+def check_runs(runs: int, seed: int | None, jobs: int | None, first_run: int = 0) -> None:
+    """An `InputError` if a number is not one that the engine can be asked for."""
+    check_number("runs", runs, 1, LARGEST_RUN + 1)
+    check_number("first_run", first_run, 0, LARGEST_RUN + 1 - runs)
+    if seed is not None:
+        check_number("seed", seed, 0, LARGEST_SEED)
+    if jobs is not None:
+        check_number("jobs", jobs, 1, MOST_JOBS)
+
+
+def check_number(name: str, value: int, least: int, most: int) -> None:
+    """An `InputError` if a number is not within its bounds."""
+    if not least <= value <= most:
+        raise InputError(f"{name}: found {value}, expected a whole number from {least} to {most}")
+
+
+def processors() -> int:
+    """Processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def pairs(overrides: Overrides) -> list[tuple[str, str]]:
+    """Overrides as the engine takes them, in order."""
+    return list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; give the path of a scenario file (.toml)") from None
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; give the path of a scenario file (.toml)") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8; save the scenario as UTF-8 text") from None
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None

@@ -1,0 +1,14 @@
+"""Text by itself: files written whole, JSON read by its shape, tables, TOML, HTML, what `tc` prints.
+
+Nothing here knows a run.
+
+    extras  packages that only some commands need
+    lock    one writer at a time in a folder
+    markup  HTML that needs no other file
+    output  files written whole
+    rc      `rc_stats`
+    shape   what JSON has to look like
+    table   tables
+    tc      `tc -s qdisc`
+    toml    TOML written
+"""
