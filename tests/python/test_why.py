@@ -129,6 +129,27 @@ def test_the_answer_says_both_figures_the_change_and_what_it_shows(capsys: pytes
     assert row["cells"][0]["judged"] != row["cells"][0]["changed"]
 
 
+def test_a_claim_over_a_range_is_as_undecided_as_in_the_report() -> None:
+    (asked,) = why.questions("t1ms-fig12-bbr")
+    found = why.answer(asked)
+    assert found.judged["verdict"] == judge.UNDECIDED
+    assert "it is undecided: missed in the middle of the range, held with the fastest USB" in " ".join(
+        why.text(found).split()
+    )
+
+
+def test_a_claim_is_told_with_each_of_several_settings() -> None:
+    (asked,) = why.questions("eta-f8")
+    found = why.answer(asked, runs=1)
+    assert list(found.judged["settings"]) == [
+        "fixed rates",
+        "rate control everywhere",
+        "rate control at the fast stations",
+    ]
+    text = why.text(found)
+    assert all(f"with {name}" in " ".join(text.split()) for name in found.judged["settings"])
+
+
 def test_a_tie_has_to_come_out_in_another_order() -> None:
     def pair(judged: object, changed: object) -> bool:
         asked = replace(why.questions(QUICK)[0], cause=causes.read({QUICK: tie})[QUICK])

@@ -44,6 +44,9 @@ def paper(
         _why(name, runs, jobs, overrides(set_), folder, as_json)
         return
     if name is None:
+        given = {"--runs": runs is not None, "--set": bool(set_), "-o": folder is not None}
+        if unused := [option for option, there in given.items() if there]:
+            raise InputError(f"{unused[0]}: without a name nothing is run: give an experiment, or all")
         nothing = report.Report(registry.entries(), {}, asked=False)
         print(report.as_json(nothing.rows()) if as_json else report.listing().rstrip())
         return

@@ -221,9 +221,17 @@ def as_json(rows: Sequence[Row], indent: int | None = None) -> str:
     return json.dumps(rows, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
-def claim_row(entry: Entry, claim: Claim, cells: Sequence[Cell]) -> Row:
-    """The row of one claim by what was measured in its cells."""
-    return _row(entry, claim, cells)
+def claim_row(
+    entry: Entry, claim: Claim, cells: Sequence[Cell], ends: Mapping[str, Sequence[Cell]] = MappingProxyType({})
+) -> Row:
+    """The row of one claim by what was measured in its cells, and at the ends of ranges."""
+    return _row(entry, claim, cells, ends)
+
+
+def with_settings(row: Row, name: str, others: Mapping[str, Row]) -> Row:
+    """A claim's row beside its rows with other settings; `name` is what its own are called."""
+    told = {under: {key: other[key] for key in _UNDER if key in other} for under, other in others.items()}
+    return row | {"setting": name, "settings": {**told, name: {key: row[key] for key in _UNDER if key in row}}}
 
 
 def provenance(report: Report) -> str:

@@ -14,13 +14,14 @@ from typing import Any
 from stillair._native import InputError, __version__
 from stillair.papers.claims import causes, judge, kernel_verdicts
 from stillair.papers.claims.causes import Cause
-from stillair.papers.claims.inventory import Claim, experiments
+from stillair.papers.claims.inventory import Claim, Experiment, experiments
+from stillair.papers.claims.judge import Cell
 from stillair.papers.measure.measurer import Measurer
 from stillair.papers.pages import registry, report, words
 from stillair.papers.pages.registry import Entry
 from stillair.papers.pages.report import Row
 from stillair.papers.runs.campaign import Outcome, WhenAsked
-from stillair.papers.runs.plan import Campaign, CellPlan, plan
+from stillair.papers.runs.plan import Campaign, CellPlan, Plan, plan
 from stillair.results.result import Result
 
 Overrides = Sequence[tuple[str, str]]
@@ -154,6 +155,8 @@ def answer(
     count = runs or (cause.runs if cause else None)
     both = [*(cause.both if cause else {}).items()]
     judged, outcomes = _half(question, count, jobs, lambda _: both, known)
+    if cause is None and not question.tried:
+        judged = _otherwise(question, judged, count, jobs, known)
     changed, others = None, None
     if question.change:
         changed, others = _half(question, count, jobs, lambda cell: [*both, *question.changed(cell)], known)
@@ -178,10 +181,41 @@ def _half(
     outcomes = {campaign.id: Outcome(own.scenario.text, own) for campaign, own in results.items()}
     of = plan(entry.experiment.paper)
     own = {**of.experiments, entry.experiment.id: entry.plan}
-    # The numbers that the paper prints are those of all its claims.
-    whole = next(one for one in experiments() if one.name == entry.experiment.name)
-    measurer = Measurer(whole, replace(of, experiments=own), outcomes)
+    measurer = Measurer(_whole(entry), replace(of, experiments=own), outcomes)
     return report.claim_row(entry, claim, measurer.cells(claim)), results
+
+
+def _whole(entry: Entry) -> Experiment:
+    """The experiment with all its claims: the numbers that the paper prints are those of all of them."""
+    return next(one for one in experiments() if one.name == entry.experiment.name)
+
+
+def _otherwise(question: Question, judged: Row, runs: int | None, jobs: int | None, known: dict[object, Result]) -> Row:
+    """The row over all that the paper or its hardware leaves open: at the ends of ranges, and with other settings."""
+    entry, claim = question.entry, question.claim
+
+    def cells(of: Plan, campaigns: Mapping[str, Campaign]) -> list[Cell]:
+        results = {
+            id_: WhenAsked(own, report.repetitions([entry], own, runs), jobs, lambda _: (), known)
+            for id_, own in campaigns.items()
+        }
+        outcomes = {id_: Outcome(own.scenario.text, own) for id_, own in results.items()}
+        return Measurer(_whole(entry), of, outcomes).cells(claim)
+
+    of, own = plan(entry.experiment.paper), entry.plan.campaigns
+    ends = {
+        name: cells(of, {campaign.id: (campaign.ends or {}).get(name, campaign) for campaign in own})
+        for name in entry.plan.ends()
+    }
+    if ends:
+        judged = report.claim_row(entry, claim, cells(of, {campaign.id: campaign for campaign in own}), ends)
+    others = {
+        name: report.claim_row(
+            entry, claim, cells(other, {own.id: own for own in other.experiments[entry.experiment.id].campaigns})
+        )
+        for name, other in entry.others.items()
+    }
+    return report.with_settings(judged, of.name, others) if others else judged
 
 
 def _ran(
@@ -196,6 +230,7 @@ def _ran(
                 continue
             runs = results.ran[cell.name].runs
             row = {
+                "campaign": campaign.id,
                 "scenario": campaign.scenario,
                 "cell": cell.name,
                 "overrides": {**cell.overrides, **dict(both)},
@@ -233,7 +268,11 @@ def text(found: Answer) -> str:
     lines += _line("stated", "; ".join(part for part in (words.stated(row), _bar(row)) if part))
     if row["verdict"] == judge.NOT_JUDGED:
         return "\n".join([*lines, *_line("why", f"it is not judged: {words.remark(row)}; there is nothing to explain")])
-    lines += _line("as judged", _figure(row))
+    setting = row.get("setting") or plan(own.paper).name if question.entry.others else ""
+    lines += _line("as judged", _figure(row) + (f"; with {setting}" if setting else ""))
+    for name, one in row.get("settings", {}).items():
+        if name != setting:
+            lines += _line("", _figure({**row, "cell": None, "marginal": False, **one}) + f"; with {name}")
     if question.tried:
         lines += _line("change", "the one asked for")
     elif question.cause is not None:
@@ -255,13 +294,22 @@ def _conclusion(found: Answer) -> str:
     if found.question.tried and found.changed is not None:
         return f"with this change the claim is {found.changed['verdict']}"
     if cause is None:
-        return "it is held: nothing to explain" if found.judged["verdict"] == judge.HELD else "no cause is kept for it"
+        return _unexplained(found.judged)
     parts = [_MEANINGS[cause.kind].format(shown=cause.shown, arithmetic=cause.arithmetic)]
     if not found.agrees:
         parts.insert(0, f"these runs do not show what is kept as their kind ({cause.kind})")
     if cause.tried:
         parts.append(f"tried: {'; '.join(cause.tried)}")
     return ". ".join(parts)
+
+
+def _unexplained(row: Row) -> str:
+    """What is to be said of a claim that is not among the misses."""
+    if row["verdict"] == judge.UNDECIDED:
+        return f"it is undecided: {row['reason']}. No source says more of that setting than its range"
+    if "/" in words.verdict(row):
+        return "the paper leaves open which settings are meant, and the verdict depends on them; none is preferred"
+    return "it is held: nothing to explain" if row["verdict"] == judge.HELD else "no cause is kept for it"
 
 
 def _bar(row: Row) -> str:
@@ -282,11 +330,11 @@ def _figure(row: Row) -> str:
 def _runs(found: Answer) -> str:
     if not found.cells:
         return "none: it is worked out"
-    names = [f'"{cell["cell"]}"' for cell in found.cells]
-    named = ", ".join(names[:_MOST_CELLS]) + (
-        f" and {len(names) - _MOST_CELLS} more" if len(names) > _MOST_CELLS else ""
-    )
-    scenarios = ", ".join(dict.fromkeys(f"{cell['scenario']}.toml" for cell in found.cells))
+    more = f" and {len(found.cells) - _MOST_CELLS} more" if len(found.cells) > _MOST_CELLS else ""
+    by_campaign: dict[str, list[str]] = {}
+    for cell in found.cells[:_MOST_CELLS]:
+        by_campaign.setdefault(f"{cell['campaign']} ({cell['scenario']}.toml)", []).append(f'"{cell["cell"]}"')
+    named = "; ".join(f"{campaign}: {', '.join(names)}" for campaign, names in by_campaign.items()) + more
     counts = " or ".join(dict.fromkeys(str(cell["runs"]) for cell in found.cells))
     seeds = ", ".join(dict.fromkeys(str(cell["seed"]) for cell in found.cells))
     fewer = f" (the verdict has {found.fewer})" if found.fewer else ""
@@ -295,7 +343,7 @@ def _runs(found: Answer) -> str:
     if cause and cause.both:
         parts.append(f"with {', '.join(f'{key}={value}' for key, value in cause.both.items())}, unlike the verdict")
     halves = ", the same in both halves" if found.changed is not None else ""
-    return f"{'; '.join(parts)}{halves}; {scenarios}: {named}"
+    return f"{'; '.join(parts)}{halves}; {named}"
 
 
 def summary(answers: Sequence[Answer]) -> str:
