@@ -1,6 +1,7 @@
 //! The tree, key by key, to the scenario's types.
 
 mod edca;
+mod filter;
 mod flent;
 mod flow;
 mod hearing;
@@ -39,6 +40,7 @@ use super::error::{Fault, Origin, suggest};
 use super::hearing::Audible;
 use super::reader::{Field, Section};
 use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
+pub(super) use filter::name as filter_name;
 use flent::Times;
 
 /// The whole file.
