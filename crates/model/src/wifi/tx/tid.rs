@@ -344,7 +344,9 @@ impl TxTid {
     pub fn once_more(&mut self, mpdu: Mpdu) -> bool {
         let may = self.is_inside(mpdu.seq);
         if may {
-            self.waiting.push_back(Mpdu { returned: true, ..mpdu });
+            // New frames that wait for room have later numbers.
+            let at = self.waiting.iter().take_while(|mpdu| mpdu.returned).count();
+            self.waiting.insert(at, Mpdu { returned: true, ..mpdu });
         }
         may
     }
