@@ -167,6 +167,35 @@ fn timers_are_late_and_clocks_are_off() {
     assert!(runs.iter().any(|ns| *ns > 100) && runs.iter().any(|ns| *ns < -100), "{runs:?}");
 }
 
+/// A transfer of 1 MB over QUIC: how long it took in seconds, and the hash of the trace.
+fn quic(a: &str, b: &str, stack: &str) -> (f64, String) {
+    let flows = flow("quic", "a", "b", &format!("bytes = \"1 MB\"\n{stack}"));
+    let summary = run(&wired(a, b, "", &flows), 0);
+    let q = summary.quic.values().next().expect("a flow over QUIC");
+    (q.transfer_s.expect("done"), summary.trace_hash)
+}
+
+#[test]
+fn timers_of_quic_are_late() {
+    let late = only("timer_slack = \"uniform 3 ms..4 ms\"");
+    let exact = quic("", "", "preset = \"chromium39-strict\"");
+    assert_eq!(quic("jitter = \"none\"", "jitter = \"none\"", "preset = \"chromium39-strict\""), exact);
+    // Where no acknowledgement comes before, the sender's pacer waits longer; the receiver's acknowledgement of the last packets too.
+    let paced = quic(&late, "", "preset = \"chromium39-strict\"").0;
+    assert!(paced > exact.0, "{paced} beside {}", exact.0);
+    assert_ne!(quic("", &late, "preset = \"chromium39-strict\"").1, exact.1);
+}
+
+#[cfg(feature = "quinn")]
+#[test]
+fn timers_of_quinn_are_late() {
+    let late = only("timer_slack = \"uniform 3 ms..4 ms\"");
+    let exact = quic("", "", "stack = \"quinn\"");
+    assert_ne!(quic("", &late, "stack = \"quinn\"").1, exact.1);
+    let some = quic(&late, &late, "stack = \"quinn\"");
+    assert_eq!(quic(&late, &late, "stack = \"quinn\""), some);
+}
+
 #[test]
 fn accounts_close_whatever_a_host_does() {
     let text = include_str!("../../../scenarios/anomaly-tcp.toml");

@@ -84,6 +84,29 @@ impl Softirq {
     }
 }
 
+/// How late the timers of one process fire, drawn anew after each.
+#[derive(Clone, Debug)]
+pub struct Slack {
+    spread: Spread,
+    stream: Stream,
+    /// How late its next timer fires.
+    pub late: Duration,
+}
+
+impl Slack {
+    /// That of a process; none if its timers are exact.
+    pub fn new(spread: Spread, stream: Stream) -> Option<Self> {
+        let mut slack = Self { spread, stream, late: Duration::ZERO };
+        slack.fired();
+        (spread != Spread::None).then_some(slack)
+    }
+
+    /// A timer has fired: the next one is late by another delay.
+    pub fn fired(&mut self) {
+        self.late = self.spread.draw(&mut self.stream);
+    }
+}
+
 /// The clock by which an application sets its timers.
 #[derive(Clone, Debug)]
 pub struct AppClock {

@@ -1,16 +1,17 @@
 //! A Wi-Fi device: the MAC of one wireless interface, access point and station alike.
 
 mod options;
+mod status;
 
 use super::deadlines::Deadlines;
-use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, PlaceId, RadioId, Reason, Sink, SockId};
+use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, PlaceId, RadioId, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::Got;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::rx::interrupts::HeldBack;
-use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
+use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::rx::transfers::Transfers;
 use crate::wifi::rx::{Judge, RxTid};
 use crate::wifi::tx::tid::Session;
@@ -166,104 +167,6 @@ impl WifiDev {
         if header.ac != ac {
             self.driver.fill(now, ac, &mut self.tx, hw, ctx);
         }
-    }
-
-    /// Tries of earlier PPDUs with which a frame of this one is given up if it fails.
-    fn limit(&self, ppdu: &Ppdu) -> u8 {
-        // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
-        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
-        let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
-        by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit))
-    }
-
-    /// Whether rate control is told of a data PPDU: one of a session must end a frame, by an acknowledgement or because it was
-    /// tried too often. Of those that fail as a whole it hears nothing as long as their frames are tried again.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the status goes up with the first frame that is done.
-    // ath9k_htc-firmware: wlan/if_owl.c ath_tx_comp_aggr, ath_tx_comp_aggr_error (e888634) - of every PPDU.
-    fn is_reported(&self, ppdu: &Ppdu) -> bool {
-        let limit = self.limit(ppdu);
-        let header = ppdu.header;
-        !header.in_session
-            || matches!(self.driver, Driver::Htc(_))
-            || ppdu.acked & ppdu.all() != 0
-            || ppdu.mpdus.iter().any(|mpdu| mpdu.tries >= limit)
-    }
-
-    // deviation: no filter by destination. When all tries of a PPDU of ath9k's access point have failed, its hardware returns what else is
-    // queued to that station unsent, until a frame comes that lifts the filter: the next PPDU made for the same category (xmit.c
-    // ath_tx_complete_aggr, ath_tx_sched_aggr, clear_ps_filter; main.c ath9k_sta_add, ps_key, 4.4). Stations without encryption have no key
-    // by which their frames are told apart (ar9003_mac.c AR_DestIdxValid), so that theirs are not filtered. It takes PPDUs that fail in
-    // every try, of which there is one in 100,000 beside downloads and one in 2,000 with uploads too (docs/anomaly-software.md).
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the
-    // count is compared before those of this PPDU are added; frames outside a session are not sent again by software.
-    fn data_status<S: Sink>(
-        &mut self,
-        now: Instant,
-        ppdu: &mut Ppdu,
-        hw: &mut Hardware<'_>,
-        ctx: &mut Ctx<'_, S>,
-    ) -> Woken {
-        let header = ppdu.header;
-        let tid = TidIndex::new(header.peer, header.tid);
-        let mut woken = Woken::default();
-        let mut gave_up = None;
-        let limit = self.limit(ppdu);
-        // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, ath_tx_set_retry (e888634) - a try is a PPDU there.
-        let counts_ppdus = matches!(self.driver, Driver::Htc(_));
-        for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
-            let acked = ppdu.acked >> n & 1 == 1;
-            if !acked && header.in_session {
-                let t = &mut self.tx.tids[tid.index()];
-                if mpdu.tries < limit && !t.is_given_up(mpdu.seq) {
-                    mpdu.tries = mpdu.tries.saturating_add(if counts_ppdus { 1 } else { ppdu.tries });
-                    t.again(mpdu);
-                    continue;
-                }
-                gave_up = Some(mpdu.seq);
-            }
-            self.end_of(now, tid, mpdu, header.in_session, &mut woken, ctx);
-        }
-        if let Some(seq) = gave_up {
-            let mut lost = Vec::new();
-            let start = self.tx.tids[tid.index()].give_up(seq, &mut lost);
-            lost.into_iter().for_each(|mpdu| self.end_of(now, tid, mpdu, true, &mut woken, ctx));
-            self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
-        } else if ppdu.acknowledged
-            && let Some(start) = self.tx.tids[tid.index()].take_bar()
-        {
-            self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
-        }
-        self.driver.charge_tx(now, tid, ppdu.airtime);
-        if self.tx.tids[tid.index()].has_waiting() {
-            self.driver.schedule(now, tid);
-        }
-        woken
-    }
-
-    /// A frame's fate is known: what it still holds is freed, its number is done with, its place in the driver is free.
-    fn end_of<S: Sink>(
-        &mut self,
-        now: Instant,
-        tid: TidIndex,
-        mpdu: Mpdu,
-        in_session: bool,
-        woken: &mut Woken,
-        ctx: &mut Ctx<'_, S>,
-    ) {
-        match mpdu.pkt {
-            Some(pkt) => ctx.drop(now, pkt, Reason::RetryLimit, self.place),
-            None if self.driver.reports_later(now, mpdu.charge, mpdu.truesize) => {
-                if in_session {
-                    self.tx.tids[tid.index()].complete(mpdu.seq);
-                }
-                return;
-            }
-            None => ctx.packets.uncharge(mpdu.charge, mpdu.truesize),
-        }
-        if in_session {
-            self.tx.tids[tid.index()].complete(mpdu.seq);
-        }
-        woken.add(self.driver.completed(tid.ac()));
     }
 
     /// The hardware received one try of a PPDU from `peer`, at this rate: what came whole, and what broken, which the driver sees
@@ -475,6 +378,8 @@ fn deadline(rx: &[RxTid], tx: &Transmitter, held_back: Option<&HeldBack>, part: 
     }
 }
 
+#[cfg(test)]
+mod filter;
 #[cfg(test)]
 mod steps;
 #[cfg(test)]

@@ -151,6 +151,7 @@ pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -
             seq: Seq::new(seq),
             len: 1538,
             tries: 0,
+            returned: false,
             probe: None,
             charge: SockId::NONE,
             truesize: TRUESIZE,

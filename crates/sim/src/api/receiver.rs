@@ -125,7 +125,16 @@ impl Session {
             let new = NewPacket { kind: Kind::Tcp, seq: u32::from(seq), ..NewPacket::PLAIN };
             let pkt = *sent.entry(seq).or_insert_with(|| Some(packets.create(new)));
             let seq = Seq::new(seq);
-            Mpdu { pkt, seq, len: 1538, tries: 0, probe: None, charge: SockId::NONE, truesize: 0 }
+            Mpdu {
+                pkt,
+                seq,
+                len: 1538,
+                tries: 0,
+                returned: false,
+                probe: None,
+                charge: SockId::NONE,
+                truesize: 0,
+            }
         };
         let mut ppdu = Ppdu::new(header, *chain, ampdu.received.iter().map(&mut mpdu).collect());
         let came: Vec<u16> = ppdu.mpdus.iter().filter(|m| m.pkt.is_some()).map(|m| m.seq.get()).collect();

@@ -37,7 +37,7 @@ use stillair_model::node::wake::Wake;
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::{Ac, Duration};
 use stillair_model::wifi::air::edca::EdcaParams;
-use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
+use stillair_model::wifi::config::{DestinationFilter, DriverConfig, HardwareDepth};
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::path_loss::PathLoss;
 use stillair_model::wifi::phy::timing::{LONG_SLOT, Timing};
@@ -287,6 +287,8 @@ pub struct Wifi {
     pub rx_mitigation: Option<RxMitigation>,
     /// What a station's path did over time, as a file has it; it takes the place of its rates and errors.
     pub trace: Option<Trace>,
+    /// Its hardware filters by destination what follows a PPDU that has failed.
+    pub filter: Option<DestinationFilter>,
     /// PPDUs of more bytes begin with RTS and CTS.
     pub rts_threshold: u32,
     /// Delimiters without content that its hardware needs between frames of an aggregate to encrypt them.

@@ -153,6 +153,7 @@ impl Scenario {
                 "first_ns": m.first.nanos(),
             })),
             "cipher_delimiters": wifi.cipher_delimiters,
+            "destination_filter": super::decode::filter_name(wifi.filter),
             "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
         })

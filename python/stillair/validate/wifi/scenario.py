@@ -96,7 +96,11 @@ def _access_point(setup: Setup) -> Iterable[str]:
         "qdisc": _ACCESS_POINTS_NETEM,
     }  # fmt: skip
     yield _table("node.ap.interface.eth0", wired)
-    radio = {"channel": "wifi", "role": "ap", "address": "10.0.1.1", "retry_limit": setup.driver.retries}
+    # mac80211_hwsim has no such hardware.
+    radio = {
+        "channel": "wifi", "role": "ap", "address": "10.0.1.1", "retry_limit": setup.driver.retries,
+        "destination_filter": "none",
+    }  # fmt: skip
     yield _table("node.ap.interface.wlan0", radio)
     scheme = _scheme(setup)
     # Flags and weights were set at the access point alone.

@@ -6,6 +6,7 @@ pub mod audibility;
 pub mod capture;
 mod contenders;
 pub mod edca;
+pub mod filter;
 pub mod given;
 pub mod medium;
 pub mod overlap;

@@ -18,6 +18,8 @@ pub struct Mpdu {
     pub len: u16,
     /// Hardware tries so far.
     pub tries: u8,
+    /// The hardware has returned it unsent before, and mac80211 has sent it once more.
+    pub returned: bool,
     /// What it shall find out: it is sent alone then, with that rate in its chain.
     pub probe: Option<Probe>,
     /// Whose memory is charged once the packet has gone up at the receiver.
@@ -130,6 +132,10 @@ pub struct Ppdu {
     pub acked: u64,
     /// The sender got an acknowledgement.
     pub acknowledged: bool,
+    /// It lifts the hardware's filter by destination.
+    pub lifts: bool,
+    /// The hardware has returned it unsent.
+    pub filtered: bool,
     /// Entry of the chain that is tried now.
     entry: u8,
     /// Tries made at that entry.
@@ -156,6 +162,8 @@ impl Ppdu {
             received: 0,
             acked: 0,
             acknowledged: false,
+            lifts: false,
+            filtered: false,
             entry: 0,
             entry_tries: 0,
             tries: 0,
@@ -204,6 +212,14 @@ impl Ppdu {
             self.airtime += took;
         }
         false
+    }
+
+    /// The hardware returns it unsent, which its driver takes for one try at its first rate that lasts for `took`.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr, ath_tx_count_airtime, ath_tx_rc_status (4.11) - the tries that
+    // the status tells and one, whatever the status.
+    pub fn return_unsent(&mut self, took: Duration) {
+        self.filtered = true;
+        (self.tries, self.entry_tries, self.airtime) = (1, 1, took);
     }
 
     /// The entries of the chain that were used, each with the tries made, in the first places; and how many those are.

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 
 use crate::vocabulary::{Ac, ChannelId, Duration, Instant};
 use crate::wifi::air::edca::EdcaSet;
+use crate::wifi::air::filter::Filter;
 use crate::wifi::air::medium::{FunctionId, Medium};
 use crate::wifi::air::ppdu::{Header, Ppdu};
 use crate::wifi::config::HardwareDepth;
@@ -43,6 +44,8 @@ pub struct Radio {
         reason = "a PPDU stays where it is on its way through queues and driver; its box moves"
     )]
     spare: Vec<Box<Ppdu>>,
+    /// Whom it sends nothing to, and what it has returned for that.
+    filter: Filter,
 }
 
 impl Radio {
@@ -54,7 +57,16 @@ impl Radio {
         edca: &EdcaSet,
     ) -> Self {
         let txop = Ac::ALL.map(|ac| edca.get(ac).txop);
-        Self { channel, number: 0, functions, depth, txop, queues: Default::default(), spare: Vec::new() }
+        Self {
+            channel,
+            number: 0,
+            functions,
+            depth,
+            txop,
+            queues: Default::default(),
+            spare: Vec::new(),
+            filter: Filter::default(),
+        }
     }
 
     /// Whether the driver may add a PPDU: frames of a Block Ack session and others have limits of their own.
@@ -97,8 +109,52 @@ impl Radio {
         q.aggregates += counts;
         q.ppdus.push_back(ppdu);
         if q.ppdus.len() == 1 {
+            if self.filter.is_set() {
+                self.look(queue);
+                if self.queues[queue].ppdus.is_empty() {
+                    return;
+                }
+            }
             medium.request(now, self.functions[queue]);
         }
+    }
+
+    /// A PPDU, no longer in its queue, has failed in all its tries: what is queued there to the same station is returned unsent.
+    #[cold]
+    pub fn failed(&mut self, ppdu: &Ppdu) {
+        self.filter.set(&ppdu.header);
+    }
+
+    /// Takes what is not to be sent from the head of a queue.
+    #[inline]
+    pub fn look(&mut self, queue: usize) {
+        if self.filter.is_set() {
+            self.sift(queue);
+        }
+    }
+
+    #[cold]
+    fn sift(&mut self, queue: usize) {
+        while let Some(ppdu) = self.queues[queue].ppdus.front()
+            && self.filter.stops(ppdu)
+            && let Some(ppdu) = self.pop(queue)
+        {
+            self.unreported(queue, &ppdu, 1);
+            self.filter.returned.push_back(ppdu);
+        }
+    }
+
+    /// Whether PPDUs were returned unsent that the driver has not been told of.
+    #[inline]
+    pub fn has_returned(&self) -> bool {
+        !self.filter.returned.is_empty()
+    }
+
+    /// The next of them, whose place is free.
+    pub fn take_returned(&mut self) -> Option<Box<Ppdu>> {
+        let ppdu = self.filter.returned.pop_front()?;
+        self.unreported(ppdu.header.ac.index(), &ppdu, -1);
+        Some(ppdu)
     }
 
     /// Whether the aggregate queued last takes frames until it is on the air.
@@ -175,7 +231,7 @@ impl Radio {
 
     /// All PPDUs in all queues.
     pub fn ppdus(&self) -> impl Iterator<Item = &Ppdu> {
-        self.queues.iter().flat_map(|q| q.ppdus.iter().map(|p| &**p))
+        self.queues.iter().flat_map(|q| &q.ppdus).chain(&self.filter.returned).map(|p| &**p)
     }
 }
 

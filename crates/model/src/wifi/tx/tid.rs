@@ -55,6 +55,8 @@ pub struct TxTid {
     fifo: bool,
     /// Bytes that encryption adds to a frame.
     sealed: u16,
+    /// The next PPDU lifts the hardware's filter by destination.
+    pub lifts: bool,
 }
 
 /// How often a session is asked for before requests are spread out, and before they end.
@@ -77,6 +79,7 @@ impl TxTid {
             given_up: None,
             fifo: false,
             sealed: 0,
+            lifts: false,
         }
     }
 
@@ -175,7 +178,16 @@ impl TxTid {
         let hot = ctx.packets.get(pkt);
         let (len, truesize) = (data_mpdu(hot.len) as u16 + self.sealed, hot.truesize);
         let probe = link.rate.probe(link.now);
-        let mpdu = Mpdu { pkt: Some(pkt), seq, len, tries: 0, probe, charge: SockId::NONE, truesize };
+        let mpdu = Mpdu {
+            pkt: Some(pkt),
+            seq,
+            len,
+            tries: 0,
+            returned: false,
+            probe,
+            charge: SockId::NONE,
+            truesize,
+        };
         if self.is_inside(seq) {
             return Some(mpdu);
         }
@@ -325,6 +337,18 @@ impl TxTid {
         let behind_new = !self.fifo || self.waiting.back().is_none_or(|last| last.tries > 0);
         let at = self.waiting.len() - usize::from(!behind_new);
         self.waiting.insert(at, mpdu);
+    }
+
+    /// The hardware has returned a single frame, which is to be sent once more; not if a session has begun since, to which it does not belong.
+    // deviation: it goes before what waits in the driver's FIFO - in Linux behind it.
+    pub fn once_more(&mut self, mpdu: Mpdu) -> bool {
+        let may = self.is_inside(mpdu.seq);
+        if may {
+            // New frames that wait for room have later numbers.
+            let at = self.waiting.iter().take_while(|mpdu| mpdu.returned).count();
+            self.waiting.insert(at, Mpdu { returned: true, ..mpdu });
+        }
+        may
     }
 
     /// Frames that wait to be sent (again).

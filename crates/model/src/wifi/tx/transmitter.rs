@@ -5,7 +5,7 @@ use crate::wifi::air::medium::Medium;
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::air::reception::PathErrors;
-use crate::wifi::config::AIRTIME_WEIGHT;
+use crate::wifi::config::{AIRTIME_WEIGHT, DestinationFilter};
 use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::{RateControl, Sent};
 use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
@@ -157,6 +157,8 @@ pub struct Transmitter {
     pub rts_threshold: u32,
     /// Sessions that are to begin; without it they do when they are wanted.
     pub starts: Option<Starts>,
+    /// The hardware filters by destination.
+    pub filter: Option<DestinationFilter>,
 }
 
 /// How long an answer to an ADDBA request is waited for.
@@ -171,7 +173,15 @@ impl Transmitter {
     /// A device without peers.
     pub fn new(dev: DevId) -> Self {
         let lowest = PhyRate::Ofdm(OfdmRate::M6);
-        Self { dev, peers: Vec::new(), tids: Vec::new(), lowest, rts_threshold: u32::MAX, starts: None }
+        Self {
+            dev,
+            peers: Vec::new(),
+            tids: Vec::new(),
+            lowest,
+            rts_threshold: u32::MAX,
+            starts: None,
+            filter: None,
+        }
     }
 
     /// Adds a neighbour; its frames are aggregated if its whole chain is HT, VHT or HE, except voice.
@@ -329,6 +339,7 @@ impl Transmitter {
             let link = Link { now, rate: &mut peer.rate };
             if t.fill(&mut ppdu, peer.limits[ac.index()], link, ctx, pull) {
                 ppdu.long = ppdu.bytes > self.rts_threshold;
+                ppdu.lifts = core::mem::take(&mut t.lifts);
                 hw.send(now, ppdu);
                 return Attempt::Sent;
             }
@@ -343,6 +354,7 @@ impl Transmitter {
                 break;
             }
             ppdu.long = ppdu.bytes > self.rts_threshold;
+            ppdu.lifts = core::mem::take(&mut t.lifts);
             hw.send(now, ppdu);
             attempt = Attempt::Sent;
         }

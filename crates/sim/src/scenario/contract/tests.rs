@@ -132,6 +132,9 @@ fn effective(place: &Place, key: &Key) -> Sets {
         ("Access point's interface" | "Station's interface", "cipher_delimiters") => {
             vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
         }
+        ("Station's interface", "destination_filter") => {
+            vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
+        }
         // No flow begins or ends at an outside host.
         ("Node", "host") => vec![("flow".to_owned(), "[]".to_owned())],
         (_, "default_route") => {

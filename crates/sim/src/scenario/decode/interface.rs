@@ -10,8 +10,11 @@ use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
 use super::super::{Channel, Host, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Wifi};
 use super::qdisc::{self, Device};
+use super::scheme::ByDevice;
 use super::wiring::Wiring;
-use super::{Names, edca, host, interrupts, link, losses, rate, refer, retries, scheme, station, trace};
+use super::{
+    Names, edca, filter, host, interrupts, link, losses, rate, refer, retries, scheme, station, trace,
+};
 
 const COMMON: &[Key] = &[
     Key::need(
@@ -54,6 +57,7 @@ const COMMON: &[Key] = &[
 const WIFI: &[Key] = &[
     Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
     interrupts::KEY,
+    filter::KEY,
     Key::open(
         "cipher_delimiters",
         Form::Integer(0, 63),
@@ -243,13 +247,15 @@ fn wifi<'a>(
     } else {
         section.or("cipher_delimiters", if htc { 10 } else { 0 })?
     };
+    let has_index = is_ap || context.channels[channel].cipher != Cipher::None;
+    let (filter, filters_by_device) = filter::read(section, has_index, &scheme, context.profile.version)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
     }
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
-    wiring.by_device.push((at, by_device));
+    wiring.by_device.push((at, ByDevice { filter: filters_by_device, ..by_device }));
     let retries::Retries { limit, limit_by_rate, retry_out } = retries;
     let wifi = Wifi {
         channel,
@@ -263,6 +269,7 @@ fn wifi<'a>(
         retry_out,
         rx_mitigation,
         trace: traced,
+        filter,
         rts_threshold,
         cipher_delimiters,
         radio,

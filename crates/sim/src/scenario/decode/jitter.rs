@@ -42,8 +42,8 @@ static DESKTOP: Shape = Shape {
             "timer_slack",
             SPREAD,
             "uniform 0 us..50 us",
-            "how late timers of its applications fire: those of senders of datagrams, pings, calls and pages, and beginnings; default: anywhere \
-             within Linux's timer slack. The kernel's own timers, such as those of TCP and its pacing, have none",
+            "how late timers of its applications fire: those of senders of datagrams, pings, calls and pages, of QUIC, and beginnings; default: \
+             anywhere within Linux's timer slack. The kernel's own timers, such as those of TCP and its pacing, have none",
         ),
         Key::or(
             "drift_ppm",

@@ -1,6 +1,7 @@
 //! The tree, key by key, to the scenario's types.
 
 mod edca;
+mod filter;
 mod flent;
 mod flow;
 mod hearing;
@@ -40,6 +41,7 @@ use super::hearing::Audible;
 use super::outside;
 use super::reader::{Field, Section};
 use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
+pub(super) use filter::name as filter_name;
 use flent::Times;
 
 /// The whole file.

@@ -171,7 +171,7 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives devices that can VHT or HE what is those devices': memory of their queues, and to those of VHT a driver that does not report
+/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not ath9k's, and to those of VHT a driver that does not report
 /// what it received (the scheme's `charge_rx`), as ath10k's. Drivers of HE that report airtime at all, as mt76, report both.
 // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
 // deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
@@ -199,6 +199,9 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     can.extend(wiring.by_device.iter().map(|(at, _)| *at).filter(|at| wide(*at)));
     for (at, left) in wiring.by_device.iter().filter(|(at, _)| can.contains(at)) {
         let Medium::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium else { continue };
+        if left.filter {
+            own.filter = None;
+        }
         let DriverConfig::Fq(queues, scheduler) = &mut own.driver else { continue };
         if left.memory {
             queues.memory_limit = FqParams::VHT_MEMORY_LIMIT;

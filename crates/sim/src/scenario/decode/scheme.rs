@@ -289,7 +289,7 @@ pub(super) const KEY: Key = Key::open(
 );
 
 /// Version of a kernel; none of what is not Linux.
-type Version = Option<(u16, u16)>;
+pub(super) type Version = Option<(u16, u16)>;
 
 /// The scheme of ath9k in a kernel, with what that has of its own.
 fn of_kernel(version: Version) -> Choice {
@@ -323,6 +323,8 @@ pub(super) struct ByDevice {
     pub memory: bool,
     /// Whether stations are charged for what they send.
     pub charge_rx: bool,
+    /// Whether its hardware filters by destination.
+    pub filter: bool,
 }
 
 impl Choice {
@@ -352,7 +354,12 @@ impl Choice {
         let hardware = HardwareDepth::of(&driver);
         let queues = matches!(driver, DriverConfig::Fq(..));
         let charges = matches!(driver, DriverConfig::Fq(_, ref by) if by.airtime().is_some());
-        Self { name, driver, hardware, by_device: ByDevice { memory: queues, charge_rx: charges } }
+        Self {
+            name,
+            driver,
+            hardware,
+            by_device: ByDevice { memory: queues, charge_rx: charges, filter: false },
+        }
     }
 }
 

@@ -92,6 +92,7 @@ impl Air {
                 self.channels[index].medium.done(now, winner, Outcome::Failed, true);
                 continue;
             }
+            self.leaves(radio, queue, &ppdu, beacon);
             let more = self.radios[radio].queued(queue) > 0;
             self.channels[index].medium.done(now, winner, Outcome::Finished, more);
             match beacon {

@@ -8,6 +8,7 @@ use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::tx::transmitter::management_chain;
 
+use super::parts::airtime;
 use super::{Above, Air};
 use crate::engine::Slot;
 use crate::world::common::Core;
@@ -64,8 +65,37 @@ impl Air {
         self.batches.push(up);
     }
 
-    /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
+    /// The hardware is through with a PPDU that is no longer in its queue. Where it has failed, what is queued behind it to the same
+    /// station may not be sent.
+    #[inline]
+    pub(super) fn leaves(&mut self, radio: usize, queue: usize, ppdu: &Ppdu, succeeded: bool) {
+        if !succeeded && self.wlans[ppdu.header.dev.index()].dev.tx.filter.is_some() {
+            self.radios[radio].failed(ppdu);
+        }
+        self.radios[radio].look(queue);
+    }
+
+    /// The sender's driver gets a PPDU back, and with it those that the hardware has returned unsent.
     pub(super) fn tx_status<A: Above>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
+        let radio = self.wlans[ppdu.header.dev.index()].dev.radio.index();
+        self.one_status(above, ppdu);
+        if self.radios[radio].has_returned() {
+            self.take_back(above, radio);
+        }
+    }
+
+    /// Drivers get back what their hardware has returned unsent.
+    #[cold]
+    fn take_back<A: Above>(&mut self, above: &mut A, radio: usize) {
+        while let Some(mut ppdu) = self.radios[radio].take_returned() {
+            let timing = self.channels[self.radios[radio].channel.index()].timing;
+            ppdu.return_unsent(airtime(timing, &ppdu));
+            self.one_status(above, ppdu);
+        }
+    }
+
+    /// The sender's driver gets a PPDU back; queues above it that were woken are run afterwards.
+    fn one_status<A: Above>(&mut self, above: &mut A, ppdu: Box<Ppdu>) {
         let dev = ppdu.header.dev;
         self.interrupt(above, &ppdu);
         let (wlan, mut hw) = self.dirty.open(&mut self.wlans, &mut self.radios, &mut self.channels, dev);
@@ -122,11 +152,15 @@ impl Air {
         let (wlan, mut hw) = self.open(dev);
         let interface = wlan.interface;
         let core = above.core();
+        let radio = wlan.dev.radio.index();
         let woken = wlan.dev.on_timer(core.now, &mut up, &mut hw, &mut core.ctx());
         above.up(self, interface, &mut up);
         self.batches.push(up);
         if woken.any() {
             above.woken(self, interface, woken);
+        }
+        if self.radios[radio].has_returned() {
+            self.take_back(above, radio);
         }
     }
 

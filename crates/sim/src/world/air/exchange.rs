@@ -245,7 +245,6 @@ impl Air {
     ) {
         let At { index, radio, queue, start, took, .. } = at;
         self.report(above.core(), index, &ppdu, start, took, fate);
-        let more = self.radios[radio].queued(queue) > 0;
         if ppdu.header.content == Content::Beacon {
             self.back_off(above.core().now, at, Outcome::Finished);
             return self.radios[radio].recycle(ppdu);
@@ -265,6 +264,8 @@ impl Air {
             self.radios[radio].put_back(queue, ppdu);
             return self.back_off(above.core().now, at, Outcome::Failed);
         }
+        self.leaves(radio, queue, &ppdu, fate.acknowledged);
+        let more = self.radios[radio].queued(queue) > 0;
         self.back_off(above.core().now, at, Outcome::Finished);
         self.hand_over(above, &mut ppdu, rate, remote, got);
         if fate.acknowledged {

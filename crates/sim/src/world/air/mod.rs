@@ -261,7 +261,10 @@ impl Air {
             let wlan = &mut self.wlans[dev];
             wlan.dirty = false;
             // A frame that has waited long may become the first of its buffer, and is overdue at once.
-            let at = wlan.dev.next_timer().map(|t| t.max(core.now));
+            let at = match self.radios[wlan.dev.radio.index()].has_returned() {
+                false => wlan.dev.next_timer().map(|t| t.max(core.now)),
+                true => Some(core.now),
+            };
             core.timers.set(Slot(self.slots.devs + dev as u32), at);
         }
     }

@@ -6,6 +6,7 @@ mod stacks;
 
 use std::collections::VecDeque;
 
+use stillair_model::node::jitter::Slack;
 use stillair_model::transport::quic::{Connection, Engine, HostCost, Role, Stack, StackEvent};
 use stillair_model::vocabulary::{
     Datagram, Endpoint, FlowId, IPV4_HEADER, Instant, Kind, NewPacket, NodeId, Pkt, QuicTrace, Sink, SockId,
@@ -26,6 +27,10 @@ pub(in crate::world) struct End {
     pub(in crate::world) endpoint: Endpoint,
     pub(in crate::world) role: Role,
     cost: HostCost,
+    /// How late its timers fire, if they do.
+    // linux: fs/eventpoll.c ep_poll, fs/select.c select_estimate_accuracy (4.4) - the slack of the process, which waits with a timeout;
+    // deviation: of what is longer than 50 ms a thousandth.
+    slack: Option<Slack>,
     /// None before the first connection.
     stack: Option<Engine>,
     /// Until when the process is at work.
@@ -48,7 +53,7 @@ impl End {
         node: NodeId,
         endpoint: Endpoint,
         role: Role,
-        cost: HostCost,
+        (cost, slack): (HostCost, Option<Slack>),
         sndbuf: u64,
     ) -> Self {
         Self {
@@ -57,6 +62,7 @@ impl End {
             endpoint,
             role,
             cost,
+            slack,
             stack: None,
             busy: Instant::ZERO,
             waiting: VecDeque::new(),
@@ -159,6 +165,9 @@ impl Hosts {
     /// A timer of an end of a connection, or its process is free again.
     pub(super) fn quic_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
         let app = self.sockets[sock.index()].app as usize;
+        let quic = self.quic(app);
+        let at = quic.end(sock);
+        quic.ends[at].slack.iter_mut().for_each(Slack::fired);
         self.serve_quic(below, app, sock);
     }
 
@@ -335,7 +344,11 @@ impl Hosts {
         let next = if end.busy > now {
             Some(end.busy)
         } else {
-            stack.next_timer().map(|due| end.cost.fires(now, due))
+            let fires = stack.next_timer().map(|due| end.cost.fires(now, due));
+            match &end.slack {
+                Some(slack) => fires.filter(|at| *at < Instant::NEVER).map(|at| at + slack.late),
+                None => fires,
+            }
         };
         match next {
             // Deadlines that are exact are mostly put off before they come: asking again is cheaper than arming anew.

@@ -3,7 +3,7 @@
 use stillair_model::app::{
     Bulk, BulkParams, Gap, Ping, UdpSource, UdpSourceParams, Voip, WORKERS, Web, WebParams,
 };
-use stillair_model::node::jitter::{AppClock, Spread};
+use stillair_model::node::jitter::{AppClock, Slack, Spread};
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::quic::Role;
 use stillair_model::transport::tcp::config::TcpConfig;
@@ -227,7 +227,10 @@ impl Plan<'_> {
             let cost = spec.costs[number];
             number += 1;
             let sndbuf = self.scenario.nodes[at.node].profile.wmem_default.into();
-            QuicEnd::new(sock, NodeId::from_index(at.node), endpoint, role, cost, sndbuf)
+            let node = &self.scenario.nodes[at.node];
+            let stream = one.seed.stream(&format!("{}.{}.slack", one.name, node.name));
+            let slack = Slack::new(node.jitter.timer_slack, stream);
+            QuicEnd::new(sock, NodeId::from_index(at.node), endpoint, role, (cost, slack), sndbuf)
         });
         let names = one.sides.map(|side| self.name(side.at));
         let random = |end: usize| one.seed.stream(&format!("{}.{}", one.name, names[end]));

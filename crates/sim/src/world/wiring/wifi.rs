@@ -71,6 +71,7 @@ impl Plan<'_> {
             let mut tx = Transmitter::new(id);
             tx.lowest = channels[wifi.channel].timing().lowest;
             tx.rts_threshold = wifi.rts_threshold;
+            tx.filter = wifi.filter;
             tx.starts = Some(Starts::new(seed.stream(&format!("{name}.sessions"))));
             for peer in self.peers[n].clone() {
                 tx.add_peer(self.peer(at, peer, &edca, seed));

@@ -1,0 +1,249 @@
+//! The filter by destination: two stations at an access point, PPDU by PPDU, with frames named by station and number. The air is a table.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::vocabulary::{Ac, DevId, Duration, PeerId, Pkt, PlaceId, RadioId, Reason};
+use crate::wifi::config::{
+    DestinationFilter, DriverConfig, FqParams, HardwareDepth, LegacyParams, Scheduler, WhenFull,
+};
+use crate::wifi::driver::Driver;
+use crate::wifi::testing::{Rig, ms, peer};
+
+const BE: u8 = 0;
+const VO: u8 = 6;
+
+/// An access point with such a rule, and a radio whose filter this module works as the simulation does.
+struct Bench {
+    rig: Rig,
+    dev: WifiDev,
+    acked: u64,
+    /// The driver looks for room only when it has got back all that was returned.
+    held: bool,
+}
+
+impl Bench {
+    fn new(filter: Option<DestinationFilter>, config: DriverConfig) -> Self {
+        let mut rig = Rig::in_session([peer(&["ht20-mcs7-sgi"], 2), peer(&["ht20-mcs7-sgi"], 2)]);
+        let mut tx = core::mem::replace(&mut rig.tx, Transmitter::new(DevId(0)));
+        tx.filter = filter;
+        let driver = Driver::new(config, tx.peers.len(), PlaceId(0), 1);
+        Self { rig, dev: WifiDev::new(RadioId(0), tx, driver, 10, PlaceId(0)), acked: 0, held: false }
+    }
+
+    fn legacy(filter: DestinationFilter) -> Self {
+        Self::new(Some(filter), DriverConfig::Legacy(LegacyParams::default()))
+    }
+
+    /// Packets, numbered as they come, to these stations.
+    fn push(&mut self, tid: u8, to: &[u16]) {
+        for &station in to {
+            let p: Pkt = self.rig.packet(TidIndex::new(PeerId(station), tid), 1500);
+            let (_, mut hw, mut ctx) = self.rig.parts();
+            self.dev.push(ms(0), p, &mut hw, &mut ctx);
+        }
+        self.take_back();
+    }
+
+    /// What the hardware has returned unsent goes to the driver.
+    fn take_back(&mut self) -> String {
+        let mut what = String::new();
+        while let Some(mut ppdu) = self.rig.radio.take_returned() {
+            ppdu.return_unsent(Duration::from_micros(100));
+            what += &format!(" back {}", frames(&self.rig, &ppdu));
+            let (header, (_, mut hw, mut ctx)) = (ppdu.header, self.rig.parts());
+            let _ = self.dev.complete(ms(0), ppdu, &mut hw, &mut ctx);
+            if !self.held || !hw.radio.has_returned() {
+                self.dev.refill(ms(0), header, &mut hw, &mut ctx);
+            }
+        }
+        what
+    }
+
+    /// The head of a category's queue is sent and comes, or fails in all its tries: what that is, what comes back unsent, and how many
+    /// frames were dropped so far as they failed, and as they came back.
+    fn step(&mut self, ac: Ac, comes: bool) -> String {
+        let mut ppdu = self.rig.radio.pop(ac.index()).expect("a PPDU");
+        let mut what = frames(&self.rig, &ppdu);
+        while ppdu.tried(Duration::from_micros(100), true, comes) {}
+        if comes {
+            (ppdu.acknowledged, ppdu.acked) = (true, ppdu.all());
+            for m in &mut ppdu.mpdus {
+                let pkt = m.pkt.take().expect("sent once");
+                (m.charge, m.truesize) = self.rig.packets.take_charge(pkt);
+                self.rig.packets.free(pkt, crate::vocabulary::Fate::Delivered);
+                self.acked += 1;
+            }
+        } else if self.dev.tx.filter.is_some() {
+            self.rig.radio.failed(&ppdu);
+        }
+        self.rig.radio.look(ac.index());
+        let more = self.rig.radio.queued(ac.index()) > 0;
+        let functions = self.rig.radio.functions;
+        self.rig.medium.done(ms(0), functions[ac.index()], crate::wifi::air::medium::Outcome::Finished, more);
+        self.rig.medium.idle(ms(0), ms(0));
+        let (_, mut hw, mut ctx) = self.rig.parts();
+        let _ = self.dev.tx_status(ms(0), ppdu, &mut hw, &mut ctx);
+        what += &self.take_back();
+        let dropped = |reason| self.rig.packets.account().dropped.first().map_or(0, |d| d[reason as usize]);
+        format!("{what} | drop {} {}", dropped(Reason::RetryLimit), dropped(Reason::Filtered))
+    }
+
+    /// The same of whatever is there, a Block Ack request among it.
+    fn step_any(&mut self, ac: Ac, comes: bool) {
+        let _ = self.step(ac, comes);
+        let _ = self.rig.uncharged();
+    }
+
+    fn walk(&mut self, ac: Ac, table: &[(bool, &str)]) {
+        for (n, &(comes, row)) in table.iter().enumerate() {
+            assert_eq!(self.step(ac, comes), row, "step {n}");
+        }
+    }
+
+    /// Every packet has come or was dropped, and nothing waits.
+    fn closes(&mut self, pushed: u64) {
+        let _ = self.rig.uncharged();
+        let held = (self.dev.held(), self.rig.radio.ppdus().count(), self.rig.packets.live_charges().count());
+        assert_eq!(held, (0, 0, 0));
+        assert_eq!(self.acked + self.rig.packets.account().dropped_total(), pushed);
+    }
+}
+
+/// Station, `*` if it lifts the filter, and packets of a PPDU.
+fn frames(rig: &Rig, ppdu: &Ppdu) -> String {
+    let numbers = ppdu.mpdus.iter().filter_map(|m| m.pkt).map(|p| format!(" {}", rig.packets.get(p).seq));
+    let lifts = if ppdu.lifts { "*" } else { "" };
+    format!("to {}{lifts}:{}", ppdu.header.peer.0, numbers.collect::<String>())
+}
+
+// linux: net/mac80211/status.c ieee80211_handle_filtered_frame (4.4).
+#[test]
+fn before_4_9_a_single_frame_is_sent_once_more_and_lifts_the_filter() {
+    let mut bench = Bench::legacy(DestinationFilter::SentAgain);
+    bench.push(VO, &[0, 0, 1, 0]);
+    bench.walk(
+        Ac::Vo,
+        &[
+            // A single frame that fails is dropped. The next one comes back before the other station's is sent.
+            (false, "to 0: 0 back to 0: 1 | drop 1 0"),
+            (true, "to 1: 2 back to 0: 3 | drop 1 0"),
+            (true, "to 0*: 1 | drop 1 0"),
+            (true, "to 0*: 3 | drop 1 0"),
+        ],
+    );
+    // A single frame that fails lifts nothing: the next ones find an idle queue, come back, and are sent at once.
+    bench.push(VO, &[0]);
+    bench.walk(Ac::Vo, &[(false, "to 0: 4 | drop 2 0")]);
+    bench.push(VO, &[0, 0]);
+    bench.walk(Ac::Vo, &[(true, "to 0*: 5 | drop 2 0"), (true, "to 0*: 6 | drop 2 0")]);
+    bench.closes(7);
+}
+
+#[test]
+fn before_4_9_what_comes_back_twice_is_dropped() {
+    let mut bench = Bench::legacy(DestinationFilter::SentAgain);
+    bench.rig.set_depth(HardwareDepth { singles: 3, ..HardwareDepth::default() });
+    bench.push(VO, &[0, 0, 0]);
+    // The hardware has no room before both have come back: they go together, and the first one alone lifts the filter.
+    bench.held = true;
+    bench.walk(Ac::Vo, &[(false, "to 0: 0 back to 0: 1 back to 0: 2 | drop 1 0")]);
+    bench.held = false;
+    bench.walk(Ac::Vo, &[(false, "to 0*: 1 back to 0: 2 | drop 2 1")]);
+    bench.closes(3);
+}
+
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status, ath_tx_process_buffer (4.11).
+#[test]
+fn since_4_9_a_single_frame_is_dropped_and_the_next_lifts_the_filter() {
+    let mut bench = Bench::legacy(DestinationFilter::Dropped);
+    bench.push(VO, &[0, 0, 1, 0]);
+    bench.walk(
+        Ac::Vo,
+        &[(false, "to 0: 0 back to 0: 1 | drop 1 1"), (true, "to 1: 2 back to 0: 3 | drop 1 2")],
+    );
+    bench.push(VO, &[0, 0]);
+    bench.walk(Ac::Vo, &[(true, "to 0*: 4 | drop 1 2"), (true, "to 0: 5 | drop 1 2")]);
+    bench.closes(6);
+}
+
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11).
+#[test]
+fn frames_of_a_session_are_sent_again_by_the_driver() {
+    for filter in [DestinationFilter::SentAgain, DestinationFilter::Dropped] {
+        let mut bench = Bench::legacy(filter);
+        bench.push(BE, &[0, 0, 0, 0, 0]);
+        bench.walk(
+            Ac::Be,
+            &[
+                (false, "to 0: 0 back to 0: 1 | drop 0 0"),
+                (true, "to 0*: 0 2 | drop 0 0"),
+                (true, "to 0*: 1 3 | drop 0 0"),
+                (true, "to 0: 4 | drop 0 0"),
+            ],
+        );
+        bench.closes(5);
+    }
+}
+
+#[test]
+fn a_frame_that_comes_back_has_one_try_more() {
+    let mut bench = Bench::legacy(DestinationFilter::Dropped);
+    bench.push(BE, &[0, 0]);
+    let tries =
+        |bench: &Bench| bench.rig.radio.ppdus().flat_map(|p| &p.mpdus).map(|m| m.tries).collect::<Vec<_>>();
+    bench.walk(Ac::Be, &[(false, "to 0: 0 back to 0: 1 | drop 0 0")]);
+    assert_eq!(tries(&bench), [2, 1]);
+}
+
+#[test]
+fn another_category_goes_on() {
+    let mut bench = Bench::legacy(DestinationFilter::Dropped);
+    bench.push(BE, &[0, 0]);
+    bench.push(VO, &[0]);
+    bench.walk(Ac::Be, &[(false, "to 0: 0 back to 0: 1 | drop 0 0")]);
+    bench.walk(Ac::Vo, &[(true, "to 0: 2 | drop 0 0")]);
+}
+
+#[test]
+fn hardware_without_a_filter_sends_everything() {
+    let mut bench = Bench::new(None, DriverConfig::Legacy(LegacyParams::default()));
+    bench.push(VO, &[0, 0]);
+    bench.walk(Ac::Vo, &[(false, "to 0: 0 | drop 1 0"), (true, "to 0: 1 | drop 1 0")]);
+    bench.closes(2);
+}
+
+proptest! {
+    #[test]
+    fn accounts_close_whatever_fails(
+        rule in 0_usize..2,
+        fq in any::<bool>(),
+        ops in prop::collection::vec((0_usize..6, 0_u16..2, any::<bool>()), 1..200),
+    ) {
+        let filter = [DestinationFilter::SentAgain, DestinationFilter::Dropped][rule];
+        let config = match fq {
+            true => DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::KeepsTurn)),
+            false => DriverConfig::Legacy(LegacyParams::default()),
+        };
+        let (mut bench, mut pushed) = (Bench::new(Some(filter), config), 0);
+        for (op, station, comes) in ops {
+            match op {
+                0..3 => {
+                    bench.push([BE, 3, VO][op], &[station]);
+                    pushed += 1;
+                }
+                _ => {
+                    let ac = if op == 3 { Ac::Vo } else { Ac::Be };
+                    if bench.rig.radio.queued(ac.index()) > 0 {
+                        bench.step_any(ac, comes);
+                    }
+                }
+            }
+        }
+        while let Some(ac) = [Ac::Vo, Ac::Be].into_iter().find(|ac| bench.rig.radio.queued(ac.index()) > 0) {
+            bench.step_any(ac, true);
+        }
+        let _ = bench.rig.uncharged();
+        bench.closes(pushed);
+    }
+}

@@ -1,0 +1,140 @@
+//! What becomes of the frames of a PPDU that has come back from the hardware.
+
+use super::{WifiDev, Woken};
+use crate::vocabulary::{Ctx, Instant, Reason, Sink};
+use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
+use crate::wifi::config::DestinationFilter;
+use crate::wifi::driver::Driver;
+use crate::wifi::rx::retry_out::table;
+use crate::wifi::tx::transmitter::{Hardware, TidIndex};
+
+impl WifiDev {
+    /// Tries of earlier PPDUs with which a frame of this one is given up if it fails.
+    fn limit(&self, ppdu: &Ppdu) -> u8 {
+        // paper: retry-out 2.2 (2) - a lower limit below 100 Mbit/s, of 2 to 8.
+        // deviation: by the rate that the PPDU begins with and as Table I, since the earlier paper's own table is not at hand.
+        let by_rate = self.limit_by_rate.then(|| table(ppdu.chain.entries()[0].rate.rate())).flatten();
+        by_rate.map_or(self.retry_limit, |limit| limit.min(self.retry_limit))
+    }
+
+    /// Whether rate control is told of a data PPDU: one of a session must end a frame, by an acknowledgement or because it was
+    /// tried too often. Of those that fail as a whole it hears nothing as long as their frames are tried again.
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - the status goes up with the first frame that is done.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tx_comp_aggr, ath_tx_comp_aggr_error (e888634) - of every PPDU.
+    pub(super) fn is_reported(&self, ppdu: &Ppdu) -> bool {
+        let limit = self.limit(ppdu);
+        let header = ppdu.header;
+        if ppdu.filtered && !header.in_session {
+            // linux: net/mac80211/status.c ieee80211_tx_status (4.4) - what is sent again was not tried; ath9k/xmit.c ath_tx_rc_status,
+            // ath_tx_status (4.11) - what the driver frees counts as tried.
+            return self.tx.filter == Some(DestinationFilter::Dropped);
+        }
+        !header.in_session
+            || matches!(self.driver, Driver::Htc(_))
+            || ppdu.acked & ppdu.all() != 0
+            || ppdu.mpdus.iter().any(|mpdu| mpdu.tries >= limit)
+    }
+
+    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4) - frames count hardware tries, and the
+    // count is compared before those of this PPDU are added; frames outside a session are not sent again by software.
+    pub(super) fn data_status<S: Sink>(
+        &mut self,
+        now: Instant,
+        ppdu: &mut Ppdu,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Woken {
+        let header = ppdu.header;
+        let tid = TidIndex::new(header.peer, header.tid);
+        let mut woken = Woken::default();
+        let mut gave_up = None;
+        let limit = self.limit(ppdu);
+        // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, ath_tx_set_retry (e888634) - a try is a PPDU there.
+        let counts_ppdus = matches!(self.driver, Driver::Htc(_));
+        for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
+            let acked = ppdu.acked >> n & 1 == 1;
+            if !acked && header.in_session {
+                let t = &mut self.tx.tids[tid.index()];
+                if mpdu.tries < limit && !t.is_given_up(mpdu.seq) {
+                    mpdu.tries = mpdu.tries.saturating_add(if counts_ppdus { 1 } else { ppdu.tries });
+                    t.again(mpdu);
+                    continue;
+                }
+                gave_up = Some(mpdu.seq);
+            } else if ppdu.filtered && self.goes_once_more(tid, mpdu) {
+                continue;
+            }
+            let reason =
+                if ppdu.filtered && !header.in_session { Reason::Filtered } else { Reason::RetryLimit };
+            self.end_of(now, tid, mpdu, header.in_session, reason, &mut woken, ctx);
+        }
+        if !ppdu.acknowledged {
+            self.lift_filter(tid, ppdu);
+        }
+        if let Some(seq) = gave_up {
+            let mut lost = Vec::new();
+            let start = self.tx.tids[tid.index()].give_up(seq, &mut lost);
+            lost.into_iter()
+                .for_each(|mpdu| self.end_of(now, tid, mpdu, true, Reason::RetryLimit, &mut woken, ctx));
+            self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
+        } else if ppdu.acknowledged
+            && let Some(start) = self.tx.tids[tid.index()].take_bar()
+        {
+            self.tx.send_management(now, tid, header.ac, Content::Bar { start }, hw);
+        }
+        self.driver.charge_tx(now, tid, ppdu.airtime);
+        if self.tx.tids[tid.index()].has_waiting() {
+            self.driver.schedule(now, tid);
+        }
+        woken
+    }
+
+    /// Whether a single frame that the hardware has returned unsent is sent once more.
+    fn goes_once_more(&mut self, tid: TidIndex, mpdu: Mpdu) -> bool {
+        self.tx.filter == Some(DestinationFilter::SentAgain)
+            && !mpdu.returned
+            && self.tx.tids[tid.index()].once_more(mpdu)
+    }
+
+    /// A PPDU has failed or was returned unsent: what its driver makes of that decides which one lifts the hardware's filter.
+    // deviation: before 4.9 by identifier, and with each that was returned - Linux has one mark for a station's two of a category, and the
+    // first of those returned together takes it.
+    #[cold]
+    fn lift_filter(&mut self, tid: TidIndex, ppdu: &Ppdu) {
+        let t = &mut self.tx.tids[tid.index()];
+        t.lifts |= match self.tx.filter {
+            None => false,
+            Some(DestinationFilter::Dropped) => true,
+            Some(DestinationFilter::SentAgain) if ppdu.header.in_session => t.has_waiting(),
+            Some(DestinationFilter::SentAgain) => ppdu.filtered,
+        };
+    }
+
+    /// A frame's fate is known: what it still holds is freed, its number is done with, its place in the driver is free.
+    #[expect(clippy::too_many_arguments, reason = "a frame's whole fate")]
+    fn end_of<S: Sink>(
+        &mut self,
+        now: Instant,
+        tid: TidIndex,
+        mpdu: Mpdu,
+        in_session: bool,
+        reason: Reason,
+        woken: &mut Woken,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        match mpdu.pkt {
+            Some(pkt) => ctx.drop(now, pkt, reason, self.place),
+            None if self.driver.reports_later(now, mpdu.charge, mpdu.truesize) => {
+                if in_session {
+                    self.tx.tids[tid.index()].complete(mpdu.seq);
+                }
+                return;
+            }
+            None => ctx.packets.uncharge(mpdu.charge, mpdu.truesize),
+        }
+        if in_session {
+            self.tx.tids[tid.index()].complete(mpdu.seq);
+        }
+        woken.add(self.driver.completed(tid.ac()));
+    }
+}
