@@ -1,6 +1,7 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
 mod host;
+mod own;
 mod path;
 mod quic;
 mod tcp;
@@ -184,7 +185,7 @@ impl Scenario {
             }),
             FlowKind::Tcp { congestion_control, bytes, write_size } => json!({
                 "kind": "tcp",
-                "congestion_control": congestion_control,
+                "congestion_control": own::control(congestion_control),
                 "bytes": bytes,
                 "write_size": write_size,
             }),
@@ -227,7 +228,7 @@ fn profile(p: &Profile) -> Value {
         "truesize_scatter_gather_bytes": p.memory.paged(p.tcp.max_header),
         "truesize_least_bytes": p.memory.least(),
         "gso_always": p.memory.gso_always,
-        "net.ipv4.tcp_congestion_control": p.congestion_control,
+        "net.ipv4.tcp_congestion_control": own::control(&p.congestion_control),
         "wifi_pacing_shift": p.wifi_pacing_shift,
         "congestion_controls": controllers(&p.cc),
         "tcp": tcp::tcp(&p.tcp),

@@ -37,6 +37,7 @@ use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::hearing::Audible;
+use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
 use flent::Times;
@@ -221,8 +222,8 @@ impl Names<'_> {
 }
 
 /// Reads the whole scenario; what needs a look at several parts at once is left to [`super::topology`].
-pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
-    let mut root = Section::new("", Origin::Line(1), tree, &SHAPE);
+pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
+    let mut root = Section::new("", Origin::Line(1), tree, &SHAPE, parts);
     let name = root.need("name", "the scenario's name")?;
     let text = name.label("a name of at least one letter")?;
     let test = root.get("test").map(|field| Ok((flent::times(&field)?, field))).transpose()?;
@@ -278,7 +279,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let channels =
         channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
     let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
-    let (mut nodes, wiring) = node::all(&merged, &names, &channels)?;
+    let (mut nodes, wiring) = node::all(&merged, &names, &channels, parts)?;
     for (n, (_, field)) in channel_fields.iter().enumerate() {
         levels(n, field, &nodes, &wiring.distances)?;
     }
@@ -302,7 +303,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     })?;
     root.get("sweep");
     root.finish()?;
-    sweep::check(tree)?;
+    sweep::check(tree, parts)?;
 
     let name = text.to_owned();
     Ok(Scenario { name, duration, warm_up, cool_down, seed, channels, nodes, links, flows, test, record })

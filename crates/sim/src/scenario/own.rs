@@ -1,0 +1,37 @@
+//! Options of parts of somebody's own, read by the keys that these have declared.
+
+use super::contract::Form;
+use super::document::{Item, override_value};
+use super::error::{Fault, Origin};
+use super::parts::{Key, Options, Parts, Setting};
+use super::reader::{Field, Section};
+
+/// The options of a part with these keys, given or by default; without a table all are by default.
+pub(super) fn options(mut section: Option<&mut Section<'_>>, keys: &'static [Key]) -> Result<Options, Fault> {
+    let one = |key: &'static Key| {
+        let given = section.as_mut().and_then(|section| section.get(key.name()));
+        Ok((key.name(), given.map_or_else(|| default(key), |field| setting(&field))?))
+    };
+    keys.iter().map(one).collect::<Result<Vec<_>, _>>().map(Options)
+}
+
+fn setting(field: &Field<'_>) -> Result<Setting, Fault> {
+    Ok(match field.form {
+        Form::Integer(..) => Setting::Integer(field.value()?),
+        Form::Number(..) => Setting::Number(field.value()?),
+        Form::Times { .. } => Setting::Duration(field.value()?),
+        Form::Rate => Setting::Rate(field.value()?),
+        Form::Bytes(..) => Setting::Bytes(field.value()?),
+        Form::Boolean => Setting::Boolean(field.value()?),
+        Form::Choice(names) => {
+            let names: Vec<(&str, &'static str)> = names.iter().map(|&name| (name, name)).collect();
+            Setting::Name(field.choice(&names)?)
+        }
+        other => unreachable!("{other:?} is no form of a part's key"),
+    })
+}
+
+fn default(key: &'static Key) -> Result<Setting, Fault> {
+    let item = Item { value: override_value(key.default()), origin: Origin::Set };
+    setting(&Field { path: key.name().to_owned(), item: &item, form: key.form(), parts: Parts::none() })
+}
