@@ -26,11 +26,13 @@ pub enum Reason {
     Pie,
     /// It had been passed on as often as its time to live lets it.
     Ttl,
+    /// A control law of somebody's own dropped it.
+    Law,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 10;
+    pub const COUNT: usize = 11;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -43,6 +45,7 @@ impl Reason {
         Self::Loss,
         Self::Pie,
         Self::Ttl,
+        Self::Law,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -57,6 +60,7 @@ impl Reason {
             Self::Loss => "loss",
             Self::Pie => "pie",
             Self::Ttl => "ttl",
+            Self::Law => "law",
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What can be chosen about an access point or a station: the queueing scheme and its pieces.
 
 use crate::aqm::codel::CodelParams;
-use crate::vocabulary::{Duration, Rate};
+use crate::aqm::law::OwnLaw;
+use crate::vocabulary::{Duration, Own, Rate};
+use crate::wifi::driver::StationScheduler;
 
 /// How the device queues and schedules: *Ending the Anomaly*, section 4.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum DriverConfig {
     /// ath9k before 4.10: a qdisc above, the driver's own FIFOs below.
     Legacy(LegacyParams),
@@ -100,7 +102,7 @@ impl Default for LegacyParams {
 }
 
 /// The queues in the MAC: Algorithms 1 and 2.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct FqParams {
     /// Flow queues for the whole device.
     pub flows: u32,
@@ -120,6 +122,9 @@ pub struct FqParams {
     pub slow_below: SlowBelow,
     /// Least time between two changes of a station's parameters.
     pub hysteresis: Duration,
+    /// A control law of somebody's own on each flow queue, in CoDel's place: the parameters of CoDel are without effect then, but a law is
+    /// told which stations are slow.
+    pub law: Option<OwnLaw>,
 }
 
 /// Where the expected throughput of a slow station ends.
@@ -192,12 +197,16 @@ impl Default for FqParams {
             codel_slow: CodelParams { target: ms(50), interval: ms(300), ecn: false, mtu: 0 },
             slow_below: SlowBelow::Rate(Rate::from_mbps(12)),
             hysteresis: Duration::from_secs(2),
+            law: None,
         }
     }
 }
 
+/// A scheduler of somebody's own, as a configuration names it: one is made for each device, told the number of its peers.
+pub type OwnScheduler = Own<dyn StationScheduler + Send, usize>;
+
 /// Which station is served next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scheduler {
     /// One aggregate each in turn (scheme `fq_mac`).
     RoundRobin(WhenFull),
@@ -207,13 +216,15 @@ pub enum Scheduler {
     AirtimeAsPrinted(AirtimeParams),
     /// The scheduler that mac80211 has had since 5.1 (scheme `mac80211`). Its `sparse` says nothing: there is one list.
     Mac80211(AirtimeParams, Option<AqlParams>, Mac80211Rules),
+    /// Somebody's own, without airtime queue limits.
+    Own(OwnScheduler),
 }
 
 impl Scheduler {
     /// The pieces of one that serves by airtime.
     pub const fn airtime(&self) -> Option<&AirtimeParams> {
         match self {
-            Self::RoundRobin(_) => None,
+            Self::RoundRobin(_) | Self::Own(_) => None,
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
@@ -221,7 +232,7 @@ impl Scheduler {
     /// The same, to be changed.
     pub const fn airtime_mut(&mut self) -> Option<&mut AirtimeParams> {
         match self {
-            Self::RoundRobin(_) => None,
+            Self::RoundRobin(_) | Self::Own(_) => None,
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
@@ -230,7 +241,7 @@ impl Scheduler {
     pub const fn aql(&self) -> Option<&AqlParams> {
         match self {
             Self::Mac80211(_, aql, _) => aql.as_ref(),
-            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) => None,
+            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) | Self::Own(_) => None,
         }
     }
 }

@@ -185,7 +185,7 @@ impl<'a> Field<'a> {
     }
 
     /// One of some names.
-    pub(super) fn choice<T: Copy>(&self, names: &[(&str, T)]) -> Result<T, Fault> {
+    pub(super) fn choice<T: Clone>(&self, names: &[(&str, T)]) -> Result<T, Fault> {
         let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
         let found = match &self.item.value {
             Value::String(s) => s,
@@ -194,7 +194,7 @@ impl<'a> Field<'a> {
         names
             .iter()
             .find(|(name, _)| name == found)
-            .map(|(_, value)| *value)
+            .map(|(_, value)| value.clone())
             .ok_or_else(|| self.wrong(suggest(found, &known)))
     }
 

@@ -13,7 +13,7 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
-use stillair_model::vocabulary::{Ac, Duration, Rate};
+use stillair_model::vocabulary::{Ac, Duration, Own, Rate};
 use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, SlowBelow, WhenFull};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
@@ -273,9 +273,25 @@ fn codel(p: &CodelParams) -> Value {
     json!({ "target_ns": p.target.nanos(), "interval_ns": p.interval.nanos(), "ecn": p.ecn, "mtu_bytes": p.mtu })
 }
 
+/// A part of somebody's own.
+fn part<T: ?Sized, A>(own: &Own<T, A>) -> Value {
+    json!({ "kind": own.name(), "options": own.options() })
+}
+
 fn qdisc(config: &QdiscConfig) -> Value {
     match config {
         QdiscConfig::Noqueue => json!({ "kind": "noqueue" }),
+        QdiscConfig::Own(own) => part(own),
+        QdiscConfig::Law(p) => json!({ "kind": config.kind(), "limit": p.limit, "law": part(&p.law) }),
+        QdiscConfig::FqLaw(p) => json!({
+            "kind": config.kind(),
+            "limit": p.limit,
+            "flows": p.flows,
+            "quantum_bytes": p.quantum,
+            "memory_limit_bytes": p.memory_limit,
+            "drop_batch": p.drop_batch,
+            "law": part(&p.law),
+        }),
         QdiscConfig::Fifo(p) => match p {
             FifoParams::Packets(limit) => json!({ "kind": p.name(), "limit": limit }),
             FifoParams::Bytes(limit) => json!({ "kind": p.name(), "limit_bytes": limit }),
@@ -417,6 +433,7 @@ fn driver(config: &DriverConfig) -> Value {
         Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),
         Scheduler::Mac80211(a, _, Mac80211Rules::VirtualTime) => ("mac80211_virtual_time", Some(a)),
         Scheduler::Mac80211(a, _, Mac80211Rules::RoundsWithPending) => ("mac80211_with_pending", Some(a)),
+        Scheduler::Own(own) => (own.name(), None),
     };
     let aql = match scheduler {
         Scheduler::Mac80211(_, Some(aql), _) => json!({
@@ -438,7 +455,7 @@ fn driver(config: &DriverConfig) -> Value {
             "charge_rx": a.charge_rx,
         })
     });
-    json!({
+    let mut resolved = json!({
         "kind": "fq",
         "flows": p.flows,
         "limit": p.limit,
@@ -453,7 +470,14 @@ fn driver(config: &DriverConfig) -> Value {
         "scheduler": name,
         "airtime": airtime,
         "aql": aql,
-    })
+    });
+    if let Scheduler::Own(own) = scheduler {
+        resolved["scheduler"] = part(own);
+    }
+    if let Some(law) = &p.law {
+        resolved["law"] = part(law);
+    }
+    resolved
 }
 
 fn edca(ac: Ac, e: &EdcaOverride) -> Value {

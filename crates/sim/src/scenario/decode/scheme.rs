@@ -391,6 +391,7 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
                     choice.by_device.charge_rx = !section.has("charge_rx");
                     mac80211(&mut section, fq, airtime, aql, rules)?
                 }
+                Scheduler::Own(_) => {}
             }
             choice.by_device.memory = !section.has("memory_limit");
             queues(&mut section, fq)?;

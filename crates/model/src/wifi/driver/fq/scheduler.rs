@@ -8,7 +8,7 @@
 use core::fmt::Debug;
 
 use crate::fair::flow_queues::{FlowQueues, Tin};
-use crate::vocabulary::{Ac, Duration, Instant, PeerId};
+use crate::vocabulary::{Ac, Duration, Instant, PeerId, Rate};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{AirtimeParams, AqlParams};
 use crate::wifi::phy::ppdu_duration_without_extension;
@@ -39,7 +39,7 @@ impl AirtimeUse {
 pub struct DeviceView<'a> {
     pub(super) queues: &'a FlowQueues,
     pub(super) tx: &'a Transmitter,
-    pub(super) radio: &'a Radio,
+    pub(crate) radio: &'a Radio,
     pub(super) aql: Option<&'a AqlParams>,
 }
 
@@ -49,6 +49,16 @@ impl DeviceView<'_> {
     pub fn has_frames(&self, tid: TidIndex) -> bool {
         let t = &self.tx.tids[tid.index()];
         t.may_send() && (t.has_waiting() || self.queues.backlog(Tin(tid.0)).0 > 0)
+    }
+
+    /// Packets and bytes in the identifier's flow queues; frames that wait for another try are not among them.
+    pub fn backlog(&self, tid: TidIndex) -> (u32, u64) {
+        self.queues.backlog(Tin(tid.0))
+    }
+
+    /// Throughput that rate control expects of a peer.
+    pub fn expected(&self, peer: PeerId) -> Rate {
+        self.tx.peers[peer.index()].expected
     }
 
     /// Whether a numbered frame of the identifier waits that lies inside the Block Ack window: it would go if there were room.
@@ -108,6 +118,8 @@ impl DeviceView<'_> {
 ///   each look: who is forgotten with frames may wait for ever.
 /// - A look ends. If nothing can be sent, `next` stops naming identifiers after each was tried.
 /// - Nothing is drawn by chance, no clock is read, and nothing is allocated but when it is built: same calls, same answers.
+///
+/// [`crate::check::scheduler`] tries all of it on a scheduler of one's own.
 pub trait StationScheduler: Debug {
     /// A station has this airtime weight from now on; 256 is that of a station that nobody has given one. Schedulers without
     /// weights take no notice, and scenarios refuse weights with them.
@@ -127,7 +139,7 @@ pub trait StationScheduler: Debug {
     fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex>;
 
     /// What became of the turn of the identifier that was named last. [`Attempt::Full`]: there was no room, and a frame of it has left
-    /// its queue and waits. [`Attempt::Nothing`]: CoDel has dropped all there was, or the Block Ack window is closed. Returns whether the
+    /// its queue and waits. [`Attempt::Nothing`]: CoDel, or a law in its place, has dropped all there was, or the Block Ack window is closed. Returns whether the
     /// look goes on.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
 }
