@@ -33,6 +33,14 @@ pub fn discipline(config: &QdiscConfig, order: Order) -> Result<(), String> {
     })
 }
 
+/// What a discipline does in a script.
+#[cfg(test)]
+pub(super) fn log_of(config: &QdiscConfig, script: u64) -> Vec<(char, u32)> {
+    let mut bench = Bench::new(config, Order::Kept, script).expect("a discipline");
+    (0..STEPS).for_each(|_| bench.step().expect("nothing is broken"));
+    bench.log
+}
+
 const FLOWS: u32 = 30;
 const HERE: PlaceId = PlaceId(3);
 /// Most wakes in which what is inside must come out.

@@ -47,6 +47,15 @@ fn run(queues: &FqParams, config: &Scheduler) -> Result<(), String> {
     })
 }
 
+/// Who is named in a script, and what comes of it.
+#[cfg(test)]
+pub(super) fn log_of(queues: &FqParams, config: &Scheduler, script: u64) -> Vec<(u32, Option<u8>)> {
+    let mut bench = Bench::new(queues, config, script);
+    (0..STEPS).for_each(|_| bench.step());
+    assert_eq!(bench.drain(), Ok(()));
+    bench.named()
+}
+
 /// What was seen of the scheduler.
 #[derive(Debug, Default)]
 struct Seen {

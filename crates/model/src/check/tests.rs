@@ -13,13 +13,14 @@ use crate::qdisc::fifo::FifoParams;
 use crate::qdisc::fq::FqParams;
 use crate::qdisc::fq_codel::FqCodelParams;
 use crate::qdisc::htb::HtbParams;
+use crate::qdisc::law::LawParams;
 use crate::qdisc::netem::NetemParams;
 use crate::qdisc::pfifo_fast::PfifoFastParams;
 use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::TbfParams;
 use crate::vocabulary::{Duration, Rate};
-use crate::wifi::config::{AirtimeParams, Mac80211Rules, Scheduler, WhenFull};
+use crate::wifi::config::{AirtimeParams, FqParams as MacParams, Mac80211Rules, Scheduler, WhenFull};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -108,4 +109,30 @@ fn schedulers() {
     ] {
         assert_eq!(scheduler(&config), Ok(()), "{config:?}");
     }
+}
+
+/// CoDel and PIE do the same by the trait of laws as where they are built in.
+#[test]
+fn laws_by_the_trait_are_those_that_are_built_in() {
+    let (limit, codel) = (1_000, codel());
+    let pie_qdisc = PieQdiscParams { limit, tupdate: ms(1), pie: pie() };
+    let mut drops = [0; 2];
+    for script in 0..SCRIPTS {
+        let by = |config: QdiscConfig| discipline::log_of(&config, script);
+        let built_in = by(QdiscConfig::Codel(CodelQdiscParams { limit, codel }));
+        assert_eq!(by(QdiscConfig::Law(LawParams { limit, law: codel_law() })), built_in);
+        drops[0] += built_in.iter().filter(|did| did.0 == 'd').count();
+        let built_in = by(QdiscConfig::Pie(pie_qdisc));
+        assert_eq!(by(QdiscConfig::Law(LawParams { limit, law: pie_law() })), built_in);
+        drops[1] += built_in.iter().filter(|did| did.0 == 'd').count();
+        let in_the_mac = |law| {
+            let slow = CodelParams { target: ms(5), interval: ms(30), ..codel };
+            let queues = MacParams { flows: 64, codel, codel_slow: slow, law, ..MacParams::default() };
+            scheduler::log_of(&queues, &Scheduler::RoundRobin(WhenFull::KeepsTurn), script)
+        };
+        let slow = CodelParams { target: ms(5), interval: ms(30), ..codel };
+        let law = OwnLaw::new("codel", "", move |_| Box::new(CodelLaw::new(codel).with_slow(slow)));
+        assert_eq!(in_the_mac(Some(law)), in_the_mac(None));
+    }
+    assert!(drops.iter().all(|&n| n > 0), "{drops:?}");
 }
