@@ -265,6 +265,20 @@ impl<'a> Field<'a> {
         Ok((names[self.which(&names)?], None))
     }
 
+    /// A part of somebody's own, by its name alone or as a table of its `kind` and options; none if it is the built-in one.
+    pub(super) fn own_kind(
+        &self,
+        built_in: &'static str,
+    ) -> Result<Option<(&'static str, Option<Section<'a>>)>, Fault> {
+        let kinds = self.kinds();
+        if matches!(self.item.value, Value::Table(_)) && !kinds.is_empty() {
+            return self.kind_table("a table").map(|(kind, section)| Some((kind, Some(section))));
+        }
+        let names: Vec<&'static str> = [built_in].into_iter().chain(kinds).collect();
+        let name = names[self.which(&names)?];
+        Ok((name != built_in).then_some((name, None)))
+    }
+
     /// A table with its `kind`.
     pub(super) fn kind_table(&self, expected: &str) -> Result<(&'static str, Section<'a>), Fault> {
         let names = self.kinds();

@@ -13,7 +13,7 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
-use stillair_model::vocabulary::{Ac, Duration, Own, Rate};
+use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, SlowBelow, WhenFull};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
@@ -25,6 +25,7 @@ use super::{
 };
 
 use host::{jitter, link, wake};
+use own::part;
 use path::{errors, rates, traced};
 
 impl Scenario {
@@ -273,11 +274,6 @@ fn codel(p: &CodelParams) -> Value {
     json!({ "target_ns": p.target.nanos(), "interval_ns": p.interval.nanos(), "ecn": p.ecn, "mtu_bytes": p.mtu })
 }
 
-/// A part of somebody's own.
-fn part<T: ?Sized, A>(own: &Own<T, A>) -> Value {
-    json!({ "kind": own.name(), "options": own.options() })
-}
-
 fn qdisc(config: &QdiscConfig) -> Value {
     match config {
         QdiscConfig::Noqueue => json!({ "kind": "noqueue" }),
@@ -471,6 +467,7 @@ fn driver(config: &DriverConfig) -> Value {
         "airtime": airtime,
         "aql": aql,
     });
+    // Only where they are: what was kept of scenarios without them stays theirs.
     if let Scheduler::Own(own) = scheduler {
         resolved["scheduler"] = part(own);
     }

@@ -77,6 +77,14 @@ pub(super) enum Form {
 pub(super) enum Family {
     /// Congestion controls.
     Control,
+    /// Queueing disciplines, with those that are made of a law.
+    Qdisc,
+    /// The same of a Wi-Fi interface.
+    WifiQdisc,
+    /// Control laws.
+    Law,
+    /// Schedulers of stations.
+    Scheduler,
 }
 
 /// Bounds of a number of bytes in words.

@@ -4,6 +4,7 @@ use core::ops::RangeInclusive;
 
 use super::super::contract::{self, Form};
 use super::super::units;
+use super::Setting;
 
 /// A key: its name, what its value may be, its default and its meaning.
 #[derive(Clone, Copy, Debug)]
@@ -76,11 +77,6 @@ impl Key {
         format!("{} (default {})", contract::words(&self.0.form), self.default())
     }
 
-    /// What its value may be.
-    pub(in super::super) fn form(&'static self) -> &'static Form {
-        &self.0.form
-    }
-
     /// What it means.
     pub fn about(&self) -> &'static str {
         self.0.about
@@ -92,6 +88,21 @@ impl Key {
             contract::Absent::Default(text) => text,
             _ => unreachable!("every key of a part has a default"),
         }
+    }
+
+    /// The default, of a key that has no fault.
+    pub(in super::super) fn default_setting(&self) -> Setting {
+        let text = self.default();
+        let read = match self.0.form {
+            Form::Integer(..) => text.parse().ok().map(Setting::Integer),
+            Form::Number(..) => text.parse().ok().map(Setting::Number),
+            Form::Bytes(..) => text.parse().ok().map(Setting::Bytes),
+            Form::Times { .. } => units::duration(text).ok().map(Setting::Duration),
+            Form::Rate => units::rate(text).ok().map(Setting::Rate),
+            Form::Boolean => text.parse().ok().map(Setting::Boolean),
+            _ => Some(Setting::Name(text)),
+        };
+        read.expect("a key without fault has a default")
     }
 
     /// What is wrong with its bounds or its default, if anything is.

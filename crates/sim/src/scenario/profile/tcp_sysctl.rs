@@ -298,18 +298,15 @@ pub(in super::super) fn controller(
             let expected = format!("{kind:?} alone: its parameters are those of the node's `module`");
             return Err(field.found(format!("a table of {kind:?}"), expected));
         }
-        let (name, mut section) =
-            field.kind_table("a congestion control, or a table of its kind and options")?;
-        let keys = field.parts.control_keys(name).expect("it is one of its kinds");
-        let options = own::options(Some(&mut section), keys)?;
-        section.finish()?;
-        return Ok(CongestionControl::Own(field.parts.control(name, options)));
+        let (name, section) = field.kind_table("a congestion control, or a table of its kind and options")?;
+        let part = field.parts.find_control(name).expect("it is one of its kinds");
+        return own::read(part, Some(section)).map(CongestionControl::Own);
     }
     let names: Vec<(&str, &'static str)> =
         cc::NAMES.iter().copied().chain(field.kinds()).map(|name| (name, name)).collect();
     let name = field.choice(&names)?;
-    if let Some(keys) = field.parts.control_keys(name) {
-        return Ok(CongestionControl::Own(field.parts.control(name, own::options(None, keys)?)));
+    if let Some(part) = field.parts.find_control(name) {
+        return own::read(part, None).map(CongestionControl::Own);
     }
     if let Some(version) = version
         && let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since)
