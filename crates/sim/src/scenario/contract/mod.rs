@@ -77,6 +77,8 @@ pub(super) enum Form {
 pub(super) enum Family {
     /// Congestion controls.
     Control,
+    /// The same for QUIC, with `tcp_` before their names.
+    QuicControl,
     /// Queueing disciplines, with those that are made of a law.
     Qdisc,
     /// The same of a Wi-Fi interface.

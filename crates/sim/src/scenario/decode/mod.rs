@@ -309,6 +309,12 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     Ok(Scenario { name, duration, warm_up, cool_down, seed, channels, nodes, links, flows, test, record })
 }
 
+/// Kinds of disciplines that are built in.
+#[cfg(test)]
+pub(super) fn qdisc_kinds() -> Vec<&'static str> {
+    const { &qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()
+}
+
 fn interface_names(node: &Table) -> Vec<&str> {
     match node.get("interface").map(|item| &item.value) {
         Some(Value::Table(interfaces)) => interfaces.names(),

@@ -136,7 +136,9 @@ impl Parts {
         let taken = self.controls.iter().map(|part| part.name);
         admit(CONTROL, name, taken.chain(cc::NAMES.iter().copied()), &keys, &[])?;
         let keys: &'static [Key] = keys.leak();
-        let shapes = vec![table("Congestion control", name, about, keys, &[])];
+        let over_quic: &'static str = format!("tcp_{name}").leak();
+        let shapes =
+            [name, over_quic].map(|name| table("Congestion control", name, about, keys, &[])).to_vec();
         let make = Arc::new(move |options: &Options, ()| Box::new(make(options)) as Box<dyn OwnController>);
         self.controls.push(Part { name, about, keys, shapes, make });
         Ok(self)
@@ -232,6 +234,7 @@ impl Parts {
         };
         match family {
             Family::Control => self.controls.iter().map(|part| part.shapes[0]).collect(),
+            Family::QuicControl => self.controls.iter().map(|part| part.shapes[1]).collect(),
             Family::Qdisc => disciplines(0),
             Family::WifiQdisc => disciplines(1),
             Family::Law => self.laws.iter().map(|part| part.shapes[0]).collect(),

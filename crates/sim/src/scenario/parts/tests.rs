@@ -163,6 +163,74 @@ fn what_cannot_be_registered() {
 }
 
 #[test]
+fn a_congestion_control_sets_windows_of_quic_too() {
+    let parts = mine();
+    let quic = |parts: &Parts, more: &str| {
+        let flow = format!("{{ kind = \"quic\", from = \"server\", to = \"slow\", {more} }}");
+        let reader = Reader { parts, files: &NoFiles };
+        reader.parse(SPECIMEN, "f", &[("flow.1".to_owned(), flow)]).map_err(|e| e.to_string())
+    };
+    let law = |scenario: Scenario| match &scenario.flows[1].kind {
+        FlowKind::Quic(flow) => flow.law.as_ref().map(|law| law.name().to_owned()),
+        other => panic!("{other:?}"),
+    };
+    let table = "congestion_control = { kind = \"tcp_mine\", gain = 3 }";
+    for (more, name) in [
+        ("congestion_control = \"reno\"", None),
+        ("congestion_control = \"tcp_reno\"", Some("reno")),
+        ("congestion_control = \"tcp_mine\"", Some("mine")),
+        (table, Some("mine")),
+    ] {
+        assert_eq!(quic(&parts, more).map(law), Ok(name.map(str::to_owned)), "{more}");
+    }
+    let resolved = quic(&parts, table).expect("good").resolved();
+    assert!(resolved.contains(r#""of_tcp":{"burst_bytes":3000,"#), "{resolved}");
+    for (more, says) in [
+        (
+            "congestion_control = \"tcp_vegs\"",
+            "found \"tcp_vegs\", expected a known name; did you mean \"tcp_vegas\"?",
+        ),
+        (
+            "congestion_control = { kind = \"tcp_mine\", gain = 0 }",
+            "congestion_control.gain: found 0, expected a whole number from 1 to 10",
+        ),
+        (
+            "congestion_control = \"tcp_bbr\", hystart = true",
+            "hystart: found true, which has no effect under a congestion control of TCP's",
+        ),
+    ] {
+        let error = quic(&parts, more).expect_err("wrong");
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+/// What is built in stands in the lists that a name is held against.
+#[test]
+fn names_of_disciplines_are_those_that_the_reader_knows() {
+    let mut parts = Parts::default();
+    let law = |parts: &mut Parts, name: &'static str| {
+        parts.law(name, "", vec![], |_, _| NoLaw).map(|_| ()).map_err(|e| e.to_string())
+    };
+    for name in DISCIPLINES {
+        assert!(law(&mut parts, name).is_err(), "{name}");
+    }
+    assert!(law(&mut parts, "codel_").is_ok());
+    // Its flow queues would have the name of ours.
+    assert!(law(&mut parts, "codel").is_err_and(|says| says.contains("there is one of that name already")));
+    let reader = Reader { parts: &parts, files: &NoFiles };
+    let key = "node.ap.interface.eth0.qdisc".to_owned();
+    let says = reader.parse(SPECIMEN, "f", &[(key, "{ kind = \"fq_codel_\", limt = 3 }".to_owned())]);
+    assert!(says.is_err_and(|e| e.to_string().contains("\"limit\"")));
+    let known: Vec<&str> = super::super::decode::qdisc_kinds();
+    assert!(known.iter().all(|kind| DISCIPLINES.contains(kind)), "{known:?}");
+}
+
+#[derive(Debug)]
+struct NoLaw;
+
+impl Law for NoLaw {}
+
+#[test]
 fn files_come_from_who_gives_them() {
     let set = [("node.slow.interface.wlan0.trace", "{ kind = \"rates\", file = \"a.csv\" }")]
         .map(|(k, v)| (k.to_owned(), v.to_owned()));

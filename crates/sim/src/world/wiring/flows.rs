@@ -5,7 +5,7 @@ use stillair_model::app::{
 };
 use stillair_model::node::jitter::{AppClock, Spread};
 use stillair_model::transport::cc::Cc;
-use stillair_model::transport::quic::Role;
+use stillair_model::transport::quic::{Role, TcpControl};
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
@@ -239,7 +239,19 @@ impl Plan<'_> {
         });
         let names = one.sides.map(|side| self.name(side.at));
         let random = |end: usize| one.seed.stream(&format!("{}.{}", one.name, names[end]));
-        let (load, stacks) = (Load::new(job, one.start, one.stop), Stacks::new(spec, random));
+        let laws = spec.law.as_ref().map(|law| {
+            [0, 1].map(|end| {
+                let profile = &self.scenario.nodes[one.sides[end].at.node].profile;
+                let random = one.seed.stream(&format!("{}.{}.law", one.name, names[end]));
+                TcpControl {
+                    cc: law.make(&profile.cc),
+                    hz: profile.tcp.hz,
+                    growth: profile.tcp.growth,
+                    random,
+                }
+            })
+        });
+        let (load, stacks) = (Load::new(job, one.start, one.stop), Stacks::new(spec, laws, random));
         AppKind::Quic(Box::new(QuicApp { flow: one.id, stacks, ends: both, load, connection: 0 }))
     }
 
