@@ -253,7 +253,7 @@ fn an_interface_has_it_and_comes_back_in_time() {
 
 /// Packets of 40 flows' worth over an air that loses a frame now and then, sent with these parts; how many reach the other side.
 fn over_the_air(queues: FqParams, scheduler: Scheduler) -> usize {
-    let mut pair = Pair::new(DriverConfig::Fq(queues, scheduler), &["ht20-mcs7-sgi"], 10);
+    let mut pair = Pair::new(DriverConfig::Fq(queues, scheduler), &["ht20-mcs7-sgi"], 30);
     pair.air = (0..200)
         .map(|n| Try {
             whole: if n % 5 == 0 { 0xf0f0 } else { u64::MAX },
