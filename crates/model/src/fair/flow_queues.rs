@@ -383,9 +383,6 @@ impl FlowQueues {
         if raise_count {
             self.codel[id.index()].strengthen(packets);
         }
-        if self.has_laws() {
-            self.tell_law(now, id, packets);
-        }
         self.stats.drop_overlimit += u64::from(packets);
         self.stats.drop_overmemory += if memory { u64::from(packets) } else { 0 };
         Some(Dropped { queue: id, packets })
