@@ -278,9 +278,10 @@ fn a_law_and_a_scheduler_in_the_mac() {
     let round_robin = Scheduler::RoundRobin(WhenFull::KeepsTurn);
     let all = over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, round_robin.clone());
     let some = over_the_air(with_law.clone(), round_robin);
-    assert_eq!(all, 800);
-    assert!(some < all && some > 100, "the law drops some: {some}");
-    assert_eq!(over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, least()), 800);
+    // Frames before the session begins are not sent again.
+    assert!(all >= 790, "{all}");
+    assert!(some < all - 10 && some > 100, "the law drops some: {some}");
+    assert!(over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, least()) >= 790);
     assert!(over_the_air(with_law, least()) > 100);
 }
 
