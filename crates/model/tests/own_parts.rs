@@ -253,7 +253,7 @@ fn an_interface_has_it_and_comes_back_in_time() {
 
 /// Packets of 40 flows' worth over an air that loses a frame now and then, sent with these parts; how many reach the other side.
 fn over_the_air(queues: FqParams, scheduler: Scheduler) -> usize {
-    let mut pair = Pair::new(DriverConfig::Fq(queues, scheduler), &["ht20-mcs7-sgi"], 10);
+    let mut pair = Pair::new(DriverConfig::Fq(queues, scheduler), &["ht20-mcs7-sgi"], 30);
     pair.air = (0..200)
         .map(|n| Try {
             whole: if n % 5 == 0 { 0xf0f0 } else { u64::MAX },
@@ -278,9 +278,10 @@ fn a_law_and_a_scheduler_in_the_mac() {
     let round_robin = Scheduler::RoundRobin(WhenFull::KeepsTurn);
     let all = over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, round_robin.clone());
     let some = over_the_air(with_law.clone(), round_robin);
-    assert_eq!(all, 800);
-    assert!(some < all && some > 100, "the law drops some: {some}");
-    assert_eq!(over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, least()), 800);
+    // Frames before the session begins are not sent again.
+    assert!(all >= 790, "{all}");
+    assert!(some < all - 10 && some > 100, "the law drops some: {some}");
+    assert!(over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, least()) >= 790);
     assert!(over_the_air(with_law, least()) > 100);
 }
 

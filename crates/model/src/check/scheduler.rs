@@ -192,7 +192,7 @@ impl Bench {
         let mut tx = Transmitter::new(DevId(0));
         for _ in 0..peers {
             let names = [&["ht20-mcs15-sgi", "ht20-mcs4-sgi"][..], &["ht20-mcs0-lgi"], &["ofdm-6"]];
-            let rates = names[draw.below(if script % 3 == 0 { 3 } else { 2 }) as usize];
+            let rates = names[draw.below(if script.is_multiple_of(3) { 3 } else { 2 }) as usize];
             let tries: Vec<RateTry> =
                 rates.iter().map(|n| RateTry::new(PhyRate::parse(n).expect("a rate"), 2)).collect();
             let chain = RetryChain::new(&tries).expect("a chain");

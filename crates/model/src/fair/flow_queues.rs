@@ -383,9 +383,6 @@ impl FlowQueues {
         if raise_count {
             self.codel[id.index()].strengthen(packets);
         }
-        if self.has_laws() {
-            self.tell_law(now, id, packets);
-        }
         self.stats.drop_overlimit += u64::from(packets);
         self.stats.drop_overmemory += if memory { u64::from(packets) } else { 0 };
         Some(Dropped { queue: id, packets })
@@ -393,8 +390,8 @@ impl FlowQueues {
 
     /// Drops from the head of the longest queue, found anew each time, until no limit is exceeded; returns the number. At a
     /// time go up to `most` packets or half of the queue's, whichever is less but one at least.
-    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not told. fq_flow_drop
-    // (5.12) - by packets, where fq_codel halves bytes.
+    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not told, a law in its place is.
+    // fq_flow_drop (5.12) - by packets, where fq_codel halves bytes.
     pub fn trim<S: Sink>(&mut self, now: Instant, most: u32, ctx: &mut Ctx<'_, S>) -> u32 {
         let mut packets = 0;
         while let Some(over) = self.over_limit() {

@@ -81,10 +81,12 @@ impl FqLaw {
         if self.queues.over_limit().is_none() {
             return Enqueue::Queued;
         }
-        match self.queues.drop_batch(now, self.drop_batch, false, ctx) {
-            Some(hit) if hit.queue == queue => Enqueue::Congested,
-            _ => Enqueue::Queued,
-        }
+        let hit = self
+            .queues
+            .drop_batch(now, self.drop_batch, false, ctx)
+            .expect("it holds packets over its limit");
+        self.queues.tell_law(now, hit.queue, hit.packets);
+        if hit.queue == queue { Enqueue::Congested } else { Enqueue::Queued }
     }
 
     /// Takes the next packet of the flow whose turn it is.

@@ -80,7 +80,7 @@ impl FlowQueues {
 
     /// Tells a queue's law of packets that were dropped over a limit.
     #[cold]
-    pub(super) fn tell_law(&mut self, now: Instant, id: Member, packets: u32) {
+    pub(crate) fn tell_law(&mut self, now: Instant, id: Member, packets: u32) {
         self.laws[id.index()].overlimit(now, packets);
     }
 }
