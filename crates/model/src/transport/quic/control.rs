@@ -7,6 +7,10 @@ use super::window::{Window, WindowParams};
 
 /// The one that a connection has.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "the model's own is asked for each packet: no pointer is to be followed"
+)]
 pub enum Control {
     /// The model's own.
     Window(Window),
