@@ -3,7 +3,10 @@
 use crate::aqm::codel::CodelParams;
 use crate::aqm::law::OwnLaw;
 use crate::vocabulary::{Duration, Own, Rate};
-use crate::wifi::driver::StationScheduler;
+pub use crate::wifi::air::radio::HardwareDepth;
+use crate::wifi::stations::StationScheduler;
+pub use crate::wifi::stations::{AirtimeParams, AqlParams};
+pub use crate::wifi::tx::transmitter::AIRTIME_WEIGHT;
 
 /// How the device queues and schedules: *Ending the Anomaly*, section 4.
 #[derive(Clone, PartialEq, Debug)]
@@ -276,43 +279,6 @@ pub enum Mac80211Rules {
     RoundsWithPending,
 }
 
-/// Airtime queue limits: how much airtime may wait below the queues of the MAC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AqlParams {
-    /// A station's in one category, whatever the others have (`aql_txq_limit`, low).
-    pub low: Duration,
-    /// The same while the device's is below the threshold (`aql_txq_limit`, high).
-    pub high: Duration,
-    /// Airtime of all stations together (`aql_threshold`).
-    pub threshold: Duration,
-}
-
-impl Default for AqlParams {
-    // linux: include/net/mac80211.h, net/mac80211/main.c IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L, _H, IEEE80211_AQL_THRESHOLD
-    // (5.5).
-    fn default() -> Self {
-        let us = Duration::from_micros;
-        Self { low: us(5_000), high: us(12_000), threshold: us(24_000) }
-    }
-}
-
-/// Airtime weight of a station that nobody has given one.
-// linux: net/mac80211/ieee80211_i.h IEEE80211_DEFAULT_AIRTIME_WEIGHT (5.1).
-pub const AIRTIME_WEIGHT: u32 = 256;
-
-/// The airtime scheduler's pieces, each of them switchable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AirtimeParams {
-    /// Airtime a station may use in a round.
-    pub quantum: Duration,
-    /// Newly active stations go first, for one round.
-    pub sparse: bool,
-    /// Charge what stations are sent.
-    pub charge_tx: bool,
-    /// Charge what stations send.
-    pub charge_rx: bool,
-}
-
 impl AirtimeParams {
     /// Whether stations are charged at all.
     pub const fn charges(&self) -> bool {
@@ -320,44 +286,7 @@ impl AirtimeParams {
     }
 }
 
-impl Default for AirtimeParams {
-    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AIRTIME_QUANTUM (4.14) - 300 us.
-    fn default() -> Self {
-        Self { quantum: Duration::from_micros(300), sparse: true, charge_tx: true, charge_rx: true }
-    }
-}
-
-/// PPDUs that the driver keeps ready in the hardware, per access category.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct HardwareDepth {
-    /// Aggregates are added while fewer than this many are queued.
-    pub aggregates: u32,
-    /// Single frames are added while fewer than this many frames are queued.
-    pub singles: u32,
-    /// Whether a frame of a session that probes a rate, and so is sent alone, counts among the aggregates.
-    pub probes_count: bool,
-    /// The aggregate queued last takes frames until it is on the air.
-    pub open: bool,
-}
-
-impl Default for HardwareDepth {
-    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH, xmit.c bf_is_ampdu_not_probing (4.4).
-    fn default() -> Self {
-        Self { aggregates: 2, singles: 8, probes_count: false, open: false }
-    }
-}
-
 impl HardwareDepth {
-    /// What the firmware behind ath9k_htc keeps ready: one aggregate, but as many single frames as it has buffers.
-    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - frames outside a session go to the
-    // hardware as they come.
-    pub const HTC: Self = Self { aggregates: 1, singles: 33, probes_count: true, open: false };
-
-    /// What firmware keeps that builds an aggregate when it is sent, of what its ring holds by then.
-    // deviation: assumed of ath10k, iwlwifi and Broadcom's, whose firmware is not public - a ring without an end of its own, and a
-    // new frame is in it at once.
-    pub const RING: Self = Self { aggregates: 1, singles: 8, probes_count: false, open: true };
-
     /// What a driver keeps ready unless told otherwise.
     pub fn of(driver: &DriverConfig) -> Self {
         match driver {

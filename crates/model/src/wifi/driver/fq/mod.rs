@@ -6,12 +6,11 @@ mod any;
 mod as_printed;
 mod deficit;
 mod round_robin;
-mod scheduler;
 mod virtual_time;
 mod weighted_deficit;
 
+pub use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 pub use any::scheduler_of;
-pub use scheduler::{AirtimeUse, DeviceView, StationScheduler};
 
 use crate::aqm::codel::CodelParams;
 use crate::fair::drr::EmptyNew;
