@@ -49,6 +49,7 @@ test-rust: $(STAMPS)/venv | prerequisites
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo test --workspace --locked
+	cargo run --locked -p own-parts -- run examples/own-parts/scenario.toml --set 'duration=3 s' --json >/dev/null
 	cargo clippy -p stillair-sim --no-default-features --all-targets --locked -- -D warnings
 	cargo test -p stillair-sim --no-default-features --test quinn --locked
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet

@@ -55,6 +55,18 @@ def test_one_place_may_read_a_clock() -> None:
     assert (text.count("clippy::disallowed_methods"), text.count("::now()")) == (1, 1)
 
 
+def test_reading_a_scenario_opens_no_file_by_itself() -> None:
+    # What a scenario names is asked for of a provider, and that of a folder is the one place that opens it. A capture is written.
+    opens = re.compile(r"\bfs::|\bFile::(open|create|options)|\bOpenOptions\b")
+    files = (path for path in ROOT.glob("crates/*/src/**/*.rs") if path.name != "tests.rs")
+    sources = (path for path in files if opens.search(path.read_text()))
+    assert sorted(str(path.relative_to(ROOT)) for path in sources) == [
+        "crates/program/src/lib.rs",
+        "crates/sim/src/api/capture.rs",
+        "crates/sim/src/scenario/files.rs",
+    ]
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_files_stay_short(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 520

@@ -54,6 +54,7 @@
 
 pub mod app;
 pub mod aqm;
+pub mod check;
 pub mod fair;
 pub mod metrics;
 pub mod node;

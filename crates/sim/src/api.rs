@@ -16,7 +16,8 @@ use serde::Serialize;
 use stillair_model::vocabulary::Seed;
 
 pub use crate::run::{RunReport, run_once, run_reported};
-use crate::scenario::{self, Scenario};
+use crate::scenario::parts::Parts;
+use crate::scenario::{self, Folder, Reader, Scenario};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -75,7 +76,18 @@ pub(crate) fn read_to_run(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ApiError> {
-    let scenario = read(text, file, overrides)?;
+    let files = Folder::of(file);
+    read_to_run_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
+}
+
+/// The same as `reader` reads it.
+pub(crate) fn read_to_run_by(
+    reader: &Reader<'_>,
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Scenario, ApiError> {
+    let scenario = reader.parse(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))?;
     scenario.needs_no_driver().map_err(|says| ApiError::Input(format!("{file}: {says}")))?;
     Ok(scenario)
 }
@@ -85,7 +97,13 @@ pub(crate) fn read_to_run(
 /// `finish` gets the number of finished repetitions and the report of the one that has just finished, from which it may
 /// take the series, and says whether to go on. Results do not depend on `jobs`.
 pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
-    let scenario = read_to_run(&request.text, &request.file, &request.overrides)?;
+    let files = Folder::of(&request.file);
+    run_by(&Reader { parts: Parts::none(), files: &files }, request, finish)
+}
+
+/// The same of a scenario as `reader` reads it.
+pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
+    let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let first = request.first_run;
     if first.checked_add(request.runs.saturating_sub(1)).is_none() {
         let found = format!("first_run: found {first} with {} runs", request.runs);

@@ -6,10 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use serde::Serialize;
 use stillair_model::vocabulary::Seed;
 
-use crate::api::{ApiError, VERSION, read_to_run, workers};
+use crate::api::{ApiError, VERSION, read_to_run_by, workers};
 use crate::recorder::RunSummary;
 use crate::run::run_once;
-use crate::scenario::Scenario;
+use crate::scenario::parts::Parts;
+use crate::scenario::{Folder, Reader, Scenario};
 
 /// A request to run variants of a scenario.
 #[derive(Clone, Debug)]
@@ -58,8 +59,18 @@ struct Variant {
 /// `tell` gets the news as they come and says whether to go on. Results do not depend on `jobs`; the order in which
 /// variants finish does.
 pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), ApiError> {
+    let files = Folder::of(&batch.file);
+    run_by(&Reader { parts: Parts::none(), files: &files }, batch, tell)
+}
+
+/// The same of variants as `reader` reads them.
+pub fn run_by(
+    reader: &Reader<'_>,
+    batch: &Batch,
+    tell: &(dyn Fn(News) -> bool + Sync),
+) -> Result<(), ApiError> {
     let read = |set: &Vec<(String, String)>| {
-        let scenario = read_to_run(&batch.text, &batch.file, set)?;
+        let scenario = read_to_run_by(reader, &batch.text, &batch.file, set)?;
         Ok(Variant { scenario, done: Mutex::new(Vec::new()) })
     };
     let variants = batch.variants.iter().map(read).collect::<Result<Vec<Variant>, ApiError>>()?;

@@ -102,3 +102,5 @@ pub mod run;
 pub mod scenario;
 pub mod trace_file;
 pub mod world;
+
+pub use scenario::parts;

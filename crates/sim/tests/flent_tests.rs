@@ -4,7 +4,7 @@ mod common;
 
 use common::{parse, run};
 use stillair_model::vocabulary::Duration;
-use stillair_sim::scenario::{FlowKind, Scenario, Ways};
+use stillair_sim::scenario::{CongestionControl, FlowKind, Scenario, Ways};
 
 const FILE: &str = include_str!("../../../scenarios/one-ms.toml");
 
@@ -71,12 +71,18 @@ fn other_tests_and_their_times() {
         assert_eq!(all, series, "{name}");
         assert_eq!((t.duration, t.warm_up, t.cool_down), (s(40), s(5), s(5)));
         let load = &t.flows[0];
-        assert!(matches!(load.kind, FlowKind::Tcp { congestion_control: "bbr", .. }));
+        assert!(matches!(
+            load.kind,
+            FlowKind::Tcp { congestion_control: CongestionControl::BuiltIn("bbr"), .. }
+        ));
         assert_eq!((load.start, load.stop, t.flows.last().unwrap().stop), (s(5), Some(s(35)), None));
     }
     let n = test("tcp_nup", &[("test.streams", "7"), ("test.congestion_control", "reno")]);
     assert_eq!((n.flows.len(), n.test.expect("a test").streams), (8, Some(7)));
-    assert!(matches!(n.flows[6].kind, FlowKind::Tcp { congestion_control: "reno", .. }));
+    assert!(matches!(
+        n.flows[6].kind,
+        FlowKind::Tcp { congestion_control: CongestionControl::BuiltIn("reno"), .. }
+    ));
     // No load, no delay.
     let ping = test("ping", &[]);
     assert_eq!((flows(&ping).len(), ping.duration, ping.warm_up, ping.cool_down), (2, s(30), s(0), s(0)));

@@ -56,8 +56,8 @@ fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
 #[test]
 fn queues_are_those_of_the_kernel_unless_told_otherwise() {
     let queues = |s: &Scenario| match &s.nodes[1].interfaces[1].medium {
-        Medium::Wifi(wifi) => match wifi.driver {
-            DriverConfig::Fq(queues, _) => queues,
+        Medium::Wifi(wifi) => match &wifi.driver {
+            DriverConfig::Fq(queues, _) => queues.clone(),
             _ => panic!("{:?}", wifi.driver),
         },
         Medium::Wired { .. } => panic!("a wire"),

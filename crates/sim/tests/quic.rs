@@ -38,6 +38,17 @@ fn ten_megabytes_over_wifi_by_every_preset() {
     }
 }
 
+/// Twice the same, though the controls leave things to chance.
+#[test]
+fn ten_megabytes_over_wifi_by_controls_of_tcps() {
+    for control in ["tcp_cubic", "tcp_vegas", "tcp_bbr", "tcp_westwood"] {
+        let set = [("flow.0.congestion_control", control), ("duration", "10 s")];
+        let [summary, again] = [with(&set), with(&set)];
+        assert!(one(&summary).done, "{control}");
+        assert_eq!(summary.trace_hash, again.trace_hash, "{control}");
+    }
+}
+
 /// Fewer acknowledgements leave more air to the data.
 #[test]
 fn decimation_helps_on_wifi() {

@@ -66,7 +66,7 @@ fn equal_stations_with_vht_have_equal_airtime() {
 #[test]
 fn queues_of_devices_with_vht_have_more_memory() {
     let mebibytes = |node: &Node| match &node.interfaces[0].medium {
-        Medium::Wifi(wifi) => match wifi.driver {
+        Medium::Wifi(wifi) => match &wifi.driver {
             DriverConfig::Fq(queues, _) => queues.memory_limit >> 20,
             _ => 0,
         },

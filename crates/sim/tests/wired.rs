@@ -64,7 +64,7 @@ fn a_shaper_has_its_rate_and_its_class_counts_for_itself() {
         // Four seconds at the rate, and the burst of two packets that the first of them begin with.
         let sent = htb.bytes as i64 - 5_000_000;
         assert!((0..=2 * 1514).contains(&sent), "{sent} bytes more than the rate");
-        assert_eq!((htb.kind, htb.packets, htb.bytes), ("htb", class.packets, class.bytes));
+        assert_eq!((&*htb.kind, htb.packets, htb.bytes), ("htb", class.packets, class.bytes));
         assert!(htb.drops == class.drops && htb.drops > 300, "{htb:?}");
         assert!(htb.overlimits > 3000 && class.overlimits == 0);
         // 20 packets of 1.2 ms before it, or the sparse flow's place in fq_codel: one packet.

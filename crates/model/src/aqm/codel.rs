@@ -3,6 +3,10 @@
 //! Parameters, state and counters are three types, so that one law serves a queueing discipline (one set of
 //! parameters) and the MAC (parameters per station). The queue itself is reached through [`CodelQueue`].
 
+mod as_law;
+
+pub use as_law::CodelLaw;
+
 use crate::vocabulary::{Duration, Instant, Packet, Pkt, skb_len};
 
 /// Parameters, under tc's names.
@@ -115,7 +119,19 @@ impl CodelState {
         let hot = q.packet(p);
         let sojourn = now.saturating_since(hot.t_enqueue);
         stats.maxpacket = stats.maxpacket.max(skb_len(hot));
-        if sojourn < params.target || q.backlog() <= u64::from(params.mtu) {
+        self.is_above(params, now, sojourn, || q.backlog())
+    }
+
+    /// Whether the queue has been above the target for an interval, as its packet in hand shows.
+    #[inline(always)]
+    fn is_above(
+        &mut self,
+        params: &CodelParams,
+        now: Instant,
+        sojourn: Duration,
+        backlog: impl FnOnce() -> u64,
+    ) -> bool {
+        if sojourn < params.target || backlog() <= u64::from(params.mtu) {
             self.first_above_time = Instant::NEVER;
             return false;
         }
@@ -130,6 +146,24 @@ impl CodelState {
     fn schedule(&mut self, from: Instant, interval: Duration) {
         let gap = (interval.nanos() * u64::from(self.rec_inv_sqrt)) >> 16;
         self.drop_next = from + Duration::from_nanos(gap);
+    }
+
+    /// The law begins to act.
+    #[inline(always)]
+    fn begin(&mut self, params: &CodelParams, now: Instant) {
+        self.dropping = true;
+        // linux: include/net/codel_impl.h codel_dequeue (4.7) - the count goes on from what the last bout added, if
+        // that was more than one and its next action would have been less than 16 intervals ago.
+        let added = self.count.wrapping_sub(self.lastcount);
+        if added > 1 && now.saturating_since(self.drop_next) < params.interval * 16 {
+            self.count = added;
+            self.step_root();
+        } else {
+            self.count = 1;
+            self.rec_inv_sqrt = ROOT_OF_ONE;
+        }
+        self.lastcount = self.count;
+        self.schedule(now, params.interval);
     }
 
     fn step_root(&mut self) {
@@ -227,19 +261,7 @@ fn begin<Q: CodelQueue>(
         state.may_act(params, stats, now, next, q);
         next
     };
-    state.dropping = true;
-    // linux: include/net/codel_impl.h codel_dequeue (4.7) - the count goes on from what the last bout added, if
-    // that was more than one and its next action would have been less than 16 intervals ago.
-    let added = state.count.wrapping_sub(state.lastcount);
-    if added > 1 && now.saturating_since(state.drop_next) < params.interval * 16 {
-        state.count = added;
-        state.step_root();
-    } else {
-        state.count = 1;
-        state.rec_inv_sqrt = ROOT_OF_ONE;
-    }
-    state.lastcount = state.count;
-    state.schedule(now, params.interval);
+    state.begin(params, now);
     passed
 }
 

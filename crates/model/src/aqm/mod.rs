@@ -2,4 +2,5 @@
 
 pub mod cobalt;
 pub mod codel;
+pub mod law;
 pub mod pie;

@@ -4,6 +4,10 @@
 //! smaller steps while it is small. All in the kernel's integers: probabilities are fractions of 2^56, times are counted in
 //! units of 64 ns.
 
+mod as_law;
+
+pub use as_law::PieLaw;
+
 use crate::vocabulary::{Duration, Instant};
 
 /// The probability of one.

@@ -6,9 +6,12 @@
 //! do that differently, so [`FlowQueues::enqueue`] only queues, and the caller then asks [`FlowQueues::over_limit`]
 //! and calls [`FlowQueues::drop_batch`], or calls [`FlowQueues::trim`].
 
+mod laws;
+
 use super::drr::{Drr, EmptyNew, Member, Rounds};
 use super::longest::{self, Longest, Place};
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
+use crate::aqm::law::Law;
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, skb_len};
 
 /// One user's share of the queues: a traffic identifier of a station, or a whole qdisc.
@@ -141,6 +144,8 @@ pub struct FlowQueues {
     totals: Totals,
     longest: Longest,
     stats: FlowQueuesStats,
+    /// By queue, laws in CoDel's place, if there are any.
+    laws: Vec<Box<dyn Law + Send>>,
 }
 
 /// A multiply-shift hash: two flows that collide under one salt do not under another.
@@ -228,6 +233,7 @@ impl FlowQueues {
             totals: Totals { packets: 0, memory: 0 },
             longest: Longest::new(n as usize),
             stats: FlowQueuesStats::default(),
+            laws: Vec::new(),
         }
     }
 
@@ -317,10 +323,16 @@ impl FlowQueues {
                 self.queues.charge(id, i64::from(skb_len(ctx.packets.get(p))));
                 return Some(p);
             }
-            let t = &mut self.tins[tin.index()];
-            if self.queues.head_empty(&mut t.rounds, self.params.empty_new).is_some() {
-                self.queues[id].tin = UNBOUND;
-            }
+            self.leave_empty(tin, id);
+        }
+    }
+
+    /// The queue whose turn it is has nothing left.
+    #[inline(always)]
+    fn leave_empty(&mut self, tin: Tin, id: Queue) {
+        let t = &mut self.tins[tin.index()];
+        if self.queues.head_empty(&mut t.rounds, self.params.empty_new).is_some() {
+            self.queues[id].tin = UNBOUND;
         }
     }
 
@@ -378,8 +390,8 @@ impl FlowQueues {
 
     /// Drops from the head of the longest queue, found anew each time, until no limit is exceeded; returns the number. At a
     /// time go up to `most` packets or half of the queue's, whichever is less but one at least.
-    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not told. fq_flow_drop
-    // (5.12) - by packets, where fq_codel halves bytes.
+    // linux: include/net/fq_impl.h fq_tin_enqueue (4.19, 5.10) - the MAC's way, one at a time; CoDel is not told, a law in its place is.
+    // fq_flow_drop (5.12) - by packets, where fq_codel halves bytes.
     pub fn trim<S: Sink>(&mut self, now: Instant, most: u32, ctx: &mut Ctx<'_, S>) -> u32 {
         let mut packets = 0;
         while let Some(over) = self.over_limit() {
@@ -387,6 +399,9 @@ impl FlowQueues {
             let batch = most.min(self.queues[id].list.packets() / 2).max(1);
             for _ in 0..batch {
                 self.drop_head(now, id, ctx);
+            }
+            if self.has_laws() {
+                self.tell_law(now, id, batch);
             }
             self.stats.drop_overlimit += u64::from(batch);
             self.stats.drop_overmemory += if over.memory { u64::from(batch) } else { 0 };

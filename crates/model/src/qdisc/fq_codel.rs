@@ -79,7 +79,7 @@ const TIN: Tin = Tin(0);
 
 /// Smallest quantum, in bytes.
 // linux: net/sched/sch_fq_codel.c fq_codel_change (5.4) - a smaller one is raised.
-const MIN_QUANTUM: u32 = 256;
+pub(super) const MIN_QUANTUM: u32 = 256;
 
 impl FqCodel {
     /// Empty flow queues; drops are booked at `place`, `salt` decides which flows share a queue.

@@ -9,8 +9,11 @@ pub mod codel;
 pub mod fifo;
 pub mod fq;
 pub mod fq_codel;
+pub mod fq_law;
 pub mod htb;
+pub mod law;
 pub mod netem;
+pub mod own;
 pub mod pfifo_fast;
 pub mod pie;
 pub mod sfq;
@@ -22,8 +25,11 @@ use codel::CodelQdisc;
 use fifo::Fifo;
 use fq::Fq;
 use fq_codel::FqCodel;
+use fq_law::FqLaw;
 use htb::Htb;
+use law::LawQdisc;
 use netem::Netem;
+use own::OwnQdisc;
 use pfifo_fast::PfifoFast;
 use pie::Pie;
 use sfq::Sfq;
@@ -54,13 +60,19 @@ pub enum QdiscConfig {
     Tbf(tbf::TbfParams),
     /// An emulated network, perhaps with another discipline for packets whose time has come.
     Netem(netem::NetemParams, Option<Box<QdiscConfig>>),
+    /// One queue with a control law of somebody's own.
+    Law(law::LawParams),
+    /// Fair queueing with a control law of somebody's own on each flow.
+    FqLaw(fq_law::FqLawParams),
+    /// Somebody's own.
+    Own(own::OwnDiscipline),
     /// None: packets go straight to the device (`noqueue`).
     Noqueue,
 }
 
 impl QdiscConfig {
-    /// The name under which tc knows it.
-    pub const fn kind(&self) -> &'static str {
+    /// The name under which tc knows it; a part of somebody's own has the name that it was given.
+    pub fn kind(&self) -> &str {
         match self {
             Self::Fifo(params) => params.name(),
             Self::PfifoFast(_) => "pfifo_fast",
@@ -73,6 +85,9 @@ impl QdiscConfig {
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
             Self::Netem(..) => "netem",
+            Self::Law(params) => params.law.name(),
+            Self::FqLaw(params) => &params.name,
+            Self::Own(own) => own.name(),
             Self::Noqueue => "noqueue",
         }
     }
@@ -128,9 +143,10 @@ pub struct QdiscStats {
 }
 
 impl QdiscStats {
+    /// Counts a packet that leaves.
     // linux: include/net/sch_generic.h bstats_update (4.6) - sent packets are counted in segments.
     #[inline]
-    fn sent(&mut self, p: &Packet) {
+    pub fn sent(&mut self, p: &Packet) {
         self.bytes += u64::from(skb_len(p));
         self.packets += u64::from(p.segs);
     }
@@ -153,6 +169,8 @@ pub enum Xstats {
     Fq(fq::FqStats),
     /// Those of htb's class.
     Htb(htb::HtbStats),
+    /// Those of a part of somebody's own, by their names.
+    Own(Vec<(&'static str, u64)>),
 }
 
 /// A queueing discipline.
@@ -180,6 +198,12 @@ pub enum Qdisc {
     Tbf(Box<Tbf>),
     /// An emulated network.
     Netem(Box<Netem>),
+    /// One queue with a control law of somebody's own.
+    Law(Box<LawQdisc>),
+    /// Fair queueing with a control law of somebody's own.
+    FqLaw(Box<FqLaw>),
+    /// Somebody's own.
+    Own(Box<OwnQdisc>),
 }
 
 macro_rules! each {
@@ -196,6 +220,9 @@ macro_rules! each {
             Self::Htb($q) => $do,
             Self::Tbf($q) => $do,
             Self::Netem($q) => $do,
+            Self::Law($q) => $do,
+            Self::FqLaw($q) => $do,
+            Self::Own($q) => $do,
         }
     };
 }
@@ -228,6 +255,11 @@ impl Qdisc {
                 let child = child.map(|child| Self::new(child, place, stream).expect("a discipline"));
                 Some(Self::Netem(Box::new(Netem::new(*params, child, place, stream.split()))))
             }
+            QdiscConfig::Law(params) => {
+                Some(Self::Law(Box::new(LawQdisc::new(params, place, stream.split()))))
+            }
+            QdiscConfig::FqLaw(params) => Some(Self::FqLaw(Box::new(FqLaw::new(params, place, stream)))),
+            QdiscConfig::Own(own) => Some(Self::Own(Box::new(OwnQdisc::new(own, place, stream.split())))),
             QdiscConfig::Noqueue => None,
         }
     }
@@ -245,7 +277,10 @@ impl Qdisc {
             | Self::FqCodel(_)
             | Self::Pie(_)
             | Self::Fq(_)
-            | Self::Sfq(_) => None,
+            | Self::Sfq(_)
+            | Self::Law(_)
+            | Self::FqLaw(_)
+            | Self::Own(_) => None,
         }
     }
 
@@ -260,11 +295,14 @@ impl Qdisc {
 
     /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`Wake::At`].
     pub const fn holds_back(&self) -> bool {
-        matches!(self, Self::Cake(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) | Self::Fq(_))
+        matches!(
+            self,
+            Self::Cake(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) | Self::Fq(_) | Self::Own(_)
+        )
     }
 
-    /// The name under which tc knows it.
-    pub fn kind(&self) -> &'static str {
+    /// The name under which tc knows it; a part of somebody's own has the name that it was given.
+    pub fn kind(&self) -> &str {
         match self {
             Self::Fifo(q) => q.params().name(),
             Self::PfifoFast(_) => "pfifo_fast",
@@ -277,6 +315,9 @@ impl Qdisc {
             Self::Htb(_) => "htb",
             Self::Tbf(_) => "tbf",
             Self::Netem(_) => "netem",
+            Self::Law(q) => q.name(),
+            Self::FqLaw(q) => q.name(),
+            Self::Own(q) => q.name(),
         }
     }
 
@@ -300,6 +341,7 @@ impl Qdisc {
             Self::Cake(_) | Self::Pie(_) | Self::Fq(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) => {
                 false
             }
+            Self::Law(_) | Self::FqLaw(_) | Self::Own(_) => false,
         }
     }
 
@@ -318,12 +360,15 @@ impl Qdisc {
             Self::Tbf(q) => q.next(now),
             Self::Netem(q) => q.next(now),
             Self::Fq(q) => q.next(now),
+            Self::Own(q) => q.next(now),
             Self::Fifo(_)
             | Self::PfifoFast(_)
             | Self::Codel(_)
             | Self::FqCodel(_)
             | Self::Pie(_)
-            | Self::Sfq(_) => {
+            | Self::Sfq(_)
+            | Self::Law(_)
+            | Self::FqLaw(_) => {
                 if self.backlog().0 > 0 {
                     Wake::Now
                 } else {
@@ -348,6 +393,9 @@ impl Qdisc {
             Self::Pie(q) => Xstats::Pie(q.xstats()),
             Self::Fq(q) => Xstats::Fq(q.xstats()),
             Self::Htb(q) => Xstats::Htb(q.xstats()),
+            Self::Law(q) => Xstats::Own(q.counters()),
+            Self::FqLaw(q) => Xstats::Own(q.counters()),
+            Self::Own(q) => Xstats::Own(q.counters()),
             _ => Xstats::None,
         }
     }

@@ -28,11 +28,13 @@ pub enum Reason {
     Ttl,
     /// The hardware returned it unsent, as another to the same destination had failed.
     Filtered,
+    /// A control law of somebody's own dropped it.
+    Law,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -46,6 +48,7 @@ impl Reason {
         Self::Pie,
         Self::Ttl,
         Self::Filtered,
+        Self::Law,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -61,6 +64,7 @@ impl Reason {
             Self::Pie => "pie",
             Self::Ttl => "ttl",
             Self::Filtered => "filtered",
+            Self::Law => "law",
         }
     }
 }

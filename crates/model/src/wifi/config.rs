@@ -1,10 +1,15 @@
 //! What can be chosen about an access point or a station: the queueing scheme and its pieces.
 
 use crate::aqm::codel::CodelParams;
-use crate::vocabulary::{Duration, Rate};
+use crate::aqm::law::OwnLaw;
+use crate::vocabulary::{Duration, Own, Rate};
+pub use crate::wifi::air::radio::HardwareDepth;
+use crate::wifi::stations::StationScheduler;
+pub use crate::wifi::stations::{AirtimeParams, AqlParams};
+pub use crate::wifi::tx::transmitter::AIRTIME_WEIGHT;
 
 /// How the device queues and schedules: *Ending the Anomaly*, section 4.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum DriverConfig {
     /// ath9k before 4.10: a qdisc above, the driver's own FIFOs below.
     Legacy(LegacyParams),
@@ -100,7 +105,7 @@ impl Default for LegacyParams {
 }
 
 /// The queues in the MAC: Algorithms 1 and 2.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct FqParams {
     /// Flow queues for the whole device.
     pub flows: u32,
@@ -120,6 +125,9 @@ pub struct FqParams {
     pub slow_below: SlowBelow,
     /// Least time between two changes of a station's parameters.
     pub hysteresis: Duration,
+    /// A control law of somebody's own on each flow queue, in CoDel's place: the parameters of CoDel are without effect then, but a law is
+    /// told which stations are slow.
+    pub law: Option<OwnLaw>,
 }
 
 /// Where the expected throughput of a slow station ends.
@@ -192,12 +200,16 @@ impl Default for FqParams {
             codel_slow: CodelParams { target: ms(50), interval: ms(300), ecn: false, mtu: 0 },
             slow_below: SlowBelow::Rate(Rate::from_mbps(12)),
             hysteresis: Duration::from_secs(2),
+            law: None,
         }
     }
 }
 
+/// A scheduler of somebody's own, as a configuration names it: one is made for each device, told the number of its peers.
+pub type OwnScheduler = Own<dyn StationScheduler + Send, usize>;
+
 /// Which station is served next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Scheduler {
     /// One aggregate each in turn (scheme `fq_mac`).
     RoundRobin(WhenFull),
@@ -207,13 +219,15 @@ pub enum Scheduler {
     AirtimeAsPrinted(AirtimeParams),
     /// The scheduler that mac80211 has had since 5.1 (scheme `mac80211`). Its `sparse` says nothing: there is one list.
     Mac80211(AirtimeParams, Option<AqlParams>, Mac80211Rules),
+    /// Somebody's own, without airtime queue limits.
+    Own(OwnScheduler),
 }
 
 impl Scheduler {
     /// The pieces of one that serves by airtime.
     pub const fn airtime(&self) -> Option<&AirtimeParams> {
         match self {
-            Self::RoundRobin(_) => None,
+            Self::RoundRobin(_) | Self::Own(_) => None,
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
@@ -221,7 +235,7 @@ impl Scheduler {
     /// The same, to be changed.
     pub const fn airtime_mut(&mut self) -> Option<&mut AirtimeParams> {
         match self {
-            Self::RoundRobin(_) => None,
+            Self::RoundRobin(_) | Self::Own(_) => None,
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
@@ -230,7 +244,7 @@ impl Scheduler {
     pub const fn aql(&self) -> Option<&AqlParams> {
         match self {
             Self::Mac80211(_, aql, _) => aql.as_ref(),
-            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) => None,
+            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) | Self::Own(_) => None,
         }
     }
 }
@@ -265,54 +279,10 @@ pub enum Mac80211Rules {
     RoundsWithPending,
 }
 
-/// Airtime queue limits: how much airtime may wait below the queues of the MAC.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AqlParams {
-    /// A station's in one category, whatever the others have (`aql_txq_limit`, low).
-    pub low: Duration,
-    /// The same while the device's is below the threshold (`aql_txq_limit`, high).
-    pub high: Duration,
-    /// Airtime of all stations together (`aql_threshold`).
-    pub threshold: Duration,
-}
-
-impl Default for AqlParams {
-    // linux: include/net/mac80211.h, net/mac80211/main.c IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L, _H, IEEE80211_AQL_THRESHOLD
-    // (5.5).
-    fn default() -> Self {
-        let us = Duration::from_micros;
-        Self { low: us(5_000), high: us(12_000), threshold: us(24_000) }
-    }
-}
-
-/// Airtime weight of a station that nobody has given one.
-// linux: net/mac80211/ieee80211_i.h IEEE80211_DEFAULT_AIRTIME_WEIGHT (5.1).
-pub const AIRTIME_WEIGHT: u32 = 256;
-
-/// The airtime scheduler's pieces, each of them switchable.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AirtimeParams {
-    /// Airtime a station may use in a round.
-    pub quantum: Duration,
-    /// Newly active stations go first, for one round.
-    pub sparse: bool,
-    /// Charge what stations are sent.
-    pub charge_tx: bool,
-    /// Charge what stations send.
-    pub charge_rx: bool,
-}
-
 impl AirtimeParams {
     /// Whether stations are charged at all.
     pub const fn charges(&self) -> bool {
         self.charge_tx || self.charge_rx
-    }
-}
-
-impl Default for AirtimeParams {
-    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AIRTIME_QUANTUM (4.14) - 300 us.
-    fn default() -> Self {
-        Self { quantum: Duration::from_micros(300), sparse: true, charge_tx: true, charge_rx: true }
     }
 }
 
@@ -335,37 +305,7 @@ pub enum DestinationFilter {
     Dropped,
 }
 
-/// PPDUs that the driver keeps ready in the hardware, per access category.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct HardwareDepth {
-    /// Aggregates are added while fewer than this many are queued.
-    pub aggregates: u32,
-    /// Single frames are added while fewer than this many frames are queued.
-    pub singles: u32,
-    /// Whether a frame of a session that probes a rate, and so is sent alone, counts among the aggregates.
-    pub probes_count: bool,
-    /// The aggregate queued last takes frames until it is on the air.
-    pub open: bool,
-}
-
-impl Default for HardwareDepth {
-    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH, xmit.c bf_is_ampdu_not_probing (4.4).
-    fn default() -> Self {
-        Self { aggregates: 2, singles: 8, probes_count: false, open: false }
-    }
-}
-
 impl HardwareDepth {
-    /// What the firmware behind ath9k_htc keeps ready: one aggregate, but as many single frames as it has buffers.
-    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - frames outside a session go to the
-    // hardware as they come.
-    pub const HTC: Self = Self { aggregates: 1, singles: 33, probes_count: true, open: false };
-
-    /// What firmware keeps that builds an aggregate when it is sent, of what its ring holds by then.
-    // deviation: assumed of ath10k, iwlwifi and Broadcom's, whose firmware is not public - a ring without an end of its own, and a
-    // new frame is in it at once.
-    pub const RING: Self = Self { aggregates: 1, singles: 8, probes_count: false, open: true };
-
     /// What a driver keeps ready unless told otherwise.
     pub fn of(driver: &DriverConfig) -> Self {
         match driver {

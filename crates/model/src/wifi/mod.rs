@@ -13,6 +13,7 @@ pub mod phy;
 pub mod rate;
 pub mod rx;
 pub mod seq_window;
+pub mod stations;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod timeline;

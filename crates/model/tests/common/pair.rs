@@ -119,7 +119,8 @@ impl Pair {
             let mut tx = Transmitter::new(DevId(n));
             tx.add_peer(Peer::new((DevId(1 - n), PeerId(0)), RateControl::Fixed(chain)));
             let place = PlaceId(n);
-            let dev = WifiDev::new(RadioId(n), tx, Driver::new(driver, 1, place, 1), retry_limit, place);
+            let dev =
+                WifiDev::new(RadioId(n), tx, Driver::new(driver.clone(), 1, place, 1), retry_limit, place);
             Side { dev, radio, above: Default::default(), stopped: [false; 4] }
         });
         Self {

@@ -110,7 +110,7 @@ impl WebSummary {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct QdiscSummary {
     /// Its name.
-    pub kind: &'static str,
+    pub kind: String,
     /// Bytes sent, with Ethernet headers.
     pub bytes: u64,
     /// Segments sent.

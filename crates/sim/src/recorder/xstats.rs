@@ -21,6 +21,9 @@ pub fn named(own: &Xstats, now: Instant) -> Map<String, Value> {
         Xstats::Pie(stats) => pie(stats),
         Xstats::Fq(stats) => fq(stats, now),
         Xstats::Htb(stats) => htb(stats),
+        Xstats::Own(counters) => {
+            return counters.iter().map(|&(name, n)| (name.to_owned(), n.into())).collect();
+        }
     };
     let Value::Object(map) = value else { unreachable!("each writes an object") };
     map

@@ -3,7 +3,7 @@
 use stillair_model::app::Page;
 use stillair_model::vocabulary::{Duration, Rate};
 
-use super::{End, QuicFlow};
+use super::{CongestionControl, End, QuicFlow};
 
 /// Traffic from one end to some others.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,7 +69,7 @@ pub enum FlowKind {
     /// A greedy TCP sender.
     Tcp {
         /// Its congestion control.
-        congestion_control: &'static str,
+        congestion_control: CongestionControl,
         /// Bytes that it sends before it closes; none means as many as it can.
         bytes: Option<u64>,
         /// Bytes that its application writes at once.

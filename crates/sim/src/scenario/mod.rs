@@ -10,18 +10,23 @@
 
 mod amount;
 mod contract;
+mod control;
 mod decode;
 mod document;
 mod ends;
 mod error;
+mod files;
 mod flow;
 mod hearing;
 mod notes;
 mod outside;
+mod own;
+pub mod parts;
 mod path;
 mod profile;
 mod quic;
 mod quinn;
+mod read;
 mod reader;
 mod record;
 mod resolved;
@@ -46,18 +51,22 @@ use stillair_model::wifi::rx::interrupts::RxMitigation;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 use stillair_model::wire::WireParams;
 
+pub use control::CongestionControl;
 use document::Table;
 pub use ends::{End, Ways};
 use error::Fault;
 pub use error::ScenarioError;
+pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
 pub use hearing::{Audible, CaptureLevels};
+use parts::Parts;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::{Profile, SocketMemory};
 pub use quic::{QuicFlow, QuicLoad};
 #[cfg(feature = "quinn")]
 pub use quinn::Own;
 pub use quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOptions};
+pub use read::{Reader, parse, sweep};
 pub use record::{Record, Stretch};
 pub use trace::Trace;
 
@@ -414,20 +423,6 @@ pub struct Link {
     pub ends: [InterfaceRef; 2],
 }
 
-/// Reads a scenario from `text`; `file` is its name in messages.
-///
-/// Each override is a dotted path and the text of a value, such as `("node.ap.interface.wlan0.scheme",
-/// "fifo")`. It acts as an edit of the file would, in the order given and before `like` is resolved. Text
-/// that is no TOML value is a string. Elements of lists are numbered: `flow.0.rate`.
-pub fn parse(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-    let read = |tree: Table| {
-        let mut scenario = decoded(&tree)?;
-        trace::load(&mut scenario, &tree, file)?;
-        Ok(scenario)
-    };
-    tree(text, overrides).and_then(read).map_err(|fault: Fault| fault.in_file(file))
-}
-
 /// The tree of `text` with overrides put in.
 fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Fault> {
     let mut tree = document::parse(text)?;
@@ -438,8 +433,8 @@ fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Fault> {
 }
 
 /// The checked scenario that `tree` describes.
-fn decoded(tree: &Table) -> Result<Scenario, Fault> {
-    let scenario = decode::scenario(tree)?;
+fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
+    let scenario = decode::scenario(tree, parts)?;
     outside::check(&scenario, tree)?;
     topology::check(&scenario, tree)?;
     Ok(scenario)
@@ -453,21 +448,6 @@ pub fn schema() -> String {
 /// The reference of a scenario for users, in Markdown.
 pub fn reference() -> String {
     contract::reference(&decode::SHAPE)
-}
-
-/// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`parse`] to follow `overrides`.
-///
-/// A table of too many combinations, or with a value that none of them accepts, is a mistake.
-///
-/// Keys stand in the order of the file and the last one changes fastest. Without the table, or with an empty
-/// one, there is one combination that overrides nothing.
-pub fn sweep(
-    text: &str,
-    file: &str,
-    overrides: &[(String, String)],
-) -> Result<Vec<Vec<(String, String)>>, ScenarioError> {
-    let combinations = tree(text, overrides).and_then(|tree| sweep::combinations(&tree));
-    combinations.map_err(|fault| fault.in_file(file))
 }
 
 /// Reads a time such as `5 ms`; the error says what would have been right.

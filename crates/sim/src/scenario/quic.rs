@@ -4,6 +4,7 @@ use stillair_model::app::Page;
 use stillair_model::transport::quic::{HostCost, Preset, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
+use super::CongestionControl;
 use super::quinn::QuicStack;
 
 /// What goes over a connection, and what its ends are like.
@@ -15,6 +16,8 @@ pub struct QuicFlow {
     pub stack: QuicStack,
     /// All parts of the model, with what the scenario changes.
     pub config: QuicConfig,
+    /// A congestion control of TCP's in place of the model's, at both ends.
+    pub law: Option<CongestionControl>,
     /// What it carries.
     pub load: QuicLoad,
     /// Work of the end that sends the data, and of the other.

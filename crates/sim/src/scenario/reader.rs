@@ -5,6 +5,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 use super::contract::{Form, Shape, byte_bounds, numbers, rate_bound, time_bounds};
 use super::document::{Item, Table, Value, join};
 use super::error::{Fault, Origin, nearest, suggest};
+use super::parts::Parts;
 use super::units;
 
 /// One table being read. Every key that is asked for is remembered; [`Section::finish`] refuses the others.
@@ -13,6 +14,7 @@ pub(super) struct Section<'a> {
     origin: Origin,
     table: &'a Table,
     shape: &'static Shape,
+    parts: &'a Parts,
     known: Vec<&'static str>,
 }
 
@@ -22,6 +24,8 @@ pub(super) struct Field<'a> {
     pub path: String,
     pub item: &'a Item,
     pub form: &'static Form,
+    /// What names may stand for beside what is built in.
+    pub parts: &'a Parts,
 }
 
 /// What a value is read as, within the bounds of its form.
@@ -35,8 +39,9 @@ impl<'a> Section<'a> {
         origin: Origin,
         table: &'a Table,
         shape: &'static Shape,
+        parts: &'a Parts,
     ) -> Self {
-        Self { path: path.into(), origin, table, shape, known: Vec::new() }
+        Self { path: path.into(), origin, table, shape, parts, known: Vec::new() }
     }
 
     /// From here on the table is this one of its alternatives.
@@ -50,7 +55,8 @@ impl<'a> Section<'a> {
         if !self.known.contains(&key.name) {
             self.known.push(key.name);
         }
-        let field = |item| Field { path: join(&self.path, key.name), item, form: &key.form };
+        let field =
+            |item| Field { path: join(&self.path, key.name), item, form: &key.form, parts: self.parts };
         self.table.get(key.name).map(field)
     }
 
@@ -179,7 +185,7 @@ impl<'a> Field<'a> {
     }
 
     /// One of some names.
-    pub(super) fn choice<T: Copy>(&self, names: &[(&str, T)]) -> Result<T, Fault> {
+    pub(super) fn choice<T: Clone>(&self, names: &[(&str, T)]) -> Result<T, Fault> {
         let known: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
         let found = match &self.item.value {
             Value::String(s) => s,
@@ -188,7 +194,7 @@ impl<'a> Field<'a> {
         names
             .iter()
             .find(|(name, _)| name == found)
-            .map(|(_, value)| *value)
+            .map(|(_, value)| value.clone())
             .ok_or_else(|| self.wrong(suggest(found, &known)))
     }
 
@@ -201,6 +207,7 @@ impl<'a> Field<'a> {
                     path: join(&self.path, &i.to_string()),
                     item,
                     form,
+                    parts: self.parts,
                 };
                 items.iter().enumerate().map(one).collect()
             }
@@ -222,15 +229,24 @@ impl<'a> Field<'a> {
     /// The table that this value is; of alternatives, the first until it is narrowed down.
     pub(super) fn section(&self, expected: &str) -> Result<Section<'a>, Fault> {
         let table = self.table(expected)?;
-        let Some(shape) = self.form.shapes().first().copied() else {
+        let Some(shape) = self.shapes().first().copied() else {
             unreachable!("{} is read as a table", self.path)
         };
-        Ok(Section::new(&*self.path, self.item.origin, table, shape))
+        Ok(Section::new(&*self.path, self.item.origin, table, shape, self.parts))
     }
 
     /// The kinds that this value may be.
     pub(super) fn kinds(&self) -> Vec<&'static str> {
-        self.form.shapes().iter().map(|shape| shape.kind()).collect()
+        self.shapes().iter().map(|shape| shape.kind()).collect()
+    }
+
+    /// The tables that this value may be: the form's, and those of parts of somebody's own.
+    fn shapes(&self) -> Vec<&'static Shape> {
+        let mut shapes = self.form.shapes();
+        if let Form::Part(family, _) = self.form {
+            shapes.extend(self.parts.shapes(*family));
+        }
+        shapes
     }
 
     /// Which of `names` this is.
@@ -249,12 +265,26 @@ impl<'a> Field<'a> {
         Ok((names[self.which(&names)?], None))
     }
 
+    /// A part of somebody's own, by its name alone or as a table of its `kind` and options; none if it is the built-in one.
+    pub(super) fn own_kind(
+        &self,
+        built_in: &'static str,
+    ) -> Result<Option<(&'static str, Option<Section<'a>>)>, Fault> {
+        let kinds = self.kinds();
+        if matches!(self.item.value, Value::Table(_)) && !kinds.is_empty() {
+            return self.kind_table("a table").map(|(kind, section)| Some((kind, Some(section))));
+        }
+        let names: Vec<&'static str> = [built_in].into_iter().chain(kinds).collect();
+        let name = names[self.which(&names)?];
+        Ok((name != built_in).then_some((name, None)))
+    }
+
     /// A table with its `kind`.
     pub(super) fn kind_table(&self, expected: &str) -> Result<(&'static str, Section<'a>), Fault> {
         let names = self.kinds();
         let mut section = self.section(expected)?;
         let at = section.need("kind", &suggest("", &names))?.which(&names)?;
-        section.narrow(self.form.shapes()[at]);
+        section.narrow(self.shapes()[at]);
         Ok((names[at], section))
     }
 
@@ -264,7 +294,7 @@ impl<'a> Field<'a> {
         let mut out = Vec::new();
         let Form::Named(_, form) = self.form else { unreachable!("{} is read as named things", self.path) };
         for (name, item) in &table.0 {
-            let field = Field { path: join(&self.path, name), item, form };
+            let field = Field { path: join(&self.path, name), item, form, parts: self.parts };
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
             if name.is_empty() || name.len() > 64 || !name.chars().all(plain) {
                 let expected = format!("a name for the {what}, of up to 64 letters, digits, \"_\" and \"-\"");
@@ -315,15 +345,20 @@ impl Typed for bool {
     }
 }
 
-/// A fraction.
+/// A fraction, or a number between bounds.
 impl Typed for f64 {
     fn read(field: &Field<'_>) -> Result<Self, Fault> {
+        let (low, high, words) = match field.form {
+            Form::Number(low, high) => (*low, *high, format!("a number from {low} to {high}")),
+            _ => (0.0, 1.0, "a fraction from 0 to 1".to_owned()),
+        };
         let number = match field.item.value {
             Value::Float(x) => x,
-            Value::Integer(i @ 0..=1) => i as Self,
+            // Whole numbers so large are not exact, and beyond any bound there is.
+            Value::Integer(i) => i as Self,
             _ => Self::NAN,
         };
-        if (0.0..=1.0).contains(&number) { Ok(number) } else { Err(field.wrong("a fraction from 0 to 1")) }
+        if (low..=high).contains(&number) { Ok(number) } else { Err(field.wrong(words)) }
     }
 }
 
@@ -353,15 +388,21 @@ macro_rules! whole_numbers {
     })* };
 }
 
-whole_numbers!(i8, i16, u8, u16, u32, u64);
+whole_numbers!(i8, i16, i64, u8, u16, u32, u64);
 
 /// Table entries with dotted keys written out: `a.b = 1` and `"a.b" = 1` are both `a.b`.
-pub(super) fn flatten<'a>(path: &str, prefix: &str, table: &'a Table, out: &mut Vec<(String, Field<'a>)>) {
+pub(super) fn flatten<'a>(
+    path: &str,
+    prefix: &str,
+    table: &'a Table,
+    parts: &'a Parts,
+    out: &mut Vec<(String, Field<'a>)>,
+) {
     for (key, item) in &table.0 {
         let name = join(prefix, key);
         match &item.value {
-            Value::Table(below) => flatten(path, &name, below, out),
-            _ => out.push((name.clone(), Field { path: join(path, &name), item, form: &Form::Text })),
+            Value::Table(below) => flatten(path, &name, below, parts, out),
+            _ => out.push((name.clone(), Field { path: join(path, &name), item, form: &Form::Text, parts })),
         }
     }
 }

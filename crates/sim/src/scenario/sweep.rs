@@ -2,8 +2,10 @@
 
 use super::contract::Form;
 use super::decoded;
+
 use super::document::{Table, Value, unquoted};
 use super::error::Fault;
+use super::parts::Parts;
 use super::reader::{Field, flatten};
 use super::units;
 
@@ -24,8 +26,8 @@ struct Axis<'a> {
 }
 
 /// The combinations, the last key changing fastest.
-pub(super) fn combinations(tree: &Table) -> Result<Vec<Sets>, Fault> {
-    let axes = axes(tree)?;
+pub(super) fn combinations(tree: &Table, parts: &Parts) -> Result<Vec<Sets>, Fault> {
+    let axes = axes(tree, parts)?;
     let mut out = vec![Vec::new()];
     for axis in &axes {
         if out.len() * axis.values.len() > MAX_COMBINATIONS {
@@ -50,11 +52,11 @@ pub(super) fn combinations(tree: &Table) -> Result<Vec<Sets>, Fault> {
 }
 
 /// Reads the table without making the combinations, and tries each key once on the scenario.
-fn axes(tree: &Table) -> Result<Vec<Axis<'_>>, Fault> {
+fn axes<'a>(tree: &'a Table, parts: &'a Parts) -> Result<Vec<Axis<'a>>, Fault> {
     let Some(item) = tree.get("sweep") else { return Ok(Vec::new()) };
-    let sweep = Field { path: "sweep".to_owned(), item, form: &Form::Sweep };
+    let sweep = Field { path: "sweep".to_owned(), item, form: &Form::Sweep, parts };
     let mut fields = Vec::new();
-    flatten("sweep", "", sweep.table("a table of lists by key")?, &mut fields);
+    flatten("sweep", "", sweep.table("a table of lists by key")?, parts, &mut fields);
     let mut axes: Vec<Axis<'_>> = Vec::new();
     for (key, field) in fields {
         let key = unquoted(&key);
@@ -81,8 +83,8 @@ fn apart(key: &str, other: &str) -> Result<(), String> {
 }
 
 /// Checks the table; part of reading a scenario even where it is not swept.
-pub(super) fn check(tree: &Table) -> Result<(), Fault> {
-    axes(tree).map(|_| ())
+pub(super) fn check(tree: &Table, parts: &Parts) -> Result<(), Fault> {
+    axes(tree, parts).map(|_| ())
 }
 
 fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Axis<'a>, Fault> {
@@ -109,16 +111,17 @@ fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Axis<'a>, Fau
 impl Axis<'_> {
     /// Refuses a value that no combination accepts.
     fn try_values(&self, tree: &Table, combinations: &[Sets]) -> Result<(), Fault> {
-        let last = self.values.len() - 1;
+        let (last, parts) = (self.values.len() - 1, self.field.parts);
         for (i, value) in self.values.iter().enumerate() {
             // Of a range the ends are enough: what lies between is of the same kind.
             if !self.field.is_list() && i != 0 && i != last {
                 continue;
             }
             let own = (self.key.clone(), value.clone());
-            let Err(fault) = attempt(tree, core::slice::from_ref(&own)) else { continue };
+            let Err(fault) = attempt(tree, parts, core::slice::from_ref(&own)) else { continue };
             let mut with = combinations.iter().filter(|sets| sets.contains(&own));
-            if with.by_ref().take(MAX_TRIES).any(|sets| attempt(tree, sets).is_ok()) || with.next().is_some()
+            if with.by_ref().take(MAX_TRIES).any(|sets| attempt(tree, parts, sets).is_ok())
+                || with.next().is_some()
             {
                 continue;
             }
@@ -130,7 +133,7 @@ impl Axis<'_> {
     /// The mistake of value `i`, told as one of the `[sweep]` table; a mistake of the scenario itself stays that.
     fn blame(&self, tree: &Table, i: usize, fault: Fault) -> Fault {
         let at_key = fault.key == self.key || fault.key.starts_with(&format!("{}.", self.key));
-        if !at_key && let Err(without) = attempt(tree, &[]) {
+        if !at_key && let Err(without) = attempt(tree, self.field.parts, &[]) {
             return without;
         }
         let one = self.field.list().swap_remove(if self.field.is_list() { i } else { 0 });
@@ -140,12 +143,12 @@ impl Axis<'_> {
 }
 
 /// Reads the scenario with `sets`.
-fn attempt(tree: &Table, sets: &[(String, String)]) -> Result<(), Fault> {
+fn attempt(tree: &Table, parts: &Parts, sets: &[(String, String)]) -> Result<(), Fault> {
     let mut tree = tree.clone();
     for (key, value) in sets {
         tree.set(key, value)?;
     }
-    decoded(&tree).map(|_| ())
+    decoded(&tree, parts).map(|_| ())
 }
 
 #[cfg(test)]
@@ -162,7 +165,9 @@ mod tests {
         let one = |set: &Vec<(String, String)>| {
             set.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
         };
-        combinations(&tree).map(|all| all.iter().map(one).collect()).map_err(|f| f.in_file("f").to_string())
+        combinations(&tree, Parts::none())
+            .map(|all| all.iter().map(one).collect())
+            .map_err(|f| f.in_file("f").to_string())
     }
 
     #[test]

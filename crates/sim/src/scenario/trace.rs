@@ -1,19 +1,14 @@
 //! A station's path as a file has recorded it: rate and loss over time.
 
-use std::fs;
-use std::path::Path;
-
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
 
 use super::document::Table;
 use super::error::Fault;
+use super::files::{Files, MOST_BYTES};
 use super::units::phy_rate;
 use super::{Medium, Scenario};
 use crate::trace_file::{self, BadLine, Carries, Format, Step, Steps};
-
-/// Bytes of the largest file that is read.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// A trace of a station's path.
 #[derive(Clone, PartialEq, Debug)]
@@ -34,9 +29,8 @@ pub struct Trace {
     pub length: Option<Duration>,
 }
 
-/// Reads the files of a scenario's traces. Names are relative to the folder of `file`, the scenario's.
-pub(super) fn load(scenario: &mut Scenario, tree: &Table, file: &str) -> Result<(), Fault> {
-    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+/// Reads the files of a scenario's traces.
+pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> Result<(), Fault> {
     for node in &mut scenario.nodes {
         for interface in &mut node.interfaces {
             let Medium::Wifi(wifi) = &mut interface.medium else { continue };
@@ -45,7 +39,7 @@ pub(super) fn load(scenario: &mut Scenario, tree: &Table, file: &str) -> Result<
             let wrong = |found: String, expected: String| {
                 Fault::new(tree.origin_of(&keys), keys.join("."), found, expected)
             };
-            let text = text(&folder.join(&trace.file)).map_err(|why| {
+            let text = files.read(&trace.file).map_err(|why| {
                 wrong(format!("{:?}, {why}", trace.file), format!("a file of up to {MOST_BYTES} bytes"))
             })?;
             fill(trace, &text).map_err(|bad| {
@@ -54,16 +48,6 @@ pub(super) fn load(scenario: &mut Scenario, tree: &Table, file: &str) -> Result<
         }
     }
     Ok(())
-}
-
-/// A file's text, or why there is none.
-fn text(path: &Path) -> Result<String, String> {
-    let known = fs::metadata(path).map_err(|_| "which cannot be read".to_owned())?;
-    // A device or a pipe may never end.
-    if !known.is_file() || known.len() > MOST_BYTES {
-        return Err("which is no file or too large".to_owned());
-    }
-    fs::read_to_string(path).map_err(|_| "which is no text".to_owned())
 }
 
 /// Puts what a file says into a trace.

@@ -54,8 +54,8 @@ fn a_scheme_is_the_kernels_unless_said() {
         let sets = [&[("node.fast1.profile", profile)], scheme].concat();
         let found = with(&sets).unwrap_or_else(|e| panic!("{profile}: {e}"));
         let wifi = wifi(&found, "fast1");
-        let rules = match wifi.driver {
-            DriverConfig::Fq(queues, Scheduler::Mac80211(_, _, rules)) => Some((rules, queues.drop_batch)),
+        let rules = match &wifi.driver {
+            DriverConfig::Fq(queues, Scheduler::Mac80211(_, _, rules)) => Some((*rules, queues.drop_batch)),
             _ => None,
         };
         (wifi.scheme, rules)
@@ -114,6 +114,7 @@ fn what_a_scheme_leaves_unsaid_is_the_kernels() {
             SlowBelow::EachStation(rate) => format!("{} each", rate.bps() / 1_000_000),
         };
         let turn = match scheduler {
+            Scheduler::Own(own) => own.name().to_owned(),
             Scheduler::RoundRobin(when_full) => format!("{when_full:?}"),
             Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) => {
                 format!("{}", a.quantum.nanos() / 1_000)

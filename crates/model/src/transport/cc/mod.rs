@@ -1,7 +1,7 @@
 //! Congestion controls: the contract between a TCP sender and the law that sets its window.
 //!
 //! A controller is a struct with its own state and a few functions ([`Controller`]); [`Cc`] closes the family with an
-//! enum, so that an acknowledgement costs no dynamic dispatch. What a controller may read and write of its connection is
+//! enum, so that an acknowledgement costs no dynamic dispatch but for one of somebody's own ([`OwnCc`]). What a controller may read and write of its connection is
 //! [`CcSock`], under the names that `ss` and the kernel use. Arithmetic is integer wherever Linux's is.
 
 pub mod bbr;
@@ -12,6 +12,7 @@ pub mod hybla;
 pub mod hystart;
 pub mod illinois;
 pub mod nv;
+mod own;
 pub mod reno;
 #[cfg(test)]
 mod response;
@@ -26,6 +27,7 @@ mod windowed_max;
 pub mod yeah;
 
 use crate::vocabulary::Stream;
+pub use own::{OwnCc, OwnController};
 use reno::GrowthRules;
 
 /// Congestion states of a sender.
@@ -317,13 +319,15 @@ pub struct CcParams {
 /// Declares the family: a controller is one line here and one file. Brackets hold the field of [`CcParams`] that it is made of.
 macro_rules! family {
     ($($(#[$doc:meta])* $name:literal => $variant:ident($controller:ty)$([$params:ident])?,)*) => {
-        /// Every controller there is.
+        /// Every controller there is, and one of somebody's own.
         #[derive(Clone, Debug)]
         pub enum Cc {
             $($(#[$doc])* $variant($controller),)*
+            /// Somebody's own.
+            Own(OwnCc),
         }
 
-        /// Names of all controllers, as `net.ipv4.tcp_congestion_control` takes them.
+        /// Names of all that are built in, as `net.ipv4.tcp_congestion_control` takes them.
         pub const NAMES: &[&str] = &[$($name),*];
 
         impl Cc {
@@ -339,9 +343,10 @@ macro_rules! family {
                 Self::new(name, &CcParams::default())
             }
             /// The name by which it is found.
-            pub fn name(&self) -> &'static str {
+            pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)*
+                    Self::Own(own) => own.name(),
                 }
             }
         }
@@ -350,6 +355,7 @@ macro_rules! family {
             ($self:expr, $c:ident => $do:expr) => {
                 match $self {
                     $(Self::$variant($c) => $do,)*
+                    Self::Own($c) => $do,
                 }
             };
         }

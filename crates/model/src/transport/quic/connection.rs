@@ -12,6 +12,8 @@ use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame};
 
 use super::ack_policy::AckPolicy;
 use super::config::QuicConfig;
+use super::control::Control;
+use super::driven::{Flight, TcpControl};
 use super::handshake::Handshake;
 use super::loss::Loss;
 use super::pacer::{Pace, Pacer};
@@ -21,7 +23,7 @@ use super::sent::SentPackets;
 use super::stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};
 use super::streams::Streams;
 use super::timers::{Alarm, Timers};
-use super::window::{Counted, Window};
+use super::window::Counted;
 
 /// Which end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -41,7 +43,7 @@ pub struct Quic {
     // As a sender.
     rtt: Rtt,
     sent: SentPackets,
-    window: Window,
+    window: Control,
     pacer: Option<Pacer>,
     loss: Loss,
     timers: Timers,
@@ -87,6 +89,11 @@ impl Quic {
     /// One end of a connection that has not begun. If it `tells`, losses and the end of slow start are kept until they are
     /// asked for ([`Stack::poll_event`]).
     pub fn new(config: QuicConfig, role: Role, tells: bool) -> Self {
+        Self::driven(config, role, tells, None)
+    }
+
+    /// The same with a congestion control of TCP's in place of the window's growth, if there is one.
+    pub fn driven(config: QuicConfig, role: Role, tells: bool, law: Option<TcpControl>) -> Self {
         let client = role == Role::Client;
         let flows = [config.client_flow, config.server_flow];
         let [own, peer] = if client { flows } else { [flows[1], flows[0]] };
@@ -96,7 +103,7 @@ impl Quic {
             streams: Streams::new(own, peer),
             rtt: Rtt::new(config.initial_rtt),
             sent: SentPackets::default(),
-            window: Window::new(config.window),
+            window: Control::new(config.window, config.packet, law),
             pacer: config.pacing.map(Pacer::new),
             loss: Loss::new(config.loss),
             timers: Timers::new(config.timers),
@@ -134,6 +141,7 @@ impl Quic {
             slow_start: self.window.in_slow_start(),
             recovery: self.window.in_recovery(),
             in_flight: self.sent.in_flight(),
+            rate: self.window.rate(),
         }
     }
 
@@ -163,21 +171,45 @@ impl Quic {
         {
             pacer.on_lost();
         }
-        if rtt_updated {
-            self.window.on_rtt(&self.rtt);
-        }
         let persistent = self.is_persistent();
+        let window = match &mut self.window {
+            Control::Window(window) => window,
+            Control::Driven(driven) => {
+                for &number in &self.lost {
+                    self.sent.land(number);
+                }
+                let (sent, rtt) = (&self.sent, rtt_updated.then_some(&self.rtt));
+                let after = Flight {
+                    packets: sent.in_flight_packets(),
+                    bytes: sent.in_flight(),
+                    least: sent.least(),
+                };
+                let was = driven.in_slow_start();
+                driven.on_event(now, rtt, &self.landed, &self.lost, after, in_flight);
+                let exited = was && !driven.in_slow_start() && self.lost.is_empty();
+                if persistent {
+                    driven.on_timeout();
+                }
+                if exited {
+                    self.tell(StackEvent::SlowStartExit);
+                }
+                return;
+            }
+        };
+        if rtt_updated {
+            window.on_rtt(&self.rtt);
+        }
         for &number in &self.lost {
             let bytes = self.sent.land(number).map_or(0, u64::from);
-            self.window.on_lost(Counted { number, bytes }, in_flight);
+            window.on_lost(Counted { number, bytes }, in_flight);
         }
         if persistent {
-            self.window.on_persistent_congestion();
+            window.on_persistent_congestion();
         }
         for &packet in &self.landed {
-            self.window.on_acked(packet, in_flight, self.rtt.min, now);
+            window.on_acked(packet, in_flight, self.rtt.min, now);
         }
-        if self.window.took_exit() {
+        if window.took_exit() {
             self.tell(StackEvent::SlowStartExit);
         }
     }

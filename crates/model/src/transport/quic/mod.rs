@@ -5,13 +5,15 @@
 //!
 //! The model, [`Quic`], is made of parts that know little of each other, each with its parameters in [`QuicConfig`]: when
 //! acknowledgements are sent ([`ack_policy`]), how packets are spread ([`pacer`]), the congestion window ([`window`], with
-//! [`cubic`], [`hystart`] and [`prr`]), how losses are found ([`loss`]) and what the timer repairs ([`timers`]), flow
+//! [`cubic`], [`hystart`] and [`prr`], or a congestion control of TCP's, [`TcpControl`]), how losses are found ([`loss`]) and what the timer repairs ([`timers`]), flow
 //! control and streams. [`Preset`] names sets of parameters.
 
 pub mod ack_policy;
 pub mod config;
 mod connection;
+mod control;
 pub mod cubic;
+mod driven;
 pub mod flow_control;
 pub mod handshake;
 pub mod host;
@@ -33,6 +35,7 @@ pub mod window;
 
 pub use config::QuicConfig;
 pub use connection::{Quic, Role};
+pub use driven::TcpControl;
 pub use host::{Engine, HostCost};
 pub use presets::Preset;
 pub use stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};

@@ -64,6 +64,8 @@ pub struct Pace {
     pub recovery: bool,
     /// Bytes in flight before the packet.
     pub in_flight: u64,
+    /// Bytes a second, where the congestion control sets the rate.
+    pub rate: Option<u64>,
 }
 
 impl Pacer {
@@ -83,6 +85,9 @@ impl Pacer {
 
     /// Bytes a second.
     pub fn rate(&self, pace: &Pace) -> u64 {
+        if let Some(rate) = pace.rate {
+            return rate;
+        }
         let gain = if pace.slow_start { self.params.gain_slow_start } else { self.params.gain };
         window_rate(pace, gain)
     }
@@ -198,6 +203,7 @@ mod tests {
         srtt: Duration::from_millis(10),
         slow_start: false,
         recovery: false,
+        rate: None,
         in_flight: 13_500,
     };
 

@@ -1,5 +1,7 @@
 //! Connections at work: two ends and a path between them.
 
+mod by_tcp;
+
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
@@ -39,7 +41,7 @@ impl Path {
 }
 
 /// What was seen of a transfer.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct Seen {
     /// Server's data packets: when sent.
     data: Vec<Instant>,
@@ -51,6 +53,8 @@ struct Seen {
     /// When slow start ended by delay, and the window in bytes then.
     exit: Option<(Instant, u64)>,
     read: u64,
+    /// The server's smoothed round-trip time at the end.
+    srtt: Option<Duration>,
 }
 
 impl Seen {
@@ -71,15 +75,21 @@ fn download(config: QuicConfig, bytes: u64, streams: u64, paths: [Path; 2], cost
 }
 
 /// The same, with what is lost by chance drawn from a seed.
-fn download_by(
+fn download_by(seed: u64, config: QuicConfig, bytes: u64, streams: u64, paths: [Path; 2], cost: u64) -> Seen {
+    let ends = [Role::Client, Role::Server].map(|role| Quic::new(config, role, true));
+    download_between(ends, seed, config.packet, bytes, streams, paths, cost)
+}
+
+/// The same between these ends, with packets of up to `packet` bytes.
+fn download_between(
+    mut ends: [Quic; 2],
     seed: u64,
-    config: QuicConfig,
+    packet: u32,
     bytes: u64,
     streams: u64,
     mut paths: [Path; 2],
     cost: u64,
 ) -> Seen {
-    let mut ends = [Role::Client, Role::Server].map(|role| Quic::new(config, role, true));
     let mut random = Seed { seed, run: 0 }.stream("path");
     let (mut seen, mut now, mut left) = (Seen::default(), Instant::ZERO, streams);
     let mut busy = Instant::ZERO;
@@ -119,7 +129,7 @@ fn download_by(
                 if i == 1 {
                     busy = now + Duration::from_micros(cost);
                 }
-                assert!(out.len <= config.packet);
+                assert!(out.len <= packet);
                 seen.acks += u64::from(i == 0 && !out.packet.is_ack_eliciting());
                 paths[i].send(now, core::mem::take(&mut out), &mut random);
             }
@@ -149,6 +159,7 @@ fn download_by(
             }
         }
     }
+    seen.srtt = ends[1].snapshot(now).srtt;
     seen.drops = paths.iter().map(|p| p.drops).sum();
     seen
 }

@@ -149,7 +149,7 @@ impl Tcp {
         self.face.endpoint.dst
     }
     /// Name of its congestion control.
-    pub fn congestion_control(&self) -> &'static str {
+    pub fn congestion_control(&self) -> &str {
         self.sender.congestion_control()
     }
     /// Bytes that the application has not read yet, and those that it has written and the other end has not acknowledged.

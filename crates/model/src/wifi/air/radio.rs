@@ -10,7 +10,6 @@ use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::filter::Filter;
 use crate::wifi::air::medium::{FunctionId, Medium};
 use crate::wifi::air::ppdu::{Header, Ppdu};
-use crate::wifi::config::HardwareDepth;
 use crate::wifi::phy::RetryChain;
 use crate::wifi::seq_window::SeqWindow;
 
@@ -233,6 +232,38 @@ impl Radio {
     pub fn ppdus(&self) -> impl Iterator<Item = &Ppdu> {
         self.queues.iter().flat_map(|q| &q.ppdus).chain(&self.filter.returned).map(|p| &**p)
     }
+}
+
+/// PPDUs that the driver keeps ready in the hardware, per access category.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct HardwareDepth {
+    /// Aggregates are added while fewer than this many are queued.
+    pub aggregates: u32,
+    /// Single frames are added while fewer than this many frames are queued.
+    pub singles: u32,
+    /// Whether a frame of a session that probes a rate, and so is sent alone, counts among the aggregates.
+    pub probes_count: bool,
+    /// The aggregate queued last takes frames until it is on the air.
+    pub open: bool,
+}
+
+impl Default for HardwareDepth {
+    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH, ATH_NON_AGGR_MIN_QDEPTH, xmit.c bf_is_ampdu_not_probing (4.4).
+    fn default() -> Self {
+        Self { aggregates: 2, singles: 8, probes_count: false, open: false }
+    }
+}
+
+impl HardwareDepth {
+    /// What the firmware behind ath9k_htc keeps ready: one aggregate, but as many single frames as it has buffers.
+    // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_tx_sched_aggr, ath_tgt_handle_normal (e888634) - frames outside a session go to the
+    // hardware as they come.
+    pub const HTC: Self = Self { aggregates: 1, singles: 33, probes_count: true, open: false };
+
+    /// What firmware keeps that builds an aggregate when it is sent, of what its ring holds by then.
+    // deviation: assumed of ath10k, iwlwifi and Broadcom's, whose firmware is not public - a ring without an end of its own, and a
+    // new frame is in it at once.
+    pub const RING: Self = Self { aggregates: 1, singles: 8, probes_count: false, open: true };
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ mod legacy;
 mod round;
 mod turns;
 
-pub use fq::{AirtimeUse, DeviceView, FqDriver, StationScheduler};
+pub use fq::{AirtimeUse, DeviceView, FqDriver, StationScheduler, scheduler_of};
 pub use htc::Htc;
 pub use legacy::Legacy;
 

@@ -5,13 +5,17 @@ use crate::wifi::air::medium::Medium;
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::air::reception::PathErrors;
-use crate::wifi::config::{AIRTIME_WEIGHT, DestinationFilter};
+use crate::wifi::config::DestinationFilter;
 use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::{RateControl, Sent};
 use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
 use crate::wifi::tx::expected::expected_throughput;
 use crate::wifi::tx::starts::Starts;
 use crate::wifi::tx::tid::{Link, Session, TxTid};
+
+/// Airtime weight of a station that nobody has given one.
+// linux: net/mac80211/ieee80211_i.h IEEE80211_DEFAULT_AIRTIME_WEIGHT (5.1).
+pub const AIRTIME_WEIGHT: u32 = 256;
 
 /// Number of a traffic identifier within a device: eight for each peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,11 +9,11 @@ mod schema;
 #[cfg(all(test, feature = "quinn"))]
 mod tests;
 
-pub(super) use reference::reference;
+pub(super) use reference::{reference, words};
 pub(super) use schema::schema;
 
 /// What a value may be.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Form {
     /// Any text with at least one letter.
     Text,
@@ -50,6 +50,10 @@ pub(super) enum Form {
     RateFrom(&'static str, &'static str),
     /// A number from 0 to 1.
     Fraction,
+    /// A number, both bounds included.
+    Number(f64, f64),
+    /// This, or a part of somebody's own: its name alone, or a table of its `kind` and its options.
+    Part(Family, &'static Form),
     /// Any of these.
     Either(&'static [Form]),
     /// A list of at least one.
@@ -66,6 +70,23 @@ pub(super) enum Form {
     Settings(&'static [&'static [Key]]),
     /// Lists by dotted key.
     Sweep,
+}
+
+/// Kinds of parts that somebody may bring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Family {
+    /// Congestion controls.
+    Control,
+    /// The same for QUIC, with `tcp_` before their names.
+    QuicControl,
+    /// Queueing disciplines, with those that are made of a law.
+    Qdisc,
+    /// The same of a Wi-Fi interface.
+    WifiQdisc,
+    /// Control laws.
+    Law,
+    /// Schedulers of stations.
+    Scheduler,
 }
 
 /// Bounds of a number of bytes in words.
@@ -93,7 +114,7 @@ pub(super) fn numbers(all: &[i64]) -> String {
 }
 
 /// What holds where a key is not given.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Absent {
     /// That is a mistake.
     Mistake,
@@ -104,7 +125,7 @@ pub(super) enum Absent {
 }
 
 /// A key of a table.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub name: &'static str,
     pub form: Form,
@@ -207,7 +228,7 @@ impl Form {
             Self::Table(shape) => vec![*shape],
             Self::OneOf(shapes) | Self::Kinds { shapes, .. } => shapes.to_vec(),
             Self::Either(forms) => forms.iter().flat_map(Self::shapes).collect(),
-            Self::List(inner) | Self::Named(_, inner) => inner.shapes(),
+            Self::List(inner) | Self::Named(_, inner) | Self::Part(_, inner) => inner.shapes(),
             _ => Vec::new(),
         }
     }

@@ -79,7 +79,7 @@ fn absent(key: &Key) -> String {
 }
 
 /// What a value may be, in words.
-fn words(form: &'static Form) -> String {
+pub(in super::super) fn words(form: &'static Form) -> String {
     let list =
         |names: Vec<&str>| names.iter().map(|name| format!("`\"{name}\"`")).collect::<Vec<_>>().join(", ");
     match form {
@@ -102,6 +102,8 @@ fn words(form: &'static Form) -> String {
         Form::Rate => "rate".to_owned(),
         Form::RateFrom(least, why) => format!("rate, {}", rate_bound(least, why)),
         Form::Fraction => "fraction, 0 to 1".to_owned(),
+        Form::Number(low, high) => format!("number, {low} to {high}"),
+        Form::Part(_, built_in) => words(built_in),
         Form::Either(forms) => forms.iter().map(words).collect::<Vec<_>>().join(", or "),
         Form::List(inner) => format!("list of: {}", words(inner)),
         Form::Table(shape) => link(shape),

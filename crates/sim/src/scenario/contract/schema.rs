@@ -124,6 +124,9 @@ impl Writer {
             Form::Time | Form::Period | Form::Times { .. } => quantity(units::times()),
             Form::Rate | Form::RateFrom(..) => quantity(units::rates()),
             Form::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
+            Form::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
+            // What a program brings is not known here.
+            Form::Part(_, built_in) => self.form(built_in, presence),
             Form::Either(forms) => self.any(forms.iter(), presence),
             // A list takes the place of an inherited one as a whole.
             Form::List(inner) => {

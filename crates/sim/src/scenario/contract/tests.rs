@@ -71,6 +71,8 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
         }
         Form::Rate => (texts(&["1 bit/s", "1000 Gbit/s"]), texts(&["0 bit/s", "10", "1001 Gbit/s"])),
         Form::Fraction => (texts(&["0", "0.25", "1"]), texts(&["-0.1", "1.1", "\"0\"", "nan"])),
+        Form::Number(..) => unreachable!("of parts alone"),
+        Form::Part(_, built_in) => probes(built_in),
         Form::Either(forms) => {
             let (good, bad): (Vec<_>, Vec<_>) = forms.iter().map(probes).unzip();
             let mut bad: Vec<String> = bad.concat();

@@ -1,6 +1,5 @@
 //! `[test]`: one of Flent's tests by name, which becomes flows when the scenario is read.
 
-use stillair_model::transport::cc::NAMES;
 use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Form, Key, Shape};
@@ -44,11 +43,7 @@ pub(super) static SHAPE: Shape = Shape {
         ),
         Key::open(
             "congestion_control",
-            Form::Listed {
-                title: "congestion_control",
-                words: "a congestion control",
-                names: || NAMES.iter().map(|&name| name.to_owned()).collect(),
-            },
+            profile::CONTROL,
             "what each sender's `sysctl` says",
             "congestion control of all flows (`tcp_cong_control`)",
         ),
@@ -233,7 +228,7 @@ pub(super) fn read(
         let sender = &nodes[ends[0].node].profile;
         let congestion_control = match &control {
             Some(field) => profile::controller(field, sender.version)?,
-            None => sender.congestion_control,
+            None => sender.congestion_control.clone(),
         };
         add(
             &name,

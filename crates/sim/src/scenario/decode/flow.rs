@@ -1,7 +1,6 @@
 //! Flows: who sends what to whom, and when.
 
 use stillair_model::app::VOIP_INTERVAL;
-use stillair_model::transport::cc::NAMES;
 use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::contract::{Form, Key, Shape};
@@ -96,11 +95,7 @@ static TCP: Shape = Shape {
         &[
             Key::open(
                 "congestion_control",
-                Form::Listed {
-                    title: "congestion_control",
-                    words: "a congestion control",
-                    names: controllers,
-                },
+                profile::CONTROL,
                 "what the sender's `sysctl` says",
                 "its congestion control (TCP_CONGESTION)",
             ),
@@ -154,10 +149,6 @@ static WEB: Shape = Shape {
         ],
     ],
 };
-
-fn controllers() -> Vec<String> {
-    NAMES.iter().map(|&name| name.to_owned()).collect()
-}
 
 /// What `[[flow]]` may be.
 pub(super) const FORM: Form = Form::List(&Form::Kinds {
@@ -261,7 +252,7 @@ fn one(
         "tcp" => {
             let sender = &nodes[from.node].profile;
             let congestion_control =
-                section.or_by("congestion_control", sender.congestion_control, |field| {
+                section.or_by("congestion_control", sender.congestion_control.clone(), |field| {
                     profile::controller(field, sender.version)
                 })?;
             FlowKind::Tcp {

@@ -39,6 +39,7 @@ use super::document::{Table, Value, inherit};
 use super::error::{Fault, Origin, suggest};
 use super::hearing::Audible;
 use super::outside;
+use super::parts::Parts;
 use super::reader::{Field, Section};
 use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
 pub(super) use filter::name as filter_name;
@@ -229,8 +230,8 @@ impl Names<'_> {
 }
 
 /// Reads the whole scenario; what needs a look at several parts at once is left to [`super::topology`].
-pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
-    let mut root = Section::new("", Origin::Line(1), tree, &SHAPE);
+pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
+    let mut root = Section::new("", Origin::Line(1), tree, &SHAPE, parts);
     let name = root.need("name", "the scenario's name")?;
     let text = name.label("a name of at least one letter")?;
     let test = root.get("test").map(|field| Ok((flent::times(&field)?, field))).transpose()?;
@@ -287,7 +288,7 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     let channels =
         channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
     let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
-    let (mut nodes, wiring) = node::all(&merged, &names, &channels)?;
+    let (mut nodes, wiring) = node::all(&merged, &names, &channels, parts)?;
     for (n, (_, field)) in channel_fields.iter().enumerate() {
         levels(n, field, &nodes, &wiring.distances)?;
     }
@@ -311,10 +312,16 @@ pub(super) fn scenario(tree: &Table) -> Result<Scenario, Fault> {
     })?;
     root.get("sweep");
     root.finish()?;
-    sweep::check(tree)?;
+    sweep::check(tree, parts)?;
 
     let name = text.to_owned();
     Ok(Scenario { name, duration, warm_up, cool_down, seed, channels, nodes, links, flows, test, record })
+}
+
+/// Kinds of disciplines that are built in.
+#[cfg(test)]
+pub(super) fn qdisc_kinds() -> Vec<&'static str> {
+    const { &qdisc::WIFI }.shapes().iter().map(|shape| shape.kind()).collect()
 }
 
 fn interface_names(node: &Table) -> Vec<&str> {

@@ -9,6 +9,7 @@ use stillair_model::wifi::phy::{PhyRate, Width};
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::Table;
 use super::super::error::{Fault, Origin};
+use super::super::parts::Parts;
 use super::super::reader::Section;
 use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
 use super::Names;
@@ -53,11 +54,12 @@ pub(super) fn all<'a>(
     merged: &'a [(&str, Origin, Cow<'_, Table>)],
     names: &Names<'_>,
     channels: &[Channel],
+    parts: &'a Parts,
 ) -> Result<(Vec<Node>, Wiring<'a>), Fault> {
     let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
     let mut nodes = Vec::with_capacity(merged.len());
     for (index, (name, origin, table)) in merged.iter().enumerate() {
-        let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE);
+        let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE, parts);
         let (profile, host) = (profile::read(&mut section)?, host::read(&mut section)?);
         let context = Context { names, channels, profile, host, node: *origin };
         nodes.push(node(index, name, section, &context, &mut wiring)?);
@@ -109,7 +111,7 @@ fn node<'a>(
     Ok(Node {
         name: name.to_owned(),
         host: context.host,
-        profile: context.profile,
+        profile: context.profile.clone(),
         forward,
         wake,
         jitter,
@@ -158,7 +160,8 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     };
     for (at, field) in &wiring.weights {
         let Some(Role::Station(station)) = wifi(*at).map(|own| &own.role) else { continue };
-        let weighs = |ap: &Wifi| matches!(ap.driver, DriverConfig::Fq(_, Scheduler::Mac80211(..)));
+        let weighs =
+            |ap: &Wifi| matches!(ap.driver, DriverConfig::Fq(_, Scheduler::Mac80211(..) | Scheduler::Own(_)));
         if station.airtime_weight != AIRTIME_WEIGHT && !wifi(station.ap).is_some_and(weighs) {
             let ap = &nodes[station.ap.node];
             let ap = format!("{}.{}", ap.name, ap.interfaces[station.ap.interface].name);

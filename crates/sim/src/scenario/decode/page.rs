@@ -5,6 +5,7 @@ use stillair_model::app::Page;
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::{self, Table, Value};
 use super::super::error::{Fault, Origin, suggest};
+use super::super::parts::Parts;
 use super::super::reader::{Field, Section};
 
 /// Pages that are shipped, as the files that they stand in.
@@ -86,7 +87,7 @@ pub(super) fn read(field: &Field<'_>) -> Result<Page, Fault> {
 
 fn shipped(text: &str) -> Result<Page, Fault> {
     let tree: Table = document::parse(text)?;
-    table(Section::new("", Origin::Line(1), &tree, &PAGE))
+    table(Section::new("", Origin::Line(1), &tree, &PAGE, Parts::none()))
 }
 
 fn table(mut section: Section<'_>) -> Result<Page, Fault> {

@@ -13,14 +13,22 @@ mod sfq;
 mod tbf;
 
 use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::fq_law::FqLawParams;
+use stillair_model::qdisc::law::LawParams;
 
 use super::super::QdiscSpec;
-use super::super::contract::{Form, Key, Shape};
+use super::super::contract::{Family, Form, Key, Shape};
 use super::super::document::Value;
 use super::super::error::{Fault, suggest};
+use super::super::own;
+use super::super::parts::Found;
 use super::super::reader::{Field, Section};
 pub(super) use device::Device;
 pub(super) use fq_codel::MIN_QUANTUM;
+
+/// Packets that a queue with a law of somebody's own holds.
+// linux: net/sched/sch_codel.c DEFAULT_CODEL_LIMIT (6.1) - codel's.
+const LAW_LIMIT: u32 = 1_000;
 
 /// What a burst may be.
 pub(super) const BURST: Form = Form::Bytes(1, 1 << 30);
@@ -39,6 +47,9 @@ const WHOLE: &[Key] = &[Key::or(
     "false",
     "one instance for each access category, instead of one for the device",
 )];
+
+/// What may stand inside another discipline.
+static CHILD: Form = Form::Kinds { shapes: CHILDREN, bare: true };
 
 /// Declares each discipline's table twice, for anywhere and for a Wi-Fi interface, and lists the tables by where they may stand.
 macro_rules! disciplines {
@@ -62,10 +73,16 @@ macro_rules! disciplines {
         static CHILDREN: &[&Shape] = &[$(&$name[0]),*];
 
         /// What the qdisc of a wired interface may be.
-        pub(super) const WIRED: Form = Form::Kinds { shapes: &[$(&$name[0],)* &NOQUEUE], bare: true };
+        pub(super) const WIRED: Form = Form::Part(
+            Family::Qdisc,
+            &Form::Kinds { shapes: &[$(&$name[0],)* &NOQUEUE], bare: true },
+        );
 
         /// What the qdisc of a Wi-Fi interface may be.
-        pub(super) const WIFI: Form = Form::Kinds { shapes: &[$(&$name[1],)* &NOQUEUE], bare: true };
+        pub(super) const WIFI: Form = Form::Part(
+            Family::WifiQdisc,
+            &Form::Kinds { shapes: &[$(&$name[1],)* &NOQUEUE], bare: true },
+        );
     };
 }
 
@@ -163,7 +180,38 @@ fn config(
         }
         "netem" => netem::read(section, device)?,
         "pfifo_fast" => device.pfifo_fast(),
-        other => unreachable!("{other} is in the table of disciplines"),
+        other => return own_part(other, section, field, device),
+    })
+}
+
+/// Reads the options of what somebody has brought.
+fn own_part(
+    kind: &str,
+    mut section: Option<&mut Section<'_>>,
+    field: &Field<'_>,
+    device: &Device<'_>,
+) -> Result<QdiscConfig, Fault> {
+    let found = field.parts.find_discipline(kind).expect("a discipline is in the table or somebody's own");
+    Ok(match found {
+        Found::Own(part) => QdiscConfig::Own(part.with(own::options(section, part.keys)?)),
+        Found::Law(part) => {
+            let law = part.with(own::options(section.as_deref_mut(), part.keys)?);
+            let limit = section.map_or(Ok(LAW_LIMIT), |section| section.or("limit", LAW_LIMIT))?;
+            QdiscConfig::Law(LawParams { limit, law })
+        }
+        Found::FqLaw(part) => {
+            let law = part.with(own::options(section.as_deref_mut(), part.keys)?);
+            let (mut p, of_device) = (FqLawParams::new(law), device.fq_codel());
+            (p.memory_limit, p.drop_batch) = (of_device.memory_limit, of_device.drop_batch);
+            if let Some(section) = section {
+                p.limit = section.or("limit", p.limit)?;
+                p.flows = section.or("flows", p.flows)?;
+                p.quantum = section.or("quantum", p.quantum)?;
+                p.memory_limit = section.or("memory_limit", p.memory_limit)?;
+                p.drop_batch = section.or("drop_batch", p.drop_batch)?;
+            }
+            QdiscConfig::FqLaw(p)
+        }
     })
 }
 

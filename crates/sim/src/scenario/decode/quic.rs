@@ -1,5 +1,6 @@
 //! Flows over QUIC: a preset, and every part of it that the scenario sets.
 
+use stillair_model::transport::cc::NAMES;
 use stillair_model::transport::quic::ack_policy::{AckParams, Decimation};
 use stillair_model::transport::quic::handshake::HandshakeParams;
 use stillair_model::transport::quic::pacer::PacerParams;
@@ -7,8 +8,11 @@ use stillair_model::transport::quic::window::{Growth, WindowParams};
 use stillair_model::transport::quic::{HostCost, Preset, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
-use super::super::contract::{Form, Key, Shape};
+use super::super::CongestionControl;
+use super::super::contract::{Family, Form, Key, Shape};
+use super::super::document::Value;
 use super::super::error::Fault;
+use super::super::own;
 use super::super::quic::{QuicFlow, QuicLoad};
 use super::super::quinn::{QuicStack, QuinnControl};
 use super::super::reader::{Field, Section};
@@ -25,6 +29,22 @@ const PRESETS: [&str; 7] = [
 ];
 const GROWTHS: [(&str, Growth); 3] =
     [("cubic", Growth::Cubic), ("reno", Growth::Reno), ("rfc9002", Growth::Rfc9002)];
+/// A congestion control: the model's, or one of TCP's.
+const CONTROL: Form = Form::Part(
+    Family::QuicControl,
+    &Form::Listed {
+        title: "quic-congestion_control",
+        words: "`\"cubic\"`, `\"reno\"`, `\"rfc9002\"`, or `tcp_` and a congestion control of TCP's",
+        names: || {
+            let tcp = NAMES.iter().map(|name| format!("{OF_TCP}{name}"));
+            GROWTHS.iter().map(|(name, _)| (*name).to_owned()).chain(tcp).collect()
+        },
+    },
+);
+
+/// What stands before the name of one of TCP's.
+const OF_TCP: &str = "tcp_";
+
 const HANDSHAKES: [(&str, HandshakeParams); 2] =
     [("gquic", HandshakeParams::GQUIC), ("tls", HandshakeParams::TLS)];
 
@@ -94,9 +114,11 @@ const PARTS: &[Key] = &[
     Key::open("pacing_lumpy", Form::Integer(1, 100), BY_PRESET, "packets that are sent together"),
     Key::open(
         "congestion_control",
-        Form::Choice(&["cubic", "reno", "rfc9002"]),
+        CONTROL,
         BY_PRESET,
-        "how the window grows: Cubic in bytes, Reno by packets, or the RFC's NewReno",
+        "how the window grows: `cubic` in bytes, `reno` by packets, `rfc9002` is the RFC's NewReno. `tcp_` and the name of a congestion control \
+         of TCP's, such as `tcp_vegas`, has that set the window in packets, with the parameters of its end's kernel, over the model's stack; \
+         one that sets a rate itself, as `tcp_bbr` does, paces where `pacing` is on",
     ),
     Key::open("connections", Form::Integer(1, 10), BY_PRESET, "connections that the sender behaves as"),
     Key::open(
@@ -161,7 +183,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
         foreign(section, options.congestion_control)?;
     }
     let preset = section.or_by("preset", Preset::Chromium39, |field| field.choice(&Preset::ALL))?;
-    let config = config(section, preset.config(), &stack)?;
+    let (config, law) = config(section, preset.config(), &stack)?;
     let load = load(section)?;
     let costs = [
         ["send_cost", "receive_cost", "timer_grain"],
@@ -175,7 +197,7 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<QuicFlow, Fault> {
         })
     };
     let costs = [cost(costs[0])?, cost(costs[1])?];
-    Ok(QuicFlow { stack, preset, config, load, costs })
+    Ok(QuicFlow { stack, preset, config, law, load, costs })
 }
 
 /// Parts of the model that are quinn's as well where it has the model's congestion control.
@@ -219,13 +241,57 @@ fn load(section: &mut Section<'_>) -> Result<QuicLoad, Fault> {
     Ok(QuicLoad::Transfer { bytes, streams, request: asked.then_some(request) })
 }
 
-fn config(section: &mut Section<'_>, base: QuicConfig, stack: &QuicStack) -> Result<QuicConfig, Fault> {
+/// Reads who sets the window: the model by a rule of growth, or a congestion control of TCP's.
+fn control(
+    section: &mut Section<'_>,
+    w: &mut WindowParams,
+    stack: &QuicStack,
+) -> Result<Option<CongestionControl>, Fault> {
+    let Some(field) = section.get("congestion_control") else { return Ok(None) };
+    let of_tcp: Vec<String> = NAMES.iter().map(|name| format!("{OF_TCP}{name}")).collect();
+    let own = field.kinds();
+    let (name, options) = if matches!(field.item.value, Value::Table(_)) && !own.is_empty() {
+        let (name, section) = field.kind_table("a congestion control, or a table of its kind and options")?;
+        (name, Some(section))
+    } else {
+        let rules = GROWTHS.map(|(name, _)| name);
+        let names: Vec<&str> =
+            rules.into_iter().chain(of_tcp.iter().map(String::as_str)).chain(own).collect();
+        let known: Vec<(&str, &str)> = names.into_iter().map(|name| (name, name)).collect();
+        (field.choice(&known)?, None)
+    };
+    if let Some((_, growth)) = GROWTHS.iter().find(|(rule, _)| *rule == name) {
+        w.growth = *growth;
+        return Ok(None);
+    }
+    if let QuicStack::Quinn(_) = stack {
+        return Err(
+            field.found(format!("{name:?} over quinn"), "one of the model's own, or the model as the stack")
+        );
+    }
+    for key in ["connections", "hystart"] {
+        let right = "congestion_control = \"cubic\", \"reno\" or \"rfc9002\"";
+        section.idle(key, "under a congestion control of TCP's", right)?;
+    }
+    let name = name.strip_prefix(OF_TCP).unwrap_or(name);
+    let Some(part) = field.parts.find_control(name) else {
+        let built_in = NAMES.iter().find(|built_in| **built_in == name);
+        return Ok(Some(CongestionControl::BuiltIn(built_in.expect("it is one of its names"))));
+    };
+    own::read(part, options).map(|own| Some(CongestionControl::Own(own)))
+}
+
+fn config(
+    section: &mut Section<'_>,
+    base: QuicConfig,
+    stack: &QuicStack,
+) -> Result<(QuicConfig, Option<CongestionControl>), Fault> {
     let mut c = base;
     c.packet = section.or("packet", c.packet)?;
     c.ack = ack(section, c.ack)?;
     c.pacing = pacing(section, c.pacing)?;
     let w = &mut c.window;
-    w.growth = section.or_by("congestion_control", w.growth, |field| field.choice(&GROWTHS))?;
+    let law = control(section, w, stack)?;
     w.connections = section.or("connections", w.connections)?;
     windows(section, w, stack)?;
     w.hystart = section.or("hystart", w.hystart)?;
@@ -237,7 +303,7 @@ fn config(section: &mut Section<'_>, base: QuicConfig, stack: &QuicStack) -> Res
     f.connection_most = f.connection_most.max(f.connection);
     c.handshake = section.or_by("handshake", c.handshake, |field| field.choice(&HANDSHAKES))?;
     c.handshake.messages[1] = section.or("certificates", c.handshake.messages[1])?;
-    Ok(c)
+    Ok((c, law))
 }
 
 /// Reads the first and the greatest window, which must be in order.

@@ -1,5 +1,7 @@
 //! A Wi-Fi device's queueing scheme and its pieces.
 
+mod own;
+
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
     AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
@@ -39,6 +41,7 @@ const RING: &[Key] = &[Key::or(
 )];
 
 const QUEUES: &[Key] = &[
+    own::AQM,
     Key::or("target", Form::Period, "20 ms", "CoDel's target"),
     Key::or("interval", Form::Period, "100 ms", "CoDel's interval"),
     Key::or("ecn", Form::Boolean, "true", "CoDel marks packets that allow it"),
@@ -140,6 +143,7 @@ static FQ_MAC: Shape = Shape {
                 "`linux-4.11` in kernels from that on, else `linux-4.10`",
                 "kernel whose round ath9k has: whoever finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler switched off)",
             ),
+            own::SCHEDULER,
         ],
         QUEUES,
         SLOW,
@@ -388,7 +392,15 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
                 Scheduler::RoundRobin(when_full) => {
                     let since =
                         [(ROUND_SINCE[0], WhenFull::LosesTurn), (ROUND_SINCE[1], WhenFull::KeepsTurn)];
+                    let own = own::scheduler(&mut section)?;
+                    if own.is_some() {
+                        let right = "no `since`, or scheduler = \"round_robin\"";
+                        section.idle("since", "under a scheduler of a program's own", right)?;
+                    }
                     *when_full = section.or_by("since", *when_full, |field| field.choice(&since))?;
+                    if let Some(own) = own {
+                        *scheduler = Scheduler::Own(own);
+                    }
                 }
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
                     choice.by_device.charge_rx = !section.has("charge_rx");
@@ -398,6 +410,7 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
                     choice.by_device.charge_rx = !section.has("charge_rx");
                     mac80211(&mut section, fq, airtime, aql, rules)?
                 }
+                Scheduler::Own(_) => {}
             }
             choice.by_device.memory = !section.has("memory_limit");
             queues(&mut section, fq)?;
@@ -478,6 +491,12 @@ fn mac80211(
 }
 
 fn queues(section: &mut Section<'_>, p: &mut FqParams) -> Result<(), Fault> {
+    p.law = own::law(section)?;
+    if p.law.is_some() {
+        for key in ["target", "interval", "ecn", "slow_target", "slow_interval", "slow_ecn"] {
+            section.idle(key, "under a law of a program's own", "options of that, or aqm = \"codel\"")?;
+        }
+    }
     p.codel.target = section.or("target", p.codel.target)?;
     p.codel.interval = section.or("interval", p.codel.interval)?;
     p.codel.ecn = section.or("ecn", p.codel.ecn)?;

@@ -6,10 +6,11 @@ use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::rate::minstrel_ht::Version;
 
+use super::super::control::CongestionControl;
 use super::memory::SocketMemory;
 
 /// A kernel's defaults, with a node's overrides applied. Sources stand in the data files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Profile {
     /// Name, such as `linux-4.4`.
     pub name: &'static str,
@@ -46,7 +47,7 @@ pub struct Profile {
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).
     pub wifi_pacing_shift: u8,
     /// Congestion control of flows that name none (`net.ipv4.tcp_congestion_control`).
-    pub congestion_control: &'static str,
+    pub congestion_control: CongestionControl,
     /// Rules and module parameters of the congestion controls.
     pub cc: CcParams,
 }

@@ -9,7 +9,7 @@ mod tcp_sysctl;
 
 pub use kernel::Profile;
 pub use memory::SocketMemory;
-pub(super) use tcp_sysctl::controller;
+pub(super) use tcp_sysctl::{CONTROL, controller};
 
 use std::sync::LazyLock;
 
@@ -17,8 +17,10 @@ use stillair_model::node::classify::DscpToUp;
 use stillair_model::wifi::rate::minstrel_ht::Version;
 
 use super::contract::{Form, Key, Shape};
+use super::control::CongestionControl;
 use super::document::{self, Table};
 use super::error::{Fault, suggest};
+use super::parts::Parts;
 use super::reader::{Field, Section, flatten};
 use memory::MAX_BUFFER;
 
@@ -147,16 +149,7 @@ static FILE: Shape = Shape {
             Form::Choice(&["4.4", "5.12", "5.19"]),
             "the kernel in which Minstrel-HT got the rules that it has here",
         ),
-        Key::or(
-            "congestion_control",
-            Form::Listed {
-                title: "congestion_control",
-                words: "a congestion control",
-                names: tcp_sysctl::names,
-            },
-            "\"cubic\"",
-            "congestion control of flows that name none",
-        ),
+        Key::or("congestion_control", CONTROL, "\"cubic\"", "congestion control of flows that name none"),
         Key::need("tcp", Form::Table(&tcp::FILE), "TCP"),
     ]],
 };
@@ -170,7 +163,7 @@ fn names() -> Vec<String> {
 pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
     let field = section.need("profile", &CHOICE)?;
     let name = field.text(&CHOICE)?;
-    let Some(&(mut profile)) = PROFILES.iter().find(|known| known.name == name) else {
+    let Some(mut profile) = PROFILES.iter().find(|known| known.name == name).cloned() else {
         // A bare version is taken for one of Linux, in the message alone.
         let meant = if version(&format!("linux-{name}")).is_some() {
             format!("linux-{name}")
@@ -199,7 +192,7 @@ type Idle = fn(&Profile, &str) -> Option<(&'static str, &'static str)>;
 /// The settings of a table by their whole names.
 pub(super) fn flat<'a>(field: &Field<'a>) -> Result<Vec<(String, Field<'a>)>, Fault> {
     let mut settings = Vec::new();
-    flatten(&field.path, "", field.table("a table of settings by name")?, &mut settings);
+    flatten(&field.path, "", field.table("a table of settings by name")?, field.parts, &mut settings);
     Ok(settings)
 }
 
@@ -250,12 +243,12 @@ fn version(name: &str) -> Option<(u16, u16)> {
 
 fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let tree: Table = document::parse(text)?;
-    let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE);
+    let mut root = Section::new("", super::error::Origin::Line(1), &tree, &FILE, Parts::none());
     let number = "a whole number";
     let (tcp, memory, wifi_pacing_shift, cc) = tcp::load(&root.need("tcp", "a table")?)?;
     let congestion_control = match root.get("congestion_control") {
         Some(field) => controller(&field, None)?,
-        None => "cubic",
+        None => CongestionControl::BuiltIn("cubic"),
     };
     let profile = Profile {
         name,
@@ -381,7 +374,7 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
         let own = |name: &str| {
             let p = PROFILES.iter().find(|p| p.name == name).expect("a profile");
             let (t, rto) = (&p.tcp, p.tcp.rto_min.nanos() / 1_000_000);
-            (p.congestion_control, t.small_queues.off, t.timestamps, t.init_cwnd, rto)
+            (p.congestion_control.name(), t.small_queues.off, t.timestamps, t.init_cwnd, rto)
         };
         assert_eq!(own("linux-3.13"), ("cubic", false, true, 10, 200));
         assert_eq!(own("windows-10"), ("compound", true, false, 10, 300));
@@ -426,7 +419,8 @@ macos-10.11: DupAck No Linux3_2 Linux3_10 Gone | 0 AtLeast Never false 131072 | 
         let tcp = |text: &str| {
             let tree = document::parse(text).expect("TOML");
             let shape: &'static Shape = &Shape { title: "Node", about: "", groups: &[KEYS] };
-            let mut node = Section::new("node", super::super::error::Origin::Line(1), &tree, shape);
+            let mut node =
+                Section::new("node", super::super::error::Origin::Line(1), &tree, shape, Parts::none());
             read(&mut node).unwrap_or_else(|fault| panic!("{}", fault.in_file("node"))).tcp
         };
         for (name, _) in FILES {

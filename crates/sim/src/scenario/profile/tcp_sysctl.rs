@@ -4,9 +4,11 @@ use stillair_model::transport::cc;
 use stillair_model::transport::tcp::config::{EarlyRetransmit, LossDetection, RackBeside};
 use stillair_model::vocabulary::Duration;
 
-use super::super::contract::{Form, Key};
+use super::super::contract::{Family, Form, Key};
+use super::super::control::CongestionControl;
 use super::super::document::Value;
 use super::super::error::Fault;
+use super::super::own;
 use super::super::reader::Field;
 use super::kernel::Profile;
 use super::memory::MAX_BUFFER;
@@ -18,6 +20,12 @@ const SINCE: [(&str, (u16, u16)); 2] = [("nv", (4, 8)), ("bbr", (4, 9))];
 /// The first kernel without FACK, whose sysctl stayed.
 // linux: net/ipv4/sysctl_net_ipv4.c tcp_fack (4.15); commit 713bafea9292.
 const FACK_GONE: (u16, u16) = (4, 15);
+
+/// A congestion control.
+pub(in super::super) const CONTROL: Form = Form::Part(
+    Family::Control,
+    &Form::Listed { title: "congestion_control", words: "a congestion control", names },
+);
 
 /// Least, initial and largest size of a buffer.
 const BUFFER_SIZES: Form = Form::Either(&[
@@ -33,7 +41,7 @@ const BUFFER_SIZES: Form = Form::Either(&[
 pub(super) const SETTINGS: &[Key] = &[
     Key::open(
         "net.ipv4.tcp_congestion_control",
-        Form::Listed { title: "congestion_control", words: "a congestion control", names },
+        CONTROL,
         "cubic",
         "congestion control of flows that name none",
     ),
@@ -180,7 +188,7 @@ pub(super) const SETTINGS: &[Key] = &[
     ),
 ];
 
-pub(super) fn names() -> Vec<String> {
+fn names() -> Vec<String> {
     cc::NAMES.iter().map(|&name| name.to_owned()).collect()
 }
 
@@ -275,13 +283,31 @@ pub(super) fn apply(profile: &mut Profile, name: &str, setting: &Field<'_>) -> R
     Ok(true)
 }
 
-/// The name of a congestion control that the kernel `version` has, as the model has it; a system other than Linux has any.
+/// A congestion control that the kernel `version` has, as the model has it, or one of somebody's own; a system other than Linux has
+/// any.
 pub(in super::super) fn controller(
     field: &Field<'_>,
     version: Option<(u16, u16)>,
-) -> Result<&'static str, Fault> {
-    let names: Vec<(&str, &'static str)> = cc::NAMES.iter().map(|&name| (name, name)).collect();
+) -> Result<CongestionControl, Fault> {
+    if let Value::Table(table) = &field.item.value
+        && !field.kinds().is_empty()
+    {
+        if let Some(Value::String(kind)) = table.get("kind").map(|kind| &kind.value)
+            && cc::NAMES.contains(&kind.as_str())
+        {
+            let expected = format!("{kind:?} alone: its parameters are those of the node's `module`");
+            return Err(field.found(format!("a table of {kind:?}"), expected));
+        }
+        let (name, section) = field.kind_table("a congestion control, or a table of its kind and options")?;
+        let part = field.parts.find_control(name).expect("it is one of its kinds");
+        return own::read(part, Some(section)).map(CongestionControl::Own);
+    }
+    let names: Vec<(&str, &'static str)> =
+        cc::NAMES.iter().copied().chain(field.kinds()).map(|name| (name, name)).collect();
     let name = field.choice(&names)?;
+    if let Some(part) = field.parts.find_control(name) {
+        return own::read(part, None).map(CongestionControl::Own);
+    }
     if let Some(version) = version
         && let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since)
     {
@@ -289,7 +315,7 @@ pub(in super::super) fn controller(
         let expected = format!("a congestion control that it has: {name} came with {}.{}", since.0, since.1);
         return Err(field.found(found, expected));
     }
-    Ok(name)
+    Ok(CongestionControl::BuiltIn(name))
 }
 
 /// Least, initial and largest size of a buffer: a list of three, or one text with the three numbers as `sysctl` prints it.

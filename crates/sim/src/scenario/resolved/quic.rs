@@ -7,6 +7,7 @@ use stillair_model::transport::quic::{HostCost, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
 use super::super::{Crypto, QuicFlow, QuicLoad, QuicStack, QuinnControl, QuinnOptions};
+use super::own;
 
 pub(super) fn page(page: &Page) -> Value {
     json!({
@@ -32,6 +33,10 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
             all["stack"] = "model".into();
             all["preset"] = flow.preset.name().into();
             all["parts"] = parts(&flow.config);
+            // Only where there is one: what was kept of flows without it stays theirs.
+            if let Some(law) = &flow.law {
+                all["parts"]["window"]["of_tcp"] = own::control(law);
+            }
         }
         QuicStack::Quinn(options) => {
             all["stack"] = quinn(options);

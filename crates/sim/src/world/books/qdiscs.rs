@@ -14,7 +14,7 @@ pub struct QdiscCounters {
     /// Where it is below the root: nothing for the root, `/BE` for a category's under mq, `/child` for a class's.
     pub path: String,
     /// Its name.
-    pub kind: &'static str,
+    pub kind: String,
     /// What it has counted.
     pub stats: QdiscStats,
     /// Packets and bytes in it now, with what the device turned down.
@@ -53,7 +53,7 @@ fn sum(interface: IfId, queues: &[&TxQueue]) -> QdiscCounters {
     let mut all = QdiscCounters {
         interface,
         path: String::new(),
-        kind: "mq",
+        kind: "mq".to_owned(),
         stats: QdiscStats::default(),
         backlog: (0, 0),
         own: Xstats::None,
@@ -72,7 +72,7 @@ fn sum(interface: IfId, queues: &[&TxQueue]) -> QdiscCounters {
 
 /// A queue's discipline and those inside it.
 fn add(all: &mut Vec<QdiscCounters>, interface: IfId, path: String, queue: &TxQueue) {
-    let kind = queue.qdisc().kind();
+    let kind = queue.qdisc().kind().to_owned();
     let mut inside: Option<&Qdisc> = queue.qdisc().child();
     let mut below = path.clone();
     let (stats, backlog, own) = (queue.stats(), queue.backlog(), queue.qdisc().xstats());
@@ -83,7 +83,7 @@ fn add(all: &mut Vec<QdiscCounters>, interface: IfId, path: String, queue: &TxQu
         all.push(QdiscCounters {
             interface,
             path: below.clone(),
-            kind: qdisc.kind(),
+            kind: qdisc.kind().to_owned(),
             stats: qdisc.stats(),
             backlog: (u64::from(packets), bytes),
             own: qdisc.xstats(),

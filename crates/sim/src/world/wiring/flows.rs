@@ -5,7 +5,7 @@ use stillair_model::app::{
 };
 use stillair_model::node::jitter::{AppClock, Slack, Spread};
 use stillair_model::transport::cc::Cc;
-use stillair_model::transport::quic::Role;
+use stillair_model::transport::quic::{Role, TcpControl};
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
@@ -17,7 +17,9 @@ use super::super::hosts::{
 };
 use super::{Plan, Tables};
 use crate::recorder::{FlowRecord, QuicRecord};
-use crate::scenario::{self, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, SocketMemory, Ways};
+use crate::scenario::{
+    self, CongestionControl, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, SocketMemory, Ways,
+};
 
 /// What is at the ends of the flows, in their order.
 #[derive(Default)]
@@ -158,8 +160,8 @@ impl Plan<'_> {
                 let sock = ends.open(one.flow.from.node, Protocol::Udp, None);
                 AppKind::Udp(UdpSource::new(params, sock, one.seed.stream(&one.name)))
             }
-            &FlowKind::Tcp { congestion_control, bytes, write_size } => {
-                let params = BulkParams { start, stop, bytes, write: write_size };
+            FlowKind::Tcp { congestion_control, bytes, write_size } => {
+                let params = BulkParams { start, stop, bytes: *bytes, write: *write_size };
                 self.bulk(one, congestion_control, params, ends)
             }
             FlowKind::Web { page, interval } => {
@@ -177,11 +179,17 @@ impl Plan<'_> {
     }
 
     /// A transfer over TCP: who sends, and who listens.
-    fn bulk(&self, one: &One<'_>, congestion_control: &str, params: BulkParams, ends: &mut Ends) -> AppKind {
+    fn bulk(
+        &self,
+        one: &One<'_>,
+        control: &CongestionControl,
+        params: BulkParams,
+        ends: &mut Ends,
+    ) -> AppKind {
         let socks = [0, 1].map(|n| SockId::from_index(ends.sockets.len() + n));
         for (n, &Side { at, leaves, endpoint }) in one.sides.iter().enumerate() {
             let random = one.seed.stream(&format!("{}.{}", one.name, self.name(at)));
-            let cc = self.controller(at, congestion_control);
+            let cc = self.controller(at, control);
             let mut tcp = Tcp::new(self.tcp(leaves), cc, endpoint, socks[n], socks[1 - n], random);
             if n == 1 {
                 tcp.listen();
@@ -196,7 +204,7 @@ impl Plan<'_> {
     fn web(&self, one: &One<'_>, web: Web) -> AppKind {
         let ends = one.sides.map(|Side { at, leaves, endpoint }| WebEnd {
             config: self.tcp(leaves),
-            controller: self.controller(at, self.scenario.nodes[at.node].profile.congestion_control),
+            controller: self.controller(at, &self.scenario.nodes[at.node].profile.congestion_control),
             endpoint,
             node: NodeId::from_index(at.node),
         });
@@ -234,13 +242,25 @@ impl Plan<'_> {
         });
         let names = one.sides.map(|side| self.name(side.at));
         let random = |end: usize| one.seed.stream(&format!("{}.{}", one.name, names[end]));
-        let (load, stacks) = (Load::new(job, one.start, one.stop), Stacks::new(spec, random));
+        let laws = spec.law.as_ref().map(|law| {
+            [0, 1].map(|end| {
+                let profile = &self.scenario.nodes[one.sides[end].at.node].profile;
+                let random = one.seed.stream(&format!("{}.{}.law", one.name, names[end]));
+                TcpControl {
+                    cc: law.make(&profile.cc),
+                    hz: profile.tcp.hz,
+                    growth: profile.tcp.growth,
+                    random,
+                }
+            })
+        });
+        let (load, stacks) = (Load::new(job, one.start, one.stop), Stacks::new(spec, laws, random));
         AppKind::Quic(Box::new(QuicApp { flow: one.id, stacks, ends: both, load, connection: 0 }))
     }
 
     /// A congestion control as the kernel of an interface has it.
-    fn controller(&self, at: InterfaceRef, name: &str) -> Cc {
-        Cc::new(name, &self.scenario.nodes[at.node].profile.cc).expect("the reader knows it")
+    fn controller(&self, at: InterfaceRef, control: &CongestionControl) -> Cc {
+        control.make(&self.scenario.nodes[at.node].profile.cc)
     }
 
     /// Most sockets that the loads of all pages can take: one load after the other, no closer than their interval.

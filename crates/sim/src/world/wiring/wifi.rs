@@ -80,7 +80,7 @@ impl Plan<'_> {
             tx.tids.iter_mut().for_each(|tid| tid.encrypt(cipher));
             let place = self.place(format!("{name} mac"));
             let salt = seed.stream(&format!("{name}.mac.salt")).bits();
-            let driver = Driver::new(wifi.driver, tx.peers.len(), place, salt);
+            let driver = Driver::new(wifi.driver.clone(), tx.peers.len(), place, salt);
             let interval = match wifi.role {
                 Role::Ap => self.scenario.channels[wifi.channel].beacon_interval,
                 Role::Station(_) => None,

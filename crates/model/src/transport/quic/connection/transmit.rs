@@ -24,6 +24,7 @@ impl Quic {
         if !content {
             // A timeout forces two packets, but there may be only one to send again, and the timer waits for what is forced.
             self.forced = 0;
+            self.window.on_idle();
         }
         let full = content && self.may_send(now);
         if !full && !self.acks.is_due() {
@@ -74,7 +75,7 @@ impl Quic {
             return true;
         }
         let in_flight = self.sent.in_flight();
-        let allowed = self.window.can_send(in_flight);
+        let allowed = self.window.can_send(in_flight, self.sent.in_flight_packets());
         match &mut self.pacer {
             None => allowed,
             Some(pacer) if !allowed => {
@@ -171,7 +172,7 @@ impl Quic {
         if eliciting {
             self.bare = 0;
             self.forced = self.forced.saturating_sub(1);
-            self.window.on_sent(number, u64::from(bytes));
+            self.window.on_sent(now, number, u64::from(bytes));
             if let Some(pacer) = &mut self.pacer {
                 pacer.on_sent(now, u64::from(bytes), &pace);
             }

@@ -376,7 +376,7 @@ impl Sender {
     }
 
     /// Name of the congestion control.
-    pub fn congestion_control(&self) -> &'static str {
+    pub fn congestion_control(&self) -> &str {
         self.cc.name()
     }
 

@@ -1,5 +1,6 @@
 //! The station schedulers that are built in, as one type: a look or a call chooses once which it is.
 
+use super::StationScheduler;
 use super::as_printed::AsPrinted;
 use super::deficit::Deficit;
 use super::round_robin::{InTurn, RoundRobin};
@@ -22,6 +23,8 @@ pub(super) enum AnyScheduler {
     WeightedDeficit(WeightedDeficit),
     /// mac80211's virtual time.
     VirtualTime(VirtualTime),
+    /// Somebody's own, called by dynamic dispatch.
+    Own(Box<dyn StationScheduler + Send>),
 }
 
 /// Does the same with whichever scheduler it is, in code of its own for each.
@@ -34,6 +37,10 @@ macro_rules! each {
             AnyScheduler::AsPrinted($s) => $do,
             AnyScheduler::WeightedDeficit($s) => $do,
             AnyScheduler::VirtualTime($s) => $do,
+            AnyScheduler::Own(own) => {
+                let $s = &mut **own;
+                $do
+            }
         }
     };
 }
@@ -41,8 +48,8 @@ pub(super) use each;
 
 impl AnyScheduler {
     /// The scheduler that `config` asks for, for so many peers.
-    pub(super) fn new(config: Scheduler, peers: usize) -> Self {
-        match config {
+    pub(super) fn new(config: &Scheduler, peers: usize) -> Self {
+        match *config {
             Scheduler::RoundRobin(WhenFull::LosesTurn) => Self::InTurn(InTurn::new(peers)),
             Scheduler::RoundRobin(WhenFull::KeepsTurn) => Self::RoundRobin(RoundRobin::new(peers)),
             Scheduler::Airtime(params) => Self::Deficit(Deficit::new(params, peers)),
@@ -54,6 +61,21 @@ impl AnyScheduler {
                 }
                 Mac80211Rules::VirtualTime => Self::VirtualTime(VirtualTime::new(params, peers)),
             },
+            Scheduler::Own(ref own) => Self::Own(own.make(peers)),
         }
+    }
+}
+
+/// The scheduler that `config` asks for, for so many peers, to be called by dynamic dispatch: for one that is built around another, and
+/// for tests. A device calls those that are built in directly.
+pub fn scheduler_of(config: &Scheduler, peers: usize) -> Box<dyn StationScheduler + Send> {
+    match AnyScheduler::new(config, peers) {
+        AnyScheduler::InTurn(s) => Box::new(s),
+        AnyScheduler::RoundRobin(s) => Box::new(s),
+        AnyScheduler::Deficit(s) => Box::new(s),
+        AnyScheduler::AsPrinted(s) => Box::new(s),
+        AnyScheduler::WeightedDeficit(s) => Box::new(s),
+        AnyScheduler::VirtualTime(s) => Box::new(s),
+        AnyScheduler::Own(s) => s,
     }
 }

@@ -2,10 +2,10 @@
 //! identifiers.
 
 use super::account::{deficits, quantum, representative};
-use super::scheduler::{AirtimeUse, DeviceView, StationScheduler};
 use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::AirtimeParams;
+use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
 /// A station that becomes active is new whatever it owes, and passes through the old list always. An identifier stands for its

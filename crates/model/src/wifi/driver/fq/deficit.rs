@@ -2,10 +2,10 @@
 //! while deficits are of stations.
 
 use super::account::{deficits, quantum};
-use super::scheduler::{AirtimeUse, DeviceView, StationScheduler};
 use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::AirtimeParams;
+use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 
 /// The head of the list sends until its deficit is used up; then it gets a quantum and goes to the end.

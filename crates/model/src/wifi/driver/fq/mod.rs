@@ -6,16 +6,16 @@ mod any;
 mod as_printed;
 mod deficit;
 mod round_robin;
-mod scheduler;
 mod virtual_time;
 mod weighted_deficit;
 
-pub use scheduler::{AirtimeUse, DeviceView, StationScheduler};
+pub use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
+pub use any::scheduler_of;
 
 use crate::aqm::codel::CodelParams;
 use crate::fair::drr::EmptyNew;
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
-use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Sink};
+use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Seed, Sink};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{AqlParams, FqParams, Scheduler};
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
@@ -67,6 +67,9 @@ impl StationQueues {
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
     ) -> Attempt {
+        if self.flows.has_laws() {
+            return self.attempt_by_laws(now, tid, tx, hw, ctx);
+        }
         let codel = self.codel(tid.peer());
         let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue(now, Tin(tid.0), &codel, ctx);
         let attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
@@ -74,6 +77,40 @@ impl StationQueues {
             tx.hold_one(now, tid, ctx, pull);
         }
         attempt
+    }
+
+    /// [`StationQueues::attempt`] with laws in CoDel's place.
+    #[cold]
+    #[inline(never)]
+    fn attempt_by_laws<S: Sink>(
+        &mut self,
+        now: Instant,
+        tid: TidIndex,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Attempt {
+        let slow = self.stations[tid.peer().index()].slow;
+        let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue_by_laws(now, Tin(tid.0), slow, ctx);
+        let attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
+        if attempt == Attempt::Full {
+            tx.hold_one(now, tid, ctx, pull);
+        }
+        attempt
+    }
+
+    /// Queues a packet, unless its queue's law is against it; false if it is.
+    #[cold]
+    #[inline(never)]
+    fn enqueue_by_laws<S: Sink>(
+        &mut self,
+        now: Instant,
+        p: Pkt,
+        tid: TidIndex,
+        ctx: &mut Ctx<'_, S>,
+    ) -> bool {
+        let slow = self.stations[tid.peer().index()].slow;
+        self.flows.enqueue_by_laws(now, Tin(tid.0), slow, p, ctx).is_some()
     }
 
     /// Serves one identifier after the other, as the scheduler names them, until it says that the look is over.
@@ -116,13 +153,14 @@ impl FqDriver {
             empty_new: EmptyNew::ToOldUnlessAlone,
             mtu_scope: MtuScope::Queue,
         };
-        let queues = StationQueues {
-            params,
-            flows: FlowQueues::new(flows, place, salt),
-            stations: vec![StationCodel::default(); peers],
-            aql: scheduler.aql().copied(),
-        };
-        Self { queues, scheduler: AnyScheduler::new(scheduler, peers) }
+        let mut flows = FlowQueues::new(flows, place, salt);
+        if let Some(law) = &params.law {
+            flows = flows.with_laws(law, Seed { seed: salt, run: 0 }.stream("laws"));
+        }
+        let aql = scheduler.aql().copied();
+        let scheduler = AnyScheduler::new(&scheduler, peers);
+        let queues = StationQueues { params, flows, stations: vec![StationCodel::default(); peers], aql };
+        Self { queues, scheduler }
     }
 
     /// A station's airtime weight.
@@ -132,7 +170,11 @@ impl FqDriver {
 
     /// Queues a packet; others are dropped if a limit is exceeded.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
-        self.queues.flows.enqueue(now, Tin(tid.0), p, ctx);
+        if !self.queues.flows.has_laws() {
+            self.queues.flows.enqueue(now, Tin(tid.0), p, ctx);
+        } else if !self.queues.enqueue_by_laws(now, p, tid, ctx) {
+            return;
+        }
         self.queues.flows.trim(now, self.queues.params.drop_batch, ctx);
         self.schedule(now, tid);
     }

@@ -1,9 +1,9 @@
 //! One aggregate for each traffic identifier in turn, however long it takes: ath9k without airtime fairness, in two versions.
 
-use super::scheduler::{AirtimeUse, DeviceView, StationScheduler};
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::WhenFull;
 use crate::wifi::driver::turns::{Look, Turns};
+use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
 /// Who has had an aggregate goes to the end of the round, and who finds the hardware full keeps its turn.

@@ -107,7 +107,7 @@ impl Bench {
 }
 
 fn check(scheduler: Scheduler, stations: usize, table: &[(Do, &str)]) {
-    let mut b = Bench::new(scheduler, stations, 2);
+    let mut b = Bench::new(scheduler.clone(), stations, 2);
     for (row, &(what, state)) in table.iter().enumerate() {
         b.act(what);
         assert_eq!(b.state(), state, "{scheduler:?}, row {row}: {what:?}");
@@ -338,7 +338,7 @@ proptest! {
     fn equal_airtime_or_equal_turns(took in prop::collection::vec(20_u64..4_000, 2..6)) {
         let longest = took.iter().max().unwrap();
         for scheduler in [Scheduler::Airtime(ALL), Scheduler::AirtimeAsPrinted(ALL)] {
-            let used = saturate(scheduler, &took, 600);
+            let used = saturate(scheduler.clone(), &took, 600);
             let (least, most) = (used.iter().map(|u| u.0).min().unwrap(), used.iter().map(|u| u.0).max().unwrap());
             prop_assert!(most - least <= 2 * 300 + 4 * longest, "{scheduler:?} {used:?}");
         }

@@ -2,9 +2,9 @@
 //! on with the airtime that it uses, and may send while that is not ahead of the clock of all.
 
 use super::account::ACTIVE;
-use super::scheduler::{AirtimeUse, DeviceView, StationScheduler};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
 use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
+use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
 /// A station's clock is no further behind than this, in nanoseconds, when it has frames again.

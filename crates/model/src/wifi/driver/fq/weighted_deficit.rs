@@ -1,10 +1,10 @@
 //! Airtime fairness by deficits, as mac80211 has it since 5.1 but for virtual time in between: one list, weights, airtime queue limits.
 
 use super::account::{ACTIVE, deficits, quantum, representative};
-use super::scheduler::{AirtimeUse, DeviceView, StationScheduler};
 use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
 use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
+use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
 /// Less a station may not use in a round, in nanoseconds, whatever its weight.

@@ -4,10 +4,10 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::htb::HtbParams;
 
-use super::super::super::contract::{Form, Key};
+use super::super::super::contract::{Family, Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
-use super::{BURST, CHILDREN, Device, child};
+use super::{BURST, CHILD, Device, child};
 
 pub(super) static OPTIONS: &[Key] = &[
     Key::need("rate", Form::Rate, "rate of its one class"),
@@ -19,7 +19,7 @@ pub(super) static OPTIONS: &[Key] = &[
     ),
     Key::open("burst", BURST, "`tc`'s, 1600 bytes", "bytes that may leave at once after a pause"),
     Key::open("cburst", BURST, "`tc`'s, 1600 bytes", "the same of the ceiling"),
-    Key::open("child", Form::Kinds { shapes: CHILDREN, bare: true }, "`pfifo`", "discipline of the class"),
+    Key::open("child", Form::Part(Family::Qdisc, &CHILD), "`pfifo`", "discipline of the class"),
 ];
 
 /// Reads the options.

@@ -4,10 +4,10 @@ use stillair_model::qdisc::QdiscConfig;
 use stillair_model::qdisc::netem::{Chance, NetemParams, Share};
 use stillair_model::vocabulary::Duration;
 
-use super::super::super::contract::{Form, Key};
+use super::super::super::contract::{Family, Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
-use super::{CHILDREN, Device, child};
+use super::{CHILD, Device, child};
 
 pub(super) static OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets"),
@@ -39,7 +39,7 @@ pub(super) static OPTIONS: &[Key] = &[
     Key::open("rate", Form::Rate, "none", "packets also wait for each other's transmission at this rate"),
     Key::open(
         "child",
-        Form::Kinds { shapes: CHILDREN, bare: true },
+        Form::Part(Family::Qdisc, &CHILD),
         "none",
         "discipline that gets packets when their time has come",
     ),

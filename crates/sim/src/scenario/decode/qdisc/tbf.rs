@@ -5,11 +5,11 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::tbf::{Peak, TbfParams};
 use stillair_model::vocabulary::Duration;
 
-use super::super::super::contract::{Form, Key};
+use super::super::super::contract::{Family, Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
 use super::fifo::MIN_BFIFO;
-use super::{BURST, CHILDREN, Device, child};
+use super::{BURST, CHILD, Device, child};
 
 pub(super) static OPTIONS: &[Key] = &[
     Key::need("rate", Form::Rate, "rate of the bucket"),
@@ -28,12 +28,7 @@ pub(super) static OPTIONS: &[Key] = &[
         "must be there with `peakrate`, and only with it",
         "bytes that the second bucket holds",
     ),
-    Key::open(
-        "child",
-        Form::Kinds { shapes: CHILDREN, bare: true },
-        "`bfifo`",
-        "discipline that holds the packets",
-    ),
+    Key::open("child", Form::Part(Family::Qdisc, &CHILD), "`bfifo`", "discipline that holds the packets"),
 ];
 
 /// Reads the options.

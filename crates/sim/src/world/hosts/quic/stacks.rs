@@ -1,6 +1,6 @@
 //! Which stack the ends of a flow have: each connection gets new ones.
 
-use stillair_model::transport::quic::{Engine, Quic, QuicConfig, Role};
+use stillair_model::transport::quic::{Engine, Quic, QuicConfig, Role, TcpControl};
 #[cfg(feature = "quinn")]
 use stillair_model::vocabulary::Stream;
 #[cfg(feature = "quinn")]
@@ -13,7 +13,7 @@ use crate::scenario::{QuicFlow, QuicStack};
 /// What makes the stacks of a flow.
 #[derive(Debug)]
 pub(in crate::world) enum Stacks {
-    Model(Box<QuicConfig>),
+    Model(Box<QuicConfig>, Option<Box<[TcpControl; 2]>>),
     #[cfg(feature = "quinn")]
     Quinn(Box<Quinns>),
 }
@@ -31,11 +31,16 @@ pub(in crate::world) struct Quinns {
 }
 
 impl Stacks {
-    /// As the flow has it; `random` makes the stream of random numbers of an end.
+    /// As the flow has it, with the congestion controls of TCP's that set the windows of the model's ends, if any do; `random` makes the
+    /// stream of random numbers of an end.
     #[cfg(feature = "quinn")]
-    pub(in crate::world) fn new(flow: &QuicFlow, random: impl FnMut(usize) -> Stream) -> Self {
+    pub(in crate::world) fn new(
+        flow: &QuicFlow,
+        laws: Option<[TcpControl; 2]>,
+        random: impl FnMut(usize) -> Stream,
+    ) -> Self {
         match &flow.stack {
-            QuicStack::Model => Self::Model(Box::new(flow.config)),
+            QuicStack::Model => Self::Model(Box::new(flow.config), laws.map(Box::new)),
             QuicStack::Quinn(options) => Self::Quinn(Box::new(Quinns {
                 settings: settings(options, &flow.config),
                 own: options.own.clone(),
@@ -48,18 +53,28 @@ impl Stacks {
 
     /// As the flow has it, and that is the model: the reader refuses all else where there is nothing else.
     #[cfg(not(feature = "quinn"))]
-    pub(in crate::world) fn new<R>(flow: &QuicFlow, _: impl FnMut(usize) -> R) -> Self {
+    pub(in crate::world) fn new<R>(
+        flow: &QuicFlow,
+        laws: Option<[TcpControl; 2]>,
+        _: impl FnMut(usize) -> R,
+    ) -> Self {
         match &flow.stack {
-            QuicStack::Model => Self::Model(Box::new(flow.config)),
+            QuicStack::Model => Self::Model(Box::new(flow.config), laws.map(Box::new)),
             QuicStack::Quinn(_) => unreachable!("quinn without the feature of its name"),
         }
     }
 
     /// The stack of one end of a new connection.
-    #[cfg_attr(not(feature = "quinn"), expect(unused_variables, reason = "both ends of the model are alike"))]
     pub(super) fn connect(&mut self, end: usize, role: Role) -> Engine {
         match self {
-            Self::Model(config) => Engine::Model(Box::new(Quic::new(**config, role, true))),
+            Self::Model(config, laws) => {
+                let law = laws.as_mut().map(|laws| {
+                    // Each connection leaves other things to chance.
+                    let random = laws[end].random.split();
+                    TcpControl { random, ..laws[end].clone() }
+                });
+                Engine::Model(Box::new(Quic::driven(**config, role, true, law)))
+            }
             #[cfg(feature = "quinn")]
             Self::Quinn(quinns) => {
                 let mut parts = quinns.settings.parts();

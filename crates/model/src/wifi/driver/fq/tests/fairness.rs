@@ -52,7 +52,7 @@ proptest! {
         for config in by_airtime() {
             let is_fluid = matches!(config, Scheduler::Mac80211(.., Mac80211Rules::VirtualTime));
             let late = longest * if is_fluid { took.len() } else { room } as u64;
-            saturated(config, &took, room, |used, _| {
+            saturated(config.clone(), &took, room, |used, _| {
                 assert!(spread(used) <= QUANTUM + late, "{config:?} {used:?}");
             });
         }
@@ -67,7 +67,7 @@ proptest! {
     ) {
         const LONGEST: u64 = 3 * 4_000;
         for config in all() {
-            let mut alone = Alone::new(config, 4);
+            let mut alone = Alone::new(config.clone(), 4);
             // What each has used since another's last turn, or since that had nothing to send.
             let mut waited = [[0_u64; 4]; 4];
             for &(station, frames, room, took, other) in &steps {

@@ -8,9 +8,8 @@
 use core::fmt::Debug;
 
 use crate::fair::flow_queues::{FlowQueues, Tin};
-use crate::vocabulary::{Ac, Duration, Instant, PeerId};
+use crate::vocabulary::{Ac, Duration, Instant, PeerId, Rate};
 use crate::wifi::air::radio::Radio;
-use crate::wifi::config::{AirtimeParams, AqlParams};
 use crate::wifi::phy::ppdu_duration_without_extension;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex, Transmitter};
 
@@ -26,7 +25,7 @@ pub enum AirtimeUse {
 impl AirtimeUse {
     /// Whether these parameters charge stations for it.
     #[inline]
-    pub(super) const fn is_charged(self, by: &AirtimeParams) -> bool {
+    pub(in crate::wifi) const fn is_charged(self, by: &AirtimeParams) -> bool {
         match self {
             Self::Tx => by.charge_tx,
             Self::Rx => by.charge_rx,
@@ -37,10 +36,10 @@ impl AirtimeUse {
 /// What a scheduler sees of the device while the driver looks through the list.
 #[derive(Clone, Copy, Debug)]
 pub struct DeviceView<'a> {
-    pub(super) queues: &'a FlowQueues,
-    pub(super) tx: &'a Transmitter,
-    pub(super) radio: &'a Radio,
-    pub(super) aql: Option<&'a AqlParams>,
+    pub(in crate::wifi) queues: &'a FlowQueues,
+    pub(in crate::wifi) tx: &'a Transmitter,
+    pub(crate) radio: &'a Radio,
+    pub(in crate::wifi) aql: Option<&'a AqlParams>,
 }
 
 impl DeviceView<'_> {
@@ -49,6 +48,16 @@ impl DeviceView<'_> {
     pub fn has_frames(&self, tid: TidIndex) -> bool {
         let t = &self.tx.tids[tid.index()];
         t.may_send() && (t.has_waiting() || self.queues.backlog(Tin(tid.0)).0 > 0)
+    }
+
+    /// Packets and bytes in the identifier's flow queues; frames that wait for another try are not among them.
+    pub fn backlog(&self, tid: TidIndex) -> (u32, u64) {
+        self.queues.backlog(Tin(tid.0))
+    }
+
+    /// Throughput that rate control expects of a peer.
+    pub fn expected(&self, peer: PeerId) -> Rate {
+        self.tx.peers[peer.index()].expected
     }
 
     /// Whether a numbered frame of the identifier waits that lies inside the Block Ack window: it would go if there were room.
@@ -108,6 +117,8 @@ impl DeviceView<'_> {
 ///   each look: who is forgotten with frames may wait for ever.
 /// - A look ends. If nothing can be sent, `next` stops naming identifiers after each was tried.
 /// - Nothing is drawn by chance, no clock is read, and nothing is allocated but when it is built: same calls, same answers.
+///
+/// [`crate::check::scheduler`] tries all of it on a scheduler of one's own.
 pub trait StationScheduler: Debug {
     /// A station has this airtime weight from now on; 256 is that of a station that nobody has given one. Schedulers without
     /// weights take no notice, and scenarios refuse weights with them.
@@ -127,7 +138,47 @@ pub trait StationScheduler: Debug {
     fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex>;
 
     /// What became of the turn of the identifier that was named last. [`Attempt::Full`]: there was no room, and a frame of it has left
-    /// its queue and waits. [`Attempt::Nothing`]: CoDel has dropped all there was, or the Block Ack window is closed. Returns whether the
+    /// its queue and waits. [`Attempt::Nothing`]: CoDel, or a law in its place, has dropped all there was, or the Block Ack window is closed. Returns whether the
     /// look goes on.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;
+}
+
+/// The airtime scheduler's pieces, each of them switchable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AirtimeParams {
+    /// Airtime a station may use in a round.
+    pub quantum: Duration,
+    /// Newly active stations go first, for one round.
+    pub sparse: bool,
+    /// Charge what stations are sent.
+    pub charge_tx: bool,
+    /// Charge what stations send.
+    pub charge_rx: bool,
+}
+
+impl Default for AirtimeParams {
+    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AIRTIME_QUANTUM (4.14) - 300 us.
+    fn default() -> Self {
+        Self { quantum: Duration::from_micros(300), sparse: true, charge_tx: true, charge_rx: true }
+    }
+}
+
+/// Airtime queue limits: how much airtime may wait below the queues of the MAC.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AqlParams {
+    /// A station's in one category, whatever the others have (`aql_txq_limit`, low).
+    pub low: Duration,
+    /// The same while the device's is below the threshold (`aql_txq_limit`, high).
+    pub high: Duration,
+    /// Airtime of all stations together (`aql_threshold`).
+    pub threshold: Duration,
+}
+
+impl Default for AqlParams {
+    // linux: include/net/mac80211.h, net/mac80211/main.c IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L, _H, IEEE80211_AQL_THRESHOLD
+    // (5.5).
+    fn default() -> Self {
+        let us = Duration::from_micros;
+        Self { low: us(5_000), high: us(12_000), threshold: us(24_000) }
+    }
 }

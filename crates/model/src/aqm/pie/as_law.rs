@@ -1,0 +1,68 @@
+//! PIE by the trait that laws of one's own have.
+
+use super::{PieParams, PieState};
+use crate::aqm::law::{Law, Seen, Verdict};
+use crate::vocabulary::{Duration, Instant, Stream};
+
+/// PIE before one queue.
+#[derive(Clone, Debug)]
+pub struct PieLaw {
+    params: PieParams,
+    tupdate: Duration,
+    state: PieState,
+    update_at: Instant,
+    stream: Stream,
+}
+
+impl PieLaw {
+    /// PIE in its initial state, whose probability is set anew each `tupdate`; `stream` decides which packets are hit. Panics without a
+    /// period.
+    pub fn new(params: PieParams, tupdate: Duration, stream: Stream) -> Self {
+        assert!(tupdate > Duration::ZERO, "impossible pie");
+        Self { params, tupdate, state: PieState::default(), update_at: Instant::ZERO + tupdate, stream }
+    }
+
+    /// Sets the probability anew as often as it was time to while so many bytes have waited.
+    // As `crate::qdisc::pie`.
+    fn update(&mut self, now: Instant, backlog: u64) {
+        while self.update_at <= now {
+            let before = self.state.clone();
+            self.state.update(&self.params, backlog);
+            self.update_at += self.tupdate;
+            if self.state == before {
+                let periods = now.saturating_since(self.update_at).nanos() / self.tupdate.nanos();
+                self.update_at += self.tupdate * periods;
+            }
+        }
+    }
+}
+
+impl Law for PieLaw {
+    fn arrives(&mut self, seen: &Seen) -> Verdict {
+        self.update(seen.now, seen.queued_bytes);
+        let Self { params, state, stream, .. } = self;
+        if !state.drop_early(params, seen.queued_bytes, seen.bytes, || stream.bits()) {
+            return Verdict::Pass;
+        }
+        if params.ecn && state.marks() && seen.ecn {
+            return Verdict::Mark;
+        }
+        state.dropped();
+        Verdict::Drop
+    }
+
+    fn leaves(&mut self, seen: &Seen) -> Verdict {
+        self.update(seen.now, seen.queued_bytes + u64::from(seen.bytes));
+        let came = seen.now - seen.sojourn;
+        self.state.dequeued(&self.params, seen.now, came, seen.queued_bytes, seen.bytes);
+        Verdict::Pass
+    }
+
+    fn overlimit(&mut self, _now: Instant, _packets: u32) {
+        self.state.dropped();
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("prob", self.state.prob() << 8), ("delay_us", self.state.qdelay().nanos() / 1000)]
+    }
+}

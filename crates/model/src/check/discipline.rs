@@ -1,0 +1,254 @@
+//! What must hold of a queueing discipline.
+
+use core::mem;
+
+use super::{STEPS, stream, try_all};
+use crate::qdisc::{Enqueue, Qdisc, QdiscConfig, Wake};
+use crate::vocabulary::{
+    Ctx, Duration, Fate, FlowId, Instant, NewPacket, Packets, Pkt, PlaceId, Reason, Sink, Stream, Trace,
+    skb_len,
+};
+
+/// Whether a discipline claims to keep the order of each flow's packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// It does.
+    Kept,
+    /// It may reorder them.
+    Any,
+}
+
+/// Tries what must hold of a discipline ([`crate::qdisc::own::Discipline`]): each packet ends once, the answers to those who queue fit what
+/// was dropped, backlog and counters are what is there, no wake is lost, all of it comes out, and the same again when all is the same.
+/// The packets are single segments of 30 flows, each flow with one priority.
+pub fn discipline(config: &QdiscConfig, order: Order) -> Result<(), String> {
+    try_all(|script, step| {
+        let mut bench = Bench::new(config, order, script)?;
+        for n in 1..=STEPS {
+            *step = n;
+            bench.step()?;
+        }
+        bench.drain()?;
+        Ok(bench.log)
+    })
+}
+
+/// What a discipline does in a script.
+#[cfg(test)]
+pub(super) fn log_of(config: &QdiscConfig, script: u64) -> Vec<(char, u32)> {
+    let mut bench = Bench::new(config, Order::Kept, script).expect("a discipline");
+    (0..STEPS).for_each(|_| bench.step().expect("nothing is broken"));
+    bench.log
+}
+
+const FLOWS: u32 = 30;
+const HERE: PlaceId = PlaceId(3);
+/// Most wakes in which what is inside must come out.
+const WAKES: u32 = 200_000;
+
+/// Drops, by the number of the packet.
+#[derive(Default)]
+struct Drops(Vec<(u32, Reason, PlaceId)>);
+
+impl Sink for Drops {
+    fn event(&mut self, _: Instant, what: &Trace) {
+        if let Trace::Dropped { seq, reason, place, .. } = *what {
+            self.0.push((seq, reason, place));
+        }
+    }
+}
+
+/// What is known of a packet that is inside.
+#[derive(Clone, Copy)]
+struct Inside {
+    pkt: Pkt,
+    seq: u32,
+    flow: u32,
+    bytes: u64,
+}
+
+struct Bench {
+    qdisc: Qdisc,
+    order: Order,
+    packets: Packets,
+    drops: Drops,
+    stream: Stream,
+    now: Instant,
+    made: u32,
+    inside: Vec<Inside>,
+    /// Packets and bytes that came out, and packets dropped.
+    out: (u64, u64),
+    dropped: u64,
+    /// By flow, the number of the packet that came out last.
+    last: Vec<Option<u32>>,
+    /// How likely a step is a packet that comes, of 8; and how long one lasts at most, in us.
+    load: u32,
+    pause: u32,
+    /// What it did: answers, packets that came out and packets dropped.
+    log: Vec<(char, u32)>,
+}
+
+impl Bench {
+    fn new(config: &QdiscConfig, order: Order, script: u64) -> Result<Self, String> {
+        let qdisc = Qdisc::new(config, HERE, &mut stream(script, "part")).ok_or("no discipline")?;
+        Ok(Self {
+            qdisc,
+            order,
+            packets: Packets::new(),
+            drops: Drops::default(),
+            stream: stream(script, "script"),
+            now: Instant::ZERO,
+            made: 0,
+            inside: Vec::new(),
+            out: (0, 0),
+            dropped: 0,
+            last: vec![None; FLOWS as usize],
+            load: 4,
+            pause: 500,
+            log: Vec::new(),
+        })
+    }
+
+    fn step(&mut self) -> Result<(), String> {
+        if self.stream.below(40) == 0 {
+            self.load = 1 + self.stream.below(7);
+            self.pause = [1, 50, 500, 2_000, 40_000][self.stream.below(5) as usize];
+        }
+        self.now += Duration::from_micros(u64::from(self.stream.below(self.pause)));
+        if self.stream.below(8) < self.load {
+            self.enqueue()?;
+        } else if self.stream.below(4) > 0 {
+            self.dequeue()?;
+        } else {
+            while self.dequeue()? {}
+        }
+        self.look()
+    }
+
+    /// Takes note of what was dropped since the last call.
+    fn take_drops(&mut self) -> Result<Vec<(u32, Reason)>, String> {
+        let mut all = Vec::new();
+        for (seq, reason, place) in mem::take(&mut self.drops.0) {
+            let Some(n) = self.inside.iter().position(|p| p.seq == seq) else {
+                return Err(format!("it dropped packet {seq}, which it does not hold"));
+            };
+            if place != HERE {
+                return Err(format!("it booked the drop of packet {seq} elsewhere"));
+            }
+            self.inside.remove(n);
+            self.dropped += 1;
+            self.log.push(('d', seq));
+            all.push((seq, reason));
+        }
+        Ok(all)
+    }
+
+    fn enqueue(&mut self) -> Result<(), String> {
+        let (seq, flow) = (self.made, self.stream.below(FLOWS));
+        self.made += 1;
+        let tos = (flow as u8).wrapping_mul(0x1c) & !3 | [0, 1, 2, 0][self.stream.below(4) as usize];
+        let pkt = self.packets.create(NewPacket {
+            now: self.now,
+            flow: FlowId(flow),
+            flow_hash: flow.wrapping_mul(0x9e37_79b9),
+            len: 20 + self.stream.below(1481),
+            seq,
+            tos,
+            ..NewPacket::PLAIN
+        });
+        let hot = self.packets.get_mut(pkt);
+        hot.prio = (flow % 16) as u8;
+        self.inside.push(Inside { pkt, seq, flow, bytes: u64::from(skb_len(hot)) });
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
+        let answer = self.qdisc.enqueue(self.now, pkt, ctx);
+        let drops = self.take_drops()?;
+        let own = drops.iter().find(|drop| drop.0 == seq);
+        self.log.push((['q', 'c', 'r'][answer as usize], seq));
+        match (answer, own) {
+            // linux: net/sched/sch_netem.c netem_enqueue (6.1) - a loss on the way is told to nobody.
+            (Enqueue::Queued, Some((_, reason))) if *reason != Reason::Loss => {
+                Err(format!("it said Queued and dropped packet {seq} itself ({})", reason.name()))
+            }
+            (Enqueue::Dropped, None) => Err(format!("it said Dropped and did not drop packet {seq}")),
+            (Enqueue::Congested, None) if drops.is_empty() => {
+                Err(format!("it said Congested for packet {seq} and dropped nothing"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks for a packet; whether there was one.
+    fn dequeue(&mut self) -> Result<bool, String> {
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
+        let came = self.qdisc.dequeue(self.now, ctx);
+        self.take_drops()?;
+        let Some(pkt) = came else {
+            return match self.qdisc.next(self.now) {
+                Wake::Now => Err(format!(
+                    "it gave no packet and then said Wake::Now, with {} inside: nobody would ask again",
+                    self.inside.len()
+                )),
+                Wake::Never | Wake::At(_) => Ok(false),
+            };
+        };
+        let Some(n) = self.inside.iter().position(|p| p.pkt == pkt) else {
+            return Err("it gave a packet that it does not hold".to_owned());
+        };
+        let Inside { seq, flow, bytes, .. } = self.inside.remove(n);
+        let last = self.last[flow as usize].replace(seq);
+        if self.order == Order::Kept && last.is_some_and(|last| last > seq) {
+            return Err(format!("of flow {flow} packet {seq} came out behind a later one"));
+        }
+        self.out = (self.out.0 + 1, self.out.1 + bytes);
+        self.log.push(('o', seq));
+        self.packets.free(pkt, Fate::Delivered);
+        Ok(true)
+    }
+
+    /// Compares what it says of itself with what is known of it.
+    fn look(&self) -> Result<(), String> {
+        let inside = (self.inside.len() as u32, self.inside.iter().map(|p| p.bytes).sum());
+        let (backlog, stats) = (self.qdisc.backlog(), self.qdisc.stats());
+        if backlog != inside {
+            return Err(format!(
+                "its backlog is {} packets of {} bytes, but {} of {} came and are not gone",
+                backlog.0, backlog.1, inside.0, inside.1
+            ));
+        }
+        for (what, says, is) in [
+            ("packets", stats.packets, self.out.0),
+            ("bytes", stats.bytes, self.out.1),
+            ("drops", stats.drops, self.dropped),
+        ] {
+            if says != is {
+                return Err(format!("it counts {says} {what}, and there were {is}"));
+            }
+        }
+        match self.qdisc.next(self.now) {
+            Wake::Never if inside.0 > 0 => Err(format!("it said Wake::Never with {} inside", inside.0)),
+            Wake::Now if inside.0 == 0 => Err("it said Wake::Now with nothing inside".to_owned()),
+            Wake::At(at) if inside.0 == 0 => Err(format!("it said Wake::At({at:?}) with nothing inside")),
+            Wake::At(at) if at <= self.now => {
+                Err(format!("it said Wake::At({at:?}), which is not to come at {:?}", self.now))
+            }
+            Wake::At(_) if !self.qdisc.holds_back() => {
+                Err("it said Wake::At and holds nothing back".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// All that is inside comes out to whoever comes when told to.
+    fn drain(&mut self) -> Result<(), String> {
+        for _ in 0..WAKES {
+            while self.dequeue()? {}
+            self.look()?;
+            match self.qdisc.next(self.now) {
+                Wake::At(at) => self.now = at,
+                // Nothing is inside, or `look` would have said so.
+                Wake::Never | Wake::Now => return Ok(()),
+            }
+        }
+        Err(format!("{} packets did not come out in {WAKES} wakes", self.inside.len()))
+    }
+}

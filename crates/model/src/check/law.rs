@@ -1,0 +1,153 @@
+//! What must hold of a control law.
+
+use std::collections::VecDeque;
+
+use super::scheduler::in_the_mac;
+use super::{Order, SCRIPTS, STEPS, discipline, stream, try_all};
+use crate::aqm::law::{Law, OwnLaw, Seen, Verdict};
+use crate::qdisc::QdiscConfig;
+use crate::qdisc::fq_law::FqLawParams;
+use crate::qdisc::law::LawParams;
+use crate::vocabulary::{Duration, Instant, Stream};
+
+/// Tries what must hold of a law ([`Law`]): the same again when all is the same, nothing shared between queues, packets pass where
+/// nothing waits, and accounts close wherever it is put: on one queue, on the flows of fair queueing, and in the MAC.
+pub fn law(law: &OwnLaw) -> Result<(), String> {
+    try_all(|script, step| {
+        let mut fed = Fed::new(law, script);
+        for n in 1..=STEPS {
+            *step = n;
+            fed.step();
+        }
+        Ok(fed.log)
+    })?;
+    for script in 0..SCRIPTS {
+        let mut alone = Fed::new(law, script);
+        (0..STEPS).for_each(|_| alone.step());
+        let (mut beside, mut other) = (Fed::new(law, script), Fed::new(law, script + SCRIPTS));
+        (0..STEPS).for_each(|_| {
+            beside.step();
+            other.step();
+        });
+        if alone.log != beside.log {
+            return Err(format!("script {script}: it did otherwise beside a law of another queue"));
+        }
+    }
+    lets_pass(law)?;
+    let small = FqLawParams { limit: 40, flows: 8, ..FqLawParams::new(law.clone()) };
+    for (place, config) in [
+        ("one queue", QdiscConfig::Law(LawParams { limit: 1000, law: law.clone() })),
+        ("a short queue", QdiscConfig::Law(LawParams { limit: 10, law: law.clone() })),
+        ("flow queues", QdiscConfig::FqLaw(small)),
+    ] {
+        discipline(&config, Order::Kept).map_err(|what| format!("on {place}: {what}"))?;
+    }
+    in_the_mac(law).map_err(|what| format!("in the MAC: {what}"))
+}
+
+/// Of packets that come alone and leave at once, most pass in the end.
+fn lets_pass(law: &OwnLaw) -> Result<(), String> {
+    const PACKETS: u32 = 2_000;
+    let mut one = law.make(stream(0, "alone"));
+    let (mut now, mut passed) = (Instant::ZERO, 0);
+    for n in 0..PACKETS {
+        now += Duration::from_millis(20);
+        let seen = Seen {
+            now,
+            sojourn: Duration::ZERO,
+            bytes: 1514,
+            ecn: false,
+            queued_packets: 0,
+            queued_bytes: 0,
+            slow: false,
+        };
+        let passes = one.arrives(&seen) == Verdict::Pass
+            && match one.leaves(&Seen {
+                now: now + Duration::from_micros(1),
+                sojourn: Duration::from_micros(1),
+                ..seen
+            }) {
+                Verdict::Pass => true,
+                Verdict::Mark | Verdict::Drop => {
+                    one.empty(now + Duration::from_micros(1));
+                    false
+                }
+            };
+        passed += u32::from(passes && n >= PACKETS / 2);
+    }
+    if passed < PACKETS / 4 {
+        return Err(format!(
+            "of {} packets that found the queue empty and left at once it let {passed} pass",
+            PACKETS / 2
+        ));
+    }
+    Ok(())
+}
+
+/// A law and the queue that it is on.
+struct Fed {
+    law: Box<dyn Law + Send>,
+    queue: VecDeque<(Instant, u32, bool)>,
+    bytes: u64,
+    stream: Stream,
+    now: Instant,
+    load: u32,
+    pause: u32,
+    log: Vec<Verdict>,
+}
+
+impl Fed {
+    fn new(law: &OwnLaw, script: u64) -> Self {
+        Self {
+            law: law.make(stream(script, "part")),
+            queue: VecDeque::new(),
+            bytes: 0,
+            stream: stream(script, "script"),
+            now: Instant::ZERO,
+            load: 5,
+            pause: 1_000,
+            log: Vec::new(),
+        }
+    }
+
+    fn seen(&self, came: Instant, bytes: u32, ecn: bool, slow: bool) -> Seen {
+        Seen {
+            now: self.now,
+            sojourn: self.now - came,
+            bytes,
+            ecn,
+            queued_packets: self.queue.len() as u32,
+            queued_bytes: self.bytes,
+            slow,
+        }
+    }
+
+    fn step(&mut self) {
+        if self.stream.below(60) == 0 {
+            self.load = 1 + self.stream.below(8);
+            // Now and then seconds.
+            self.pause = [1, 300, 3_000, 50_000, 10_000_000][self.stream.below(5) as usize];
+        }
+        self.now += Duration::from_micros(u64::from(self.stream.below(self.pause)));
+        let slow = self.stream.below(4) == 0;
+        if self.stream.below(9) < self.load {
+            let (bytes, ecn) = (34 + self.stream.below(1481), self.stream.below(2) == 0);
+            let verdict = self.law.arrives(&self.seen(self.now, bytes, ecn, slow));
+            self.log.push(verdict);
+            if verdict == Verdict::Pass || ecn && verdict == Verdict::Mark {
+                self.queue.push_back((self.now, bytes, ecn));
+                self.bytes += u64::from(bytes);
+            }
+            return;
+        }
+        while let Some((came, bytes, ecn)) = self.queue.pop_front() {
+            self.bytes -= u64::from(bytes);
+            let verdict = self.law.leaves(&self.seen(came, bytes, ecn, slow));
+            self.log.push(verdict);
+            if verdict == Verdict::Pass || ecn && verdict == Verdict::Mark {
+                return;
+            }
+        }
+        self.law.empty(self.now);
+    }
+}

@@ -1,0 +1,53 @@
+//! What must hold of a part of somebody's own, as functions that try it: one call in a test of the crate that the part is written in.
+//!
+//! Each puts the part through scripts of pseudo-random events, the same in every run, and says what was broken and at which step. The
+//! parts that are built in are held to the same.
+
+pub mod controller;
+mod discipline;
+mod law;
+mod scheduler;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+pub use controller::controller;
+pub use discipline::{Order, discipline};
+pub use law::law;
+pub use scheduler::scheduler;
+
+use crate::vocabulary::{Seed, Stream};
+
+/// Scripts that each part goes through.
+const SCRIPTS: u64 = 16;
+/// Steps of each.
+const STEPS: u32 = 400;
+
+/// The stream of a script.
+fn stream(script: u64, name: &str) -> Stream {
+    Seed { seed: script, run: 0 }.stream(name)
+}
+
+/// Goes through each script twice, and compares what the part has done. A script takes note in `step` of how far it has come.
+fn try_all<L: PartialEq>(one: impl Fn(u64, &mut u32) -> Result<L, String>) -> Result<(), String> {
+    for script in 0..SCRIPTS {
+        let run = || {
+            let mut step = 0;
+            let came = catch_unwind(AssertUnwindSafe(|| one(script, &mut step)));
+            let came = came.unwrap_or_else(|panic| Err(format!("it panicked: {}", said(&*panic))));
+            came.map_err(|what| format!("script {script}, step {step}: {what}"))
+        };
+        if run()? != run()? {
+            return Err(format!("script {script}: it did otherwise when all was the same"));
+        }
+    }
+    Ok(())
+}
+
+/// The words of a panic.
+fn said(panic: &(dyn core::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")
+}
+
+#[cfg(test)]
+mod tests;

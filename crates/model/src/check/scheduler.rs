@@ -1,0 +1,338 @@
+//! What must hold of a station scheduler.
+
+use std::sync::{Arc, Mutex};
+
+use super::{STEPS, stream, try_all};
+use crate::aqm::law::OwnLaw;
+use crate::vocabulary::{
+    Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Own, Packets, PeerId,
+    PlaceId, RadioId, Rate, Stream,
+};
+use crate::wifi::air::edca::EdcaSet;
+use crate::wifi::air::medium::{Medium, Outcome};
+use crate::wifi::air::ppdu::Content;
+use crate::wifi::air::radio::{BEACON_QUEUE, Radio};
+use crate::wifi::config::{DriverConfig, FqParams, HardwareDepth, Scheduler, WhenFull};
+use crate::wifi::dev::WifiDev;
+use crate::wifi::driver::{AirtimeUse, DeviceView, Driver, StationScheduler, scheduler_of};
+use crate::wifi::phy::timing::Timing;
+use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
+use crate::wifi::rate::RateControl;
+use crate::wifi::tx::tid::Session;
+use crate::wifi::tx::transmitter::{Attempt, Hardware, Peer, TIDS, TidIndex, Transmitter};
+
+/// Tries what must hold of a scheduler ([`StationScheduler`]), in a device with up to six peers over an air that loses frames: whoever is named has
+/// frames of that category, a look ends, nobody with frames is forgotten, all that waits is sent once nothing comes any more, and the
+/// same again when all is the same. It is not asked whether it is fair.
+pub fn scheduler(config: &Scheduler) -> Result<(), String> {
+    run(&FqParams { flows: 64, limit: 400, ..FqParams::default() }, config)
+}
+
+/// The accounts of a device close with this law in its flow queues.
+pub(super) fn in_the_mac(law: &OwnLaw) -> Result<(), String> {
+    let queues = FqParams { flows: 64, limit: 400, law: Some(law.clone()), ..FqParams::default() };
+    run(&queues, &Scheduler::RoundRobin(WhenFull::KeepsTurn))
+}
+
+fn run(queues: &FqParams, config: &Scheduler) -> Result<(), String> {
+    try_all(|script, step| {
+        let mut bench = Bench::new(queues, config, script);
+        for n in 1..=STEPS {
+            *step = n;
+            bench.step();
+            bench.fault()?;
+        }
+        bench.drain()?;
+        Ok(bench.named())
+    })
+}
+
+/// Who is named in a script, and what comes of it.
+#[cfg(test)]
+pub(super) fn log_of(queues: &FqParams, config: &Scheduler, script: u64) -> Vec<(u32, Option<u8>)> {
+    let mut bench = Bench::new(queues, config, script);
+    (0..STEPS).for_each(|_| bench.step());
+    assert_eq!(bench.drain(), Ok(()));
+    bench.named()
+}
+
+/// What was seen of the scheduler.
+#[derive(Debug, Default)]
+struct Seen {
+    fault: Option<String>,
+    /// Who was named, and what came of it.
+    named: Vec<(TidIndex, Option<Attempt>)>,
+}
+
+/// A scheduler, and who looks over its shoulder.
+#[derive(Debug)]
+struct Watched {
+    scheduler: Box<dyn StationScheduler + Send>,
+    identifiers: u32,
+    seen: Arc<Mutex<Seen>>,
+    stream: Stream,
+    /// Turns of this look since something was sent.
+    fruitless: u32,
+}
+
+impl Watched {
+    fn blame(&self, what: String) {
+        self.seen.lock().expect("nobody panics with it").fault.get_or_insert(what);
+    }
+
+    /// A look is over: whoever has frames has some in the hardware, or somebody else has, whose end will be the next occasion.
+    fn over(&self, ac: Ac, view: &DeviceView<'_>) {
+        let of_category = |tid: &TidIndex| tid.ac() == ac && view.has_frames(*tid);
+        if view.radio.queued(ac.index()) == 0
+            && let Some(tid) = (0..self.identifiers).map(TidIndex).find(of_category)
+        {
+            self.blame(format!(
+                "a look ended with nothing in the hardware, while {} has frames: nobody would look again",
+                words(tid)
+            ));
+        }
+    }
+}
+
+fn words(tid: TidIndex) -> String {
+    format!("identifier {} of peer {}", tid.tid(), tid.peer().0)
+}
+
+impl StationScheduler for Watched {
+    fn weigh(&mut self, peer: PeerId, weight: u32) {
+        self.scheduler.weigh(peer, weight);
+    }
+
+    fn schedule(&mut self, now: Instant, tid: TidIndex) {
+        // What stations send is charged whenever it comes.
+        if self.stream.below(8) == 0 {
+            let who = TidIndex(self.stream.below(self.identifiers));
+            let used = Duration::from_micros(u64::from(20 + self.stream.below(3_000)));
+            self.scheduler.charge(now, who, used, AirtimeUse::Rx);
+        }
+        self.scheduler.schedule(now, tid);
+    }
+
+    fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
+        self.scheduler.charge(now, tid, used, kind);
+    }
+
+    fn start(&mut self, ac: Ac) {
+        self.fruitless = 0;
+        self.scheduler.start(ac);
+    }
+
+    fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+        if self.seen.lock().expect("nobody panics with it").fault.is_some() {
+            return None;
+        }
+        let Some(tid) = self.scheduler.next(now, ac, view) else {
+            self.over(ac, view);
+            return None;
+        };
+        let fault = if tid.0 >= self.identifiers {
+            format!("it named identifier number {}, and there are {}", tid.0, self.identifiers)
+        } else if tid.ac() != ac {
+            format!("in a look at {} it named {}, which is {}", ac.name(), words(tid), tid.ac().name())
+        } else if !view.has_frames(tid) {
+            format!("it named {}, which has no frames to send", words(tid))
+        } else if self.fruitless > 2 * self.identifiers {
+            format!("a look does not end: nothing was sent in {} turns", self.fruitless)
+        } else {
+            self.seen.lock().expect("nobody panics with it").named.push((tid, None));
+            return Some(tid);
+        };
+        self.blame(fault);
+        None
+    }
+
+    fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool {
+        self.fruitless = if attempt == Attempt::Sent { 0 } else { self.fruitless + 1 };
+        self.seen.lock().expect("nobody panics with it").named.push((tid, Some(attempt)));
+        let goes_on = self.scheduler.done(now, tid, attempt, view);
+        if !goes_on {
+            self.over(tid.ac(), view);
+        }
+        goes_on
+    }
+}
+
+const HERE: PlaceId = PlaceId(0);
+/// Hardware tries after which a frame is given up.
+const RETRY_LIMIT: u8 = 12;
+/// Most exchanges in which what waits must be sent.
+const EXCHANGES: u32 = 200_000;
+
+/// A device with its radio on an idle channel.
+struct Bench {
+    dev: WifiDev,
+    radio: Radio,
+    medium: Medium,
+    packets: Packets,
+    sink: NoSink,
+    stream: Stream,
+    now: Instant,
+    peers: u16,
+    made: u32,
+    /// Of eight frames so many are lost.
+    loss: u32,
+    seen: Arc<Mutex<Seen>>,
+}
+
+impl Bench {
+    fn new(queues: &FqParams, config: &Scheduler, script: u64) -> Self {
+        let mut draw = stream(script, "script");
+        let peers = 1 + draw.below(6) as u16;
+        let timing = Timing::of(Band::Ghz5);
+        let mut medium = Medium::new(timing.sifs, timing.slot);
+        let edca = EdcaSet::STATION;
+        let functions =
+            [Ac::Vo, Ac::Vi, Ac::Be, Ac::Bk, Ac::Vo].map(|ac| medium.add(edca.get(ac), draw.split()));
+        let radio = Radio::new(ChannelId(0), functions, HardwareDepth::default(), &edca);
+        let mut tx = Transmitter::new(DevId(0));
+        for _ in 0..peers {
+            let names = [&["ht20-mcs15-sgi", "ht20-mcs4-sgi"][..], &["ht20-mcs0-lgi"], &["ofdm-6"]];
+            let rates = names[draw.below(if script.is_multiple_of(3) { 3 } else { 2 }) as usize];
+            let tries: Vec<RateTry> =
+                rates.iter().map(|n| RateTry::new(PhyRate::parse(n).expect("a rate"), 2)).collect();
+            let chain = RetryChain::new(&tries).expect("a chain");
+            let mut peer = Peer::new((DevId(1), PeerId(0)), RateControl::Fixed(chain));
+            peer.weight = [256, 256, 64, 1024][draw.below(4) as usize];
+            peer.expected = Rate::from_mbps(u64::from(1 + draw.below(100)));
+            tx.add_peer(peer);
+        }
+        tx.tids.iter_mut().filter(|t| t.session == Session::Closed).for_each(|t| t.open());
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let watched = {
+            let (config, seen) = (config.clone(), Arc::clone(&seen));
+            Own::new("watched", "", move |peers| {
+                let (scheduler, identifiers) = (scheduler_of(&config, peers), (peers * TIDS) as u32);
+                let (seen, stream) = (Arc::clone(&seen), stream(script, "received"));
+                Box::new(Watched { scheduler, identifiers, seen, stream, fruitless: 0 })
+                    as Box<dyn StationScheduler + Send>
+            })
+        };
+        let driver = DriverConfig::Fq(queues.clone(), Scheduler::Own(watched));
+        let driver = Driver::new(driver, usize::from(peers), HERE, script);
+        Self {
+            dev: WifiDev::new(RadioId(0), tx, driver, RETRY_LIMIT, HERE),
+            radio,
+            medium,
+            packets: Packets::new(),
+            sink: NoSink,
+            stream: draw,
+            now: Instant::ZERO,
+            peers,
+            made: 0,
+            loss: 0,
+            seen,
+        }
+    }
+
+    fn fault(&self) -> Result<(), String> {
+        let fault = self.seen.lock().expect("nobody panics with it").fault.clone();
+        fault.map_or(Ok(()), Err)
+    }
+
+    fn named(&self) -> Vec<(u32, Option<u8>)> {
+        let seen = self.seen.lock().expect("nobody panics with it");
+        seen.named.iter().map(|(tid, attempt)| (tid.0, attempt.map(|a| a as u8))).collect()
+    }
+
+    fn step(&mut self) {
+        match self.stream.below(8) {
+            0 => {
+                self.loss = [0, 0, 1, 4, 8][self.stream.below(5) as usize];
+                self.now += Duration::from_millis(u64::from(self.stream.below(120)));
+            }
+            1..4 => self.comes(),
+            _ => {
+                self.exchange();
+            }
+        }
+    }
+
+    /// Packets come for an identifier.
+    fn comes(&mut self) {
+        let peer = PeerId(self.stream.below(u32::from(self.peers)) as u16);
+        let tid = [0, 0, 0, 3, 1, 5, 6][self.stream.below(7) as usize];
+        let most = if self.stream.below(4) == 0 { 60 } else { 4 };
+        for _ in 0..1 + self.stream.below(most) {
+            let flow = self.stream.below(5);
+            let p = self.packets.create(NewPacket {
+                now: self.now,
+                flow: FlowId(flow),
+                flow_hash: flow.wrapping_mul(0x9e37_79b9),
+                len: 60 + self.stream.below(1441),
+                seq: self.made,
+                tos: (flow & 1) as u8,
+                ..NewPacket::PLAIN
+            });
+            self.made += 1;
+            let hot = self.packets.get_mut(p);
+            (hot.peer, hot.tid) = (peer, tid);
+            let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.sink };
+            let hw = &mut Hardware { radio: &mut self.radio, medium: &mut self.medium };
+            self.dev.push(self.now, p, hw, ctx);
+        }
+    }
+
+    /// A PPDU of the hardware is on the air, with all its tries; false if there is none.
+    fn exchange(&mut self) -> bool {
+        let queued: Vec<usize> = (0..BEACON_QUEUE).filter(|&q| self.radio.queued(q) > 0).collect();
+        if queued.is_empty() {
+            return false;
+        }
+        let queue = queued[self.stream.below(queued.len() as u32) as usize];
+        let mut ppdu = self.radio.pop(queue).expect("a PPDU in the queue");
+        loop {
+            let took = ppdu_duration(ppdu.rate(), ppdu.bytes, Band::Ghz5);
+            self.now += took;
+            let all = if ppdu.mpdus.is_empty() { 1 } else { ppdu.all() };
+            let got =
+                (0..64).filter(|_| self.stream.below(8) >= self.loss).fold(0, |got, n| got | 1 << n) & all;
+            let acknowledged = got != 0 && self.stream.below(8) >= self.loss / 2;
+            for (_, m) in ppdu.mpdus.iter_mut().enumerate().filter(|(n, _)| got >> n & 1 == 1) {
+                if let Some(pkt) = m.pkt.take() {
+                    (m.charge, m.truesize) = self.packets.take_charge(pkt);
+                    self.packets.free(pkt, Fate::Delivered);
+                }
+            }
+            ppdu.received |= got;
+            if acknowledged {
+                (ppdu.acknowledged, ppdu.acked) = (true, ppdu.received);
+            }
+            if !ppdu.tried(took, true, acknowledged) {
+                break;
+            }
+        }
+        let more = self.radio.queued(queue) > 0;
+        self.medium.done(self.now, self.radio.functions[queue], Outcome::Finished, more);
+        self.medium.idle(self.now, self.now);
+        debug_assert!(!matches!(ppdu.header.content, Content::Beacon));
+        let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.sink };
+        let hw = &mut Hardware { radio: &mut self.radio, medium: &mut self.medium };
+        // Nothing is above a device with queues in the MAC that would have to be woken.
+        let _ = self.dev.tx_status(self.now, ppdu, hw, ctx);
+        true
+    }
+
+    /// Nothing comes any more and nothing is lost: all that waits is sent.
+    fn drain(&mut self) -> Result<(), String> {
+        self.loss = 0;
+        for _ in 0..EXCHANGES {
+            let sent = self.exchange();
+            self.fault()?;
+            if sent {
+                continue;
+            }
+            return match (self.dev.held(), self.packets.live()) {
+                (0, 0) => Ok(()),
+                (held, live) => Err(format!(
+                    "nothing is in the hardware, but {held} frames wait in the device and {live} packets are not done with"
+                )),
+            };
+        }
+        Err(format!("what waited was not sent in {EXCHANGES} exchanges"))
+    }
+}

@@ -1,0 +1,111 @@
+//! A law of somebody's own in CoDel's place: one for each queue, made before it is used.
+
+use super::{FlowQueues, Queue, Tin, UNBOUND, View};
+use crate::aqm::codel::{CodelQueue, CodelStats};
+use crate::aqm::law::{Law, Outcome, OwnLaw, Seen};
+use crate::fair::drr::Member;
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Reason, Sink, Stream, skb_len};
+
+impl FlowQueues {
+    /// The same with this law on each queue. They are served by [`FlowQueues::enqueue_by_laws`] and
+    /// [`FlowQueues::dequeue_by_laws`] then; each law has a stream of its own.
+    #[must_use]
+    pub fn with_laws(mut self, law: &OwnLaw, mut stream: Stream) -> Self {
+        self.laws = (0..self.codel.len()).map(|_| law.make(stream.split())).collect();
+        self
+    }
+
+    /// Whether there are laws in CoDel's place.
+    #[inline]
+    pub fn has_laws(&self) -> bool {
+        !self.laws.is_empty()
+    }
+
+    /// The queue that a packet of a tin with this hash joins now.
+    fn queue_for(&self, tin: Tin, flow_hash: u32) -> Queue {
+        let id = self.queue_of(flow_hash);
+        let owner = self.queues[id].tin;
+        if owner == UNBOUND || owner == tin.0 { id } else { self.overflow_queue(tin) }
+    }
+
+    /// [`FlowQueues::enqueue`] for a packet that its queue's law has let in; `None` if the law has dropped it.
+    pub fn enqueue_by_laws<S: Sink>(
+        &mut self,
+        now: Instant,
+        tin: Tin,
+        slow: bool,
+        p: Pkt,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Option<Queue> {
+        let hot = ctx.packets.get_mut(p);
+        let id = self.queue_for(tin, hot.flow_hash);
+        let list = &self.queues[id].list;
+        let seen = Seen::new(now, hot, Duration::ZERO, (list.packets(), list.bytes()), slow);
+        match self.laws[id.index()].arrives(&seen).apply(hot) {
+            Outcome::Passed => {}
+            Outcome::Marked => self.codel_stats[tin.index()].ecn_mark += 1,
+            Outcome::Dropped => {
+                let stats = &mut self.codel_stats[tin.index()];
+                stats.drop_count += 1;
+                stats.drop_len += u64::from(skb_len(hot));
+                ctx.drop(now, p, Reason::Law, self.place);
+                return None;
+            }
+        }
+        Some(self.enqueue(now, tin, p, ctx))
+    }
+
+    /// Takes the next packet of a tin; the laws may drop others on the way. What they drop and mark is counted where CoDel's is.
+    pub fn dequeue_by_laws<S: Sink>(
+        &mut self,
+        now: Instant,
+        tin: Tin,
+        slow: bool,
+        ctx: &mut Ctx<'_, S>,
+    ) -> Option<Pkt> {
+        loop {
+            let t = &mut self.tins[tin.index()];
+            let (id, _) = self.queues.next(&mut t.rounds, i64::from(self.params.quantum))?;
+            let mut laws = core::mem::take(&mut self.laws);
+            let (mut view, _, stats) = self.view(now, id, ctx);
+            let came = view.dequeue_by(&mut *laws[id.index()], slow, stats);
+            self.laws = laws;
+            if let Some(p) = came {
+                self.queues.charge(id, i64::from(skb_len(ctx.packets.get(p))));
+                return Some(p);
+            }
+            self.leave_empty(tin, id);
+        }
+    }
+
+    /// Tells a queue's law of packets that were dropped over a limit.
+    #[cold]
+    pub(crate) fn tell_law(&mut self, now: Instant, id: Member, packets: u32) {
+        self.laws[id.index()].overlimit(now, packets);
+    }
+}
+
+impl<S: Sink> View<'_, '_, S> {
+    /// Takes the next packet that the law lets go on.
+    fn dequeue_by(&mut self, law: &mut (dyn Law + Send), slow: bool, stats: &mut CodelStats) -> Option<Pkt> {
+        while let Some(p) = self.pop() {
+            let queued = (self.list.packets(), self.backlog());
+            let hot = self.ctx.packets.get_mut(p);
+            let seen = Seen::new(self.now, hot, self.now.saturating_since(hot.t_enqueue), queued, slow);
+            stats.maxpacket = stats.maxpacket.max(seen.bytes);
+            match law.leaves(&seen).apply(hot) {
+                Outcome::Passed => {}
+                Outcome::Marked => stats.ecn_mark += 1,
+                Outcome::Dropped => {
+                    stats.drop_count += 1;
+                    stats.drop_len += u64::from(seen.bytes);
+                    self.ctx.drop(self.now, p, Reason::Law, self.place);
+                    continue;
+                }
+            }
+            return Some(p);
+        }
+        law.empty(self.now);
+        None
+    }
+}

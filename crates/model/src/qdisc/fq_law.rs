@@ -1,0 +1,121 @@
+//! Flow queues by hash and DRR++, as fq_codel has them, with a control law of somebody's own on each.
+
+use super::fq_codel::{FqCodelParams, MIN_QUANTUM};
+use super::{Enqueue, QdiscStats};
+use crate::aqm::law::OwnLaw;
+use crate::fair::drr::EmptyNew;
+use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
+use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Sink, Stream};
+
+/// Parameters, under the names that fq_codel has for them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FqLawParams {
+    /// Most packets over all flows.
+    pub limit: u32,
+    /// Number of flow queues.
+    pub flows: u32,
+    /// Bytes a flow may send in a round.
+    pub quantum: u32,
+    /// Most bytes of truesize over all flows.
+    pub memory_limit: u32,
+    /// Most packets dropped at once from the fattest flow when over a limit.
+    pub drop_batch: u32,
+    /// The law on each flow.
+    pub law: OwnLaw,
+    /// The name of the discipline: `fq_` and the law's, unless told otherwise.
+    pub name: String,
+}
+
+impl FqLawParams {
+    /// fq_codel's defaults for all but the law.
+    pub fn new(law: OwnLaw) -> Self {
+        let FqCodelParams { limit, flows, quantum, memory_limit, drop_batch, .. } = FqCodelParams::default();
+        let name = format!("fq_{}", law.name());
+        Self { limit, flows, quantum, memory_limit, drop_batch, law, name }
+    }
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub struct FqLaw {
+    name: String,
+    drop_batch: u32,
+    queues: FlowQueues,
+    sent: QdiscStats,
+}
+
+/// The only user of the flow queues.
+const TIN: Tin = Tin(0);
+
+impl FqLaw {
+    /// Empty flow queues; drops are booked at `place`, `stream` decides which flows share a queue and gives each law one of its own.
+    ///
+    /// Panics without a flow queue.
+    pub fn new(params: &FqLawParams, place: PlaceId, stream: &mut Stream) -> Self {
+        let queues = FlowQueuesParams {
+            flows: params.flows,
+            tins: 1,
+            quantum: params.quantum.max(MIN_QUANTUM),
+            limit: params.limit,
+            memory_limit: params.memory_limit,
+            empty_new: EmptyNew::ToOldUnlessAlone,
+            // spec: rfc8290 4 - a law is of its flow's own queue.
+            mtu_scope: MtuScope::Queue,
+        };
+        let queues = FlowQueues::new(queues, place, stream.bits()).with_laws(&params.law, stream.split());
+        let (name, drop_batch) = (params.name.clone(), params.drop_batch);
+        Self { name, drop_batch, queues, sent: QdiscStats::default() }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Queues the packet, if its flow's law lets it in; over a limit, drops from the head of the fattest flow, once.
+    // As `super::fq_codel`.
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        let Some(queue) = self.queues.enqueue_by_laws(now, TIN, false, p, ctx) else {
+            return Enqueue::Dropped;
+        };
+        if self.queues.over_limit().is_none() {
+            return Enqueue::Queued;
+        }
+        let hit = self
+            .queues
+            .drop_batch(now, self.drop_batch, false, ctx)
+            .expect("it holds packets over its limit");
+        self.queues.tell_law(now, hit.queue, hit.packets);
+        if hit.queue == queue { Enqueue::Congested } else { Enqueue::Queued }
+    }
+
+    /// Takes the next packet of the flow whose turn it is.
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        let p = self.queues.dequeue_by_laws(now, TIN, false, ctx)?;
+        self.sent.sent(ctx.packets.get(p));
+        Some(p)
+    }
+
+    /// Packets and bytes in all flows.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        self.queues.backlog(TIN)
+    }
+
+    /// Counters that every discipline has.
+    pub fn stats(&self) -> QdiscStats {
+        let drops = self.queues.codel_stats(TIN).drop_count + self.queues.stats().drop_overlimit;
+        QdiscStats { drops, ..self.sent }
+    }
+
+    /// What fq_codel counts too.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let (all, laws) = (self.queues.stats(), self.queues.codel_stats(TIN));
+        vec![
+            ("drop_overlimit", all.drop_overlimit),
+            ("drop_overmemory", all.drop_overmemory),
+            ("new_flow_count", all.new_flow_count),
+            ("ecn_mark", laws.ecn_mark),
+        ]
+    }
+}

@@ -1,0 +1,112 @@
+//! A control law of somebody's own on one queue with a limit.
+
+use super::{Enqueue, QdiscStats};
+use crate::aqm::law::{Law, Outcome, OwnLaw, Seen};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, Reason, Sink, Stream};
+
+/// Parameters.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LawParams {
+    /// Most packets.
+    pub limit: u32,
+    /// The law.
+    pub law: OwnLaw,
+}
+
+/// The discipline.
+#[derive(Debug)]
+pub struct LawQdisc {
+    name: String,
+    limit: u32,
+    place: PlaceId,
+    list: PktList,
+    law: Box<dyn Law + Send>,
+    stats: QdiscStats,
+    overlimit: u64,
+    marks: u64,
+}
+
+impl LawQdisc {
+    /// An empty queue; drops are booked at `place`, and the law has `stream` for what it leaves to chance.
+    pub fn new(params: &LawParams, place: PlaceId, stream: Stream) -> Self {
+        Self {
+            name: params.law.name().to_owned(),
+            limit: params.limit,
+            place,
+            list: PktList::default(),
+            law: params.law.make(stream),
+            stats: QdiscStats::default(),
+            overlimit: 0,
+            marks: 0,
+        }
+    }
+
+    /// The law's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Appends the packet, or refuses it.
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        if self.list.packets() >= self.limit {
+            self.overlimit += 1;
+            self.law.overlimit(now, 1);
+            return self.refuse(now, p, Reason::Overlimit, ctx);
+        }
+        let hot = ctx.packets.get_mut(p);
+        let seen = Seen::new(now, hot, Duration::ZERO, self.backlog(), false);
+        match self.law.arrives(&seen).apply(hot) {
+            Outcome::Passed => {}
+            Outcome::Marked => self.marks += 1,
+            Outcome::Dropped => return self.refuse(now, p, Reason::Law, ctx),
+        }
+        hot.t_enqueue = now;
+        self.list.push(ctx.packets, p);
+        Enqueue::Queued
+    }
+
+    fn refuse<S: Sink>(&mut self, now: Instant, p: Pkt, reason: Reason, ctx: &mut Ctx<'_, S>) -> Enqueue {
+        self.stats.drops += 1;
+        ctx.drop(now, p, reason, self.place);
+        Enqueue::Dropped
+    }
+
+    /// Takes the next packet; the law may drop others on the way.
+    pub fn dequeue<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        while let Some(p) = self.list.pop(ctx.packets) {
+            let hot = ctx.packets.get_mut(p);
+            let seen = Seen::new(now, hot, now.saturating_since(hot.t_enqueue), self.backlog(), false);
+            match self.law.leaves(&seen).apply(hot) {
+                Outcome::Passed => {}
+                Outcome::Marked => self.marks += 1,
+                Outcome::Dropped => {
+                    self.stats.drops += 1;
+                    ctx.drop(now, p, Reason::Law, self.place);
+                    continue;
+                }
+            }
+            self.stats.sent(hot);
+            return Some(p);
+        }
+        self.law.empty(now);
+        None
+    }
+
+    /// Packets and bytes in it.
+    #[inline]
+    pub fn backlog(&self) -> (u32, u64) {
+        (self.list.packets(), self.list.bytes())
+    }
+
+    /// Counters that every discipline has.
+    pub fn stats(&self) -> QdiscStats {
+        self.stats
+    }
+
+    /// Marks, drops at the limit, and the law's own counters.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        let mut all = vec![("ecn_mark", self.marks), ("drop_overlimit", self.overlimit)];
+        all.extend(self.law.counters());
+        all
+    }
+}

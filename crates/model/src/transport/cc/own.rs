@@ -1,0 +1,84 @@
+//! A congestion control of somebody's own.
+
+use core::fmt::Debug;
+use std::sync::Arc;
+
+use super::{AckSample, CaState, CcEvent, CcSock, Controller, RateSample};
+
+/// What a controller must be for a connection to hold one that the family does not know. Whatever is a [`Controller`], can be
+/// cloned, shown and sent to another thread is one.
+pub trait OwnController: Controller + Debug + Send {
+    /// A copy, in the same state.
+    fn copy(&self) -> Box<dyn OwnController>;
+}
+
+impl<C: Controller + Clone + Debug + Send + 'static> OwnController for C {
+    fn copy(&self) -> Box<dyn OwnController> {
+        Box::new(self.clone())
+    }
+}
+
+/// A controller by its own name, behind a pointer: the built-in ones have none between them and the sender.
+#[derive(Debug)]
+pub struct OwnCc {
+    name: Arc<str>,
+    law: Box<dyn OwnController>,
+}
+
+impl OwnCc {
+    /// A controller of that name.
+    pub fn new(name: &str, law: Box<dyn OwnController>) -> Self {
+        Self { name: name.into(), law }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Clone for OwnCc {
+    fn clone(&self) -> Self {
+        // The box is one that can be cloned itself: what is copied is what it holds.
+        Self { name: self.name.clone(), law: (*self.law).copy() }
+    }
+}
+
+impl Controller for OwnCc {
+    fn init(&mut self, sk: &mut CcSock) {
+        self.law.init(sk);
+    }
+    fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
+        self.law.ssthresh(sk)
+    }
+    fn cong_avoid(&mut self, sk: &mut CcSock, ack: u32, acked: u32) {
+        self.law.cong_avoid(sk, ack, acked);
+    }
+    fn cong_control(&mut self, sk: &mut CcSock, rs: &RateSample) -> bool {
+        self.law.cong_control(sk, rs)
+    }
+    fn set_state(&mut self, sk: &mut CcSock, new: CaState) {
+        self.law.set_state(sk, new);
+    }
+    fn cwnd_event(&mut self, sk: &mut CcSock, event: CcEvent) {
+        self.law.cwnd_event(sk, event);
+    }
+    fn in_ack_event(&mut self, sk: &mut CcSock, ece: bool) {
+        self.law.in_ack_event(sk, ece);
+    }
+    fn pkts_acked(&mut self, sk: &mut CcSock, sample: &AckSample) {
+        self.law.pkts_acked(sk, sample);
+    }
+    fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
+        self.law.undo_cwnd(sk)
+    }
+    fn sndbuf_expand(&self) -> u32 {
+        self.law.sndbuf_expand()
+    }
+    fn min_tso_segs(&self, sk: &CcSock, default: u32) -> u32 {
+        self.law.min_tso_segs(sk, default)
+    }
+    fn needs_ecn(&self) -> bool {
+        self.law.needs_ecn()
+    }
+}

@@ -1,0 +1,87 @@
+//! Connections whose window a congestion control of TCP's sets.
+
+use super::*;
+use crate::transport::cc::reno::{GrowthRules, Reno};
+use crate::transport::cc::{Cc, NAMES, OwnCc};
+
+fn by(cc: Cc) -> TcpControl {
+    let random = Seed { seed: 1, run: 0 }.stream("law");
+    TcpControl { cc, hz: 1_000, growth: GrowthRules::default(), random }
+}
+
+fn named(name: &str) -> TcpControl {
+    by(Cc::by_name(name).expect("a name"))
+}
+
+/// 10 MB over 50 Mbit/s and 20 ms, with so much queue in bytes and such a chance of loss.
+fn transfer(law: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
+    transfer_of(10_000_000, law, preset, queue, loss)
+}
+
+fn transfer_of(bytes: u64, law: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
+    let config = preset.config();
+    let ends = [Role::Client, Role::Server].map(|role| Quic::driven(config, role, true, Some(law.clone())));
+    let paths = [Path::new(50_000_000, 10, 300_000, 0.0), Path::new(50_000_000, 10, queue, loss)];
+    download_between(ends, 1, config.packet, bytes, 1, paths, 0)
+}
+
+#[test]
+fn each_of_tcps_controls_drives_a_transfer() {
+    for preset in [Preset::Chromium39, Preset::Rfc9002] {
+        for &name in NAMES {
+            let seen = transfer(&named(name), preset, 125_000, 0.0);
+            assert_eq!(seen.read, 10_000_000, "{name}");
+            // What fits, less slow start and what losses leave.
+            assert!((25.0..48.2).contains(&seen.mbps()), "{preset:?} {name}: {}", seen.mbps());
+        }
+    }
+}
+
+/// A queue of 240 ms, once slow start is long over: the ones by delay leave it almost empty, the ones by loss fill it.
+#[test]
+fn delay_and_loss_decide_as_over_tcp() {
+    let srtt_ms = |name| {
+        let seen = transfer_of(60_000_000, &named(name), Preset::Chromium39, 1_500_000, 0.0);
+        seen.srtt.expect("measured").nanos() / 1_000_000
+    };
+    for (name, most) in [("vegas", 40), ("bbr", 60)] {
+        assert!(srtt_ms(name) <= most, "{name}: {}", srtt_ms(name));
+    }
+    for name in ["reno", "scalable"] {
+        assert!(srtt_ms(name) >= 80, "{name}: {}", srtt_ms(name));
+    }
+}
+
+/// With losses by chance the rate that was measured is kept by who sets a rate, while Reno's window stays small.
+#[test]
+fn a_control_that_sets_the_rate_takes_losses_for_noise() {
+    let mbps = |name| transfer(&named(name), Preset::Chromium39, 300_000, 0.01).mbps();
+    let (reno, bbr) = (mbps("reno"), mbps("bbr"));
+    assert!(reno < 15.0 && bbr > 30.0, "{reno} {bbr}");
+}
+
+#[test]
+fn one_of_somebodys_own_does_what_it_would_do_built_in() {
+    let own = by(Cc::Own(OwnCc::new("mine", Box::new(Reno))));
+    let [built_in, own] = [named("reno"), own].map(|law| transfer(&law, Preset::Rfc9002, 60_000, 0.001));
+    assert_eq!(built_in, own);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    /// Whatever is lost, all of it comes.
+    #[test]
+    fn all_comes_whatever_is_lost(
+        name in prop::sample::select(NAMES),
+        preset in prop::sample::select(&Preset::ALL[..]),
+        queue in 3_000_u64..200_000,
+        loss in 0.0_f64..0.2,
+    ) {
+        let config = preset.1.config();
+        let law = named(name);
+        let ends = [Role::Client, Role::Server].map(|role| Quic::driven(config, role, true, Some(law.clone())));
+        let paths = [Path::new(20_000_000, 5, 300_000, loss / 2.0), Path::new(20_000_000, 5, queue, loss)];
+        let seen = download_between(ends, 1, config.packet, 300_000, 2, paths, 0);
+        prop_assert_eq!(seen.read, 600_000);
+    }
+}

@@ -1,0 +1,305 @@
+//! A discipline, a law and a station scheduler as somebody else would write them, who sees nothing but what is public: they hold what must
+//! hold, and work where the model puts them.
+
+#[path = "common/pair.rs"]
+mod pair;
+
+use pair::{End, Pair, Try};
+use stillair_model::aqm::law::{Law, OwnLaw, Seen, Verdict};
+use stillair_model::check::{self, Order};
+use stillair_model::node::interface::{Layout, Port, TxQueues};
+use stillair_model::qdisc::fq_law::FqLawParams;
+use stillair_model::qdisc::htb::HtbParams;
+use stillair_model::qdisc::law::LawParams;
+use stillair_model::qdisc::netem::NetemParams;
+use stillair_model::qdisc::own::{Discipline, OwnDiscipline, Room};
+use stillair_model::qdisc::tbf::TbfParams;
+use stillair_model::qdisc::{Enqueue, QdiscConfig, QdiscStats, Wake, Xstats};
+use stillair_model::vocabulary::{
+    Ac, Ctx, Duration, Fate, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, PktList, PlaceId, Rate,
+    Reason, Seed,
+};
+use stillair_model::wifi::config::{DriverConfig, FqParams, OwnScheduler, Scheduler, WhenFull};
+use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
+use stillair_model::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
+
+/// Urgent packets first; what is not urgent leaves no faster than one packet in a gap, and what waits too long is marked.
+#[derive(Debug)]
+struct Gap {
+    gap: Duration,
+    urgent: PktList,
+    rest: PktList,
+    ready: Instant,
+    marks: u64,
+    stats: QdiscStats,
+}
+
+impl Discipline for Gap {
+    fn enqueue(&mut self, now: Instant, p: Pkt, room: &mut dyn Room) -> Enqueue {
+        let list = if room.packet(p).prio >= 6 { &mut self.urgent } else { &mut self.rest };
+        let mut answer = Enqueue::Queued;
+        if list.packets() >= 20 {
+            // The oldest makes room for the youngest.
+            let oldest = room.pop(list).expect("it is full");
+            self.stats.drops += 1;
+            room.drop(oldest, Reason::Overlimit);
+            answer = Enqueue::Congested;
+        }
+        room.stamp(p, now);
+        room.push(list, p);
+        answer
+    }
+
+    fn dequeue(&mut self, now: Instant, room: &mut dyn Room) -> Option<Pkt> {
+        let p = match room.pop(&mut self.urgent) {
+            Some(p) => p,
+            None if now < self.ready => {
+                self.stats.overlimits += 1;
+                return None;
+            }
+            None => {
+                let p = room.pop(&mut self.rest)?;
+                self.ready = now + self.gap;
+                p
+            }
+        };
+        if now.saturating_since(room.packet(p).t_enqueue) > Duration::from_millis(5) {
+            self.marks += u64::from(room.mark(p));
+        }
+        self.stats.sent(room.packet(p));
+        Some(p)
+    }
+
+    fn next(&self, now: Instant) -> Wake {
+        match (self.urgent.packets(), self.rest.packets()) {
+            (0, 0) => Wake::Never,
+            (0, _) if now < self.ready => Wake::At(self.ready),
+            _ => Wake::Now,
+        }
+    }
+
+    fn backlog(&self) -> (u32, u64) {
+        (self.urgent.packets() + self.rest.packets(), self.urgent.bytes() + self.rest.bytes())
+    }
+
+    fn stats(&self) -> QdiscStats {
+        self.stats
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("ecn_mark", self.marks)]
+    }
+}
+
+fn gap() -> QdiscConfig {
+    let own = OwnDiscipline::new("gap", "gap = 1 ms", |_| {
+        Box::new(Gap {
+            gap: Duration::from_millis(1),
+            urgent: PktList::default(),
+            rest: PktList::default(),
+            ready: Instant::ZERO,
+            marks: 0,
+            stats: QdiscStats::default(),
+        })
+    });
+    QdiscConfig::Own(own)
+}
+
+/// Whoever has waited longer than a step is marked, or dropped by chance where that cannot be.
+#[derive(Debug)]
+struct Step {
+    target: Duration,
+    stream: stillair_model::vocabulary::Stream,
+    hits: u64,
+}
+
+impl Law for Step {
+    fn leaves(&mut self, seen: &Seen) -> Verdict {
+        let target = if seen.slow { self.target * 3 } else { self.target };
+        if seen.sojourn <= target || seen.queued_packets == 0 {
+            return Verdict::Pass;
+        }
+        let hit = seen.ecn || self.stream.chance(0.1);
+        self.hits += u64::from(hit);
+        if hit { Verdict::Mark } else { Verdict::Pass }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("hits", self.hits)]
+    }
+}
+
+fn step() -> OwnLaw {
+    OwnLaw::new("step", "target = 2 ms", |stream| {
+        Box::new(Step { target: Duration::from_millis(2), stream, hits: 0 })
+    })
+}
+
+/// Whoever has used the least airtime for its weight sends next.
+#[derive(Debug)]
+struct Least {
+    used: Vec<u64>,
+    weights: Vec<u32>,
+    /// By identifier: it has had its turn in this look, in vain.
+    in_vain: Vec<bool>,
+}
+
+impl StationScheduler for Least {
+    fn weigh(&mut self, peer: PeerId, weight: u32) {
+        self.weights[peer.index()] = weight;
+    }
+
+    fn schedule(&mut self, _now: Instant, _tid: TidIndex) {}
+
+    fn charge(&mut self, _now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse) {
+        if kind == AirtimeUse::Tx {
+            let peer = tid.peer().index();
+            self.used[peer] += used.nanos() * 256 / u64::from(self.weights[peer]);
+        }
+    }
+
+    fn start(&mut self, _ac: Ac) {
+        self.in_vain.fill(false);
+    }
+
+    fn next(&mut self, _now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+        let all = (0..self.in_vain.len() as u32).map(TidIndex).filter(|t| t.ac() == ac);
+        let may = all.filter(|&t| !self.in_vain[t.index()] && view.has_frames(t) && view.allows(t));
+        // Of stations that have used as much, the one to which more is expected and that has more to send.
+        may.min_by_key(|t| {
+            let (expected, waits) = (view.expected(t.peer()).bps(), view.backlog(*t).1);
+            (self.used[t.peer().index()], !expected, !waits)
+        })
+    }
+
+    fn done(&mut self, _now: Instant, tid: TidIndex, attempt: Attempt, _view: &DeviceView<'_>) -> bool {
+        self.in_vain[tid.index()] = attempt != Attempt::Sent;
+        attempt != Attempt::Full
+    }
+}
+
+fn least() -> Scheduler {
+    Scheduler::Own(OwnScheduler::new("least", "", |peers| {
+        Box::new(Least {
+            used: vec![0; peers],
+            weights: vec![256; peers],
+            in_vain: vec![false; peers * TIDS],
+        })
+    }))
+}
+
+#[test]
+fn they_hold_what_must_hold() {
+    assert_eq!(check::discipline(&gap(), Order::Kept), Ok(()));
+    assert_eq!(check::law(&step()), Ok(()));
+    assert_eq!(check::scheduler(&least()), Ok(()));
+    assert_eq!((gap().kind().to_owned(), gap() == gap()), ("gap".to_owned(), true));
+}
+
+#[test]
+fn a_discipline_stands_within_others() {
+    let rate = Rate::from_mbps(20);
+    let child = Box::new(gap());
+    let netem = NetemParams { delay: Duration::from_millis(2), limit: 30, ..NetemParams::default() };
+    for config in [
+        QdiscConfig::Htb(HtbParams { rate, ceil: rate, burst: 3000, cburst: 3000, child: child.clone() }),
+        QdiscConfig::Tbf(TbfParams { rate, burst: 3000, peak: None, child: child.clone() }),
+        QdiscConfig::Netem(netem, Some(child)),
+    ] {
+        assert_eq!(check::discipline(&config, Order::Kept), Ok(()), "{config:?}");
+    }
+}
+
+/// A device that takes all it is given.
+#[derive(Default)]
+struct Device(Vec<u32>);
+
+impl<S> Port<S> for Device {
+    fn is_stopped(&self, _ac: Ac) -> bool {
+        false
+    }
+    fn takes_gso(&self) -> bool {
+        true
+    }
+    fn push(&mut self, _now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        self.0.push(ctx.packets.get(p).seq);
+        ctx.packets.free(p, Fate::Delivered);
+    }
+}
+
+#[test]
+fn an_interface_has_it_and_comes_back_in_time() {
+    let mut stream = Seed { seed: 1, run: 0 }.stream("qdisc");
+    let mut queues = TxQueues::new(&gap(), Layout::OneQueue, PlaceId(0), &mut stream);
+    let (mut packets, mut device) = (Packets::new(), Device::default());
+    let ctx = &mut Ctx { packets: &mut packets, trace: &mut NoSink };
+    let queue = queues.queue_of(Ac::Be).expect("it is no noqueue");
+    for seq in 0..5 {
+        let p = ctx.packets.create(NewPacket { seq, tos: 1, ..NewPacket::PLAIN });
+        ctx.packets.get_mut(p).prio = if seq == 4 { 6 } else { 0 };
+        assert_eq!(queue.send(Instant::ZERO, p, &mut device, ctx), (Enqueue::Queued, false));
+    }
+    let mut now = Instant::ZERO;
+    let mut came = Vec::new();
+    while let Some(at) = queue.watchdog(now) {
+        came.push((at - Instant::ZERO).nanos() / 1_000);
+        now = at;
+        queue.run(now, &mut device, ctx);
+    }
+    assert_eq!((device.0, came), (vec![0, 4, 1, 2, 3], vec![1_000, 2_000, 3_000]));
+    assert_eq!((queue.qdisc().kind(), queue.stats().packets, queue.held()), ("gap", 5, 0));
+    assert_eq!(queue.qdisc().xstats(), Xstats::Own(vec![("ecn_mark", 0)]));
+}
+
+/// Packets of 40 flows' worth over an air that loses a frame now and then, sent with these parts; how many reach the other side.
+fn over_the_air(queues: FqParams, scheduler: Scheduler) -> usize {
+    let mut pair = Pair::new(DriverConfig::Fq(queues, scheduler), &["ht20-mcs7-sgi"], 30);
+    pair.air = (0..200)
+        .map(|n| Try {
+            whole: if n % 5 == 0 { 0xf0f0 } else { u64::MAX },
+            acked: n % 7 != 0,
+            pause: Duration::ZERO,
+        })
+        .collect();
+    for round in 0..40 {
+        (0..20).for_each(|_| {
+            pair.offer(0, [0, 0, 3, 5][round % 4], 1500);
+        });
+        pair.run(3);
+    }
+    assert_eq!(pair.run(20_000), End::Drained);
+    pair.check_drained();
+    pair.up.len()
+}
+
+#[test]
+fn a_law_and_a_scheduler_in_the_mac() {
+    let with_law = FqParams { law: Some(step()), ..FqParams::default() };
+    let round_robin = Scheduler::RoundRobin(WhenFull::KeepsTurn);
+    let all = over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, round_robin.clone());
+    let some = over_the_air(with_law.clone(), round_robin);
+    // Frames before the session begins are not sent again.
+    assert!(all >= 790, "{all}");
+    assert!(some < all - 10 && some > 100, "the law drops some: {some}");
+    assert!(over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, least()) >= 790);
+    assert!(over_the_air(with_law, least()) > 100);
+}
+
+/// CoDel that does nothing.
+const RELAXED: stillair_model::aqm::codel::CodelParams = stillair_model::aqm::codel::CodelParams {
+    target: Duration::from_secs(100),
+    interval: Duration::from_secs(100),
+    ecn: false,
+    mtu: 0,
+};
+
+#[test]
+fn a_law_has_names_and_counters() {
+    let law = QdiscConfig::Law(LawParams { limit: 10, law: step() });
+    let fq = QdiscConfig::FqLaw(FqLawParams::new(step()));
+    assert_eq!((law.kind(), fq.kind()), ("step", "fq_step"));
+    let mut stream = Seed { seed: 1, run: 0 }.stream("qdisc");
+    let mut queues = TxQueues::new(&law, Layout::OneQueue, PlaceId(0), &mut stream);
+    let own = queues.queue_of(Ac::Be).expect("a queue").qdisc().xstats();
+    assert_eq!(own, Xstats::Own(vec![("ecn_mark", 0), ("drop_overlimit", 0), ("hits", 0)]));
+}

@@ -1,0 +1,139 @@
+//! A program with parts of somebody's own: our `run` and `sweep`, and our JSON.
+//!
+//! ```text
+//! fn main() -> ExitCode {
+//!     stillair_program::main(|parts| {
+//!         parts.congestion_control("mine", "what it does", vec![], |_| Mine::default())?;
+//!         Ok(())
+//!     })
+//! }
+//! ```
+//!
+//! What parts must do is said by their traits in [`model`], and tried by the functions of `model::check`.
+
+mod arguments;
+mod text;
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::{env, fs, io};
+
+pub use stillair_model as model;
+pub use stillair_sim as sim;
+pub use stillair_sim::parts::{Key, Options, PartError, Parts};
+
+use arguments::{Arguments, Command};
+use serde_json::{Value, json};
+use stillair_sim::api::{self, ApiError, Request};
+use stillair_sim::batch::{self, Batch, News};
+use stillair_sim::scenario::{Folder, Reader};
+
+/// What a program ends with, and what it says then.
+enum Failure {
+    /// What was asked for is wrong: exit status 2.
+    Input(String),
+    /// A run has failed, or its result cannot be written: exit status 1.
+    Run(String),
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        match error {
+            ApiError::Input(says) => Self::Input(says),
+            ApiError::Run(says) => Self::Run(says),
+        }
+    }
+}
+
+/// A whole program: registers parts by `register` and does what its arguments say. `--help` lists these.
+pub fn main(register: impl FnOnce(&mut Parts) -> Result<(), PartError>) -> ExitCode {
+    let mut parts = Parts::default();
+    let done = match register(&mut parts) {
+        Ok(()) => run(&parts, &env::args().skip(1).collect::<Vec<_>>(), &mut io::stdout().lock()),
+        Err(error) => Err(Failure::Input(error.to_string())),
+    };
+    let (says, status) = match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Input(says)) => (says, 2),
+        Err(Failure::Run(says)) => (says, 1),
+    };
+    // Nobody is left to be told if this fails.
+    let _ = writeln!(io::stderr(), "error: {says}");
+    ExitCode::from(status)
+}
+
+/// Does what `arguments` say, in words or JSON to `out`.
+fn run(parts: &Parts, arguments: &[String], out: &mut dyn Write) -> Result<(), Failure> {
+    let arguments = Arguments::read(arguments).map_err(Failure::Input)?;
+    let said = match arguments.command {
+        Command::Help => arguments::HELP.to_owned(),
+        Command::Parts => text::parts(parts),
+        Command::Run => one(parts, &arguments)?,
+        Command::Sweep => sweep(parts, &arguments)?,
+    };
+    writeln!(out, "{}", said.trim_end()).map_err(|e| Failure::Run(format!("cannot write the result: {e}")))
+}
+
+/// The text of the scenario's file.
+fn scenario(arguments: &Arguments) -> Result<String, Failure> {
+    let file = &arguments.file;
+    fs::read_to_string(file).map_err(|e| Failure::Input(format!("{file}: cannot be read: {e}")))
+}
+
+/// All repetitions of a scenario.
+fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
+    let Arguments { file, sets, seed, runs, jobs, .. } = arguments;
+    let request = Request {
+        text: scenario(arguments)?,
+        file: file.clone(),
+        overrides: sets.clone(),
+        seed: *seed,
+        runs: *runs,
+        first_run: 0,
+        jobs: *jobs,
+        series: false,
+    };
+    let files = Folder::of(file);
+    let result = api::run_by(&Reader { parts, files: &files }, &request, &|_, _| true)?;
+    if arguments.json { Ok(result) } else { Ok(text::result(&value(&result)?)) }
+}
+
+/// All combinations of its `[sweep]` table.
+fn sweep(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
+    let Arguments { file, sets, seed, runs, jobs, .. } = arguments;
+    let text = scenario(arguments)?;
+    let files = Folder::of(file);
+    let reader = Reader { parts, files: &files };
+    let all = reader.sweep(&text, file, sets).map_err(|e| Failure::Input(e.to_string()))?;
+    let variants = all.iter().map(|set| sets.iter().chain(set).cloned().collect()).collect();
+    let batch = Batch { text, file: file.clone(), variants, seed: *seed, runs: *runs, jobs: *jobs };
+    let results = Mutex::new(vec![None; all.len()]);
+    batch::run_by(&reader, &batch, &|news| {
+        if let News::Variant(nth, result) = news
+            && let Ok(mut results) = results.lock()
+        {
+            results[nth] = Some(result);
+        }
+        true
+    })?;
+    let results = results.into_inner().unwrap_or_default();
+    let mut combinations = Vec::with_capacity(all.len());
+    for (set, result) in all.into_iter().zip(results) {
+        let result = result.ok_or_else(|| Failure::Run("a combination has no result".to_owned()))?;
+        let set: serde_json::Map<String, Value> =
+            set.into_iter().map(|(key, text)| (key, Value::String(text))).collect();
+        combinations.push(json!({ "set": set, "result": value(&result)? }));
+    }
+    if arguments.json {
+        return Ok(json!({ "version": api::VERSION, "combinations": combinations }).to_string());
+    }
+    Ok(combinations.iter().map(text::combination).collect::<Vec<_>>().join("\n"))
+}
+
+fn value(result: &str) -> Result<Value, Failure> {
+    serde_json::from_str(result).map_err(|e| Failure::Run(format!("a result that is no JSON: {e}")))
+}
+
+#[cfg(test)]
+mod tests;

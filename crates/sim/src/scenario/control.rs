@@ -1,0 +1,31 @@
+//! A congestion control as a scenario names it.
+
+use stillair_model::transport::cc::{Cc, CcParams, OwnCc, OwnController};
+use stillair_model::vocabulary::Own;
+
+/// Which congestion control a connection has.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum CongestionControl {
+    /// One that is built in, by its name; its parameters are the kernel's.
+    BuiltIn(&'static str),
+    /// One of somebody's own.
+    Own(Own<dyn OwnController>),
+}
+
+impl CongestionControl {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::BuiltIn(name) => name,
+            Self::Own(own) => own.name(),
+        }
+    }
+
+    /// One in its initial state; a kernel's modules have these parameters.
+    pub fn make(&self, params: &CcParams) -> Cc {
+        match self {
+            Self::BuiltIn(name) => Cc::new(name, params).expect("the reader knows it"),
+            Self::Own(own) => Cc::Own(OwnCc::new(own.name(), own.make(()))),
+        }
+    }
+}

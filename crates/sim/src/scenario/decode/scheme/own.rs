@@ -1,0 +1,43 @@
+//! Pieces of a scheme that a program brings.
+
+use stillair_model::aqm::law::OwnLaw;
+use stillair_model::wifi::config::OwnScheduler;
+
+use super::super::super::contract::{Family, Form, Key};
+use super::super::super::error::Fault;
+use super::super::super::own;
+use super::super::super::reader::Section;
+
+/// Key of queues in the MAC.
+pub(super) const AQM: Key = Key::or(
+    "aqm",
+    Form::Part(Family::Law, &Form::Choice(&["codel"])),
+    "codel",
+    "the law on each flow queue; in place of CoDel one that a program brings, by its name or as a table of its `kind` and its \
+     options, which is told of each packet whether its station is slow",
+);
+
+/// Key of the scheme in which stations are served in turn.
+pub(super) const SCHEDULER: Key = Key::or(
+    "scheduler",
+    Form::Part(Family::Scheduler, &Form::Choice(&["round_robin"])),
+    "round_robin",
+    "who says whose turn it is; in place of the round one that a program brings, by its name or as a table of its `kind` and \
+     its options",
+);
+
+/// The scheduler that a program brings, if the scenario names one.
+pub(super) fn scheduler(section: &mut Section<'_>) -> Result<Option<OwnScheduler>, Fault> {
+    let Some(field) = section.get("scheduler") else { return Ok(None) };
+    let Some((kind, options)) = field.own_kind("round_robin")? else { return Ok(None) };
+    let part = field.parts.find_scheduler(kind).expect("it is one of its kinds");
+    own::read(part, options).map(Some)
+}
+
+/// The law that a program brings, if the scenario names one.
+pub(super) fn law(section: &mut Section<'_>) -> Result<Option<OwnLaw>, Fault> {
+    let Some(field) = section.get("aqm") else { return Ok(None) };
+    let Some((kind, options)) = field.own_kind("codel")? else { return Ok(None) };
+    let part = field.parts.find_law(kind).expect("it is one of its kinds");
+    own::read(part, options).map(Some)
+}

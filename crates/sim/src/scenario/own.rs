@@ -1,0 +1,43 @@
+//! Options of parts of somebody's own, read by the keys that these have declared.
+
+use stillair_model::vocabulary::Own;
+
+use super::contract::Form;
+use super::error::Fault;
+use super::parts::{Key, Options, Part, Setting};
+use super::reader::{Field, Section};
+
+/// The options of a part with these keys, given or by default; without a table all are by default.
+pub(super) fn options(mut section: Option<&mut Section<'_>>, keys: &'static [Key]) -> Result<Options, Fault> {
+    let one = |key: &'static Key| {
+        let given = section.as_mut().and_then(|section| section.get(key.name()));
+        Ok((key.name(), given.map_or_else(|| Ok(key.default_setting()), |field| setting(&field))?))
+    };
+    keys.iter().map(one).collect::<Result<Vec<_>, _>>().map(Options)
+}
+
+/// A part with its options read to the end of its table, if there is one.
+pub(super) fn read<T: ?Sized + 'static, A: 'static>(
+    part: &Part<T, A>,
+    mut section: Option<Section<'_>>,
+) -> Result<Own<T, A>, Fault> {
+    let options = options(section.as_mut(), part.keys)?;
+    section.map_or(Ok(()), Section::finish)?;
+    Ok(part.with(options))
+}
+
+fn setting(field: &Field<'_>) -> Result<Setting, Fault> {
+    Ok(match field.form {
+        Form::Integer(..) => Setting::Integer(field.value()?),
+        Form::Number(..) => Setting::Number(field.value()?),
+        Form::Times { .. } => Setting::Duration(field.value()?),
+        Form::Rate => Setting::Rate(field.value()?),
+        Form::Bytes(..) => Setting::Bytes(field.value()?),
+        Form::Boolean => Setting::Boolean(field.value()?),
+        Form::Choice(names) => {
+            let names: Vec<(&str, &'static str)> = names.iter().map(|&name| (name, name)).collect();
+            Setting::Name(field.choice(&names)?)
+        }
+        other => unreachable!("{other:?} is no form of a part's key"),
+    })
+}

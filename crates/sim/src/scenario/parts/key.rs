@@ -1,0 +1,145 @@
+//! A key of a part of somebody's own.
+
+use core::ops::RangeInclusive;
+
+use super::super::contract::{self, Form};
+use super::super::units;
+use super::Setting;
+
+/// A key: its name, what its value may be, its default and its meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct Key(pub(super) contract::Key);
+
+impl Key {
+    /// A whole number between bounds.
+    pub fn integer(
+        name: &'static str,
+        range: RangeInclusive<i64>,
+        default: i64,
+        about: &'static str,
+    ) -> Self {
+        Self::new(name, Form::Integer(*range.start(), *range.end()), default.to_string(), about)
+    }
+
+    /// A number between bounds.
+    pub fn number(name: &'static str, range: RangeInclusive<f64>, default: f64, about: &'static str) -> Self {
+        // With its point, as that makes it a number for a reader too.
+        Self::new(name, Form::Number(*range.start(), *range.end()), format!("{default:?}"), about)
+    }
+
+    /// A time between bounds; these and the default are written as in a scenario, such as `"5 ms"`.
+    pub fn duration(
+        name: &'static str,
+        range: [&'static str; 2],
+        default: &'static str,
+        about: &'static str,
+    ) -> Self {
+        let [least, most] = range;
+        Self::new(name, Form::Times { least, most: Some(most), why: about }, default.to_owned(), about)
+    }
+
+    /// A rate, such as `"10 Mbit/s"`.
+    pub fn rate(name: &'static str, default: &'static str, about: &'static str) -> Self {
+        Self::new(name, Form::Rate, default.to_owned(), about)
+    }
+
+    /// A number of bytes between bounds.
+    pub fn bytes(name: &'static str, range: RangeInclusive<u32>, default: u32, about: &'static str) -> Self {
+        Self::new(name, Form::Bytes(*range.start(), *range.end()), default.to_string(), about)
+    }
+
+    /// True or false.
+    pub fn boolean(name: &'static str, default: bool, about: &'static str) -> Self {
+        Self::new(name, Form::Boolean, default.to_string(), about)
+    }
+
+    /// One of a few names.
+    pub fn one_of(
+        name: &'static str,
+        names: &'static [&'static str],
+        default: &'static str,
+        about: &'static str,
+    ) -> Self {
+        Self::new(name, Form::Choice(names), default.to_owned(), about)
+    }
+
+    fn new(name: &'static str, form: Form, default: String, about: &'static str) -> Self {
+        Self(contract::Key::or(name, form, default.leak(), about))
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    /// What it may be, in words, with its default.
+    pub fn words(&'static self) -> String {
+        format!("{} (default {})", contract::words(&self.0.form), self.default())
+    }
+
+    /// What it means.
+    pub fn about(&self) -> &'static str {
+        self.0.about
+    }
+
+    /// The default as a scenario would have it, without quotes.
+    pub(in super::super) fn default(&self) -> &'static str {
+        match self.0.absent {
+            contract::Absent::Default(text) => text,
+            _ => unreachable!("every key of a part has a default"),
+        }
+    }
+
+    /// The default, of a key that has no fault.
+    pub(in super::super) fn default_setting(&self) -> Setting {
+        let text = self.default();
+        let read = match self.0.form {
+            Form::Integer(..) => text.parse().ok().map(Setting::Integer),
+            Form::Number(..) => text.parse().ok().map(Setting::Number),
+            Form::Bytes(..) => text.parse().ok().map(Setting::Bytes),
+            Form::Times { .. } => units::duration(text).ok().map(Setting::Duration),
+            Form::Rate => units::rate(text).ok().map(Setting::Rate),
+            Form::Boolean => text.parse().ok().map(Setting::Boolean),
+            _ => Some(Setting::Name(text)),
+        };
+        read.expect("a key without fault has a default")
+    }
+
+    /// What is wrong with its bounds or its default, if anything is.
+    pub(super) fn fault(&self) -> Option<String> {
+        let text = self.default();
+        let beyond = |low: &dyn core::fmt::Display, high: &dyn core::fmt::Display| {
+            Some(format!("its default {text} is not between {low} and {high}"))
+        };
+        match self.0.form {
+            Form::Integer(low, high) => {
+                let is = text.parse::<i64>().is_ok_and(|n| (low..=high).contains(&n));
+                if is { None } else { beyond(&low, &high) }
+            }
+            Form::Number(low, high) => {
+                let is = text.parse::<f64>().is_ok_and(|x| (low..=high).contains(&x));
+                if is { None } else { beyond(&low, &high) }
+            }
+            Form::Bytes(low, high) => {
+                let is = text.parse::<u32>().is_ok_and(|n| (low..=high).contains(&n));
+                if is { None } else { beyond(&low, &high) }
+            }
+            Form::Times { least, most, .. } => {
+                let [low, high, own] = [least, most.unwrap_or(least), text].map(units::duration);
+                match (low, high, own) {
+                    (Ok(low), Ok(high), Ok(own)) if (low..=high).contains(&own) => None,
+                    (Ok(_), Ok(_), Ok(_)) => beyond(&least, &most.unwrap_or(least)),
+                    (low, high, own) => {
+                        let why = [low, high, own].into_iter().find_map(Result::err).unwrap_or_default();
+                        Some(format!("its bounds and its default must be times, {why}"))
+                    }
+                }
+            }
+            Form::Rate => units::rate(text).err().map(|why| format!("its default {text} must be {why}")),
+            Form::Choice(names) if !names.contains(&text) => {
+                Some(format!("its default {text} is none of its names"))
+            }
+            _ => None,
+        }
+    }
+}

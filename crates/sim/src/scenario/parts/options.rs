@@ -1,0 +1,83 @@
+//! The values that the keys of a part have.
+
+use serde_json::{Map, Value, json};
+use stillair_model::vocabulary::{Duration, Rate};
+
+/// The value of a key.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Setting {
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A time.
+    Duration(Duration),
+    /// A rate.
+    Rate(Rate),
+    /// A number of bytes.
+    Bytes(u32),
+    /// True or false.
+    Boolean(bool),
+    /// One of a few names.
+    Name(&'static str),
+}
+
+/// The values of all keys of a part, given or by default.
+///
+/// # Panics
+///
+/// A value is asked for by its key and its kind; a key that the part has not declared so is a mistake of the program, and a panic.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Options(pub(in super::super) Vec<(&'static str, Setting)>);
+
+macro_rules! settings {
+    ($($(#[$doc:meta])* $function:ident: $variant:ident -> $type:ty;)*) => {
+        $($(#[$doc])*
+        pub fn $function(&self, key: &str) -> $type {
+            match self.get(key) {
+                Setting::$variant(value) => value,
+                other => panic!("{key} was declared as another kind of key: it is {other:?}"),
+            }
+        })*
+    };
+}
+
+impl Options {
+    settings! {
+        /// A whole number.
+        integer: Integer -> i64;
+        /// A number.
+        number: Number -> f64;
+        /// A time.
+        duration: Duration -> Duration;
+        /// A rate.
+        rate: Rate -> Rate;
+        /// A number of bytes.
+        bytes: Bytes -> u32;
+        /// True or false.
+        boolean: Boolean -> bool;
+        /// One of a few names.
+        name: Name -> &'static str;
+    }
+
+    fn get(&self, key: &str) -> Setting {
+        match self.0.iter().find(|(name, _)| *name == key) {
+            Some((_, setting)) => *setting,
+            None => panic!("{key} was not declared as a key"),
+        }
+    }
+
+    /// All as one JSON object, with units in the names.
+    pub(super) fn to_json(&self) -> Value {
+        let one = |&(key, setting): &(&str, Setting)| match setting {
+            Setting::Integer(n) => (key.to_owned(), json!(n)),
+            Setting::Number(x) => (key.to_owned(), json!(x)),
+            Setting::Duration(time) => (format!("{key}_ns"), json!(time.nanos())),
+            Setting::Rate(rate) => (format!("{key}_bps"), json!(rate.bps())),
+            Setting::Bytes(n) => (format!("{key}_bytes"), json!(n)),
+            Setting::Boolean(b) => (key.to_owned(), json!(b)),
+            Setting::Name(name) => (key.to_owned(), json!(name)),
+        };
+        Value::Object(self.0.iter().map(one).collect::<Map<_, _>>())
+    }
+}

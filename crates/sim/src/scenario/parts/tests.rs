@@ -1,0 +1,249 @@
+use stillair_model::transport::cc::{CcSock, reno};
+
+use super::super::{CongestionControl, Flow, FlowKind, Memory, NoFiles, Reader, Scenario};
+use super::*;
+
+const SPECIMEN: &str = include_str!("../../../tests/scenario/good.toml");
+
+/// Reno that adds `gain` segments in a round trip.
+#[derive(Clone, Debug)]
+struct Mine {
+    gain: u32,
+}
+
+impl Controller for Mine {
+    fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
+        (sk.snd_cwnd / 2).max(2)
+    }
+    fn cong_avoid(&mut self, sk: &mut CcSock, _: u32, acked: u32) {
+        reno::cong_avoid_ai(sk, sk.snd_cwnd, acked * self.gain);
+    }
+}
+
+fn mine() -> Parts {
+    let mut parts = Parts::default();
+    let keys = vec![
+        Key::integer("gain", 1..=10, 2, "segments in a round trip"),
+        Key::duration("wait", ["1 ms", "1 s"], "5 ms", "how long it waits"),
+        Key::number("share", -1.0..=2.0, 0.5, "a share"),
+        Key::rate("least", "1 Mbit/s", "a rate"),
+        Key::bytes("burst", 1..=65_536, 3_000, "a burst"),
+        Key::boolean("calm", false, "whether"),
+        Key::one_of("way", &["up", "down"], "up", "which way"),
+    ];
+    let make = |o: &Options| Mine { gain: o.integer("gain") as u32 };
+    parts.congestion_control("mine", "Reno with a gain", keys, make).expect("a part");
+    parts
+}
+
+/// The specimen with a TCP flow whose congestion control this is.
+fn read(parts: &Parts, control: &str) -> Result<Scenario, String> {
+    let flow = format!(
+        "\n[[flow]]\nkind = \"tcp\"\nfrom = \"server\"\nto = \"slow\"\ncongestion_control = {control}\n"
+    );
+    let (scenario, _) = SPECIMEN.split_once("[sweep]").expect("the specimen is swept");
+    let reader = Reader { parts, files: &NoFiles };
+    reader.parse(&format!("{scenario}{flow}"), "f", &[]).map_err(|e| e.to_string())
+}
+
+fn control(scenario: &Scenario) -> Own<dyn OwnController> {
+    match scenario.flows.last() {
+        Some(Flow {
+            kind: FlowKind::Tcp { congestion_control: CongestionControl::Own(own), .. }, ..
+        }) => own.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_part_stands_where_a_built_in_one_may() {
+    let parts = mine();
+    let bare = control(&read(&parts, "\"mine\"").expect("its name alone"));
+    let all = "{ kind = \"mine\", gain = 3, wait = \"7 ms\", share = 1, least = \"2 Mbit/s\", burst = \"2 kB\", calm = true, way = \"down\" }";
+    let full = control(&read(&parts, all).expect("all of its options"));
+    assert_eq!(bare.name(), "mine");
+    assert_eq!(
+        bare.options(),
+        r#"{"burst_bytes":3000,"calm":false,"gain":2,"least_bps":1000000,"share":0.5,"wait_ns":5000000,"way":"up"}"#
+    );
+    assert_eq!(
+        full.options(),
+        r#"{"burst_bytes":2000,"calm":true,"gain":3,"least_bps":2000000,"share":1.0,"wait_ns":7000000,"way":"down"}"#
+    );
+    assert!(bare == control(&read(&parts, "{ kind = \"mine\" }").expect("the same")) && bare != full);
+    assert!(format!("{:?}", full.make(())).contains("gain: 3"));
+    let resolved = read(&parts, all).expect("again").resolved();
+    assert!(
+        resolved.contains(r#""congestion_control":{"burst_bytes":2000,"#)
+            && resolved.contains(r#""kind":"mine""#)
+    );
+}
+
+#[test]
+fn a_mistake_is_one_clear_error() {
+    let parts = mine();
+    for (control, says) in [
+        (
+            "{ kind = \"mine\", gain = 11 }",
+            "flow.2.congestion_control.gain: found 11, expected a whole number from 1 to 10",
+        ),
+        (
+            "{ kind = \"mine\", wait = \"5 s\" }",
+            "flow.2.congestion_control.wait: found \"5 s\", expected 1 ms to 1 s (how long it waits)",
+        ),
+        (
+            "{ kind = \"mine\", share = 3 }",
+            "flow.2.congestion_control.share: found 3, expected a number from -1 to 2",
+        ),
+        (
+            "{ kind = \"mine\", way = \"dwon\" }",
+            "flow.2.congestion_control.way: found \"dwon\", expected one of \"up\", \"down\"; did you mean \"down\"?",
+        ),
+        (
+            "{ kind = \"mine\", gian = 2 }",
+            "flow.2.congestion_control.gian: found an unknown key, expected one of \"kind\", \"gain\", \"wait\", \"share\", \"least\", \"burst\", \"calm\", \"way\"; did you mean \"gain\"?",
+        ),
+        ("{ kind = \"mien\" }", "flow.2.congestion_control.kind: found \"mien\", expected \"mine\""),
+        ("{ gain = 2 }", "flow.2.congestion_control.kind: found nothing, expected \"mine\""),
+        (
+            "{ kind = \"vegas\", gain = 2 }",
+            "flow.2.congestion_control: found a table of \"vegas\", expected \"vegas\" alone: its parameters are those of the node's `module`",
+        ),
+        (
+            "\"mien\"",
+            "flow.2.congestion_control: found \"mien\", expected a known name; did you mean \"mine\"?",
+        ),
+    ] {
+        let error = read(&parts, control).expect_err("wrong");
+        assert_eq!(error.split_once(": ").map(|(_, rest)| rest), Some(says));
+    }
+    // Without it nobody knows it.
+    assert!(read(Parts::none(), "\"mine\"").is_err_and(|e| e.contains("found \"mine\", expected")));
+    assert!(read(Parts::none(), "{ kind = \"mine\" }").is_err());
+}
+
+#[test]
+fn what_cannot_be_registered() {
+    let says = |name: &'static str, keys: Vec<Key>| {
+        mine().congestion_control(name, "", keys, |_| Mine { gain: 1 }).expect_err("refused").to_string()
+    };
+    let key = |name| Key::integer(name, 0..=1, 0, "");
+    for (found, wanted) in [
+        (
+            says("cubic", vec![]),
+            "congestion control \"cubic\": there is one of that name already, so that it must have another",
+        ),
+        (
+            says("mine", vec![]),
+            "congestion control \"mine\": there is one of that name already, so that it must have another",
+        ),
+        (
+            says("my own", vec![]),
+            "congestion control \"my own\": its name must be of up to 64 letters, digits, \"_\" and \"-\"",
+        ),
+        (
+            says("other", vec![key("kind")]),
+            "congestion control \"other\": a key \"kind\" is there already, so that its own must have another name",
+        ),
+        (
+            says("other", vec![key("a"), key("a")]),
+            "congestion control \"other\": key \"a\" is there a second time",
+        ),
+        (
+            says("other", vec![Key::integer("a", 0..=1, 2, "")]),
+            "congestion control \"other\": key \"a\": its default 2 is not between 0 and 1",
+        ),
+        (
+            says("other", vec![Key::duration("a", ["1 ms", "1 s"], "1", "")]),
+            "congestion control \"other\": key \"a\": its bounds and its default must be times, a time in ns, us, ms or s, such as \"5 ms\"",
+        ),
+    ] {
+        assert_eq!(found, wanted);
+    }
+}
+
+#[test]
+fn a_congestion_control_sets_windows_of_quic_too() {
+    let parts = mine();
+    let quic = |parts: &Parts, more: &str| {
+        let flow = format!("{{ kind = \"quic\", from = \"server\", to = \"slow\", {more} }}");
+        let reader = Reader { parts, files: &NoFiles };
+        reader.parse(SPECIMEN, "f", &[("flow.1".to_owned(), flow)]).map_err(|e| e.to_string())
+    };
+    let law = |scenario: Scenario| match &scenario.flows[1].kind {
+        FlowKind::Quic(flow) => flow.law.as_ref().map(|law| law.name().to_owned()),
+        other => panic!("{other:?}"),
+    };
+    let table = "congestion_control = { kind = \"tcp_mine\", gain = 3 }";
+    for (more, name) in [
+        ("congestion_control = \"reno\"", None),
+        ("congestion_control = \"tcp_reno\"", Some("reno")),
+        ("congestion_control = \"tcp_mine\"", Some("mine")),
+        (table, Some("mine")),
+    ] {
+        assert_eq!(quic(&parts, more).map(law), Ok(name.map(str::to_owned)), "{more}");
+    }
+    let resolved = quic(&parts, table).expect("good").resolved();
+    assert!(resolved.contains(r#""of_tcp":{"burst_bytes":3000,"#), "{resolved}");
+    for (more, says) in [
+        (
+            "congestion_control = \"tcp_vegs\"",
+            "found \"tcp_vegs\", expected a known name; did you mean \"tcp_vegas\"?",
+        ),
+        (
+            "congestion_control = { kind = \"tcp_mine\", gain = 0 }",
+            "congestion_control.gain: found 0, expected a whole number from 1 to 10",
+        ),
+        (
+            "congestion_control = \"tcp_bbr\", hystart = true",
+            "hystart: found true, which has no effect under a congestion control of TCP's",
+        ),
+    ] {
+        let error = quic(&parts, more).expect_err("wrong");
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+/// What is built in stands in the lists that a name is held against.
+#[test]
+fn names_of_disciplines_are_those_that_the_reader_knows() {
+    let mut parts = Parts::default();
+    let law = |parts: &mut Parts, name: &'static str| {
+        parts.law(name, "", vec![], |_, _| NoLaw).map(|_| ()).map_err(|e| e.to_string())
+    };
+    for name in DISCIPLINES {
+        assert!(law(&mut parts, name).is_err(), "{name}");
+    }
+    assert!(law(&mut parts, "codel_").is_ok());
+    // Its flow queues would have the name of ours.
+    assert!(law(&mut parts, "codel").is_err_and(|says| says.contains("there is one of that name already")));
+    let reader = Reader { parts: &parts, files: &NoFiles };
+    let key = "node.ap.interface.eth0.qdisc".to_owned();
+    let says = reader.parse(SPECIMEN, "f", &[(key, "{ kind = \"fq_codel_\", limt = 3 }".to_owned())]);
+    assert!(says.is_err_and(|e| e.to_string().contains("\"limit\"")));
+    let known: Vec<&str> = super::super::decode::qdisc_kinds();
+    assert!(known.iter().all(|kind| DISCIPLINES.contains(kind)), "{known:?}");
+}
+
+#[derive(Debug)]
+struct NoLaw;
+
+impl Law for NoLaw {}
+
+#[test]
+fn files_come_from_who_gives_them() {
+    let set = [("node.slow.interface.wlan0.trace", "{ kind = \"rates\", file = \"a.csv\" }")]
+        .map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let read = |files: &dyn super::super::Files| {
+        let reader = Reader { parts: Parts::none(), files };
+        reader.parse(SPECIMEN, "f", &set).map(|_| ()).map_err(|e| e.to_string())
+    };
+    assert_eq!(read(&Memory::default().with("a.csv", "0,mcs3,0\n")), Ok(()));
+    for (files, why) in [
+        (&Memory::default() as &dyn super::super::Files, "which is not among those given"),
+        (&NoFiles, "and no files are read here"),
+    ] {
+        let says = read(files).expect_err("no file");
+        assert!(says.contains(&format!("found \"a.csv\", {why}, expected")), "{says}");
+    }
+}

@@ -1,0 +1,21 @@
+//! Parts of somebody's own in the resolved scenario: as what is built in, with their options beside their name.
+
+use serde_json::{Value, json};
+use stillair_model::vocabulary::Own;
+
+use super::super::CongestionControl;
+
+/// A congestion control: its name; one of somebody's own as a table.
+pub(super) fn control(control: &CongestionControl) -> Value {
+    match control {
+        CongestionControl::BuiltIn(name) => json!(name),
+        CongestionControl::Own(own) => part(own),
+    }
+}
+
+/// A part with its options.
+pub(super) fn part<T: ?Sized, A>(own: &Own<T, A>) -> Value {
+    let mut shown: Value = serde_json::from_str(own.options()).expect("the registry writes options as JSON");
+    shown["kind"] = json!(own.name());
+    shown
+}

@@ -1,0 +1,48 @@
+//! A congestion control: additive increase that stops where packets begin to wait, and a cut after a loss.
+
+use stillair_program::model::transport::cc::{CcSock, Controller};
+use stillair_program::model::vocabulary::Duration;
+
+/// Least window after a loss, in segments.
+// linux: net/ipv4/tcp_cong.c tcp_reno_ssthresh (6.1).
+const LEAST: u32 = 2;
+
+/// The controller: its parameters, and nothing else to remember.
+#[derive(Clone, Debug)]
+pub struct Calm {
+    gain: u32,
+    keep: f64,
+    target_us: u32,
+}
+
+impl Calm {
+    pub fn new(gain: i64, keep: f64, target: Duration) -> Self {
+        Self { gain: gain as u32, keep, target_us: (target.nanos() / 1_000) as u32 }
+    }
+
+    /// How long packets wait on their way, in us; 0 before the first round trip is known.
+    fn queueing_us(sk: &CcSock) -> u32 {
+        if sk.min_rtt_us == u32::MAX { 0 } else { (sk.srtt_us >> 3).saturating_sub(sk.min_rtt_us) }
+    }
+}
+
+impl Controller for Calm {
+    fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
+        ((f64::from(sk.snd_cwnd) * self.keep) as u32).max(LEAST)
+    }
+
+    fn cong_avoid(&mut self, sk: &mut CcSock, _ack: u32, acked: u32) {
+        if !sk.is_cwnd_limited || Self::queueing_us(sk) > self.target_us {
+            return;
+        }
+        if sk.in_slow_start() {
+            sk.snd_cwnd = (sk.snd_cwnd + acked).min(sk.snd_cwnd_clamp);
+            return;
+        }
+        // `gain` segments for each window that is acknowledged.
+        sk.snd_cwnd_cnt += acked * self.gain;
+        let more = sk.snd_cwnd_cnt / sk.snd_cwnd;
+        sk.snd_cwnd_cnt %= sk.snd_cwnd;
+        sk.snd_cwnd = (sk.snd_cwnd + more).min(sk.snd_cwnd_clamp);
+    }
+}

@@ -1,0 +1,66 @@
+//! The parts are held to what ours are held to, and a mistake in their keys is one clear error.
+
+use stillair_program::Parts;
+use stillair_program::model::check::{self, Order};
+use stillair_program::model::qdisc::QdiscConfig;
+use stillair_program::model::qdisc::own::OwnDiscipline;
+use stillair_program::model::vocabulary::{Duration, Seed};
+use stillair_program::sim::run::run_once;
+use stillair_program::sim::scenario::{NoFiles, Reader, Scenario};
+
+use super::{Calm, ShortFirst, register};
+
+const SCENARIO: &str = include_str!("../scenario.toml");
+
+fn read(set: &[(&str, &str)]) -> Result<Scenario, String> {
+    let mut parts = Parts::default();
+    register(&mut parts).map_err(|e| e.to_string())?;
+    let set: Vec<(String, String)> = set.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
+    Reader { parts: &parts, files: &NoFiles }
+        .parse(SCENARIO, "scenario.toml", &set)
+        .map_err(|e| e.to_string())
+}
+
+/// All of them, with their defaults.
+#[test]
+fn what_must_hold_of_parts_holds() {
+    let mut parts = Parts::default();
+    register(&mut parts).expect("good parts");
+    assert_eq!(parts.check(), Ok(()));
+}
+
+/// With other options, and what a discipline promises beyond: one that thinks all packets short keeps the order of a flow.
+#[test]
+fn what_must_hold_holds_of_other_options() {
+    let all_short = OwnDiscipline::new("short_first", "", |_| Box::new(ShortFirst::new(5, 1_514, 1)));
+    assert_eq!(check::discipline(&QdiscConfig::Own(all_short), Order::Kept), Ok(()));
+    assert_eq!(check::controller(|| Calm::new(16, 0.1, Duration::from_millis(1))), Ok(()));
+}
+
+#[test]
+fn the_scenario_runs_with_all_four() {
+    let scenario = read(&[("duration", "2 s"), ("warm_up", "1 s")]).expect("a good scenario");
+    let seed = Seed { seed: 1, run: 0 };
+    let summary = run_once(&scenario, seed).expect("a run whose accounts close");
+    assert!(summary.flows["download.near"].goodput_mbps > 5.0);
+    assert!(summary.qdiscs.values().any(|qdisc| qdisc.kind == "short_first"));
+    let resolved = scenario.resolved();
+    for part in ["calm", "short_first", "ramp", "least_used"] {
+        assert!(resolved.contains(&format!("\"kind\":\"{part}\"")), "{part}");
+    }
+}
+
+#[test]
+fn mistakes() {
+    for (key, value, says) in [
+        ("flow.0.congestion_control.gain", "0", "found 0, expected a whole number from 1 to 16"),
+        ("flow.0.congestion_control", "clam", "expected a known name; did you mean \"calm\"?"),
+        ("node.ap.interface.eth0.qdisc.shrt", "60", "found an unknown key"),
+        ("node.ap.interface.wlan0.scheme.aqm.low", "0 s", "expected 1 us to 1 s"),
+        ("node.ap.interface.wlan0.scheme.scheduler.kind", "most_used", "expected \"least_used\""),
+        ("node.ap.interface.wlan0.scheme.target", "5 ms", "has no effect under a law of a program's own"),
+    ] {
+        let error = read(&[(key, value)]).expect_err(key);
+        assert!(error.contains(key) && error.contains(says), "{error}");
+    }
+}
