@@ -1,10 +1,13 @@
 //! Small networks at random.
 
+mod qdiscs;
+
 use std::fmt::Write;
 
 use proptest::prelude::*;
 
 use super::stacks::{KERNELS, TSO, UPPER, control};
+use qdiscs::QDISCS;
 
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
 const SCHEMES: [&str; 7] =
@@ -38,53 +41,6 @@ const WIRES: [&str; 7] = [
     "rate = \"100 Mbit/s\"\ndelay = \"0.2 ms\"\nring = 4\ntx_usecs = 72\ntx_frames = 53\nrx_usecs = 20\nrx_frames = 5\nbql = true",
     "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"\ntx_usecs = 0\nrx_usecs = 3000",
     "kind = \"veth\"",
-];
-
-/// Disciplines of the server, and whether they keep the order of a flow.
-const QDISCS: [(&str, bool); 16] = [
-    ("pfifo_fast", true),
-    ("{ kind = \"pie\", target = \"1 ms\", limit = 50, bytemode = true }", true),
-    ("{ kind = \"fq\", flow_limit = 10, maxrate = \"5 Mbit/s\" }", true),
-    ("{ kind = \"sfq\", limit = 20, depth = 8, headdrop = true }", true),
-    ("{ kind = \"codel\", target = \"1 ms\", interval = \"5 ms\", limit = 40 }", true),
-    ("{ kind = \"htb\", rate = \"10 Mbit/s\" }", true),
-    (
-        "{ kind = \"cake\", bandwidth = \"10 Mbit/s\", rtt = \"5 ms\", memlimit = 60000, ingress = true }",
-        true,
-    ),
-    (
-        "{ kind = \"htb\", rate = \"10 Mbit/s\", child = { kind = \"cake\", rtt = \"5 ms\", tins = \"diffserv8\" } }",
-        true,
-    ),
-    (
-        "{ kind = \"htb\", rate = \"10 Mbit/s\", burst = 20000, child = { kind = \"fq_codel\", limit = 20 } }",
-        true,
-    ),
-    (
-        "{ kind = \"tbf\", rate = \"10 Mbit/s\", burst = 6000, latency = \"5 ms\", peakrate = \"20 Mbit/s\", mtu = 1600 }",
-        true,
-    ),
-    (
-        "{ kind = \"tbf\", rate = \"10 Mbit/s\", burst = 6000, child = { kind = \"codel\", target = \"1 ms\" } }",
-        true,
-    ),
-    (
-        "{ kind = \"htb\", rate = \"10 Mbit/s\", child = { kind = \"fq\", maxrate = \"4 Mbit/s\", horizon = \"1 ms\" } }",
-        true,
-    ),
-    (
-        "{ kind = \"netem\", delay = \"1 ms\", child = { kind = \"pie\", target = \"1 ms\", ecn = true } }",
-        true,
-    ),
-    ("{ kind = \"netem\", delay = \"3 ms\", limit = 30, rate = \"20 Mbit/s\", loss = 0.05 }", true),
-    (
-        "{ kind = \"netem\", delay = \"3 ms\", jitter = \"2 ms\", duplicate = 0.1, reorder = 0.1, gap = 3 }",
-        false,
-    ),
-    (
-        "{ kind = \"htb\", rate = \"10 Mbit/s\", child = { kind = \"netem\", delay = \"2 ms\", duplicate = 0.2 } }",
-        false,
-    ),
 ];
 
 #[derive(Clone, Debug)]
