@@ -52,6 +52,7 @@ test-rust: $(STAMPS)/venv | prerequisites
 	cargo run --locked -p own-parts -- run examples/own-parts/scenario.toml --set 'duration=3 s' --json >/dev/null
 	cargo clippy -p stillair-sim --no-default-features --all-targets --locked -- -D warnings
 	cargo test -p stillair-sim --no-default-features --test quinn --locked
+	scripts/no-std.sh
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 test-python: $(STAMPS)/native $(STAMPS)/flent-venv

@@ -1,4 +1,4 @@
-//! The Wi-Fi path as pure algorithms: no clock, no I/O, no event queue.
+//! The Wi-Fi path as pure algorithms: no clock, no I/O, no event queue, no `std`.
 //!
 //! Every part takes the time as an argument, acts on the world through a context ([`vocabulary::Ctx`]) and says when
 //! it wants to be woken. Folders stand in stack order; `docs/architecture.md` has a packet's walk through them.
@@ -52,8 +52,15 @@
 //! # Ok::<(), String>(())
 //! ```
 
+#![no_std]
+
+extern crate alloc;
+#[cfg(any(test, feature = "check"))]
+extern crate std;
+
 pub mod app;
 pub mod aqm;
+#[cfg(any(test, feature = "check"))]
 pub mod check;
 pub mod fair;
 pub mod metrics;

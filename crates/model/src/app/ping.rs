@@ -45,6 +45,7 @@ impl Ping {
 mod tests {
     use super::*;
     use crate::vocabulary::{Addr, FlowId};
+    use alloc::vec::Vec;
 
     #[test]
     fn requests_from_start_until_before_stop() {

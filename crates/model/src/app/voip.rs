@@ -48,6 +48,7 @@ impl Voip {
 mod tests {
     use super::*;
     use crate::vocabulary::{Addr, FlowId};
+    use alloc::vec::Vec;
 
     #[test]
     fn fifty_packets_of_172_bytes_a_second_or_a_hundred_of_92() {

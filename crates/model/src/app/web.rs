@@ -4,6 +4,7 @@
 //! The state of the client alone: who holds its sockets tells it what came, and does what it says.
 
 use crate::vocabulary::{Duration, Instant};
+use alloc::vec::Vec;
 
 /// Connections that a client has at most at a time.
 pub const WORKERS: usize = 4;

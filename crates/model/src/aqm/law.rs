@@ -5,6 +5,7 @@
 //! the MAC ([`crate::wifi::config::FqParams::law`]). The laws that are built in are not called by this trait where they are on the path
 //! of every packet.
 
+use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use crate::vocabulary::{Duration, Instant, Own, Packet, Stream, skb_len};

@@ -7,6 +7,9 @@
 
 use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, OwnController, RateSample};
 use crate::vocabulary::{Seed, Stream};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
 
 /// Bytes of data in every segment.
 const MSS: u32 = 1_448;
@@ -205,7 +208,7 @@ mod tests {
     #[derive(Clone, Debug, Default)]
     struct Wrong {
         leaves: u32,
-        losses: std::sync::Arc<std::sync::atomic::AtomicU32>,
+        losses: alloc::sync::Arc<std::sync::atomic::AtomicU32>,
     }
 
     impl Controller for Wrong {

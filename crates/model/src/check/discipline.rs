@@ -1,5 +1,10 @@
 //! What must hold of a queueing discipline.
 
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::mem;
 
 use super::{STEPS, stream, try_all};

@@ -1,6 +1,10 @@
 //! What must hold of a control law.
 
-use std::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::scheduler::in_the_mac;
 use super::{Order, SCRIPTS, STEPS, discipline, stream, try_all};

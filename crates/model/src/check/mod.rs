@@ -8,6 +8,8 @@ mod discipline;
 mod law;
 mod scheduler;
 
+use alloc::format;
+use alloc::string::String;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use controller::controller;

@@ -1,5 +1,9 @@
 //! What must hold of a station scheduler.
 
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use std::sync::{Arc, Mutex};
 
 use super::{STEPS, stream, try_all};

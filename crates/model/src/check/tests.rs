@@ -21,6 +21,7 @@ use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::TbfParams;
 use crate::vocabulary::{Duration, Rate};
 use crate::wifi::config::{AirtimeParams, FqParams as MacParams, Mac80211Rules, Scheduler, WhenFull};
+use alloc::boxed::Box;
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)

@@ -8,6 +8,7 @@
 //! is allocated after construction. The pool also keeps what its user has to say of each member, so that all that a
 //! packet changes lies together.
 
+use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
 /// A member of the pool.

@@ -5,6 +5,8 @@
 //! nothing here. Only when the longest is asked for are the entries that win lowered to what is true, until one is.
 //! A round is a choice among values that lie in one cache line, which costs less than the jumps of a heap.
 
+use alloc::vec::Vec;
+
 /// Entries for queues that hold something, and perhaps for some that did.
 #[derive(Clone, Debug)]
 pub(crate) struct Longest {
@@ -199,6 +201,7 @@ impl Longest {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
     use proptest::prelude::*;
 
     use super::*;

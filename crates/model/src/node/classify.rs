@@ -68,6 +68,7 @@ pub fn classify(p: &mut Packet, mapping: DscpToUp) {
 mod tests {
     use super::*;
     use crate::vocabulary::Ac;
+    use alloc::vec::Vec;
 
     #[test]
     fn the_marks_of_rrul() {

@@ -4,6 +4,7 @@
 use crate::offload::gso;
 use crate::qdisc::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, Sink, Stream};
+use alloc::vec::Vec;
 
 /// The device below an interface, as its transmit queues see it.
 pub trait Port<S> {
@@ -206,6 +207,7 @@ mod tests {
     use crate::qdisc::fq_codel::FqCodelParams;
     use crate::qdisc::pfifo_fast::PfifoFastParams;
     use crate::vocabulary::Seed;
+    use alloc::vec;
 
     /// A device that takes note of what it is given, and stops categories.
     #[derive(Default)]

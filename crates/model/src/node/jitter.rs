@@ -155,6 +155,7 @@ impl AppClock {
 mod tests {
     use super::*;
     use crate::vocabulary::Seed;
+    use alloc::vec::Vec;
 
     fn stream(name: &str) -> Stream {
         Seed { seed: 1, run: 0 }.stream(name)

@@ -1,6 +1,7 @@
 //! A node's routes: where packets for an address leave.
 
 use crate::vocabulary::{Addr, IfId, PeerId};
+use alloc::vec::Vec;
 
 /// What to do with packets for an address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,7 @@
 //! Generic receive offload: of the packets that an interface takes in at once, those that continue each other become one.
 
 use crate::vocabulary::{Fate, Kind, Packets, Pkt, SockId, TcpFlags};
+use alloc::vec::Vec;
 
 /// Packets that are looked at together: the budget of one poll, after which what is held goes up.
 // linux: include/linux/netdevice.h NAPI_POLL_WEIGHT (4.4).

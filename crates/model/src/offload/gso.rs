@@ -78,6 +78,7 @@ mod tests {
     use super::*;
     use crate::fair::testing::{Bench, SOCK, TRUESIZE};
     use crate::vocabulary::{Addr, FlowId, Instant, NewPacket, SockId, TcpHeader};
+    use alloc::vec::Vec;
 
     fn tcp(b: &mut Bench, payload: u32, segs: u16, flags: TcpFlags) -> Pkt {
         let new = NewPacket {

@@ -12,6 +12,7 @@ mod stats;
 mod tin;
 mod tins;
 
+use alloc::boxed::Box;
 pub use params::{CakeParams, Cells, Framing, Isolation, Tins};
 pub use stats::{CakeStats, CakeTinStats, Span};
 

@@ -121,6 +121,7 @@ impl Fifo {
 mod tests {
     use super::*;
     use crate::fair::testing::Bench;
+    use alloc::vec::Vec;
 
     #[test]
     fn limits_in_packets_and_in_bytes() {

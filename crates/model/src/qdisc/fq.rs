@@ -9,8 +9,8 @@
 
 mod flows;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use alloc::collections::BinaryHeap;
+use core::cmp::Reverse;
 
 use self::flows::Flows;
 use super::{Enqueue, QdiscStats, Wake};

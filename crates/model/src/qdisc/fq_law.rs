@@ -6,6 +6,10 @@ use crate::aqm::law::OwnLaw;
 use crate::fair::drr::EmptyNew;
 use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
 use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Sink, Stream};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Parameters, under the names that fq_codel has for them.
 #[derive(Clone, PartialEq, Eq, Debug)]

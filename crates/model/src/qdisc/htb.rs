@@ -9,6 +9,7 @@
 use super::bucket::{Bucket, Pace};
 use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Rate, Sink, skb_len};
+use alloc::boxed::Box;
 
 /// The packet size that tc assumes for default bursts, in bytes.
 // linux: iproute2 tc/q_htb.c htb_parse_class_opt (6.1).

@@ -3,6 +3,11 @@
 use super::{Enqueue, QdiscStats};
 use crate::aqm::law::{Law, Outcome, OwnLaw, Seen};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, Reason, Sink, Stream};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Parameters.
 #[derive(Clone, PartialEq, Eq, Debug)]

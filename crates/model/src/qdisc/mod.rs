@@ -20,6 +20,8 @@ pub mod sfq;
 pub mod tbf;
 
 use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 use cake::Cake;
 use codel::CodelQdisc;
 use fifo::Fifo;

@@ -9,8 +9,8 @@
 //! Not there: tables of distributions, correlated loss models (Gilbert-Elliott), corruption, slots, link layer overhead of
 //! the rate.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use alloc::collections::{BinaryHeap, VecDeque};
+use core::cmp::Reverse;
 
 use super::{Enqueue, Qdisc, QdiscStats, Wake};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Rate, Reason, Sink, Stream, skb_len};

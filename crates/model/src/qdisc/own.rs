@@ -2,6 +2,10 @@
 //!
 //! A part of its own is called by dynamic dispatch; the disciplines that are built in are not, and do not pass here.
 
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use super::{Enqueue, QdiscStats, Wake};

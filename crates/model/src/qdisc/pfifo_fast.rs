@@ -131,6 +131,7 @@ impl PfifoFast {
 mod tests {
     use super::*;
     use crate::fair::testing::Bench;
+    use alloc::vec::Vec;
 
     #[test]
     fn bands_in_order() {

@@ -17,6 +17,8 @@ use crate::fair::flow_queues::Salt;
 use crate::vocabulary::{
     Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, Stream, skb_len,
 };
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

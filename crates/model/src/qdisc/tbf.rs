@@ -8,6 +8,7 @@ use super::bucket::{Bucket, Pace};
 use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
 use crate::offload::gso;
 use crate::vocabulary::{Ctx, Duration, ETHERNET_HEADER, Instant, Pkt, PlaceId, Rate, Reason, Sink, skb_len};
+use alloc::boxed::Box;
 
 /// The second bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

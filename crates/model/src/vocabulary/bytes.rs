@@ -1,5 +1,8 @@
 //! The bytes of packets that come from outside: cells of one size that packets share, and the header fields that change on the way.
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
 /// Longest packet of an outside host, in bytes from the IP header on.
 // deviation: a device may have a larger MTU - no path over Wi-Fi does (2,304 bytes with the LLC header); larger cells would cost memory
 // for each packet.

@@ -1,6 +1,7 @@
 //! How packets end, and the account of that.
 
 use super::ids::PlaceId;
+use alloc::vec::Vec;
 
 /// Why a packet was dropped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -3,6 +3,7 @@
 //!
 //! Nobody pays for the latter who does not ask: the world makes them only for a [`Sink`](super::Sink) whose `FRAMES` is true.
 
+use alloc::boxed::Box;
 use core::ops::Deref;
 
 use super::ids::{ChannelId, DevId, PeerId, WireId};

@@ -83,6 +83,7 @@ impl PktList {
 mod tests {
     use super::super::packet::NewPacket;
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn a_list_is_first_in_first_out() {

@@ -1,7 +1,8 @@
 //! A part that the model was not built with, as a configuration names it.
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::fmt;
-use std::sync::Arc;
 
 /// A part of somebody's own: its name, the options that it was given, and how one is made.
 ///

@@ -6,8 +6,9 @@
 
 mod outside;
 
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 use core::num::NonZeroU32;
-use std::collections::VecDeque;
 
 use super::bytes::{Buffers, BytesId};
 use super::fate::{Fate, PacketAccount, Reason};

@@ -7,6 +7,7 @@
 
 use super::ids::SockId;
 use super::time::Duration;
+use alloc::vec::Vec;
 
 /// A UDP datagram with what a QUIC stack put into it.
 #[derive(Clone, Debug, Default)]

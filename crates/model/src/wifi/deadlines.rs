@@ -3,8 +3,10 @@
 //! What is kept for each part is a time that its deadline does not come before. A deadline that moves away costs nothing
 //! until it is the first; so the cost of an event does not grow with the number of parts.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use alloc::collections::BinaryHeap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use crate::vocabulary::Instant;
 

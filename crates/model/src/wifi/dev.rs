@@ -16,6 +16,9 @@ use crate::wifi::rx::transfers::Transfers;
 use crate::wifi::rx::{Judge, RxTid};
 use crate::wifi::tx::tid::Session;
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// The MAC of one wireless interface.
 #[derive(Debug)]

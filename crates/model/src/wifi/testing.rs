@@ -14,6 +14,8 @@ use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::RateControl;
 use crate::wifi::seq_window::Seq;
 use crate::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// Truesize of every packet.
 pub(crate) const TRUESIZE: u32 = 2304;

@@ -1,6 +1,7 @@
 //! What holds from one time to the next, as a trace says.
 
 use crate::vocabulary::{Duration, Instant};
+use alloc::vec::Vec;
 
 /// Values in order of time. Time does not go back, so looking is no search.
 #[derive(Clone, PartialEq, Debug)]
@@ -57,6 +58,7 @@ impl<T> Timeline<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn ms(n: u64) -> Duration {
         Duration::from_millis(n)

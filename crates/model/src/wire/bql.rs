@@ -85,6 +85,7 @@ impl Bql {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     const PACKET: u32 = 1514;
 

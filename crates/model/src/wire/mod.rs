@@ -2,7 +2,8 @@
 
 mod bql;
 
-use std::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
 
 use crate::node::jitter::Softirq;
 use crate::offload::gso;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::fair::testing::{Bench, SOCK, TRUESIZE};
 use crate::vocabulary::{Addr, FlowId, NewPacket, TcpHeader};
+use alloc::vec::Vec;
 
 fn us(n: u64) -> Instant {
     Instant::ZERO + Duration::from_micros(n)

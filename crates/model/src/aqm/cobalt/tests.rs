@@ -1,5 +1,6 @@
 use super::*;
 use crate::vocabulary::Seed;
+use alloc::vec::Vec;
 
 const LAW: CobaltParams = CobaltParams {
     interval: Duration::from_millis(100),

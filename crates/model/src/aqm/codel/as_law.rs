@@ -3,6 +3,8 @@
 use super::{CodelParams, CodelState};
 use crate::aqm::law::{Law, Seen, Verdict};
 use crate::vocabulary::Instant;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// What the law said of the packet before, at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

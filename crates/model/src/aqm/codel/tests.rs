@@ -1,3 +1,4 @@
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;

@@ -3,6 +3,8 @@
 use super::{PieParams, PieState};
 use crate::aqm::law::{Law, Seen, Verdict};
 use crate::vocabulary::{Duration, Instant, Stream};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// PIE before one queue.
 #[derive(Clone, Debug)]

@@ -1,7 +1,8 @@
 //! Parts that break what must hold, and what the checks say of them.
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::sync::atomic::{AtomicU32, Ordering};
-use std::sync::Arc;
 
 use super::*;
 use crate::aqm::law::{Law, Seen, Verdict};

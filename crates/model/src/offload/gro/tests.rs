@@ -1,5 +1,7 @@
 use super::*;
 use crate::vocabulary::{Addr, FlowId, Instant, NewPacket, PacketAccount, TcpHeader};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A segment of flow `to`: sequence number and payload, changed by `change`.
 fn segment(

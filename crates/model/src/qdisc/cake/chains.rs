@@ -3,6 +3,7 @@
 //! Unlike deficit rounds elsewhere, a queue may leave from the middle: one that decays is new again when a packet comes.
 
 use super::QUEUES;
+use alloc::boxed::Box;
 
 /// A list of queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,6 +63,7 @@ impl Chains {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     use super::*;

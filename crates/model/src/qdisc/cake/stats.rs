@@ -1,6 +1,7 @@
 //! What cake counts, under tc's names.
 
 use crate::vocabulary::{Duration, Rate};
+use alloc::vec::Vec;
 
 /// Counters of a tin that only rise.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

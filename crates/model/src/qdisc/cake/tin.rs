@@ -8,6 +8,8 @@ use super::tins::{self, Pace};
 use crate::aqm::cobalt::{CobaltParams, CobaltState};
 use crate::fair::longest::Place;
 use crate::vocabulary::{Instant, PktList, Stream};
+use alloc::boxed::Box;
+use alloc::vec;
 
 /// Queues that a flow may have instead of its own, when that is another's.
 // linux: net/sched/sch_cake.c CAKE_SET_WAYS (6.1).

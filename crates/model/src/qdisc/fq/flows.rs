@@ -5,6 +5,8 @@
 
 use crate::fair::drr::{Drr, Member};
 use crate::vocabulary::{Duration, Instant, PktList};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// What flows are told apart by: the hash of a local socket, or some bits of that of anything else.
 pub(super) type Key = (u32, bool);

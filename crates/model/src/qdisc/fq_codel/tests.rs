@@ -1,6 +1,7 @@
 use super::*;
 use crate::fair::testing::{Bench, TRUESIZE};
 use crate::vocabulary::Reason;
+use alloc::vec::Vec;
 
 /// `n` flow hashes that fall into different queues; a discipline of the same salt will agree.
 fn hashes(q: &FqCodel, n: usize) -> Vec<u32> {

@@ -4,6 +4,8 @@ use crate::fair::testing::Bench;
 use crate::qdisc::fifo::FifoParams;
 use crate::qdisc::fq_codel::FqCodelParams;
 use crate::vocabulary::{PlaceId, Seed};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 fn htb(rate: Rate, child: QdiscConfig) -> Qdisc {
     let burst = HtbParams::default_burst(rate);

@@ -3,6 +3,7 @@ use crate::fair::testing::{Bench, SOCK};
 use crate::qdisc::QdiscConfig;
 use crate::qdisc::fifo::FifoParams;
 use crate::vocabulary::{Seed, SockId};
+use alloc::vec::Vec;
 
 fn netem(params: NetemParams) -> Netem {
     Netem::new(params, None, PlaceId(1), Seed { seed: 1, run: 0 }.stream("netem"))

@@ -1,6 +1,7 @@
 use super::*;
 use crate::fair::testing::Bench;
 use crate::vocabulary::Seed;
+use alloc::vec::Vec;
 
 const MS: Duration = Duration::from_millis(1);
 

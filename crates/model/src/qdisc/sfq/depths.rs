@@ -3,6 +3,9 @@
 //! A list of slots for each number of packets. A slot moves by one list at a time, so that nothing is ever searched. On
 //! each list the slot that came last is first.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]

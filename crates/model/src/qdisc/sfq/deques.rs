@@ -4,6 +4,7 @@
 //! over the queue.
 
 use crate::vocabulary::Pkt;
+use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
 
@@ -105,7 +106,7 @@ impl Pool {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
+    use alloc::collections::VecDeque;
 
     use proptest::prelude::*;
 

@@ -295,6 +295,7 @@ impl Controller for Nv {
 mod tests {
     use super::super::testing::{MSS, avoid, set_time, sock};
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn decisions() {

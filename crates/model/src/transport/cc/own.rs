@@ -1,7 +1,8 @@
 //! A congestion control of somebody's own.
 
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 use core::fmt::Debug;
-use std::sync::Arc;
 
 use super::{AckSample, CaState, CcEvent, CcSock, Controller, RateSample};
 

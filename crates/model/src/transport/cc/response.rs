@@ -2,6 +2,7 @@
 
 use super::testing::{Lossy, MSS};
 use super::*;
+use alloc::vec::Vec;
 
 /// A Gigabit path of 10 or 100 ms, on which one segment in so many is lost.
 fn path(rtt_ms: u64, one_in: u32) -> Lossy {

@@ -1,5 +1,6 @@
 //! Controllers against the kernel, over the path on which it was measured.
 
+use alloc::boxed::Box;
 use proptest::prelude::*;
 
 use super::testing::Path;

@@ -60,6 +60,7 @@ impl WindowedMax {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     use super::*;

@@ -6,7 +6,8 @@
 mod receive;
 mod transmit;
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame};
 

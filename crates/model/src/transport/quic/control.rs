@@ -1,6 +1,7 @@
 //! What sets a sender's window: the model's own rules ([`Window`]), or a congestion control of TCP's ([`Driven`]).
 
 use crate::vocabulary::Instant;
+use alloc::boxed::Box;
 
 use super::driven::{Driven, TcpControl};
 use super::window::{Window, WindowParams};

@@ -155,6 +155,7 @@ impl CubicBytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     const M: u64 = MSS as u64;
 

@@ -8,7 +8,7 @@
 // deviation: no reduction is undone, as QUIC declares packets lost by rules of its own, and late ones are seldom; there is no CWR, as
 // the model has no ECN; the window is not restarted after an idle time, as Chromium's is not.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use crate::transport::cc::reno::GrowthRules;
 use crate::transport::cc::{

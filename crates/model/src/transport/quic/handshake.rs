@@ -1,5 +1,7 @@
 //! The handshake: messages that go back and forth, with their sizes.
 
+use alloc::vec::Vec;
+
 /// The messages of a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HandshakeParams {
@@ -136,6 +138,7 @@ impl Handshake {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     /// Messages that pass until both ends are ready, by step; and after how many each end was.
     fn run(params: HandshakeParams) -> (Vec<u8>, [usize; 2]) {

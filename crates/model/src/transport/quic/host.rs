@@ -1,6 +1,7 @@
 //! What a stack's host adds: the work that datagrams cost it, how coarse its timers are, and which stack it is.
 
 use crate::vocabulary::{Datagram, Duration, Instant};
+use alloc::boxed::Box;
 
 use super::connection::Quic;
 use super::stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};

@@ -3,6 +3,7 @@
 // quiche: congestion_control/general_loss_algorithm.cc DetectLosses (f44fa9f) - `LossParams::QUICHE`.
 
 use crate::vocabulary::{Duration, Instant};
+use alloc::vec::Vec;
 
 use super::rtt::Rtt;
 use super::sent::SentPackets;
@@ -117,6 +118,7 @@ impl Loss {
 mod tests {
     use super::*;
     use crate::vocabulary::QuicFrame;
+    use alloc::vec;
 
     fn ms(n: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(n)

@@ -192,6 +192,7 @@ fn window_rate(pace: &Pace, percent: u32) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     fn us(n: u64) -> Instant {
         Instant::ZERO + Duration::from_micros(n)

@@ -1,5 +1,7 @@
 //! Packets that a receiver has got, as ranges.
 
+use alloc::vec::Vec;
+
 /// Most ranges that an acknowledgement frame names.
 // spec: quic_protocol / quic_framer.cc (Chromium 62) - the number of blocks is one byte.
 pub const MAX_RANGES: usize = 255;
@@ -102,7 +104,7 @@ impl Received {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use alloc::collections::BTreeSet;
 
     use proptest::prelude::*;
 

@@ -1,7 +1,8 @@
 //! Packets that a sender has sent and not done with, and those whose content is to be sent again.
 // spec: quic_unacked_packet_map.cc, quic_sent_packet_manager.cc (Chromium 62).
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::vocabulary::{Instant, QuicFrame};
 
@@ -325,6 +326,7 @@ impl SentPackets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn data(offset: u64) -> Vec<QuicFrame> {
         vec![QuicFrame::Stream { id: 5, offset, len: 100, fin: false }]

@@ -1,6 +1,7 @@
 //! Streams: what is to be sent of each, in turn, and what has come of each, without waiting for others.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::vocabulary::{Duration, Instant};
 

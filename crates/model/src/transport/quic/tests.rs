@@ -2,7 +2,8 @@
 
 mod by_tcp;
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use proptest::prelude::*;
 

@@ -224,6 +224,8 @@ mod tests {
     use super::*;
     use crate::transport::quic::loss::LossParams;
     use crate::vocabulary::QuicFrame;
+    use alloc::vec;
+    use alloc::vec::Vec;
 
     const fn ms(n: u64) -> Duration {
         Duration::from_millis(n)

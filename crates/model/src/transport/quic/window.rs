@@ -244,6 +244,7 @@ impl Window {
 mod tests {
     use super::*;
     use crate::transport::quic::presets::Preset;
+    use alloc::vec::Vec;
 
     const M: u64 = MSS as u64;
 

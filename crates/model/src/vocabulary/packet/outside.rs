@@ -97,6 +97,7 @@ mod tests {
     use super::super::{Fate, Reason};
     use super::*;
     use crate::vocabulary::PlaceId;
+    use alloc::vec::Vec;
 
     fn create(ps: &mut Packets, token: Option<u32>, bytes: &[u8]) -> Pkt {
         let charge = token.map_or(SockId::NONE, SockId::outside);

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::vocabulary::PlaceId;
+use alloc::vec;
+use alloc::vec::Vec;
 
 fn packet(charge: SockId) -> NewPacket {
     NewPacket { charge, ..NewPacket::PLAIN }

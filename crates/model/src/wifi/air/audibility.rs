@@ -1,5 +1,7 @@
 //! Who hears whom on a channel.
 
+use alloc::vec::Vec;
+
 /// How a radio hears another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hearing {

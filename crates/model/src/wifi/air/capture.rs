@@ -1,5 +1,6 @@
 //! Capture: a frame that is much louder than all others at its receiver comes through them.
 
+use alloc::vec::Vec;
 use libm::{pow, round};
 
 /// Whether a frame survives those that overlap with it, by their levels at its receiver.

@@ -5,6 +5,8 @@
 //! a class with a heap, by the boundary at which a back-off ends on the class's own clock, and an exchange touches the
 //! entries of those who transmitted alone.
 
+use alloc::vec::Vec;
+
 /// Number of a contention function on its medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionId(pub u16);
@@ -145,6 +147,7 @@ impl Contenders {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
     use proptest::prelude::*;
 
     use super::*;

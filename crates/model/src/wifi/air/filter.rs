@@ -6,7 +6,9 @@
 // mask of its own, of 128 destinations.
 // deviation: a failure sets the bit of its own queue alone - no source says which, but the driver writes each queue's by itself.
 
-use std::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::vocabulary::{Ac, DevId, PeerId};
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};

@@ -4,6 +4,8 @@ use crate::vocabulary::{RateCode, Stream};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::timeline::Timeline;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// Chance that a data frame is broken.
 #[derive(Clone, PartialEq, Debug)]
@@ -84,6 +86,7 @@ mod tests {
     use super::*;
     use crate::vocabulary::{Packets, Seed};
     use crate::wifi::testing::{chain, ppdu};
+    use alloc::string::ToString;
 
     fn error(name: &str, chance: f64, bytes: Option<u32>) -> RateError {
         RateError { rate: PhyRate::parse(name).unwrap(), chance, bytes }

@@ -11,6 +11,7 @@ pub use super::contenders::FunctionId;
 use super::contenders::{CLASSES, Contenders};
 use crate::vocabulary::{Duration, Instant, Stream};
 use crate::wifi::air::edca::EdcaParams;
+use alloc::vec::Vec;
 
 #[derive(Debug)]
 struct Function {
@@ -302,6 +303,8 @@ impl Medium {
 mod tests {
     use super::*;
     use crate::vocabulary::Seed;
+    use alloc::string::ToString;
+    use alloc::vec;
 
     const SIFS: Duration = Duration::from_micros(16);
     const SLOT: Duration = Duration::from_micros(9);

@@ -45,6 +45,7 @@ mod tests {
     use crate::vocabulary::Packets;
     use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
     use crate::wifi::testing::ppdu;
+    use alloc::vec::Vec;
 
     fn us(n: u64) -> Instant {
         Instant::from_nanos(1_000 * n)

@@ -5,6 +5,7 @@ use crate::wifi::phy::frame;
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::Probe;
 use crate::wifi::seq_window::Seq;
+use alloc::vec::Vec;
 
 /// One data frame of a PPDU: the sender's entry for a packet from the time it got its sequence number until its fate
 /// is known.

@@ -3,7 +3,9 @@
 //! Below this line is hardware: no packet is dropped here, only PPDUs fail. Used PPDUs are kept for the next one, so
 //! that nothing is allocated once a run is under way.
 
-use std::collections::VecDeque;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::vocabulary::{Ac, ChannelId, Duration, Instant};
 use crate::wifi::air::edca::EdcaSet;

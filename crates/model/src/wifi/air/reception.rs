@@ -6,6 +6,8 @@ use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::phy::PhyRate;
 use crate::wifi::phy::errors::{ErrorTable, Snr};
 use crate::wifi::timeline::Timeline;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// Errors of the path to a neighbour.
 #[derive(Clone, Debug)]

@@ -8,6 +8,8 @@ use super::audibility::Audibility;
 use super::capture::Capture;
 use super::medium::Medium;
 use crate::vocabulary::{Duration, Instant};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// Number of a frame on the air.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,5 +1,8 @@
 //! The filter by destination: two stations at an access point, PPDU by PPDU, with frames named by station and number. The air is a table.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;

@@ -6,6 +6,8 @@ use crate::wifi::config::UsbParams;
 use crate::wifi::rx::interrupts::{HeldBack, RxMitigation};
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::rx::transfers::Transfers;
+use alloc::boxed::Box;
+use alloc::vec;
 
 impl WifiDev {
     /// The same device with a lower limit of tries at low rates: the earlier remedy, at the station.

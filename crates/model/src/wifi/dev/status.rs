@@ -7,6 +7,7 @@ use crate::wifi::config::DestinationFilter;
 use crate::wifi::driver::Driver;
 use crate::wifi::rx::retry_out::table;
 use crate::wifi::tx::transmitter::{Hardware, TidIndex};
+use alloc::vec::Vec;
 
 impl WifiDev {
     /// Tries of earlier PPDUs with which a frame of this one is given up if it fails.

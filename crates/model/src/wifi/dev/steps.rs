@@ -6,6 +6,11 @@ use crate::vocabulary::{DevId, Duration, Fate, PeerId};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{DriverConfig, LegacyParams};
 use crate::wifi::testing::{Rig, ms, peer, radio};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec::Vec;
 
 const BE: TidIndex = TidIndex::new(PeerId(0), 0);
 

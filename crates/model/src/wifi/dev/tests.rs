@@ -2,6 +2,8 @@ use super::*;
 use crate::vocabulary::{Duration, Rate};
 use crate::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler, WhenFull};
 use crate::wifi::testing::{Rig, ms, peer};
+use alloc::vec;
+use alloc::vec::Vec;
 
 const VOICE: TidIndex = TidIndex::new(PeerId(0), 6);
 

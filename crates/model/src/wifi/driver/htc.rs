@@ -9,6 +9,7 @@ use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink, SockId};
 use crate::wifi::config::{HtcParams, WhenFull};
 use crate::wifi::phy::frame::data_mpdu;
 use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
+use alloc::boxed::Box;
 use usb::Usb;
 
 /// The transmit path of a device behind USB.

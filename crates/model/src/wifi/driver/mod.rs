@@ -6,6 +6,7 @@ mod legacy;
 mod round;
 mod turns;
 
+use alloc::boxed::Box;
 pub use fq::{AirtimeUse, DeviceView, FqDriver, StationScheduler, scheduler_of};
 pub use htc::Htc;
 pub use legacy::Legacy;

@@ -6,6 +6,7 @@ use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
 use crate::wifi::config::WhenFull;
 use crate::wifi::tx::tid::Session;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
+use alloc::vec::Vec;
 
 /// Queues by traffic identifier and whose turn it is.
 #[derive(Debug)]

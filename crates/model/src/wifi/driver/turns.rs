@@ -1,7 +1,9 @@
 //! Whose turn it is: for each access category a round of the traffic identifiers that have frames, as ath9k's driver before
 //! the airtime scheduler and the firmware behind ath9k_htc go it, whatever the frames wait in.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use crate::vocabulary::Ac;
 use crate::wifi::config::WhenFull;

@@ -72,6 +72,7 @@ impl PhyRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn each_rate_has_one_number() {

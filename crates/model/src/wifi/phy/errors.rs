@@ -209,6 +209,9 @@ impl ErrorTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
 
     /// Decibels, in tenths, at which a tenth of frames of 1,538 bytes is broken.
     fn ten_per_cent(name: &str) -> i32 {

@@ -1,5 +1,8 @@
 //! Names of rates as scenarios write them: `ht20-mcs15-sgi`, `ofdm-6`, and `mcs13` within a retry chain.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
 use core::fmt;
 
 use super::channel::{Gi, Width};
@@ -185,6 +188,7 @@ impl fmt::Display for PhyRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     #[test]
     fn every_rate_reads_back_what_it_prints() {

@@ -140,6 +140,8 @@ const fn reference(mcs: u8) -> OfdmRate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::format;
+    use alloc::vec::Vec;
 
     const fn us(n: u64) -> Duration {
         Duration::from_micros(n)

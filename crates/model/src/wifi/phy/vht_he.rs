@@ -214,6 +214,7 @@ const fn training_fields(streams: u8) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     fn vht(mcs: u8, streams: u8, width: Width, gi: Gi) -> VhtRate {
         VhtRate { mcs, streams, width, gi }

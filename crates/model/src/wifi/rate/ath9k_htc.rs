@@ -13,6 +13,7 @@ use super::table::{HtCapabilities, PACKET_BITS};
 use super::{Probe, Sent, StatsRow};
 use crate::vocabulary::{Duration, Instant, Rate};
 use crate::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
+use alloc::vec::Vec;
 use rates::{ALL, Index, Known, SIZE};
 
 pub use rates::rates;

@@ -63,6 +63,8 @@ mod tests {
     use crate::wifi::rate::minstrel_ht::{MinstrelHt, Version};
     use crate::wifi::rate::table::HtCapabilities;
     use crate::wifi::rate::{RateControl, Sent};
+    use alloc::boxed::Box;
+    use alloc::string::ToString;
 
     #[test]
     fn the_next_lower_rate_or_else_the_next_higher() {

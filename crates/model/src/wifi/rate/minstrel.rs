@@ -11,6 +11,8 @@ use super::table::PACKET_BITS;
 use super::{Probe, Sent, StatsRow};
 use crate::vocabulary::{Duration, Instant, Rate, Stream};
 use crate::wifi::phy::{DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain};
+use alloc::vec;
+use alloc::vec::Vec;
 use times::{Times, frame_micros};
 
 /// What both ends of a link without HT can do.

@@ -15,6 +15,8 @@ use super::table::{
 use super::{Sent, StatsRow};
 use crate::vocabulary::{Duration, Instant, Rate, Stream};
 use crate::wifi::phy::{HtRate, PhyRate, RetryChain};
+use alloc::string::String;
+use alloc::vec::Vec;
 use by_count::ByCount;
 use by_need::ByNeed;
 

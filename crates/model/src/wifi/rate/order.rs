@@ -44,6 +44,7 @@ impl Order {
 mod tests {
     use super::*;
     use crate::vocabulary::Seed;
+    use alloc::vec::Vec;
 
     #[test]
     fn each_column_has_each_place_once() {

@@ -110,6 +110,7 @@ impl RateStats {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec::Vec;
 
     fn course(average: Average, shares: &[u64]) -> Vec<u32> {
         let mut stats = RateStats::default();

@@ -2,6 +2,7 @@
 
 use crate::vocabulary::Duration;
 use crate::wifi::phy::{Gi, HtRate, Width};
+use alloc::vec::Vec;
 
 /// What both ends of an HT link can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +103,7 @@ const fn symbols_time(rate: HtRate, bits: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::wifi::phy::PhyRate;
+    use alloc::format;
 
     #[test]
     fn groups_in_order() {

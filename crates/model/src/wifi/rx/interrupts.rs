@@ -3,6 +3,8 @@
 
 use crate::node::jitter::Softirq;
 use crate::vocabulary::{Duration, Instant, Pkt};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// How long a device holds back what it has received.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,6 +104,7 @@ mod tests {
     use crate::node::jitter::Spread;
     use crate::vocabulary::{Packets, Seed};
     use crate::wifi::testing::{ms, packet};
+    use alloc::vec;
 
     /// Microseconds after the start.
     fn us(n: u64) -> Instant {

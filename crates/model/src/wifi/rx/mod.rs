@@ -11,6 +11,8 @@ use crate::wifi::air::reception::Got;
 use crate::wifi::rx::reorder::Reorder;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::seq_window::Seq;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// What a receiver keeps of one peer's traffic identifier.
 #[derive(Debug, Default)]

@@ -3,6 +3,8 @@
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink};
 use crate::wifi::rx::retry_out::RetryOut;
 use crate::wifi::seq_window::{Position, Seq, SeqWindow};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 const SLOTS: usize = SeqWindow::SIZE as usize;
 

@@ -1,6 +1,8 @@
 use super::*;
 use crate::vocabulary::{NoSink, Packets, SockId};
 use crate::wifi::testing::{TRUESIZE, ms, ppdu, uncharged};
+use alloc::vec;
+use alloc::vec::Vec;
 
 const HERE: PlaceId = PlaceId(0);
 

@@ -1,6 +1,7 @@
 //! Received frames on their way to a host behind USB: the device puts several into a transfer, and waits for them.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::vocabulary::{Duration, Instant, Pkt};
 use crate::wifi::air::ppdu::Ppdu;

@@ -222,6 +222,9 @@ mod tests {
     use super::*;
     use crate::wifi::phy::frame::{Cipher, data_mpdu};
     use crate::wifi::phy::{Band, RateTry, ppdu_duration};
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     fn chain(names: &[&str]) -> RetryChain {

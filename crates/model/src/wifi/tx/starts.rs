@@ -5,7 +5,7 @@
 //! devices that want one at the same instant are some milliseconds from each other. An attempt that nobody has answered is ended in
 //! the same way, before another is made.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use crate::vocabulary::{Duration, Instant, Stream};
 
@@ -69,6 +69,7 @@ impl Starts {
 mod tests {
     use super::*;
     use crate::vocabulary::Seed;
+    use alloc::vec::Vec;
 
     #[test]
     fn one_after_the_other() {

@@ -1,7 +1,8 @@
 //! The sending side of one peer's traffic identifier: Block Ack session, window, frames to be sent again, and the one
 //! PPDU builder that all drivers share.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};

@@ -12,6 +12,8 @@ use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
 use crate::wifi::tx::expected::expected_throughput;
 use crate::wifi::tx::starts::Starts;
 use crate::wifi::tx::tid::{Link, Session, TxTid};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// Airtime weight of a station that nobody has given one.
 // linux: net/mac80211/ieee80211_i.h IEEE80211_DEFAULT_AIRTIME_WEIGHT (5.1).

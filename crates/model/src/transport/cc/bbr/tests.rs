@@ -1,6 +1,7 @@
 use super::super::testing::{MSS, Path};
 use super::super::{Cc, Controller};
 use super::*;
+use alloc::vec::Vec;
 
 /// 50 Mbit/s, 20 ms, room for much more than BBR needs.
 const PATH: Path = Path { rate: 50_000_000, rtt_us: 20_000, limit: 1_000, delayed: false };

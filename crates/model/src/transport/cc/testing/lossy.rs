@@ -1,7 +1,7 @@
 //! A path that loses single segments, for response functions: a bottleneck with a FIFO of one bandwidth-delay product, no reordering,
 //! each segment acknowledged by itself. What is lost is known when its acknowledgement would have come, and sent again at once.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use super::super::{AckSample, CaState, Cc, CcEvent, CcSock, Controller, RateSample};
 use super::{MSS, set_time, sock};

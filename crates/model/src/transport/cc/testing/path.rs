@@ -1,8 +1,9 @@
 //! A path for one greedy connection: a Gigabit wire, a bottleneck with a FIFO, a receiver with delayed acknowledgements, a
 //! delay on the way back.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::super::{Cc, CcSock};
 use super::sender::Sender;
@@ -84,7 +85,7 @@ impl Path {
         let wire = WIRE * 8;
         let (mut wire_free, mut busy_until) = (0_u64, 0_u64);
         let (mut expected, mut quick, mut delack) = (0_u64, QUICK, 0_u64);
-        let mut early = std::collections::BTreeSet::new();
+        let mut early = alloc::collections::BTreeSet::new();
         let mut pending: Vec<u64> = Vec::new();
         let mut next_sample = from * 1_000_000_000;
         let mut before = 0;

@@ -2,7 +2,7 @@
 //! rate reduction, delivery-rate samples, pacing. There are no timeouts: paths of the tests do not reorder, and lose no
 //! tails.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use super::super::{AckSample, CaState, Cc, CcEvent, CcSock, Controller, RateSample};
 use super::{MSS, set_time, sock};

@@ -3,6 +3,7 @@
 use super::*;
 use crate::transport::cc::reno::{GrowthRules, Reno};
 use crate::transport::cc::{Cc, NAMES, OwnCc};
+use alloc::boxed::Box;
 
 fn by(cc: Cc) -> TcpControl {
     let random = Seed { seed: 1, run: 0 }.stream("law");

@@ -17,7 +17,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use super::PeerOptions;
 use super::config::TcpConfig;

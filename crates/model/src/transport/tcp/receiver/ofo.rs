@@ -1,6 +1,7 @@
 //! What came out of order: ranges of sequence numbers with the memory they hold.
 
 use crate::transport::seq::{after, before, distance};
+use alloc::vec::Vec;
 
 use super::sack::Sacks;
 

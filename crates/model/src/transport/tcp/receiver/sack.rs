@@ -143,6 +143,7 @@ impl Sacks {
 mod tests {
     use super::*;
     use crate::vocabulary::SockId;
+    use alloc::vec::Vec;
 
     fn told(sacks: &mut Sacks) -> Vec<Block> {
         let mut header = TcpHeader::blank(SockId(0));

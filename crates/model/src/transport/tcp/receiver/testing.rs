@@ -3,6 +3,7 @@
 use super::*;
 use crate::transport::tcp::config::TcpConfig;
 use crate::vocabulary::{Duration, SockId};
+use alloc::vec::Vec;
 
 /// Bytes of data in a full segment with time stamps.
 pub const MSS: u32 = 1448;

@@ -1,5 +1,7 @@
 //! What a receiver answers to which segments, and when.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::testing::{Bench, MSS, Sent, TRUESIZE, config};

@@ -82,6 +82,7 @@ mod tests {
     use super::*;
     use crate::transport::cc::CaState;
     use crate::transport::tcp::config::{LossDetection, RackBeside};
+    use alloc::vec;
 
     const MSS: u32 = 1_448;
     const START: u32 = 1_000;

@@ -139,6 +139,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     /// The first example of RFC 6937, section 4: twenty segments in flight, the first is lost, the window is to be halved.
     // spec: rfc6937 4 - PRR sends for every other acknowledgement. The RFC's sender had sent two segments by limited transmit, and

@@ -4,7 +4,8 @@
 //! order runs through them: that of their last transmission, which RACK walks. Unsent packets have no state but their
 //! length and are kept as runs of equal ones.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 use crate::transport::seq::after;
 
@@ -346,6 +347,7 @@ impl Unsent {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
 
     fn skb(seq: u32, end: u32, segs: u16) -> Skb {
         Skb { seq, end, segs, ..Skb::default() }

@@ -7,6 +7,8 @@ use super::testing::*;
 use super::*;
 use crate::qdisc::Enqueue;
 use crate::vocabulary::{SockId, TcpFlags, TcpHeader};
+use alloc::vec;
+use alloc::vec::Vec;
 
 const MSS: u32 = 1_448;
 const START: u32 = 1_000;

@@ -1,7 +1,9 @@
 //! What the tests of the sender share: a configuration, and a path with a receiver at its end.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use alloc::collections::{BTreeMap, BinaryHeap, VecDeque};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::super::config::TcpConfig;
 use super::super::metrics::PathMetrics;

@@ -1,5 +1,6 @@
 //! The sender as a whole.
 
+use alloc::vec;
 use proptest::prelude::*;
 
 use super::super::config::LossDetection;

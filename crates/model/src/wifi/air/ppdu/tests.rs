@@ -2,6 +2,8 @@ use super::*;
 use crate::vocabulary::Packets;
 use crate::wifi::phy::RateTry;
 use crate::wifi::testing::ppdu;
+use alloc::vec;
+use alloc::vec::Vec;
 
 #[test]
 fn tries_go_along_the_chain() {

@@ -3,6 +3,8 @@ use crate::vocabulary::Packets;
 use crate::wifi::air::medium::Outcome;
 use crate::wifi::rate::Probe;
 use crate::wifi::testing::{ms, ppdu, radio};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 const BE: usize = Ac::Be.index();
 

@@ -3,6 +3,9 @@ use crate::vocabulary::Seed;
 use crate::wifi::air::audibility::Hearing;
 use crate::wifi::air::edca::EdcaParams;
 use crate::wifi::air::medium::FunctionId;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
 
 const SIFS: Duration = Duration::from_micros(16);
 const SLOT: Duration = Duration::from_micros(9);

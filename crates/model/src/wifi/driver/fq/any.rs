@@ -7,6 +7,7 @@ use super::round_robin::{InTurn, RoundRobin};
 use super::virtual_time::VirtualTime;
 use super::weighted_deficit::WeightedDeficit;
 use crate::wifi::config::{Mac80211Rules, Scheduler, WhenFull};
+use alloc::boxed::Box;
 
 /// One of the schedulers; closed, because it is on the path of every packet.
 #[derive(Debug)]

@@ -10,6 +10,8 @@ mod virtual_time;
 mod weighted_deficit;
 
 pub use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
+use alloc::vec;
+use alloc::vec::Vec;
 pub use any::scheduler_of;
 
 use crate::aqm::codel::CodelParams;

@@ -4,6 +4,11 @@ mod in_turn;
 mod lists;
 mod mac80211;
 
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;

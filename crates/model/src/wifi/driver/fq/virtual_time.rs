@@ -6,6 +6,8 @@ use crate::vocabulary::{Ac, Duration, Instant, PeerId};
 use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// A station's clock is no further behind than this, in nanoseconds, when it has frames again.
 // linux: net/mac80211/ieee80211_i.h AIRTIME_MAX_BEHIND (5.15) - 20 ms.
@@ -101,10 +103,14 @@ impl VirtualTime {
 
     /// Stations in their order with their clocks in us, and the device's clock.
     #[cfg(test)]
-    pub(super) fn state(&self, ac: Ac) -> String {
+    pub(super) fn state(&self, ac: Ac) -> alloc::string::String {
         let order = &self.orders[ac.index()];
-        let one = |t: &TidIndex| format!("{}:{} ", t.peer().0, self.accounts[place(*t)].clock / 1000);
-        format!("{}| {}", order.listed.iter().map(one).collect::<String>(), order.clock / 1000)
+        let one = |t: &TidIndex| alloc::format!("{}:{} ", t.peer().0, self.accounts[place(*t)].clock / 1000);
+        alloc::format!(
+            "{}| {}",
+            order.listed.iter().map(one).collect::<alloc::string::String>(),
+            order.clock / 1000
+        )
     }
 }
 

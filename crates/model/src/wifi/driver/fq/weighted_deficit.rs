@@ -6,6 +6,8 @@ use crate::vocabulary::{Ac, Duration, Instant, PeerId};
 use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Less a station may not use in a round, in nanoseconds, whatever its weight.
 // deviation: at least 10 us, as less would only cost rounds.

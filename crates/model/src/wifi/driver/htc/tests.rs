@@ -3,6 +3,8 @@ use crate::vocabulary::{Duration, Fate, PeerId};
 use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::{HardwareDepth, UsbParams};
 use crate::wifi::testing::{Rig, ms, peer};
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// Microseconds after the start.
 fn us(n: u64) -> Instant {

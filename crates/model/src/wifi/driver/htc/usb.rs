@@ -1,6 +1,6 @@
 //! Frames on their way to a device behind USB: one transfer after the other, each with what waited when it began.
 
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 use crate::vocabulary::{Duration, Instant, SockId};
 use crate::wifi::config::UsbParams;

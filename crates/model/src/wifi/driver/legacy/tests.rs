@@ -4,6 +4,8 @@ use crate::wifi::air::ppdu::Mpdu;
 use crate::wifi::config::LegacyParams;
 use crate::wifi::testing::{Rig, ms, peer};
 use crate::wifi::tx::aggregate::MAX_FRAMES;
+use alloc::vec;
+use alloc::vec::Vec;
 
 const BEST: &[&str] = &["ht20-mcs15-sgi"];
 

@@ -1,6 +1,9 @@
 use super::*;
 use crate::vocabulary::{Seed, Stream};
 use crate::wifi::testing::ms;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 fn can(width: Width, short_gi: bool) -> HtCapabilities {
     HtCapabilities { streams: 1, width, short_gi }

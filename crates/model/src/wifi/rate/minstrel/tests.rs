@@ -1,6 +1,9 @@
 use super::*;
 use crate::vocabulary::Seed;
 use crate::wifi::rate::probe_chain;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// A link on which frames arrive with a chance by rate, one after the other.
 struct Bench {

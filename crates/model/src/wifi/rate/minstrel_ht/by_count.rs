@@ -3,6 +3,8 @@
 use super::{GROUP_RATES, Index, MinstrelHt, Sampler, group_of, percent};
 use crate::vocabulary::Stream;
 use crate::wifi::rate::order::Order;
+use alloc::vec;
+use alloc::vec::Vec;
 
 /// What is to be probed next.
 #[derive(Clone, Debug)]

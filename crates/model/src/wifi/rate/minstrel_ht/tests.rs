@@ -2,6 +2,11 @@ use super::*;
 use crate::vocabulary::Seed;
 use crate::wifi::phy::{RateTry, Width};
 use crate::wifi::rate::{Probe, probe_chain};
+use alloc::format;
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
 
 const VERSIONS: [Version; 3] = [Version::Before512, Version::From512, Version::From519];
 

@@ -3,6 +3,8 @@ use crate::vocabulary::{NoSink, PeerId};
 use crate::wifi::testing::{Rig, TRUESIZE, peer};
 use crate::wifi::tx::aggregate::MAX_FRAMES;
 use crate::wifi::tx::transmitter::TidIndex;
+use alloc::vec;
+use alloc::vec::Vec;
 
 const TID: TidIndex = TidIndex::new(PeerId(0), 0);
 

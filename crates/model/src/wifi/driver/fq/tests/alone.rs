@@ -1,6 +1,10 @@
 //! Each scheduler alone, by its contract: the test is the driver and the hardware, and says how many PPDUs find room in a look.
 
 use super::*;
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 pub(super) struct Alone {
     rig: Rig,

@@ -2,6 +2,8 @@
 
 use super::alone::{Alone, KEEPS, UNFAIR};
 use super::*;
+use alloc::vec;
+use alloc::vec::Vec;
 
 fn by_airtime() -> [Scheduler; 5] {
     [

@@ -2,6 +2,10 @@
 
 use super::*;
 use crate::wifi::tx::tid::Session;
+use alloc::string::String;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
 
 const IN_TURN: Scheduler = Scheduler::RoundRobin(WhenFull::LosesTurn);
 

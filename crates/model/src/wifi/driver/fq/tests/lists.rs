@@ -4,6 +4,8 @@ use crate::fair::drr::{Drr, Member, Rounds};
 use crate::vocabulary::Ac;
 use crate::wifi::driver::fq::any::AnyScheduler;
 use crate::wifi::tx::transmitter::TidIndex;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 impl AnyScheduler {
     fn rounds(&self) -> Option<(&Drr, &[Rounds; 4])> {

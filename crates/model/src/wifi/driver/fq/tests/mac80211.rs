@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::wifi::config::AIRTIME_WEIGHT;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 // linux: net/mac80211/tx.c ieee80211_next_txq (5.18) - who has too much in the hardware is passed over, even if nobody else
 // has frames.
