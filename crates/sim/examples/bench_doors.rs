@@ -48,7 +48,7 @@ fn modelled() -> Result<u64, String> {
     let scenario = network("model", &flow)?;
     let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |recorder| recorder).world;
     world.run_until(Instant::ZERO + scenario.duration);
-    Ok(world.packet_account().0.delivered)
+    Ok(world.books().packet_account().0.delivered)
 }
 
 fn outside() -> Result<u64, String> {

@@ -61,7 +61,7 @@ fn beacons_are_sent_and_booked() {
     run_to(&mut world, Duration::from_secs(10)).expect("accounts close");
     // The first after 102.4 ms, the 97th after 9932.8 ms.
     assert_eq!(world.trace().beacons, 97);
-    let accounts = world.air_accounts();
+    let accounts = world.books().air_accounts();
     let air = accounts[0].1;
     // 157 bytes at 6 Mbit/s: 20 us and 54 symbols of 4 us.
     assert_eq!(air.used(AirUse::Beacon), Duration::from_micros(236) * 97);
@@ -80,7 +80,7 @@ fn two_access_points_beacons_do_not_meet() {
     run_to(&mut world, Duration::from_secs(10)).expect("accounts close");
     // Their clocks are not aligned: 97 or 98 each, depending on where they begin.
     assert!((194..=196).contains(&world.trace().beacons), "{}", world.trace().beacons);
-    assert_eq!(world.air_accounts()[0].1.used(AirUse::Collision), Duration::ZERO);
+    assert_eq!(world.books().air_accounts()[0].1.used(AirUse::Collision), Duration::ZERO);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn the_account_of_the_air_of_aggregates() {
         + &flow("udp", "ap", "s", "rate = \"50 Mbit/s\"\npayload = 1472\nburst = 32").repeat(4);
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
-    let accounts = world.air_accounts();
+    let accounts = world.books().air_accounts();
     let [idle, contention, data, ack, collision, beacon, management, ..] = air_permille(accounts[0].1);
     // 32 frames: 31 * 1544 + 1542 = 49,406 bytes, 395,270 bits with service, tail and two streams' rest; 520 bits a symbol
     // are 761 symbols of 3.6 us, 2740 us on the legacy grid; with a preamble of 40 us 2780. Then SIFS and Block Ack 48, AIFS

@@ -16,7 +16,7 @@ fn the_air_of_a_saturated_station_is_aggregates_of_17_and_16() {
         + &flow("udp", "s", "ap", "rate = \"50 Mbit/s\"\npayload = 1472\nburst = 32").repeat(4);
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
-    let accounts = world.air_accounts();
+    let accounts = world.books().air_accounts();
     let [_, contention, data, ack, ..] = air_permille(accounts[0].1);
     // 17 frames: 16 * 1544 + 1542 = 26,246 bytes and 22 bits, 540 bits a symbol: 389 symbols of 3.6 us and a preamble of 36,
     // on the legacy grid and with the 6 us of 2.4 GHz 1446 us. 16 frames: 367 symbols, 1366 us. Then SIFS and Block Ack 48,

@@ -114,7 +114,7 @@ fn what_comes_from_outside_goes_the_way_of_what_is_modelled() {
         ended.append(&mut all_ended(&mut world));
         world.close(end).expect("accounts close");
 
-        let (account, _) = world.packet_account();
+        let (account, _) = world.books().packet_account();
         assert_eq!((account.created, account.delivered), (sent.len() as u64, left.len() as u64));
         assert!(account.dropped_total() > 10, "the station's path is full: {account:?}");
         let Log { events: again, .. } = world.into_trace().1;
@@ -176,7 +176,7 @@ fn a_drop_and_a_duplicate_end_a_token_once() {
     left += all_left(&mut world).len() as u64;
     ended.append(&mut all_ended(&mut world));
     world.close(world.now()).expect("accounts close");
-    let (account, inside) = world.packet_account();
+    let (account, inside) = world.books().packet_account();
     assert_eq!((account.delivered, inside), (left, 0));
     assert!(account.created > 550 && account.dropped_total() > 50, "{account:?}");
     ended.sort_unstable();
@@ -261,7 +261,7 @@ proptest! {
             ended.append(&mut all_ended(&mut world));
             prop_assert_eq!(world.close(world.now()), Ok(()));
         }
-        while world.packet_account().1 > 0 {
+        while world.books().packet_account().1 > 0 {
             let next = world.next_event().expect("something is under way");
             prop_assert!(next < at_ms(20_000), "stuck");
             world.advance(next);
@@ -271,7 +271,7 @@ proptest! {
         left.append(&mut all_left(&mut world));
         ended.append(&mut all_ended(&mut world));
         prop_assert_eq!(world.close(world.now()), Ok(()));
-        prop_assert_eq!(world.packet_account().0.delivered, left.len() as u64);
+        prop_assert_eq!(world.books().packet_account().0.delivered, left.len() as u64);
         ended.sort_unstable();
         ended.dedup();
         prop_assert_eq!(ended.len(), held as usize);

@@ -15,11 +15,11 @@ fn drained(text: &str) -> World<Watcher> {
     let mut world = watched(&parse(text, &[]), 0).world;
     for ms in (500..60_000).step_by(500) {
         run_to(&mut world, Duration::from_millis(ms)).expect("accounts close, in order");
-        if ms > 1_000 && world.packet_account().1 == 0 {
+        if ms > 1_000 && world.books().packet_account().1 == 0 {
             break;
         }
     }
-    assert_eq!((world.packet_account().1, world.charged()), (0, 0), "something is stuck");
+    assert_eq!((world.books().packet_account().1, world.books().charged()), (0, 0), "something is stuck");
     world
 }
 
@@ -47,7 +47,7 @@ fn a_dead_path_gives_up_and_others_go_on() {
         assert!(t.dropped[1][Reason::RetryLimit as usize] > 100, "{scheme}: {:?}", t.dropped);
         let [given_up, by_codel] = [Reason::RetryLimit, Reason::Codel].map(|r| t.dropped[1][r as usize]);
         assert_eq!(t.dropped_otherwise(1, Reason::RetryLimit), by_codel, "{scheme}: {:?}", t.dropped);
-        let (account, _) = world.packet_account();
+        let (account, _) = world.books().packet_account();
         assert_eq!(account.created, t.delivered[0] + given_up + by_codel);
     }
 }
@@ -57,10 +57,14 @@ fn lost_acknowledgements_lose_no_packet() {
     for (scheme, mark) in SCHEMES.into_iter().flat_map(|s| [(s, "CS0"), (s, "EF"), (s, "CS1")]) {
         let text = beside(scheme, "rate = \"ht20-mcs7-lgi\", ack_error_rate = 0.5", 4, mark);
         let world = drained(&text);
-        let (account, _) = world.packet_account();
+        let (account, _) = world.books().packet_account();
         assert!(account.delivered > 500, "{scheme} {mark}: {account:?}");
         assert_eq!(account.created, account.delivered, "{scheme} {mark}: {account:?}");
-        assert!(world.duplicates() > 100, "{scheme} {mark}: {} duplicates", world.duplicates());
+        assert!(
+            world.books().duplicates() > 100,
+            "{scheme} {mark}: {} duplicates",
+            world.books().duplicates()
+        );
     }
 }
 
@@ -145,10 +149,10 @@ fn broken_frames_of_a_session_are_sent_again() {
     // 30 tries of every other frame: none is given up in a thousand runs, so all arrive, in order.
     let text = beside("airtime", "rate = \"ht20-mcs7-lgi\", error_rate = 0.5", 4, "CS0");
     let world = drained(&text);
-    let (account, _) = world.packet_account();
+    let (account, _) = world.books().packet_account();
     assert!(world.trace().delivered[1] > 250, "{:?}", world.trace().delivered);
     assert_eq!(account.created, account.delivered, "{account:?} {:?}", world.trace().dropped);
-    assert_eq!(world.duplicates(), 0);
+    assert_eq!(world.books().duplicates(), 0);
 }
 
 #[test]

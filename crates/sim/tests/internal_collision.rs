@@ -60,7 +60,7 @@ fn only_answers_are_booked_as_answers() {
     let end = Instant::ZERO + scenario.duration;
     wired.world.run_until(end);
     wired.world.close(end).unwrap();
-    let accounts = wired.world.air_accounts();
+    let accounts = wired.world.books().air_accounts();
     let ack = accounts[0].1.used(stillair_model::wifi::air::account::AirUse::Ack);
     assert!(wired.world.trace().0 > Duration::from_millis(10), "there was traffic");
     assert_eq!(ack, wired.world.trace().0);

@@ -16,7 +16,8 @@ fn rtts(ap: &str, at: &str, flows: &str) -> Vec<u64> {
         + flows;
     let mut world = watched(&parse(&text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(4)).expect("accounts close");
-    let mut us: Vec<u64> = world.trace().recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
+    let mut us: Vec<u64> =
+        world.trace().recorder.flows[0].rtts[0].each().iter().map(|ns| ns / 1000).collect();
     us.sort_unstable();
     us
 }

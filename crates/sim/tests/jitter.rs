@@ -58,7 +58,7 @@ fn ping(interval: &str) -> String {
 fn rtts(scenario: &Scenario) -> Vec<u64> {
     let mut world = watched(scenario, 0).world;
     world.run_until(Instant::from_nanos(10_000_000_000));
-    world.trace().recorder.flows[0].rtts[0].clone()
+    world.trace().recorder.flows[0].rtts[0].each().to_vec()
 }
 
 /// When datagrams and replies came, in ns.

@@ -14,7 +14,7 @@ fn air(text: &str) -> impl Fn(AirUse) -> u64 + use<> {
     let mut world = watched(&parse(text, &[]), 0).world;
     run_to(&mut world, Duration::from_secs(2)).expect("accounts close");
     let accounts: Vec<_> =
-        AirUse::ALL.map(|u| world.air_accounts()[0].1.used(u).nanos() / 2_000_000).to_vec();
+        AirUse::ALL.map(|u| world.books().air_accounts()[0].1.used(u).nanos() / 2_000_000).to_vec();
     move |u| accounts[u as usize]
 }
 

@@ -31,7 +31,7 @@ fn a_default_route_leads_to_what_no_interface_has() {
     let mut at: Vec<_> = all_left(&mut world).iter().map(|(left, bytes)| (left.at, bytes[27])).collect();
     at.sort();
     assert_eq!(at, [(SERVER, 1), (STATION, 2)]);
-    let (account, inside) = world.packet_account();
+    let (account, inside) = world.books().packet_account();
     let no_route: u64 = account.dropped.iter().map(|place| place[Reason::NoRoute as usize]).sum();
     assert_eq!((account.dropped_total(), no_route, inside), (1, 1, 0));
 }
@@ -69,7 +69,7 @@ fn what_cannot_come_in_is_refused() {
     use Refused::{Address, Interface, Length, Token};
     assert_eq!(refused, [Interface(IfId(4)), Length(0), Length(2_049), Address(Addr(5)), Token(u32::MAX)]);
     assert_eq!(refused[2].to_string(), "a packet of 2049 bytes, expected 1 to 2048");
-    assert_eq!(world.packet_account().0.created, 0);
+    assert_eq!(world.books().packet_account().0.created, 0);
 }
 
 #[test]

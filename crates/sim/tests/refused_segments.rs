@@ -66,10 +66,10 @@ fn all_data_arrives_over_a_shaper_that_splits_and_refuses() {
         }
         let mut world = watched(&parse(&text, &[("seed", &seed.to_string())]), 0).world;
         run_to(&mut world, Duration::from_secs(60)).unwrap_or_else(|e| panic!("{qdisc}: {e}"));
-        for (flow, sender) in world.tcp_senders() {
+        for (flow, sender) in world.books().tcp_senders() {
             let read = world.trace().read[flow.index()];
             assert!(read == BYTES || hears_nothing(read, &sender), "{qdisc}: {read} of {flow:?}, {sender:?}");
         }
-        assert_eq!(world.charged(), 0, "{qdisc}");
+        assert_eq!(world.books().charged(), 0, "{qdisc}");
     }
 }

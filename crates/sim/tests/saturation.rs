@@ -102,7 +102,7 @@ fn stations_share_alike() {
 fn the_account_of_the_air_of_one_station() {
     let mut world = watched(&parse(&upload(1, "5 GHz"), &[]), 0).world;
     run_to(&mut world, Duration::from_secs(SECONDS)).expect("accounts close");
-    let accounts = world.air_accounts();
+    let accounts = world.books().air_accounts();
     let [idle, contention, data, ack, collision, beacon, management, protection, ..] =
         air_permille(accounts[0].1);
     // 54 Mbit/s: 252 us of data, 16 + 28 of answer, 43 + 67.5 of waiting: 406.5 us in all.

@@ -74,7 +74,7 @@ fn one_radio_neither_collides_with_itself_nor_starves_a_device() {
         for ms in (100..=2000).step_by(100) {
             run_to(&mut world, Duration::from_millis(ms)).expect("accounts close");
             // One aggregate in the hardware, whoever it belongs to.
-            let in_hardware: u32 = world.backlogs().map(|layers| layers[3].packets).sum();
+            let in_hardware: u32 = world.books().backlogs().map(|layers| layers[3].packets).sum();
             assert!(in_hardware <= 32, "{in_hardware} frames at {ms} ms");
         }
         assert_eq!(world.trace().collided, 0, "nobody else sends data");

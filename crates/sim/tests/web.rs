@@ -99,7 +99,7 @@ fn pages_come_through_loss_and_their_sockets_end() {
     let end = Instant::ZERO + scenario.duration;
     world.run_until(end);
     world.close(end).expect("accounts close");
-    assert_eq!(world.charged(), 0, "nothing is left to be sent");
+    assert_eq!(world.books().charged(), 0, "nothing is left to be sent");
     let loads = world.trace().flows[0].loads.len();
     assert!((20..80).contains(&loads), "{loads}");
     // What was read is what the pages weigh: 20 objects and a list, with heads, and what was asked.

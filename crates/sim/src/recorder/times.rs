@@ -49,6 +49,11 @@ impl Times {
         }
     }
 
+    /// Each in ns, in the order in which they came; none of more than 1,048,576.
+    pub fn each(&self) -> &[u64] {
+        &self.each
+    }
+
     /// How many there were.
     pub const fn count(&self) -> u64 {
         self.count

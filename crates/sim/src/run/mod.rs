@@ -69,7 +69,7 @@ impl<'a, S: Records> Session<'a, S> {
             return Err(format!("run {run}: a scenario of this size can run for {hours} hours at most"));
         }
         world.trace_mut().recorder_mut().exchanges = scenario.record.air.map(Exchanges::new);
-        let samples = Samples::new(scenario, world.tcp_senders().count());
+        let samples = Samples::new(scenario, world.books().tcp_senders().count());
         let (now, end) = (Instant::ZERO, Instant::ZERO + scenario.duration);
         Ok(Self { scenario, seed, world, stations, places, samples, now, end })
     }
@@ -77,7 +77,7 @@ impl<'a, S: Records> Session<'a, S> {
     /// Keeps series of what happens in each step of 0.2 s. They change nothing in what happens. Of a scenario that leaves its length to a
     /// driver the last hour or two are kept, so that memory does not grow.
     pub fn with_series(mut self) -> Self {
-        let counts = (self.stations.len(), self.places.len(), self.world.interfaces());
+        let counts = (self.stations.len(), self.places.len(), self.world.books().interfaces());
         let duration = (!self.scenario.is_open_ended()).then_some(self.scenario.duration);
         self.samples.keep_series(self.world.trace_mut().recorder_mut(), duration, counts);
         self
@@ -101,7 +101,7 @@ impl<'a, S: Records> Session<'a, S> {
 
     /// The TCP sockets, in the order of the flows, each end that connects before the one that listens.
     pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
-        self.world.tcp_sockets()
+        self.world.books().tcp_sockets()
     }
 
     /// Goes on to the end of the run and checks all accounts. The report, and the reader of the trace.

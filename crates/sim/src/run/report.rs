@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use stillair_model::vocabulary::{IfId, Instant};
+use stillair_model::vocabulary::{IfId, Instant, Sink};
 use stillair_model::wifi::rate::StatsRow;
 
 use super::{Records, Session};
@@ -60,21 +60,22 @@ impl<S: Records> Session<'_, S> {
         let outside = scenario.nodes.iter().filter(|node| node.host == Host::Outside);
         let hosts: Vec<String> = outside.map(|node| node.name.clone()).collect();
         let tcp = world
+            .books()
             .tcp_senders()
             .zip(sockets)
             .map(|((flow, info), series)| (flows[flow.index()].name.clone(), flow, info, series));
         let since = |(flow, since): (_, Option<Instant>)| (flow, since.map(|since| end - since));
         let at_end = AtEnd {
-            packets: world.packet_account(),
-            air: world.air_accounts(),
+            packets: world.books().packet_account(),
+            air: world.books().air_accounts(),
             qdiscs: qdiscs(scenario, world, end),
             rc_stats: rc_stats(scenario, world),
             losses: losses(scenario, world),
             tcp: tcp.collect(),
-            quic: (world.quic_ends().collect(), end),
+            quic: (world.books().quic_ends().collect(), end),
             hosts: &hosts,
             flows: &flows,
-            under_way: world.loads_under_way().map(since).collect(),
+            under_way: world.books().loads_under_way().map(since).collect(),
         };
         let seen = world.trace().recorder();
         Ok(summarise((seed.seed, seed.run), seen, measured, stations, places, at_end))
@@ -97,19 +98,19 @@ fn air_names(scenario: &Scenario) -> AirNames {
 }
 
 /// What rate control knows of each link.
-fn rc_stats<S>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Vec<RateSummary>> {
+fn rc_stats<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Vec<RateSummary>> {
     let names = interface_names(scenario);
     let one = |(from, to, rows): (IfId, IfId, Vec<StatsRow>)| {
         let rows = rows.into_iter().map(RateSummary::from).collect();
         (format!("{} to {}", names[from.index()], names[to.index()]), rows)
     };
-    world.rate_stats().map(one).collect()
+    world.books().rate_stats().map(one).collect()
 }
 
 /// What was lost on each link that lost anything.
-fn losses<S>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Losses> {
+fn losses<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Losses> {
     let names = interface_names(scenario);
-    let lossy = world.losses().filter(|(.., losses)| *losses != Losses::default());
+    let lossy = world.books().losses().filter(|(.., losses)| *losses != Losses::default());
     lossy
         .map(|(from, to, losses)| (format!("{} to {}", names[from.index()], names[to.index()]), losses))
         .collect()
@@ -124,7 +125,7 @@ fn interface_names(scenario: &Scenario) -> Vec<String> {
 }
 
 /// The counters of all queueing disciplines, by name.
-fn qdiscs<S>(scenario: &Scenario, world: &World<S>, end: Instant) -> BTreeMap<String, QdiscSummary> {
+fn qdiscs<S: Sink>(scenario: &Scenario, world: &World<S>, end: Instant) -> BTreeMap<String, QdiscSummary> {
     let nodes = scenario.nodes.iter();
     let names: Vec<(&str, &str)> =
         nodes.flat_map(|n| n.interfaces.iter().map(|i| (n.name.as_str(), i.name.as_str()))).collect();
@@ -143,5 +144,5 @@ fn qdiscs<S>(scenario: &Scenario, world: &World<S>, end: Instant) -> BTreeMap<St
         };
         (format!("{node}.{interface}{}", q.path), summary)
     };
-    world.qdiscs().into_iter().map(one).collect()
+    world.books().qdiscs().into_iter().map(one).collect()
 }

@@ -80,12 +80,12 @@ impl Samples {
             end_step(world);
         }
         if self.ss.reached(now) {
-            for (series, s) in self.sockets.iter_mut().zip(world.tcp_sockets().filter(|s| s.opens)) {
+            for (series, s) in self.sockets.iter_mut().zip(world.books().tcp_sockets().filter(|s| s.opens)) {
                 series.push(now, s.tcp.state(), &s.tcp.info(now));
             }
         }
         if self.queues.reached(now) {
-            self.occupancy.push(world.backlogs());
+            self.occupancy.push(world.books().backlogs());
         }
     }
 
@@ -99,6 +99,6 @@ impl Samples {
 
 fn end_step<S: Records>(world: &mut World<S>) {
     let mut series = world.trace_mut().recorder_mut().series.take();
-    series.iter_mut().for_each(|s| s.end_step(world.backlogs()));
+    series.iter_mut().for_each(|s| s.end_step(world.books().backlogs()));
     world.trace_mut().recorder_mut().series = series;
 }

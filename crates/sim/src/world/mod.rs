@@ -13,17 +13,15 @@ mod hosts;
 mod network;
 mod wiring;
 
-use stillair_model::transport::tcp::info::TcpInfo;
-use stillair_model::vocabulary::{FlowId, IfId, Instant, Pkt, Sink, SockId};
+use stillair_model::vocabulary::{IfId, Instant, Pkt, Sink, SockId};
 use stillair_model::wifi::dev::Woken;
 
-use crate::recorder::QuicEnds;
 use air::{Above, Air};
 use common::Core;
 use hosts::{Below, Hosts};
 use network::Network;
 
-pub use books::{DevLayout, InterfaceLayout, Layout, QdiscCounters};
+pub use books::{Books, DevLayout, InterfaceLayout, Layout, QdiscCounters};
 pub use doors::{Entering, Left, Refused};
 pub use hosts::TcpSocket;
 pub use wiring::{Wired, layout, wire};
@@ -175,6 +173,18 @@ impl<S: Sink> World<S> {
         air.settle(core);
     }
 
+    /// What can be read of it.
+    pub fn books(&self) -> Books<'_, S> {
+        let Self { core, hosts, network, air, .. } = self;
+        Books { core, hosts, network, air }
+    }
+
+    /// Ends its accounts at `end`; an error if they do not close.
+    pub fn close(&mut self, end: Instant) -> Result<(), String> {
+        self.air.close(end)?;
+        self.books().check()
+    }
+
     /// Who reads the trace.
     pub fn trace(&self) -> &S {
         &self.core.trace
@@ -188,28 +198,5 @@ impl<S: Sink> World<S> {
     /// Ends the world, but for the reader of its trace.
     pub fn into_trace(self) -> S {
         self.core.trace
-    }
-}
-
-impl<S> World<S> {
-    /// State of each TCP sender, with its flow, in the order of the flows.
-    pub fn tcp_senders(&self) -> impl Iterator<Item = (FlowId, TcpInfo)> {
-        self.hosts.tcp_senders(self.core.now)
-    }
-
-    /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one that listens.
-    /// Those of pages come and go.
-    pub fn tcp_sockets(&self) -> impl Iterator<Item = TcpSocket<'_>> {
-        self.hosts.tcp_sockets()
-    }
-
-    /// Since when each client has been at the load that is under way, in the order of the flows.
-    pub fn loads_under_way(&self) -> impl Iterator<Item = (FlowId, Option<Instant>)> {
-        self.hosts.loads_under_way()
-    }
-
-    /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
-    pub fn quic_ends(&self) -> impl Iterator<Item = QuicEnds> {
-        self.hosts.quic_ends(self.core.now)
     }
 }

@@ -26,32 +26,32 @@ fn attempt(case: &Case, run: u64, flows: u32, order: bool) -> Result<(), String>
     // A bound that only a packet which is stuck can miss: a dead path gives every frame up after a few tries.
     let drained = (1..=240).find(|n| {
         world.run_until(Instant::ZERO + Duration::from_millis(300 + n * 500));
-        world.packet_account().1 == 0 && world.charged() == 0
+        world.books().packet_account().1 == 0 && world.books().charged() == 0
     });
     let Some(drained) = drained else {
-        let (_, inside) = world.packet_account();
-        return Err(format!("{inside} packets inside, {} bytes charged", world.charged()));
+        let (_, inside) = world.books().packet_account();
+        return Err(format!("{inside} packets inside, {} bytes charged", world.books().charged()));
     };
     run_to(&mut world, Duration::from_millis(300 + drained * 500))?;
     // Where every frame arrives in the end, so does all data: no connection stalls.
     if case.loses_nothing_on_air() {
         let until = (1..=240).find(|n| {
             run_to(&mut world, Duration::from_millis(300 + (drained + n) * 500)).is_err()
-                || world.tcp_senders().all(|(_, info)| info.unacked == 0 && info.notsent == 0)
+                || world.books().tcp_senders().all(|(_, info)| info.unacked == 0 && info.notsent == 0)
         });
         if until.is_none() {
-            return Err(format!("stalled: {:?}", world.tcp_senders().collect::<Vec<_>>()));
+            return Err(format!("stalled: {:?}", world.books().tcp_senders().collect::<Vec<_>>()));
         }
     }
     // The reader has what was acknowledged beside SYN and FIN, and may have what is not yet.
-    let senders: Vec<_> = world.tcp_senders().collect();
+    let senders: Vec<_> = world.books().tcp_senders().collect();
     for (flow, info) in senders {
         let read = world.trace().read[flow.index()];
         if info.bytes_acked > read + 2 || info.bytes_sent - info.bytes_retrans < read {
             return Err(format!("flow {}: {read} bytes read, {info:?}", flow.0));
         }
     }
-    let (account, inside) = world.packet_account();
+    let (account, inside) = world.books().packet_account();
     let ended = account.delivered + account.consumed + account.merged + account.dropped_total() + inside;
     if account.created == ended {
         Ok(())

@@ -4,8 +4,8 @@ use stillair_model::vocabulary::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::phy::frame::{Cipher, data_mpdu};
 
-use super::super::World;
 use super::super::network::Device;
+use super::Books;
 use crate::recorder::{Backlog, Waiting};
 
 /// One frame; whoever has got its packet may wait for the acknowledgement, so its own length counts.
@@ -29,9 +29,9 @@ fn sum(all: impl Iterator<Item = Waiting>) -> Waiting {
     })
 }
 
-impl<S> World<S> {
+impl<'a, S> Books<'a, S> {
     /// What waits in the layers of each interface, in the order of the scenario.
-    pub fn backlogs(&self) -> impl Iterator<Item = Backlog> {
+    pub fn backlogs(self) -> impl Iterator<Item = Backlog> + 'a {
         let packets = &self.core.packets;
         let unsent = self.unsent();
         self.network.interfaces().zip(unsent).map(move |((tx, device), socket)| {
@@ -59,7 +59,7 @@ impl<S> World<S> {
     }
 
     /// What applications have written and TCP has not sent, by the interface whose address the socket bears.
-    fn unsent(&self) -> Vec<Waiting> {
+    fn unsent(self) -> Vec<Waiting> {
         let mut all = vec![Waiting::default(); self.interfaces()];
         for unsent in self.hosts.unsent(self.core.now) {
             // An address is known by its interface's number.
@@ -69,7 +69,7 @@ impl<S> World<S> {
     }
 
     /// Interfaces of all nodes.
-    pub fn interfaces(&self) -> usize {
+    pub fn interfaces(self) -> usize {
         self.network.interfaces().len()
     }
 }

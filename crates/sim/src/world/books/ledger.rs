@@ -1,23 +1,22 @@
 //! The accounts that must close: packets, charges and air.
 
-use stillair_model::vocabulary::{IfId, Instant, PacketAccount, SockId};
+use stillair_model::vocabulary::{IfId, PacketAccount, SockId};
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::rate::StatsRow;
 
-use super::super::World;
+use super::Books;
 use crate::recorder::Losses;
 
-impl<S> World<S> {
-    /// Books the air up to `end` and checks all accounts; the message says which does not close.
-    pub fn close(&mut self, end: Instant) -> Result<(), String> {
-        self.air.close(end)?;
+impl<'a, S> Books<'a, S> {
+    /// Checks all accounts, which must close.
+    pub(in crate::world) fn check(self) -> Result<(), String> {
         self.check_packets()?;
         self.check_charges()?;
         self.check_tokens()
     }
 
     /// Every packet that was made is delivered, consumed, merged, dropped, or found in some queue.
-    fn check_packets(&self) -> Result<(), String> {
+    fn check_packets(self) -> Result<(), String> {
         let (a, live) = self.packet_account();
         if a.created != a.delivered + a.consumed + a.merged + a.dropped_total() + live {
             return Err(format!("packets: {a:?} with {live} alive"));
@@ -34,7 +33,7 @@ impl<S> World<S> {
     }
 
     /// Every socket is charged for exactly the packets that are still charged to it.
-    fn check_charges(&self) -> Result<(), String> {
+    fn check_charges(self) -> Result<(), String> {
         let charged = self.hosts.charges();
         let mut found = vec![0_u64; charged.len()];
         let in_packets = self.core.packets.live_charges();
@@ -53,7 +52,7 @@ impl<S> World<S> {
 
     /// Every token whose end a driver waits for is that of one packet, ring entry or frame, or ended a moment ago; and the bytes of packets
     /// from outside are held by packets inside and by what waits for the driver, and nobody else.
-    fn check_tokens(&self) -> Result<(), String> {
+    fn check_tokens(self) -> Result<(), String> {
         let outside = self.hosts.outside();
         let held = outside.tokens();
         let mut found = vec![0_u32; held.len()];
@@ -82,32 +81,32 @@ impl<S> World<S> {
     }
 
     /// What became of all packets, and how many are inside.
-    pub fn packet_account(&self) -> (&PacketAccount, u64) {
+    pub fn packet_account(self) -> (&'a PacketAccount, u64) {
         (self.core.packets.account(), self.core.packets.live())
     }
 
     /// Memory charged to all sockets now, in bytes.
-    pub fn charged(&self) -> u64 {
+    pub fn charged(self) -> u64 {
         self.hosts.charges().sum()
     }
 
     /// Frames that receivers got again because the acknowledgement had been lost.
-    pub fn duplicates(&self) -> u64 {
+    pub fn duplicates(self) -> u64 {
         self.air.duplicates()
     }
 
     /// What was lost on each link, and came twice: from which interface, to which.
-    pub fn losses(&self) -> impl Iterator<Item = (IfId, IfId, Losses)> {
+    pub fn losses(self) -> impl Iterator<Item = (IfId, IfId, Losses)> + 'a {
         self.air.losses()
     }
 
     /// What rate control knows of each link whose rates are not fixed: from which interface, to which, and a row for each rate.
-    pub fn rate_stats(&self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> {
+    pub fn rate_stats(self) -> impl Iterator<Item = (IfId, IfId, Vec<StatsRow>)> + 'a {
         self.air.rate_stats()
     }
 
     /// The account of each channel's air, by name.
-    pub fn air_accounts(&self) -> Vec<(String, &AirAccount)> {
+    pub fn air_accounts(self) -> Vec<(String, &'a AirAccount)> {
         self.air.accounts()
     }
 }
@@ -117,7 +116,7 @@ mod tests {
     use super::*;
     use crate::scenario;
     use crate::world::{World, wire};
-    use stillair_model::vocabulary::{Duration, Fate, NewPacket, PlaceId, Reason, Seed};
+    use stillair_model::vocabulary::{Duration, Fate, Instant, NewPacket, PlaceId, Reason, Seed};
 
     const END: Instant = Instant::from_nanos(200_000_000);
     const TEXT: &str = include_str!("../../../tests/scenario/good.toml");
@@ -138,7 +137,7 @@ mod tests {
     fn untouched_accounts_close_at_any_instant() {
         let mut w = world();
         assert_eq!(w.close(END), Ok(()));
-        assert!(w.packet_account().1 > 0, "the world is busy");
+        assert!(w.books().packet_account().1 > 0, "the world is busy");
         let later = END + Duration::from_nanos(1_234_567);
         w.run_until(later);
         assert_eq!(w.close(later), Ok(()));

@@ -6,5 +6,54 @@ mod layout;
 mod ledger;
 mod qdiscs;
 
+use stillair_model::transport::tcp::info::TcpInfo;
+use stillair_model::vocabulary::{FlowId, Instant};
+
+use super::air::Air;
+use super::common::Core;
+use super::hosts::{Hosts, TcpSocket};
+use super::network::Network;
+use crate::recorder::QuicEnds;
+
 pub use layout::{DevLayout, InterfaceLayout, Layout};
 pub use qdiscs::QdiscCounters;
+
+/// A world as a reader sees it, at one instant.
+#[derive(Debug)]
+pub struct Books<'a, S> {
+    pub(super) core: &'a Core<S>,
+    pub(super) hosts: &'a Hosts,
+    pub(super) network: &'a Network,
+    pub(super) air: &'a Air,
+}
+
+impl<S> Clone for Books<'_, S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S> Copy for Books<'_, S> {}
+
+impl<'a, S> Books<'a, S> {
+    /// State of each TCP sender, with its flow, in the order of the flows.
+    pub fn tcp_senders(self) -> impl Iterator<Item = (FlowId, TcpInfo)> + 'a {
+        self.hosts.tcp_senders(self.core.now)
+    }
+
+    /// The TCP sockets of bulk transfers, in the order of the flows, each end that connects before the one that listens.
+    /// Those of pages come and go.
+    pub fn tcp_sockets(self) -> impl Iterator<Item = TcpSocket<'a>> + 'a {
+        self.hosts.tcp_sockets()
+    }
+
+    /// Since when each client has been at the load that is under way, in the order of the flows.
+    pub fn loads_under_way(self) -> impl Iterator<Item = (FlowId, Option<Instant>)> + 'a {
+        self.hosts.loads_under_way()
+    }
+
+    /// State of both ends of each flow over QUIC, the sender of the data first, in the order of the flows.
+    pub fn quic_ends(self) -> impl Iterator<Item = QuicEnds> + 'a {
+        self.hosts.quic_ends(self.core.now)
+    }
+}

@@ -4,7 +4,7 @@ use stillair_model::node::interface::TxQueue;
 use stillair_model::qdisc::{Qdisc, QdiscStats, Xstats};
 use stillair_model::vocabulary::{Ac, IfId};
 
-use super::super::World;
+use super::Books;
 
 /// The counters of one discipline over the whole run.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,10 +23,10 @@ pub struct QdiscCounters {
     pub own: Xstats,
 }
 
-impl<S> World<S> {
+impl<'a, S> Books<'a, S> {
     /// The disciplines of all interfaces that have any, in their order, each before those inside it. Under mq those that
     /// no packet came to are left out.
-    pub fn qdiscs(&self) -> Vec<QdiscCounters> {
+    pub fn qdiscs(self) -> Vec<QdiscCounters> {
         let mut all = Vec::new();
         for (n, (tx, _)) in self.network.interfaces().enumerate() {
             let id = IfId::from_index(n);
