@@ -134,5 +134,5 @@ fn over_the_air_with_a_station_as_client() {
     let scenario = parse(&text, &[]);
     let mut world = wire(&scenario, Seed { seed: 1, run: 0 }, |_| Answers::default()).world;
     world.run_until(Instant::ZERO + scenario.duration);
-    assert!(world.trace().0 >= p.loads, "a question for each load");
+    assert!(u64::from(world.trace().0) >= p.loads, "a question for each load");
 }
