@@ -50,7 +50,7 @@ fn measured(text: &str, flood: u32) -> (RunSummary, Vec<u64>) {
     let scenario = parse(&text, &[]);
     let mut rtts = common::watched(&scenario, 0).world;
     rtts.run_until(Instant::from_nanos(4_000_000_000));
-    let mut us: Vec<u64> = rtts.trace().recorder.flows[0].rtts[0].iter().map(|ns| ns / 1000).collect();
+    let mut us: Vec<u64> = rtts.trace().recorder.flows[0].rtts[0].each().iter().map(|ns| ns / 1000).collect();
     us.sort_unstable();
     (run(&scenario, 0), us)
 }
