@@ -131,6 +131,14 @@ pub(super) fn unquoted(path: &str) -> String {
     }
 }
 
+/// The first part of a dotted path, without the quotes around a part with dots in it, and the rest.
+pub(super) fn first_part(path: &str) -> (&str, Option<&str>) {
+    if let Some((first, rest)) = path.strip_prefix('"').and_then(|path| path.split_once('"')) {
+        return (first, rest.strip_prefix('.'));
+    }
+    path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)))
+}
+
 /// The position in a list that a part of a path names: a plain decimal number, so that each has one name.
 fn index(key: &str) -> Option<usize> {
     key.parse().ok().filter(|n: &usize| n.to_string() == key)

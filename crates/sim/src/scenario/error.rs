@@ -40,6 +40,8 @@ pub(super) enum Origin {
     Line(u32),
     /// An override of the command line, the API or a sweep.
     Set,
+    /// A draft in Rust.
+    Built,
 }
 
 /// A mistake before the file's name is known.
@@ -72,6 +74,7 @@ impl Fault {
         let (file, line) = match self.origin {
             Origin::Line(line) => (file.to_owned(), Some(line)),
             Origin::Set => ("--set".to_owned(), None),
+            Origin::Built => (file.to_owned(), None),
         };
         // A quoted key may hold anything; a message stays on one line.
         let key = self.key.chars().map(|c| if c.is_control() { '?' } else { c }).collect();

@@ -13,6 +13,7 @@ mod contract;
 mod control;
 mod decode;
 mod document;
+pub mod draft;
 mod ends;
 mod error;
 mod files;
@@ -364,6 +365,13 @@ impl Scheme {
         ("mac80211", Self::Mac80211),
         ("ath9k_htc", Self::Ath9kHtc),
     ];
+}
+
+impl Scheme {
+    /// Its name in a scenario.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, scheme)| *scheme == self).map_or("", |(name, _)| *name)
+    }
 }
 
 /// EDCA parameters of one access category that the scenario sets; none means as shipped.

@@ -1,6 +1,7 @@
 //! From a text to a scenario: with what parts, and with files from where.
 
 use super::document::Table;
+use super::draft::Draft;
 use super::error::{Fault, ScenarioError};
 use super::files::{Files, Folder};
 use super::parts::Parts;
@@ -28,12 +29,18 @@ impl Reader<'_> {
         file: &str,
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
-        let read = |tree: Table| {
-            let mut scenario = decoded(&tree, self.parts)?;
-            trace::load(&mut scenario, &tree, self.files)?;
-            Ok(scenario)
-        };
-        tree(text, overrides).and_then(read).map_err(|fault: Fault| fault.in_file(file))
+        tree(text, overrides).and_then(|tree| self.whole(&tree)).map_err(|fault| fault.in_file(file))
+    }
+
+    /// The scenario that a draft asks for; a mistake is told as of "a draft", by its key.
+    pub fn build(&self, draft: &Draft) -> Result<Scenario, ScenarioError> {
+        self.whole(draft.tree()).map_err(|fault| fault.in_file("a draft"))
+    }
+
+    fn whole(&self, tree: &Table) -> Result<Scenario, Fault> {
+        let mut scenario = decoded(tree, self.parts)?;
+        trace::load(&mut scenario, tree, self.files)?;
+        Ok(scenario)
     }
 
     /// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`Reader::parse`] to follow `overrides`.

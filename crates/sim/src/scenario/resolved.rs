@@ -20,7 +20,7 @@ use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 
 use super::{
-    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Medium, Profile, Role, Scenario, Scheme,
+    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Medium, Profile, Role, Scenario,
     SocketMemory, Wifi,
 };
 
@@ -113,7 +113,7 @@ impl Scenario {
     }
 
     fn wifi(&self, wifi: &Wifi) -> Value {
-        let scheme = Scheme::ALL.iter().find(|(_, s)| *s == wifi.scheme).map(|(name, _)| *name);
+        let scheme = wifi.scheme.name();
         let role = match &wifi.role {
             Role::Ap => json!({ "kind": "ap" }),
             Role::Station(station) => {

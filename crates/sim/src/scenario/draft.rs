@@ -1,0 +1,364 @@
+//! A scenario made in Rust, part by part, with the same checks, defaults and errors as one that is read.
+//!
+//! What every network has is a function with types; any other key of the [reference](super::reference()) is [`set`](Node::set) by its
+//! name, with a typed value. Nothing is checked before [`Reader::build`](super::Reader::build).
+//!
+//! ```
+//! use std::net::Ipv4Addr;
+//! use stillair_model::vocabulary::{Duration, Rate, Seed};
+//! use stillair_model::wifi::phy::{Band, PhyRate, Width};
+//! use stillair_sim::api;
+//! use stillair_sim::scenario::Scheme;
+//! use stillair_sim::scenario::draft::{Channel, Draft, Flow, Interface, Link, Node};
+//!
+//! let at = |a, b| Ipv4Addr::new(10, 0, a, b);
+//! let rate = PhyRate::parse("ht20-mcs7-lgi")?;
+//! let scenario = Draft::new("home")
+//!     .duration(Duration::from_secs(2))
+//!     .channel("air", Channel::new(Band::Ghz5, Width::Mhz20))
+//!     .link("lan", Link::new(Rate::from_mbps(1000), Duration::from_millis(5)))
+//!     .node("server", Node::new("linux-6.12").interface("eth0", Interface::wired("lan", at(0, 2))))
+//!     .node(
+//!         "ap",
+//!         Node::new("linux-6.12")
+//!             .forward()
+//!             .interface("eth0", Interface::wired("lan", at(0, 1)))
+//!             .interface("wlan0", Interface::access_point("air", Scheme::FqMac, at(1, 1))),
+//!     )
+//!     .node("phone", Node::new("linux-6.12").interface("wlan0", Interface::station("air", "ap.wlan0", rate, at(1, 2))))
+//!     .flow(Flow::tcp("server", "phone").set("congestion_control", "bbr"))
+//!     .flow(Flow::ping("phone", "server", Duration::from_millis(100)))
+//!     .build()?;
+//! let summary = api::run_once(&scenario, Seed { seed: 1, run: 0 })?;
+//! assert!(summary.goodput_total_mbps > 30.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::net::Ipv4Addr;
+
+use stillair_model::vocabulary::{Duration, Rate};
+use stillair_model::wifi::phy::{Band, PhyRate, Width};
+
+use super::document::{self, Item, Table, Value};
+use super::error::Origin;
+use super::{Scenario, ScenarioError, Scheme};
+
+/// A value of a key, as the reader takes it from a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Setting(Value);
+
+macro_rules! settings {
+    ($($from:ty: $value:ident => $make:expr;)*) => {
+        $(
+            impl From<$from> for Setting {
+                fn from($value: $from) -> Self {
+                    Self($make)
+                }
+            }
+        )*
+    };
+}
+
+settings! {
+    &str: text => Value::String(text.to_owned());
+    String: text => Value::String(text);
+    bool: on => Value::Boolean(on);
+    i64: number => Value::Integer(number);
+    i32: number => Value::Integer(number.into());
+    u32: number => Value::Integer(number.into());
+    f64: number => Value::Float(number);
+    Duration: time => Value::String(format!("{} ns", time.nanos()));
+    Rate: rate => Value::String(format!("{} bit/s", rate.bps()));
+    PhyRate: rate => Value::String(rate.to_string());
+    Ipv4Addr: address => Value::String(address.to_string());
+}
+
+impl<T: Into<Self>> From<Vec<T>> for Setting {
+    fn from(all: Vec<T>) -> Self {
+        Self(Value::Array(all.into_iter().map(|one| item(one.into().0)).collect()))
+    }
+}
+
+/// A table, such as `{ kind = "fq_codel", limit = 100 }`.
+impl<const N: usize> From<[(&str, Self); N]> for Setting {
+    fn from(keys: [(&str, Self); N]) -> Self {
+        let mut table = Table::default();
+        keys.into_iter().for_each(|(key, value)| put(&mut table, key, value.0));
+        Self(Value::Table(table))
+    }
+}
+
+fn item(value: Value) -> Item {
+    Item { value, origin: Origin::Built }
+}
+
+/// Puts a value at a dotted key, in the place of what is there; tables on the way are made. Parts with dots stand in quotes.
+fn put(table: &mut Table, key: &str, value: Value) {
+    let (first, rest) = document::first_part(key);
+    let place = match table.0.iter().position(|(name, _)| name == first) {
+        Some(place) => place,
+        None => {
+            table.0.push((first.to_owned(), item(Value::Table(Table::default()))));
+            table.0.len() - 1
+        }
+    };
+    let entry = &mut table.0[place].1;
+    match (rest, &mut entry.value) {
+        (None, _) => *entry = item(value),
+        (Some(rest), Value::Table(inner)) => put(inner, rest, value),
+        (Some(rest), _) => {
+            let mut inner = Table::default();
+            put(&mut inner, rest, value);
+            *entry = item(Value::Table(inner));
+        }
+    }
+}
+
+macro_rules! parts {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        $(
+            $(#[$doc])*
+            #[derive(Clone, PartialEq, Debug, Default)]
+            pub struct $name(Table);
+
+            impl $name {
+                /// Sets a key of the reference; the last value counts. Keys of tables in it are joined by dots, and a key with dots
+                /// stands in quotes: `sysctl."net.ipv4.tcp_ecn"`.
+                pub fn set(mut self, key: &str, value: impl Into<Setting>) -> Self {
+                    put(&mut self.0, key, value.into().0);
+                    self
+                }
+            }
+        )*
+    };
+}
+
+parts! {
+    /// A scenario that is being made.
+    Draft;
+    /// A Wi-Fi channel.
+    Channel;
+    /// A wired link.
+    Link;
+    /// A host, router or access point.
+    Node;
+    /// A network interface.
+    Interface;
+    /// Traffic.
+    Flow;
+}
+
+impl Draft {
+    /// A scenario of that name.
+    pub fn new(name: &str) -> Self {
+        Self::default().set("name", name)
+    }
+
+    /// Length of the run; 30 s unless said.
+    pub fn duration(self, length: Duration) -> Self {
+        self.set("duration", length)
+    }
+
+    /// What happens before is not measured.
+    pub fn warm_up(self, time: Duration) -> Self {
+        self.set("warm_up", time)
+    }
+
+    /// Adds a channel.
+    pub fn channel(self, name: &str, channel: Channel) -> Self {
+        self.named("channel", name, channel.0)
+    }
+
+    /// Adds a link.
+    pub fn link(self, name: &str, link: Link) -> Self {
+        self.named("link", name, link.0)
+    }
+
+    /// Adds a node.
+    pub fn node(self, name: &str, node: Node) -> Self {
+        self.named("node", name, node.0)
+    }
+
+    /// Adds traffic. Flows are numbered in the order in which they are added.
+    pub fn flow(mut self, flow: Flow) -> Self {
+        let flow = item(Value::Table(flow.0));
+        match self.0.0.iter_mut().find(|(key, _)| key == "flow") {
+            Some((_, Item { value: Value::Array(flows), .. })) => flows.push(flow),
+            _ => put(&mut self.0, "flow", Value::Array(vec![flow])),
+        }
+        self
+    }
+
+    /// The scenario with the built-in parts and without files; for others there is [`Reader::build`](super::Reader::build).
+    pub fn build(&self) -> Result<Scenario, ScenarioError> {
+        super::Reader { parts: super::Parts::none(), files: &super::NoFiles }.build(self)
+    }
+
+    pub(super) const fn tree(&self) -> &Table {
+        &self.0
+    }
+
+    fn named(mut self, kind: &str, name: &str, table: Table) -> Self {
+        put(&mut self.0, &format!("{kind}.\"{name}\""), Value::Table(table));
+        self
+    }
+}
+
+impl Channel {
+    /// A channel of that band and width.
+    pub fn new(band: Band, width: Width) -> Self {
+        let band = match band {
+            Band::Ghz2 => "2.4 GHz",
+            Band::Ghz5 => "5 GHz",
+        };
+        Self::default().set("band", band).set("width", format!("{} MHz", width.megahertz()))
+    }
+}
+
+impl Link {
+    /// A link of that rate and delay, the same both ways.
+    pub fn new(rate: Rate, delay: Duration) -> Self {
+        Self::default().set("rate", rate).set("delay", delay)
+    }
+}
+
+impl Node {
+    /// A node that behaves as that kernel.
+    pub fn new(profile: &str) -> Self {
+        Self::default().set("profile", profile)
+    }
+
+    /// It passes packets for others on.
+    pub fn forward(self) -> Self {
+        self.set("forward", true)
+    }
+
+    /// Adds an interface.
+    pub fn interface(mut self, name: &str, interface: Interface) -> Self {
+        put(&mut self.0, &format!("interface.\"{name}\""), Value::Table(interface.0));
+        self
+    }
+
+    /// Sets a `sysctl`.
+    pub fn sysctl(self, name: &str, value: impl Into<Setting>) -> Self {
+        self.set(&format!("sysctl.\"{name}\""), value)
+    }
+}
+
+impl Interface {
+    fn at(address: Ipv4Addr) -> Self {
+        Self::default().set("address", address)
+    }
+
+    /// One at a wired link.
+    pub fn wired(link: &str, address: Ipv4Addr) -> Self {
+        Self::at(address).set("link", link)
+    }
+
+    /// That of an access point, with such queues.
+    pub fn access_point(channel: &str, scheme: Scheme, address: Ipv4Addr) -> Self {
+        Self::at(address).set("channel", channel).set("role", "ap").set("scheme", scheme.name())
+    }
+
+    /// That of a station of the access point `NODE.INTERFACE`, at a fixed rate both ways.
+    pub fn station(channel: &str, ap: &str, rate: PhyRate, address: Ipv4Addr) -> Self {
+        Self::at(address).set("channel", channel).set("role", "station").set("ap", ap).set("rate", rate)
+    }
+
+    /// Its queueing discipline.
+    pub fn qdisc(self, qdisc: impl Into<Setting>) -> Self {
+        self.set("qdisc", qdisc)
+    }
+}
+
+impl Flow {
+    fn of(kind: &str, from: &str, to: &str) -> Self {
+        Self::default().set("kind", kind).set("from", from).set("to", to)
+    }
+
+    /// A bulk transfer over TCP.
+    pub fn tcp(from: &str, to: &str) -> Self {
+        Self::of("tcp", from, to)
+    }
+
+    /// Datagrams, of so many bits of payload a second.
+    pub fn udp(from: &str, to: &str, rate: Rate) -> Self {
+        Self::of("udp", from, to).set("rate", rate)
+    }
+
+    /// A ping.
+    pub fn ping(from: &str, to: &str, interval: Duration) -> Self {
+        Self::of("ping", from, to).set("interval", interval)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+
+    const AT: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
+
+    fn draft() -> Draft {
+        let qdisc = Setting::from([("kind", "fq_codel".into()), ("limit", 100.into())]);
+        Draft::new("a link")
+            .duration(Duration::from_millis(1_500))
+            .link("wan-1", Link::new(Rate::from_mbps(50), Duration::from_micros(2_500)))
+            .node(
+                "a",
+                Node::new("linux-6.1").interface("eth0", Interface::wired("wan-1", AT[0]).qdisc(qdisc)),
+            )
+            .node(
+                "b",
+                Node::new("linux-6.1")
+                    .sysctl("net.ipv4.tcp_ecn", 1)
+                    .interface("eth0", Interface::wired("wan-1", AT[1])),
+            )
+            .flow(Flow::udp("a", "b", Rate::from_mbps(5)).set("mark", "EF"))
+            .flow(Flow::ping("b", "a", Duration::from_millis(100)))
+    }
+
+    const TEXT: &str = r#"
+name = "a link"
+duration = "1500 ms"
+link.wan-1 = { rate = "50 Mbit/s", delay = "2.5 ms" }
+[node.a]
+profile = "linux-6.1"
+interface.eth0 = { link = "wan-1", address = "10.0.0.1", qdisc = { kind = "fq_codel", limit = 100 } }
+[node.b]
+profile = "linux-6.1"
+sysctl."net.ipv4.tcp_ecn" = 1
+interface.eth0 = { link = "wan-1", address = "10.0.0.2" }
+[[flow]]
+kind = "udp"
+from = "a"
+to = "b"
+rate = "5 Mbit/s"
+mark = "EF"
+[[flow]]
+kind = "ping"
+from = "b"
+to = "a"
+interval = "100 ms"
+"#;
+
+    #[test]
+    fn what_is_built_is_what_would_be_read() {
+        let read = scenario::parse(TEXT, "link.toml", &[]).expect("a good text");
+        assert_eq!(draft().build().expect("a good draft"), read);
+    }
+
+    #[test]
+    fn a_mistake_is_told_by_its_key() {
+        let wrong = draft().set("node.a.interface.eth0.qdisc.limt", 3);
+        let error = wrong.build().expect_err("no such key").to_string();
+        assert!(
+            error.starts_with("a draft: node.a.interface.eth0.qdisc.limt: found an unknown key"),
+            "{error}"
+        );
+        let wrong = draft().flow(Flow::tcp("a", "c"));
+        let error = wrong.build().expect_err("no such node").to_string();
+        assert!(error.starts_with("a draft: flow.2.to: found \"c\""), "{error}");
+        assert!(draft().set("duration", true).build().is_err());
+    }
+}
