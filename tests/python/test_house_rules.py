@@ -56,7 +56,7 @@ def test_one_place_may_read_a_clock() -> None:
 
 
 def test_reading_a_scenario_opens_no_file_by_itself() -> None:
-    # What a scenario names is asked for of a provider, and that of a folder is the one place that opens it. A capture is written.
+    # What a scenario names comes from a provider; that of a folder is the one place to open it. A capture is written.
     opens = re.compile(r"\bfs::|\bFile::(open|create|options)|\bOpenOptions\b")
     files = (path for path in ROOT.glob("crates/*/src/**/*.rs") if path.name != "tests.rs")
     sources = (path for path in files if opens.search(path.read_text()))

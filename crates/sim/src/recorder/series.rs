@@ -74,7 +74,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Takes the memory for a run of `duration`; of one without an end for the steps that are kept, which are [`LAST`] to twice as many.
+    /// Takes the memory for a run of `duration`; of one without an end for the steps that are kept, the last 18,000 to 36,000.
     pub fn new(
         duration: Option<Duration>,
         flows: usize,
