@@ -43,7 +43,9 @@ proptest! {
             let ours: Said = ([view.source, view.destination], fields, view.header, view.ports);
             prop_assert_eq!(ours, theirs);
         } else {
-            prop_assert!(packet[0] >> 4 == 6 && view.header > 48, "refused: {:02x?}", packet);
+            // Nor does it read a timestamp of ICMP that is longer or shorter than RFC 792 has them.
+            let timestamp = view.protocol == 1 && matches!(packet[view.header..], [13 | 14, 0, ..]);
+            prop_assert!(timestamp || packet[0] >> 4 == 6 && view.header > 48, "refused: {:02x?}", packet);
         }
     }
 

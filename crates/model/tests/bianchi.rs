@@ -10,7 +10,7 @@ mod bianchi;
 use bianchi::{SlotDurations, saturation};
 use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
-use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Medium, Outcome};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::timing::Timing;
 
@@ -30,7 +30,7 @@ fn measure(n: u32, params: EdcaParams) -> Measured {
     let timing = Timing::of(Band::Ghz5);
     let mut medium = Medium::new(timing.sifs, timing.slot);
     let seed = Seed { seed: 1, run: u64::from(n) };
-    let functions: Vec<FunctionId> =
+    let functions: Vec<EdcafId> =
         (0..n).map(|i| medium.add(params, seed.stream(&format!("station{i}")))).collect();
     // A frame in the hand of everybody while the air is busy, so that nobody starts without a back-off.
     medium.hold(Instant::ZERO, Instant::ZERO);

@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Instant, Seed, Stream};
 use stillair_model::wifi::air::edca::EdcaParams;
-use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Medium, Outcome};
 
 const SIFS: Duration = Duration::from_micros(16);
 const SLOT: Duration = Duration::from_micros(9);
@@ -26,7 +26,7 @@ fn stream(f: usize) -> Stream {
 
 fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> Transmissions {
     let mut medium = Medium::new(SIFS, SLOT);
-    let ids: Vec<FunctionId> = functions.iter().enumerate().map(|(f, &p)| medium.add(p, stream(f))).collect();
+    let ids: Vec<EdcafId> = functions.iter().enumerate().map(|(f, &p)| medium.add(p, stream(f))).collect();
     let mut frames = vec![0; functions.len()];
     let (mut seen, mut winners, mut left) = (Transmissions::new(), Vec::new(), arrivals);
     // The next arrival, if it is one before `until`, or else before the next transmission starts.

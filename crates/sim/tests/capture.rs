@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use stillair_model::vocabulary::{
-    AnswerView, ContentView, FrameView, Headers, Instant, KeptHeaders, MpduView, Packets, PpduView, Seed,
-    Sink, SynOptions, TcpFlags, TcpHeader, Tee, Trace,
+    AckView, ContentView, FrameView, Headers, Instant, KeptHeaders, MpduView, Packets, PpduView, Seed, Sink,
+    SynOptions, TcpFlags, TcpHeader, Tee, Trace,
 };
 use stillair_model::wifi::phy::frame::{self, data_mpdu};
 use stillair_model::wifi::phy::{PhyRate, Width, ppdu_duration};
@@ -216,7 +216,7 @@ fn be32(b: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
 }
 
-fn check_answer(read: &Read<'_>, answer: &AnswerView, mpdus: &[MpduView], tid: u8) {
+fn check_answer(read: &Read<'_>, answer: &AckView, mpdus: &[MpduView], tid: u8) {
     let rate = PhyRate::of_code(answer.rate).unwrap();
     let len = if answer.block { frame::BLOCK_ACK } else { frame::ACK };
     check_frame(read, answer.start, rate, answer.heard, len);

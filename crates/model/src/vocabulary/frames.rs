@@ -157,7 +157,7 @@ pub enum ContentView {
 
 /// The ACK or Block Ack that follows a PPDU of which anything came whole.
 #[derive(Clone, Copy, Debug)]
-pub struct AnswerView {
+pub struct AckView {
     /// When its preamble begins.
     pub start: Instant,
     /// How long it lasts.
@@ -194,14 +194,14 @@ pub struct PpduView<'a> {
     /// The frame of a PPDU without data frames came whole.
     pub whole: bool,
     /// The answer, if there was one.
-    pub answer: Option<AnswerView>,
+    pub answer: Option<AckView>,
     /// What went before it.
-    pub guard: Option<GuardView>,
+    pub guard: Option<RtsCtsView>,
 }
 
 /// RTS and CTS before a PPDU, or a CTS of its sender to itself.
 #[derive(Clone, Copy, Debug)]
-pub struct GuardView {
+pub struct RtsCtsView {
     /// Rate of both.
     pub rate: RateCode,
     /// When the preamble of the CTS begins.

@@ -21,8 +21,8 @@ pub use bytes::{BytesId, LONGEST_PACKET, write_back};
 pub use endpoint::{Endpoint, IPV4_HEADER, UDP_HEADER};
 pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{
-    AnswerView, ContentView, FrameView, GuardView, Headers, KeptHeaders, MpduView, PpduKind, PpduTry,
-    PpduView, RateCode,
+    AckView, ContentView, FrameView, Headers, KeptHeaders, MpduView, PpduKind, PpduTry, PpduView, RateCode,
+    RtsCtsView,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
 pub use kind::Kind;

@@ -6,7 +6,7 @@ mod status;
 use super::deadlines::Deadlines;
 use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, PlaceId, RadioId, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
-use crate::wifi::air::reception::Got;
+use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::driver::Driver;
 pub use crate::wifi::driver::Woken;
 use crate::wifi::phy::PhyRate;
@@ -181,7 +181,7 @@ impl WifiDev {
         peer: PeerId,
         ppdu: &mut Ppdu,
         rate: PhyRate,
-        got: Got,
+        got: RxOutcome,
         up: &mut Vec<Pkt>,
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,

@@ -10,10 +10,10 @@ use stillair_model::vocabulary::{
     RadioId, Reason, Seed, Sink, SockId, Trace,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
-use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Medium, Outcome};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
-use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::driver::Driver;
@@ -245,7 +245,7 @@ impl Pair {
         let mut winners = Vec::new();
         self.medium.winners(&mut winners);
         let mut ppdus = Vec::new();
-        for &FunctionId(f) in &winners {
+        for &EdcafId(f) in &winners {
             let (side, queue) = (usize::from(f) / QUEUES, usize::from(f) % QUEUES);
             ppdus.push((side, queue, self.sides[side].radio.pop(queue).expect("a winner has a PPDU")));
         }
@@ -290,7 +290,7 @@ impl Pair {
                     PeerId(0),
                     &mut ppdu,
                     rate,
-                    Got { whole, readable: u64::MAX },
+                    RxOutcome { whole, readable: u64::MAX },
                     &mut up,
                     hw,
                     ctx,

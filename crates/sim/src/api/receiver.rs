@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{
     Ac, Ctx, DevId, Fate, Instant, Kind, NewPacket, NoSink, Packets, PeerId, Pkt, PlaceId, Rate, SockId,
 };
 use stillair_model::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
-use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::phy::{PhyRate, RateTry, RetryChain};
 use stillair_model::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
 use stillair_model::wifi::rx::{Judge, RxTid};
@@ -141,7 +141,7 @@ impl Session {
         let broken = |seq: &u16| ampdu.crc_error.contains(seq);
         let bits = ampdu.received.iter().enumerate().filter(|(_, seq)| !broken(seq));
         let whole = bits.fold(0, |bits, (n, _)| bits | 1 << n);
-        let got = Got { whole, readable: ppdu.all() };
+        let got = RxOutcome { whole, readable: ppdu.all() };
         let judge = Judge { params: *params, smoothed, rate: Rate::from_bps(ampdu.rate_bps) };
         let (mut gone, ctx) = (Vec::new(), &mut Ctx { packets, trace: &mut NoSink });
         rx.receive(Instant::ZERO, &mut ppdu, got, Some(judge), &mut gone, ctx);

@@ -28,7 +28,7 @@ mod tcp;
 use std::io::{self, Write};
 
 use stillair_model::vocabulary::{
-    AnswerView, ContentView, DevId, Duration, FrameView, GuardView, Headers, Instant, PpduView, Sink, Trace,
+    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PpduView, RtsCtsView, Sink, Trace,
     WireId,
 };
 use stillair_model::wifi::phy::PhyRate;
@@ -277,7 +277,7 @@ impl Shot<'_> {
         writer: &mut Writer<W>,
         now: Instant,
         point: u32,
-        answer: &AnswerView,
+        answer: &AckView,
         from: DevId,
         broken: bool,
     ) {
@@ -294,7 +294,7 @@ impl Shot<'_> {
     }
 
     /// RTS and CTS before the PPDU. Their durations reach to the end of the exchange.
-    fn guard<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, guard: &GuardView) {
+    fn guard<W: Write>(&self, writer: &mut Writer<W>, now: Instant, point: u32, guard: &RtsCtsView) {
         let view = self.view;
         let sender = self.scene.mac(view.tried.dev);
         let nav = self.head(0, false).nav;

@@ -5,6 +5,7 @@ mod exchanges;
 mod flows;
 mod hash;
 mod hosts;
+mod latencies;
 mod losses;
 mod occupancy;
 mod quic;
@@ -13,7 +14,6 @@ mod series;
 mod series_report;
 mod sockets;
 mod summary;
-mod times;
 mod voip;
 mod xstats;
 
@@ -21,6 +21,7 @@ pub use delays::Delays;
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
 pub use flows::{Carries, FlowAbout, FlowSummary, TcpSummary};
 pub use hosts::{HostFlows, HostRecords, HostSummary, HostTraffic};
+pub use latencies::Latencies;
 pub use losses::Losses;
 pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
 pub use quic::{QuicEnds, QuicRecord, QuicSummary, QuicTraces};
@@ -29,7 +30,6 @@ pub use series::{STEP, Sample, Series};
 pub use series_report::{SeriesReport, report};
 pub use sockets::SocketSeries;
 pub use summary::{AtEnd, Drop, QdiscSummary, RunSummary, StationSummary, WebSummary, summarise};
-pub use times::Times;
 pub use voip::{VoipRecord, VoipSummary};
 pub use xstats::named;
 
@@ -79,11 +79,11 @@ pub struct FlowRecord {
     /// One-way delays of the packets with its data.
     pub delays: Delays,
     /// Round-trip times of pings by [`Protocol`].
-    pub rtts: [Times; 2],
+    pub rtts: [Latencies; 2],
     /// What was seen of its connection, if it goes over QUIC, in the whole run.
     pub quic: Option<Box<QuicRecord>>,
     /// How long each load took, if it is a page's client.
-    pub loads: Times,
+    pub loads: Latencies,
     /// What became of its packets, if it is a call; apart, as other flows are many and have none.
     pub voip: Box<VoipRecord>,
 }
@@ -304,7 +304,7 @@ mod tests {
     fn flows_and_stations_after_the_warm_up() {
         let r = filled();
         assert_eq!(
-            r.flows.iter().map(|f| (f.bytes, f.rtts.each_ref().map(Times::count))).collect::<Vec<_>>(),
+            r.flows.iter().map(|f| (f.bytes, f.rtts.each_ref().map(Latencies::count))).collect::<Vec<_>>(),
             [(5_000, [0, 0]), (0, [2, 1])]
         );
         let station = |s: &StationRecord| (s.airtime.map(|d| d.nanos() / 1000), s.ppdus, s.mpdus);

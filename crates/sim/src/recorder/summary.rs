@@ -9,7 +9,7 @@ use stillair_model::vocabulary::{Duration, FlowId, Instant, PacketAccount, Reaso
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 
 use super::flows::{FlowAbout, FlowSummary, flow_summaries};
-use super::times::Times;
+use super::latencies::Latencies;
 use super::{
     Direction, FlowRecord, HostSummary, Losses, Protocol, QuicEnds, QuicSummary, RateSummary, Recorder,
     SocketSeries, VoipSummary, mbps,
@@ -93,7 +93,7 @@ pub struct WebSummary {
 }
 
 impl WebSummary {
-    fn new(loads: &Times, unfinished: Option<Duration>) -> Self {
+    fn new(loads: &Latencies, unfinished: Option<Duration>) -> Self {
         let [median_s, p95_s] =
             loads.quantiles_ns([0.5, 0.95]).map_or([None; 2], |all| all.map(|ns| Some(ns / 1e9)));
         Self {
@@ -174,8 +174,8 @@ pub struct PingSummary {
 
 impl PingSummary {
     /// Of all these times together, if there are any.
-    fn new<'a>(of: impl Iterator<Item = &'a Times>) -> Option<Self> {
-        let mut rtts = Times::default();
+    fn new<'a>(of: impl Iterator<Item = &'a Latencies>) -> Option<Self> {
+        let mut rtts = Latencies::default();
         of.for_each(|times| rtts.extend(times));
         let [median_ms, p95_ms] = rtts.quantiles_ns([0.5, 0.95])?.map(|ns| ns / 1e6);
         Some(Self { replies: rtts.count(), median_ms, p95_ms, mean_ms: rtts.mean_ns()? / 1e6 })

@@ -10,7 +10,7 @@ use stillair_model::qdisc::htb::HtbStats;
 use stillair_model::qdisc::pie::PieStats;
 use stillair_model::vocabulary::{Duration, Instant, Rate};
 
-/// The counters by name at `now`. Times are in microseconds as tc has them, rates in bits per second; tins stand by their names,
+/// The counters by name at `now`. Latencies are in microseconds as tc has them, rates in bits per second; tins stand by their names,
 /// so that they can be compared between runs.
 pub fn named(own: &Xstats, now: Instant) -> Map<String, Value> {
     let value = match own {

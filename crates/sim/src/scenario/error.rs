@@ -40,7 +40,7 @@ pub(super) enum Origin {
     Line(u32),
     /// An override of the command line, the API or a sweep.
     Set,
-    /// A draft in Rust.
+    /// A builder in Rust.
     Built,
 }
 

@@ -9,11 +9,11 @@
 //! ```
 
 mod amount;
+pub mod builder;
 mod contract;
 mod control;
 mod decode;
 mod document;
-pub mod draft;
 mod ends;
 mod error;
 mod files;

@@ -1,7 +1,7 @@
 //! From a text to a scenario: with what parts, and with files from where.
 
+use super::builder::ScenarioBuilder;
 use super::document::Table;
-use super::draft::Draft;
 use super::error::{Fault, ScenarioError};
 use super::files::{Files, Folder};
 use super::parts::Parts;
@@ -32,9 +32,9 @@ impl Reader<'_> {
         tree(text, overrides).and_then(|tree| self.whole(&tree)).map_err(|fault| fault.in_file(file))
     }
 
-    /// The scenario that a draft asks for; a mistake is told as of "a draft", by its key.
-    pub fn build(&self, draft: &Draft) -> Result<Scenario, ScenarioError> {
-        self.whole(draft.tree()).map_err(|fault| fault.in_file("a draft"))
+    /// The scenario that a builder asks for; a mistake is told as of "a scenario built in Rust", by its key.
+    pub fn build(&self, builder: &ScenarioBuilder) -> Result<Scenario, ScenarioError> {
+        self.whole(builder.tree()).map_err(|fault| fault.in_file("a scenario built in Rust"))
     }
 
     fn whole(&self, tree: &Table) -> Result<Scenario, Fault> {

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 /// Number of a contention function on its medium.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FunctionId(pub u16);
+pub struct EdcafId(pub u16);
 
 /// Arbitration numbers are 0 to 15.
 pub(super) const CLASSES: usize = 16;
@@ -22,7 +22,7 @@ struct Key(u64);
 
 impl Key {
     #[inline]
-    const fn new(expires: u64, FunctionId(f): FunctionId) -> Self {
+    const fn new(expires: u64, EdcafId(f): EdcafId) -> Self {
         Self(expires << u16::BITS | f as u64)
     }
     #[inline]
@@ -30,8 +30,8 @@ impl Key {
         self.0 >> u16::BITS
     }
     #[inline]
-    const fn function(self) -> FunctionId {
-        FunctionId(self.0 as u16)
+    const fn function(self) -> EdcafId {
+        EdcafId(self.0 as u16)
     }
 }
 
@@ -58,7 +58,7 @@ impl Contenders {
     }
 
     #[inline]
-    pub(super) fn contains(&self, f: FunctionId) -> bool {
+    pub(super) fn contains(&self, f: EdcafId) -> bool {
         self.places[usize::from(f.0)] != ABSENT
     }
 
@@ -74,11 +74,11 @@ impl Contenders {
     }
 
     /// Appends the functions of a class whose back-offs end by the boundary `until`.
-    pub(super) fn due(&self, class: u8, until: u64, into: &mut Vec<FunctionId>) {
+    pub(super) fn due(&self, class: u8, until: u64, into: &mut Vec<EdcafId>) {
         self.gather(&self.heaps[usize::from(class)], 0, until, into);
     }
 
-    fn gather(&self, heap: &[Key], at: usize, until: u64, into: &mut Vec<FunctionId>) {
+    fn gather(&self, heap: &[Key], at: usize, until: u64, into: &mut Vec<EdcafId>) {
         if let Some(key) = heap.get(at).filter(|key| key.expires() <= until) {
             into.push(key.function());
             self.gather(heap, 2 * at + 1, until, into);
@@ -88,7 +88,7 @@ impl Contenders {
 
     /// A function that does not wait begins to: its back-off ends at boundary `expires` of its class.
     #[inline]
-    pub(super) fn insert(&mut self, class: u8, f: FunctionId, expires: u64) {
+    pub(super) fn insert(&mut self, class: u8, f: EdcafId, expires: u64) {
         let heap = &mut self.heaps[usize::from(class)];
         let at = heap.len();
         heap.push(Key::new(expires, f));
@@ -98,7 +98,7 @@ impl Contenders {
 
     /// A function that waits has drawn a new back-off.
     #[inline]
-    pub(super) fn change(&mut self, class: u8, f: FunctionId, expires: u64) {
+    pub(super) fn change(&mut self, class: u8, f: EdcafId, expires: u64) {
         let at = self.places[usize::from(f.0)] as usize;
         self.heaps[usize::from(class)][at] = Key::new(expires, f);
         self.settle(class, at);
@@ -106,7 +106,7 @@ impl Contenders {
 
     /// A function that waits waits no more.
     #[inline]
-    pub(super) fn remove(&mut self, class: u8, f: FunctionId) {
+    pub(super) fn remove(&mut self, class: u8, f: EdcafId) {
         let heap = &mut self.heaps[usize::from(class)];
         let at = core::mem::replace(&mut self.places[usize::from(f.0)], ABSENT) as usize;
         heap.swap_remove(at);
@@ -162,9 +162,9 @@ mod tests {
             for (f, at, more) in ops {
                 let own = &mut expires[usize::from(f)];
                 match (own.is_some(), more) {
-                    (true, true) => contenders.change(class(f), FunctionId(f), at),
-                    (true, false) => contenders.remove(class(f), FunctionId(f)),
-                    (false, _) => contenders.insert(class(f), FunctionId(f), at),
+                    (true, true) => contenders.change(class(f), EdcafId(f), at),
+                    (true, false) => contenders.remove(class(f), EdcafId(f)),
+                    (false, _) => contenders.insert(class(f), EdcafId(f), at),
                 }
                 *own = (own.is_none() || more).then_some(at);
                 let of = |c: u8| (0..24).filter(move |&f| class(f) == c).zip(expires.iter().skip(c.into()).step_by(3));
@@ -177,11 +177,11 @@ mod tests {
                     contenders.due(c, at, &mut due);
                     due.sort_unstable_by_key(|f| f.0);
                     let want: Vec<_> =
-                        of(c).filter(|(_, e)| e.is_some_and(|e| e <= at)).map(|(f, _)| FunctionId(f)).collect();
+                        of(c).filter(|(_, e)| e.is_some_and(|e| e <= at)).map(|(f, _)| EdcafId(f)).collect();
                     prop_assert_eq!(due, want);
                 }
                 for (f, e) in (0..).zip(&expires) {
-                    prop_assert_eq!(contenders.contains(FunctionId(f)), e.is_some());
+                    prop_assert_eq!(contenders.contains(EdcafId(f)), e.is_some());
                 }
             }
         }

@@ -7,7 +7,7 @@
 //! that has nothing to send counts down without being touched.
 // spec: ieee80211 10.22.2.4 - at each slot boundary a function does exactly one of: transmit, count down, nothing.
 
-pub use super::contenders::FunctionId;
+pub use super::contenders::EdcafId;
 use super::contenders::{CLASSES, Contenders};
 use crate::vocabulary::{Duration, Instant, Stream};
 use crate::wifi::air::edca::EdcaParams;
@@ -90,12 +90,12 @@ impl Medium {
     }
 
     /// Registers a function. Panics if its arbitration number is not in 1 to 15.
-    pub fn add(&mut self, params: EdcaParams, stream: Stream) -> FunctionId {
+    pub fn add(&mut self, params: EdcaParams, stream: Stream) -> EdcafId {
         assert!((1..CLASSES as u8).contains(&params.aifsn), "aifsn must be 1 to 15");
         let sent = Instant::NEVER;
         self.functions.push(Function { params, cw: params.cw_min, expires: 0, sent, stream });
         self.waiting.add();
-        FunctionId((self.functions.len() - 1) as u16)
+        EdcafId((self.functions.len() - 1) as u16)
     }
 
     /// A function that has not been waiting has something to send.
@@ -104,7 +104,7 @@ impl Medium {
     /// frames are handed up at the end of the acknowledgement, but were there SIFS and an acknowledgement before, and hosts take no time.
     // spec: ieee80211-2016 10.3.4.2 - without a backoff only if the medium is idle when the frame is queued and stays so for DIFS.
     // deviation: a host that takes longer than the acknowledgement finds the medium idle; it is not told from others here.
-    pub fn request(&mut self, now: Instant, f: FunctionId) {
+    pub fn request(&mut self, now: Instant, f: EdcafId) {
         self.begin_if_due(now);
         let busy = self.begun || now < self.idle_from || now == self.freed;
         let first_boundary = self.idle_from + self.sifs;
@@ -156,7 +156,7 @@ impl Medium {
 
     /// Whether a function that waits is sending at `now`, or about to: what it sends is settled. Not told of what follows within
     /// a transmit opportunity.
-    pub fn sends(&mut self, now: Instant, f: FunctionId) -> bool {
+    pub fn sends(&mut self, now: Instant, f: EdcafId) -> bool {
         self.begin_if_due(now);
         // Whoever begins has counted all boundaries; who waits on has some left, and who asks meanwhile draws anew.
         let function = &self.functions[usize::from(f.0)];
@@ -172,7 +172,7 @@ impl Medium {
     /// collision.
     ///
     /// To be called before the transmission's beginning is past, or with the `winners` of that call left alone.
-    pub fn winners(&mut self, winners: &mut Vec<FunctionId>) {
+    pub fn winners(&mut self, winners: &mut Vec<EdcafId>) {
         debug_assert!(!self.begun, "who transmits was settled when it began");
         self.changed = false;
         winners.clear();
@@ -200,7 +200,7 @@ impl Medium {
     }
 
     /// A winner's transmission is over at `now`. `more`: it stays in contention.
-    pub fn done(&mut self, now: Instant, f: FunctionId, outcome: Outcome, more: bool) {
+    pub fn done(&mut self, now: Instant, f: EdcafId, outcome: Outcome, more: bool) {
         self.begin_if_due(now);
         let function = &mut self.functions[usize::from(f.0)];
         function.cw = match outcome {
@@ -312,13 +312,13 @@ mod tests {
     fn us(us: u64) -> Instant {
         Instant::from_nanos(us * 1000)
     }
-    fn function(m: &mut Medium, aifsn: u8, cw: u16, name: &str) -> FunctionId {
+    fn function(m: &mut Medium, aifsn: u8, cw: u16, name: &str) -> EdcafId {
         m.add(
             EdcaParams { aifsn, cw_min: cw, cw_max: 1023, txop: Duration::ZERO },
             Seed { seed: 1, run: 0 }.stream(name),
         )
     }
-    fn winners(m: &mut Medium) -> Vec<FunctionId> {
+    fn winners(m: &mut Medium) -> Vec<EdcafId> {
         let mut w = Vec::new();
         m.winners(&mut w);
         w
@@ -390,7 +390,7 @@ mod tests {
         m.done(us(100), c, Outcome::Finished, false);
         m.idle(us(100), us(100));
         assert_eq!(winners(&mut m), vec![a]);
-        let left = |f: FunctionId| m.functions[usize::from(f.0)].expires;
+        let left = |f: EdcafId| m.functions[usize::from(f.0)].expires;
         assert!(left(b) > left(a), "{:?}", m.functions[1]);
     }
 
@@ -407,7 +407,7 @@ mod tests {
         m.request(us(101), late);
         // Who has just sent has drawn once, here none of none.
         m.request(us(100), sender);
-        let left = |f: FunctionId| m.functions[usize::from(f.0)].expires - m.passed[3];
+        let left = |f: EdcafId| m.functions[usize::from(f.0)].expires - m.passed[3];
         assert!(left(early) > 0, "{:?}", m.functions[1]);
         assert_eq!([left(sender), left(late)], [0, 0]);
         assert_eq!(m.start(), Some(us(143)));

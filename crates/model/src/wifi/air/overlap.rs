@@ -2,7 +2,7 @@
 
 use crate::vocabulary::{Duration, Instant};
 use crate::wifi::air::ppdu::Ppdu;
-use crate::wifi::air::reception::Got;
+use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::phy::frame::{DELIMITER, QOS_HEADER};
 use crate::wifi::phy::ppdu_duration_without_extension;
 
@@ -11,23 +11,23 @@ use crate::wifi::phy::ppdu_duration_without_extension;
 // spec: ieee80211-2016 9.7.1 - each frame of an A-MPDU has its own delimiter and check sequence.
 // deviation: a frame's place is that of its bytes in the whole PPDU; the symbol that it shares with the next one, at most 4 us, counts
 // for one of them.
-pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, Instant)]) -> Got {
+pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, Instant)]) -> RxOutcome {
     let all = u64::MAX >> (64 - ppdu.mpdus.len().max(1));
     if noise.is_empty() {
-        return Got { whole: all, readable: all };
+        return RxOutcome { whole: all, readable: all };
     }
     // With the symbol that begins with the SERVICE field.
     let head = ppdu_duration_without_extension(ppdu.rate(), 0).min(took);
     let hit = |from: Instant, until: Instant| noise.iter().any(|&(a, b)| a < until && from < b);
     if hit(start, start + head) {
-        return Got::NOTHING;
+        return RxOutcome::NOTHING;
     }
     if ppdu.mpdus.len() <= 1 {
-        return Got { whole: 0, readable: 1 };
+        return RxOutcome { whole: 0, readable: 1 };
     }
     let (body, bytes) = ((took - head).nanos(), u64::from(ppdu.bytes).max(1));
     let at = |byte: u32| start + head + Duration::from_nanos(body * u64::from(byte).min(bytes) / bytes);
-    let mut got = Got::NOTHING;
+    let mut got = RxOutcome::NOTHING;
     let mut before = 0;
     for (n, mpdu) in ppdu.mpdus.iter().enumerate() {
         let end = before + DELIMITER + u32::from(mpdu.len);

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use crate::vocabulary::{Ac, ChannelId, Duration, Instant};
 use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::filter::Filter;
-use crate::wifi::air::medium::{FunctionId, Medium};
+use crate::wifi::air::medium::{EdcafId, Medium};
 use crate::wifi::air::ppdu::{Header, Ppdu};
 use crate::wifi::phy::RetryChain;
 use crate::wifi::seq_window::SeqWindow;
@@ -36,7 +36,7 @@ pub struct Radio {
     /// Its number among the radios of that channel.
     pub number: usize,
     /// Its contention functions, one per queue.
-    pub functions: [FunctionId; QUEUES],
+    pub functions: [EdcafId; QUEUES],
     depth: HardwareDepth,
     txop: [Duration; 4],
     queues: [HwQueue; QUEUES],
@@ -53,7 +53,7 @@ impl Radio {
     /// An idle radio.
     pub fn new(
         channel: ChannelId,
-        functions: [FunctionId; QUEUES],
+        functions: [EdcafId; QUEUES],
         depth: HardwareDepth,
         edca: &EdcaSet,
     ) -> Self {

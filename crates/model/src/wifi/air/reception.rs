@@ -39,7 +39,7 @@ pub struct Noise {
 
 /// What the receiver's hardware got of one try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Got {
+pub struct RxOutcome {
     /// Bit n: frame n came whole. Bit 0 of a PPDU without data frames.
     pub whole: u64,
     /// Bit n: frame n came, perhaps broken, and its length and sequence number could be read. Nothing at all if the
@@ -47,7 +47,7 @@ pub struct Got {
     pub readable: u64,
 }
 
-impl Got {
+impl RxOutcome {
     /// Nothing.
     pub const NOTHING: Self = Self { whole: 0, readable: 0 };
 
@@ -80,16 +80,16 @@ impl PathErrors {
 
     /// Draws what of a PPDU's next try comes.
     #[inline]
-    pub fn receive(&mut self, now: Instant, ppdu: &Ppdu, stream: &mut Stream) -> Got {
+    pub fn receive(&mut self, now: Instant, ppdu: &Ppdu, stream: &mut Stream) -> RxOutcome {
         let frames = ppdu.mpdus.len().max(1);
         let all = u64::MAX >> (64 - frames);
         match self {
             Self::Given { unheard, frame, .. } => {
                 if !matches!(ppdu.header.content, Content::Data { .. }) {
-                    return Got { whole: all, readable: all };
+                    return RxOutcome { whole: all, readable: all };
                 }
                 if stream.chance(*unheard) {
-                    return Got::NOTHING;
+                    return RxOutcome::NOTHING;
                 }
                 let whole = match frame {
                     &mut FrameErrors::Same(error) => {
@@ -97,19 +97,19 @@ impl PathErrors {
                     }
                     FrameErrors::ByRate(tables) => tables.now(now).whole(ppdu, stream),
                 };
-                Got { whole, readable: all }
+                RxOutcome { whole, readable: all }
             }
             Self::Noise(noise) => noise.table(now).receive(ppdu, stream),
             Self::Traced(chances) => {
                 let error = *chances.now(now);
                 if !matches!(ppdu.header.content, Content::Data { .. }) {
-                    return Got { whole: all, readable: all };
+                    return RxOutcome { whole: all, readable: all };
                 }
                 if error >= 1.0 {
-                    return Got::NOTHING;
+                    return RxOutcome::NOTHING;
                 }
                 let whole = (0..frames).fold(0, |bits, n| bits | u64::from(!stream.chance(error)) << n);
-                Got { whole, readable: all }
+                RxOutcome { whole, readable: all }
             }
         }
     }
@@ -143,19 +143,19 @@ impl ErrorTable {
         !stream.chance(self.unheard(rate)) && !stream.chance(self.broken(rate, bytes))
     }
 
-    fn receive(&self, ppdu: &Ppdu, stream: &mut Stream) -> Got {
+    fn receive(&self, ppdu: &Ppdu, stream: &mut Stream) -> RxOutcome {
         let rate = ppdu.rate();
         if stream.chance(self.unheard(rate)) {
-            return Got::NOTHING;
+            return RxOutcome::NOTHING;
         }
         let unreadable = self.unreadable(rate);
         let Some(first) = ppdu.mpdus.first() else {
             let whole = u64::from(!stream.chance(self.broken(rate, ppdu.bytes)));
-            return Got { whole, readable: 1 };
+            return RxOutcome { whole, readable: 1 };
         };
         let (mut len, mut broken) = (first.len, self.broken(rate, u32::from(first.len)));
         let aggregate = ppdu.mpdus.len() > 1;
-        let mut got = Got::NOTHING;
+        let mut got = RxOutcome::NOTHING;
         for (n, mpdu) in ppdu.mpdus.iter().enumerate() {
             // Most frames of an aggregate have the same length.
             if mpdu.len != len {
@@ -187,7 +187,7 @@ mod tests {
         (0..1_000).fold((0, 0, 0), |(unheard, readable, whole), _| {
             let got = errors.receive(Instant::ZERO, &ppdu, &mut stream);
             assert_eq!(got.whole & !got.readable, 0, "what is whole could be read");
-            let none = u32::from(got == Got::NOTHING);
+            let none = u32::from(got == RxOutcome::NOTHING);
             (unheard + none, readable + got.readable.count_ones(), whole + got.whole.count_ones())
         })
     }

@@ -66,7 +66,7 @@ impl Bench {
         let bit = |is: &dyn Fn(char) -> bool| {
             outcome.chars().enumerate().fold(0, |bits, (n, c)| bits | u64::from(is(c)) << n)
         };
-        let got = Got { whole: bit(&|c| c == '1'), readable: bit(&|c| "01".contains(c)) };
+        let got = RxOutcome { whole: bit(&|c| c == '1'), readable: bit(&|c| "01".contains(c)) };
         let mut hw = Hardware { radio: &mut self.its.1, medium: &mut self.its.0 };
         let (mut now_up, ctx) = (Vec::new(), &mut self.rig.ctx());
         self.receiver.receive(ms(0), PeerId(0), ppdu, rate, got, &mut now_up, &mut hw, ctx);

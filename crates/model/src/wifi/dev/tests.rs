@@ -49,7 +49,7 @@ fn both_directions_are_charged_with_all_tries() {
             PeerId(0),
             ppdu,
             rate,
-            Got { whole, readable: u64::MAX },
+            RxOutcome { whole, readable: u64::MAX },
             &mut Vec::new(),
             &mut hw,
             &mut ctx,

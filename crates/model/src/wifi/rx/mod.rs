@@ -7,7 +7,7 @@ pub mod transfers;
 
 use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::air::ppdu::Ppdu;
-use crate::wifi::air::reception::Got;
+use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::rx::reorder::Reorder;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::seq_window::Seq;
@@ -59,7 +59,7 @@ impl RxTid {
         &mut self,
         now: Instant,
         ppdu: &mut Ppdu,
-        got: Got,
+        got: RxOutcome,
         mut judge: Option<Judge<'_>>,
         up: &mut Vec<Pkt>,
         ctx: &mut Ctx<'_, S>,

@@ -9,7 +9,7 @@ const HERE: PlaceId = PlaceId(0);
 fn receive(rx: &mut RxTid, packets: &mut Packets, ppdu: &mut Ppdu, whole: u64) -> Vec<u32> {
     let mut up = Vec::new();
     let ctx = &mut Ctx { packets, trace: &mut NoSink };
-    rx.receive(ms(0), ppdu, Got { whole, readable: ppdu.all() }, None, &mut up, ctx);
+    rx.receive(ms(0), ppdu, RxOutcome { whole, readable: ppdu.all() }, None, &mut up, ctx);
     up.iter().map(|&p| packets.get(p).seq).collect()
 }
 

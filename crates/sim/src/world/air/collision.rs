@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::{Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;
-use stillair_model::wifi::air::medium::{FunctionId, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
@@ -29,9 +29,9 @@ impl Channel {
     /// none or one, as its own PPDU begins within that of any other that waits so long.
     fn survivor<'a>(
         &self,
-        sent: impl Iterator<Item = FunctionId> + Clone,
+        sent: impl Iterator<Item = EdcafId> + Clone,
         radios: &'a [Radio],
-    ) -> Option<(FunctionId, &'a Ppdu)> {
+    ) -> Option<(EdcafId, &'a Ppdu)> {
         self.protection?;
         let ppdus = || sent.clone().filter_map(|f| Some((f, self.ppdu(f, radios)?)));
         ppdus().find(|&(own, ppdu)| {
@@ -62,7 +62,7 @@ impl Air {
         &mut self,
         above: &mut A,
         index: usize,
-        winners: &mut Vec<FunctionId>,
+        winners: &mut Vec<EdcafId>,
         start: Instant,
     ) {
         let now = above.core().now;
@@ -114,7 +114,7 @@ impl Air {
     }
 
     /// The PPDU of a winner that met nobody; the CTS before it was lost, and with it what others would know of it.
-    fn comes_through<A: Above>(&mut self, above: &mut A, index: usize, winner: FunctionId, begun: Instant) {
+    fn comes_through<A: Above>(&mut self, above: &mut A, index: usize, winner: EdcafId, begun: Instant) {
         let channel = &mut self.channels[index];
         let (radio, queue) = channel.functions[usize::from(winner.0)];
         let ppdu = self.radios[radio].pop(queue).expect("a winner has a PPDU");

@@ -3,7 +3,7 @@
 use stillair_model::vocabulary::{Ac, DevId, PeerId, Pkt, Sink};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::radio::BEACON_QUEUE;
-use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::tx::transmitter::management_chain;
@@ -21,9 +21,9 @@ impl Air {
         ppdu: &mut Ppdu,
         rate: PhyRate,
         (dev, peer): (DevId, PeerId),
-        got: Got,
+        got: RxOutcome,
     ) {
-        if got == Got::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
+        if got == RxOutcome::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
             return;
         }
         let mut up = self.batches.pop().unwrap_or_default();

@@ -3,11 +3,11 @@
 
 use stillair_model::vocabulary::{ChannelId, Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
-use stillair_model::wifi::air::medium::{FunctionId, Medium, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Medium, Outcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
-use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::phy::frame;
 
 use super::parts::{airtime, response, use_of};
@@ -53,13 +53,13 @@ impl Channel {
     }
 
     /// The radio of a function, and its place among the functions of that radio: beacons come before all categories.
-    fn rank(&self, FunctionId(f): FunctionId) -> (usize, usize) {
+    fn rank(&self, EdcafId(f): EdcafId) -> (usize, usize) {
         let (radio, queue) = self.functions[usize::from(f)];
         (radio, if queue == BEACON_QUEUE { 0 } else { queue + 1 })
     }
 
     /// Whether a winner is the first of its radio, and so the one that sends.
-    pub(super) fn sends(&self, winner: FunctionId) -> bool {
+    pub(super) fn sends(&self, winner: EdcafId) -> bool {
         let (radio, place) = self.rank(winner);
         self.winners.iter().map(|&f| self.rank(f)).all(|(r, p)| r != radio || p >= place)
     }
@@ -96,7 +96,7 @@ impl Channel {
     }
 
     /// The PPDU that a function contends for.
-    pub(super) fn ppdu<'a>(&self, FunctionId(f): FunctionId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
+    pub(super) fn ppdu<'a>(&self, EdcafId(f): EdcafId, radios: &'a [Radio]) -> Option<&'a Ppdu> {
         let (radio, queue) = self.functions[usize::from(f)];
         radios[radio].first(queue)
     }
@@ -173,7 +173,7 @@ impl Air {
     /// Of several functions of one radio that would start at once, the one of the highest category does; the others
     /// back off as after a collision, without having sent.
     // spec: ieee80211 10.22.2.4 - internal collisions.
-    fn resolve_internal(&mut self, now: Instant, index: usize, winners: &mut Vec<FunctionId>) {
+    fn resolve_internal(&mut self, now: Instant, index: usize, winners: &mut Vec<EdcafId>) {
         let channel = &mut self.channels[index];
         winners.sort_unstable_by_key(|&f| channel.rank(f));
         let mut last = usize::MAX;
@@ -188,7 +188,7 @@ impl Air {
     }
 
     /// One PPDU was alone on the air.
-    fn exchange<A: Above>(&mut self, above: &mut A, index: usize, winner: FunctionId, start: Instant) {
+    fn exchange<A: Above>(&mut self, above: &mut A, index: usize, winner: EdcafId, start: Instant) {
         let now = above.core().now;
         let channel = &mut self.channels[index];
         let timing = channel.timing;
@@ -209,14 +209,14 @@ impl Air {
                 above,
                 at,
                 ppdu,
-                Got::NOTHING,
+                RxOutcome::NOTHING,
                 Fate { to: Some(to), whole: 0, sent: false, ..sent },
             );
         }
         channel.account.book(AirUse::Protection, start);
         channel.account.book(use_of(ppdu.header.content), start + took);
         if ppdu.header.content == Content::Beacon {
-            return self.conclude(above, at, ppdu, Got::NOTHING, sent);
+            return self.conclude(above, at, ppdu, RxOutcome::NOTHING, sent);
         }
 
         self.arrives(above, at, ppdu, sent);
@@ -240,7 +240,7 @@ impl Air {
         above: &mut A,
         at: At,
         mut ppdu: Box<Ppdu>,
-        got: Got,
+        got: RxOutcome,
         fate: Fate,
     ) {
         let At { index, radio, queue, start, took, .. } = at;
@@ -253,7 +253,7 @@ impl Air {
         let remote = peer.remote;
         let lost = !fate.acknowledged && !fate.collided && fate.sent;
         if lost && matches!(ppdu.header.content, Content::Data { .. }) {
-            peer.unheard += u64::from(got == Got::NOTHING);
+            peer.unheard += u64::from(got == RxOutcome::NOTHING);
             peer.answers_lost += u64::from(got.whole != 0);
         }
         // Another try may have another rate.

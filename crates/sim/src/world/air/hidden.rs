@@ -4,12 +4,12 @@
 
 use stillair_model::vocabulary::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
-use stillair_model::wifi::air::medium::{FunctionId, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Outcome};
 use stillair_model::wifi::air::overlap::spared;
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
-use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::air::views::{FrameId, Reservation, Views};
 use stillair_model::wifi::phy::{frame, ppdu_duration};
 
@@ -59,7 +59,7 @@ struct Exchange {
     protection: Protection,
     use_of: AirUse,
     /// What the receiver got of the PPDU.
-    got: Got,
+    got: RxOutcome,
     /// The PPDU was sent.
     sent: bool,
     /// Others destroyed some of it.
@@ -106,7 +106,7 @@ pub(super) struct Hidden {
     pub(super) using: AirUse,
     /// Who begins now, by number on the channel, and with which queue.
     starting: Vec<(usize, usize)>,
-    winners: Vec<FunctionId>,
+    winners: Vec<EdcafId>,
 }
 
 impl Hidden {
@@ -148,7 +148,7 @@ impl Hidden {
                 continue;
             }
             medium.winners(&mut self.winners);
-            let queue_of = |f: &FunctionId| {
+            let queue_of = |f: &EdcafId| {
                 radios[radio].functions.iter().position(|own| own == f).expect("a function of the radio")
             };
             // Beacons come before all categories.
@@ -242,7 +242,7 @@ impl Air {
             response: response(channel.timing, ppdu),
             protection,
             use_of: use_of(content),
-            got: Got::NOTHING,
+            got: RxOutcome::NOTHING,
             sent: false,
             disturbed: false,
             txop_until,
@@ -386,11 +386,11 @@ impl Air {
         let (mut got, _) = self.noise(exchange.start, &ppdu);
         let hidden = self.hidden(index);
         match hidden.views.received(now, frame, to) {
-            None => (got, exchange.disturbed) = (Got::NOTHING, true),
+            None => (got, exchange.disturbed) = (RxOutcome::NOTHING, true),
             Some(noise) if !noise.is_empty() => {
                 let left = spared(&ppdu, exchange.start, exchange.took, noise);
                 exchange.disturbed = true;
-                got = Got { whole: got.whole & left.whole, readable: got.readable & left.readable };
+                got = RxOutcome { whole: got.whole & left.whole, readable: got.readable & left.readable };
             }
             Some(_) => {}
         }

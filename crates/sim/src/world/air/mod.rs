@@ -14,7 +14,7 @@ use stillair_model::vocabulary::{
     Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, Pkt, Sink, Stream,
 };
 use stillair_model::wifi::air::account::AirAccount;
-use stillair_model::wifi::air::medium::{FunctionId, Medium};
+use stillair_model::wifi::air::medium::{EdcafId, Medium};
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
 use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::dev::{WifiDev, Woken};
@@ -81,7 +81,7 @@ pub(super) struct Channel {
     /// By function: the radio and its queue.
     functions: Vec<(usize, usize)>,
     /// Who transmits in the exchange whose end the timer is armed for.
-    winners: Vec<FunctionId>,
+    winners: Vec<EdcafId>,
     /// Somebody may have begun to contend since the exchange was planned: it is on the list to be looked at.
     dirty: bool,
     /// The exchange that the timer is armed for is no more than an RTS: noise takes it, or the CTS.

@@ -3,7 +3,7 @@
 use stillair_model::vocabulary::{DevId, Duration, Instant, PeerId};
 use stillair_model::wifi::air::account::AirUse;
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
-use stillair_model::wifi::air::reception::Got;
+use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, frame, ppdu_duration};
 
@@ -40,7 +40,7 @@ pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
 
 impl Air {
     /// Draws what of a PPDU's try comes through the noise, and says who it is for.
-    pub(super) fn noise(&mut self, start: Instant, ppdu: &Ppdu) -> (Got, (DevId, PeerId)) {
+    pub(super) fn noise(&mut self, start: Instant, ppdu: &Ppdu) -> (RxOutcome, (DevId, PeerId)) {
         let wlan = &mut self.wlans[ppdu.header.dev.index()];
         let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
         (peer.errors.receive(start, ppdu, &mut wlan.errors), peer.remote)

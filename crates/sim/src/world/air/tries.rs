@@ -1,7 +1,7 @@
 //! What the readers of the trace learn of each try, and a capture of the frames around it.
 
 use stillair_model::vocabulary::{
-    AnswerView, ChannelId, DevId, Duration, FrameView, GuardView, Instant, PpduTry, PpduView, Sink, Trace,
+    AckView, ChannelId, DevId, Duration, FrameView, Instant, PpduTry, PpduView, RtsCtsView, Sink, Trace,
 };
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
@@ -51,7 +51,7 @@ impl Air {
     fn show<S: Sink>(&mut self, core: &mut Core<S>, ppdu: &Ppdu, tried: PpduTry, fate: Fate) {
         let timing = self.channels[tried.channel.index()].timing;
         let rate = control_rate(ppdu.rate());
-        let answer = AnswerView {
+        let answer = AckView {
             start: tried.start + tried.airtime + timing.sifs,
             airtime: response(timing, ppdu).saturating_sub(timing.sifs),
             rate: rate.code(),
@@ -78,7 +78,7 @@ impl Air {
 }
 
 /// The frames before a PPDU that starts at `start`, as a capture sees them.
-fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> Option<GuardView> {
+fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> Option<RtsCtsView> {
     let (rate, rts) = match protection {
         Protection::None => return None,
         Protection::CtsToSelf(rate) => (rate, false),
@@ -86,7 +86,7 @@ fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> 
     };
     let cts = start - timing.sifs - ppdu_duration(rate, frame::CTS, timing.band);
     let first = start - protection.duration(timing);
-    Some(GuardView { rate: rate.code(), cts, rts: rts.then_some(first), answered: !rts || sent })
+    Some(RtsCtsView { rate: rate.code(), cts, rts: rts.then_some(first), answered: !rts || sent })
 }
 
 /// A try as every reader of the trace sees it.

@@ -4,7 +4,7 @@ use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, Seed};
 use stillair_model::wifi::air::audibility::Audibility;
 use stillair_model::wifi::air::capture::Capture;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
-use stillair_model::wifi::air::medium::{FunctionId, Medium};
+use stillair_model::wifi::air::medium::{EdcafId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
 use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::config::{DriverConfig, HtcParams};
@@ -159,7 +159,7 @@ fn medium(channel: &scenario::Channel) -> Medium {
 }
 
 /// Adds a radio's contention functions to its medium.
-fn functions(medium: &mut Medium, edca: &EdcaSet, name: &str, seed: Seed) -> [FunctionId; QUEUES] {
+fn functions(medium: &mut Medium, edca: &EdcaSet, name: &str, seed: Seed) -> [EdcafId; QUEUES] {
     let functions = core::array::from_fn(|queue| {
         let (params, label) = match Ac::ALL.get(queue) {
             Some(&ac) => (edca.get(ac), ac.name()),

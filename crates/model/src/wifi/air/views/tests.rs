@@ -2,7 +2,7 @@ use super::*;
 use crate::vocabulary::Seed;
 use crate::wifi::air::audibility::Hearing;
 use crate::wifi::air::edca::EdcaParams;
-use crate::wifi::air::medium::FunctionId;
+use crate::wifi::air::medium::EdcafId;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 const SIFS: Duration = Duration::from_micros(16);
 const SLOT: Duration = Duration::from_micros(9);
 const EIFS: Duration = Duration::from_micros(60);
-const F: FunctionId = FunctionId(0);
+const F: EdcafId = EdcafId(0);
 
 fn us(us: u64) -> Instant {
     Instant::from_nanos(us * 1_000)

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::vocabulary::{Ctx, Fate, Kind, NewPacket, NoSink, Packets, Pkt, PlaceId, Reason};
-use crate::wifi::air::reception::Got;
+use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::rx::reorder::Reorder;
 use crate::wifi::rx::{Judge, RxTid};
@@ -162,7 +162,7 @@ fn only_segments_of_tcp_are_given_up_and_held_or_passed_frames_are_only_counted(
             let rate = PhyRate::parse("ht20-mcs0-lgi").unwrap().rate();
             let judge = Some(Judge { params: RetryOutParams::ByRate, smoothed: &mut smoothed, rate });
             let ctx = &mut Ctx { packets: &mut packets, trace: &mut NoSink };
-            rx.receive(ms(0), &mut p, Got { whole, readable: u64::MAX }, judge, &mut gone, ctx);
+            rx.receive(ms(0), &mut p, RxOutcome { whole, readable: u64::MAX }, judge, &mut gone, ctx);
         }
         let seqs: Vec<_> = gone.iter().map(|&p| packets.get(p).seq).collect();
         assert_eq!(seqs, up, "{kind:?}");

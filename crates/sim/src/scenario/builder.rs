@@ -9,25 +9,25 @@
 //! use stillair_model::wifi::phy::{Band, PhyRate, Width};
 //! use stillair_sim::api;
 //! use stillair_sim::scenario::Scheme;
-//! use stillair_sim::scenario::draft::{Channel, Draft, Flow, Interface, Link, Node};
+//! use stillair_sim::scenario::builder::{ChannelBuilder, ScenarioBuilder, FlowBuilder, InterfaceBuilder, LinkBuilder, NodeBuilder};
 //!
 //! let at = |a, b| Ipv4Addr::new(10, 0, a, b);
 //! let rate = PhyRate::parse("ht20-mcs7-lgi")?;
-//! let scenario = Draft::new("home")
+//! let scenario = ScenarioBuilder::new("home")
 //!     .duration(Duration::from_secs(2))
-//!     .channel("air", Channel::new(Band::Ghz5, Width::Mhz20))
-//!     .link("lan", Link::new(Rate::from_mbps(1000), Duration::from_millis(5)))
-//!     .node("server", Node::new("linux-6.12").interface("eth0", Interface::wired("lan", at(0, 2))))
+//!     .channel("air", ChannelBuilder::new(Band::Ghz5, Width::Mhz20))
+//!     .link("lan", LinkBuilder::new(Rate::from_mbps(1000), Duration::from_millis(5)))
+//!     .node("server", NodeBuilder::new("linux-6.12").interface("eth0", InterfaceBuilder::wired("lan", at(0, 2))))
 //!     .node(
 //!         "ap",
-//!         Node::new("linux-6.12")
+//!         NodeBuilder::new("linux-6.12")
 //!             .forward()
-//!             .interface("eth0", Interface::wired("lan", at(0, 1)))
-//!             .interface("wlan0", Interface::access_point("air", Scheme::FqMac, at(1, 1))),
+//!             .interface("eth0", InterfaceBuilder::wired("lan", at(0, 1)))
+//!             .interface("wlan0", InterfaceBuilder::access_point("air", Scheme::FqMac, at(1, 1))),
 //!     )
-//!     .node("phone", Node::new("linux-6.12").interface("wlan0", Interface::station("air", "ap.wlan0", rate, at(1, 2))))
-//!     .flow(Flow::tcp("server", "phone").set("congestion_control", "bbr"))
-//!     .flow(Flow::ping("phone", "server", Duration::from_millis(100)))
+//!     .node("phone", NodeBuilder::new("linux-6.12").interface("wlan0", InterfaceBuilder::station("air", "ap.wlan0", rate, at(1, 2))))
+//!     .flow(FlowBuilder::tcp("server", "phone").set("congestion_control", "bbr"))
+//!     .flow(FlowBuilder::ping("phone", "server", Duration::from_millis(100)))
 //!     .build()?;
 //! let summary = api::run_once(&scenario, Seed { seed: 1, run: 0 })?;
 //! assert!(summary.goodput_total_mbps > 30.0);
@@ -135,20 +135,20 @@ macro_rules! parts {
 
 parts! {
     /// A scenario that is being made.
-    Draft;
+    ScenarioBuilder;
     /// A Wi-Fi channel.
-    Channel;
+    ChannelBuilder;
     /// A wired link.
-    Link;
+    LinkBuilder;
     /// A host, router or access point.
-    Node;
+    NodeBuilder;
     /// A network interface.
-    Interface;
+    InterfaceBuilder;
     /// Traffic.
-    Flow;
+    FlowBuilder;
 }
 
-impl Draft {
+impl ScenarioBuilder {
     /// A scenario of that name.
     pub fn new(name: &str) -> Self {
         Self::default().set("name", name)
@@ -165,22 +165,22 @@ impl Draft {
     }
 
     /// Adds a channel.
-    pub fn channel(self, name: &str, channel: Channel) -> Self {
+    pub fn channel(self, name: &str, channel: ChannelBuilder) -> Self {
         self.named("channel", name, channel.0)
     }
 
     /// Adds a link.
-    pub fn link(self, name: &str, link: Link) -> Self {
+    pub fn link(self, name: &str, link: LinkBuilder) -> Self {
         self.named("link", name, link.0)
     }
 
     /// Adds a node.
-    pub fn node(self, name: &str, node: Node) -> Self {
+    pub fn node(self, name: &str, node: NodeBuilder) -> Self {
         self.named("node", name, node.0)
     }
 
     /// Adds traffic. Flows are numbered in the order in which they are added.
-    pub fn flow(mut self, flow: Flow) -> Self {
+    pub fn flow(mut self, flow: FlowBuilder) -> Self {
         let flow = item(Value::Table(flow.0));
         match self.0.0.iter_mut().find(|(key, _)| key == "flow") {
             Some((_, Item { value: Value::Array(flows), .. })) => flows.push(flow),
@@ -204,7 +204,7 @@ impl Draft {
     }
 }
 
-impl Channel {
+impl ChannelBuilder {
     /// A channel of that band and width.
     pub fn new(band: Band, width: Width) -> Self {
         let band = match band {
@@ -215,14 +215,14 @@ impl Channel {
     }
 }
 
-impl Link {
+impl LinkBuilder {
     /// A link of that rate and delay, the same both ways.
     pub fn new(rate: Rate, delay: Duration) -> Self {
         Self::default().set("rate", rate).set("delay", delay)
     }
 }
 
-impl Node {
+impl NodeBuilder {
     /// A node that behaves as that kernel.
     pub fn new(profile: &str) -> Self {
         Self::default().set("profile", profile)
@@ -234,7 +234,7 @@ impl Node {
     }
 
     /// Adds an interface.
-    pub fn interface(mut self, name: &str, interface: Interface) -> Self {
+    pub fn interface(mut self, name: &str, interface: InterfaceBuilder) -> Self {
         put(&mut self.0, &format!("interface.\"{name}\""), Value::Table(interface.0));
         self
     }
@@ -245,7 +245,7 @@ impl Node {
     }
 }
 
-impl Interface {
+impl InterfaceBuilder {
     fn at(address: Ipv4Addr) -> Self {
         Self::default().set("address", address)
     }
@@ -271,7 +271,7 @@ impl Interface {
     }
 }
 
-impl Flow {
+impl FlowBuilder {
     fn of(kind: &str, from: &str, to: &str) -> Self {
         Self::default().set("kind", kind).set("from", from).set("to", to)
     }
@@ -299,23 +299,24 @@ mod tests {
 
     const AT: [Ipv4Addr; 2] = [Ipv4Addr::new(10, 0, 0, 1), Ipv4Addr::new(10, 0, 0, 2)];
 
-    fn draft() -> Draft {
+    fn built() -> ScenarioBuilder {
         let qdisc = Setting::from([("kind", "fq_codel".into()), ("limit", 100.into())]);
-        Draft::new("a link")
+        ScenarioBuilder::new("a link")
             .duration(Duration::from_millis(1_500))
-            .link("wan-1", Link::new(Rate::from_mbps(50), Duration::from_micros(2_500)))
+            .link("wan-1", LinkBuilder::new(Rate::from_mbps(50), Duration::from_micros(2_500)))
             .node(
                 "a",
-                Node::new("linux-6.1").interface("eth0", Interface::wired("wan-1", AT[0]).qdisc(qdisc)),
+                NodeBuilder::new("linux-6.1")
+                    .interface("eth0", InterfaceBuilder::wired("wan-1", AT[0]).qdisc(qdisc)),
             )
             .node(
                 "b",
-                Node::new("linux-6.1")
+                NodeBuilder::new("linux-6.1")
                     .sysctl("net.ipv4.tcp_ecn", 1)
-                    .interface("eth0", Interface::wired("wan-1", AT[1])),
+                    .interface("eth0", InterfaceBuilder::wired("wan-1", AT[1])),
             )
-            .flow(Flow::udp("a", "b", Rate::from_mbps(5)).set("mark", "EF"))
-            .flow(Flow::ping("b", "a", Duration::from_millis(100)))
+            .flow(FlowBuilder::udp("a", "b", Rate::from_mbps(5)).set("mark", "EF"))
+            .flow(FlowBuilder::ping("b", "a", Duration::from_millis(100)))
     }
 
     const TEXT: &str = r#"
@@ -345,20 +346,22 @@ interval = "100 ms"
     #[test]
     fn what_is_built_is_what_would_be_read() {
         let read = scenario::parse(TEXT, "link.toml", &[]).expect("a good text");
-        assert_eq!(draft().build().expect("a good draft"), read);
+        assert_eq!(built().build().expect("a good network"), read);
     }
 
     #[test]
     fn a_mistake_is_told_by_its_key() {
-        let wrong = draft().set("node.a.interface.eth0.qdisc.limt", 3);
+        let wrong = built().set("node.a.interface.eth0.qdisc.limt", 3);
         let error = wrong.build().expect_err("no such key").to_string();
         assert!(
-            error.starts_with("a draft: node.a.interface.eth0.qdisc.limt: found an unknown key"),
+            error.starts_with(
+                "a scenario built in Rust: node.a.interface.eth0.qdisc.limt: found an unknown key"
+            ),
             "{error}"
         );
-        let wrong = draft().flow(Flow::tcp("a", "c"));
+        let wrong = built().flow(FlowBuilder::tcp("a", "c"));
         let error = wrong.build().expect_err("no such node").to_string();
-        assert!(error.starts_with("a draft: flow.2.to: found \"c\""), "{error}");
-        assert!(draft().set("duration", true).build().is_err());
+        assert!(error.starts_with("a scenario built in Rust: flow.2.to: found \"c\""), "{error}");
+        assert!(built().set("duration", true).build().is_err());
     }
 }

@@ -1,16 +1,16 @@
-//! Times of which a summary wants quantiles: each of them, or when they are many a histogram in their place.
+//! Latencies of which a summary wants quantiles: each of them, or when they are many a histogram in their place.
 
 use stillair_model::metrics::quantile;
 use stillair_model::vocabulary::Duration;
 
 use super::delays::Delays;
 
-/// Times that are kept one by one.
+/// Latencies that are kept one by one.
 const EXACT: usize = 1 << 20;
 
-/// Times in bounded memory. Quantiles of up to 1,048,576 are exact, those of more right to a per cent; the mean is always exact.
+/// Latencies in bounded memory. Quantiles of up to 1,048,576 are exact, those of more right to a per cent; the mean is always exact.
 #[derive(Clone, Debug, Default)]
-pub struct Times {
+pub struct Latencies {
     count: u64,
     sum: u128,
     /// Each in ns, in the order in which they came; empty when they are too many.
@@ -18,7 +18,7 @@ pub struct Times {
     many: Delays,
 }
 
-impl Times {
+impl Latencies {
     /// Takes note of one.
     #[inline]
     pub fn add(&mut self, time: Duration) {
@@ -81,8 +81,8 @@ impl Times {
 mod tests {
     use super::*;
 
-    fn times(all: impl Iterator<Item = u64>) -> Times {
-        let mut times = Times::default();
+    fn times(all: impl Iterator<Item = u64>) -> Latencies {
+        let mut times = Latencies::default();
         all.for_each(|ns| times.add(Duration::from_nanos(ns)));
         times
     }
