@@ -1,3 +1,5 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use stillair_model::transport::cc::reno::Reno;
 
 use super::*;
@@ -29,13 +31,18 @@ fn said(line: &str) -> Result<String, String> {
     let mut parts = Parts::default();
     let keys = vec![Key::integer("gain", 1..=9, 2, "does nothing")];
     parts.congestion_control("mine", "Reno again", keys, |_| Reno).expect("a part");
-    let folder = env::temp_dir().join(format!("stillair-program-{}", std::process::id()));
+    // Tests run side by side, and none may find a file that another is writing.
+    static FILES: AtomicU32 = AtomicU32::new(0);
+    let number = FILES.fetch_add(1, Ordering::Relaxed);
+    let folder = env::temp_dir().join(format!("stillair-program-{}-{number}", std::process::id()));
     fs::create_dir_all(&folder).expect("a folder");
     let file = folder.join("two.toml");
     fs::write(&file, SCENARIO).expect("a file");
     let line = line.replace("FILE", &file.to_string_lossy());
     let mut out = Vec::new();
-    match run(&parts, &line.split_whitespace().map(str::to_owned).collect::<Vec<_>>(), &mut out) {
+    let ended = run(&parts, &line.split_whitespace().map(str::to_owned).collect::<Vec<_>>(), &mut out);
+    fs::remove_dir_all(&folder).expect("it was made");
+    match ended {
         Ok(()) => Ok(String::from_utf8(out).expect("text")),
         Err(Failure::Input(says) | Failure::Run(says)) => Err(says),
     }

@@ -150,8 +150,15 @@ impl OwnQdisc {
     }
 
     /// See [`Discipline::next`].
+    /// Panics if it asks to be woken at a time that is not to come: the run would not go on.
     pub fn next(&self, now: Instant) -> Wake {
-        self.discipline.next(now)
+        let wake = self.discipline.next(now);
+        assert!(
+            !matches!(wake, Wake::At(at) if at <= now),
+            "discipline {:?}: asks for {wake:?} at {now:?}; a time that is not to come is Wake::Now, if dequeue gives a packet",
+            self.name
+        );
+        wake
     }
 
     /// Packets and bytes in it.

@@ -92,7 +92,8 @@ fn item(value: Value) -> Item {
     Item { value, origin: Origin::Built }
 }
 
-/// Puts a value at a dotted key, in the place of what is there; tables on the way are made. Parts with dots stand in quotes.
+/// Puts a value at a dotted key, in the place of what is there; tables on the way are made. Parts with dots stand in quotes, and
+/// elements of lists are numbered: `flow.0.rate`.
 fn put(table: &mut Table, key: &str, value: Value) {
     let (first, rest) = document::first_part(key);
     let place = match table.0.iter().position(|(name, _)| name == first) {
@@ -106,11 +107,32 @@ fn put(table: &mut Table, key: &str, value: Value) {
     match (rest, &mut entry.value) {
         (None, _) => *entry = item(value),
         (Some(rest), Value::Table(inner)) => put(inner, rest, value),
+        (Some(rest), Value::Array(all)) => {
+            let (number, rest) = document::first_part(rest);
+            let one = number.parse().ok().and_then(|n: usize| all.get_mut(n));
+            let one = one.unwrap_or_else(|| panic!("{key}: there is no number {number:?} in it yet"));
+            match (rest, &mut one.value) {
+                (Some(rest), Value::Table(inner)) => put(inner, rest, value),
+                _ => *one = item(value),
+            }
+        }
         (Some(rest), _) => {
             let mut inner = Table::default();
             put(&mut inner, rest, value);
             *entry = item(Value::Table(inner));
         }
+    }
+}
+
+/// Adds a named part to the table of its kind. A second one of the name is a mistake of the program.
+fn add(table: &mut Table, kind: &str, name: &str, part: Table) {
+    if !table.0.iter().any(|(key, _)| key == kind) {
+        table.0.push((kind.to_owned(), item(Value::Table(Table::default()))));
+    }
+    if let Some((_, Item { value: Value::Table(all), .. })) = table.0.iter_mut().find(|(key, _)| key == kind)
+    {
+        assert!(all.get(name).is_none(), "{kind} {name:?} is there already");
+        all.0.push((name.to_owned(), item(Value::Table(part))));
     }
 }
 
@@ -164,7 +186,8 @@ impl ScenarioBuilder {
         self.set("warm_up", time)
     }
 
-    /// Adds a channel.
+    /// Adds a channel. Panics if there is one of that name, as do [`link`](Self::link), [`node`](Self::node) and
+    /// [`NodeBuilder::interface`].
     pub fn channel(self, name: &str, channel: ChannelBuilder) -> Self {
         self.named("channel", name, channel.0)
     }
@@ -199,7 +222,7 @@ impl ScenarioBuilder {
     }
 
     fn named(mut self, kind: &str, name: &str, table: Table) -> Self {
-        put(&mut self.0, &format!("{kind}.\"{name}\""), Value::Table(table));
+        add(&mut self.0, kind, name, table);
         self
     }
 }
@@ -235,7 +258,7 @@ impl NodeBuilder {
 
     /// Adds an interface.
     pub fn interface(mut self, name: &str, interface: InterfaceBuilder) -> Self {
-        put(&mut self.0, &format!("interface.\"{name}\""), Value::Table(interface.0));
+        add(&mut self.0, "interface", name, interface.0);
         self
     }
 
@@ -363,5 +386,14 @@ interval = "100 ms"
         let error = wrong.build().expect_err("no such node").to_string();
         assert!(error.starts_with("a scenario built in Rust: flow.2.to: found \"c\""), "{error}");
         assert!(built().set("duration", true).build().is_err());
+        let faster = built().set("flow.0.rate", Rate::from_mbps(7)).build().expect("a good network");
+        assert_ne!(faster, built().build().expect("a good network"));
+        assert_eq!(faster.flows.len(), 2);
+    }
+
+    #[test]
+    #[should_panic(expected = "node \"a\" is there already")]
+    fn a_second_node_of_a_name_is_no_other() {
+        let _ = built().node("a", NodeBuilder::new("linux-6.1"));
     }
 }

@@ -369,7 +369,7 @@ impl Driven {
             self.cc.cong_avoid(sk, una, rs.acked_sacked);
         }
         let sk = &mut self.sk;
-        if !sk.needs_pacing && sk.srtt_us > 0 {
+        if sk.srtt_us > 0 {
             let percent = if sk.snd_cwnd < sk.snd_ssthresh / 2 { 200 } else { 120 };
             let window = u64::from(sk.mss_cache) * u64::from(sk.snd_cwnd.max(sk.packets_out));
             sk.pacing_rate = window * percent * 80_000 / u64::from(sk.srtt_us);
@@ -380,7 +380,8 @@ impl Driven {
     // linux: net/ipv4/tcp_input.c tcp_enter_loss (6.1).
     // spec: rfc9002 7.6.2 - the window falls to its least; Linux's to a segment more than is in flight.
     pub fn on_timeout(&mut self) {
-        if self.sk.ca_state != CaState::Loss || self.largest_acked > self.cutback {
+        // A window that was reduced for the same flight is not reduced a second time.
+        if self.sk.ca_state <= CaState::Disorder || self.largest_acked > self.cutback {
             self.reduce();
             self.cc.cwnd_event(&mut self.sk, CcEvent::Loss);
         }
