@@ -155,7 +155,7 @@ impl OwnQdisc {
         let wake = self.discipline.next(now);
         assert!(
             !matches!(wake, Wake::At(at) if at <= now),
-            "discipline {:?}: asks for {wake:?} at {now:?}; a time that is not to come is Wake::Now, if dequeue gives a packet",
+            "discipline {:?}: asks for {wake:?} at {now:?}, which is not to come; it is Wake::Now, if dequeue gives a packet",
             self.name
         );
         wake

@@ -120,8 +120,13 @@ impl DeviceView<'_> {
 ///
 /// [`crate::check::scheduler`] tries all of it on a scheduler of one's own.
 pub trait StationScheduler: Debug {
+    /// Whether it heeds airtime weights; with one that does not, scenarios refuse them.
+    fn has_weights(&self) -> bool {
+        false
+    }
+
     /// A station has this airtime weight from now on; 256 is that of a station that nobody has given one. Schedulers without
-    /// weights take no notice, and scenarios refuse weights with them.
+    /// weights take no notice.
     fn weigh(&mut self, _peer: PeerId, _weight: u32) {}
 
     /// The identifier has frames, or may send those that it has again. It may be listed already, and there may be nothing after all.

@@ -160,8 +160,11 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     };
     for (at, field) in &wiring.weights {
         let Some(Role::Station(station)) = wifi(*at).map(|own| &own.role) else { continue };
-        let weighs =
-            |ap: &Wifi| matches!(ap.driver, DriverConfig::Fq(_, Scheduler::Mac80211(..) | Scheduler::Own(_)));
+        let weighs = |ap: &Wifi| match &ap.driver {
+            DriverConfig::Fq(_, Scheduler::Mac80211(..)) => true,
+            DriverConfig::Fq(_, Scheduler::Own(own)) => own.make(1).has_weights(),
+            _ => false,
+        };
         if station.airtime_weight != AIRTIME_WEIGHT && !wifi(station.ap).is_some_and(weighs) {
             let ap = &nodes[station.ap.node];
             let ap = format!("{}.{}", ap.name, ap.interfaces[station.ap.interface].name);

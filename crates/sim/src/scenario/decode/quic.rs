@@ -274,6 +274,12 @@ fn control(
         section.idle(key, "under a congestion control of TCP's", right)?;
     }
     let name = name.strip_prefix(OF_TCP).unwrap_or(name);
+    if name == "bbr" {
+        // It sets window and rate by itself.
+        for key in ["prr", "pacing_gain", "pacing_gain_slow_start"] {
+            section.idle(key, "under tcp_bbr, which sets window and rate", "another congestion control")?;
+        }
+    }
     let Some(part) = field.parts.find_control(name) else {
         let built_in = NAMES.iter().find(|built_in| **built_in == name);
         return Ok(Some(CongestionControl::BuiltIn(built_in.expect("it is one of its names"))));

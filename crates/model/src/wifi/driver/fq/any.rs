@@ -5,6 +5,7 @@ use super::as_printed::AsPrinted;
 use super::deficit::Deficit;
 use super::round_robin::{InTurn, RoundRobin};
 use super::virtual_time::VirtualTime;
+use super::watched::Watched;
 use super::weighted_deficit::WeightedDeficit;
 use crate::wifi::config::{Mac80211Rules, Scheduler, WhenFull};
 use alloc::boxed::Box;
@@ -25,7 +26,7 @@ pub(super) enum AnyScheduler {
     /// mac80211's virtual time.
     VirtualTime(VirtualTime),
     /// Somebody's own, called by dynamic dispatch.
-    Own(Box<dyn StationScheduler + Send>),
+    Own(Watched),
 }
 
 /// Does the same with whichever scheduler it is, in code of its own for each.
@@ -38,10 +39,7 @@ macro_rules! each {
             AnyScheduler::AsPrinted($s) => $do,
             AnyScheduler::WeightedDeficit($s) => $do,
             AnyScheduler::VirtualTime($s) => $do,
-            AnyScheduler::Own(own) => {
-                let $s = &mut **own;
-                $do
-            }
+            AnyScheduler::Own($s) => $do,
         }
     };
 }
@@ -62,7 +60,7 @@ impl AnyScheduler {
                 }
                 Mac80211Rules::VirtualTime => Self::VirtualTime(VirtualTime::new(params, peers)),
             },
-            Scheduler::Own(ref own) => Self::Own(own.make(peers)),
+            Scheduler::Own(ref own) => Self::Own(Watched::new(own, peers)),
         }
     }
 }
@@ -77,6 +75,6 @@ pub fn scheduler_of(config: &Scheduler, peers: usize) -> Box<dyn StationSchedule
         AnyScheduler::AsPrinted(s) => Box::new(s),
         AnyScheduler::WeightedDeficit(s) => Box::new(s),
         AnyScheduler::VirtualTime(s) => Box::new(s),
-        AnyScheduler::Own(s) => s,
+        AnyScheduler::Own(s) => s.into_inner(),
     }
 }

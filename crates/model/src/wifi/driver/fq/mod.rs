@@ -7,6 +7,7 @@ mod as_printed;
 mod deficit;
 mod round_robin;
 mod virtual_time;
+mod watched;
 mod weighted_deficit;
 
 pub use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};

@@ -1,0 +1,84 @@
+//! Station schedulers of one's own: one that breaks what must hold ends the run with a message, and weights need one that heeds them.
+
+use stillair_model::vocabulary::{Ac, Duration, Instant, PeerId, Seed};
+use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
+use stillair_model::wifi::tx::transmitter::{Attempt, TidIndex};
+use stillair_sim::parts::{Key, Options, Parts};
+use stillair_sim::run::run_once;
+use stillair_sim::scenario::{NoFiles, Reader, Scenario};
+
+/// Names the first station's best effort for ever, or an identifier that the device has not.
+#[derive(Debug)]
+struct Stuck {
+    beyond: bool,
+    weights: bool,
+}
+
+impl StationScheduler for Stuck {
+    fn has_weights(&self) -> bool {
+        self.weights
+    }
+    fn weigh(&mut self, _: PeerId, _: u32) {}
+    fn schedule(&mut self, _: Instant, _: TidIndex) {}
+    fn charge(&mut self, _: Instant, _: TidIndex, _: Duration, _: AirtimeUse) {}
+    fn start(&mut self, _: Ac) {}
+    fn next(&mut self, _: Instant, ac: Ac, _: &DeviceView<'_>) -> Option<TidIndex> {
+        (ac == Ac::Be).then(|| TidIndex::new(PeerId(if self.beyond { 9 } else { 0 }), 0))
+    }
+    fn done(&mut self, _: Instant, _: TidIndex, _: Attempt, _: &DeviceView<'_>) -> bool {
+        true
+    }
+}
+
+fn read(options: &str, station: &str) -> Result<Scenario, String> {
+    let mut parts = Parts::default();
+    let keys = vec![
+        Key::boolean("beyond", false, "names what is not there"),
+        Key::boolean("weights", false, "heeds weights"),
+    ];
+    let make = |o: &Options, _| Stuck { beyond: o.boolean("beyond"), weights: o.boolean("weights") };
+    parts.station_scheduler("stuck", "never ends", keys, make).expect("a part");
+    let text = format!(
+        r#"
+name = "stuck"
+duration = "100 ms"
+channel.air = {{ band = "5 GHz", width = "20 MHz" }}
+[node.ap]
+profile = "linux-6.12"
+interface.wlan0 = {{ channel = "air", role = "ap", address = "10.0.0.1", scheme = {{ kind = "fq_mac", scheduler = {{ kind = "stuck"{options} }} }} }}
+[node.sta]
+profile = "linux-6.12"
+interface.wlan0 = {{ channel = "air", role = "station", ap = "ap.wlan0", address = "10.0.0.2", rate = "ht20-mcs7-lgi"{station} }}
+[[flow]]
+kind = "udp"
+from = "ap"
+to = "sta"
+rate = "5 Mbit/s"
+"#
+    );
+    Reader { parts: &parts, files: &NoFiles }.parse(&text, "stuck.toml", &[]).map_err(|e| e.to_string())
+}
+
+#[test]
+#[should_panic(
+    expected = "station scheduler \"stuck\": has named 33 identifiers in a row that could not send"
+)]
+fn a_look_that_does_not_end_is_told() {
+    let _ = run_once(&read("", "").expect("a good scenario"), Seed { seed: 1, run: 0 });
+}
+
+#[test]
+#[should_panic(expected = "station scheduler \"stuck\": names identifier 72")]
+fn an_identifier_that_is_not_there_is_told() {
+    let _ = run_once(&read(", beyond = true", "").expect("a good scenario"), Seed { seed: 1, run: 0 });
+}
+
+#[test]
+fn weights_need_a_scheduler_that_heeds_them() {
+    let refused = read("", ", airtime_weight = 512").expect_err("a key without effect");
+    assert!(
+        refused.contains("airtime_weight: found 512, while the scheme of \"ap.wlan0\" has no weights"),
+        "{refused}"
+    );
+    assert!(read(", weights = true", ", airtime_weight = 512").is_ok());
+}
