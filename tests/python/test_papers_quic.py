@@ -77,7 +77,7 @@ def test_figure_4_is_what_left_and_what_came_in_20_ms(
         traces, begin = own["traces"], own["established_s"] + 1.0
         sent, acked = axes.lines
         left = [n for t, n in zip(traces["sent_t_s"], traces["sent_number"], strict=True) if begin <= t < begin + 0.02]
-        assert len(left) > 5
+        assert len(left) > 3
         assert [y + left[0] for y in sent.get_ydata()] == left
         came = [n for t, n in zip(traces["back_t_s"], traces["back_acked"], strict=True) if begin <= t < begin + 0.02]
         assert [y + left[0] for y in acked.get_ydata()] == [n for n in came if n]

@@ -286,25 +286,6 @@ impl AirtimeParams {
     }
 }
 
-/// What becomes of what ath9k's hardware returns unsent, as a PPDU to the same destination has failed in all its tries ([`Filter`]), and
-/// who lifts that.
-///
-/// [`Filter`]: crate::wifi::air::filter::Filter
-// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_complete_aggr (4.4, 4.11) - frames of a session are sent again by the driver, and
-// count one try more.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DestinationFilter {
-    /// Before 4.9: mac80211 sends a single frame once more, which lifts the filter, and drops it the second time. A PPDU of a session that
-    /// failed or was returned lifts it with the next one; a single frame that failed does not.
-    // linux: net/mac80211/status.c ieee80211_handle_filtered_frame, tx.c ieee80211_tx_pending_skb, ieee80211_tx_prepare (4.4) - what is sent
-    // again is processed anew, which takes the mark that the filter is to be lifted; ath9k/xmit.c ath_tx_start (4.4) - heeds it.
-    SentAgain,
-    /// Since 4.9: the driver frees single frames, and the next PPDU of an identifier of which one failed or was returned lifts the filter.
-    // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status, ath_tx_process_buffer (4.11) - a frame is handed back to mac80211 only if its
-    // status was asked for; two patches of August 2016.
-    Dropped,
-}
-
 impl HardwareDepth {
     /// What a driver keeps ready unless told otherwise.
     pub fn of(driver: &DriverConfig) -> Self {

@@ -7,9 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::vocabulary::{Ac, DevId, Duration, PeerId, Pkt, PlaceId, RadioId, Reason};
-use crate::wifi::config::{
-    DestinationFilter, DriverConfig, FqParams, HardwareDepth, LegacyParams, Scheduler, WhenFull,
-};
+use crate::wifi::air::filter::DestinationFilter;
+use crate::wifi::config::{DriverConfig, FqParams, HardwareDepth, LegacyParams, Scheduler, WhenFull};
 use crate::wifi::driver::Driver;
 use crate::wifi::testing::{Rig, ms, peer};
 

@@ -2,8 +2,8 @@
 
 use super::{WifiDev, Woken};
 use crate::vocabulary::{Ctx, Instant, Reason, Sink};
+use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
-use crate::wifi::config::DestinationFilter;
 use crate::wifi::driver::Driver;
 use crate::wifi::rx::retry_out::table;
 use crate::wifi::tx::transmitter::{Hardware, TidIndex};

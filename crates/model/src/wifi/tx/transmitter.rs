@@ -1,11 +1,11 @@
 //! What every driver needs to send: the device's peers, their traffic identifiers, and one attempt to fill a PPDU.
 
 use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink};
+use crate::wifi::air::filter::DestinationFilter;
 use crate::wifi::air::medium::Medium;
 use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::air::reception::PathErrors;
-use crate::wifi::config::DestinationFilter;
 use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::{RateControl, Sent};
 use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};

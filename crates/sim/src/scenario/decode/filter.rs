@@ -1,6 +1,7 @@
 //! The filter by destination of ath9k's hardware.
 
-use stillair_model::wifi::config::{DestinationFilter, DriverConfig, Scheduler};
+use stillair_model::wifi::air::filter::DestinationFilter;
+use stillair_model::wifi::config::{DriverConfig, Scheduler};
 
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
