@@ -209,7 +209,7 @@ def test_sequence_numbers_count_up_and_repeats_are_flagged(seen: Seen) -> None:
         if frame["wlan.fc.type_subtype"] == DATA:
             known = numbers[frame["wlan.ta"], frame["wlan.ra"], frame["wlan.qos.tid"]]
             again = int(int(frame["wlan.seq"]) in known)
-            # What the driver sends once more has the bit, even if nothing but RTS was on the air before, or its hardware
+            # What the driver sends once more has the bit, even if nothing but RTS was on the air before, or hardware
             # had returned it unsent.
             assert frame["wlan.fc.retry"] == str(again) or (seen.case in ("rts", "errors") and not again), frame
             known.add(int(frame["wlan.seq"]))
