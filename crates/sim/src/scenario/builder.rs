@@ -1,6 +1,6 @@
 //! A scenario made in Rust, part by part, with the same checks, defaults and errors as one that is read.
 //!
-//! What every network has is a function with types; any other key of the [reference](super::reference()) is [`set`](Node::set) by its
+//! What every network has is a function with types; any other key of the [reference](super::reference()) is [`set`](NodeBuilder::set) by its
 //! name, with a typed value. Nothing is checked before [`Reader::build`](super::Reader::build).
 //!
 //! ```
