@@ -103,11 +103,26 @@ impl Bench {
         }
     }
 
-    /// Every packet has come or was dropped, and nothing waits.
+    /// A session of Excellent Effort opens, unless it is open, whatever is on its way.
+    fn open(&mut self, station: u16) {
+        let tid = TidIndex::new(PeerId(station), 3);
+        if self.dev.tx.tids[tid.index()].session != Session::Open {
+            self.dev.tx.tids[tid.index()].open();
+            self.dev.driver.schedule(ms(0), tid);
+            let (_, mut hw, mut ctx) = self.rig.parts();
+            self.dev.driver.fill(ms(0), tid.ac(), &mut self.dev.tx, &mut hw, &mut ctx);
+            self.take_back();
+        }
+    }
+
+    /// Every packet has come or was dropped, nothing waits, and no session waits for the fate of a number.
     fn closes(&mut self, pushed: u64) {
         let _ = self.rig.uncharged();
         let held = (self.dev.held(), self.rig.radio.ppdus().count(), self.rig.packets.live_charges().count());
         assert_eq!(held, (0, 0, 0));
+        for t in self.dev.tx.tids.iter().filter(|t| t.session == Session::Open) {
+            assert_eq!(t.start(), t.next());
+        }
         assert_eq!(self.acked + self.rig.packets.account().dropped_total(), pushed);
     }
 }
@@ -220,7 +235,8 @@ proptest! {
     fn accounts_close_whatever_fails(
         rule in 0_usize..2,
         fq in any::<bool>(),
-        ops in prop::collection::vec((0_usize..6, 0_u16..2, any::<bool>()), 1..200),
+        singles in 1_u32..6,
+        ops in prop::collection::vec((0_usize..30, 0_u16..2, any::<bool>()), 1..200),
     ) {
         let filter = [DestinationFilter::SentAgain, DestinationFilter::Dropped][rule];
         let config = match fq {
@@ -228,14 +244,19 @@ proptest! {
             false => DriverConfig::Legacy(LegacyParams::default()),
         };
         let (mut bench, mut pushed) = (Bench::new(Some(filter), config), 0);
+        bench.rig.set_depth(HardwareDepth { singles, ..HardwareDepth::default() });
+        for station in 0..2 {
+            bench.dev.tx.tids[TidIndex::new(PeerId(station), 3).index()].session = Session::Wanted;
+        }
         for (op, station, comes) in ops {
             match op {
-                0..3 => {
-                    bench.push([BE, 3, VO][op], &[station]);
-                    pushed += 1;
+                0..12 => {
+                    bench.push([BE, 3, 3, VO][op % 4], &[station, station]);
+                    pushed += 2;
                 }
+                12 => bench.open(station),
                 _ => {
-                    let ac = if op == 3 { Ac::Vo } else { Ac::Be };
+                    let ac = if op < 16 { Ac::Vo } else { Ac::Be };
                     if bench.rig.radio.queued(ac.index()) > 0 {
                         bench.step_any(ac, comes);
                     }

@@ -62,7 +62,8 @@ impl WifiDev {
                     continue;
                 }
                 gave_up = Some(mpdu.seq);
-            } else if ppdu.filtered && self.goes_once_more(tid, mpdu) {
+            } else if ppdu.filtered && self.goes_once_more(mpdu) {
+                self.tx.tids[tid.index()].once_more(mpdu);
                 continue;
             }
             let reason =
@@ -91,10 +92,8 @@ impl WifiDev {
     }
 
     /// Whether a single frame that the hardware has returned unsent is sent once more.
-    fn goes_once_more(&mut self, tid: TidIndex, mpdu: Mpdu) -> bool {
-        self.tx.filter == Some(DestinationFilter::SentAgain)
-            && !mpdu.returned
-            && self.tx.tids[tid.index()].once_more(mpdu)
+    fn goes_once_more(&self, mpdu: Mpdu) -> bool {
+        self.tx.filter == Some(DestinationFilter::SentAgain) && !mpdu.returned
     }
 
     /// A PPDU has failed or was returned unsent: what its driver makes of that decides which one lifts the hardware's filter.

@@ -148,12 +148,22 @@ impl TxTid {
         self.last_request = now;
     }
 
-    /// The session opens: its window starts at the next frame.
+    /// The session opens: its window starts at the next frame. Frames that wait get new numbers if one that is with the hardware, and
+    /// does not belong to the session, has a later one than the first of them.
     pub fn open(&mut self) {
         self.session = Session::Open;
         self.requests = 0;
         self.bar_pending = None;
         self.given_up = None;
+        let first = self.next();
+        if self.waiting.iter().zip(0..).any(|(mpdu, n)| mpdu.seq != first.plus(n))
+            || first.plus(self.waiting.len() as u16) != self.next
+        {
+            for mpdu in &mut self.waiting {
+                mpdu.seq = self.next;
+                self.next = self.next.plus(1);
+            }
+        }
         self.window = SeqWindow::new(self.next());
     }
 
@@ -340,16 +350,14 @@ impl TxTid {
         self.waiting.insert(at, mpdu);
     }
 
-    /// The hardware has returned a single frame, which is to be sent once more; not if a session has begun since, to which it does not belong.
+    /// The hardware has returned a single frame, which is to be sent once more, with a new number.
+    // linux: net/mac80211/tx.c ieee80211_tx_pending_skb, ieee80211_tx_h_sequence (4.4) - what is sent again is processed anew.
     // deviation: it goes before what waits in the driver's FIFO - in Linux behind it.
-    pub fn once_more(&mut self, mpdu: Mpdu) -> bool {
-        let may = self.is_inside(mpdu.seq);
-        if may {
-            // New frames that wait for room have later numbers.
-            let at = self.waiting.iter().take_while(|mpdu| mpdu.returned).count();
-            self.waiting.insert(at, Mpdu { returned: true, ..mpdu });
-        }
-        may
+    pub fn once_more(&mut self, mpdu: Mpdu) {
+        // New frames wait for room behind those that were returned.
+        let at = self.waiting.iter().take_while(|mpdu| mpdu.returned).count();
+        self.waiting.insert(at, Mpdu { returned: true, seq: self.next, ..mpdu });
+        self.next = self.next.plus(1);
     }
 
     /// Frames that wait to be sent (again).
