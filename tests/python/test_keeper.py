@@ -83,10 +83,64 @@ def test_an_empty_folder_name_is_not_this_folder(
 
 
 def test_a_new_result_takes_the_place_of_the_old_and_of_nothing_else(old: Path) -> None:
-    assert status(["run", FILE, *BRIEF, "--seed", "9", "-o", str(old)]) == 0
+    assert status(["run", FILE, *BRIEF, "--seed", "9", "--force", "-o", str(old)]) == 0
     names = {"scenario.toml", "scenario.resolved.json", "overrides.json", "table.csv", "pings.csv", "result.json"}
     assert set(files(old)) == names | {"runs/run-0.json", "runs/run-mine.json", "notes.txt"}
     assert Result.load(old).measured(0).summary["seed"] == 9
+
+
+def test_an_old_result_is_replaced_when_asked_only(old: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = files(old)
+    capsys.readouterr()
+    assert status(["run", FILE, *BRIEF, "-o", str(old)]) == 2
+    assert capsys.readouterr().err == (
+        f"stillair: {old}: holds a result of 'stillair run' already; --force puts the new one in its place,"
+        " or give another folder with -o\n"
+    )
+    assert files(old) == before
+    assert status(["run", FILE, *BRIEF, "--force"]) == 2
+    assert "--force: has no effect without -o" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "says"),
+    [
+        ("run", "sweep.json", "holds a result of 'stillair sweep', which one of 'stillair run' would be mixed"),
+        ("sweep", "result.json", "holds a result of 'stillair run', which one of 'stillair sweep' would be mixed"),
+        ("run", "notes.txt", "is not empty and holds no result of 'stillair run' (there is notes"),
+        ("sweep", "notes.txt", "is not empty and holds no result of 'stillair sweep' (there is notes"),
+        ("paper", "sweep.json", "holds a result of 'stillair sweep', which one of 'stillair paper' would be mixed"),
+    ],
+)
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_results_are_not_mixed(
+    tmp_path: Path, command: str, name: str, says: str, force: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text('{"format": 1, "version": "1", "scenario": "s", "runs": []}')
+    what = "tsq-pacing" if command == "paper" else FILE
+    assert status([command, what, *force, "-o", str(tmp_path)]) == 2
+    assert f"{tmp_path}: {says}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_part_of_a_new_result_does_not_take_the_place_of_an_old_one(
+    old: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before, keep = files(old), Keeper.keep
+
+    def fail_at_the_second(self: Keeper, text: str) -> None:
+        if self.finished == 1:
+            raise RunError("run 1: accounts do not close")
+        keep(self, text)
+
+    monkeypatch.setattr(Keeper, "keep", fail_at_the_second)
+    for beside in (old.with_name("kept.interrupted"), old.with_name("kept.interrupted-2")):
+        command = ["run", FILE, *BRIEF, "--runs", "3", "--jobs", "1", "--force", "-o", str(old)]
+        assert status(command) == 1
+        says = f"stillair: 1 of 3 runs had finished and are kept in {beside}; the old result is still in {old}\n"
+        assert says in capsys.readouterr().err
+        assert [run["run"] for run in Result.load(beside).runs] == [0]
+        assert files(old) == before
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), RunError("run 0: accounts do not close")])
@@ -99,7 +153,7 @@ def test_an_old_result_stays_until_a_run_is_kept(
         raise error
 
     monkeypatch.setattr(Keeper, "keep", fail)
-    assert status(["run", FILE, *BRIEF, "-o", str(old)]) in (1, 130)
+    assert status(["run", FILE, *BRIEF, "--force", "-o", str(old)]) in (1, 130)
     assert files(old) == before
     assert not (old / ".new-result").exists()
 
@@ -110,13 +164,13 @@ def test_an_old_result_stays_when_the_disk_is_full(old: Path) -> None:
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (7000, 7000));"
         "from stillair.__main__ import main; main(sys.argv[1:])"
     )
-    command = [sys.executable, "-c", code, "run", FILE, *BRIEF, "--seed", "9", "-o", str(old)]
+    command = [sys.executable, "-c", code, "run", FILE, *BRIEF, "--seed", "9", "--force", "-o", str(old)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert "cannot be written: File too large" in done.stderr
     assert {name: data for name, data in files(old).items() if not name.startswith(".new-result")} == before
     # What is left of it does not stand in the way of the next.
-    assert status(["run", FILE, *BRIEF, "--seed", "9", "-o", str(old)]) == 0
+    assert status(["run", FILE, *BRIEF, "--seed", "9", "--force", "-o", str(old)]) == 0
     assert not (old / ".new-result").exists()
 
 
@@ -143,7 +197,7 @@ def test_what_is_cut_off_while_it_takes_its_place_is_taken_up_again(
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(Path, "replace", places(old)[at])
-        assert status(["run", FILE, *BRIEF, "--seed", "9", "-o", str(old)]) == 130
+        assert status(["run", FILE, *BRIEF, "--seed", "9", "--force", "-o", str(old)]) == 130
     assert not (old / "result.json").exists()
     Keeper(old, Scenario(FILE), OVERRIDES, 1).finish()
     result = Result.load(old)
@@ -159,7 +213,7 @@ def test_what_is_not_ours_among_what_was_begun_stays(old: Path, capsys: pytest.C
     (old / ".new-result" / ".table.csv.part").write_text("begun")
     (old / ".new-result" / "runs" / "run-0.json").write_text("{}")
     (old / ".new-result" / "diary").write_text("mine")
-    assert status(["run", FILE, *BRIEF, "-o", str(old)]) == 2
+    assert status(["run", FILE, *BRIEF, "--force", "-o", str(old)]) == 2
     assert "what was begun there cannot be removed: Directory not empty" in capsys.readouterr().err
     assert [path.name for path in (old / ".new-result").iterdir()] == ["diary"]
     Result.load(old).measured(1)
