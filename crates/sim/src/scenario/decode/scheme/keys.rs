@@ -95,9 +95,9 @@ pub(super) const QUANTUM: Form = Form::Times {
 // linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref (5.1) - that of sent frames alone; airtime_flags of mac80211
 // has both bits set, but nobody tells of the other kind.
 // linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report (5.1), mt7915/mac.c (6.12) - mt76 registers both: say
-// `charge_rx = true` for a device of VHT that is one.
+// `charge_rx = true` for a device of VHT with fixed rates that is one.
 pub(super) const CHARGE_RX: &str = "`true`, as ath9k and mt76 report what they received; `false` of a device of VHT, as its rates or its channel's width \
-                         show, as ath10k does not";
+                         show, as ath10k does not, unless `minstrel_ht` chooses them, as for mt76";
 
 pub(super) const PIECES: &[Key] = &[
     Key::or("sparse", Form::Boolean, "true", "newly active stations go first, for one round"),
