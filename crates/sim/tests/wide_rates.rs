@@ -98,30 +98,18 @@ impl Spec {
         (1..=64).rfind(|n| self.duration(n * SUBFRAME - 2) <= 4_096.0).unwrap()
     }
 
-    /// Time of an exchange of so many frames from the start of its PPDU to that of the next, in us, with so many slots of back-off.
-    // spec: ieee80211-2016 10.6.6.5.2 - the answer goes at the basic rate (6, 12 or 24 Mbit/s) of the same modulation, or the fastest of a
-    // lower one: a Block Ack of 32 bytes, or an ACK of 14 for a frame alone, which has no delimiter.
-    fn exchange(self, frames: u32, slots: f64) -> f64 {
+    /// Time of an exchange from the start of its PPDU to that of the next, in us, with so many slots of back-off.
+    // spec: ieee80211-2016 10.6.6.5.2 - the Block Ack of 32 bytes goes at the basic rate (6, 12 or 24 Mbit/s) of the same modulation, or the
+    // fastest of a lower one.
+    fn exchange(self, slots: f64) -> f64 {
         let mbps = [6, 12, 12][..].get(self.mcs as usize).map_or(24, |&mbps| mbps);
-        let (psdu, answer) = if frames == 1 { (1_538, 14) } else { (frames * SUBFRAME - 2, 32) };
-        let answer = 20.0 + 4.0 * f64::from((16_u32 + 8 * answer + 6).div_ceil(4 * mbps));
-        self.duration(psdu) + SIFS + answer + AIFS + slots * SLOT
-    }
-
-    /// Mean time of an exchange, and frames in it: an aggregate is made while the one before it is on the air, and a window of 64
-    /// holds both, so that every other one has what the longest leave.
-    // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MIN_QDEPTH (4.4) - two at a time.
-    fn mean_exchange(self, slots: f64) -> (f64, f64) {
-        let most = self.frames();
-        let next = if most == 64 { most } else { most.min(64 - most) };
-        let both = f64::from(most + next) / 2.0;
-        ((self.exchange(most, slots) + self.exchange(next, slots)) / 2.0, both)
+        let block_ack = 20.0 + 4.0 * f64::from((16_u32 + 8 * 32 + 6).div_ceil(4 * mbps));
+        self.duration(self.frames() * SUBFRAME - 2) + SIFS + block_ack + AIFS + slots * SLOT
     }
 
     /// What UDP carries, in Mbit/s.
     fn goodput(self, slots: f64) -> f64 {
-        let (time, frames) = self.mean_exchange(slots);
-        8.0 * frames * f64::from(PAYLOAD) / time
+        f64::from(8 * self.frames() * PAYLOAD) / self.exchange(slots)
     }
 
     fn flood(self, more: &str, duration: f64) -> String {
@@ -184,14 +172,14 @@ fn what_the_standard_has_not_is_refused() {
     }
 }
 
-/// What carried data.
+/// The access point's aggregates.
 #[derive(Default)]
-struct Data(Vec<PpduTry>);
+struct Aggregates(Vec<PpduTry>);
 
-impl Sink for Data {
+impl Sink for Aggregates {
     fn event(&mut self, _: Instant, what: &Trace) {
         if let Trace::Ppdu(t) = what
-            && matches!(t.kind, PpduKind::Aggregate | PpduKind::Single)
+            && t.kind == PpduKind::Aggregate
         {
             self.0.push(*t);
         }
@@ -204,9 +192,9 @@ fn udp_at_every_rate() {
     for spec in Spec::all() {
         let name = spec.name();
         // It begins with frames alone, until the session opens.
-        let until = 20_000.0 + 75.0 * spec.mean_exchange(1.0).0;
+        let until = 20_000.0 + 75.0 * spec.exchange(1.0);
         let text = spec.flood(", tx_queue_data2_cwmin = 1, tx_queue_data2_cwmax = 1", until);
-        let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Data::default()).world;
+        let mut world = wire(&parse(&text, &[]), Seed { seed: 1, run: 0 }, |_| Aggregates::default()).world;
         world.run_until(Instant::from_nanos(1_000 * until as u64));
         let seen = &world.trace().0;
         let (last, all) = seen[seen.len() - 61..].split_last().unwrap();

@@ -177,12 +177,16 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not ath9k's, and to those of VHT a driver that does not report
+/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not ath9k's, one aggregate before its turn (two
+/// would share the window of 64 frames, which such a radio fills), and to those of VHT a driver that does not report
 /// what it received (the scheme's `charge_rx`), as ath10k's. Drivers of HE that report airtime at all, as mt76, report both, and so do those of VHT
 /// that leave rates to Minstrel-HT: mt76's too.
 // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
 // linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report, mt7615/mac.c mt7615_mac_sta_poll (6.12) - mt76x0, mt76x2 and
 // mt7615 are the drivers of VHT without HAS_RATE_CONTROL that report airtime.
+// linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_send_burst, drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_tx_push_txq (6.12) - frames are
+// handed over one by one; hardware or firmware makes the aggregates.
+// deviation: one aggregate is made when the one before it is done with, and frames that come while it contends wait for the next.
 // deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
 fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
@@ -211,6 +215,9 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
         let Medium::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium else { continue };
         if left.filter {
             own.filter = None;
+        }
+        if left.aggregates {
+            own.hardware.aggregates = 1;
         }
         let DriverConfig::Fq(queues, scheduler) = &mut own.driver else { continue };
         if left.memory {

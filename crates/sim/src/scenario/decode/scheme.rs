@@ -77,6 +77,8 @@ pub(super) struct ByDevice {
     pub charge_rx: bool,
     /// Whether its hardware filters by destination.
     pub filter: bool,
+    /// How many aggregates are made before their turn.
+    pub aggregates: bool,
 }
 
 impl Choice {
@@ -106,11 +108,12 @@ impl Choice {
         let hardware = HardwareDepth::of(&driver);
         let queues = matches!(driver, DriverConfig::Fq(..));
         let charges = matches!(driver, DriverConfig::Fq(_, ref by) if by.airtime().is_some());
+        let aggregates = !matches!(driver, DriverConfig::Htc(_));
         Self {
             name,
             driver,
             hardware,
-            by_device: ByDevice { memory: queues, charge_rx: charges, filter: false },
+            by_device: ByDevice { memory: queues, charge_rx: charges, filter: false, aggregates },
         }
     }
 }
@@ -165,6 +168,7 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
         }
     }
     let depth = &mut choice.hardware;
+    choice.by_device.aggregates &= !section.has("hw_aggregates");
     depth.aggregates = section.or("hw_aggregates", depth.aggregates)?;
     depth.singles = section.or("hw_singles", depth.singles)?;
     section.finish()?;

@@ -5,10 +5,10 @@ use super::super::{qdisc, usb};
 use super::own;
 
 pub(super) const HARDWARE: &[Key] = &[
-    Key::or(
+    Key::open(
         "hw_aggregates",
         Form::Integer(1, 64),
-        "2",
+        "2, as ath9k's driver; 1 of a device of VHT or HE, as its rates or its channel's width show, whose radio fills an aggregate when its turn comes",
         "aggregates that the driver keeps in the hardware, per access category",
     ),
     Key::or("hw_singles", Form::Integer(1, 512), "8", "the same for frames that are sent alone"),
