@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 # linux: net/mac80211/rc80211_minstrel_ht_debugfs.c (4.4) - columns; rates never tried are left out here.
-_HEAD = (
-    f"{'best':5} {{rate}} {'tp(avg)':>7} {'prob(avg)':>9} {'retry':>5} {'last suc/att':>13} {'sum suc/att':>17}"
-)
+_HEAD = f"{'best':5} {{rate}} {'tp(avg)':>7} {'prob(avg)':>9} {'retry':>5} {'last suc/att':>13} {'sum suc/att':>17}"
 # Least widths of mode and rate: names of HT fit, those of VHT are longer.
 _WIDTHS = {"mode": 8, "rate": 15}
 
@@ -32,6 +30,7 @@ def _tried(row: Mapping[str, Any]) -> bool:
 
 def _line(row: Mapping[str, Any], mode: int, rate: int) -> str:
     return (
-        f"{row['mode']:{mode}} {row['best']:5} {row['rate']:{rate}} {row['avg_tp_mbps']:7.1f} {row['avg_prob_percent']:9.1f} "
+        f"{row['mode']:{mode}} {row['best']:5} {row['rate']:{rate}} "
+        f"{row['avg_tp_mbps']:7.1f} {row['avg_prob_percent']:9.1f} "
         f"{row['retry']:5} {row['suc']:6}/{row['att']:<6} {row['success']:8}/{row['attempts']}"
     )
