@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, station};
-use stillair_model::vocabulary::{Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 const QUIET: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
@@ -13,8 +13,8 @@ const QUIET: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"o
 struct Sizes(Vec<u16>);
 
 impl Sink for Sizes {
-    fn event(&mut self, now: Instant, what: &Trace) {
-        if let Trace::Ppdu(t) = what
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
+        if let TraceEvent::Ppdu(t) = what
             && matches!(t.kind, PpduKind::Single | PpduKind::Aggregate)
             && now > Instant::from_nanos(100_000_000)
         {

@@ -4,7 +4,7 @@ mod common;
 
 use common::{cell, flow, of, parse, run, station};
 use stillair_model::wifi::config::DriverConfig;
-use stillair_sim::scenario::{Medium, Node};
+use stillair_sim::scenario::{Attachment, Node};
 
 fn flooded(width: &str, rate: &str) -> f64 {
     let channel = format!("band = \"5 GHz\"\nwidth = \"{width}\"\nbeacon_interval = \"off\"");
@@ -66,11 +66,11 @@ fn equal_stations_with_vht_have_equal_airtime() {
 #[test]
 fn queues_of_devices_with_vht_have_more_memory() {
     let mebibytes = |node: &Node| match &node.interfaces[0].medium {
-        Medium::Wifi(wifi) => match &wifi.driver {
+        Attachment::Wifi(wifi) => match &wifi.driver {
             DriverConfig::Fq(queues, _) => queues.memory_limit >> 20,
             _ => 0,
         },
-        Medium::Wired { .. } => 0,
+        Attachment::Wired { .. } => 0,
     };
     // Width of the channel, scheme of the access point, rate of the second station; MiB of the access point and both stations.
     for (width, scheme, rate, want) in [

@@ -14,7 +14,7 @@ pub enum DriverConfig {
     /// ath9k before 4.10: a qdisc above, the driver's own FIFOs below.
     Legacy(LegacyParams),
     /// Queues in the MAC, no qdisc.
-    Fq(FqParams, Scheduler),
+    Fq(MacFqParams, Scheduler),
     /// ath9k_htc behind USB: a qdisc above.
     Htc(HtcParams),
 }
@@ -106,7 +106,7 @@ impl Default for LegacyParams {
 
 /// The queues in the MAC: Algorithms 1 and 2.
 #[derive(Clone, PartialEq, Debug)]
-pub struct FqParams {
+pub struct MacFqParams {
     /// Flow queues for the whole device.
     pub flows: u32,
     /// Most packets over all queues.
@@ -152,7 +152,7 @@ impl SlowBelow {
     }
 }
 
-impl FqParams {
+impl MacFqParams {
     /// The default limit on truesize of a device that can VHT or HE.
     // linux: include/net/fq_impl.h fq_init (5.4).
     pub const VHT_MEMORY_LIMIT: u32 = 16 << 20;
@@ -184,7 +184,7 @@ impl FqParams {
     }
 }
 
-impl Default for FqParams {
+impl Default for MacFqParams {
     // linux: include/net/fq.h, net/mac80211/main.c ieee80211_txq_setup_flows (4.10) - and
     // paper: ending-the-anomaly 3.1.1 - threshold and hysteresis, which Linux has otherwise.
     fn default() -> Self {

@@ -4,7 +4,7 @@ use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
-use super::{Errors, InterfaceRef, Medium, Rates, Role, Scenario, SnrSteps, Station};
+use super::{Attachment, Errors, InterfaceRef, Rates, Role, Scenario, SnrSteps, Station};
 
 /// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
 const FRAME: u32 = 1_538;
@@ -20,7 +20,7 @@ impl Scenario {
         let mut notes = Vec::new();
         for (node, n) in self.nodes.iter().enumerate() {
             for (interface, i) in n.interfaces.iter().enumerate() {
-                let Medium::Wifi(wifi) = &i.medium else { continue };
+                let Attachment::Wifi(wifi) = &i.medium else { continue };
                 let Role::Station(station) = &wifi.role else { continue };
                 let at = self.interface_name(InterfaceRef { node, interface });
                 let (name, interface) = at.split_once('.').unwrap_or((&at, ""));
@@ -40,7 +40,7 @@ impl Scenario {
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not asked.
     fn foreign(&self, key: &str, station: &Station, own: &DriverConfig) -> Vec<String> {
         let ap = &self.nodes[station.ap.node].interfaces[station.ap.interface].medium;
-        let Medium::Wifi(ap) = ap else { return Vec::new() };
+        let Attachment::Wifi(ap) = ap else { return Vec::new() };
         let ends = [
             ("rate", "the access point", &station.rates, &ap.driver),
             ("uplink_rate", "it", &station.uplink, own),

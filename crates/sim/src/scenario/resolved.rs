@@ -20,7 +20,7 @@ use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
 
 use super::{
-    EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Medium, Profile, Role, Scenario,
+    Attachment, EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Profile, Role, Scenario,
     SocketMemory, Wifi,
 };
 
@@ -93,8 +93,8 @@ impl Scenario {
 
     fn interface(&self, interface: &Interface) -> Value {
         let medium = match &interface.medium {
-            Medium::Wired { link } => json!({ "link": self.links[*link].name }),
-            Medium::Wifi(wifi) => self.wifi(wifi),
+            Attachment::Wired { link } => json!({ "link": self.links[*link].name }),
+            Attachment::Wifi(wifi) => self.wifi(wifi),
         };
         let mut resolved = json!({
             "name": interface.name,

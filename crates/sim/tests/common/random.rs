@@ -274,7 +274,7 @@ impl Cell {
 
 impl Case {
     /// Whether the order of a flow must be kept: with few queues in the MAC, a flow's packets go to the overflow queue of
-    /// their identifier while another one holds their queue, and overtake each other. An emulated network may reorder, and
+    /// their TID while another one holds their queue, and overtake each other. An emulated network may reorder, and
     /// what it doubles comes twice. A single frame that hardware before Linux 4.9 returns is sent once more behind others.
     // paper: ending-the-anomaly alg1 - line 5.
     pub fn keeps_order(&self) -> bool {

@@ -97,7 +97,7 @@ impl WifiDev {
     }
 
     /// A PPDU has failed or was returned unsent: what its driver makes of that decides which one lifts the hardware's filter.
-    // deviation: before 4.9 by identifier, and with each that was returned - Linux has one mark for a station's two of a category, and the
+    // deviation: before 4.9 by TID, and with each that was returned - Linux has one mark for a station's two of a category, and the
     // first of those returned together takes it.
     #[cold]
     fn lift_filter(&mut self, tid: TidIndex, ppdu: &Ppdu) {

@@ -1,15 +1,15 @@
 //! Drivers: what happens to a packet between the interface and the hardware.
 
+mod active_tids;
 mod fq;
 mod htc;
 mod legacy;
-mod round;
-mod turns;
+mod tid_fifos;
 
 use alloc::boxed::Box;
 pub use fq::{AirtimeUse, DeviceView, FqDriver, StationScheduler, scheduler_of};
-pub use htc::Htc;
-pub use legacy::Legacy;
+pub use htc::HtcDriver;
+pub use legacy::LegacyDriver;
 
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink, SockId};
 use crate::wifi::air::ppdu::Ppdu;
@@ -21,11 +21,11 @@ use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 #[derive(Debug)]
 pub enum Driver {
     /// ath9k before 4.10.
-    Legacy(Legacy),
+    Legacy(LegacyDriver),
     /// Queues in the MAC.
     Fq(Box<FqDriver>),
     /// ath9k_htc, behind USB.
-    Htc(Htc),
+    Htc(HtcDriver),
 }
 
 /// Queues above the device that were woken: bit n for access category n.
@@ -58,11 +58,11 @@ impl Driver {
     /// The driver for a device with so many peers.
     pub fn new(config: DriverConfig, peers: usize, place: PlaceId, salt: u64) -> Self {
         match config {
-            DriverConfig::Legacy(params) => Self::Legacy(Legacy::new(params, peers * TIDS)),
+            DriverConfig::Legacy(params) => Self::Legacy(LegacyDriver::new(params, peers * TIDS)),
             DriverConfig::Fq(params, scheduler) => {
                 Self::Fq(Box::new(FqDriver::new(params, scheduler, peers, place, salt)))
             }
-            DriverConfig::Htc(params) => Self::Htc(Htc::new(params, peers * TIDS)),
+            DriverConfig::Htc(params) => Self::Htc(HtcDriver::new(params, peers * TIDS)),
         }
     }
 
@@ -129,10 +129,10 @@ impl Driver {
     /// Charges of frames that are done with, which the host has not heard of.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         let htc = if let Self::Htc(d) = self { Some(d) } else { None };
-        htc.into_iter().flat_map(Htc::charges)
+        htc.into_iter().flat_map(HtcDriver::charges)
     }
 
-    /// The identifier has frames to send (again).
+    /// The TID has frames to send (again).
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         match self {
             Self::Legacy(d) => d.schedule(tid),

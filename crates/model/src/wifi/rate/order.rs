@@ -1,7 +1,7 @@
 //! The order in which the rates of a group are probed: columns of eight, each shuffled.
 
 use super::table::GROUP_RATES;
-use crate::vocabulary::Stream;
+use crate::vocabulary::RandomStream;
 
 // linux: net/mac80211/rc80211_minstrel.h SAMPLE_COLUMNS (4.4).
 const COLUMNS: usize = 10;
@@ -14,7 +14,7 @@ impl Order {
     /// A new order.
     // linux: net/mac80211/rc80211_minstrel_ht.c init_sample_table (4.4) - each rate is moved by a random distance, to the next
     // place that is free.
-    pub fn new(stream: &mut Stream) -> Self {
+    pub fn new(stream: &mut RandomStream) -> Self {
         const FREE: u8 = u8::MAX;
         let mut all = [FREE; COLUMNS * GROUP_RATES];
         for column in all.chunks_mut(GROUP_RATES) {

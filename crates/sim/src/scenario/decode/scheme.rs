@@ -5,8 +5,8 @@ mod own;
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
-    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
-    Mac80211Rules, Scheduler, SlowBelow, WhenFull,
+    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, HardwareDepth, HtcParams, LegacyParams,
+    Mac80211Rules, MacFqParams, Scheduler, SlowBelow, WhenFull,
 };
 
 use super::super::Scheme;
@@ -26,8 +26,8 @@ fn rules(version: Version) -> Mac80211Rules {
 }
 
 /// The queues in the MAC of a kernel; those of the paper where a kernel has none.
-fn queues_of(version: Version) -> FqParams {
-    let fq = FqParams::default();
+fn queues_of(version: Version) -> MacFqParams {
+    let fq = MacFqParams::default();
     match version {
         // linux: net/mac80211/sta_info.c (6.12.117) - commit 4876376988081d of 2025, in stable kernels of 6.12 too.
         Some(version) if version >= (6, 16) || version == (6, 12) => {
@@ -197,13 +197,13 @@ fn quantum(section: &mut Section<'_>, p: &mut AirtimeParams, pending_counts: boo
 }
 
 /// The queues under the airtime scheduler of mac80211, in a kernel without that as in the first that had it.
-fn mac80211_queues(version: Version) -> FqParams {
+fn mac80211_queues(version: Version) -> MacFqParams {
     queues_of(version.max(Some(SINCE[0].1)))
 }
 
 fn mac80211(
     section: &mut Section<'_>,
-    fq: &mut FqParams,
+    fq: &mut MacFqParams,
     p: &mut AirtimeParams,
     aql: &mut Option<AqlParams>,
     by: &mut Mac80211Rules,
@@ -238,7 +238,7 @@ fn mac80211(
     Ok(())
 }
 
-fn queues(section: &mut Section<'_>, p: &mut FqParams) -> Result<(), Fault> {
+fn queues(section: &mut Section<'_>, p: &mut MacFqParams) -> Result<(), Fault> {
     p.law = own::law(section)?;
     if p.law.is_some() {
         for key in ["target", "interval", "ecn", "slow_target", "slow_interval", "slow_ecn"] {

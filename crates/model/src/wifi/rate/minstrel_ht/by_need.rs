@@ -1,7 +1,7 @@
 //! Probes since Linux 5.12: at most one in 20 ms, of rates that might be better than those in use.
 
 use super::{GROUP_RATES, Index, MinstrelHt, Sampler, percent};
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 use crate::wifi::rate::order::Order;
 
 /// Time between two probes.
@@ -77,7 +77,7 @@ impl List {
 }
 
 impl ByNeed {
-    pub(super) fn new(stream: &mut Stream) -> Self {
+    pub(super) fn new(stream: &mut RandomStream) -> Self {
         Self {
             order: Order::new(stream),
             cursors: [0; MOST_GROUPS],
