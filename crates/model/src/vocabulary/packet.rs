@@ -84,6 +84,8 @@ pub struct Packet {
     pub kind: PacketKind,
     /// Hops it may still make.
     pub ttl: u8,
+    /// Airtime that it counts for below mac80211's queues, in units of 4 us (as `tx_time_est`); 0 if nobody counts.
+    pub airtime: u16,
     generation: u8,
     live: bool,
 }
@@ -419,6 +421,7 @@ fn blank() -> Packet {
         tid: 0,
         kind: PacketKind::Udp,
         ttl: TTL,
+        airtime: 0,
         generation: 1,
         live: false,
     }

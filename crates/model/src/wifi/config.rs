@@ -17,6 +17,43 @@ pub enum DriverConfig {
     Fq(MacFqParams, Scheduler),
     /// ath9k_htc behind USB: a qdisc above.
     Htc(HtcParams),
+    /// Firmware that makes the aggregates, below queues in the MAC.
+    Firmware(MacFqParams, Scheduler, FirmwareParams),
+}
+
+/// The transmit path of a driver whose firmware makes the aggregates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FirmwareParams {
+    /// Most frames that the host hands over without having heard of them.
+    pub frames: u32,
+    /// What becomes of the next one.
+    pub full: WhenFirmwareFull,
+    /// Frames with which the firmware's report does not wait any longer.
+    pub report_frames: u32,
+    /// How long a report waits after the first frame of it.
+    pub report_delay: Duration,
+    /// Airtime that stations are charged with.
+    pub airtime: AirtimeReport,
+}
+
+/// What becomes of a frame for which the firmware has no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhenFirmwareFull {
+    /// It stays in its queue.
+    Waits,
+    /// It has left its queue and is dropped.
+    Drops,
+}
+
+/// How a host learns what airtime its stations use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AirtimeReport {
+    /// Not at all: there is no airtime fairness.
+    Nothing,
+    /// It reckons each frame at the last rate, when it is reported.
+    Frames,
+    /// The hardware counts, by station and category; the counters of those that a report names are read.
+    Counters,
 }
 
 /// The transmit path of ath9k_htc.
@@ -291,6 +328,7 @@ impl HardwareDepth {
     pub fn of(driver: &DriverConfig) -> Self {
         match driver {
             DriverConfig::Htc(_) => Self::HTC,
+            DriverConfig::Firmware(..) => Self::RING,
             DriverConfig::Legacy(_) | DriverConfig::Fq(..) => Self::default(),
         }
     }

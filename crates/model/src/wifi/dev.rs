@@ -72,7 +72,7 @@ impl WifiDev {
         for n in 0..dev.tx.peers.len() {
             let peer = PeerId::from_index(n);
             dev.expect(Instant::ZERO, peer);
-            if let Driver::Fq(fq) = &mut dev.driver {
+            if let Some(fq) = dev.driver.mac_queues() {
                 fq.weigh(peer, dev.tx.peers[n].weight);
             }
         }
@@ -80,7 +80,7 @@ impl WifiDev {
     }
 
     fn expect(&mut self, now: Instant, peer: PeerId) {
-        if let Driver::Fq(fq) = &mut self.driver {
+        if let Some(fq) = self.driver.mac_queues() {
             fq.expect(now, peer, self.tx.peers[peer.index()].expected);
         }
     }
@@ -277,9 +277,9 @@ impl WifiDev {
     pub fn next_timer(&mut self) -> Option<Instant> {
         let Self { deadlines, rx, tx, held_back, .. } = self;
         let first = deadlines.first(|part| deadline(rx, tx, held_back.as_ref(), part)).map(|(at, _)| at);
-        if let Driver::Htc(htc) = &self.driver {
+        if let Driver::Htc(_) | Driver::Firmware(_) = &self.driver {
             let transfers = self.transfers.as_ref().and_then(|transfers| transfers.next_timer());
-            return [first, htc.next_timer(), transfers].into_iter().flatten().min();
+            return [first, self.driver.next_timer(), transfers].into_iter().flatten().min();
         }
         first
     }
@@ -322,7 +322,7 @@ impl WifiDev {
         if self.driver.next_timer().is_none_or(|at| at > now) {
             return Woken::default();
         }
-        let woken = self.driver.on_timer(now, ctx);
+        let woken = self.driver.on_timer(now, tx, ctx);
         self.driver.fill(now, Ac::Be, tx, hw, ctx);
         woken
     }

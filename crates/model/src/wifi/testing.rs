@@ -149,6 +149,7 @@ pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -
     let mpdus = seqs
         .into_iter()
         .map(|seq| Mpdu {
+            airtime: 0,
             pkt: Some(packet(packets, u32::from(seq), 1500)),
             seq: Seq::new(seq),
             len: 1538,

@@ -126,6 +126,7 @@ impl ReceiverSession {
             let pkt = *sent.entry(seq).or_insert_with(|| Some(packets.create(new)));
             let seq = Seq::new(seq);
             Mpdu {
+                airtime: 0,
                 pkt,
                 seq,
                 len: 1538,

@@ -352,11 +352,17 @@ pub enum Scheme {
     Mac80211,
     /// `ath9k_htc`: pfifo_fast over a device behind USB.
     Ath9kHtc,
+    /// `ath10k`: queues in the MAC over firmware that makes the aggregates, with airtime queue limits.
+    Ath10k,
+    /// `ath11k`: the same without limits and airtime fairness.
+    Ath11k,
+    /// `mt76`: the same with limits, and airtime by the hardware's counters.
+    Mt76,
 }
 
 impl Scheme {
     /// All, under their names.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 10] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
         ("fq_mac", Self::FqMac),
@@ -364,6 +370,9 @@ impl Scheme {
         ("airtime_as_printed", Self::AirtimeAsPrinted),
         ("mac80211", Self::Mac80211),
         ("ath9k_htc", Self::Ath9kHtc),
+        ("ath10k", Self::Ath10k),
+        ("ath11k", Self::Ath11k),
+        ("mt76", Self::Mt76),
     ];
 }
 

@@ -52,9 +52,13 @@ impl Scenario {
                 DriverConfig::Htc(_) if of_host => Some(format!(
                     "{key}.{option}: {whose} has the scheme ath9k_htc, whose firmware chooses rates itself: `ath9k_htc` is its rate control"
                 )),
-                DriverConfig::Legacy(_) | DriverConfig::Fq(..) if of_firmware => Some(format!(
-                    "{key}.{option}: ath9k_htc is the rate control of the firmware behind the scheme ath9k_htc, which {whose} has not"
-                )),
+                DriverConfig::Legacy(_) | DriverConfig::Fq(..) | DriverConfig::Firmware(..)
+                    if of_firmware =>
+                {
+                    Some(format!(
+                        "{key}.{option}: ath9k_htc is the rate control of the firmware behind the scheme ath9k_htc, which {whose} has not"
+                    ))
+                }
                 _ => None,
             }
         };

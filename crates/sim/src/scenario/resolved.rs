@@ -14,7 +14,9 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
-use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, SlowBelow, WhenFull};
+use stillair_model::wifi::config::{
+    AirtimeReport, DriverConfig, Mac80211Rules, Scheduler, SlowBelow, WhenFirmwareFull, WhenFull,
+};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
@@ -402,7 +404,7 @@ fn share(s: Share) -> f64 {
 }
 
 fn driver(config: &DriverConfig) -> Value {
-    let (p, scheduler) = match config {
+    let (p, scheduler, firmware) = match config {
         DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
         DriverConfig::Htc(p) => {
             return json!({
@@ -420,7 +422,8 @@ fn driver(config: &DriverConfig) -> Value {
                 })),
             });
         }
-        DriverConfig::Fq(p, scheduler) => (p, scheduler),
+        DriverConfig::Fq(p, scheduler) => (p, scheduler, None),
+        DriverConfig::Firmware(p, scheduler, firmware) => (p, scheduler, Some(firmware)),
     };
     let (name, airtime) = match scheduler {
         Scheduler::RoundRobin(WhenFull::LosesTurn) => ("round_robin_loses_turn", None),
@@ -469,6 +472,19 @@ fn driver(config: &DriverConfig) -> Value {
         "aql": aql,
     });
     // Only where they are: what was kept of scenarios without them stays theirs.
+    if let Some(p) = firmware {
+        resolved["firmware"] = json!({
+            "frames": p.frames,
+            "drops_when_full": p.full == WhenFirmwareFull::Drops,
+            "report_frames": p.report_frames,
+            "report_delay_ns": p.report_delay.nanos(),
+            "airtime": match p.airtime {
+                AirtimeReport::Nothing => Value::Null,
+                AirtimeReport::Frames => "frames".into(),
+                AirtimeReport::Counters => "counters".into(),
+            },
+        });
+    }
     if let Scheduler::Own(own) = scheduler {
         resolved["scheduler"] = part(own);
     }

@@ -27,6 +27,8 @@ pub struct Mpdu {
     pub charge: SockId,
     /// How much.
     pub truesize: u32,
+    /// Airtime that it counts for until its driver hears of it, in units of 4 us.
+    pub airtime: u16,
 }
 
 /// What a PPDU is for.

@@ -175,6 +175,12 @@ impl Radio {
         q.ppdus.back_mut().map(|p| &mut **p).filter(|p| p.tries == 0)
     }
 
+    /// What the PPDU queued last is.
+    #[inline]
+    pub fn last(&self, ac: Ac) -> Option<Header> {
+        self.queues[ac.index()].ppdus.back().map(|p| p.header)
+    }
+
     /// The PPDU that the queue's function contends for.
     #[inline]
     pub fn head(&mut self, queue: usize) -> Option<&mut Ppdu> {

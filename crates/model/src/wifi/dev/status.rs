@@ -124,7 +124,7 @@ impl WifiDev {
     ) {
         match mpdu.pkt {
             Some(pkt) => ctx.drop(now, pkt, reason, self.place),
-            None if self.driver.reports_later(now, mpdu.charge, mpdu.truesize) => {
+            None if self.driver.reports_later(now, tid, &mpdu) => {
                 if in_session {
                     self.tx.tids[tid.index()].complete(mpdu.seq);
                 }
@@ -135,6 +135,6 @@ impl WifiDev {
         if in_session {
             self.tx.tids[tid.index()].complete(mpdu.seq);
         }
-        woken.add(self.driver.completed(tid.ac()));
+        woken.add(self.driver.completed(now, tid, &mpdu));
     }
 }

@@ -57,6 +57,26 @@ impl TidFifos {
         });
     }
 
+    /// The PPDU queued last takes what has come for it, if it is not on the air yet.
+    pub(super) fn extend<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let Some(header) = hw.radio.last(ac).filter(|header| header.dev == tx.dev && header.in_session)
+        else {
+            return;
+        };
+        let tid = TidIndex::new(header.peer, header.tid);
+        let queue = &mut self.queues[tid.index()];
+        if !queue.is_empty() && tx.tids[tid.index()].may_send() && !hw.radio.room(ac, true) {
+            let _ = tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets));
+        }
+    }
+
     /// Whether going round would change nothing, for want of room in the hardware or of frames: what most new frames find.
     #[inline]
     fn waits_for_room(&self, ac: Ac, tx: &Transmitter, hw: &Hardware<'_>) -> bool {

@@ -192,7 +192,7 @@ impl TxTid {
         let seq = self.next;
         self.next = seq.plus(1);
         let hot = ctx.packets.get(pkt);
-        let (len, truesize) = (data_mpdu(hot.len) as u16 + self.sealed, hot.truesize);
+        let (len, truesize, airtime) = (data_mpdu(hot.len) as u16 + self.sealed, hot.truesize, hot.airtime);
         let probe = link.rate.probe(link.now);
         let mpdu = Mpdu {
             pkt: Some(pkt),
@@ -203,6 +203,7 @@ impl TxTid {
             probe,
             charge: SockId::NONE,
             truesize,
+            airtime,
         };
         if self.is_inside(seq) {
             return Some(mpdu);

@@ -3,6 +3,7 @@
 use std::net::Ipv4Addr;
 
 use stillair_model::wifi::config::{DriverConfig, HtcParams};
+use stillair_model::wifi::phy::Width;
 use stillair_model::wifi::phy::frame::Cipher;
 
 use super::super::contract::{Form, Key, Shape};
@@ -221,7 +222,8 @@ fn wifi<'a>(
         }
         Role::Station(station)
     };
-    let scheme = scheme::read(section, context.profile.version)?;
+    let wide = context.channels[channel].width > Width::Mhz40;
+    let scheme = scheme::read(section, context.profile.version, wide)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));

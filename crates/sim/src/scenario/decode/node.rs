@@ -161,7 +161,8 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     for (at, field) in &wiring.weights {
         let Some(Role::Station(station)) = wifi(*at).map(|own| &own.role) else { continue };
         let weighs = |ap: &Wifi| match &ap.driver {
-            DriverConfig::Fq(_, Scheduler::Mac80211(..)) => true,
+            DriverConfig::Fq(_, Scheduler::Mac80211(..))
+            | DriverConfig::Firmware(_, Scheduler::Mac80211(..), _) => true,
             DriverConfig::Fq(_, Scheduler::Own(own)) => own.make(1).has_weights(),
             _ => false,
         };
@@ -208,7 +209,11 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
         if left.filter {
             own.filter = None;
         }
-        let DriverConfig::Fq(queues, scheduler) = &mut own.driver else { continue };
+        let (DriverConfig::Fq(queues, scheduler) | DriverConfig::Firmware(queues, scheduler, _)) =
+            &mut own.driver
+        else {
+            continue;
+        };
         if left.memory {
             queues.memory_limit = MacFqParams::VHT_MEMORY_LIMIT;
         }

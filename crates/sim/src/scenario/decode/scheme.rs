@@ -1,5 +1,6 @@
 //! A Wi-Fi device's queueing scheme and its pieces.
 
+mod firmware;
 mod keys;
 mod own;
 
@@ -59,6 +60,16 @@ fn of_kernel(version: Version) -> Choice {
     choice
 }
 
+/// The scheme of a device that can 80 MHz, which ath9k's cannot.
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c (5.7) - airtime queue limits since then.
+fn of_wide(version: Version) -> Choice {
+    match version {
+        Some(version) if version >= (5, 7) => Choice::new(Scheme::Mt76, Some(version)),
+        Some(version) => Choice::new(Scheme::Ath10k, Some(version)),
+        None => of_kernel(None),
+    }
+}
+
 /// A scheme as the model takes it.
 pub(super) struct Choice {
     pub name: Scheme,
@@ -102,9 +113,10 @@ impl Choice {
                 DriverConfig::Fq(mac80211_queues(version), Scheduler::Mac80211(airtime, aql, rules(version)))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
+            Scheme::Ath10k | Scheme::Ath11k | Scheme::Mt76 => firmware::of(name, version),
         };
         let hardware = HardwareDepth::of(&driver);
-        let queues = matches!(driver, DriverConfig::Fq(..));
+        let queues = matches!(driver, DriverConfig::Fq(..) | DriverConfig::Firmware(..));
         let charges = matches!(driver, DriverConfig::Fq(_, ref by) if by.airtime().is_some());
         Self {
             name,
@@ -116,8 +128,10 @@ impl Choice {
 }
 
 /// Reads the scheme of an interface of a node with this kernel: a name, or a table of `kind` and pieces.
-pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice, Fault> {
-    let Some(field) = section.get(KEY.name) else { return Ok(of_kernel(version)) };
+pub(super) fn read(section: &mut Section<'_>, version: Version, wide: bool) -> Result<Choice, Fault> {
+    let Some(field) = section.get(KEY.name) else {
+        return Ok(if wide { of_wide(version) } else { of_kernel(version) });
+    };
     let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
     let mut choice = Choice::new(name, version);
@@ -134,6 +148,16 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
             if section.or("firmware_aggregates", false)? {
                 choice.hardware = HardwareDepth::RING;
             }
+        }
+        DriverConfig::Firmware(fq, scheduler, params) => {
+            firmware::read(&mut section, params)?;
+            if let Scheduler::Mac80211(airtime, aql, rules) = scheduler {
+                mac80211(&mut section, fq, airtime, aql, rules)?;
+            }
+            choice.by_device.memory = !section.has("memory_limit");
+            queues(&mut section, fq)?;
+            section.finish()?;
+            return Ok(choice);
         }
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {

@@ -21,6 +21,7 @@ use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Seed, Sink};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{AqlParams, MacFqParams, Scheduler};
+use crate::wifi::stations::AirtimeBelow;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
 use any::{AnyScheduler, each};
 
@@ -56,7 +57,7 @@ impl StationQueues {
 
     #[inline]
     fn view<'a>(&'a self, tx: &'a Transmitter, radio: &'a Radio) -> DeviceView<'a> {
-        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref() }
+        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref(), below: None }
     }
 
     /// Tries to send a PPDU of a TID. If there is no room, a frame leaves its queue all the same and waits.
@@ -114,6 +115,56 @@ impl StationQueues {
     ) -> bool {
         let slow = self.stations[tid.peer().index()].slow;
         self.flows.enqueue_by_laws(now, TinId(tid.0), slow, p, ctx).is_some()
+    }
+
+    /// Lets frames leave one TID after the other, as the scheduler names them, to where `take` puts them: of each as many as airtime queue
+    /// limits allow, and in all while there is `room`. Whether any did.
+    #[inline]
+    #[expect(clippy::too_many_arguments, reason = "the host's side, the firmware's, and what joins them")]
+    fn hand_over<'a, T: StationScheduler + ?Sized, S: Sink>(
+        &mut self,
+        scheduler: &mut T,
+        now: Instant,
+        ac: Ac,
+        tx: &Transmitter,
+        radio: &Radio,
+        below: &mut AirtimeBelow,
+        room: &mut u32,
+        ctx: &mut Ctx<'a, S>,
+        mut take: impl FnMut(Pkt, TidIndex, &mut AirtimeBelow, &mut Ctx<'a, S>),
+    ) -> bool {
+        let mut any = false;
+        scheduler.start(ac);
+        while let Some(tid) = scheduler.next(now, ac, &self.over(tx, radio, below)) {
+            let (codel, slow) = (self.codel(tid.peer()), self.stations[tid.peer().index()].slow);
+            let mut attempt = Attempt::Nothing;
+            while self.over(tx, radio, below).allows(tid) {
+                if *room == 0 {
+                    attempt = if attempt == Attempt::Sent { attempt } else { Attempt::Full };
+                    break;
+                }
+                let frame = if self.flows.has_laws() {
+                    self.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx)
+                } else {
+                    self.flows.dequeue(now, TinId(tid.0), &codel, ctx)
+                };
+                let Some(p) = frame else { break };
+                *room -= 1;
+                take(p, tid, below, ctx);
+                attempt = Attempt::Sent;
+            }
+            any |= attempt == Attempt::Sent;
+            if !scheduler.done(now, tid, attempt, &self.over(tx, radio, below)) {
+                break;
+            }
+        }
+        any
+    }
+
+    /// What a scheduler sees above a firmware with queues of its own.
+    #[inline]
+    fn over<'a>(&'a self, tx: &'a Transmitter, radio: &'a Radio, below: &'a AirtimeBelow) -> DeviceView<'a> {
+        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref(), below: Some(below) }
     }
 
     /// Serves one TID after the other, as the scheduler names them, until it says that the look is over.
@@ -199,6 +250,23 @@ impl FqDriver {
     ) {
         let Self { queues, scheduler } = self;
         each!(scheduler, s => queues.serve(s, now, ac, tx, hw, ctx));
+    }
+
+    /// Lets frames leave for a firmware, as the scheduler says. Whether any did.
+    #[expect(clippy::too_many_arguments, reason = "the host's side, the firmware's, and what joins them")]
+    pub(super) fn hand_over<'a, S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &Transmitter,
+        radio: &Radio,
+        below: &mut AirtimeBelow,
+        room: &mut u32,
+        ctx: &mut Ctx<'a, S>,
+        take: impl FnMut(Pkt, TidIndex, &mut AirtimeBelow, &mut Ctx<'a, S>),
+    ) -> bool {
+        let Self { queues, scheduler } = self;
+        each!(scheduler, s => queues.hand_over(s, now, ac, tx, radio, below, room, ctx, take))
     }
 
     /// A station has used airtime: by what it was sent, retries included, or by what it sent.

@@ -28,6 +28,8 @@ pub(super) struct WeightedDeficit {
     look: u32,
     /// The first of those that airtime queue limits hold back, since anything was sent in this look.
     held_back: Option<TidIndex>,
+    /// Whether the look under way has named nobody yet.
+    first: bool,
     /// Since 6.0: when a station, by the TID that stands for it in a category, was listed last with frames.
     active: Option<Vec<Option<Instant>>>,
 }
@@ -43,6 +45,7 @@ impl WeightedDeficit {
             served: vec![0; peers * TIDS],
             look: 0,
             held_back: None,
+            first: false,
             active: None,
         }
     }
@@ -77,6 +80,16 @@ impl WeightedDeficit {
     pub(super) fn lists(&self) -> (&Drr, &[DeficitRoundRobin; 4]) {
         (&self.pool, &self.rounds)
     }
+}
+
+/// Stations that are listed in a category, or were of late.
+// linux: net/mac80211/tx.c ieee80211_txq_keep_active (6.0).
+// deviation: a station's TIDs of a category count as one.
+#[cold]
+fn recent(active: &[Option<Instant>], ac: Ac, now: Instant) -> usize {
+    let of = |n: &usize| TidIndex(*n as u32).ac() == ac;
+    let is_active = |n: usize| active[n].is_some_and(|at| now.saturating_since(at) <= ACTIVE);
+    (0..active.len()).filter(of).filter(|n| is_active(*n)).count()
 }
 
 impl StationScheduler for WeightedDeficit {
@@ -115,11 +128,18 @@ impl StationScheduler for WeightedDeficit {
     #[inline]
     fn start(&mut self, _ac: Ac) {
         self.held_back = None;
+        self.first = true;
         self.look = self.look.wrapping_add(1);
     }
 
     #[inline]
-    fn next(&mut self, _now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+    fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+        if core::mem::take(&mut self.first)
+            && let Some(active) = &self.active
+            && view.is_category_full(ac, || recent(active, ac, now))
+        {
+            return None;
+        }
         let Self { params, pool, weights, .. } = self;
         let rounds = &mut self.rounds[ac.index()];
         let has_pending = self.active.is_some();

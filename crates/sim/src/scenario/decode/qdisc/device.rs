@@ -69,7 +69,15 @@ impl DeviceQueue<'_> {
         self.link == Some(LinkKind::Veth)
             || matches!(
                 self.scheme,
-                Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted | Scheme::Mac80211)
+                Some(
+                    Scheme::FqMac
+                        | Scheme::Airtime
+                        | Scheme::AirtimeAsPrinted
+                        | Scheme::Mac80211
+                        | Scheme::Ath10k
+                        | Scheme::Ath11k
+                        | Scheme::Mt76
+                )
             )
     }
 
@@ -82,9 +90,7 @@ impl DeviceQueue<'_> {
             None => QdiscSpec { mq: false, config: self.by_sysctl() },
             Some(Scheme::Fifo | Scheme::Ath9kHtc) => QdiscSpec { mq: true, config: self.by_sysctl() },
             Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
-            Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted | Scheme::Mac80211) => {
-                QdiscSpec { mq: false, config: QdiscConfig::Noqueue }
-            }
+            Some(_) => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },
         }
     }
 }

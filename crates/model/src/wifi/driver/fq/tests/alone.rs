@@ -30,7 +30,7 @@ enum Step {
 use Step::{Comes, Comes3, Look, Rx, Tx};
 
 fn view<'a>(rig: &'a Rig, flows: &'a FlowQueues) -> DeviceView<'a> {
-    DeviceView { queues: flows, tx: &rig.tx, radio: &rig.radio, aql: None }
+    DeviceView { queues: flows, tx: &rig.tx, radio: &rig.radio, aql: None, below: None }
 }
 
 impl Alone {
