@@ -63,10 +63,10 @@ mod tests {
         assert_eq!(of("vht80-mcs9-nss2-sgi", Ac::Be, 1500), 12);
         assert_eq!(of("vht80-mcs9-nss2-sgi", Ac::Vo, 1500), 56);
         // At 6.5 Mbit/s 1,024 bytes take 1,260 us: two at a time.
-        assert_eq!(of("ht20-mcs0", Ac::Be, 1500), 1952);
+        assert_eq!(of("ht20-mcs0-lgi", Ac::Be, 1500), 1952);
         // 43 bytes of TCP's acknowledgement: never less than a unit, and 10 bits at most.
-        assert_eq!(of("he80-mcs11-nss2", Ac::Be, 52), 4);
-        assert_eq!(of("dsss-1-long", Ac::Be, 1500), 4092);
+        assert_eq!(of("he80-mcs11-nss2-gi0.8", Ac::Be, 52), 4);
+        assert_eq!(of("dsss-1", Ac::Be, 1500), 4092);
     }
 
     #[test]
