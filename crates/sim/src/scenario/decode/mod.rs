@@ -21,7 +21,7 @@ mod quinn;
 mod rate;
 mod record;
 mod retries;
-mod scheme;
+pub(super) mod scheme;
 mod station;
 mod trace;
 mod usb;

@@ -34,6 +34,9 @@ const AIRTIME: Key = Key::open(
      REPORT_AIRTIME), or what the hardware has counted, retries included",
 );
 
+/// Frames that ath11k's firmware is assumed to keep.
+pub(in crate::scenario) const ATH11K_FRAMES: u32 = 4096;
+
 const FRAMES: &str = "frames that the host hands over without having heard of them";
 const DELAY: &str = "how long a report waits after the first frame of it";
 
@@ -107,7 +110,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
     // HAL_SRNG_INT_TIMER_THRESHOLD_TX (6.12) - 256 entries or 1,000 us.
     if name == Scheme::Ath11k {
         let params = FirmwareParams {
-            frames: 4096,
+            frames: ATH11K_FRAMES,
             full: WhenFirmwareFull::Drops,
             report_frames: 256,
             report_delay: Duration::from_millis(1),
