@@ -5,7 +5,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station};
-use stillair_model::vocabulary::{Instant, PpduKind, PpduTry, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Instant, PpduKind, PpduTry, Seed, Sink, TraceEvent};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use stillair_sim::world::wire;
 
@@ -177,8 +177,8 @@ fn what_the_standard_has_not_is_refused() {
 struct Aggregates(Vec<PpduTry>);
 
 impl Sink for Aggregates {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        if let Trace::Ppdu(t) = what
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        if let TraceEvent::Ppdu(t) = what
             && t.kind == PpduKind::Aggregate
         {
             self.0.push(*t);

@@ -17,7 +17,7 @@ from stillair.cli.options import path as _path
 from stillair.cli.options import writing as _writing
 from stillair.cli.paper import paper
 from stillair.cli.progress import runs_progress
-from stillair.cli.window import parse as parse_window
+from stillair.cli.time_range import parse as parse_window
 from stillair.results.result import Result
 from stillair.results.summary import summary
 from stillair.runs.scenario import LARGEST_RUN, Scenario
@@ -90,17 +90,17 @@ def _run_and_keep(
     progress: Callable[[int], object] | None,
 ) -> Result:
     """Runs a scenario and keeps its runs, even if only some have finished when one fails or all are interrupted."""
-    from stillair.runs.keeper import Keeper  # noqa: PLC0415 - not needed without -o
+    from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
 
-    keeper = Keeper(folder, scenario, overrides, runs)
+    writer = ResultWriter(folder, scenario, overrides, runs)
     try:
-        result = scenario.run(runs, seed, jobs, overrides, progress=progress, series=True, keep=keeper.keep)
+        result = scenario.run(runs, seed, jobs, overrides, progress=progress, series=True, keep=writer.keep)
     except (InputError, RunError, KeyboardInterrupt):
-        keeper.finish()
-        if keeper.finished:
-            print(f"stillair: {keeper.finished} of {runs} runs had finished and are kept in {folder}", file=sys.stderr)
+        writer.finish()
+        if writer.finished:
+            print(f"stillair: {writer.finished} of {runs} runs had finished and are kept in {folder}", file=sys.stderr)
         raise
-    keeper.finish()
+    writer.finish()
     return result
 
 

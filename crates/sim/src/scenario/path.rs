@@ -6,7 +6,7 @@ use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{PhyRate, RetryChain};
 use stillair_model::wifi::rate::ath9k_htc;
 use stillair_model::wifi::rate::mask::McsMask;
-use stillair_model::wifi::rate::minstrel::Legacy;
+use stillair_model::wifi::rate::minstrel::LegacyMinstrel;
 use stillair_model::wifi::rate::table::{Formats, HtCapabilities, rates};
 
 use super::InterfaceRef;
@@ -104,7 +104,7 @@ pub enum Rates {
     /// Minstrel-HT, between devices that can do this, and what may be sent of what it chooses.
     MinstrelHt(HtCapabilities, McsMask),
     /// Minstrel, between devices without HT.
-    Minstrel(Legacy),
+    Minstrel(LegacyMinstrel),
     /// That of the AR9271's firmware, between devices that can do this with one stream.
     Ath9kHtc(HtCapabilities),
 }

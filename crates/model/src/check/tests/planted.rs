@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::aqm::law::{Law, Seen, Verdict};
 use crate::qdisc::own::{Discipline, OwnDiscipline, Room};
-use crate::qdisc::{Enqueue, QdiscStats, Wake};
+use crate::qdisc::{Enqueue, NextSend, QdiscStats};
 use crate::vocabulary::{Ac, Instant, Own, Pkt, PktList, Reason, skb_len};
 use crate::wifi::driver::{AirtimeUse, DeviceView, StationScheduler, scheduler_of};
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
@@ -72,13 +72,13 @@ impl Discipline for Queue {
         Some(p)
     }
 
-    fn next(&self, now: Instant) -> Wake {
+    fn next(&self, now: Instant) -> NextSend {
         match (self.fault, self.backlog().0) {
-            ("wakes without packets", 0) => Wake::Now,
-            (_, 0) => Wake::Never,
-            ("sleeps", _) => Wake::Never,
-            ("wakes too late", _) => Wake::At(now),
-            _ => Wake::Now,
+            ("wakes without packets", 0) => NextSend::Now,
+            (_, 0) => NextSend::Never,
+            ("sleeps", _) => NextSend::Never,
+            ("wakes too late", _) => NextSend::At(now),
+            _ => NextSend::Now,
         }
     }
 
@@ -114,13 +114,13 @@ fn disciplines_that_break_it() {
             let (list, stats, chance) = (PktList::default(), QdiscStats::default(), Arc::clone(&chance));
             Box::new(Queue { fault, list, lost: (0, 0), seen: 0, stats, chance })
         });
-        let came = discipline(&QdiscConfig::Own(own.clone()), Order::Kept);
+        let came = discipline(&QdiscConfig::Own(own.clone()), ServiceOrder::Kept);
         match came {
             Ok(()) => assert_eq!(said, "", "{fault}"),
             Err(what) => assert!(!said.is_empty() && what.contains(said), "{fault}: {what}"),
         }
         if fault == "last in, first out" {
-            assert_eq!(discipline(&QdiscConfig::Own(own), Order::Any), Ok(()));
+            assert_eq!(discipline(&QdiscConfig::Own(own), ServiceOrder::Any), Ok(()));
         }
     }
 }

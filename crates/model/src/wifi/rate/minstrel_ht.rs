@@ -12,8 +12,8 @@ use super::stats::{Average, ONE, RateStats, percent, weighted};
 use super::table::{
     Group, HtCapabilities, MOST_PLACES, PACKET_BITS, groups, packet_time, packet_time_in_aggregate,
 };
-use super::{Sent, StatsRow};
-use crate::vocabulary::{Duration, Instant, Rate, Stream};
+use super::{StatsRow, TxReport};
+use crate::vocabulary::{Duration, Instant, RandomStream, Rate};
 use crate::wifi::phy::{PhyRate, RetryChain};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ use core::ops::Range;
 
 /// Which Minstrel-HT: its sampling and its averages were written anew for 5.12, and its chain got longer in 5.19.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Version {
+pub enum MinstrelVersion {
     /// As in Linux 4.4 to 5.11.
     // deviation: 5.10 and 5.11 already sample half as much, and filter if asked to - they count as their predecessors.
     Before512,
@@ -34,7 +34,7 @@ pub enum Version {
     From519,
 }
 
-impl Version {
+impl MinstrelVersion {
     const fn average(self) -> Average {
         match self {
             Self::Before512 => Average::Weighted,
@@ -118,7 +118,7 @@ enum Sampler {
 /// The rate control of one link.
 #[derive(Clone, Debug)]
 pub struct MinstrelHt {
-    version: Version,
+    version: MinstrelVersion,
     groups: Vec<Best>,
     rates: Vec<Known>,
     best: [Index; KEPT],
@@ -137,10 +137,10 @@ pub struct MinstrelHt {
 
 impl MinstrelHt {
     /// A link of which nothing is known yet: it begins at its slowest rate.
-    pub fn new(can: HtCapabilities, version: Version, stream: &mut Stream) -> Self {
+    pub fn new(can: HtCapabilities, version: MinstrelVersion, stream: &mut RandomStream) -> Self {
         let time = match version {
-            Version::Before512 => packet_time,
-            Version::From512 | Version::From519 => packet_time_in_aggregate,
+            MinstrelVersion::Before512 => packet_time,
+            MinstrelVersion::From512 | MinstrelVersion::From519 => packet_time_in_aggregate,
         };
         let (mut groups_of_link, mut rates) = (Vec::new(), Vec::new());
         for (n, of) in (0..).zip(groups(can)) {
@@ -154,8 +154,8 @@ impl MinstrelHt {
         let groups = groups_of_link;
         let places = groups.iter().map(|g| g.of.places()).max().unwrap_or(MOST_PLACES as u8);
         let sampler = match version {
-            Version::Before512 => Sampler::Count(ByCount::new(groups.len(), places, stream)),
-            Version::From512 | Version::From519 => Sampler::Need(ByNeed::new(places, stream)),
+            MinstrelVersion::Before512 => Sampler::Count(ByCount::new(groups.len(), places, stream)),
+            MinstrelVersion::From512 | MinstrelVersion::From519 => Sampler::Need(ByNeed::new(places, stream)),
         };
         let mut new = Self {
             version,
@@ -187,7 +187,7 @@ impl MinstrelHt {
     /// A PPDU is done with; true if the retry chain may be another now.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_tx_status (4.4) - each try counts all frames of the PPDU, and what was
     // acknowledged belongs to the last rate.
-    pub fn sent(&mut self, now: Instant, sent: Sent<'_>) -> bool {
+    pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         self.total += u64::from(sent.frames);
         self.probes += if sent.probe.is_some() { u64::from(sent.frames) } else { 0 };
         self.ppdus += 1;
@@ -260,8 +260,10 @@ impl MinstrelHt {
         }
         let nanos = 1_000 * OVERHEAD_MICROS / self.aggregate() + known.packet.nanos();
         match self.version {
-            Version::Before512 => 100_000 * (prob * 1_000 / nanos) / u64::from(ONE),
-            Version::From512 | Version::From519 => 100 * (prob * 1_000_000 / nanos) / u64::from(ONE),
+            MinstrelVersion::Before512 => 100_000 * (prob * 1_000 / nanos) / u64::from(ONE),
+            MinstrelVersion::From512 | MinstrelVersion::From519 => {
+                100 * (prob * 1_000_000 / nanos) / u64::from(ONE)
+            }
         }
     }
 
@@ -275,7 +277,7 @@ impl MinstrelHt {
     // (5.19) - all that the hardware has are filled.
     // linux: drivers/net/wireless/ath/ath9k/init.c ath9k_set_hw_capab (4.4) - max_rates is 4.
     pub fn chain(&self) -> RetryChain {
-        let by_throughput = if self.version >= Version::From519 { RetryChain::MAX - 1 } else { 2 };
+        let by_throughput = if self.version >= MinstrelVersion::From519 { RetryChain::MAX - 1 } else { 2 };
         let rate = |n: usize| if n < by_throughput { self.best[n] } else { self.surest };
         let entries: [_; RetryChain::MAX] = core::array::from_fn(|n| self.entry(rate(n), n > 0));
         RetryChain::new(&entries[..=by_throughput]).expect("three or four entries with tries")

@@ -1,7 +1,7 @@
 //! The order in which the rates of a group are probed: columns of all its places, each shuffled.
 
 use super::table::MOST_PLACES;
-use crate::vocabulary::Stream;
+use crate::vocabulary::RandomStream;
 
 // linux: net/mac80211/rc80211_minstrel.h SAMPLE_COLUMNS (4.4).
 const COLUMNS: usize = 10;
@@ -19,7 +19,7 @@ impl Order {
     // place that is free. net/mac80211/rc80211_minstrel_ht.h MCS_GROUP_RATES - ten places, and eight before 5.0 in a kernel without
     // groups of VHT (MAC80211_RC_MINSTREL_VHT).
     // deviation: links of HT alone have eight places with each kernel - with ten, two draws of ten find no rate.
-    pub fn new(places: u8, stream: &mut Stream) -> Self {
+    pub fn new(places: u8, stream: &mut RandomStream) -> Self {
         const FREE: u8 = u8::MAX;
         let (places, n) = (usize::from(places), places);
         let mut held = [FREE; COLUMNS * MOST_PLACES];

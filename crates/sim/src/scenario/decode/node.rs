@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, FqParams, HardwareDepth, Scheduler};
+use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, HardwareDepth, MacFqParams, Scheduler};
 use stillair_model::wifi::phy::{PhyRate, Width};
 
 use super::super::contract::{Form, Key, Shape};
@@ -11,7 +11,7 @@ use super::super::document::Table;
 use super::super::error::{Fault, Origin};
 use super::super::parts::Parts;
 use super::super::reader::Section;
-use super::super::{Channel, InterfaceRef, Medium, Node, Rates, Role, Wifi, profile};
+use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
@@ -99,7 +99,7 @@ fn node<'a>(
         let found = format!("{} interfaces up to here", wiring.addresses.len());
         return Err(field.found(found, format!("at most {MAX_INTERFACES} in a scenario")));
     }
-    let over_wifi = interfaces.iter().any(|i| matches!(i.medium, Medium::Wifi(_)));
+    let over_wifi = interfaces.iter().any(|i| matches!(i.medium, Attachment::Wifi(_)));
     if let Some(tcp) = section.get("tcp").filter(|_| !over_wifi) {
         tcp.section("a table")?.idle(
             "wifi_pacing_shift",
@@ -125,8 +125,8 @@ fn node<'a>(
 fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     for (station, field) in &wiring.stations {
         let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-            Medium::Wifi(wifi) => Some(wifi),
-            Medium::Wired { .. } => None,
+            Attachment::Wifi(wifi) => Some(wifi),
+            Attachment::Wired { .. } => None,
         };
         let Some((own, Role::Station(path))) = wifi(*station).map(|wifi| (wifi, &wifi.role)) else {
             continue;
@@ -145,7 +145,7 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
         }
         let beacon =
             wiring.beacons.iter().find(|(at, _)| *at == path.ap).map_or_else(Default::default, |b| b.1);
-        if let Medium::Wifi(wifi) = &mut nodes[station.node].interfaces[station.interface].medium {
+        if let Attachment::Wifi(wifi) = &mut nodes[station.node].interfaces[station.interface].medium {
             wifi.edca = beacon;
         }
     }
@@ -155,13 +155,14 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
 /// Refuses weights that nothing weighs by.
 fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-        Medium::Wifi(wifi) => Some(wifi),
-        Medium::Wired { .. } => None,
+        Attachment::Wifi(wifi) => Some(wifi),
+        Attachment::Wired { .. } => None,
     };
     for (at, field) in &wiring.weights {
         let Some(Role::Station(station)) = wifi(*at).map(|own| &own.role) else { continue };
         let weighs = |ap: &Wifi| match &ap.driver {
-            DriverConfig::Fq(_, Scheduler::Mac80211(..)) => true,
+            DriverConfig::Fq(_, Scheduler::Mac80211(..))
+            | DriverConfig::Firmware(_, Scheduler::Mac80211(..), _) => true,
             DriverConfig::Fq(_, Scheduler::Own(own)) => own.make(1).has_weights(),
             _ => false,
         };
@@ -190,8 +191,8 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
 // deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
 fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-        Medium::Wifi(wifi) => Some(wifi),
-        Medium::Wired { .. } => None,
+        Attachment::Wifi(wifi) => Some(wifi),
+        Attachment::Wired { .. } => None,
     };
     let is_vht = |rate: &PhyRate| matches!(rate, PhyRate::Vht(_) | PhyRate::He(_));
     // Both ends of a link that uses such rates, and access points of channels that HT cannot fill.
@@ -212,16 +213,20 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     };
     can.extend(wiring.by_device.iter().map(|(at, _)| *at).filter(|at| wide(*at)));
     for (at, left) in wiring.by_device.iter().filter(|(at, _)| can.contains(at)) {
-        let Medium::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium else { continue };
+        let Attachment::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium else { continue };
         if left.filter {
             own.filter = None;
         }
         if left.aggregates {
             own.hardware.aggregates = 1;
         }
-        let DriverConfig::Fq(queues, scheduler) = &mut own.driver else { continue };
+        let (DriverConfig::Fq(queues, scheduler) | DriverConfig::Firmware(queues, scheduler, _)) =
+            &mut own.driver
+        else {
+            continue;
+        };
         if left.memory {
-            queues.memory_limit = FqParams::VHT_MEMORY_LIMIT;
+            queues.memory_limit = MacFqParams::VHT_MEMORY_LIMIT;
         }
         if let Some(airtime) = scheduler.airtime_mut().filter(|_| left.charge_rx && !both.contains(at)) {
             airtime.charge_rx = false;
@@ -233,8 +238,8 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
 fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     for (at, field) in &wiring.radios {
         let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-            Medium::Wifi(wifi) => Some(wifi),
-            Medium::Wired { .. } => None,
+            Attachment::Wifi(wifi) => Some(wifi),
+            Attachment::Wired { .. } => None,
         };
         let Some((own, of)) = wifi(*at).and_then(|own| Some((own, own.radio?))) else { continue };
         // An access point may only lend its radio to a station of its own node, which passes packets on with it.
@@ -258,7 +263,7 @@ fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
                 .found("hw_aggregates or hw_singles beside it", "them at the interface whose radio it is"));
         }
         let (hardware, edca) = (other.hardware, other.edca);
-        if let Medium::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium {
+        if let Attachment::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium {
             (wifi.hardware, wifi.edca) = (hardware, edca);
         }
     }

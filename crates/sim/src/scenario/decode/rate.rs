@@ -2,7 +2,7 @@
 
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};
 use stillair_model::wifi::rate::mask::McsMask;
-use stillair_model::wifi::rate::minstrel::Legacy;
+use stillair_model::wifi::rate::minstrel::LegacyMinstrel;
 use stillair_model::wifi::rate::table::{Formats, HtCapabilities};
 
 use super::super::contract::{Form, Key, Shape};
@@ -372,16 +372,16 @@ fn fits_channel(
     Ok(Some(width))
 }
 
-fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<Legacy, Fault> {
+fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<LegacyMinstrel, Fault> {
     let by_band = match channel.band {
-        Band::Ghz2 => Legacy::G,
-        Band::Ghz5 => Legacy::A,
+        Band::Ghz2 => LegacyMinstrel::G,
+        Band::Ghz5 => LegacyMinstrel::A,
     };
     let Some(mut section) = section else { return Ok(by_band) };
-    let all = [Legacy::A, Legacy::B, Legacy::G];
+    let all = [LegacyMinstrel::A, LegacyMinstrel::B, LegacyMinstrel::G];
     let can = section.or_by("standard", by_band, |field| {
         let can = field.choice(&[0, 1, 2].map(|n: usize| (STANDARDS[n], all[n])))?;
-        if (can == Legacy::A) == (channel.band == Band::Ghz5) {
+        if (can == LegacyMinstrel::A) == (channel.band == Band::Ghz5) {
             Ok(can)
         } else {
             Err(field.wrong("a standard of the band: 802.11a at 5 GHz, 802.11b or 802.11g at 2.4 GHz"))

@@ -1,18 +1,20 @@
 //! A Wi-Fi device's queueing scheme and its pieces.
 
+mod firmware;
 mod keys;
 mod own;
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
-    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
-    Mac80211Rules, Scheduler, SlowBelow, WhenFull,
+    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, HardwareDepth, HtcParams, LegacyParams,
+    Mac80211Rules, MacFqParams, Scheduler, SlowBelow, WhenFull,
 };
 
 use super::super::Scheme;
 use super::super::error::Fault;
 use super::super::reader::Section;
 use super::usb;
+pub(in crate::scenario) use firmware::ATH11K_FRAMES;
 pub(super) use keys::KEY;
 use keys::{ROUND_SINCE, SINCE};
 
@@ -26,8 +28,8 @@ fn rules(version: Version) -> Mac80211Rules {
 }
 
 /// The queues in the MAC of a kernel; those of the paper where a kernel has none.
-fn queues_of(version: Version) -> FqParams {
-    let fq = FqParams::default();
+fn queues_of(version: Version) -> MacFqParams {
+    let fq = MacFqParams::default();
     match version {
         // linux: net/mac80211/sta_info.c (6.12.117) - commit 4876376988081d of 2025, in stable kernels of 6.12 too.
         Some(version) if version >= (6, 16) || version == (6, 12) => {
@@ -57,6 +59,16 @@ fn of_kernel(version: Version) -> Choice {
         *aql = None;
     }
     choice
+}
+
+/// The scheme of a device that can 80 MHz, which ath9k's cannot.
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c (5.7) - airtime queue limits since then.
+fn of_wide(version: Version) -> Choice {
+    match version {
+        Some(version) if version >= (5, 7) => Choice::new(Scheme::Mt76, Some(version)),
+        Some(version) => Choice::new(Scheme::Ath10k, Some(version)),
+        None => of_kernel(None),
+    }
 }
 
 /// A scheme as the model takes it.
@@ -104,11 +116,12 @@ impl Choice {
                 DriverConfig::Fq(mac80211_queues(version), Scheduler::Mac80211(airtime, aql, rules(version)))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
+            Scheme::Ath10k | Scheme::Ath11k | Scheme::Mt76 => firmware::of(name, version),
         };
         let hardware = HardwareDepth::of(&driver);
-        let queues = matches!(driver, DriverConfig::Fq(..));
+        let queues = matches!(driver, DriverConfig::Fq(..) | DriverConfig::Firmware(..));
         let charges = matches!(driver, DriverConfig::Fq(_, ref by) if by.airtime().is_some());
-        let aggregates = !matches!(driver, DriverConfig::Htc(_));
+        let aggregates = matches!(driver, DriverConfig::Legacy(_) | DriverConfig::Fq(..));
         Self {
             name,
             driver,
@@ -119,8 +132,10 @@ impl Choice {
 }
 
 /// Reads the scheme of an interface of a node with this kernel: a name, or a table of `kind` and pieces.
-pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice, Fault> {
-    let Some(field) = section.get(KEY.name) else { return Ok(of_kernel(version)) };
+pub(super) fn read(section: &mut Section<'_>, version: Version, wide: bool) -> Result<Choice, Fault> {
+    let Some(field) = section.get(KEY.name) else {
+        return Ok(if wide { of_wide(version) } else { of_kernel(version) });
+    };
     let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
     let mut choice = Choice::new(name, version);
@@ -137,6 +152,16 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
             if section.or("firmware_aggregates", false)? {
                 choice.hardware = HardwareDepth::RING;
             }
+        }
+        DriverConfig::Firmware(fq, scheduler, params) => {
+            firmware::read(&mut section, params)?;
+            if let Scheduler::Mac80211(airtime, aql, rules) = scheduler {
+                mac80211(&mut section, fq, airtime, aql, rules)?;
+            }
+            choice.by_device.memory = !section.has("memory_limit");
+            queues(&mut section, fq)?;
+            section.finish()?;
+            return Ok(choice);
         }
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {
@@ -201,13 +226,13 @@ fn quantum(section: &mut Section<'_>, p: &mut AirtimeParams, pending_counts: boo
 }
 
 /// The queues under the airtime scheduler of mac80211, in a kernel without that as in the first that had it.
-fn mac80211_queues(version: Version) -> FqParams {
+fn mac80211_queues(version: Version) -> MacFqParams {
     queues_of(version.max(Some(SINCE[0].1)))
 }
 
 fn mac80211(
     section: &mut Section<'_>,
-    fq: &mut FqParams,
+    fq: &mut MacFqParams,
     p: &mut AirtimeParams,
     aql: &mut Option<AqlParams>,
     by: &mut Mac80211Rules,
@@ -242,7 +267,7 @@ fn mac80211(
     Ok(())
 }
 
-fn queues(section: &mut Section<'_>, p: &mut FqParams) -> Result<(), Fault> {
+fn queues(section: &mut Section<'_>, p: &mut MacFqParams) -> Result<(), Fault> {
     p.law = own::law(section)?;
     if p.law.is_some() {
         for key in ["target", "interval", "ecn", "slow_target", "slow_interval", "slow_ecn"] {

@@ -1,6 +1,6 @@
 //! What must hold of registered parts, tried on each of them.
 
-use stillair_model::check::{self, Order};
+use stillair_model::check::{self, ServiceOrder};
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::transport::cc::OwnCc;
 use stillair_model::wifi::config::Scheduler;
@@ -17,7 +17,7 @@ impl Parts {
             of(part.name, check::controller(|| OwnCc::new(part.name, own.make(()))))?;
         }
         for part in &self.qdiscs {
-            of(part.name, check::discipline(&QdiscConfig::Own(part.by_default()), Order::Any))?;
+            of(part.name, check::discipline(&QdiscConfig::Own(part.by_default()), ServiceOrder::Any))?;
         }
         for part in &self.laws {
             of(part.name, check::law(&part.by_default()))?;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use stillair_model::aqm::law::Law;
 use stillair_model::qdisc::own::Discipline;
 use stillair_model::transport::cc::{self, Controller, OwnController};
-use stillair_model::vocabulary::{Own, Stream};
+use stillair_model::vocabulary::{Own, RandomStream};
 use stillair_model::wifi::driver::StationScheduler;
 
 use super::contract::{self, Family, Shape};
@@ -106,8 +106,8 @@ impl<T: ?Sized + 'static, A: 'static> Part<T, A> {
 #[derive(Default)]
 pub struct Parts {
     controls: Vec<Part<dyn OwnController, ()>>,
-    qdiscs: Vec<Part<dyn Discipline + Send, Stream>>,
-    laws: Vec<Part<dyn Law + Send, Stream>>,
+    qdiscs: Vec<Part<dyn Discipline + Send, RandomStream>>,
+    laws: Vec<Part<dyn Law + Send, RandomStream>>,
     schedulers: Vec<Part<dyn StationScheduler + Send, usize>>,
 }
 
@@ -150,7 +150,7 @@ impl Parts {
         name: &'static str,
         about: &'static str,
         keys: Vec<Key>,
-        make: impl Fn(&Options, Stream) -> D + Send + Sync + 'static,
+        make: impl Fn(&Options, RandomStream) -> D + Send + Sync + 'static,
     ) -> Result<&mut Self, PartError> {
         admit(QDISC, name, self.discipline_names(), &keys, &["mq"])?;
         let keys: &'static [Key] = keys.leak();
@@ -169,7 +169,7 @@ impl Parts {
         name: &'static str,
         about: &'static str,
         keys: Vec<Key>,
-        make: impl Fn(&Options, Stream) -> L + Send + Sync + 'static,
+        make: impl Fn(&Options, RandomStream) -> L + Send + Sync + 'static,
     ) -> Result<&mut Self, PartError> {
         let of_flows: &'static str = format!("fq_{name}").leak();
         let reserved = ["limit", "flows", "quantum", "memory_limit", "drop_batch", "mq"];
@@ -253,7 +253,7 @@ impl Parts {
     }
 
     /// The law of that name.
-    pub(super) fn find_law(&self, name: &str) -> Option<&Part<dyn Law + Send, Stream>> {
+    pub(super) fn find_law(&self, name: &str) -> Option<&Part<dyn Law + Send, RandomStream>> {
         self.laws.iter().find(|part| part.name == name)
     }
 
@@ -269,11 +269,11 @@ impl Parts {
 /// What stands for a discipline.
 pub(super) enum Found<'a> {
     /// One of somebody's own.
-    Own(&'a Part<dyn Discipline + Send, Stream>),
+    Own(&'a Part<dyn Discipline + Send, RandomStream>),
     /// A law on one queue.
-    Law(&'a Part<dyn Law + Send, Stream>),
+    Law(&'a Part<dyn Law + Send, RandomStream>),
     /// A law on each of the queues of flows.
-    FqLaw(&'a Part<dyn Law + Send, Stream>),
+    FqLaw(&'a Part<dyn Law + Send, RandomStream>),
 }
 
 /// Refuses a name or keys that a part may not have.

@@ -4,7 +4,7 @@ use stillair_model::node::classify::DscpToUp;
 use stillair_model::transport::cc::CcParams;
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::vocabulary::Duration;
-use stillair_model::wifi::rate::minstrel_ht::Version;
+use stillair_model::wifi::rate::minstrel_ht::MinstrelVersion;
 
 use super::super::control::CongestionControl;
 use super::memory::SocketMemory;
@@ -41,7 +41,7 @@ pub struct Profile {
     /// User priority by DSCP, on Wi-Fi.
     pub dscp_to_up: DscpToUp,
     /// Rules of Minstrel-HT.
-    pub minstrel_ht: Version,
+    pub minstrel_ht: MinstrelVersion,
     /// TCP of sockets over a device with scatter-gather.
     pub tcp: TcpConfig,
     /// `sk_pacing_shift` of sockets over Wi-Fi (as mac80211 sets it).

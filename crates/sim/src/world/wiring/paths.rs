@@ -11,7 +11,7 @@ use stillair_model::wifi::timeline::Timeline;
 use stillair_model::wifi::tx::transmitter::Peer;
 
 use super::Plan;
-use crate::scenario::{self, GivenErrors, InterfaceRef, Rates, Trace};
+use crate::scenario::{self, GivenErrors, InterfaceRef, PathTrace, Rates};
 
 impl Plan<'_> {
     /// What chooses the rates of frames from one device to another: each end by its own kernel.
@@ -64,7 +64,7 @@ pub(super) fn errors(of: &scenario::Errors) -> PathErrors {
 }
 
 /// Puts a trace in the place of a neighbour's rates and errors. `txop` is as for [`Peer::choose`].
-pub(super) fn follow(peer: &mut Peer, trace: &Trace, txop: impl Fn(Ac) -> Duration) {
+pub(super) fn follow(peer: &mut Peer, trace: &PathTrace, txop: impl Fn(Ac) -> Duration) {
     let chains = trace.steps.iter().map(|&(at, chain, _)| (at, chain)).collect();
     peer.rate = RateControl::Traced(Box::new(timeline(chains, trace.length)));
     let losses = trace.steps.iter().map(|&(at, _, loss)| (at, loss)).collect();

@@ -1,7 +1,7 @@
 //! Probes before Linux 5.12: one for so many frames, over all rates in turn.
 
 use super::{Index, MinstrelHt, Sampler, percent};
-use crate::vocabulary::Stream;
+use crate::vocabulary::RandomStream;
 use crate::wifi::rate::order::Order;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ pub(super) struct ByCount {
 
 impl ByCount {
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - sixteen at first, four of them at once.
-    pub(super) fn new(groups: usize, places: u8, stream: &mut Stream) -> Self {
+    pub(super) fn new(groups: usize, places: u8, stream: &mut RandomStream) -> Self {
         let (order, cursors) = (Order::new(places, stream), vec![0; groups]);
         Self { order, cursors, group: 0, wait: 0, tries: 4, count: 16, slow: 0 }
     }

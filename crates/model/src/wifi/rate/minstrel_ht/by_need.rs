@@ -1,7 +1,7 @@
 //! Probes since Linux 5.12: at most one in 20 ms, of rates that might be better than those in use.
 
 use super::{Index, MinstrelHt, Sampler, percent};
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 use crate::wifi::rate::order::Order;
 use crate::wifi::rate::table::MOST_GROUPS;
 
@@ -75,7 +75,7 @@ impl List {
 }
 
 impl ByNeed {
-    pub(super) fn new(places: u8, stream: &mut Stream) -> Self {
+    pub(super) fn new(places: u8, stream: &mut RandomStream) -> Self {
         Self {
             order: Order::new(places, stream),
             cursors: [0; MOST_GROUPS],

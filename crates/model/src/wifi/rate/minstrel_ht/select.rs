@@ -1,6 +1,6 @@
 //! The end of an interval: averages, and which rates are best.
 
-use super::{INTERVAL, Index, KEPT, MinstrelHt, ONE, Sampler, Version, percent, weighted};
+use super::{INTERVAL, Index, KEPT, MinstrelHt, MinstrelVersion, ONE, Sampler, percent, weighted};
 use crate::vocabulary::Instant;
 
 impl MinstrelHt {
@@ -28,7 +28,7 @@ impl MinstrelHt {
             let mut faster = 0;
             for known in group.iter_mut().rev() {
                 known.stats.end_interval(self.version.average());
-                if self.version >= Version::From512 {
+                if self.version >= MinstrelVersion::From512 {
                     match known.stats.total.attempts {
                         0 => known.stats.prob = known.stats.prob.max(faster),
                         _ => faster = faster.max(known.stats.prob),
@@ -62,8 +62,8 @@ impl MinstrelHt {
                 }
             };
             match self.version {
-                Version::Before512 => indices.for_each(&mut put),
-                Version::From512 | Version::From519 => indices.rev().for_each(&mut put),
+                MinstrelVersion::Before512 => indices.for_each(&mut put),
+                MinstrelVersion::From512 | MinstrelVersion::From519 => indices.rev().for_each(&mut put),
             }
             self.groups[group].best = of_group;
         }
@@ -75,15 +75,15 @@ impl MinstrelHt {
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_best_prob_rate (4.4) - the last choice stays until another is
     // better; (5.12) - it starts anew, and rates faster but less reliable than the best are out.
     fn choose_by_reliability(&mut self) {
-        if self.version >= Version::From512 {
+        if self.version >= MinstrelVersion::From512 {
             self.surest = 0;
             self.groups.iter_mut().for_each(|g| g.surest = g.first);
         }
         for index in 0..self.rates.len() as Index {
             let best = self.best[0];
             let counts = match self.version {
-                Version::Before512 => self.throughput(index) > 0,
-                Version::From512 | Version::From519 => {
+                MinstrelVersion::Before512 => self.throughput(index) > 0,
+                MinstrelVersion::From512 | MinstrelVersion::From519 => {
                     self.packet(best) <= self.packet(index) || self.prob(index) >= self.prob(best)
                 }
             };

@@ -45,7 +45,7 @@ fn groups_are_linux_s() {
     assert_eq!([1, 2, 3, 4].map(|n| count(n, Width::Mhz80)), [58, 116, 174, 232]);
     assert!(rates(vht(4)).all(|rate| matches!(rate, PhyRate::Vht(r) if r.is_allowed())));
     let MinstrelHt { groups, rates, .. } =
-        MinstrelHt::new(vht(4), Version::From512, &mut Seed { seed: 1, run: 0 }.stream("rate"));
+        MinstrelHt::new(vht(4), MinstrelVersion::From512, &mut Seed { seed: 1, run: 0 }.stream("rate"));
     for (n, group) in groups.iter().enumerate() {
         for place in 0..group.of.places() {
             let known = group.at(place).map(|i| &rates[usize::from(i)]);
@@ -79,9 +79,11 @@ fn throughput_at_80_mhz_with_two_streams() {
     let cut = [147_872, 74_072, 49_324, 37_172, 24_800, 18_724, 16_472, 14_900, 12_424, 11_300];
     let old = [561, 1_098, 1_586, 2_026, 2_832, 3_515, 3_857, 4_150, 4_687, 4_980];
     let new = [581, 1_113, 1_604, 2_048, 2_852, 3_532, 3_875, 4_156, 4_693, 4_985];
-    for (version, times, want) in
-        [(Version::Before512, times, old), (Version::From512, cut, new), (Version::From519, cut, new)]
-    {
+    for (version, times, want) in [
+        (MinstrelVersion::Before512, times, old),
+        (MinstrelVersion::From512, cut, new),
+        (MinstrelVersion::From519, cut, new),
+    ] {
         let mut b = Bench::new(vht(2), version);
         b.control.mean_aggregate = 16 * ONE;
         for mcs in 0..10 {
@@ -127,7 +129,7 @@ fn a_perfect_link_ends_at_80_mhz() {
 
 #[test]
 fn the_names_of_rows() {
-    let mut b = Bench::new(vht(2), Version::From519);
+    let mut b = Bench::new(vht(2), MinstrelVersion::From519);
     b.send_any(5_000, 64, |_| 1.0);
     let rows = b.control.rows();
     assert_eq!(rows.len(), 116);
@@ -154,7 +156,7 @@ fn random_links_find_their_best_rate() {
             let fastest = rates(vht(2)).filter(|&rate| works(rate)).map(PhyRate::rate).max().unwrap();
             let found = PhyRate::parse(&b.best()).unwrap();
             // The older formula tells rates apart by a few per cent.
-            let least = if version == Version::Before512 { 95 } else { 99 };
+            let least = if version == MinstrelVersion::Before512 { 95 } else { 99 };
             let near = found.rate().bps() * 100 >= fastest.bps() * least;
             assert!(works(found) && near, "{version:?} {seed}: {found}, {highest:?}");
         }

@@ -14,7 +14,7 @@ import pytest
 from stillair import InputError, Result, RunError, Scenario
 from stillair.__main__ import status
 from stillair.runs import bundled
-from stillair.runs.keeper import Keeper
+from stillair.runs.result_writer import ResultWriter
 from stillair.text import lock
 
 FILE = bundled.scenario("anomaly-udp").file
@@ -95,10 +95,10 @@ def test_an_old_result_stays_until_a_run_is_kept(
 ) -> None:
     before = files(old)
 
-    def fail(self: Keeper, text: str) -> None:  # noqa: ARG001 - in the place of the method
+    def fail(self: ResultWriter, text: str) -> None:  # noqa: ARG001 - in the place of the method
         raise error
 
-    monkeypatch.setattr(Keeper, "keep", fail)
+    monkeypatch.setattr(ResultWriter, "keep", fail)
     assert status(["run", FILE, *BRIEF, "-o", str(old)]) in (1, 130)
     assert files(old) == before
     assert not (old / ".new-result").exists()
@@ -145,7 +145,7 @@ def test_what_is_cut_off_while_it_takes_its_place_is_taken_up_again(
         patch.setattr(Path, "replace", places(old)[at])
         assert status(["run", FILE, *BRIEF, "--seed", "9", "-o", str(old)]) == 130
     assert not (old / "result.json").exists()
-    Keeper(old, Scenario(FILE), OVERRIDES, 1).finish()
+    ResultWriter(old, Scenario(FILE), OVERRIDES, 1).finish()
     result = Result.load(old)
     assert [measured.summary["seed"] for measured in result.all_measured()] == [9]
     left = set(files(old))
