@@ -269,7 +269,9 @@ fn a_rate_that_the_signal_cannot_carry_is_noted() {
             (format!("{WLAN}.retry_chain"), sets.iter().find(|(key, _)| key.ends_with(".rate")));
         let alone = fixed.map_or("[]".to_owned(), |(_, rate)| format!("[\"{rate}\"]"));
         let alone = if alone.contains('{') { "[]" } else { &alone };
-        let mut wide = vec![("channel.wifi.width", "80 MHz")];
+        // With a driver of which all is known.
+        let scheme = format!("{WLAN}.scheme");
+        let mut wide = vec![("channel.wifi.width", "80 MHz"), (&*scheme, "fifo")];
         wide.extend(fixed.map(|_| (chain.as_str(), alone)));
         let notes = with(&[&wide, sets].concat()).unwrap_or_else(|e| panic!("{e}")).notes();
         // Its neighbour is like it, and noted as well.

@@ -2,7 +2,7 @@
 
 use super::super::super::contract::{Form, Key, Shape};
 use super::super::{qdisc, usb};
-use super::{firmware, own};
+use super::own;
 
 pub(super) const HARDWARE: &[Key] = &[
     Key::open(
@@ -242,29 +242,3 @@ pub(super) static ATH9K_HTC: Shape = Shape {
         usb::KEYS,
     ],
 };
-
-/// What a scheme may be.
-const FORM: Form = Form::Kinds {
-    shapes: &[
-        &FIFO,
-        &FQ_CODEL,
-        &FQ_MAC,
-        &AIRTIME,
-        &AIRTIME_AS_PRINTED,
-        &MAC80211,
-        &ATH9K_HTC,
-        &firmware::ATH10K,
-        &firmware::ATH11K,
-        &firmware::MT76,
-    ],
-    bare: true,
-};
-
-/// The key of an interface.
-pub(in super::super) const KEY: Key = Key::open(
-    "scheme",
-    FORM,
-    "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
-     `mac80211` with `aql = false` since; CoDel is relaxed for nobody before 4.12, below 6 Mbit/s for each station of the device since",
-    "how it queues and schedules",
-);
