@@ -3,7 +3,7 @@
 use stillair_program::Parts;
 use stillair_program::model::check::{self, Order};
 use stillair_program::model::qdisc::QdiscConfig;
-use stillair_program::model::qdisc::own::OwnDiscipline;
+use stillair_program::model::qdisc::custom::DisciplineFactory;
 use stillair_program::model::vocabulary::{Duration, Seed};
 use stillair_program::sim::run::run_once;
 use stillair_program::sim::scenario::{NoFiles, Reader, Scenario};
@@ -32,8 +32,8 @@ fn what_must_hold_of_parts_holds() {
 /// With other options, and what a discipline promises beyond: one that thinks all packets short keeps the order of a flow.
 #[test]
 fn what_must_hold_holds_of_other_options() {
-    let all_short = OwnDiscipline::new("short_first", "", |_| Box::new(ShortFirst::new(5, 1_514, 1)));
-    assert_eq!(check::discipline(&QdiscConfig::Own(all_short), Order::Kept), Ok(()));
+    let all_short = DisciplineFactory::new("short_first", "", |_| Box::new(ShortFirst::new(5, 1_514, 1)));
+    assert_eq!(check::discipline(&QdiscConfig::Custom(all_short), Order::Kept), Ok(()));
     assert_eq!(check::controller(|| Calm::new(16, 0.1, Duration::from_millis(1))), Ok(()));
 }
 

@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use crate::vocabulary::{Duration, Instant, Own, Packet, Stream, skb_len};
+use crate::vocabulary::{Duration, Instant, Packet, PartFactory, Stream, skb_len};
 
 /// What a law is told of a packet and its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,7 +91,7 @@ pub trait Law: Debug {
 }
 
 /// A law, as a configuration names it: one is made for each queue, with a random stream of its own.
-pub type OwnLaw = Own<dyn Law + Send, Stream>;
+pub type LawFactory = PartFactory<dyn Law + Send, Stream>;
 
 /// What becomes of a packet by a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

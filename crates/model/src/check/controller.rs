@@ -5,7 +5,7 @@
 //! - A connection that is paced has a rate.
 //! - A copy does what the original does.
 
-use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, OwnController, RateSample};
+use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, CustomController, RateSample};
 use crate::vocabulary::{Seed, Stream};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -182,7 +182,7 @@ impl<C: Controller> Fed<C> {
 }
 
 /// Puts controllers that `make` makes through random lists of events; an error says what does not hold (see the [module](self)).
-pub fn controller<C: OwnController + Clone>(make: impl Fn() -> C) -> Result<(), String> {
+pub fn controller<C: CustomController + Clone>(make: impl Fn() -> C) -> Result<(), String> {
     for list in 0..LISTS {
         let mut random = Seed { seed: list, run: 0 }.stream("events");
         let mut fed = Fed::new(make());

@@ -23,7 +23,7 @@ pub enum Order {
     Any,
 }
 
-/// Tries what must hold of a discipline ([`crate::qdisc::own::Discipline`]): each packet ends once, the answers to those who queue fit what
+/// Tries what must hold of a discipline ([`crate::qdisc::custom::Discipline`]): each packet ends once, the answers to those who queue fit what
 /// was dropped, backlog and counters are what is there, no wake is lost, all of it comes out, and the same again when all is the same.
 /// The packets are single segments of 30 flows, each flow with one priority.
 pub fn discipline(config: &QdiscConfig, order: Order) -> Result<(), String> {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::scheduler::in_the_mac;
 use super::{Order, SCRIPTS, STEPS, discipline, stream, try_all};
-use crate::aqm::law::{Law, OwnLaw, Seen, Verdict};
+use crate::aqm::law::{Law, LawFactory, Seen, Verdict};
 use crate::qdisc::QdiscConfig;
 use crate::qdisc::fq_law::FqLawParams;
 use crate::qdisc::law::LawParams;
@@ -16,7 +16,7 @@ use crate::vocabulary::{Duration, Instant, Stream};
 
 /// Tries what must hold of a law ([`Law`]): the same again when all is the same, nothing shared between queues, packets pass where
 /// nothing waits, and accounts close wherever it is put: on one queue, on the flows of fair queueing, and in the MAC.
-pub fn law(law: &OwnLaw) -> Result<(), String> {
+pub fn law(law: &LawFactory) -> Result<(), String> {
     try_all(|script, step| {
         let mut fed = Fed::new(law, script);
         for n in 1..=STEPS {
@@ -50,7 +50,7 @@ pub fn law(law: &OwnLaw) -> Result<(), String> {
 }
 
 /// Of packets that come alone and leave at once, most pass in the end.
-fn lets_pass(law: &OwnLaw) -> Result<(), String> {
+fn lets_pass(law: &LawFactory) -> Result<(), String> {
     const PACKETS: u32 = 2_000;
     let mut one = law.make(stream(0, "alone"));
     let (mut now, mut passed) = (Instant::ZERO, 0);
@@ -101,7 +101,7 @@ struct Fed {
 }
 
 impl Fed {
-    fn new(law: &OwnLaw, script: u64) -> Self {
+    fn new(law: &LawFactory, script: u64) -> Self {
         Self {
             law: law.make(stream(script, "part")),
             queue: VecDeque::new(),

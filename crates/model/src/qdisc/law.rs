@@ -1,7 +1,7 @@
 //! A control law of somebody's own on one queue with a limit.
 
 use super::{Enqueue, QdiscStats};
-use crate::aqm::law::{Law, Outcome, OwnLaw, Seen};
+use crate::aqm::law::{Law, LawFactory, Outcome, Seen};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, Reason, Sink, Stream};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -15,7 +15,7 @@ pub struct LawParams {
     /// Most packets.
     pub limit: u32,
     /// The law.
-    pub law: OwnLaw,
+    pub law: LawFactory,
 }
 
 /// The discipline.

@@ -1,7 +1,7 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod custom;
 mod host;
-mod own;
 mod path;
 mod quic;
 mod tcp;
@@ -24,8 +24,8 @@ use super::{
     SocketMemory, Wifi,
 };
 
+use custom::part;
 use host::{jitter, link, wake};
-use own::part;
 use path::{errors, rates, traced};
 
 impl Scenario {
@@ -187,7 +187,7 @@ impl Scenario {
             }),
             FlowKind::Tcp { congestion_control, bytes, write_size } => json!({
                 "kind": "tcp",
-                "congestion_control": own::control(congestion_control),
+                "congestion_control": custom::control(congestion_control),
                 "bytes": bytes,
                 "write_size": write_size,
             }),
@@ -230,7 +230,7 @@ fn profile(p: &Profile) -> Value {
         "truesize_scatter_gather_bytes": p.memory.paged(p.tcp.max_header),
         "truesize_least_bytes": p.memory.least(),
         "gso_always": p.memory.gso_always,
-        "net.ipv4.tcp_congestion_control": own::control(&p.congestion_control),
+        "net.ipv4.tcp_congestion_control": custom::control(&p.congestion_control),
         "wifi_pacing_shift": p.wifi_pacing_shift,
         "congestion_controls": controllers(&p.cc),
         "tcp": tcp::tcp(&p.tcp),
@@ -278,7 +278,7 @@ fn codel(p: &CodelParams) -> Value {
 fn qdisc(config: &QdiscConfig) -> Value {
     match config {
         QdiscConfig::Noqueue => json!({ "kind": "noqueue" }),
-        QdiscConfig::Own(own) => part(own),
+        QdiscConfig::Custom(own) => part(own),
         QdiscConfig::Law(p) => json!({ "kind": config.kind(), "limit": p.limit, "law": part(&p.law) }),
         QdiscConfig::FqLaw(p) => json!({
             "kind": config.kind(),
@@ -430,7 +430,7 @@ fn driver(config: &DriverConfig) -> Value {
         Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),
         Scheduler::Mac80211(a, _, Mac80211Rules::VirtualTime) => ("mac80211_virtual_time", Some(a)),
         Scheduler::Mac80211(a, _, Mac80211Rules::RoundsWithPending) => ("mac80211_with_pending", Some(a)),
-        Scheduler::Own(own) => (own.name(), None),
+        Scheduler::Custom(own) => (own.name(), None),
     };
     let aql = match scheduler {
         Scheduler::Mac80211(_, Some(aql), _) => json!({
@@ -469,7 +469,7 @@ fn driver(config: &DriverConfig) -> Value {
         "aql": aql,
     });
     // Only where they are: what was kept of scenarios without them stays theirs.
-    if let Scheduler::Own(own) = scheduler {
+    if let Scheduler::Custom(own) = scheduler {
         resolved["scheduler"] = part(own);
     }
     if let Some(law) = &p.law {

@@ -6,9 +6,9 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 use crate::aqm::law::{Law, Seen, Verdict};
-use crate::qdisc::own::{Discipline, OwnDiscipline, Room};
+use crate::qdisc::custom::{Discipline, DisciplineFactory, Room};
 use crate::qdisc::{Enqueue, QdiscStats, Wake};
-use crate::vocabulary::{Ac, Instant, Own, Pkt, PktList, Reason, skb_len};
+use crate::vocabulary::{Ac, Instant, PartFactory, Pkt, PktList, Reason, skb_len};
 use crate::wifi::driver::{AirtimeUse, DeviceView, StationScheduler, scheduler_of};
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 
@@ -110,17 +110,17 @@ fn disciplines_that_break_it() {
         ("drops by chance", "it did otherwise when all was the same"),
     ] {
         let chance = Arc::new(AtomicU32::new(0));
-        let own = OwnDiscipline::new(fault, "", move |_| {
+        let own = DisciplineFactory::new(fault, "", move |_| {
             let (list, stats, chance) = (PktList::default(), QdiscStats::default(), Arc::clone(&chance));
             Box::new(Queue { fault, list, lost: (0, 0), seen: 0, stats, chance })
         });
-        let came = discipline(&QdiscConfig::Own(own.clone()), Order::Kept);
+        let came = discipline(&QdiscConfig::Custom(own.clone()), Order::Kept);
         match came {
             Ok(()) => assert_eq!(said, "", "{fault}"),
             Err(what) => assert!(!said.is_empty() && what.contains(said), "{fault}: {what}"),
         }
         if fault == "last in, first out" {
-            assert_eq!(discipline(&QdiscConfig::Own(own), Order::Any), Ok(()));
+            assert_eq!(discipline(&QdiscConfig::Custom(own), Order::Any), Ok(()));
         }
     }
 }
@@ -151,7 +151,7 @@ fn laws_that_break_it() {
         ("panics", "it panicked: an overflow"),
     ] {
         let shared = Arc::new(AtomicU32::new(0));
-        let own = OwnLaw::new(fault, "", move |_| Box::new(Bad { fault, shared: Arc::clone(&shared) }));
+        let own = LawFactory::new(fault, "", move |_| Box::new(Bad { fault, shared: Arc::clone(&shared) }));
         let what = law(&own).unwrap_err();
         assert!(what.contains(said), "{fault}: {what}");
     }
@@ -203,11 +203,11 @@ fn schedulers_that_break_it() {
         ("names the idle", "which has no frames to send"),
         ("goes on", "a look does not end"),
     ] {
-        let own = Own::new(fault, "", move |peers| {
+        let own = PartFactory::new(fault, "", move |peers| {
             let inner = scheduler_of(&Scheduler::RoundRobin(WhenFull::KeepsTurn), peers);
             Box::new(Turns { fault, inner }) as Box<dyn StationScheduler + Send>
         });
-        match scheduler(&Scheduler::Own(own)) {
+        match scheduler(&Scheduler::Custom(own)) {
             Ok(()) => assert_eq!(said, "", "{fault}"),
             Err(what) => assert!(!said.is_empty() && what.contains(said), "{fault}: {what}"),
         }

@@ -2,7 +2,7 @@
 
 use super::{FlowQueues, Queue, Tin, UNBOUND, View};
 use crate::aqm::codel::{CodelQueue, CodelStats};
-use crate::aqm::law::{Law, Outcome, OwnLaw, Seen};
+use crate::aqm::law::{Law, LawFactory, Outcome, Seen};
 use crate::fair::drr::Member;
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Reason, Sink, Stream, skb_len};
 
@@ -10,7 +10,7 @@ impl FlowQueues {
     /// The same with this law on each queue. They are served by [`FlowQueues::enqueue_by_laws`] and
     /// [`FlowQueues::dequeue_by_laws`] then; each law has a stream of its own.
     #[must_use]
-    pub fn with_laws(mut self, law: &OwnLaw, mut stream: Stream) -> Self {
+    pub fn with_laws(mut self, law: &LawFactory, mut stream: Stream) -> Self {
         self.laws = (0..self.codel.len()).map(|_| law.make(stream.split())).collect();
         self
     }

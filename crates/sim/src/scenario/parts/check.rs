@@ -2,7 +2,7 @@
 
 use stillair_model::check::{self, Order};
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::transport::cc::OwnCc;
+use stillair_model::transport::cc::CustomCc;
 use stillair_model::wifi::config::Scheduler;
 
 use super::Parts;
@@ -14,16 +14,16 @@ impl Parts {
         let of = |name: &str, held: Result<(), String>| held.map_err(|why| format!("{name:?}: {why}"));
         for part in &self.controls {
             let own = part.by_default();
-            of(part.name, check::controller(|| OwnCc::new(part.name, own.make(()))))?;
+            of(part.name, check::controller(|| CustomCc::new(part.name, own.make(()))))?;
         }
         for part in &self.qdiscs {
-            of(part.name, check::discipline(&QdiscConfig::Own(part.by_default()), Order::Any))?;
+            of(part.name, check::discipline(&QdiscConfig::Custom(part.by_default()), Order::Any))?;
         }
         for part in &self.laws {
             of(part.name, check::law(&part.by_default()))?;
         }
         for part in &self.schedulers {
-            of(part.name, check::scheduler(&Scheduler::Own(part.by_default())))?;
+            of(part.name, check::scheduler(&Scheduler::Custom(part.by_default())))?;
         }
         Ok(())
     }

@@ -12,9 +12,9 @@ use core::fmt;
 use std::sync::Arc;
 
 use stillair_model::aqm::law::Law;
-use stillair_model::qdisc::own::Discipline;
-use stillair_model::transport::cc::{self, Controller, OwnController};
-use stillair_model::vocabulary::{Own, Stream};
+use stillair_model::qdisc::custom::Discipline;
+use stillair_model::transport::cc::{self, Controller, CustomController};
+use stillair_model::vocabulary::{PartFactory, Stream};
 use stillair_model::wifi::driver::StationScheduler;
 
 use super::contract::{self, Family, Shape};
@@ -91,21 +91,21 @@ impl<T: ?Sized + 'static, A: 'static> Part<T, A> {
     }
 
     /// The part with the defaults of its keys.
-    fn by_default(&self) -> Own<T, A> {
+    fn by_default(&self) -> PartFactory<T, A> {
         self.with(Options(self.keys.iter().map(|key| (key.name(), key.default_setting())).collect()))
     }
 
     /// The part with these options.
-    pub(super) fn with(&self, options: Options) -> Own<T, A> {
+    pub(super) fn with(&self, options: Options) -> PartFactory<T, A> {
         let make = self.make.clone();
-        Own::new(self.name, &options.to_json().to_string(), move |with| make(&options, with))
+        PartFactory::new(self.name, &options.to_json().to_string(), move |with| make(&options, with))
     }
 }
 
 /// All parts of a program's own.
 #[derive(Default)]
 pub struct Parts {
-    controls: Vec<Part<dyn OwnController, ()>>,
+    controls: Vec<Part<dyn CustomController, ()>>,
     qdiscs: Vec<Part<dyn Discipline + Send, Stream>>,
     laws: Vec<Part<dyn Law + Send, Stream>>,
     schedulers: Vec<Part<dyn StationScheduler + Send, usize>>,
@@ -139,7 +139,8 @@ impl Parts {
         let over_quic: &'static str = format!("tcp_{name}").leak();
         let shapes =
             [name, over_quic].map(|name| table("Congestion control", name, about, keys, &[])).to_vec();
-        let make = Arc::new(move |options: &Options, ()| Box::new(make(options)) as Box<dyn OwnController>);
+        let make =
+            Arc::new(move |options: &Options, ()| Box::new(make(options)) as Box<dyn CustomController>);
         self.controls.push(Part { name, about, keys, shapes, make });
         Ok(self)
     }
@@ -243,7 +244,7 @@ impl Parts {
     }
 
     /// The congestion control of that name.
-    pub(super) fn find_control(&self, name: &str) -> Option<&Part<dyn OwnController, ()>> {
+    pub(super) fn find_control(&self, name: &str) -> Option<&Part<dyn CustomController, ()>> {
         self.controls.iter().find(|part| part.name == name)
     }
 
@@ -259,7 +260,7 @@ impl Parts {
 
     /// What stands for a discipline by that name.
     pub(super) fn find_discipline(&self, name: &str) -> Option<Found<'_>> {
-        let own = self.qdiscs.iter().find(|part| part.name == name).map(Found::Own);
+        let own = self.qdiscs.iter().find(|part| part.name == name).map(Found::Custom);
         let law = || self.find_law(name).map(Found::Law);
         let of_flows = || self.laws.iter().find(|part| part.shapes[3].kind() == name).map(Found::FqLaw);
         own.or_else(law).or_else(of_flows)
@@ -269,7 +270,7 @@ impl Parts {
 /// What stands for a discipline.
 pub(super) enum Found<'a> {
     /// One of somebody's own.
-    Own(&'a Part<dyn Discipline + Send, Stream>),
+    Custom(&'a Part<dyn Discipline + Send, Stream>),
     /// A law on one queue.
     Law(&'a Part<dyn Law + Send, Stream>),
     /// A law on each of the queues of flows.

@@ -1,4 +1,4 @@
-use stillair_model::transport::cc::{CcSock, reno};
+use stillair_model::transport::cc::{CcSock, ControllerFactory, reno};
 
 use super::super::{CongestionControl, Flow, FlowKind, Memory, NoFiles, Reader, Scenario};
 use super::*;
@@ -46,10 +46,10 @@ fn read(parts: &Parts, control: &str) -> Result<Scenario, String> {
     reader.parse(&format!("{scenario}{flow}"), "f", &[]).map_err(|e| e.to_string())
 }
 
-fn control(scenario: &Scenario) -> Own<dyn OwnController> {
+fn control(scenario: &Scenario) -> ControllerFactory {
     match scenario.flows.last() {
         Some(Flow {
-            kind: FlowKind::Tcp { congestion_control: CongestionControl::Own(own), .. }, ..
+            kind: FlowKind::Tcp { congestion_control: CongestionControl::Custom(own), .. }, ..
         }) => own.clone(),
         other => panic!("{other:?}"),
     }

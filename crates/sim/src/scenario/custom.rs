@@ -1,6 +1,6 @@
 //! Options of parts of somebody's own, read by the keys that these have declared.
 
-use stillair_model::vocabulary::Own;
+use stillair_model::vocabulary::PartFactory;
 
 use super::contract::Form;
 use super::error::Fault;
@@ -20,7 +20,7 @@ pub(super) fn options(mut section: Option<&mut Section<'_>>, keys: &'static [Key
 pub(super) fn read<T: ?Sized + 'static, A: 'static>(
     part: &Part<T, A>,
     mut section: Option<Section<'_>>,
-) -> Result<Own<T, A>, Fault> {
+) -> Result<PartFactory<T, A>, Fault> {
     let options = options(section.as_mut(), part.keys)?;
     section.map_or(Ok(()), Section::finish)?;
     Ok(part.with(options))

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use super::{Enqueue, QdiscStats, Wake};
-use crate::vocabulary::{Ctx, Instant, Own, Packet, Pkt, PktList, PlaceId, Reason, Sink, Stream};
+use crate::vocabulary::{Ctx, Instant, Packet, PartFactory, Pkt, PktList, PlaceId, Reason, Sink, Stream};
 
 /// What a discipline may do to packets, for the time of one call.
 pub trait Room {
@@ -79,7 +79,7 @@ pub trait Discipline: Debug {
 }
 
 /// A discipline, as a configuration names it: one is made for each place, with a random stream of its own.
-pub type OwnDiscipline = Own<dyn Discipline + Send, Stream>;
+pub type DisciplineFactory = PartFactory<dyn Discipline + Send, Stream>;
 
 /// The world as one discipline may act on it now.
 struct Here<'a, 'c, S> {
@@ -122,15 +122,15 @@ impl<S: Sink> Room for Here<'_, '_, S> {
 
 /// A discipline of somebody's own in its place.
 #[derive(Debug)]
-pub struct OwnQdisc {
+pub struct CustomQdisc {
     name: String,
     place: PlaceId,
     discipline: Box<dyn Discipline + Send>,
 }
 
-impl OwnQdisc {
+impl CustomQdisc {
     /// Makes the discipline; drops are booked at `place`, and `stream` is what it may leave to chance by.
-    pub fn new(config: &OwnDiscipline, place: PlaceId, stream: Stream) -> Self {
+    pub fn new(config: &DisciplineFactory, place: PlaceId, stream: Stream) -> Self {
         Self { name: config.name().to_owned(), place, discipline: config.make(stream) }
     }
 
