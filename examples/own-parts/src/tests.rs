@@ -57,6 +57,11 @@ fn mistakes() {
         ("flow.0.congestion_control", "clam", "expected a known name; did you mean \"calm\"?"),
         ("node.ap.interface.eth0.qdisc.shrt", "60", "found an unknown key"),
         ("node.ap.interface.wlan0.scheme.aqm.low", "0 s", "expected 1 us to 1 s"),
+        (
+            "node.ap.interface.wlan0.scheme.aqm",
+            "{ kind = \"ramp\", low = \"30 ms\" }",
+            "expected low below high",
+        ),
         ("node.ap.interface.wlan0.scheme.scheduler.kind", "most_used", "expected \"least_used\""),
         ("node.ap.interface.wlan0.scheme.target", "5 ms", "has no effect under a law of a program's own"),
     ] {

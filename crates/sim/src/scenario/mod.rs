@@ -451,7 +451,7 @@ fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
 
 /// The JSON Schema of a scenario, for editors and other programs.
 pub fn schema() -> String {
-    contract::schema(&decode::SHAPE)
+    Parts::none().schema()
 }
 
 /// The reference of a scenario for users, in Markdown.

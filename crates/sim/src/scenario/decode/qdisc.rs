@@ -191,16 +191,20 @@ fn custom_part(
     field: &Field<'_>,
     device: &Device<'_>,
 ) -> Result<QdiscConfig, Fault> {
+    // A misspelt key is the likelier mistake than options that do not go together without it.
+    section.as_deref().map_or(Ok(()), Section::familiar)?;
     let found = field.parts.find_discipline(kind).expect("a discipline is in the table or somebody's own");
     Ok(match found {
-        Found::Custom(part) => QdiscConfig::Custom(part.with(custom::options(section, part.keys)?)),
+        Found::Custom(part) => {
+            QdiscConfig::Custom(custom::with(part, field, custom::options(section, part.keys)?)?)
+        }
         Found::Law(part) => {
-            let law = part.with(custom::options(section.as_deref_mut(), part.keys)?);
+            let law = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
             let limit = section.map_or(Ok(LAW_LIMIT), |section| section.or("limit", LAW_LIMIT))?;
             QdiscConfig::Law(LawParams { limit, law })
         }
         Found::FqLaw(part) => {
-            let law = part.with(custom::options(section.as_deref_mut(), part.keys)?);
+            let law = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
             let (mut p, of_device) = (FqLawParams::new(law), device.fq_codel());
             (p.memory_limit, p.drop_batch) = (of_device.memory_limit, of_device.drop_batch);
             if let Some(section) = section {

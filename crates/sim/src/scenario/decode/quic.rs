@@ -284,7 +284,7 @@ fn control(
         let built_in = NAMES.iter().find(|built_in| **built_in == name);
         return Ok(Some(CongestionControl::BuiltIn(built_in.expect("it is one of its names"))));
     };
-    custom::read(part, options).map(|own| Some(CongestionControl::Custom(own)))
+    custom::read(part, &field, options).map(|own| Some(CongestionControl::Custom(own)))
 }
 
 fn config(

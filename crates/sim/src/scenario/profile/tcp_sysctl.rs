@@ -300,13 +300,13 @@ pub(in super::super) fn controller(
         }
         let (name, section) = field.kind_table("a congestion control, or a table of its kind and options")?;
         let part = field.parts.find_control(name).expect("it is one of its kinds");
-        return custom::read(part, Some(section)).map(CongestionControl::Custom);
+        return custom::read(part, field, Some(section)).map(CongestionControl::Custom);
     }
     let names: Vec<(&str, &'static str)> =
         cc::NAMES.iter().copied().chain(field.kinds()).map(|name| (name, name)).collect();
     let name = field.choice(&names)?;
     if let Some(part) = field.parts.find_control(name) {
-        return custom::read(part, None).map(CongestionControl::Custom);
+        return custom::read(part, field, None).map(CongestionControl::Custom);
     }
     if let Some(version) = version
         && let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since)

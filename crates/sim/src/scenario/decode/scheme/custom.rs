@@ -31,7 +31,7 @@ pub(super) fn scheduler(section: &mut Section<'_>) -> Result<Option<SchedulerFac
     let Some(field) = section.get("scheduler") else { return Ok(None) };
     let Some((kind, options)) = field.custom_kind("round_robin")? else { return Ok(None) };
     let part = field.parts.find_scheduler(kind).expect("it is one of its kinds");
-    custom::read(part, options).map(Some)
+    custom::read(part, &field, options).map(Some)
 }
 
 /// The law that a program brings, if the scenario names one.
@@ -39,5 +39,5 @@ pub(super) fn law(section: &mut Section<'_>) -> Result<Option<LawFactory>, Fault
     let Some(field) = section.get("aqm") else { return Ok(None) };
     let Some((kind, options)) = field.custom_kind("codel")? else { return Ok(None) };
     let part = field.parts.find_law(kind).expect("it is one of its kinds");
-    custom::read(part, options).map(Some)
+    custom::read(part, &field, options).map(Some)
 }
