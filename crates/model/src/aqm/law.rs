@@ -17,7 +17,7 @@ pub struct Seen {
     pub now: Instant,
     /// How long the packet has been in the queue; zero when it comes.
     pub sojourn: Duration,
-    /// The packet's bytes with its Ethernet header.
+    /// The packet's bytes with its Ethernet header; of one that stands for several segments, all of theirs, each with its header.
     pub bytes: u32,
     /// Its sender takes part in ECN, so that it may be marked.
     pub ecn: bool,

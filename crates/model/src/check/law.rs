@@ -15,7 +15,8 @@ use crate::qdisc::law::LawParams;
 use crate::vocabulary::{Duration, Instant, Stream};
 
 /// Tries what must hold of a law ([`Law`]): the same again when all is the same, nothing shared between queues, packets pass where
-/// nothing waits, and accounts close wherever it is put: on one queue, on the flows of fair queueing, and in the MAC.
+/// nothing waits, and accounts close wherever it is put: on one queue, on the flows of fair queueing, and in the MAC. In every second
+/// script some packets stand for several segments, but in the MAC, where each frame is one.
 pub fn law(law: &LawFactory) -> Result<(), String> {
     try_all(|script, step| {
         let mut fed = Fed::new(law, script);
@@ -94,6 +95,8 @@ struct Fed {
     queue: VecDeque<(Instant, u32, bool)>,
     bytes: u64,
     stream: Stream,
+    /// Some packets stand for several segments.
+    gso: bool,
     now: Instant,
     load: u32,
     pause: u32,
@@ -107,6 +110,7 @@ impl Fed {
             queue: VecDeque::new(),
             bytes: 0,
             stream: stream(script, "script"),
+            gso: script % 2 == 1,
             now: Instant::ZERO,
             load: 5,
             pause: 1_000,
@@ -135,7 +139,10 @@ impl Fed {
         self.now += Duration::from_micros(u64::from(self.stream.below(self.pause)));
         let slow = self.stream.below(4) == 0;
         if self.stream.below(9) < self.load {
-            let (bytes, ecn) = (34 + self.stream.below(1481), self.stream.below(2) == 0);
+            let (mut bytes, ecn) = (34 + self.stream.below(1481), self.stream.below(2) == 0);
+            if self.gso && self.stream.below(3) == 0 {
+                bytes *= 2 + self.stream.below(43);
+            }
             let verdict = self.law.arrives(&self.seen(self.now, bytes, ecn, slow));
             self.log.push(verdict);
             if verdict == Verdict::Pass || ecn && verdict == Verdict::Mark {

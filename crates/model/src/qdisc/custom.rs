@@ -44,6 +44,9 @@ pub trait Room {
 /// A packet is the discipline's from [`enqueue`](Self::enqueue) on, until it is given to the caller of [`dequeue`](Self::dequeue) or
 /// dropped through [`Room::drop`]. `now` never goes back. A [`PktList`] holds packets without allocation.
 ///
+/// A packet may stand for several segments ([`Packet::segs`]), of up to 64 KiB together: it comes and leaves as one, is one in the backlog,
+/// and has an Ethernet header for each segment in [`crate::vocabulary::skb_len`].
+///
 /// # What must hold
 ///
 /// - Each packet ends once: it leaves, or it is dropped, or it is inside. [`backlog`](Self::backlog) and [`stats`](Self::stats) say so.

@@ -10,7 +10,7 @@ use stillair_model::vocabulary::{Instant, Seed, Tee};
 use super::{ApiError, read_by, read_to_run_by};
 use crate::capture::{Capture, Selection};
 use crate::recorder::RunSummary;
-use crate::run::{Session, attended};
+use crate::run::{Session, guarded};
 use crate::scenario::parts::Parts;
 use crate::scenario::{self, Folder, Reader};
 
@@ -82,7 +82,7 @@ pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<Strin
         let end = session.end();
         session.finish().map(|(report, Tee(_, capture))| (report, capture, end))
     };
-    let (report, capture, end) = attended(seed, run).map_err(ApiError::Run)?;
+    let (report, capture, end) = guarded(seed, run).map_err(ApiError::Run)?;
     let captured = capture
         .finish(end)
         .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {}", plain(&e))))?;

@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{Instant, Seed};
 
 use super::{ApiError, read_to_run_by};
 use crate::capture::ports;
-use crate::run::{Records, Session, attended};
+use crate::run::{Records, Session, guarded};
 use crate::scenario::parts::Parts;
 use crate::scenario::{self, Folder, Reader, Scenario};
 use crate::world::TcpSocket;
@@ -56,7 +56,7 @@ pub fn ss_by(reader: &Reader<'_>, request: &SsRequest) -> Result<String, ApiErro
         session.advance(at);
         Ok(table(&session, &scenario, at))
     };
-    attended(seed, run).map_err(ApiError::Run)
+    guarded(seed, run).map_err(ApiError::Run)
 }
 
 /// The table of a run's connections at `at`, which it has come to.

@@ -1,7 +1,7 @@
 //! One run of a scenario: a world, what is sampled on its way, and its report when it has ended.
 
-mod attended;
 mod driven;
+mod guarded;
 mod report;
 mod sampling;
 
@@ -12,7 +12,7 @@ use crate::scenario::Scenario;
 use crate::world::{self, TcpSocket, Wired, World};
 use sampling::Samples;
 
-pub(crate) use attended::attended;
+pub(crate) use guarded::guarded;
 pub use report::RunReport;
 
 /// A reader of the trace with the recorder in it.
@@ -122,7 +122,7 @@ pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
 
 /// The same, with its series if `with_series`. They change nothing in what happens.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
-    attended(seed, || {
+    guarded(seed, || {
         let session = Session::new(scenario, seed, |recorder| recorder)?;
         let session = if with_series { session.with_series() } else { session };
         session.finish().map(|(report, _)| report)
