@@ -5,21 +5,21 @@
 mod pair;
 
 use pair::{End, Pair, Try};
-use stillair_model::aqm::law::{Law, OwnLaw, Seen, Verdict};
+use stillair_model::aqm::law::{Law, LawFactory, Seen, Verdict};
 use stillair_model::check::{self, ServiceOrder};
 use stillair_model::node::interface::{Port, QueueLayout, TxQueues};
+use stillair_model::qdisc::custom::{Discipline, DisciplineFactory, Room};
 use stillair_model::qdisc::fq_law::FqLawParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::law::LawParams;
 use stillair_model::qdisc::netem::NetemParams;
-use stillair_model::qdisc::own::{Discipline, OwnDiscipline, Room};
 use stillair_model::qdisc::tbf::TbfParams;
 use stillair_model::qdisc::{Enqueue, NextSend, QdiscConfig, QdiscStats, Xstats};
 use stillair_model::vocabulary::{
     Ac, Ctx, Duration, Fate, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, PktList, PlaceId, Rate,
     Reason, Seed,
 };
-use stillair_model::wifi::config::{DriverConfig, MacFqParams, OwnScheduler, Scheduler, WhenFull};
+use stillair_model::wifi::config::{DriverConfig, MacFqParams, Scheduler, SchedulerFactory, WhenFull};
 use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
 use stillair_model::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
@@ -92,7 +92,7 @@ impl Discipline for Gap {
 }
 
 fn gap() -> QdiscConfig {
-    let own = OwnDiscipline::new("gap", "gap = 1 ms", |_| {
+    let own = DisciplineFactory::new("gap", "gap = 1 ms", |_| {
         Box::new(Gap {
             gap: Duration::from_millis(1),
             urgent: PktList::default(),
@@ -102,7 +102,7 @@ fn gap() -> QdiscConfig {
             stats: QdiscStats::default(),
         })
     });
-    QdiscConfig::Own(own)
+    QdiscConfig::Custom(own)
 }
 
 /// Whoever has waited longer than a step is marked, or dropped by chance where that cannot be.
@@ -129,8 +129,8 @@ impl Law for Step {
     }
 }
 
-fn step() -> OwnLaw {
-    OwnLaw::new("step", "target = 2 ms", |stream| {
+fn step() -> LawFactory {
+    LawFactory::new("step", "target = 2 ms", |stream| {
         Box::new(Step { target: Duration::from_millis(2), stream, hits: 0 })
     })
 }
@@ -179,7 +179,7 @@ impl StationScheduler for Least {
 }
 
 fn least() -> Scheduler {
-    Scheduler::Own(OwnScheduler::new("least", "", |peers| {
+    Scheduler::Custom(SchedulerFactory::new("least", "", |peers| {
         Box::new(Least {
             used: vec![0; peers],
             weights: vec![256; peers],
@@ -248,7 +248,7 @@ fn an_interface_has_it_and_comes_back_in_time() {
     }
     assert_eq!((device.0, came), (vec![0, 4, 1, 2, 3], vec![1_000, 2_000, 3_000]));
     assert_eq!((queue.qdisc().kind(), queue.stats().packets, queue.held()), ("gap", 5, 0));
-    assert_eq!(queue.qdisc().xstats(), Xstats::Own(vec![("ecn_mark", 0)]));
+    assert_eq!(queue.qdisc().xstats(), Xstats::Custom(vec![("ecn_mark", 0)]));
 }
 
 /// Packets of 40 flows' worth over an air that loses a frame now and then, sent with these parts; how many reach the other side.
@@ -301,5 +301,5 @@ fn a_law_has_names_and_counters() {
     let mut stream = Seed { seed: 1, run: 0 }.stream("qdisc");
     let mut queues = TxQueues::new(&law, QueueLayout::OneQueue, PlaceId(0), &mut stream);
     let own = queues.queue_of(Ac::Be).expect("a queue").qdisc().xstats();
-    assert_eq!(own, Xstats::Own(vec![("ecn_mark", 0), ("drop_overlimit", 0), ("hits", 0)]));
+    assert_eq!(own, Xstats::Custom(vec![("ecn_mark", 0), ("drop_overlimit", 0), ("hits", 0)]));
 }

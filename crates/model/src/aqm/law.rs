@@ -8,7 +8,7 @@
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use crate::vocabulary::{Duration, Instant, Own, Packet, RandomStream, skb_len};
+use crate::vocabulary::{Duration, Instant, Packet, PartFactory, RandomStream, skb_len};
 
 /// What a law is told of a packet and its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +17,7 @@ pub struct Seen {
     pub now: Instant,
     /// How long the packet has been in the queue; zero when it comes.
     pub sojourn: Duration,
-    /// The packet's bytes with its Ethernet header.
+    /// The packet's bytes with its Ethernet header; of one that stands for several segments, all of theirs, each with its header.
     pub bytes: u32,
     /// Its sender takes part in ECN, so that it may be marked.
     pub ecn: bool,
@@ -91,7 +91,7 @@ pub trait Law: Debug {
 }
 
 /// A law, as a configuration names it: one is made for each queue, with a random stream of its own.
-pub type OwnLaw = Own<dyn Law + Send, RandomStream>;
+pub type LawFactory = PartFactory<dyn Law + Send, RandomStream>;
 
 /// What becomes of a packet by a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -34,15 +34,19 @@ fn try_all<L: PartialEq>(one: impl Fn(u64, &mut u32) -> Result<L, String>) -> Re
     for script in 0..SCRIPTS {
         let run = || {
             let mut step = 0;
-            let came = catch_unwind(AssertUnwindSafe(|| one(script, &mut step)));
-            let came = came.unwrap_or_else(|panic| Err(format!("it panicked: {}", said(&*panic))));
-            came.map_err(|what| format!("script {script}, step {step}: {what}"))
+            or_panic(|| one(script, &mut step))
+                .map_err(|what| format!("script {script}, step {step}: {what}"))
         };
         if run()? != run()? {
             return Err(format!("script {script}: it did otherwise when all was the same"));
         }
     }
     Ok(())
+}
+
+/// What `one` gives; a panic in it is an error too.
+fn or_panic<T>(one: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|panic| Err(format!("it panicked: {}", said(&*panic))))
 }
 
 /// The words of a panic.

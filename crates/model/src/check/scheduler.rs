@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use std::sync::{Arc, Mutex};
 
 use super::{STEPS, stream, try_all};
-use crate::aqm::law::OwnLaw;
+use crate::aqm::law::LawFactory;
 use crate::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Own, Packets, PeerId,
-    PlaceId, RadioId, RandomStream, Rate,
+    Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Packets, PartFactory,
+    PeerId, PlaceId, RadioId, RandomStream, Rate,
 };
 use crate::wifi::air::edca::EdcaSet;
 use crate::wifi::air::medium::{Medium, TxOutcome};
@@ -33,7 +33,7 @@ pub fn scheduler(config: &Scheduler) -> Result<(), String> {
 }
 
 /// The accounts of a device close with this law in its flow queues.
-pub(super) fn in_the_mac(law: &OwnLaw) -> Result<(), String> {
+pub(super) fn in_the_mac(law: &LawFactory) -> Result<(), String> {
     let queues = MacFqParams { flows: 64, limit: 400, law: Some(law.clone()), ..MacFqParams::default() };
     run(&queues, &Scheduler::RoundRobin(WhenFull::KeepsTurn))
 }
@@ -190,9 +190,9 @@ impl Bench {
         let timing = Timing::of(Band::Ghz5);
         let mut medium = Medium::new(timing.sifs, timing.slot);
         let edca = EdcaSet::STATION;
-        let functions =
+        let edcafs =
             [Ac::Vo, Ac::Vi, Ac::Be, Ac::Bk, Ac::Vo].map(|ac| medium.add(edca.get(ac), draw.split()));
-        let radio = Radio::new(ChannelId(0), functions, HardwareDepth::default(), &edca);
+        let radio = Radio::new(ChannelId(0), edcafs, HardwareDepth::default(), &edca);
         let mut tx = Transmitter::new(DevId(0));
         for _ in 0..peers {
             let names = [&["ht20-mcs15-sgi", "ht20-mcs4-sgi"][..], &["ht20-mcs0-lgi"], &["ofdm-6"]];
@@ -209,14 +209,14 @@ impl Bench {
         let seen = Arc::new(Mutex::new(Seen::default()));
         let watched = {
             let (config, seen) = (config.clone(), Arc::clone(&seen));
-            Own::new("watched", "", move |peers| {
+            PartFactory::new("watched", "", move |peers| {
                 let (scheduler, identifiers) = (scheduler_of(&config, peers), (peers * TIDS) as u32);
                 let (seen, stream) = (Arc::clone(&seen), stream(script, "received"));
                 Box::new(Watched { scheduler, identifiers, seen, stream, fruitless: 0 })
                     as Box<dyn StationScheduler + Send>
             })
         };
-        let driver = DriverConfig::Fq(queues.clone(), Scheduler::Own(watched));
+        let driver = DriverConfig::Fq(queues.clone(), Scheduler::Custom(watched));
         let driver = Driver::new(driver, usize::from(peers), HERE, script);
         Self {
             dev: WifiDev::new(RadioId(0), tx, driver, RETRY_LIMIT, HERE),

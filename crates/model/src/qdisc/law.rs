@@ -1,7 +1,7 @@
 //! A control law of somebody's own on one queue with a limit.
 
 use super::{Enqueue, QdiscStats};
-use crate::aqm::law::{Fate, Law, OwnLaw, Seen};
+use crate::aqm::law::{Fate, Law, LawFactory, Seen};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -15,7 +15,7 @@ pub struct LawParams {
     /// Most packets.
     pub limit: u32,
     /// The law.
-    pub law: OwnLaw,
+    pub law: LawFactory,
 }
 
 /// The discipline.

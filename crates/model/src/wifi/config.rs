@@ -1,8 +1,8 @@
 //! What can be chosen about an access point or a station: the queueing scheme and its pieces.
 
 use crate::aqm::codel::CodelParams;
-use crate::aqm::law::OwnLaw;
-use crate::vocabulary::{Duration, Own, Rate};
+use crate::aqm::law::LawFactory;
+use crate::vocabulary::{Duration, PartFactory, Rate};
 pub use crate::wifi::air::radio::HardwareDepth;
 use crate::wifi::stations::StationScheduler;
 pub use crate::wifi::stations::{AirtimeParams, AqlParams};
@@ -164,7 +164,7 @@ pub struct MacFqParams {
     pub hysteresis: Duration,
     /// A control law of somebody's own on each flow queue, in CoDel's place: the parameters of CoDel are without effect then, but a law is
     /// told which stations are slow.
-    pub law: Option<OwnLaw>,
+    pub law: Option<LawFactory>,
 }
 
 /// Where the expected throughput of a slow station ends.
@@ -243,7 +243,7 @@ impl Default for MacFqParams {
 }
 
 /// A scheduler of somebody's own, as a configuration names it: one is made for each device, told the number of its peers.
-pub type OwnScheduler = Own<dyn StationScheduler + Send, usize>;
+pub type SchedulerFactory = PartFactory<dyn StationScheduler + Send, usize>;
 
 /// Which station is served next.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -257,14 +257,14 @@ pub enum Scheduler {
     /// The scheduler that mac80211 has had since 5.1 (scheme `mac80211`). Its `sparse` says nothing: there is one list.
     Mac80211(AirtimeParams, Option<AqlParams>, Mac80211Rules),
     /// Somebody's own, without airtime queue limits.
-    Own(OwnScheduler),
+    Custom(SchedulerFactory),
 }
 
 impl Scheduler {
     /// The pieces of one that serves by airtime.
     pub const fn airtime(&self) -> Option<&AirtimeParams> {
         match self {
-            Self::RoundRobin(_) | Self::Own(_) => None,
+            Self::RoundRobin(_) | Self::Custom(_) => None,
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
@@ -272,7 +272,7 @@ impl Scheduler {
     /// The same, to be changed.
     pub const fn airtime_mut(&mut self) -> Option<&mut AirtimeParams> {
         match self {
-            Self::RoundRobin(_) | Self::Own(_) => None,
+            Self::RoundRobin(_) | Self::Custom(_) => None,
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
@@ -281,7 +281,7 @@ impl Scheduler {
     pub const fn aql(&self) -> Option<&AqlParams> {
         match self {
             Self::Mac80211(_, aql, _) => aql.as_ref(),
-            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) | Self::Own(_) => None,
+            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) | Self::Custom(_) => None,
         }
     }
 }

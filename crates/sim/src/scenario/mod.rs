@@ -12,6 +12,7 @@ mod amount;
 pub mod builder;
 mod contract;
 mod control;
+mod custom;
 mod decode;
 mod document;
 mod ends;
@@ -21,7 +22,6 @@ mod flow;
 mod hearing;
 mod notes;
 mod outside;
-mod own;
 pub mod parts;
 mod path;
 mod profile;
@@ -66,7 +66,7 @@ pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::{Profile, SocketMemory};
 pub use quic::{QuicFlow, QuicLoad};
 #[cfg(feature = "quinn")]
-pub use quinn::Own;
+pub use quinn::QuinnFactory;
 pub use quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOptions};
 pub use read::{Reader, parse, sweep};
 pub use record::{Record, Stretch};
@@ -459,7 +459,7 @@ fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
 
 /// The JSON Schema of a scenario, for editors and other programs.
 pub fn schema() -> String {
-    contract::schema(&decode::SHAPE)
+    Parts::none().schema()
 }
 
 /// The reference of a scenario for users, in Markdown.

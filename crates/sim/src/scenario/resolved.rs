@@ -1,8 +1,8 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod custom;
 mod driver;
 mod host;
-mod own;
 mod path;
 mod quic;
 mod tcp;
@@ -24,9 +24,9 @@ use super::{
     SocketMemory, Wifi,
 };
 
+use custom::part;
 use driver::driver;
 use host::{jitter, link, wake};
-use own::part;
 use path::{errors, rates, traced};
 
 impl Scenario {
@@ -188,7 +188,7 @@ impl Scenario {
             }),
             FlowKind::Tcp { congestion_control, bytes, write_size } => json!({
                 "kind": "tcp",
-                "congestion_control": own::control(congestion_control),
+                "congestion_control": custom::control(congestion_control),
                 "bytes": bytes,
                 "write_size": write_size,
             }),
@@ -231,7 +231,7 @@ fn profile(p: &Profile) -> Value {
         "truesize_scatter_gather_bytes": p.memory.paged(p.tcp.max_header),
         "truesize_least_bytes": p.memory.least(),
         "gso_always": p.memory.gso_always,
-        "net.ipv4.tcp_congestion_control": own::control(&p.congestion_control),
+        "net.ipv4.tcp_congestion_control": custom::control(&p.congestion_control),
         "wifi_pacing_shift": p.wifi_pacing_shift,
         "congestion_controls": controllers(&p.cc),
         "tcp": tcp::tcp(&p.tcp),
@@ -279,7 +279,7 @@ fn codel(p: &CodelParams) -> Value {
 fn qdisc(config: &QdiscConfig) -> Value {
     match config {
         QdiscConfig::Noqueue => json!({ "kind": "noqueue" }),
-        QdiscConfig::Own(own) => part(own),
+        QdiscConfig::Custom(own) => part(own),
         QdiscConfig::Law(p) => json!({ "kind": config.kind(), "limit": p.limit, "law": part(&p.law) }),
         QdiscConfig::FqLaw(p) => json!({
             "kind": config.kind(),

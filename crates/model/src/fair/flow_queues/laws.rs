@@ -2,7 +2,7 @@
 
 use super::{FlowQueues, Queue, TinId, UNBOUND, View};
 use crate::aqm::codel::{CodelQueue, CodelStats};
-use crate::aqm::law::{Fate, Law, OwnLaw, Seen};
+use crate::aqm::law::{Fate, Law, LawFactory, Seen};
 use crate::fair::drr::Member;
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, RandomStream, Reason, Sink, skb_len};
 
@@ -10,7 +10,7 @@ impl FlowQueues {
     /// The same with this law on each queue. They are served by [`FlowQueues::enqueue_by_laws`] and
     /// [`FlowQueues::dequeue_by_laws`] then; each law has a stream of its own.
     #[must_use]
-    pub fn with_laws(mut self, law: &OwnLaw, mut stream: RandomStream) -> Self {
+    pub fn with_laws(mut self, law: &LawFactory, mut stream: RandomStream) -> Self {
         self.laws = (0..self.codel.len()).map(|_| law.make(stream.split())).collect();
         self
     }

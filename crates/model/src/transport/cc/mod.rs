@@ -1,18 +1,18 @@
 //! Congestion controls: the contract between a TCP sender and the law that sets its window.
 //!
 //! A controller is a struct with its own state and a few functions ([`Controller`]); [`Cc`] closes the family with an
-//! enum, so that an acknowledgement costs no dynamic dispatch but for one of somebody's own ([`OwnCc`]). What a controller may read and write of its connection is
+//! enum, so that an acknowledgement costs no dynamic dispatch but for one of somebody's own ([`CustomCc`]). What a controller may read and write of its connection is
 //! [`CcSock`], under the names that `ss` and the kernel use. Arithmetic is integer wherever Linux's is.
 
 pub mod bbr;
 pub mod compound;
 pub mod cubic;
+mod custom;
 pub mod highspeed;
 pub mod hybla;
 pub mod hystart;
 pub mod illinois;
 pub mod nv;
-mod own;
 pub mod reno;
 #[cfg(test)]
 mod response;
@@ -27,7 +27,7 @@ mod windowed_max;
 pub mod yeah;
 
 use crate::vocabulary::RandomStream;
-pub use own::{OwnCc, OwnController};
+pub use custom::{ControllerFactory, CustomCc, CustomController};
 use reno::GrowthRules;
 
 /// Congestion states of a sender.
@@ -324,7 +324,7 @@ macro_rules! family {
         pub enum Cc {
             $($(#[$doc])* $variant($controller),)*
             /// Somebody's own.
-            Own(OwnCc),
+            Custom(CustomCc),
         }
 
         /// Names of all that are built in, as `net.ipv4.tcp_congestion_control` takes them.
@@ -346,7 +346,7 @@ macro_rules! family {
             pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)*
-                    Self::Own(own) => own.name(),
+                    Self::Custom(own) => own.name(),
                 }
             }
         }
@@ -355,7 +355,7 @@ macro_rules! family {
             ($self:expr, $c:ident => $do:expr) => {
                 match $self {
                     $(Self::$variant($c) => $do,)*
-                    Self::Own($c) => $do,
+                    Self::Custom($c) => $do,
                 }
             };
         }

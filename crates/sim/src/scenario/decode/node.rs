@@ -163,7 +163,7 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
         let weighs = |ap: &Wifi| match &ap.driver {
             DriverConfig::Fq(_, Scheduler::Mac80211(..))
             | DriverConfig::Firmware(_, Scheduler::Mac80211(..), _) => true,
-            DriverConfig::Fq(_, Scheduler::Own(own)) => own.make(1).has_weights(),
+            DriverConfig::Fq(_, Scheduler::Custom(own)) => own.make(1).has_weights(),
             _ => false,
         };
         if station.airtime_weight != AIRTIME_WEIGHT && !wifi(station.ap).is_some_and(weighs) {

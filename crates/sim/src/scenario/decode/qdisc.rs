@@ -18,9 +18,9 @@ use stillair_model::qdisc::law::LawParams;
 
 use super::super::QdiscSpec;
 use super::super::contract::{Family, Form, Key, Shape};
+use super::super::custom;
 use super::super::document::Value;
 use super::super::error::{Fault, suggest};
-use super::super::own;
 use super::super::parts::Found;
 use super::super::reader::{Field, Section};
 pub(super) use device::DeviceQueue;
@@ -180,27 +180,31 @@ fn config(
         }
         "netem" => netem::read(section, device)?,
         "pfifo_fast" => device.pfifo_fast(),
-        other => return own_part(other, section, field, device),
+        other => return custom_part(other, section, field, device),
     })
 }
 
 /// Reads the options of what somebody has brought.
-fn own_part(
+fn custom_part(
     kind: &str,
     mut section: Option<&mut Section<'_>>,
     field: &Field<'_>,
     device: &DeviceQueue<'_>,
 ) -> Result<QdiscConfig, Fault> {
+    // A misspelt key is the likelier mistake than options that do not go together without it.
+    section.as_deref().map_or(Ok(()), Section::familiar)?;
     let found = field.parts.find_discipline(kind).expect("a discipline is in the table or somebody's own");
     Ok(match found {
-        Found::Own(part) => QdiscConfig::Own(part.with(own::options(section, part.keys)?)),
+        Found::Custom(part) => {
+            QdiscConfig::Custom(custom::with(part, field, custom::options(section, part.keys)?)?)
+        }
         Found::Law(part) => {
-            let law = part.with(own::options(section.as_deref_mut(), part.keys)?);
+            let law = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
             let limit = section.map_or(Ok(LAW_LIMIT), |section| section.or("limit", LAW_LIMIT))?;
             QdiscConfig::Law(LawParams { limit, law })
         }
         Found::FqLaw(part) => {
-            let law = part.with(own::options(section.as_deref_mut(), part.keys)?);
+            let law = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
             let (mut p, of_device) = (FqLawParams::new(law), device.fq_codel());
             (p.memory_limit, p.drop_batch) = (of_device.memory_limit, of_device.drop_batch);
             if let Some(section) = section {

@@ -1,8 +1,8 @@
 //! A Wi-Fi device's queueing scheme and its pieces.
 
+mod custom;
 mod firmware;
 mod keys;
-mod own;
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
@@ -194,14 +194,14 @@ pub(super) fn read(section: &mut Section<'_>, version: Version, wide: bool) -> R
                 Scheduler::RoundRobin(when_full) => {
                     let since =
                         [(ROUND_SINCE[0], WhenFull::LosesTurn), (ROUND_SINCE[1], WhenFull::KeepsTurn)];
-                    let own = own::scheduler(&mut section)?;
+                    let own = custom::scheduler(&mut section)?;
                     if own.is_some() {
                         let right = "no `since`, or scheduler = \"round_robin\"";
                         section.idle("since", "under a scheduler of a program's own", right)?;
                     }
                     *when_full = section.or_by("since", *when_full, |field| field.choice(&since))?;
                     if let Some(own) = own {
-                        *scheduler = Scheduler::Own(own);
+                        *scheduler = Scheduler::Custom(own);
                     }
                 }
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
@@ -212,7 +212,7 @@ pub(super) fn read(section: &mut Section<'_>, version: Version, wide: bool) -> R
                     choice.by_device.charge_rx = !section.has("charge_rx");
                     mac80211(&mut section, fq, airtime, aql, rules)?
                 }
-                Scheduler::Own(_) => {}
+                Scheduler::Custom(_) => {}
             }
             choice.by_device.memory = !section.has("memory_limit");
             queues(&mut section, fq)?;
@@ -294,7 +294,7 @@ fn mac80211(
 }
 
 fn queues(section: &mut Section<'_>, p: &mut MacFqParams) -> Result<(), Fault> {
-    p.law = own::law(section)?;
+    p.law = custom::law(section)?;
     if p.law.is_some() {
         for key in ["target", "interval", "ecn", "slow_target", "slow_interval", "slow_ecn"] {
             section.idle(key, "under a law of a program's own", "options of that, or aqm = \"codel\"")?;

@@ -82,6 +82,17 @@ impl Key {
         self.0.about
     }
 
+    /// Its name in the resolved scenario, with the unit.
+    pub(super) fn resolved_name(&self) -> String {
+        let name = self.0.name;
+        match self.0.form {
+            Form::Times { .. } => format!("{name}_ns"),
+            Form::Rate => format!("{name}_bps"),
+            Form::Bytes(..) => format!("{name}_bytes"),
+            _ => name.to_owned(),
+        }
+    }
+
     /// The default as a scenario would have it, without quotes.
     pub(in super::super) fn default(&self) -> &'static str {
         match self.0.absent {

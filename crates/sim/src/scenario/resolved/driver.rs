@@ -6,7 +6,7 @@ use stillair_model::wifi::config::{
 };
 
 use super::codel;
-use super::own::part;
+use super::custom::part;
 
 pub(super) fn driver(config: &DriverConfig) -> Value {
     let (p, scheduler, firmware) = match config {
@@ -38,7 +38,7 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
         Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),
         Scheduler::Mac80211(a, _, Mac80211Rules::VirtualTime) => ("mac80211_virtual_time", Some(a)),
         Scheduler::Mac80211(a, _, Mac80211Rules::RoundsWithPending) => ("mac80211_with_pending", Some(a)),
-        Scheduler::Own(own) => (own.name(), None),
+        Scheduler::Custom(own) => (own.name(), None),
     };
     let aql = match scheduler {
         Scheduler::Mac80211(_, Some(aql), _) => json!({
@@ -90,7 +90,7 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
             },
         });
     }
-    if let Scheduler::Own(own) = scheduler {
+    if let Scheduler::Custom(own) = scheduler {
         resolved["scheduler"] = part(own);
     }
     if let Some(law) = &p.law {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::transport::cc::reno::{GrowthRules, Reno};
-use crate::transport::cc::{Cc, NAMES, OwnCc};
+use crate::transport::cc::{Cc, CustomCc, NAMES};
 use alloc::boxed::Box;
 
 fn by(cc: Cc) -> TcpControl {
@@ -64,7 +64,7 @@ fn a_control_that_sets_the_rate_takes_losses_for_noise() {
 
 #[test]
 fn one_of_somebodys_own_does_what_it_would_do_built_in() {
-    let own = by(Cc::Own(OwnCc::new("mine", Box::new(Reno))));
+    let own = by(Cc::Custom(CustomCc::new("mine", Box::new(Reno))));
     let [built_in, own] = [named("reno"), own].map(|law| transfer(&law, Preset::Rfc9002, 60_000, 0.001));
     assert_eq!(built_in, own);
 }

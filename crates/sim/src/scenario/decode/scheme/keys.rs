@@ -2,7 +2,7 @@
 
 use super::super::super::contract::{Form, Key, Shape};
 use super::super::{qdisc, usb};
-use super::own;
+use super::custom;
 
 pub(super) const HARDWARE: &[Key] = &[
     Key::open(
@@ -31,7 +31,7 @@ pub(super) const RING: &[Key] = &[Key::or(
 )];
 
 pub(super) const QUEUES: &[Key] = &[
-    own::AQM,
+    custom::AQM,
     Key::or("target", Form::Period, "20 ms", "CoDel's target"),
     Key::or("interval", Form::Period, "100 ms", "CoDel's interval"),
     Key::or("ecn", Form::Boolean, "true", "CoDel marks packets that allow it"),
@@ -133,7 +133,7 @@ pub(super) static FQ_MAC: Shape = Shape {
                 "`linux-4.11` in kernels from that on, else `linux-4.10`",
                 "kernel whose round ath9k has: whoever finds the hardware full loses its turn, or keeps it (4.11 with its airtime scheduler switched off)",
             ),
-            own::SCHEDULER,
+            custom::SCHEDULER,
         ],
         QUEUES,
         SLOW,

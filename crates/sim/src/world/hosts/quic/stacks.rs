@@ -6,9 +6,9 @@ use stillair_model::vocabulary::RandomStream;
 #[cfg(feature = "quinn")]
 use stillair_quinn::{AckFrequency, Congestion, QuinnStack, Settings, SimNull};
 
-#[cfg(feature = "quinn")]
-use crate::scenario::{Own, QuinnControl, QuinnOptions};
 use crate::scenario::{QuicFlow, QuicStack};
+#[cfg(feature = "quinn")]
+use crate::scenario::{QuinnControl, QuinnFactory, QuinnOptions};
 
 /// What makes the stacks of a flow.
 #[derive(Debug)]
@@ -23,7 +23,7 @@ pub(in crate::world) enum Stacks {
 #[derive(Debug)]
 pub(in crate::world) struct Quinns {
     settings: Settings,
-    own: Option<Own>,
+    custom: Option<QuinnFactory>,
     #[cfg(feature = "tls")]
     tls: bool,
     /// Instead of what quinn would draw from the system, for each end.
@@ -43,7 +43,7 @@ impl Stacks {
             QuicStack::Model => Self::Model(Box::new(flow.config), laws.map(Box::new)),
             QuicStack::Quinn(options) => Self::Quinn(Box::new(Quinns {
                 settings: settings(options, &flow.config),
-                own: options.own.clone(),
+                custom: options.custom.clone(),
                 #[cfg(feature = "tls")]
                 tls: options.crypto == crate::scenario::Crypto::Tls,
                 random: [0, 1].map(random),
@@ -78,7 +78,7 @@ impl Stacks {
             #[cfg(feature = "quinn")]
             Self::Quinn(quinns) => {
                 let mut parts = quinns.settings.parts();
-                if let Some(Own(factory)) = &quinns.own {
+                if let Some(QuinnFactory(factory)) = &quinns.custom {
                     parts.controller = factory.clone();
                 }
                 #[cfg(feature = "tls")]

@@ -13,7 +13,7 @@ impl AnyScheduler {
             Self::Deficit(s) => Some(s.lists()),
             Self::AsPrinted(s) => Some(s.lists()),
             Self::WeightedDeficit(s) => Some(s.lists()),
-            Self::InTurn(_) | Self::RoundRobin(_) | Self::VirtualTime(_) | Self::Own(_) => None,
+            Self::InTurn(_) | Self::RoundRobin(_) | Self::VirtualTime(_) | Self::Custom(_) => None,
         }
     }
 
@@ -29,7 +29,7 @@ impl AnyScheduler {
             Self::InTurn(s) => s.listed(ac).map(old).collect(),
             Self::RoundRobin(s) => s.listed(ac).map(old).collect(),
             Self::VirtualTime(s) => s.listed(ac).map(old).collect(),
-            Self::Own(_) => Vec::new(),
+            Self::Custom(_) => Vec::new(),
             Self::Deficit(_) | Self::AsPrinted(_) | Self::WeightedDeficit(_) => {
                 let (pool, rounds) = self.rounds().expect("these have rounds");
                 let (mut pool, mut rounds) = (pool.clone(), rounds[ac.index()].clone());

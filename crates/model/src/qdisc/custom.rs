@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 
 use super::{Enqueue, NextSend, QdiscStats};
-use crate::vocabulary::{Ctx, Instant, Own, Packet, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
+use crate::vocabulary::{
+    Ctx, Instant, Packet, PartFactory, Pkt, PktList, PlaceId, RandomStream, Reason, Sink,
+};
 
 /// What a discipline may do to packets, for the time of one call.
 pub trait Room {
@@ -43,6 +45,9 @@ pub trait Room {
 ///
 /// A packet is the discipline's from [`enqueue`](Self::enqueue) on, until it is given to the caller of [`dequeue`](Self::dequeue) or
 /// dropped through [`Room::drop`]. `now` never goes back. A [`PktList`] holds packets without allocation.
+///
+/// A packet may stand for several segments ([`Packet::segs`]), of up to 64 KiB together: it comes and leaves as one, is one in the backlog,
+/// and has an Ethernet header for each segment in [`crate::vocabulary::skb_len`].
 ///
 /// # What must hold
 ///
@@ -79,7 +84,7 @@ pub trait Discipline: Debug {
 }
 
 /// A discipline, as a configuration names it: one is made for each place, with a random stream of its own.
-pub type OwnDiscipline = Own<dyn Discipline + Send, RandomStream>;
+pub type DisciplineFactory = PartFactory<dyn Discipline + Send, RandomStream>;
 
 /// The world as one discipline may act on it now.
 struct Here<'a, 'c, S> {
@@ -122,15 +127,15 @@ impl<S: Sink> Room for Here<'_, '_, S> {
 
 /// A discipline of somebody's own in its place.
 #[derive(Debug)]
-pub struct OwnQdisc {
+pub struct CustomQdisc {
     name: String,
     place: PlaceId,
     discipline: Box<dyn Discipline + Send>,
 }
 
-impl OwnQdisc {
+impl CustomQdisc {
     /// Makes the discipline; drops are booked at `place`, and `stream` is what it may leave to chance by.
-    pub fn new(config: &OwnDiscipline, place: PlaceId, stream: RandomStream) -> Self {
+    pub fn new(config: &DisciplineFactory, place: PlaceId, stream: RandomStream) -> Self {
         Self { name: config.name().to_owned(), place, discipline: config.make(stream) }
     }
 
@@ -155,7 +160,7 @@ impl OwnQdisc {
         let wake = self.discipline.next(now);
         assert!(
             !matches!(wake, NextSend::At(at) if at <= now),
-            "discipline {:?}: asks for {wake:?} at {now:?}, which is not to come; it is Wake::Now, if dequeue gives a packet",
+            "discipline {:?}: asks for {wake:?} at {now:?}, which is not to come; it is NextSend::Now, if dequeue gives a packet",
             self.name
         );
         wake
