@@ -73,7 +73,7 @@ def test_a_new_result_leaves_nothing_of_the_old(kept: Path, tmp_path: Path) -> N
     folder = tmp_path / "again"
     shutil.copytree(kept, folder)
     (folder / "notes.txt").write_text("mine")
-    assert status(["run", FILE, *SHORT, "-o", str(folder)]) == 0
+    assert status(["run", FILE, *SHORT, "--force", "-o", str(folder)]) == 0
     assert [path.name for path in (folder / "runs").iterdir()] == ["run-0.json"]
     assert (folder / "notes.txt").read_text() == "mine"
 

@@ -66,7 +66,7 @@ def export(
             # A run is repeated for its capture: it is the same to the last packet, or refused.
             scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
             seed, trace_hash = measured.summary["seed"], measured.summary["trace_hash"]
-            write_capture(scenario, overrides, seed, number, path, *frames, trace_hash=trace_hash)
+            write_capture(scenario, overrides, seed, number, path, *frames, trace_hash=trace_hash, some=True)
         written.append(path)
     return written
 

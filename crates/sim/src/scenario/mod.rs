@@ -97,6 +97,8 @@ pub struct Scenario {
     pub test: Option<FlentTest>,
     /// What is recorded beyond the summary.
     pub record: Record,
+    /// Keys of its text that have no effect, each a sentence that begins with the key.
+    pub idle: Vec<String>,
 }
 
 impl Scenario {

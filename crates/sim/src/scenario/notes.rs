@@ -19,7 +19,7 @@ const WORKS: f64 = 0.1;
 impl Scenario {
     /// Notes on the scenario, each a sentence that begins with the key it is about.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = self.idle.clone();
         for (node, n) in self.nodes.iter().enumerate() {
             for (interface, i) in n.interfaces.iter().enumerate() {
                 let Attachment::Wifi(wifi) = &i.medium else { continue };

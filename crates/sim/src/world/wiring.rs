@@ -66,7 +66,13 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let mut plan = Plan::new(scenario);
     let (channels, radios, wlans) = plan.wifi(seed);
     let tables = plan.graph().tables();
-    let Ends { apps, clocks, sockets, tcps, records: flows } = plan.apps(seed, &tables);
+    let until = match scenario.cool_down {
+        // What happens at the very end is measured too.
+        Duration::ZERO => Instant::from_nanos(u64::MAX),
+        cool_down => Instant::ZERO + (scenario.duration - cool_down),
+    };
+    let measured = Instant::ZERO + scenario.warm_up..until;
+    let Ends { apps, clocks, sockets, tcps, records: flows } = plan.apps(seed, &measured, &tables);
     let Tables { nodes: routes, bound } = tables;
     let interfaces = plan.interfaces(seed, bound);
     let wires = plan.wires(seed);
@@ -74,12 +80,6 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     let nodes = plan.nodes(routes);
     let sharing = plan.sharing(radios.len());
     let links = (0..wlans.len()).map(|dev| plan.links(dev)).collect();
-    let until = match scenario.cool_down {
-        // What happens at the very end is measured too.
-        Duration::ZERO => Instant::from_nanos(u64::MAX),
-        cool_down => Instant::ZERO + (scenario.duration - cool_down),
-    };
-    let measured = Instant::ZERO + scenario.warm_up..until;
     let outside = plan.outside(flows.len());
     let mut recorder = Recorder::new(measured, flows, plan.stations.len(), links);
     recorder.hosts = HostRecords::new(outside.0);

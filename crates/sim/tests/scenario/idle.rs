@@ -380,3 +380,124 @@ fn jitter_of_a_node() {
         assert!(said.to_string().contains("node.server.jitter.softirq: found"), "{said}");
     }
 }
+
+const QUIC: &str = "{ kind = \"quic\", from = \"server\", to = \"slow\", bytes = \"1 MB\"";
+
+/// Keys that a scenario may have for what it tries in place of this: each has one note.
+#[test]
+fn what_another_host_or_stack_would_look_at_is_noted() {
+    let tcp = |control: &str| {
+        format!("{{ kind = \"tcp\", from = \"server\", to = \"slow\", congestion_control = \"{control}\" }}")
+    };
+    let quic = |more: &str| format!("{QUIC}, {more} }}");
+    let no_sockets = "has no effect in a node without sockets of TCP; give it to a node at which a flow of kind tcp or web ends";
+    let vegas = "has no effect where no flow sends with vegas from this node; let one have congestion_control = \"vegas\"";
+    let limit = "has no effect under a discipline that takes no limit from it; say the `limit` of the qdisc";
+    let (server, slow) = ("node.server.interface.eth0", "node.slow.interface.wlan0");
+    let steps = "[\"40 dB\", { at = \"30 s\", snr = \"39 dB\" }]";
+    let times = "[{ rates = \"mcs0\", chance = 0.1 }, { rates = \"mcs0\", chance = 0.2, at = \"29 s\" }]";
+    for (sets, says) in [
+        (vec![("node.ap.wake", "50 us")], vec![format!("node.ap.wake: \"50 us\" {no_sockets}")]),
+        (vec![("node.slow.wake", "50 us"), ("flow.1", &tcp("reno"))], vec![]),
+        (vec![("node.server.tcp.initcwnd", "3"), ("flow.1", &tcp("reno"))], vec![]),
+        (vec![("node.ap.tcp.initcwnd", "3")], vec![format!("node.ap.tcp: a table {no_sockets}")]),
+        (
+            vec![("node.ap.sysctl.net.ipv4.tcp_ecn", "1")],
+            vec![format!("node.ap.sysctl.net.ipv4.tcp_ecn: 1 {no_sockets}")],
+        ),
+        (vec![("node.ap.sysctl.net.core.default_qdisc", "codel")], vec![]),
+        (
+            vec![("node.server.module.tcp_vegas.alpha", "3"), ("flow.1", &tcp("cubic"))],
+            vec![format!("node.server.module.tcp_vegas.alpha: 3 {vegas}")],
+        ),
+        (vec![("node.server.module.tcp_vegas.alpha", "3"), ("flow.1", &tcp("vegas"))], vec![]),
+        (
+            vec![
+                ("node.server.module.tcp_vegas.alpha", "3"),
+                ("flow.1", &quic("congestion_control = \"tcp_vegas\"")),
+            ],
+            vec![],
+        ),
+        // The receiver of a flow sends no data.
+        (
+            vec![("node.slow.module.tcp_vegas.alpha", "3"), ("flow.1", &tcp("vegas"))],
+            vec![format!("node.slow.module.tcp_vegas.alpha: 3 {vegas}")],
+        ),
+        (
+            vec![("node.server.interface.eth0.qdisc", "fq_codel"), ("node.server.interface.eth0.txqueuelen", "9")],
+            vec![format!("{server}.txqueuelen: 9 {limit}")],
+        ),
+        (vec![("node.server.interface.eth0.txqueuelen", "9")], vec![]),
+        (
+            vec![
+                ("node.server.interface.eth0.qdisc", "{ kind = \"htb\", rate = \"1 Mbit/s\" }"),
+                ("node.server.interface.eth0.txqueuelen", "9"),
+            ],
+            vec![],
+        ),
+        (
+            vec![
+                ("node.server.interface.eth0.qdisc", "{ kind = \"pfifo\", limit = 5 }"),
+                ("node.server.interface.eth0.txqueuelen", "9"),
+            ],
+            vec![format!("{server}.txqueuelen: 9 {limit}")],
+        ),
+        (
+            vec![("node.slow.interface.wlan0.snr", steps)],
+            vec![format!("{slow}.snr: what it says from 30 s on has no effect, as the run ends at 30 s")],
+        ),
+        (vec![("node.slow.interface.wlan0.snr", steps), ("duration", "31 s")], vec![]),
+        (vec![("node.slow.interface.wlan0.error_rate", times)], vec![]),
+        (
+            vec![("node.slow.interface.wlan0.error_rate", times), ("duration", "20 s")],
+            vec![format!("{slow}.error_rate: what it says from 29 s on has no effect, as the run ends at 20 s")],
+        ),
+        (
+            vec![("flow.1", &quic("stack = \"quinn\", preset = \"rfc9002\""))],
+            vec![
+                "flow.1.preset: \"rfc9002\" has no effect with the stack quinn, which has a congestion control of its own; give the \
+                 stack the congestion_control \"model\", or leave preset out"
+                    .to_owned(),
+            ],
+        ),
+        (
+            vec![(
+                "flow.1",
+                &quic("stack = { kind = \"quinn\", congestion_control = \"model\" }, preset = \"rfc9002\""),
+            )],
+            vec![],
+        ),
+        (
+            vec![("flow.1", &quic("ack_gate = 3"))],
+            vec![
+                "flow.1.ack_gate: 3 has no effect with a preset without decimation; say ack_decimation = true beside it"
+                    .to_owned(),
+            ],
+        ),
+        (vec![("flow.1", &quic("ack_gate = 3, preset = \"bquic39\""))], vec![]),
+    ] {
+        let found = with(&sets).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(found.notes(), says, "{sets:?}");
+    }
+}
+
+#[test]
+fn places_and_hearing_that_say_nothing() {
+    let refused = |sets: &[(&str, &str)], says: &str| {
+        let said = with(sets).expect_err("a mistake").to_string();
+        assert!(said.contains(says), "{said}");
+    };
+    let (ap, slow) = (("node.ap.position", "0 m, 0 m"), ("node.slow.position", "1 m, 0 m"));
+    refused(
+        &[ap],
+        "--set: node.ap.position: found \"0 m, 0 m\", which has no effect where no other node on its channel has one, expected a \
+         position of another node there, or none; a station's `distance` is that to its access point",
+    );
+    refused(&[ap, slow, ("node.server.position", "1 m, 0 m")], "has no effect without a Wi-Fi interface");
+    assert!(with(&[ap, slow]).is_ok());
+    let deaf = ("channel.wifi.deaf", "[[\"fast1\", \"fast2\", \"slow\"]]");
+    refused(
+        &[deaf, ("channel.wifi.faint", "[[\"slow\", \"fast1\"]]")],
+        "channel.wifi.faint.0: found \"slow\" and \"fast1\", which are deaf to each other, expected each pair in one of deaf and faint",
+    );
+}

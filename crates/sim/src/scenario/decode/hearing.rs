@@ -81,7 +81,11 @@ impl<'a> Given<'a> {
             let list = field.as_ref().map_or(Ok(Vec::new()), lists)?;
             list.iter().map(|field| group(field, channel, names, nodes)).collect::<Result<Vec<_>, Fault>>()
         };
-        Ok(Audible { deaf: groups(&self.deaf)?, faint: groups(&self.faint)? })
+        let (deaf, faint) = (groups(&self.deaf)?, groups(&self.faint)?);
+        if let Some(field) = &self.faint {
+            beside(field, &deaf, &faint, nodes)?;
+        }
+        Ok(Audible { deaf, faint })
     }
 
     /// The threshold of capture on a channel, in thousandths of a decibel, if there is one: then all its nodes must have a place.
@@ -108,6 +112,26 @@ impl<'a> Given<'a> {
             None => Ok(Some(threshold)),
         }
     }
+}
+
+/// Refuses a pair that senses each other and hears nothing of each other.
+fn beside(
+    field: &Field<'_>,
+    deaf: &[Vec<InterfaceRef>],
+    faint: &[Vec<InterfaceRef>],
+    nodes: &[Node],
+) -> Result<(), Fault> {
+    for (group, at) in faint.iter().zip(field.list()) {
+        for hidden in deaf {
+            let mut both =
+                group.iter().filter(|radio| hidden.contains(radio)).map(|radio| &nodes[radio.node].name);
+            if let (Some(a), Some(b)) = (both.next(), both.next()) {
+                let found = format!("{a:?} and {b:?}, which are deaf to each other");
+                return Err(at.found(found, "each pair in one of deaf and faint"));
+            }
+        }
+    }
+    Ok(())
 }
 
 const EXPECTED: &str = "a list of lists of at least two, such as [[\"a\", \"b\"]]";

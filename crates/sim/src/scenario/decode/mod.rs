@@ -6,6 +6,7 @@ mod flent;
 mod flow;
 mod hearing;
 mod host;
+mod idle;
 mod interface;
 mod interrupts;
 mod jitter;
@@ -292,6 +293,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     for (n, (_, field)) in channel_fields.iter().enumerate() {
         levels(n, field, &nodes, &wiring.distances)?;
     }
+    position::used(&nodes, &wiring.positions)?;
     position::losses(&mut nodes, &wiring.silent, &channels);
     for (n, (c, (old, audible))) in channels.iter_mut().zip(later).enumerate() {
         with_old(c, n, old, &nodes);
@@ -310,12 +312,27 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let record = root.or_by("record", Record::default(), |field| {
         record::read(field, &flows, nodes.iter().map(|node| node.interfaces.len()).sum(), duration)
     })?;
+    let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &flows, duration);
+    idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("sweep");
     root.finish()?;
     sweep::check(tree, parts)?;
 
     let name = text.to_owned();
-    Ok(Scenario { name, duration, warm_up, cool_down, seed, channels, nodes, links, flows, test, record })
+    Ok(Scenario {
+        name,
+        duration,
+        warm_up,
+        cool_down,
+        seed,
+        channels,
+        nodes,
+        links,
+        flows,
+        test,
+        record,
+        idle,
+    })
 }
 
 /// Kinds of disciplines that are built in.

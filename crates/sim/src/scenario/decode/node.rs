@@ -84,6 +84,7 @@ fn node<'a>(
     let nic = link::nic(&mut section)?;
     wiring.nics.extend(section.get("nic").map(|field| (index, field)));
     let position = position::read(&mut section)?;
+    wiring.positions.extend(section.get("position").map(|field| (index, field)));
     // It has done its work; asking for it puts it among the suggestions.
     section.get("like");
     let field = section.need("interface", "at least one interface")?;

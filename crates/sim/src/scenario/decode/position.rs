@@ -35,6 +35,34 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Position>, Fault>
     section.get("position").map(read).transpose()
 }
 
+/// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it is.
+pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), Fault> {
+    let channels = |node: usize| {
+        nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
+            Attachment::Wifi(wifi) => Some(wifi.channel),
+            Attachment::Wired { .. } => None,
+        })
+    };
+    // By channel, nodes with a place; a node may have several radios on it.
+    let mut placed: Vec<(usize, usize)> =
+        places.iter().flat_map(|(node, _)| channels(*node).map(|channel| (channel, *node))).collect();
+    placed.sort_unstable();
+    placed.dedup();
+    let on = |channel: usize| placed.iter().filter(move |(c, _)| *c == channel).take(2).count();
+    for (node, field) in places {
+        if channels(*node).next().is_none() {
+            return Err(field.idle("without a Wi-Fi interface", "none, or such an interface"));
+        }
+        if channels(*node).all(|channel| on(channel) < 2) {
+            return Err(field.idle(
+                "where no other node on its channel has one",
+                "a position of another node there, or none; a station's `distance` is that to its access point",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Millimetres between two places, rounded down.
 pub(super) const fn distance(a: Position, b: Position) -> u64 {
     let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);

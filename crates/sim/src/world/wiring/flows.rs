@@ -1,5 +1,7 @@
 //! Applications and sockets at the ends of the flows.
 
+use core::ops::Range;
+
 use stillair_model::app::{
     Bulk, BulkParams, Gap, Ping, UdpSource, UdpSourceParams, Voip, WORKERS, Web, WebParams,
 };
@@ -71,7 +73,7 @@ struct Side {
 
 impl Plan<'_> {
     /// Applications, sockets and records of the flows.
-    pub(super) fn apps(&self, seed: Seed, tables: &Tables) -> Ends {
+    pub(super) fn apps(&self, seed: Seed, measured: &Range<Instant>, tables: &Tables) -> Ends {
         let (mut ends, ways) = (Ends::default(), Ways::new(self.scenario));
         for flow in &self.scenario.flows {
             for (n, &to) in flow.to.iter().enumerate() {
@@ -81,7 +83,15 @@ impl Plan<'_> {
                 let one = self.one(flow, name, [from, at], id, seed, tables);
                 let station = [at, from].into_iter().find_map(|at| self.station_at(at));
                 let quic = matches!(flow.kind, FlowKind::Quic(_))
-                    .then(|| Box::new(QuicRecord::new(one.endpoint.src, self.scenario.record.quic)));
+                    .then(|| {
+                        QuicRecord::new(
+                            one.endpoint.src,
+                            measured.clone(),
+                            one.stop,
+                            self.scenario.record.quic,
+                        )
+                    })
+                    .map(Box::new);
                 ends.records.push(FlowRecord { station, quic, ..FlowRecord::default() });
                 ends.clocks.extend(self.clock(&one));
                 let kind = self.app(&one, n, &mut ends);
