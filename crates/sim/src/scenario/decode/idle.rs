@@ -12,7 +12,9 @@ use super::super::parts::Parts;
 use super::super::quic::QuicFlow;
 use super::super::quinn::{QuicStack, QuinnControl};
 use super::super::reader::{Field, flatten};
-use super::super::{CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, Attachment, Node, Role};
+use super::super::{
+    Attachment, CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, Node, Role,
+};
 
 /// What stands before the name of a parameter of a congestion control.
 const OF_TCP: &str = "tcp_";
