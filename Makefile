@@ -27,7 +27,7 @@ run: $(STAMPS)/native ## set up, then regenerate Table 1 of Ending the Anomaly
 # The page with all pictures stays in build/; what is small is kept beside the documents, with the version, the seeds and
 # the trace hashes that made it (runs.json).
 papers: $(STAMPS)/native ## run the papers' experiments, judge every claim, renew docs/results
-	$(BIN)/stillair paper all -o build/papers
+	$(BIN)/stillair paper all -o build/papers --force
 	@for paper in build/papers/*/; do \
 	  set -- $$paper*.svg; [ -e "$$1" ] || continue; \
 	  kept=docs/results/$$(basename $$paper); mkdir -p $$kept; \

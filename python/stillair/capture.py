@@ -57,6 +57,7 @@ def write_capture(
     window: tuple[str | None, str | None] = (None, None),
     snaplen: int = SNAPLEN,
     trace_hash: str | None = None,
+    some: bool = False,
 ) -> Capture:
     """Runs repetition `run` of the scenario and writes what was seen at `points` to `path`.
 
@@ -66,7 +67,8 @@ def write_capture(
     there is none. `capture_points` lists them. `window` is the first and the last time of the run that is captured,
     such as `("5 s", "6 s")`. `snaplen` is the number of bytes kept of each frame: 160 or more, or 0, which keeps frames
     whole, their check sequences included.
-    With `trace_hash` the file is kept only if the run is the one with this hash; an `InputError` if it is another.
+    With `trace_hash` the file is kept only if the run is the one with this hash; an `InputError` if it is another. With
+    `some` it is kept only if there is a frame in it; an `InputError` if there is none.
     """
     check_runs(1, seed, jobs=None, first_run=run)
     check_number("snaplen", snaplen, 0, LARGEST_SNAPLEN)
@@ -79,6 +81,14 @@ def write_capture(
             raise InputError(
                 f"{scenario.file}: run {run} of it is not the run that was kept: its trace hash is {found}, expected"
                 f" {trace_hash}; scenario, overrides or Stillair (this is {__version__}) have changed: run it again"
+            )
+        if some and not any(captured.frames.values()):
+            ends = [f" {word} {at}" for word, at in zip(("from", "to"), window, strict=True) if at is not None]
+            length = json.loads(scenario.resolve(overrides))["duration_ns"] / 1_000_000_000
+            where = ", ".join(captured.frames) or "any point"
+            raise InputError(
+                f"{name}: not written, as no frame was seen at {where}{''.join(ends)};"
+                f" the run lasts {length:g} s: give another window or other points, which --point list lists"
             )
     return captured
 

@@ -10,7 +10,7 @@ import pytest
 from stillair import Scenario
 from stillair.__main__ import status
 from stillair.runs import bundled
-from stillair.runs.keeper import Keeper
+from stillair.runs.result_writer import ResultWriter
 
 FILE = bundled.scenario("anomaly-udp").file
 
@@ -20,9 +20,9 @@ def brief(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result of two very short runs. Not to be changed."""
     folder = tmp_path_factory.mktemp("results") / "brief"
     scenario, overrides = Scenario(FILE), [("duration", "200 ms"), ("warm_up", "0 s")]
-    keeper = Keeper(folder, scenario, overrides, 2)
-    scenario.run(runs=2, overrides=overrides, series=True, keep=keeper.keep)
-    keeper.finish()
+    writer = ResultWriter(folder, scenario, overrides, 2)
+    scenario.run(runs=2, overrides=overrides, series=True, keep=writer.keep)
+    writer.finish()
     return folder
 
 
@@ -86,3 +86,19 @@ def test_frames_of_the_run_itself_are_kept(brief: Path, tmp_path: Path) -> None:
     for kind, name in (("pcap", "x.pcapng"), ("flent", "x.FLENT.gz"), ("csv", "x.csv")):
         assert status(["export", str(brief), f"--{kind}", "--run", "1", "-o", str(tmp_path / name)]) == 0
         assert (tmp_path / name).stat().st_size > 0
+
+
+@pytest.mark.parametrize("numbers", [["--run", "1"], []])
+def test_a_capture_of_nothing_is_an_error(
+    brief: Path, tmp_path: Path, numbers: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "x.pcapng" if numbers else tmp_path
+    (tmp_path / "x.pcapng").write_text("of before")
+    asked = ["export", str(brief), "--pcap", *numbers, "--window", "5 s..6 s", "-o", str(target)]
+    assert status(asked) == 2
+    err = capsys.readouterr().err
+    assert (
+        "not written, as no frame was seen at air-wifi from 5000000000 ns to 6000000000 ns; the run lasts 0.2 s" in err
+    )
+    assert err.count("\n") == 1
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("x.pcapng", "of before")]

@@ -245,7 +245,7 @@ def test_what_is_cut_off_says_that_nothing_is_kept(
     before = {"claims.json": "of before", "runs.json": '{"version": "0", "cells": []}'}
     for name, text in before.items():
         (tmp_path / name).write_text(text)
-    assert status(["paper", "ending-the-anomaly/table1", "-o", str(tmp_path)]) == code
+    assert status(["paper", "ending-the-anomaly/table1", "--force", "-o", str(tmp_path)]) == code
     said = f"stillair: nothing is kept in {tmp_path}: a report is written when all is run"
     assert capsys.readouterr().err.splitlines() == [said, f"stillair: {str(error) or 'interrupted'}"]
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before

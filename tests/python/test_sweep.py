@@ -215,6 +215,18 @@ def test_a_file_of_somebody_else_is_not_touched(
     assert [(path.name, path.read_text()) for path in folder.iterdir()] == [(name, "[1]")]
 
 
+def test_a_sweep_goes_on_and_another_takes_its_place_when_asked_only(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["sweep", str(file), "-o", str(file.parent / "kept")]
+    assert status(command) == 0
+    assert status(command) == 0
+    capsys.readouterr()
+    assert status([*command, "--seed", "9"]) == 2
+    assert "holds a result of 'stillair sweep' already; --force" in capsys.readouterr().err
+    assert status([*command, "--seed", "9", "--force"]) == 0
+
+
 def test_progress_counts_what_was_found_too(file: Path) -> None:
     folder = file.parent / "kept"
     counts: list[int] = []

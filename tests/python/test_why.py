@@ -201,11 +201,25 @@ def test_what_is_held_or_not_judged_needs_no_cause(capsys: pytest.CaptureFixture
     assert "it is not judged: said about other work" in capsys.readouterr().out
 
 
+def test_an_experiment_stands_for_its_missed_claims() -> None:
+    missed = causes.causes()
+    for experiment in experiments():
+        own = [claim.id for claim in experiment.claims if claim.id in missed]
+        if own:
+            assert [question.claim.id for question in why.questions(experiment.name)] == own
+        else:
+            with pytest.raises(InputError, match=r"none of its claims is missed; --why with|has no claims"):
+                why.questions(experiment.name)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["paper", "t1ms-fig14a-bb", "--why"], "no claim has this name; near it: t1ms-fig14a-bbr"),
-        (["paper", "zzz", "--why"], "no claim has this name; the report of 'stillair paper' names them"),
+        (["paper", "t1ms-fig14a-bb", "--why"], "no claim and no experiment has this name; near it: t1ms-fig14a-bbr"),
+        (
+            ["paper", "zzz", "--why"],
+            "no claim and no experiment has this name; the report of 'stillair paper'",
+        ),
         (["paper", "--why"], "give its name"),
         (["paper", QUICK, "--why", "-o", "folder"], "--why keeps nothing"),
         (["paper", QUICK, "--why", "--set", "node.nobody.profile=x"], "nobody"),

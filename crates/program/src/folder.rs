@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_format_is_that_which_is_read() {
-        let reader = include_str!("../../../python/stillair/results/folder.py");
+        let reader = include_str!("../../../python/stillair/results/result_folder.py");
         assert!(reader.contains(&format!("\nFORMAT = {FORMAT}\n")));
     }
 }

@@ -1,11 +1,11 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
 mod capture;
-mod receiver;
+mod retry_out_example;
 mod ss;
 
 pub use capture::{CaptureRequest, capture, capture_by, capture_points, capture_points_by};
-pub use receiver::{replay, retry_out_index};
+pub use retry_out_example::{replay, retry_out_index};
 pub use ss::{SsRequest, ss, ss_by};
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -23,7 +23,7 @@ mod with_it {
     use super::common::{cell, flow, parse, run, station};
     use std::sync::Arc;
 
-    use stillair_model::vocabulary::{Instant, Kind, QuicTrace, Seed, Sink, Trace};
+    use stillair_model::vocabulary::{Instant, PacketKind, QuicTrace, Seed, Sink, TraceEvent};
     use stillair_sim::capture::{Capture, Selection};
     use stillair_sim::recorder::{QuicSummary, RunSummary};
     use stillair_sim::scenario::{FlowKind, QuicStack, QuinnFactory};
@@ -196,10 +196,10 @@ mod with_it {
     }
 
     impl Sink for Counts {
-        fn event(&mut self, _: Instant, what: &Trace) {
+        fn event(&mut self, _: Instant, what: &TraceEvent) {
             match what {
-                Trace::Delivered { kind: Kind::Quic, .. } => self.came += 1,
-                Trace::Quic { what: QuicTrace::Received { .. }, .. } => self.received += 1,
+                TraceEvent::Delivered { kind: PacketKind::Quic, .. } => self.came += 1,
+                TraceEvent::Quic { what: QuicTrace::Received { .. }, .. } => self.received += 1,
                 _ => {}
             }
         }

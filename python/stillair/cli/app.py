@@ -11,13 +11,14 @@ import typer
 
 from stillair import __version__, _native
 from stillair._native import InputError, RunError
-from stillair.cli.options import AsJson, File, Folder, Jobs, RunNumber, Runs, Seed, Set
+from stillair.cli import place
+from stillair.cli.options import AsJson, File, Folder, Force, Jobs, RunNumber, Runs, Seed, Set
 from stillair.cli.options import overrides as _overrides
 from stillair.cli.options import path as _path
 from stillair.cli.options import writing as _writing
 from stillair.cli.paper import paper
 from stillair.cli.progress import runs_progress
-from stillair.cli.window import parse as parse_window
+from stillair.cli.time_range import parse as parse_window
 from stillair.results.result import Result
 from stillair.results.summary import summary
 from stillair.runs.scenario import LARGEST_RUN, Scenario
@@ -62,18 +63,24 @@ def run(
     jobs: Jobs = None,
     set_: Set = None,
     folder: Folder = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Run a scenario and print what it measured."""
+    _unused(folder, force)
     overrides = _overrides(set_)
     scenario = Scenario(file)
     if folder is None:
         with runs_progress(runs, quiet=as_json) as progress:
             result = scenario.run(runs=runs, seed=seed, jobs=jobs, overrides=overrides, progress=progress)
     else:
+        from stillair.runs import result_writer  # noqa: PLC0415 - not needed without -o
+
         # A mistake is found before anything is made.
         scenario.resolve(overrides)
         with _writing(folder), runs_progress(runs, quiet=as_json) as progress:
+            result_writer.refuse_others(folder)
+            place.check(folder, place.RUN, replace=force)
             result = _run_and_keep(folder, scenario, overrides, runs, seed, jobs, progress)
     _mention(result.notes)
     _mention_sweep(scenario, overrides)
@@ -90,18 +97,25 @@ def _run_and_keep(
     progress: Callable[[int], object] | None,
 ) -> Result:
     """Runs a scenario and keeps its runs, even if only some have finished when one fails or all are interrupted."""
-    from stillair.runs.keeper import Keeper  # noqa: PLC0415 - not needed without -o
+    from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
 
-    keeper = Keeper(folder, scenario, overrides, runs)
+    writer = ResultWriter(folder, scenario, overrides, runs)
     try:
-        result = scenario.run(runs, seed, jobs, overrides, progress=progress, series=True, keep=keeper.keep)
+        result = scenario.run(runs, seed, jobs, overrides, progress=progress, series=True, keep=writer.keep)
     except (InputError, RunError, KeyboardInterrupt):
-        keeper.finish()
-        if keeper.finished:
-            print(f"stillair: {keeper.finished} of {runs} runs had finished and are kept in {folder}", file=sys.stderr)
+        kept = writer.finish()
+        if kept is not None:
+            stays = "" if kept == folder else f"; the old result is still in {folder}"
+            finished = f"{writer.finished} of {runs} runs had finished"
+            print(f"stillair: {finished} and are kept in {kept}{stays}", file=sys.stderr)
         raise
-    keeper.finish()
+    writer.finish()
     return result
+
+
+def _unused(folder: Path | None, force: bool) -> None:
+    if force and folder is None:
+        raise InputError("--force: has no effect without -o, which names the folder of the result")
 
 
 def _mention(notes: Iterable[str]) -> None:
@@ -132,13 +146,16 @@ def sweep(
     jobs: Jobs = None,
     set_: Set = None,
     folder: Folder = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
+    _unused(folder, force)
     table = Sweep(Scenario(file), _overrides(set_), runs, seed)
     with _writing(folder):
         if folder is not None:
             table.prepare(folder)
+            place.check(folder, place.SWEEP, replace=force, grows=table.grows(folder))
         try:
             with runs_progress(runs * len(table.combinations), quiet=as_json) as progress:
                 results = table.run(jobs, folder, progress)

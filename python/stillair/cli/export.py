@@ -5,8 +5,8 @@ from pathlib import Path
 
 from stillair._native import InputError
 from stillair.capture import USUAL, Wanted, capture_points, write_capture
-from stillair.results import folder as folders
 from stillair.results import qlog, tidy
+from stillair.results import result_folder as folders
 from stillair.results.flent import file as flent
 from stillair.results.flent.file import EPOCH
 from stillair.results.result import Result
@@ -66,7 +66,7 @@ def export(
             # A run is repeated for its capture: it is the same to the last packet, or refused.
             scenario, overrides = Scenario(folder / "scenario.toml"), folders.overrides(folder)
             seed, trace_hash = measured.summary["seed"], measured.summary["trace_hash"]
-            write_capture(scenario, overrides, seed, number, path, *frames, trace_hash=trace_hash)
+            write_capture(scenario, overrides, seed, number, path, *frames, trace_hash=trace_hash, some=True)
         written.append(path)
     return written
 

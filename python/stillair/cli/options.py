@@ -24,6 +24,7 @@ def path(text: str) -> Path:
 Runs = Annotated[int, typer.Option(min=1, max=MOST_RUNS, help="Repetitions, each with its own run number.")]
 Jobs = Annotated[int | None, typer.Option(min=1, max=MOST_JOBS, help="Runs at once.", show_default="all processors")]
 Folder = Annotated[Path | None, typer.Option("-o", metavar="DIR", parser=path, help="Keep the result in this folder.")]
+Force = Annotated[bool, typer.Option("--force", help="Put the result of -o in the place of one that is there.")]
 Seed = Annotated[int | None, typer.Option(min=0, max=LARGEST_SEED, help="Seed.", show_default="the file's")]
 RunNumber = Annotated[int, typer.Option("--run", min=0, max=LARGEST_RUN, help="Number of the repetition.")]
 Set = Annotated[

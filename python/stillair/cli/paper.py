@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from stillair._native import InputError, RunError
-from stillair.cli.options import MOST_RUNS, AsJson, Folder, Jobs, overrides, writing
+from stillair.cli import place
+from stillair.cli.options import MOST_RUNS, AsJson, Folder, Force, Jobs, overrides, writing
 from stillair.cli.progress import runs_progress
 from stillair.papers.pages import keep, registry, report, why
 
@@ -16,7 +17,7 @@ def paper(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="[PAPER[/EXPERIMENT]]", help="An experiment, or any beginning of its name; with --why a claim."
+            metavar="[PAPER[/EXPERIMENT]]", help="An experiment, or any beginning of its name; with --why a claim too."
         ),
     ] = None,
     runs: Annotated[
@@ -29,6 +30,7 @@ def paper(
         typer.Option("--set", metavar="KEY=VALUE", help="Override a key in every cell, for a trial. Repeatable."),
     ] = None,
     folder: Folder = None,
+    force: Force = False,
     as_json: AsJson = False,
     why_: Annotated[
         bool,
@@ -37,9 +39,11 @@ def paper(
 ) -> None:
     """List the papers' experiments, or run those whose name begins so and judge their claims; `all` is every one.
 
-    With --why the name is that of a claim, or of a paper or `all` for every claim that is missed. --set is then a
-    change of one's own in place of the kept one.
+    With --why the name is that of a claim, or of experiments, a paper or `all` for every claim of theirs that is
+    missed. --set is then a change of one's own in place of the kept one.
     """
+    if force and (folder is None or why_):
+        raise InputError("--force: has no effect without -o, which names the folder of the report")
     if why_:
         _why(name, runs, jobs, overrides(set_), folder, as_json)
         return
@@ -56,6 +60,7 @@ def paper(
     with writing(folder):
         if folder is not None:
             keep.prepare(folder)
+            place.check(folder, place.REPORT, replace=force)
         try:
             with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
                 made = report.run(wanted, prepared, runs, jobs, extra, progress)
@@ -78,7 +83,7 @@ def _why(
     as_json: bool,
 ) -> None:
     if name is None:
-        raise InputError("paper: --why asks about a claim: give its name, or that of a paper, or all")
+        raise InputError("paper: --why asks about a claim: give its name, or that of an experiment or a paper, or all")
     if folder is not None:
         raise InputError("-o: --why keeps nothing; it prints text, or with --json one value")
     asked = why.questions(name, change)

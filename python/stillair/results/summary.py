@@ -157,6 +157,7 @@ def _calls(over: Mapping[str, Any]) -> Table:
 _TRANSFERS = (
     ("throughput_mbps", "UDP payload Mbit/s", 1, 2),
     ("transfer_s", "transfer s", 1, 3),
+    ("measured_s", "of it measured s", 1, 3),
     ("srtt_ms", "srtt ms", 1, 1),
     ("loss_percent", "loss %", 1, 3),
     ("acks_sent", "ACKs", 1, 0),

@@ -163,6 +163,17 @@ class Sweep:
         if not ours:
             output.refuse_others(folder, ("sweep.json", "sweep.csv"), "a sweep")
 
+    def grows(self, folder: Path) -> bool:
+        """Whether all that the folder's `sweep.json` tells of is told of by this sweep too, so that nothing is lost."""
+        try:
+            rows = json.loads((folder / "sweep.json").read_text(encoding="utf-8"))["combinations"]
+            told = {row["file"] for row in rows}
+        except FileNotFoundError:
+            return True
+        except (OSError, ValueError, RecursionError, TypeError, KeyError):
+            return False
+        return told <= {_name(combination) for combination in self.combinations}
+
     def write(self, folder: Path, results: Sequence[Result]) -> None:
         """Writes `sweep.json` and `sweep.csv`."""
         text = self.to_json(results, indent=1) + "\n"

@@ -8,7 +8,7 @@
 
 use super::or_panic;
 use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, CustomController, RateSample};
-use crate::vocabulary::{Seed, Stream};
+use crate::vocabulary::{RandomStream, Seed};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -37,7 +37,7 @@ pub enum Happens {
 
 impl Happens {
     /// One in twenty-five is no acknowledgement.
-    fn draw(random: &mut Stream) -> Self {
+    fn draw(random: &mut RandomStream) -> Self {
         match random.below(25) {
             0 => Self::Idle(1 + u64::from(random.below(60_000_000))),
             1 | 2 => Self::Lost(1 + random.below(49)),

@@ -7,12 +7,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::scheduler::in_the_mac;
-use super::{Order, SCRIPTS, STEPS, discipline, stream, try_all};
+use super::{SCRIPTS, STEPS, ServiceOrder, discipline, stream, try_all};
 use crate::aqm::law::{Law, LawFactory, Seen, Verdict};
 use crate::qdisc::QdiscConfig;
 use crate::qdisc::fq_law::FqLawParams;
 use crate::qdisc::law::LawParams;
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 
 /// Tries what must hold of a law ([`Law`]): the same again when all is the same, nothing shared between queues, packets pass where
 /// nothing waits, and accounts close wherever it is put: on one queue, on the flows of fair queueing, and in the MAC. In every second
@@ -45,7 +45,7 @@ pub fn law(law: &LawFactory) -> Result<(), String> {
         ("a short queue", QdiscConfig::Law(LawParams { limit: 10, law: law.clone() })),
         ("flow queues", QdiscConfig::FqLaw(small)),
     ] {
-        discipline(&config, Order::Kept).map_err(|what| format!("on {place}: {what}"))?;
+        discipline(&config, ServiceOrder::Kept).map_err(|what| format!("on {place}: {what}"))?;
     }
     in_the_mac(law).map_err(|what| format!("in the MAC: {what}"))
 }
@@ -94,7 +94,7 @@ struct Fed {
     law: Box<dyn Law + Send>,
     queue: VecDeque<(Instant, u32, bool)>,
     bytes: u64,
-    stream: Stream,
+    stream: RandomStream,
     /// Some packets stand for several segments.
     gso: bool,
     now: Instant,

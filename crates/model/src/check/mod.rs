@@ -13,11 +13,11 @@ use alloc::string::String;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use controller::controller;
-pub use discipline::{Order, discipline};
+pub use discipline::{ServiceOrder, discipline};
 pub use law::law;
 pub use scheduler::scheduler;
 
-use crate::vocabulary::{Seed, Stream};
+use crate::vocabulary::{RandomStream, Seed};
 
 /// Scripts that each part goes through.
 const SCRIPTS: u64 = 16;
@@ -25,7 +25,7 @@ const SCRIPTS: u64 = 16;
 const STEPS: u32 = 400;
 
 /// The stream of a script.
-fn stream(script: u64, name: &str) -> Stream {
+fn stream(script: u64, name: &str) -> RandomStream {
     Seed { seed: script, run: 0 }.stream(name)
 }
 

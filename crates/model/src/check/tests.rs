@@ -20,7 +20,7 @@ use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::TbfParams;
 use crate::vocabulary::{Duration, Rate};
-use crate::wifi::config::{AirtimeParams, FqParams as MacParams, Mac80211Rules, Scheduler, WhenFull};
+use crate::wifi::config::{AirtimeParams, Mac80211Rules, MacFqParams as MacParams, Scheduler, WhenFull};
 use alloc::boxed::Box;
 
 fn ms(n: u64) -> Duration {
@@ -79,7 +79,7 @@ fn disciplines() {
         QdiscConfig::Netem(netem, None),
         QdiscConfig::Netem(netem, Some(Box::new(QdiscConfig::Tbf(tbf(QdiscConfig::FqCodel(fq_codel)))))),
     ] {
-        let came = discipline(&config, Order::Kept);
+        let came = discipline(&config, ServiceOrder::Kept);
         assert_eq!(came, Ok(()), "{config:?}");
     }
 }

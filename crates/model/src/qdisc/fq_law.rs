@@ -4,8 +4,8 @@ use super::fq_codel::{FqCodelParams, MIN_QUANTUM};
 use super::{Enqueue, QdiscStats};
 use crate::aqm::law::LawFactory;
 use crate::fair::drr::EmptyNew;
-use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
-use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Sink, Stream};
+use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
+use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, RandomStream, Sink};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -49,13 +49,13 @@ pub struct FqLaw {
 }
 
 /// The only user of the flow queues.
-const TIN: Tin = Tin(0);
+const TIN: TinId = TinId(0);
 
 impl FqLaw {
     /// Empty flow queues; drops are booked at `place`, `stream` decides which flows share a queue and gives each law one of its own.
     ///
     /// Panics without a flow queue.
-    pub fn new(params: &FqLawParams, place: PlaceId, stream: &mut Stream) -> Self {
+    pub fn new(params: &FqLawParams, place: PlaceId, stream: &mut RandomStream) -> Self {
         let queues = FlowQueuesParams {
             flows: params.flows,
             tins: 1,

@@ -19,7 +19,7 @@ pub mod pie;
 pub mod sfq;
 pub mod tbf;
 
-use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
+use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, RandomStream, Sink, skb_len};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use cake::Cake;
@@ -120,7 +120,7 @@ pub enum Enqueue {
 
 /// When a discipline has something to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wake {
+pub enum NextSend {
     /// Not before something is enqueued.
     Never,
     /// At once.
@@ -232,7 +232,7 @@ macro_rules! each {
 impl Qdisc {
     /// The discipline that `config` asks for, or `None` for `noqueue`. Drops are booked at `place`; `stream` gives
     /// what the discipline leaves to chance. Panics on options that the scenario reader refuses.
-    pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut Stream) -> Option<Self> {
+    pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut RandomStream) -> Option<Self> {
         match config {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
             QdiscConfig::PfifoFast(params) => Some(Self::PfifoFast(PfifoFast::new(*params, place))),
@@ -297,7 +297,7 @@ impl Qdisc {
         }
     }
 
-    /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`Wake::At`].
+    /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`NextSend::At`].
     pub const fn holds_back(&self) -> bool {
         matches!(
             self,
@@ -357,7 +357,7 @@ impl Qdisc {
 
     /// When to dequeue next.
     #[inline]
-    pub fn next(&self, now: Instant) -> Wake {
+    pub fn next(&self, now: Instant) -> NextSend {
         match self {
             Self::Cake(q) => q.next(now),
             Self::Htb(q) => q.next(now),
@@ -374,9 +374,9 @@ impl Qdisc {
             | Self::Law(_)
             | Self::FqLaw(_) => {
                 if self.backlog().0 > 0 {
-                    Wake::Now
+                    NextSend::Now
                 } else {
-                    Wake::Never
+                    NextSend::Never
                 }
             }
         }

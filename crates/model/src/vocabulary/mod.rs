@@ -26,13 +26,13 @@ pub use frames::{
     RtsCtsView,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
-pub use kind::Kind;
+pub use kind::PacketKind;
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
 pub use packet::{NewPacket, Packet, Packets, Pkt, SHARED_INFO, SKB, TTL, buffer_truesize, linear_truesize};
 pub use qos::Ac;
 pub use quic::{AckFrame, Datagram, LongPacket, LongPackets, PacketType, QuicFrame, QuicPacket};
-pub use rng::{Seed, Stream};
+pub use rng::{RandomStream, Seed};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};
 pub use time::{Duration, Instant};
-pub use trace::{Ctx, NoSink, QuicTrace, Sink, Tee, Trace};
+pub use trace::{Ctx, NoSink, QuicTrace, Sink, Tee, TraceEvent};
 pub use units::{Bytes, Rate};

@@ -14,9 +14,46 @@ pub enum DriverConfig {
     /// ath9k before 4.10: a qdisc above, the driver's own FIFOs below.
     Legacy(LegacyParams),
     /// Queues in the MAC, no qdisc.
-    Fq(FqParams, Scheduler),
+    Fq(MacFqParams, Scheduler),
     /// ath9k_htc behind USB: a qdisc above.
     Htc(HtcParams),
+    /// Firmware that makes the aggregates, below queues in the MAC.
+    Firmware(MacFqParams, Scheduler, FirmwareParams),
+}
+
+/// The transmit path of a driver whose firmware makes the aggregates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FirmwareParams {
+    /// Most frames that the host hands over without having heard of them.
+    pub frames: u32,
+    /// What becomes of the next one.
+    pub full: WhenFirmwareFull,
+    /// Frames with which the firmware's report does not wait any longer.
+    pub report_frames: u32,
+    /// How long a report waits after the first frame of it.
+    pub report_delay: Duration,
+    /// Airtime that stations are charged with.
+    pub airtime: AirtimeReport,
+}
+
+/// What becomes of a frame for which the firmware has no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhenFirmwareFull {
+    /// It stays in its queue.
+    Waits,
+    /// It has left its queue and is dropped.
+    Drops,
+}
+
+/// How a host learns what airtime its stations use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AirtimeReport {
+    /// Not at all: there is no airtime fairness.
+    Nothing,
+    /// It reckons each frame at the last rate, when it is reported.
+    Frames,
+    /// The hardware counts, by station and category; the counters of those that a report names are read.
+    Counters,
 }
 
 /// The transmit path of ath9k_htc.
@@ -106,7 +143,7 @@ impl Default for LegacyParams {
 
 /// The queues in the MAC: Algorithms 1 and 2.
 #[derive(Clone, PartialEq, Debug)]
-pub struct FqParams {
+pub struct MacFqParams {
     /// Flow queues for the whole device.
     pub flows: u32,
     /// Most packets over all queues.
@@ -152,7 +189,7 @@ impl SlowBelow {
     }
 }
 
-impl FqParams {
+impl MacFqParams {
     /// The default limit on truesize of a device that can VHT or HE.
     // linux: include/net/fq_impl.h fq_init (5.4).
     pub const VHT_MEMORY_LIMIT: u32 = 16 << 20;
@@ -184,7 +221,7 @@ impl FqParams {
     }
 }
 
-impl Default for FqParams {
+impl Default for MacFqParams {
     // linux: include/net/fq.h, net/mac80211/main.c ieee80211_txq_setup_flows (4.10) - and
     // paper: ending-the-anomaly 3.1.1 - threshold and hysteresis, which Linux has otherwise.
     fn default() -> Self {
@@ -291,6 +328,7 @@ impl HardwareDepth {
     pub fn of(driver: &DriverConfig) -> Self {
         match driver {
             DriverConfig::Htc(_) => Self::HTC,
+            DriverConfig::Firmware(..) => Self::RING,
             DriverConfig::Legacy(_) | DriverConfig::Fq(..) => Self::default(),
         }
     }

@@ -3,7 +3,7 @@
 use core::fmt::Write;
 use std::net::Ipv4Addr;
 
-use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::State};
+use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::TcpState};
 use stillair_model::vocabulary::{Instant, Seed};
 
 use super::{ApiError, read_to_run_by};
@@ -73,8 +73,8 @@ fn table<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant)
 
 /// Whether `ss` shows a socket without being asked for all.
 // linux: misc/ss.c SS_CONN (iproute2 6.1) - neither those that listen nor those that are over or not accepted yet.
-const fn is_shown(state: State) -> bool {
-    !matches!(state, State::Closed | State::Listen | State::SynReceived | State::TimeWait)
+const fn is_shown(state: TcpState) -> bool {
+    !matches!(state, TcpState::Closed | TcpState::Listen | TcpState::SynReceived | TcpState::TimeWait)
 }
 
 fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &[Ipv4Addr]) {

@@ -1,6 +1,8 @@
 //! What was seen of a QUIC connection: when it was there and when it was done, what a capture at the sender would show, and
 //! the sender's window.
 
+use core::ops::Range;
+
 use serde::Serialize;
 use stillair_model::transport::quic::Snapshot;
 use stillair_model::vocabulary::{Addr, Duration, FlowId, Instant, LongPackets, QuicTrace};
@@ -24,20 +26,23 @@ pub type QuicEnds = (FlowId, [Option<Snapshot>; 2]);
 pub struct QuicRecord {
     /// Address of the end that sends the data.
     sender: Addr,
+    /// What is measured, and when the flow stops.
+    measured: Range<Instant>,
+    stop: Instant,
     connected: Option<Instant>,
     done: Option<Instant>,
-    /// Datagrams of the data's direction that its socket handed down since the connection was there.
+    /// Datagrams of the data's direction that its socket handed down in the time that counts.
     handed_down: u64,
-    /// Datagrams and bytes of UDP payload of the same direction that were received.
+    /// Of these, and bytes of UDP payload that came in that time, of whichever.
     received: [u64; 2],
     /// Datagrams of the other direction that came back.
     back: u64,
     last_sent: Option<Instant>,
-    /// The newest packet that counts, if the stack tells.
-    newest: u64,
+    /// The oldest and the newest packet that count, if the stack tells.
+    counted: Option<(u64, u64)>,
     gaps: Vec<u32>,
     short: u64,
-    /// Bytes received by step since the connection was there.
+    /// Bytes received by step since the beginning of the time that counts.
     steps: Vec<u64>,
     /// When slow start was left first, and the window then.
     exit: Option<(Instant, u64)>,
@@ -97,17 +102,19 @@ impl QuicRecord {
         src == self.sender
     }
 
-    /// Nothing seen yet; `traces` if everything is to be kept.
-    pub fn new(sender: Addr, traces: bool) -> Self {
+    /// Nothing seen yet of a flow that stops at `stop`, of which the part in `measured` counts; `traces` if everything is to be kept.
+    pub fn new(sender: Addr, measured: Range<Instant>, stop: Instant, traces: bool) -> Self {
         Self {
             sender,
+            measured,
+            stop,
             connected: None,
             done: None,
             handed_down: 0,
             received: [0; 2],
             back: 0,
             last_sent: None,
-            newest: 0,
+            counted: None,
             gaps: vec![0; GAP_BINS],
             short: 0,
             steps: Vec::new(),
@@ -118,12 +125,22 @@ impl QuicRecord {
         }
     }
 
+    /// Whether what happens now is of the time that counts: of the transfer, and measured.
+    fn counts(&self, now: Instant) -> bool {
+        self.connected.is_some() && self.done.is_none() && now < self.stop && self.measured.contains(&now)
+    }
+
     /// Takes note of an event.
     pub fn event(&mut self, now: Instant, what: QuicTrace) {
         match what {
-            QuicTrace::HandedDown { number } if self.connected.is_some() && self.done.is_none() => {
+            QuicTrace::HandedDown { number } if self.counts(now) => {
                 self.handed_down += 1;
-                self.newest = number;
+                // Numbers begin anew with the next connection, all of which counts.
+                self.counted = match self.counted {
+                    Some((oldest, newest)) if number >= newest => Some((oldest, number)),
+                    Some(_) => Some((0, number)),
+                    None => Some((number, number)),
+                };
             }
             QuicTrace::HandedDown { .. } => {}
             QuicTrace::Sent { src, number, len, long } if src == self.sender => {
@@ -180,7 +197,7 @@ impl QuicRecord {
             t.sent_number.push(number);
             t.sent_bytes.push(len);
         }
-        if self.connected.is_none() || self.done.is_some() {
+        if !self.counts(now) {
             return;
         }
         if let Some(last) = self.last_sent.replace(now) {
@@ -191,14 +208,15 @@ impl QuicRecord {
     }
 
     fn received(&mut self, now: Instant, number: u64, len: u32) {
-        let Some(since) = self.connected else { return };
-        if self.done.is_some() {
-            // What was on its way at the end is not lost.
-            self.received[0] += u64::from(number <= self.newest);
+        // What was on its way at the beginning was handed down before, and what was on its way at the end is not lost.
+        let counts = self.counts(now);
+        let counted = |(oldest, newest)| number >= oldest && (counts || number <= newest);
+        self.received[0] += u64::from(self.counted.is_some_and(counted));
+        if !counts {
             return;
         }
-        self.received[0] += 1;
         self.received[1] += u64::from(len);
+        let since = self.connected.map_or(self.measured.start, |at| at.max(self.measured.start));
         let step = ((now - since) / STEP) as usize;
         if self.steps.len() <= step {
             self.steps.resize(step + 1, 0);
@@ -208,8 +226,11 @@ impl QuicRecord {
 
     /// The summary, with the state of both ends at the `end` of the run, the sender of the data first.
     pub fn summary(&self, end: Instant, ends: [Option<Snapshot>; 2], stream_bytes: u64) -> QuicSummary {
-        let time = self.connected.map(|since| self.done.unwrap_or(end).saturating_since(since));
-        let seconds = time.map(Duration::secs_f64).filter(|s| *s > 0.0);
+        let until = self.done.unwrap_or(end).min(self.stop).min(end);
+        let time = self.connected.map(|since| until.saturating_since(since));
+        let Range { start, end: last } = self.measured;
+        let measured = self.connected.map(|since| until.min(last).saturating_since(since.max(start)));
+        let seconds = measured.map(Duration::secs_f64).filter(|s| *s > 0.0);
         let mbps = |bytes: u64| seconds.map(|s| bytes as f64 * 8.0 / 1e6 / s);
         let gaps: u64 = self.gaps.iter().map(|&n| u64::from(n)).sum();
         // The last step is not a whole one.
@@ -226,6 +247,7 @@ impl QuicRecord {
             done: self.done.is_some(),
             established_s: self.connected.map(Instant::secs_f64),
             transfer_s: time.map(Duration::secs_f64),
+            measured_s: measured.map(Duration::secs_f64),
             throughput_mbps: mbps(self.received[1]),
             goodput_mbps: mbps(stream_bytes),
             datagrams: self.handed_down,
@@ -261,13 +283,15 @@ pub struct QuicSummary {
     pub done: bool,
     /// When data could be sent, from the beginning of the run.
     pub established_s: Option<f64>,
-    /// From then to the end of the transfer, or of the run.
+    /// From then to the end of the transfer, to the flow's `stop`, or to the end of the run: the whole transfer, whatever is measured.
     pub transfer_s: Option<f64>,
+    /// How much of it was measured: neither warm-up nor cool-down. Throughput, goodput, datagrams, loss and gaps are of this time.
+    pub measured_s: Option<f64>,
     /// UDP payload that the receiver got in that time.
     pub throughput_mbps: Option<f64>,
-    /// Bytes of streams that it read, over the same time.
+    /// Bytes of streams that it read in that time.
     pub goodput_mbps: Option<f64>,
-    /// Datagrams of the data's direction that the sender's socket handed to its host in that time, and that the receiver got.
+    /// Datagrams of the data's direction that the sender's socket handed to its host in that time, and that the receiver got of these.
     pub datagrams: u64,
     /// See there.
     pub datagrams_received: u64,
@@ -275,7 +299,7 @@ pub struct QuicSummary {
     pub datagrams_back: u64,
     /// What is missing of those handed down: lost on the way, in the sender's own queueing discipline too.
     pub loss_percent: Option<f64>,
-    /// Packets that the sender declared lost.
+    /// Packets that the sender declared lost, over the whole run, as the three below.
     pub declared_lost: u64,
     /// Of these, acknowledged after all.
     pub spurious: Option<u64>,
@@ -297,7 +321,7 @@ pub struct QuicSummary {
     pub gaps_below_100us_percent: Option<f64>,
     /// These gaps by 10 us; the last number is of all from 2 ms on.
     pub gaps: Vec<u32>,
-    /// UDP payload that the receiver got, by whole steps of 50 ms since data could be sent.
+    /// UDP payload that the receiver got, by whole steps of 50 ms of the time that was measured.
     pub throughput_50ms_mbps: Vec<f64>,
     /// Mean of these.
     pub throughput_50ms_mean_mbps: Option<f64>,
@@ -317,7 +341,7 @@ mod tests {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let us = |n| Instant::ZERO + Duration::from_micros(n);
         let (server, client) = (Addr(1), Addr(2));
-        let mut r = QuicRecord::new(server, false);
+        let mut r = QuicRecord::new(server, ms(0)..Instant::NEVER, Instant::NEVER, false);
         let long = LongPackets::default();
         let sent = |src, number| QuicTrace::Sent { src, number, len: 1_000, long };
         let down = |number| QuicTrace::HandedDown { number };
@@ -361,5 +385,46 @@ mod tests {
         assert_eq!((s.slow_start_exit_s, s.slow_start_exit_cwnd_bytes), (Some(0.03), Some(7)));
         // Two steps, of which the second has not ended.
         assert_eq!(s.throughput_50ms_mbps, [0.16]);
+    }
+    /// A transfer from 10 ms on, 10 datagrams of 1,000 bytes in a ms, each 5 ms under way, seen until 100 ms.
+    fn steady(measured: Range<u64>, stop: u64) -> QuicSummary {
+        let ms = |n| Instant::ZERO + Duration::from_millis(n);
+        let us = |n| Instant::ZERO + Duration::from_micros(n);
+        let server = Addr(1);
+        let mut r = QuicRecord::new(server, ms(measured.start)..ms(measured.end), ms(stop), false);
+        r.event(ms(10), QuicTrace::Established);
+        for n in 0..900 {
+            let (at, long) = (10_000 + 100 * n, LongPackets::default());
+            if at < stop * 1_000 {
+                r.event(us(at), QuicTrace::HandedDown { number: n });
+                r.event(us(at), QuicTrace::Sent { src: server, number: n, len: 1_000, long });
+            }
+            if let Some(number) = n.checked_sub(50).filter(|number| 10_000 + 100 * number < stop * 1_000) {
+                r.event(us(at), QuicTrace::Received { src: server, number, len: 1_000, long, acked: 0 });
+            }
+        }
+        r.summary(ms(100), [None; 2], 0)
+    }
+
+    /// Rates are of what was measured of the transfer, and nothing that was on its way when that began or ended is lost.
+    #[test]
+    fn warm_up_cool_down_and_stop() {
+        for (measured, stop, transfer_s, measured_s, mbps, datagrams, received) in [
+            // The whole of it, at whose end 50 are under way; the first 5 ms nothing comes.
+            (0..200, 200, 0.09, 0.09, 8.5 / 9.0 * 80.0, 900, 850),
+            (50..200, 200, 0.09, 0.05, 80.0, 500, 450),
+            (50..80, 200, 0.09, 0.03, 80.0, 300, 300),
+            (20..200, 60, 0.05, 0.04, 80.0, 400, 400),
+            (0..200, 60, 0.05, 0.05, 72.0, 500, 500),
+        ] {
+            let s = steady(measured.clone(), stop);
+            let near = |found: Option<f64>, right: f64| (found.expect("a number") - right).abs() < 1e-9;
+            assert!(near(s.transfer_s, transfer_s) && near(s.measured_s, measured_s), "{measured:?}: {s:?}");
+            assert!(near(s.throughput_mbps, mbps), "{measured:?}, {stop}: {:?}", s.throughput_mbps);
+            assert_eq!((s.datagrams, s.datagrams_received), (datagrams, received), "{measured:?}, {stop}");
+        }
+        // One that was done before, or has not begun, has no rate.
+        let s = steady(95..200, 60);
+        assert_eq!((s.measured_s, s.throughput_mbps, s.loss_percent), (Some(0.0), None, None));
     }
 }

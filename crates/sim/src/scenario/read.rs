@@ -45,7 +45,8 @@ impl Reader<'_> {
 
     /// All combinations of the `[sweep]` table of `text`, each a list of overrides for [`Reader::parse`] to follow `overrides`.
     ///
-    /// A table of too many combinations, or with a value that none of them accepts, is a mistake.
+    /// A table of too many combinations, or with a value that none of them accepts, is a mistake; so is an override of a swept key,
+    /// which every combination sets anew.
     ///
     /// Keys stand in the order of the file and the last one changes fastest. Without the table, or with an empty
     /// one, there is one combination that overrides nothing.
@@ -55,7 +56,7 @@ impl Reader<'_> {
         file: &str,
         overrides: &[(String, String)],
     ) -> Result<Vec<Vec<(String, String)>>, ScenarioError> {
-        let all = tree(text, overrides).and_then(|tree| combinations(&tree, self.parts));
+        let all = tree(text, overrides).and_then(|tree| combinations(&tree, overrides, self.parts));
         all.map_err(|fault| fault.in_file(file))
     }
 }

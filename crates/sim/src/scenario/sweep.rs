@@ -4,7 +4,7 @@ use super::contract::Form;
 use super::decoded;
 
 use super::document::{Table, Value, unquoted};
-use super::error::Fault;
+use super::error::{Fault, Origin};
 use super::parts::Parts;
 use super::reader::{Field, flatten};
 use super::units;
@@ -25,9 +25,14 @@ struct Axis<'a> {
     values: Vec<String>,
 }
 
-/// The combinations, the last key changing fastest.
-pub(super) fn combinations(tree: &Table, parts: &Parts) -> Result<Vec<Sets>, Fault> {
+/// The combinations, the last key changing fastest; `overrides` are in the tree already.
+pub(super) fn combinations(
+    tree: &Table,
+    overrides: &[(String, String)],
+    parts: &Parts,
+) -> Result<Vec<Sets>, Fault> {
     let axes = axes(tree, parts)?;
+    overrides.iter().try_for_each(|(key, value)| set_anew(&unquoted(key), value, &axes))?;
     let mut out = vec![Vec::new()];
     for axis in &axes {
         if out.len() * axis.values.len() > MAX_COMBINATIONS {
@@ -80,6 +85,24 @@ fn apart(key: &str, other: &str) -> Result<(), String> {
     } else {
         Ok(())
     }
+}
+
+/// Refuses an override of which nothing would be left: each combination sets the key anew. One of a table goes below a swept part of it.
+fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Fault> {
+    let swept = |axis: &&Axis<'_>| {
+        key == axis.key || key.strip_prefix(&axis.key).is_some_and(|below| below.starts_with('.'))
+    };
+    let Some(axis) = axes.iter().find(swept) else { return Ok(()) };
+    let line = match axis.field.item.origin {
+        Origin::Line(line) => format!(" in line {line}"),
+        Origin::Set | Origin::Built => String::new(),
+    };
+    Err(Fault::new(
+        Origin::Set,
+        key,
+        format!("{value:?} for a key that [sweep]{line} sets in each combination"),
+        "a key that is not swept, a run of this one value (not a sweep), or another list in [sweep]",
+    ))
 }
 
 /// Checks the table; part of reading a scenario even where it is not swept.
@@ -165,7 +188,7 @@ mod tests {
         let one = |set: &Vec<(String, String)>| {
             set.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
         };
-        combinations(&tree, Parts::none())
+        combinations(&tree, &[], Parts::none())
             .map(|all| all.iter().map(one).collect())
             .map_err(|f| f.in_file("f").to_string())
     }
@@ -201,6 +224,29 @@ mod tests {
         // Also where no other combination accepts it: that is for whoever runs them to find.
         let with = format!("{needs}channel.wifi.width = [\"20 MHz\", \"40 MHz\"]");
         assert_eq!(swept(&with).map(|all| all.len()), Ok(2));
+    }
+
+    #[test]
+    fn an_override_of_a_swept_key_is_refused() {
+        let set = |key: &str, value: &str| {
+            let mut tree = document::parse(SPECIMEN).expect("test text is TOML");
+            tree.set(key, value).expect("a key");
+            let sets = [(key.to_owned(), value.to_owned())];
+            combinations(&tree, &sets, Parts::none())
+                .map(|all| all.len())
+                .map_err(|f| f.in_file("f").to_string())
+        };
+        let scheme = "node.ap.interface.wlan0.scheme";
+        let says = |key: &str, value: &str| {
+            format!(
+                "--set: {key}: found {value:?} for a key that [sweep] in line 52 sets in each combination, expected a key that is \
+                 not swept, a run of this one value (not a sweep), or another list in [sweep]"
+            )
+        };
+        assert_eq!(set(scheme, "fifo"), Err(says(scheme, "fifo")));
+        let quantum = format!("{scheme}.quantum");
+        assert_eq!(set(&quantum, "1 ms"), Err(says(&quantum, "1 ms")));
+        assert_eq!(set("duration", "6 s"), Ok(4));
     }
 
     #[test]

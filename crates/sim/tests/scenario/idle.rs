@@ -1,6 +1,7 @@
 //! Keys that would have no effect: each is refused, and told with what it would have one.
 
 use super::*;
+use stillair_model::wifi::rate::table::Formats;
 
 const WLAN: &str = "node.fast1.interface.wlan0";
 const SLOW: &str = "while no station is slow, expected none of them, or slow_below beside it";
@@ -144,21 +145,93 @@ fn other_keys() {
     assert_eq!(new.unwrap_err().to_string(), says);
 }
 
+/// The rates of a station on a channel of so many MHz, by its rate control.
+fn rates_of(band: &str, megahertz: u32, rate: &str) -> Result<Rates, String> {
+    let sets = [
+        ("channel.wifi.band", band),
+        ("channel.wifi.width", &*format!("{megahertz} MHz")),
+        (&*format!("{WLAN}.retry_chain"), "[]"),
+        (&*format!("{WLAN}.rate"), rate),
+    ];
+    with(&sets).map(|found| station(&found, "fast1").rates).map_err(|e| e.to_string())
+}
+
 #[test]
-fn minstrel_ht_does_not_fill_a_wide_channel() {
-    let wide = |rate: &str| {
+fn minstrel_ht_has_vht_to_80_mhz() {
+    use Formats::{Ht, HtAndVht, Vht};
+    let table = |keys: &str| format!("{{ kind = \"minstrel_ht\"{keys} }}");
+    for (channel, keys, width, formats) in [
+        (20, "", 20, Ht),
+        (40, "", 40, Ht),
+        (40, ", standard = \"802.11ac\"", 40, Vht),
+        (80, "", 80, Vht),
+        (80, ", vht_only = false", 80, HtAndVht),
+        (80, ", width = \"40 MHz\"", 40, Ht),
+        (80, ", width = \"40 MHz\", standard = \"802.11ac\"", 40, Vht),
+        (80, ", standard = \"802.11n\"", 40, Ht),
+        (160, ", width = \"80 MHz\"", 80, Vht),
+        (160, ", standard = \"802.11n\"", 40, Ht),
+    ] {
+        let found = rates_of("5 GHz", channel, &table(keys)).unwrap();
+        let Rates::MinstrelHt(can, _) = found else { panic!("{found:?}") };
+        assert_eq!((can.width.megahertz(), can.formats), (width, formats), "{channel} {keys}");
+        assert!(found.all().iter().all(|rate| rate.width() <= can.width));
+    }
+    assert_eq!(rates_of("5 GHz", 80, "minstrel_ht"), rates_of("5 GHz", 80, &table("")));
+}
+
+#[test]
+fn what_minstrel_ht_has_no_rates_for_is_refused() {
+    for (band, channel, keys, says) in [
+        ("5 GHz", 160, "", "minstrel_ht on a channel of 160 MHz, of which its rates fill 80"),
+        (
+            "5 GHz",
+            160,
+            ", standard = \"802.11ac\"",
+            "minstrel_ht on a channel of 160 MHz, of which its rates fill 80",
+        ),
+        (
+            "5 GHz",
+            80,
+            ", standard = \"802.11ax\"",
+            "802.11ax, of which mac80211's minstrel_ht has no rates, expected 802.11ac",
+        ),
+        ("5 GHz", 80, ", width = \"80 MHz\", standard = \"802.11n\"", "802.11n with a width of 80 MHz"),
+        ("5 GHz", 80, ", ht_mcs = [0]", "ht_mcs with 802.11ac"),
+        ("5 GHz", 20, ", vht_only = true", "vht_only with 802.11n"),
+        ("5 GHz", 40, ", width = \"80 MHz\"", "40 MHz"),
+        ("2.4 GHz", 40, ", standard = \"802.11ac\"", "802.11ac at 2.4 GHz"),
+    ] {
+        let error = rates_of(band, channel, &format!("{{ kind = \"minstrel_ht\"{keys} }}")).unwrap_err();
+        assert!(error.contains(says), "{channel} {keys}: {error}");
+    }
+}
+
+#[test]
+fn groups_of_vht_that_a_kernel_may_not_have_are_noted() {
+    let noted = |profile: &str, streams: u8| {
+        let rate = format!("{{ kind = \"minstrel_ht\", streams = {streams} }}");
         let sets = [
             ("channel.wifi.width", "80 MHz"),
             (&*format!("{WLAN}.retry_chain"), "[]"),
-            (&*format!("{WLAN}.rate"), rate),
+            (&*format!("{WLAN}.rate"), &*rate),
+            ("node.ap.profile", profile),
+            ("node.fast1.profile", "linux-6.12"),
         ];
-        with(&sets).map(|found| station(&found, "fast1").rates).map_err(|e| e.to_string())
+        let notes = with(&sets).unwrap_or_else(|e| panic!("{e}")).notes();
+        // Beside notes on the firmware that a device of 80 MHz is taken to have.
+        let of_groups = |note: &String| note.starts_with(WLAN) && note.contains(": minstrel_ht of ");
+        notes.into_iter().filter(of_groups).collect::<Vec<_>>()
     };
-    let says = wide("minstrel_ht").unwrap_err();
-    assert!(says.contains("minstrel_ht on a channel of 80 MHz, of which its HT rates fill 40"), "{says}");
-    assert_eq!(wide("{ kind = \"minstrel_ht\" }").unwrap_err(), says);
-    let narrow = wide("{ kind = \"minstrel_ht\", width = \"40 MHz\" }").unwrap();
-    assert!(matches!(narrow, Rates::MinstrelHt(can, _) if can.width == Width::Mhz40));
+    assert_eq!(
+        noted("linux-4.19", 4),
+        [
+            "node.fast1.interface.wlan0.rate: minstrel_ht of linux-4.19 (ap) has rates of VHT only if built with MAC80211_RC_MINSTREL_VHT, which it is \
+             taken to be",
+            "node.fast1.interface.wlan0.rate: minstrel_ht of linux-4.19 (ap) has rates of 3 streams at most, which stand for 4"
+        ]
+    );
+    assert_eq!((noted("linux-4.19", 3).len(), noted("linux-5.10", 4)), (1, Vec::new()));
 }
 
 #[test]
@@ -196,7 +269,9 @@ fn a_rate_that_the_signal_cannot_carry_is_noted() {
             (format!("{WLAN}.retry_chain"), sets.iter().find(|(key, _)| key.ends_with(".rate")));
         let alone = fixed.map_or("[]".to_owned(), |(_, rate)| format!("[\"{rate}\"]"));
         let alone = if alone.contains('{') { "[]" } else { &alone };
-        let mut wide = vec![("channel.wifi.width", "80 MHz")];
+        // With a driver of which all is known.
+        let scheme = format!("{WLAN}.scheme");
+        let mut wide = vec![("channel.wifi.width", "80 MHz"), (&*scheme, "fifo")];
         wide.extend(fixed.map(|_| (chain.as_str(), alone)));
         let notes = with(&[&wide, sets].concat()).unwrap_or_else(|e| panic!("{e}")).notes();
         // Its neighbour is like it, and noted as well.
@@ -304,4 +379,125 @@ fn jitter_of_a_node() {
             jitter(&format!("{{ kind = \"desktop\", softirq = \"{spread}\" }}")).expect_err("a mistake");
         assert!(said.to_string().contains("node.server.jitter.softirq: found"), "{said}");
     }
+}
+
+const QUIC: &str = "{ kind = \"quic\", from = \"server\", to = \"slow\", bytes = \"1 MB\"";
+
+/// Keys that a scenario may have for what it tries in place of this: each has one note.
+#[test]
+fn what_another_host_or_stack_would_look_at_is_noted() {
+    let tcp = |control: &str| {
+        format!("{{ kind = \"tcp\", from = \"server\", to = \"slow\", congestion_control = \"{control}\" }}")
+    };
+    let quic = |more: &str| format!("{QUIC}, {more} }}");
+    let no_sockets = "has no effect in a node without sockets of TCP; give it to a node at which a flow of kind tcp or web ends";
+    let vegas = "has no effect where no flow sends with vegas from this node; let one have congestion_control = \"vegas\"";
+    let limit = "has no effect under a discipline that takes no limit from it; say the `limit` of the qdisc";
+    let (server, slow) = ("node.server.interface.eth0", "node.slow.interface.wlan0");
+    let steps = "[\"40 dB\", { at = \"30 s\", snr = \"39 dB\" }]";
+    let times = "[{ rates = \"mcs0\", chance = 0.1 }, { rates = \"mcs0\", chance = 0.2, at = \"29 s\" }]";
+    for (sets, says) in [
+        (vec![("node.ap.wake", "50 us")], vec![format!("node.ap.wake: \"50 us\" {no_sockets}")]),
+        (vec![("node.slow.wake", "50 us"), ("flow.1", &tcp("reno"))], vec![]),
+        (vec![("node.server.tcp.initcwnd", "3"), ("flow.1", &tcp("reno"))], vec![]),
+        (vec![("node.ap.tcp.initcwnd", "3")], vec![format!("node.ap.tcp: a table {no_sockets}")]),
+        (
+            vec![("node.ap.sysctl.net.ipv4.tcp_ecn", "1")],
+            vec![format!("node.ap.sysctl.net.ipv4.tcp_ecn: 1 {no_sockets}")],
+        ),
+        (vec![("node.ap.sysctl.net.core.default_qdisc", "codel")], vec![]),
+        (
+            vec![("node.server.module.tcp_vegas.alpha", "3"), ("flow.1", &tcp("cubic"))],
+            vec![format!("node.server.module.tcp_vegas.alpha: 3 {vegas}")],
+        ),
+        (vec![("node.server.module.tcp_vegas.alpha", "3"), ("flow.1", &tcp("vegas"))], vec![]),
+        (
+            vec![
+                ("node.server.module.tcp_vegas.alpha", "3"),
+                ("flow.1", &quic("congestion_control = \"tcp_vegas\"")),
+            ],
+            vec![],
+        ),
+        // The receiver of a flow sends no data.
+        (
+            vec![("node.slow.module.tcp_vegas.alpha", "3"), ("flow.1", &tcp("vegas"))],
+            vec![format!("node.slow.module.tcp_vegas.alpha: 3 {vegas}")],
+        ),
+        (
+            vec![("node.server.interface.eth0.qdisc", "fq_codel"), ("node.server.interface.eth0.txqueuelen", "9")],
+            vec![format!("{server}.txqueuelen: 9 {limit}")],
+        ),
+        (vec![("node.server.interface.eth0.txqueuelen", "9")], vec![]),
+        (
+            vec![
+                ("node.server.interface.eth0.qdisc", "{ kind = \"htb\", rate = \"1 Mbit/s\" }"),
+                ("node.server.interface.eth0.txqueuelen", "9"),
+            ],
+            vec![],
+        ),
+        (
+            vec![
+                ("node.server.interface.eth0.qdisc", "{ kind = \"pfifo\", limit = 5 }"),
+                ("node.server.interface.eth0.txqueuelen", "9"),
+            ],
+            vec![format!("{server}.txqueuelen: 9 {limit}")],
+        ),
+        (
+            vec![("node.slow.interface.wlan0.snr", steps)],
+            vec![format!("{slow}.snr: what it says from 30 s on has no effect, as the run ends at 30 s")],
+        ),
+        (vec![("node.slow.interface.wlan0.snr", steps), ("duration", "31 s")], vec![]),
+        (vec![("node.slow.interface.wlan0.error_rate", times)], vec![]),
+        (
+            vec![("node.slow.interface.wlan0.error_rate", times), ("duration", "20 s")],
+            vec![format!("{slow}.error_rate: what it says from 29 s on has no effect, as the run ends at 20 s")],
+        ),
+        (
+            vec![("flow.1", &quic("stack = \"quinn\", preset = \"rfc9002\""))],
+            vec![
+                "flow.1.preset: \"rfc9002\" has no effect with the stack quinn, which has a congestion control of its own; give the \
+                 stack the congestion_control \"model\", or leave preset out"
+                    .to_owned(),
+            ],
+        ),
+        (
+            vec![(
+                "flow.1",
+                &quic("stack = { kind = \"quinn\", congestion_control = \"model\" }, preset = \"rfc9002\""),
+            )],
+            vec![],
+        ),
+        (
+            vec![("flow.1", &quic("ack_gate = 3"))],
+            vec![
+                "flow.1.ack_gate: 3 has no effect with a preset without decimation; say ack_decimation = true beside it"
+                    .to_owned(),
+            ],
+        ),
+        (vec![("flow.1", &quic("ack_gate = 3, preset = \"bquic39\""))], vec![]),
+    ] {
+        let found = with(&sets).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(found.notes(), says, "{sets:?}");
+    }
+}
+
+#[test]
+fn places_and_hearing_that_say_nothing() {
+    let refused = |sets: &[(&str, &str)], says: &str| {
+        let said = with(sets).expect_err("a mistake").to_string();
+        assert!(said.contains(says), "{said}");
+    };
+    let (ap, slow) = (("node.ap.position", "0 m, 0 m"), ("node.slow.position", "1 m, 0 m"));
+    refused(
+        &[ap],
+        "--set: node.ap.position: found \"0 m, 0 m\", which has no effect where no other node on its channel has one, expected a \
+         position of another node there, or none; a station's `distance` is that to its access point",
+    );
+    refused(&[ap, slow, ("node.server.position", "1 m, 0 m")], "has no effect without a Wi-Fi interface");
+    assert!(with(&[ap, slow]).is_ok());
+    let deaf = ("channel.wifi.deaf", "[[\"fast1\", \"fast2\", \"slow\"]]");
+    refused(
+        &[deaf, ("channel.wifi.faint", "[[\"slow\", \"fast1\"]]")],
+        "channel.wifi.faint.0: found \"slow\" and \"fast1\", which are deaf to each other, expected each pair in one of deaf and faint",
+    );
 }

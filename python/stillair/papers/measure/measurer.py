@@ -233,13 +233,17 @@ class Measurer:
                 return [None if after is None or not before else 100 * (1 - after / before) for before, after in pairs]
 
     def _knee(self, where: Where, metric: Knee) -> Numbers:
-        """The smallest of some values at which a metric is nearly what it is at best, run by run."""
+        """The smallest of some values at which a metric is nearly what it is at best, run by run.
+
+        None of a run that lacks the metric at one of the values: the knee may lie there.
+        """
         values = sorted(metric.values.items(), key=lambda item: item[1])
         cells = [self.runs({**where, metric.word: name}, metric.of) for name, _ in values]
         found: Numbers = []
         for run in zip(*cells, strict=True):
-            known = [value or 0.0 for value in run]
-            found.append(next(x for (_, x), y in zip(values, known, strict=True) if y >= metric.share * max(known)))
+            known = [value for value in run if value is not None]
+            near = ((x, y) for (_, x), y in zip(values, known, strict=False) if y >= metric.share * max(known))
+            found.append(next(near)[0] if len(known) == len(values) else None)
         return found
 
     def _ends(self, where: Where, metric: Ratio | Difference | Reduction | Increase) -> tuple[Numbers, Numbers]:

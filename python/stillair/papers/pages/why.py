@@ -102,7 +102,7 @@ class Answer:
 
 
 def questions(name: str, tried: Overrides = ()) -> list[Question]:
-    """The claim of this name; of a paper or of `all` every one that is missed."""
+    """The claim of this name; of experiments, a paper or `all` every one that is missed."""
     known = {claim.id: (entry, claim) for entry in registry.entries() for claim in entry.experiment.claims}
     papers = {entry.experiment.paper for entry, _ in known.values()}
     missed = causes.causes()
@@ -110,11 +110,27 @@ def questions(name: str, tried: Overrides = ()) -> list[Question]:
         wanted = [name]
     elif name == "all" or name in papers:
         wanted = [id_ for id_, (entry, _) in known.items() if id_ in missed and name in ("all", entry.experiment.paper)]
+    elif entries := _begin_so(name):
+        own = [claim.id for entry in entries for claim in entry.experiment.claims]
+        wanted = [id_ for id_ in own if id_ in missed]
+        if not own:
+            raise InputError(f"{name}: has no claims that could be missed")
+        if not wanted:
+            some = ", ".join([*own[:3], *(["..."] if len(own) > 3 else [])])
+            raise InputError(f"{name}: none of its claims is missed; --why with one of them shows it as judged: {some}")
     else:
         near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         hint = f"; near it: {', '.join(near)}" if near else "; the report of 'stillair paper' names them"
-        raise InputError(f"{name}: no claim has this name{hint}")
+        raise InputError(f"{name}: no claim and no experiment has this name{hint}")
     return [_question(*known[id_], missed.get(id_), tried) for id_ in wanted]
+
+
+def _begin_so(name: str) -> list[Entry]:
+    """The experiments whose name begins so, if any does."""
+    try:
+        return registry.find(name)
+    except InputError:
+        return []
 
 
 def _question(entry: Entry, claim: Claim, cause: Cause | None, tried: Overrides) -> Question:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from stillair.papers.claims.inventory import Where
-from stillair.papers.runs import tagged
+from stillair.papers.runs import sampled, tagged
 
 
 @dataclass(frozen=True)
@@ -197,4 +197,7 @@ KINDS: Mapping[str, type[Metric]] = {
 
 def read(name: str, table: Mapping[str, Any]) -> Metric:
     """A metric from its table."""
-    return tagged.read(f'metric "{name}"', KINDS, table)
+    metric = tagged.read(f'metric "{name}"', KINDS, table)
+    if isinstance(metric, Sampled):
+        sampled.check(f'metric "{name}": kind "samples"', metric.of, metric.statistic)
+    return metric

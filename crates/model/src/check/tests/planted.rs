@@ -7,7 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::aqm::law::{Law, Seen, Verdict};
 use crate::qdisc::custom::{Discipline, DisciplineFactory, Room};
-use crate::qdisc::{Enqueue, QdiscStats, Wake};
+use crate::qdisc::{Enqueue, NextSend, QdiscStats};
 use crate::vocabulary::{Ac, Instant, PartFactory, Pkt, PktList, Reason, skb_len};
 use crate::wifi::driver::{AirtimeUse, DeviceView, StationScheduler, scheduler_of};
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
@@ -95,15 +95,15 @@ impl Discipline for Queue {
         Some(p)
     }
 
-    fn next(&self, now: Instant) -> Wake {
+    fn next(&self, now: Instant) -> NextSend {
         match (self.fault, self.backlog().0) {
-            ("wakes without packets", 0) => Wake::Now,
-            ("wakes later without packets", 0) => Wake::At(now + ms(1)),
-            (_, 0) => Wake::Never,
-            ("sleeps", _) => Wake::Never,
-            ("wakes too late", _) => Wake::At(now),
-            ("never comes", _) if self.seen > 500 => Wake::At(now + ms(1)),
-            _ => Wake::Now,
+            ("wakes without packets", 0) => NextSend::Now,
+            ("wakes later without packets", 0) => NextSend::At(now + ms(1)),
+            (_, 0) => NextSend::Never,
+            ("sleeps", _) => NextSend::Never,
+            ("wakes too late", _) => NextSend::At(now),
+            ("never comes", _) if self.seen > 500 => NextSend::At(now + ms(1)),
+            _ => NextSend::Now,
         }
     }
 
@@ -121,14 +121,14 @@ fn disciplines_that_break_it() {
     for (fault, said) in [
         ("none", ""),
         ("loses", "its backlog is"),
-        ("loses and lies", "it gave no packet and then said Wake::Now"),
+        ("loses and lies", "it gave no packet and then said NextSend::Now"),
         ("doubles", "it said Queued and dropped packet"),
         ("says queued", "it said Queued and dropped packet"),
         ("says dropped", "it said Dropped and did not drop packet"),
         ("says congested", "it said Congested for packet"),
-        ("stalls", "it gave no packet and then said Wake::Now"),
-        ("sleeps", "it said Wake::Never with 1 inside"),
-        ("wakes without packets", "Wake::Now"),
+        ("stalls", "it gave no packet and then said NextSend::Now"),
+        ("sleeps", "it said NextSend::Never with 1 inside"),
+        ("wakes without packets", "NextSend::Now"),
         ("wakes too late", "which is not to come"),
         ("does not count", "it counts 0 bytes"),
         ("does not count drops", "it counts 0 drops, and there were 1"),
@@ -146,13 +146,13 @@ fn disciplines_that_break_it() {
             let (list, stats, chance) = (PktList::default(), QdiscStats::default(), Arc::clone(&chance));
             Box::new(Queue { fault, list, lost: (0, 0), last: None, seen: 0, stats, chance })
         });
-        let came = discipline(&QdiscConfig::Custom(own.clone()), Order::Kept);
+        let came = discipline(&QdiscConfig::Custom(own.clone()), ServiceOrder::Kept);
         match came {
             Ok(()) => assert_eq!(said, "", "{fault}"),
             Err(what) => assert!(!said.is_empty() && what.contains(said), "{fault}: {what}"),
         }
         if fault == "last in, first out" {
-            assert_eq!(discipline(&QdiscConfig::Custom(own), Order::Any), Ok(()));
+            assert_eq!(discipline(&QdiscConfig::Custom(own), ServiceOrder::Any), Ok(()));
         }
     }
 }

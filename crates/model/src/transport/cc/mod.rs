@@ -26,7 +26,7 @@ pub mod westwood;
 mod windowed_max;
 pub mod yeah;
 
-use crate::vocabulary::Stream;
+use crate::vocabulary::RandomStream;
 pub use custom::{ControllerFactory, CustomCc, CustomController};
 use reno::GrowthRules;
 
@@ -192,7 +192,7 @@ pub struct CcSock {
     /// The present instant in ns (`tcp_clock_cache`).
     pub clock_ns: u64,
     /// What controllers leave to chance.
-    pub random: Stream,
+    pub random: RandomStream,
 }
 
 impl CcSock {
@@ -200,7 +200,7 @@ impl CcSock {
     /// second, packets of up to 64 KiB. `random` is what its controller leaves to chance.
     // linux: net/ipv4/tcp.c tcp_init_sock (6.1) - the threshold is infinite, samples are limited by the application until
     // the first segment leaves, and the MSS is that of a peer that names none (TCP_MSS_DEFAULT).
-    pub fn new(random: Stream) -> Self {
+    pub fn new(random: RandomStream) -> Self {
         Self {
             snd_cwnd: 10,
             snd_cwnd_cnt: 0,

@@ -5,7 +5,7 @@ use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::hearing::Audible;
 use super::super::reader::{Field, Section};
-use super::super::{InterfaceRef, Medium, Node, Role, Wifi, units};
+use super::super::{Attachment, InterfaceRef, Node, Role, Wifi, units};
 use super::{Names, losses};
 
 static GROUP: Form = Form::List(&Form::Name("end"));
@@ -81,7 +81,11 @@ impl<'a> Given<'a> {
             let list = field.as_ref().map_or(Ok(Vec::new()), lists)?;
             list.iter().map(|field| group(field, channel, names, nodes)).collect::<Result<Vec<_>, Fault>>()
         };
-        Ok(Audible { deaf: groups(&self.deaf)?, faint: groups(&self.faint)? })
+        let (deaf, faint) = (groups(&self.deaf)?, groups(&self.faint)?);
+        if let Some(field) = &self.faint {
+            beside(field, &deaf, &faint, nodes)?;
+        }
+        Ok(Audible { deaf, faint })
     }
 
     /// The threshold of capture on a channel, in thousandths of a decibel, if there is one: then all its nodes must have a place.
@@ -108,6 +112,26 @@ impl<'a> Given<'a> {
             None => Ok(Some(threshold)),
         }
     }
+}
+
+/// Refuses a pair that senses each other and hears nothing of each other.
+fn beside(
+    field: &Field<'_>,
+    deaf: &[Vec<InterfaceRef>],
+    faint: &[Vec<InterfaceRef>],
+    nodes: &[Node],
+) -> Result<(), Fault> {
+    for (group, at) in faint.iter().zip(field.list()) {
+        for hidden in deaf {
+            let mut both =
+                group.iter().filter(|radio| hidden.contains(radio)).map(|radio| &nodes[radio.node].name);
+            if let (Some(a), Some(b)) = (both.next(), both.next()) {
+                let found = format!("{a:?} and {b:?}, which are deaf to each other");
+                return Err(at.found(found, "each pair in one of deaf and faint"));
+            }
+        }
+    }
+    Ok(())
 }
 
 const EXPECTED: &str = "a list of lists of at least two, such as [[\"a\", \"b\"]]";
@@ -165,8 +189,8 @@ fn group(
 fn wifis(nodes: &[Node]) -> impl Iterator<Item = (InterfaceRef, &Wifi)> {
     nodes.iter().enumerate().flat_map(|(node, n)| {
         n.interfaces.iter().enumerate().filter_map(move |(interface, i)| match &i.medium {
-            Medium::Wifi(wifi) => Some((InterfaceRef { node, interface }, wifi)),
-            Medium::Wired { .. } => None,
+            Attachment::Wifi(wifi) => Some((InterfaceRef { node, interface }, wifi)),
+            Attachment::Wired { .. } => None,
         })
     })
 }
@@ -174,7 +198,7 @@ fn wifis(nodes: &[Node]) -> impl Iterator<Item = (InterfaceRef, &Wifi)> {
 /// The interface whose radio an interface on a channel sends with.
 fn on(at: InterfaceRef, channel: usize, nodes: &[Node]) -> Option<InterfaceRef> {
     match &nodes[at.node].interfaces[at.interface].medium {
-        Medium::Wifi(wifi) if wifi.channel == channel => Some(wifi.radio.unwrap_or(at)),
+        Attachment::Wifi(wifi) if wifi.channel == channel => Some(wifi.radio.unwrap_or(at)),
         _ => None,
     }
 }

@@ -6,6 +6,7 @@ mod flent;
 mod flow;
 mod hearing;
 mod host;
+mod idle;
 mod interface;
 mod interrupts;
 mod jitter;
@@ -21,7 +22,7 @@ mod quinn;
 mod rate;
 mod record;
 mod retries;
-mod scheme;
+pub(super) mod scheme;
 mod station;
 mod trace;
 mod usb;
@@ -41,7 +42,7 @@ use super::hearing::Audible;
 use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
-use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
+use super::{Attachment, Channel, FlowEnd, InterfaceRef, Node, Record, Scenario, sweep};
 pub(super) use filter::name as filter_name;
 use flent::Times;
 
@@ -154,7 +155,7 @@ static CHANNEL: Shape = Shape {
 struct Names<'a> {
     channels: Vec<&'a str>,
     links: Vec<&'a str>,
-    link_kinds: Vec<link::Kind>,
+    link_kinds: Vec<link::LinkKind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
     /// Those with `role = "ap"`, as `node.interface`.
     access_points: Vec<String>,
@@ -177,14 +178,14 @@ impl Names<'_> {
     }
 
     /// An end of a flow: an interface as `node.interface`, or a node.
-    fn end(&self, field: &Field<'_>) -> Result<End, Fault> {
+    fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Fault> {
         match &field.item.value {
             Value::String(name) if name.contains('.') => {
                 let InterfaceRef { node, interface } = self.interface(field)?;
                 let is_one_of_many = self.nodes[node].1.len() > 1;
-                Ok(End { node, interface: is_one_of_many.then_some(interface) })
+                Ok(FlowEnd { node, interface: is_one_of_many.then_some(interface) })
             }
-            _ => Ok(End { node: self.node(field)?, interface: None }),
+            _ => Ok(FlowEnd { node: self.node(field)?, interface: None }),
         }
     }
 
@@ -292,6 +293,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     for (n, (_, field)) in channel_fields.iter().enumerate() {
         levels(n, field, &nodes, &wiring.distances)?;
     }
+    position::used(&nodes, &wiring.positions)?;
     position::losses(&mut nodes, &wiring.silent, &channels);
     for (n, (c, (old, audible))) in channels.iter_mut().zip(later).enumerate() {
         with_old(c, n, old, &nodes);
@@ -310,12 +312,27 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     let record = root.or_by("record", Record::default(), |field| {
         record::read(field, &flows, nodes.iter().map(|node| node.interfaces.len()).sum(), duration)
     })?;
+    let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &flows, duration);
+    idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("sweep");
     root.finish()?;
     sweep::check(tree, parts)?;
 
     let name = text.to_owned();
-    Ok(Scenario { name, duration, warm_up, cool_down, seed, channels, nodes, links, flows, test, record })
+    Ok(Scenario {
+        name,
+        duration,
+        warm_up,
+        cool_down,
+        seed,
+        channels,
+        nodes,
+        links,
+        flows,
+        test,
+        record,
+        idle,
+    })
 }
 
 /// Kinds of disciplines that are built in.
@@ -358,7 +375,7 @@ struct ForOld {
 // and protection on when a station without short slots or without OFDM associates (recalled).
 fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) {
     let old = nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
-        Medium::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
+        Attachment::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
         _ => false,
     });
     let rate = match channel.band {
@@ -372,7 +389,7 @@ fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) 
 /// Refuses levels of a channel on which nobody says where he is.
 fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]) -> Result<(), Fault> {
     let on = |n: &Node| {
-        let on = |medium: &Medium| matches!(medium, Medium::Wifi(wifi) if wifi.channel == channel);
+        let on = |medium: &Attachment| matches!(medium, Attachment::Wifi(wifi) if wifi.channel == channel);
         n.interfaces.iter().any(|i| on(&i.medium))
     };
     let mut section = field.section("a table with band and width")?;

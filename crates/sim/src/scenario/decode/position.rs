@@ -3,7 +3,7 @@
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{CaptureLevels, Channel, Errors, InterfaceRef, Medium, Node, Role, SnrSteps, units};
+use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps, units};
 
 const EXPECTED: &str = "two coordinates such as \"3 m, 4.5 m\"";
 
@@ -35,6 +35,34 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Position>, Fault>
     section.get("position").map(read).transpose()
 }
 
+/// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it is.
+pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), Fault> {
+    let channels = |node: usize| {
+        nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
+            Attachment::Wifi(wifi) => Some(wifi.channel),
+            Attachment::Wired { .. } => None,
+        })
+    };
+    // By channel, nodes with a place; a node may have several radios on it.
+    let mut placed: Vec<(usize, usize)> =
+        places.iter().flat_map(|(node, _)| channels(*node).map(|channel| (channel, *node))).collect();
+    placed.sort_unstable();
+    placed.dedup();
+    let on = |channel: usize| placed.iter().filter(move |(c, _)| *c == channel).take(2).count();
+    for (node, field) in places {
+        if channels(*node).next().is_none() {
+            return Err(field.idle("without a Wi-Fi interface", "none, or such an interface"));
+        }
+        if channels(*node).all(|channel| on(channel) < 2) {
+            return Err(field.idle(
+                "where no other node on its channel has one",
+                "a position of another node there, or none; a station's `distance` is that to its access point",
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Millimetres between two places, rounded down.
 pub(super) const fn distance(a: Position, b: Position) -> u64 {
     let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);
@@ -44,8 +72,8 @@ pub(super) const fn distance(a: Position, b: Position) -> u64 {
 /// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how loud they do with capture.
 pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
     let mut levels = Vec::new();
-    let radio = |(at, medium): (InterfaceRef, &Medium)| match medium {
-        Medium::Wifi(wifi) if wifi.channel == index && wifi.radio.is_none() => Some(at),
+    let radio = |(at, medium): (InterfaceRef, &Attachment)| match medium {
+        Attachment::Wifi(wifi) if wifi.channel == index && wifi.radio.is_none() => Some(at),
         _ => None,
     };
     let interfaces = nodes.iter().enumerate().flat_map(|(node, n)| {
@@ -73,11 +101,11 @@ pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], captu
 pub(super) fn losses(nodes: &mut [Node], silent: &[InterfaceRef], channels: &[Channel]) {
     for at in silent {
         let own = nodes[at.node].position;
-        let Medium::Wifi(wifi) = &nodes[at.node].interfaces[at.interface].medium else { continue };
+        let Attachment::Wifi(wifi) = &nodes[at.node].interfaces[at.interface].medium else { continue };
         let (Role::Station(station), channel) = (&wifi.role, &channels[wifi.channel]) else { continue };
         let Some((from, to)) = own.zip(nodes[station.ap.node].position) else { continue };
         let snr = channel.path_loss.snr(distance(from, to));
-        if let Medium::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium
+        if let Attachment::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium
             && let Role::Station(station) = &mut wifi.role
         {
             station.errors = Errors::Noise(SnrSteps::new(snr));

@@ -23,7 +23,7 @@ use super::super::document::Value;
 use super::super::error::{Fault, suggest};
 use super::super::parts::Found;
 use super::super::reader::{Field, Section};
-pub(super) use device::Device;
+pub(super) use device::DeviceQueue;
 pub(super) use fq_codel::MIN_QUANTUM;
 
 /// Packets that a queue with a law of somebody's own holds.
@@ -110,7 +110,7 @@ static NOQUEUE: Shape = Shape {
 };
 
 /// Reads `qdisc`: a name, or a table of `kind` and tc's options.
-pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<QdiscSpec, Fault> {
+pub(super) fn read(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<QdiscSpec, Fault> {
     let Some(field) = section.get("qdisc") else { return Ok(device.default_qdisc()) };
     if names_mq(&field.item.value) {
         return Err(field.found(
@@ -160,7 +160,7 @@ fn config(
     kind: &str,
     section: Option<&mut Section<'_>>,
     field: &Field<'_>,
-    device: &Device<'_>,
+    device: &DeviceQueue<'_>,
 ) -> Result<QdiscConfig, Fault> {
     Ok(match kind {
         "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo::read(section, kind, device.txqueuelen)?),
@@ -189,7 +189,7 @@ fn custom_part(
     kind: &str,
     mut section: Option<&mut Section<'_>>,
     field: &Field<'_>,
-    device: &Device<'_>,
+    device: &DeviceQueue<'_>,
 ) -> Result<QdiscConfig, Fault> {
     // A misspelt key is the likelier mistake than options that do not go together without it.
     section.as_deref().map_or(Ok(()), Section::familiar)?;
@@ -220,7 +220,7 @@ fn custom_part(
 }
 
 /// Reads `child`, if it is there.
-fn child(section: &mut Section<'_>, device: &Device<'_>) -> Result<Option<QdiscConfig>, Fault> {
+fn child(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<Option<QdiscConfig>, Fault> {
     let Some(field) = section.get("child") else { return Ok(None) };
     let (kind, mut section) = field.kind()?;
     let child = config(kind, section.as_mut(), &field, device)?;

@@ -20,6 +20,8 @@ pub(super) struct Wiring<'a> {
     pub weights: Vec<(InterfaceRef, Field<'a>)>,
     /// For each node that names the device of its Ethernet interfaces its number, and the field that does.
     pub nics: Vec<(usize, Field<'a>)>,
+    /// For each node that says where it stands its number, and the field that does.
+    pub positions: Vec<(usize, Field<'a>)>,
     /// Stations that say nothing of their losses.
     pub silent: Vec<InterfaceRef>,
     /// Devices, and which pieces of their schemes are left to what they can.

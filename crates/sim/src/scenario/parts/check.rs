@@ -1,6 +1,6 @@
 //! What must hold of registered parts, tried on each of them.
 
-use stillair_model::check::{self, Order};
+use stillair_model::check::{self, ServiceOrder};
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::transport::cc::CustomCc;
 use stillair_model::wifi::config::Scheduler;
@@ -19,7 +19,10 @@ impl Parts {
         for part in &self.qdiscs {
             of(
                 part.title,
-                check::discipline(&QdiscConfig::Custom(tried(part).map_err(|e| e.to_string())?), Order::Any),
+                check::discipline(
+                    &QdiscConfig::Custom(tried(part).map_err(|e| e.to_string())?),
+                    ServiceOrder::Any,
+                ),
             )?;
         }
         for part in &self.laws {

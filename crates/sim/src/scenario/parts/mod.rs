@@ -17,7 +17,7 @@ use std::sync::Arc;
 use stillair_model::aqm::law::Law;
 use stillair_model::qdisc::custom::Discipline;
 use stillair_model::transport::cc::{self, Controller, CustomController};
-use stillair_model::vocabulary::{PartFactory, Stream};
+use stillair_model::vocabulary::{PartFactory, RandomStream};
 use stillair_model::wifi::driver::StationScheduler;
 
 use super::contract::{self, Family, Shape};
@@ -87,8 +87,8 @@ const SCHEDULERS: [&str; 4] = ["round_robin", "airtime", "airtime_as_printed", "
 #[derive(Default)]
 pub struct Parts {
     controls: Vec<Part<dyn CustomController, ()>>,
-    qdiscs: Vec<Part<dyn Discipline + Send, Stream>>,
-    laws: Vec<Part<dyn Law + Send, Stream>>,
+    qdiscs: Vec<Part<dyn Discipline + Send, RandomStream>>,
+    laws: Vec<Part<dyn Law + Send, RandomStream>>,
     schedulers: Vec<Part<dyn StationScheduler + Send, usize>>,
 }
 
@@ -138,14 +138,14 @@ impl Parts {
         name: &'static str,
         about: &'static str,
         keys: Vec<Key>,
-        make: impl Fn(&Options, Stream) -> Result<D, String> + Send + Sync + 'static,
+        make: impl Fn(&Options, RandomStream) -> Result<D, String> + Send + Sync + 'static,
     ) -> Result<&mut Self, PartError> {
         admit(QDISC, name, self.discipline_names(), &keys, &["mq"])?;
         let keys: &'static [Key] = keys.leak();
         let shapes =
             vec![table("Qdisc", name, about, keys, &[]), table(WIFI_QDISC, name, about, keys, places::MQ)];
         let title = title(QDISC, name);
-        let make: Make<dyn Discipline + Send, Stream> =
+        let make: Make<dyn Discipline + Send, RandomStream> =
             Arc::new(move |options, stream| Ok(Box::new(Named { title, part: make(options, stream)? })));
         let part = Part { title, name, about, keys, shapes, make };
         tried(&part)?;
@@ -160,7 +160,7 @@ impl Parts {
         name: &'static str,
         about: &'static str,
         keys: Vec<Key>,
-        make: impl Fn(&Options, Stream) -> Result<L, String> + Send + Sync + 'static,
+        make: impl Fn(&Options, RandomStream) -> Result<L, String> + Send + Sync + 'static,
     ) -> Result<&mut Self, PartError> {
         let of_flows: &'static str = format!("fq_{name}").leak();
         let reserved = ["limit", "flows", "quantum", "memory_limit", "drop_batch", "mq"];
@@ -177,7 +177,7 @@ impl Parts {
             table(WIFI_QDISC, of_flows, about, keys, places::FLOWS_MQ),
         ];
         let title = title(LAW, name);
-        let make: Make<dyn Law + Send, Stream> =
+        let make: Make<dyn Law + Send, RandomStream> =
             Arc::new(move |options, stream| Ok(Box::new(Named { title, part: make(options, stream)? })));
         let part = Part { title, name, about, keys, shapes, make };
         tried(&part)?;
@@ -254,7 +254,7 @@ impl Parts {
     }
 
     /// The law of that name.
-    pub(super) fn find_law(&self, name: &str) -> Option<&Part<dyn Law + Send, Stream>> {
+    pub(super) fn find_law(&self, name: &str) -> Option<&Part<dyn Law + Send, RandomStream>> {
         self.laws.iter().find(|part| part.name == name)
     }
 
@@ -270,11 +270,11 @@ impl Parts {
 /// What stands for a discipline.
 pub(super) enum Found<'a> {
     /// One of somebody's own.
-    Custom(&'a Part<dyn Discipline + Send, Stream>),
+    Custom(&'a Part<dyn Discipline + Send, RandomStream>),
     /// A law on one queue.
-    Law(&'a Part<dyn Law + Send, Stream>),
+    Law(&'a Part<dyn Law + Send, RandomStream>),
     /// A law on each of the queues of flows.
-    FqLaw(&'a Part<dyn Law + Send, Stream>),
+    FqLaw(&'a Part<dyn Law + Send, RandomStream>),
 }
 
 /// Refuses a name or keys that a part may not have.

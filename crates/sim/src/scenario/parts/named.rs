@@ -5,7 +5,7 @@ use core::{fmt, mem};
 
 use stillair_model::aqm::law::{Law, Seen, Verdict};
 use stillair_model::qdisc::custom::{Discipline, Room};
-use stillair_model::qdisc::{Enqueue, QdiscStats, Wake};
+use stillair_model::qdisc::{Enqueue, NextSend, QdiscStats};
 use stillair_model::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, RateSample};
 use stillair_model::vocabulary::{Ac, Duration, Instant, PeerId, Pkt};
 use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
@@ -62,7 +62,7 @@ impl<D: Discipline> Discipline for Named<D> {
     fn dequeue(&mut self, now: Instant, room: &mut dyn Room) -> Option<Pkt> {
         inside!(self, dequeue(now, room))
     }
-    fn next(&self, now: Instant) -> Wake {
+    fn next(&self, now: Instant) -> NextSend {
         inside!(self, next(now))
     }
     fn backlog(&self) -> (u32, u64) {

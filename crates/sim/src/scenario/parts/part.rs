@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use stillair_model::vocabulary::{PartFactory, Seed, Stream};
+use stillair_model::vocabulary::{PartFactory, RandomStream, Seed};
 
 use super::super::contract::Shape;
 use super::{Key, Listed, Options, words_of};
@@ -42,7 +42,7 @@ impl Trial for () {
     fn trial() -> Self {}
 }
 
-impl Trial for Stream {
+impl Trial for RandomStream {
     fn trial() -> Self {
         Seed { seed: 0, run: 0 }.stream("trial")
     }

@@ -1,11 +1,13 @@
 //! Applications and sockets at the ends of the flows.
 
+use core::ops::Range;
+
 use stillair_model::app::{
     Bulk, BulkParams, Gap, Ping, UdpSource, UdpSourceParams, Voip, WORKERS, Web, WebParams,
 };
 use stillair_model::node::jitter::{AppClock, Slack, Spread};
 use stillair_model::transport::cc::Cc;
-use stillair_model::transport::quic::{Role, TcpControl};
+use stillair_model::transport::quic::{QuicRole, TcpControl};
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
@@ -13,12 +15,12 @@ use stillair_model::vocabulary::{
 };
 
 use super::super::hosts::{
-    App, AppKind, BulkFlow, Job, Load, Protocol, QuicApp, QuicEnd, Socket, Stacks, WebEnd, WebFlow,
+    App, AppKind, BulkFlow, Job, LoadState, QuicApp, QuicEnd, Socket, SocketProtocol, Stacks, WebEnd, WebFlow,
 };
 use super::{Plan, Tables};
 use crate::recorder::{FlowRecord, QuicRecord};
 use crate::scenario::{
-    self, CongestionControl, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, SocketMemory, Ways,
+    self, Attachment, CongestionControl, FlowKind, InterfaceRef, QuicFlow, QuicLoad, SocketMemory, Ways,
 };
 
 /// What is at the ends of the flows, in their order.
@@ -35,7 +37,7 @@ pub(super) struct Ends {
 
 impl Ends {
     /// The socket of an end that belongs to the application which is made next.
-    fn open(&mut self, node: usize, protocol: Protocol, tcp: Option<Box<Tcp>>) -> SockId {
+    fn open(&mut self, node: usize, protocol: SocketProtocol, tcp: Option<Box<Tcp>>) -> SockId {
         let sock = SockId::from_index(self.sockets.len());
         let (app, node) = (self.apps.len() as u32, NodeId::from_index(node));
         self.sockets.push(Socket { app, node, protocol, woken: false });
@@ -71,7 +73,7 @@ struct Side {
 
 impl Plan<'_> {
     /// Applications, sockets and records of the flows.
-    pub(super) fn apps(&self, seed: Seed, tables: &Tables) -> Ends {
+    pub(super) fn apps(&self, seed: Seed, measured: &Range<Instant>, tables: &Tables) -> Ends {
         let (mut ends, ways) = (Ends::default(), Ways::new(self.scenario));
         for flow in &self.scenario.flows {
             for (n, &to) in flow.to.iter().enumerate() {
@@ -81,7 +83,15 @@ impl Plan<'_> {
                 let one = self.one(flow, name, [from, at], id, seed, tables);
                 let station = [at, from].into_iter().find_map(|at| self.station_at(at));
                 let quic = matches!(flow.kind, FlowKind::Quic(_))
-                    .then(|| Box::new(QuicRecord::new(one.endpoint.src, self.scenario.record.quic)));
+                    .then(|| {
+                        QuicRecord::new(
+                            one.endpoint.src,
+                            measured.clone(),
+                            one.stop,
+                            self.scenario.record.quic,
+                        )
+                    })
+                    .map(Box::new);
                 ends.records.push(FlowRecord { station, quic, ..FlowRecord::default() });
                 ends.clocks.extend(self.clock(&one));
                 let kind = self.app(&one, n, &mut ends);
@@ -157,7 +167,7 @@ impl Plan<'_> {
                 let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
                 let params =
                     UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf };
-                let sock = ends.open(one.flow.from.node, Protocol::Udp, None);
+                let sock = ends.open(one.flow.from.node, SocketProtocol::Udp, None);
                 AppKind::Udp(UdpSource::new(params, sock, one.seed.stream(&one.name)))
             }
             FlowKind::Tcp { congestion_control, bytes, write_size } => {
@@ -194,7 +204,7 @@ impl Plan<'_> {
             if n == 1 {
                 tcp.listen();
             }
-            ends.open(at.node, Protocol::Tcp, Some(Box::new(tcp)));
+            ends.open(at.node, SocketProtocol::Tcp, Some(Box::new(tcp)));
         }
         let [sender, receiver] = socks;
         AppKind::Bulk(BulkFlow { bulk: Bulk::new(params), flow: one.id, sender, receiver, waits: false })
@@ -230,8 +240,8 @@ impl Plan<'_> {
         };
         let mut number = 0;
         let both = one.sides.map(|Side { at, endpoint, .. }| {
-            let sock = ends.open(at.node, Protocol::Quic, None);
-            let role = if number == client { Role::Client } else { Role::Server };
+            let sock = ends.open(at.node, SocketProtocol::Quic, None);
+            let role = if number == client { QuicRole::Client } else { QuicRole::Server };
             let cost = spec.costs[number];
             number += 1;
             let sndbuf = self.scenario.nodes[at.node].profile.wmem_default.into();
@@ -254,7 +264,7 @@ impl Plan<'_> {
                 }
             })
         });
-        let (load, stacks) = (Load::new(job, one.start, one.stop), Stacks::new(spec, laws, random));
+        let (load, stacks) = (LoadState::new(job, one.start, one.stop), Stacks::new(spec, laws, random));
         AppKind::Quic(Box::new(QuicApp { flow: one.id, stacks, ends: both, load, connection: 0 }))
     }
 
@@ -276,7 +286,7 @@ impl Plan<'_> {
         let interface = self.interface(at);
         let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
         let (wifi, linear) =
-            (matches!(interface.medium, Kind::Wifi(_)), SocketMemory::linear(config.max_header));
+            (matches!(interface.medium, Attachment::Wifi(_)), SocketMemory::linear(config.max_header));
         // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets
         // heed that, since then what is below them does. A device that is said to have segmentation has both.
         config.scatter_gather = !wifi || profile.memory.gso_always || interface.tso;

@@ -31,5 +31,7 @@ def plain(value: Interval | None) -> str:
 
 
 def with_interval(value: Interval | None) -> str:
-    """A mean with half its interval."""
-    return NOT_MEASURED if value is None else f"{value.mean:.2f} ± {(value.high - value.low) / 2:.2f}"
+    """A mean with half its interval; of one run there is none."""
+    if value is None or value.low == value.high:
+        return plain(value)
+    return f"{value.mean:.2f} ± {(value.high - value.low) / 2:.2f}"

@@ -1,8 +1,8 @@
 //! Which stack the ends of a flow have: each connection gets new ones.
 
-use stillair_model::transport::quic::{Engine, Quic, QuicConfig, Role, TcpControl};
+use stillair_model::transport::quic::{Engine, Quic, QuicConfig, QuicRole, TcpControl};
 #[cfg(feature = "quinn")]
-use stillair_model::vocabulary::Stream;
+use stillair_model::vocabulary::RandomStream;
 #[cfg(feature = "quinn")]
 use stillair_quinn::{AckFrequency, Congestion, QuinnStack, Settings, SimNull};
 
@@ -27,7 +27,7 @@ pub(in crate::world) struct Quinns {
     #[cfg(feature = "tls")]
     tls: bool,
     /// Instead of what quinn would draw from the system, for each end.
-    random: [Stream; 2],
+    random: [RandomStream; 2],
 }
 
 impl Stacks {
@@ -37,7 +37,7 @@ impl Stacks {
     pub(in crate::world) fn new(
         flow: &QuicFlow,
         laws: Option<[TcpControl; 2]>,
-        random: impl FnMut(usize) -> Stream,
+        random: impl FnMut(usize) -> RandomStream,
     ) -> Self {
         match &flow.stack {
             QuicStack::Model => Self::Model(Box::new(flow.config), laws.map(Box::new)),
@@ -65,7 +65,7 @@ impl Stacks {
     }
 
     /// The stack of one end of a new connection.
-    pub(super) fn connect(&mut self, end: usize, role: Role) -> Engine {
+    pub(super) fn connect(&mut self, end: usize, role: QuicRole) -> Engine {
         match self {
             Self::Model(config, laws) => {
                 let law = laws.as_mut().map(|laws| {

@@ -1,6 +1,6 @@
 //! What tests see of a scheduler: whom it lists, and what stations may still use.
 
-use crate::fair::drr::{Drr, Member, Rounds};
+use crate::fair::drr::{DeficitRoundRobin, Drr, Member};
 use crate::vocabulary::Ac;
 use crate::wifi::driver::fq::any::AnyScheduler;
 use crate::wifi::tx::transmitter::TidIndex;
@@ -8,7 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl AnyScheduler {
-    fn rounds(&self) -> Option<(&Drr, &[Rounds; 4])> {
+    fn rounds(&self) -> Option<(&Drr, &[DeficitRoundRobin; 4])> {
         match self {
             Self::Deficit(s) => Some(s.lists()),
             Self::AsPrinted(s) => Some(s.lists()),

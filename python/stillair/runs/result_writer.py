@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stillair._native import InputError, RunError, __version__
-from stillair.results import folder, sampled, tidy
+from stillair.results import result_folder, sampled, tidy
 from stillair.results.result import Result
 from stillair.runs.scenario import Overrides, Scenario, pairs
 from stillair.text import output
@@ -24,7 +24,7 @@ _OLD = "old.json"
 """The summary of the old result, in the folder of the new one, while its other files are removed."""
 
 
-class Keeper:
+class ResultWriter:
     """Writes a result folder while the runs finish."""
 
     def __init__(self, path: Path, scenario: Scenario, overrides: Overrides, planned: int) -> None:
@@ -34,12 +34,12 @@ class Keeper:
         """
         resolved = scenario.resolve(overrides)
         self._path = path
-        self._new = path / folder.NEW
+        self._new = path / result_folder.NEW
         described = json.loads(resolved)
         self._name, self._notes = described["name"], described.get("notes", [])
         self._planned = planned
         self._kept: dict[int, dict[str, Any]] = {}
-        _refuse_others(path, self._new)
+        refuse_others(path)
         try:
             if (self._new / "result.json").exists():
                 # Whole, but cut off while it took its place.
@@ -64,29 +64,47 @@ class Keeper:
         output.write_files(self._new / "runs", {f"run-{run['run']}.json": text + "\n"})
         self._kept[run["run"]] = run
 
-    def finish(self) -> None:
+    def finish(self) -> Path | None:
         """Writes tables and summary of the runs kept, and only then puts them in the place of the old result.
 
-        Without a run the old result stays, and nothing of the new one.
+        Fewer runs than planned go beside an old result, into a folder of their own. Gives the folder where they are;
+        none without a run, when the old result stays and nothing of the new one.
         """
         runs = [self._kept[number] for number in sorted(self._kept)]
         if not runs:
             with suppress(OSError):
                 _remove(self._new)
-            return
+            return None
         result = Result({"version": __version__, "scenario": self._name, "notes": self._notes, "runs": runs})
         # Read once for each table, and never all at once.
-        tidy.write_csv(self._new / "table.csv", (folder.measured(self._new, self._name, run) for run in runs))
-        tidy.write_pings_csv(self._new / "pings.csv", (folder.measured(self._new, self._name, run) for run in runs))
+        tidy.write_csv(self._new / "table.csv", (result_folder.measured(self._new, self._name, run) for run in runs))
+        tidy.write_pings_csv(
+            self._new / "pings.csv", (result_folder.measured(self._new, self._name, run) for run in runs)
+        )
         sampled.write_tables(self._new, self._name, runs)
-        head = {"format": folder.FORMAT, "planned_runs": self._planned, "seeds": sorted({run["seed"] for run in runs})}
+        head = {
+            "format": result_folder.FORMAT,
+            "planned_runs": self._planned,
+            "seeds": sorted({run["seed"] for run in runs}),
+        }
         text = json.dumps(head | result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         output.write_files(self._new, {"result.json": text + "\n"})
         try:
+            if len(runs) < self._planned and (self._path / "result.json").exists():
+                return self._stand_beside()
             self._take_place()
         except OSError as error:
             why = error.strerror or error
             raise RunError(f"{self._path}: the new result stays in {self._new}, whole: {why}") from None
+        return self._path
+
+    def _stand_beside(self) -> Path:
+        """Moves what is new to a folder beside that of the old result, which is worth more than a part of a new one."""
+        name = self._path.resolve().name
+        names = (f"{name}.interrupted{n}" for n in ("", *(f"-{n}" for n in range(2, 1_000))))
+        beside = next(p for p in map(self._path.resolve().with_name, names) if not os.path.lexists(p))
+        self._new.rename(beside)
+        return beside
 
     def _take_place(self) -> None:
         """Moves what is new to the place of the old; `result.json` comes last, so that who finds it finds all.
@@ -124,10 +142,11 @@ def _remove(new: Path) -> None:
             empty.rmdir()
 
 
-def _refuse_others(path: Path, new: Path) -> None:
+def refuse_others(path: Path) -> None:
     """An `InputError` if files in a folder have our names and are not of a result of ours."""
+    new = path / result_folder.NEW
     if os.path.lexists(path / "result.json"):
-        folder.recognise(path)
+        result_folder.recognise(path)
         return
     # A whole result that was taking its place when it was cut off has moved some of its files already.
     if not (new / "result.json").exists():

@@ -1,0 +1,222 @@
+//! Keys that have no effect in this scenario and are no mistake: a host, a scheme or a stack is tried in place of another with what the
+//! other needs beside it. They are told, not refused. What `like` has brought from another node is not told.
+
+use std::borrow::Cow;
+
+use stillair_model::qdisc::QdiscConfig;
+use stillair_model::vocabulary::Duration;
+
+use super::super::document::{Table, Value, join};
+use super::super::error::Origin;
+use super::super::parts::Parts;
+use super::super::quic::QuicFlow;
+use super::super::quinn::{QuicStack, QuinnControl};
+use super::super::reader::{Field, flatten};
+use super::super::{CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, Attachment, Node, Role};
+
+/// What stands before the name of a parameter of a congestion control.
+const OF_TCP: &str = "tcp_";
+
+/// A sentence about a key.
+fn note(key: &str, value: &Value, why: &str, right: &str) -> String {
+    format!("{key}: {} has no effect {why}; {right}", value.describe())
+}
+
+/// Notes on nodes: `field` is what the scenario says of them, `merged` the same with what they are like.
+pub(super) fn of_nodes(
+    field: &Field<'_>,
+    merged: &[(&str, Origin, Cow<'_, Table>)],
+    nodes: &[Node],
+    flows: &[Flow],
+    end: Duration,
+) -> Vec<String> {
+    let used: Vec<Used<'_>> = used(nodes, flows);
+    let mut notes = Vec::new();
+    for ((node, used), (name, _, whole)) in nodes.iter().zip(&used).zip(merged) {
+        let (path, own) = (format!("node.{name}"), inside(table(&field.item.value), name));
+        of_hosts(&path, own, used, &mut notes);
+        for interface in &node.interfaces {
+            let path = format!("{path}.interface.{}", interface.name);
+            let find = |of| inside(inside(of, "interface"), &interface.name);
+            of_interface(&path, [find(own), find(Some(whole))], interface, end, &mut notes);
+        }
+    }
+    notes
+}
+
+fn table(value: &Value) -> Option<&Table> {
+    match value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+/// The table `key` of a table.
+fn inside<'a>(of: Option<&'a Table>, key: &str) -> Option<&'a Table> {
+    table(&of?.get(key)?.value)
+}
+
+/// What a node's flows need of TCP.
+#[derive(Clone, Default)]
+struct Used<'a> {
+    /// They have sockets of TCP there.
+    tcp: bool,
+    /// Their congestion controls there, which may be those of QUIC.
+    controls: Vec<&'a CongestionControl>,
+}
+
+fn used<'a>(nodes: &'a [Node], flows: &'a [Flow]) -> Vec<Used<'a>> {
+    let mut all = vec![Used::default(); nodes.len()];
+    let mut add = |node: usize, control: Option<&'a CongestionControl>| {
+        let controls = &mut all[node].controls;
+        controls.extend(control.filter(|control| !controls.contains(control)));
+    };
+    for flow in flows {
+        for end in flow.to.iter().chain([&flow.from]) {
+            match &flow.kind {
+                // Only who sends data has a window.
+                FlowKind::Tcp { congestion_control, .. } if *end == flow.from => {
+                    add(end.node, Some(congestion_control));
+                }
+                FlowKind::Web { .. } => add(end.node, Some(&nodes[end.node].profile.congestion_control)),
+                FlowKind::Quic(quic) => add(end.node, quic.law.as_ref()),
+                _ => {}
+            }
+        }
+    }
+    for flow in flows.iter().filter(|flow| matches!(flow.kind, FlowKind::Tcp { .. } | FlowKind::Web { .. })) {
+        flow.to.iter().chain([&flow.from]).for_each(|end| all[end.node].tcp = true);
+    }
+    all
+}
+
+/// What only sockets of TCP look at, and parameters of congestion controls that no flow has.
+fn of_hosts(path: &str, own: Option<&Table>, used: &Used<'_>, notes: &mut Vec<String>) {
+    let Some(own) = own else { return };
+    let (why, right) =
+        ("in a node without sockets of TCP", "give it to a node at which a flow of kind tcp or web ends");
+    for key in ["wake", "tcp"] {
+        if let Some(item) = own.get(key).filter(|_| !used.tcp) {
+            notes.push(note(&join(path, key), &item.value, why, right));
+        }
+    }
+    for (name, key, value) in settings(path, own, "sysctl") {
+        if !used.tcp && name.starts_with("net.ipv4.tcp_") {
+            notes.push(note(&key, value, why, right));
+        }
+    }
+    for (name, key, value) in settings(path, own, "module") {
+        let module = name.split_once('.').map_or(&*name, |(module, _)| module);
+        let control = module.strip_prefix(OF_TCP).unwrap_or(module);
+        if !used.controls.iter().any(|used| used.name() == control) {
+            let why = format!("where no flow sends with {control} from this node");
+            notes.push(note(&key, value, &why, &format!("let one have congestion_control = {control:?}")));
+        }
+    }
+}
+
+/// The settings of a table by their names, with their keys.
+fn settings<'a>(path: &str, own: &'a Table, group: &str) -> Vec<(String, String, &'a Value)> {
+    let mut found = Vec::new();
+    if let Some(all) = inside(Some(own), group) {
+        flatten(&join(path, group), "", all, Parts::none(), &mut found);
+    }
+    found.into_iter().map(|(name, field)| (name, field.path, &field.item.value)).collect()
+}
+
+/// What an interface has that its discipline, or the length of the run, leaves without effect: `own` is what its node says of it itself.
+fn of_interface(
+    path: &str,
+    [own, whole]: [Option<&Table>; 2],
+    interface: &Interface,
+    end: Duration,
+    notes: &mut Vec<String>,
+) {
+    let Some(own) = own else { return };
+    if let Some(item) = own.get("txqueuelen") {
+        let looks = match whole.and_then(|whole| whole.get("qdisc")) {
+            Some(qdisc) => looks_at_txqueuelen(&qdisc.value),
+            None => matches!(interface.qdisc.config, QdiscConfig::PfifoFast(_) | QdiscConfig::Fifo(_)),
+        };
+        if !looks {
+            let (why, right) =
+                ("under a discipline that takes no limit from it", "say the `limit` of the qdisc");
+            notes.push(note(&join(path, "txqueuelen"), &item.value, why, right));
+        }
+    }
+    let Attachment::Wifi(wifi) = &interface.medium else { return };
+    let Role::Station(station) = &wifi.role else { return };
+    let times: Vec<Duration> = match &station.errors {
+        Errors::Noise(steps) => steps.iter().map(|(at, _)| at).collect(),
+        Errors::Given { frame: GivenErrors::ByRate(tables), .. } => {
+            tables.iter().map(|(at, _)| *at).collect()
+        }
+        Errors::Given { .. } => Vec::new(),
+    };
+    let Some(late) = times.into_iter().find(|at| *at >= end && *at > Duration::ZERO) else { return };
+    if let Some(key) = ["snr", "error_rate"].into_iter().find(|key| own.get(key).is_some()) {
+        notes.push(format!(
+            "{}: what it says from {} s on has no effect, as the run ends at {} s",
+            join(path, key),
+            late.secs_f64(),
+            end.secs_f64()
+        ));
+    }
+}
+
+/// Whether a discipline takes a limit from its device.
+fn looks_at_txqueuelen(qdisc: &Value) -> bool {
+    let (kind, options) = match qdisc {
+        Value::String(kind) => (kind.as_str(), None),
+        Value::Table(options) => match options.get("kind").map(|item| &item.value) {
+            Some(Value::String(kind)) => (kind.as_str(), Some(options)),
+            _ => return true,
+        },
+        _ => return true,
+    };
+    let given = |key: &str| options.and_then(|options| options.get(key));
+    match (kind, given("child")) {
+        ("pfifo_fast", _) => true,
+        ("pfifo" | "bfifo", _) => given("limit").is_none(),
+        (_, Some(child)) => looks_at_txqueuelen(&child.value),
+        // Its class begins with a pfifo.
+        ("htb", None) => true,
+        _ => false,
+    }
+}
+
+/// Notes on flows: `field` is their list.
+pub(super) fn of_flows(field: &Field<'_>, flows: &[Flow]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for (given, flow) in field.list().iter().zip(flows) {
+        let (FlowKind::Quic(quic), Some(table)) = (&flow.kind, table(&given.item.value)) else { continue };
+        let mut idle = |key: &str, why: &str, right: &str| {
+            notes.extend(table.get(key).map(|item| note(&join(&given.path, key), &item.value, why, right)));
+        };
+        of_quic(quic, &mut idle);
+    }
+    notes
+}
+
+/// Parts of QUIC's model that another part, or the preset, leaves without effect. What a flow itself takes away is refused where it is read.
+fn of_quic(quic: &QuicFlow, idle: &mut impl FnMut(&str, &str, &str)) {
+    if let QuicStack::Quinn(options) = &quic.stack {
+        if options.congestion_control != QuinnControl::Model {
+            let right = "give the stack the congestion_control \"model\", or leave preset out";
+            idle("preset", "with the stack quinn, which has a congestion control of its own", right);
+        }
+        return;
+    }
+    if quic.config.ack.decimation.is_none() {
+        for key in ["ack_gate", "ack_count", "ack_fraction", "ack_min_delay"] {
+            idle(key, "with a preset without decimation", "say ack_decimation = true beside it");
+        }
+    }
+    if quic.config.pacing.is_none() {
+        let keys =
+            ["pacing_burst", "pacing_horizon", "pacing_gain_slow_start", "pacing_gain", "pacing_lumpy"];
+        for key in keys {
+            idle(key, "with a preset without pacing", "say pacing = true beside it");
+        }
+    }
+}
