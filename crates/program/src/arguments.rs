@@ -6,13 +6,14 @@ usage:
   run FILE [options]       run a scenario
   sweep FILE [options]     run all combinations of its [sweep] table
   ss FILE [options]        the TCP sockets of a run at one instant, as `ss -tinm` prints them
+  capture FILE -o CAPTURE  a run as a pcapng file that Wireshark opens
   resolve FILE [options]   the scenario with all defaults, as JSON
   schema                   the JSON Schema of a scenario that may name the parts of this program
   parts                    list the parts of this program, with their keys
 
 options of commands with a FILE:
   --set KEY=VALUE          as an edit of the file would; may be given again
-of run, sweep and ss:
+of run, sweep, ss and capture:
   --seed N                 in place of the scenario's
 of run and sweep:
   --runs N                 repetitions (1)
@@ -21,8 +22,11 @@ of run and sweep:
 of run:
   --series                 in the JSON each run's series too
   -o DIR                   keep the result in this folder, with series, for `stillair report`, `plot` and `export`
-of ss:
+of capture:
+  --point NAME             where to look: `all`, a channel, a link or NODE-INTERFACE; may be given again (every channel)
+of ss and capture:
   --run N                  number of the repetition (0)
+of ss:
   --at TIME                when to look, such as \"5 s\" (the end of the run)";
 
 /// A command.
@@ -31,6 +35,7 @@ pub enum Command {
     Run,
     Sweep,
     Ss,
+    Capture,
     Resolve,
     Schema,
     Parts,
@@ -38,10 +43,11 @@ pub enum Command {
 }
 
 /// All commands but help, with the options that each takes.
-const COMMANDS: [(&str, Command, &[&str]); 6] = [
+const COMMANDS: [(&str, Command, &[&str]); 7] = [
     ("run", Command::Run, &["--set", "--runs", "--seed", "--jobs", "--json", "--series", "-o"]),
     ("sweep", Command::Sweep, &["--set", "--runs", "--seed", "--jobs", "--json"]),
     ("ss", Command::Ss, &["--set", "--seed", "--run", "--at"]),
+    ("capture", Command::Capture, &["--set", "--seed", "--run", "--point", "-o"]),
     ("resolve", Command::Resolve, &["--set"]),
     ("schema", Command::Schema, &[]),
     ("parts", Command::Parts, &[]),
@@ -58,10 +64,11 @@ pub struct Arguments {
     pub jobs: usize,
     pub json: bool,
     pub series: bool,
-    /// The folder of the result.
-    pub folder: Option<String>,
+    /// The folder of the result, or the file of the capture.
+    pub out: Option<String>,
     pub run: u64,
     pub at: Option<String>,
+    pub points: Vec<String>,
 }
 
 impl Arguments {
@@ -76,9 +83,10 @@ impl Arguments {
             jobs: 1,
             json: false,
             series: false,
-            folder: None,
+            out: None,
             run: 0,
             at: None,
+            points: Vec::new(),
         };
         let mut words = words.iter().map(String::as_str);
         let (name, options) = match words.next() {
@@ -107,7 +115,8 @@ impl Arguments {
                 "--jobs" => all.jobs = number(word, value()?, 1)?,
                 "--run" => all.run = number(word, value()?, 0)?,
                 "--at" => all.at = Some(value()?.to_owned()),
-                "-o" => all.folder = Some(value()?.to_owned()),
+                "--point" => all.points.push(value()?.to_owned()),
+                "-o" => all.out = Some(value()?.to_owned()),
                 "--set" => {
                     let text = value()?;
                     let (key, value) =
@@ -120,6 +129,9 @@ impl Arguments {
         }
         if all.file.is_empty() && !options.is_empty() {
             return Err("expected the file of a scenario".to_owned());
+        }
+        if all.command == Command::Capture && all.out.is_none() {
+            return Err("capture: expected -o and the file to write".to_owned());
         }
         if all.series && !all.json {
             return Err("--series: expected --json beside it; with -o they are kept anyway".to_owned());
@@ -163,14 +175,16 @@ mod tests {
             jobs: 2,
             json: true,
             series: false,
-            folder: Some("out".to_owned()),
+            out: Some("out".to_owned()),
             run: 0,
             at: None,
+            points: Vec::new(),
         };
         assert_eq!(read(line), Ok(all));
         assert_eq!(read("").map(|all| all.command), Ok(Command::Help));
         for (name, command, options) in COMMANDS {
             let line = if options.is_empty() { name.to_owned() } else { format!("{name} a.toml") };
+            let line = if command == Command::Capture { line + " -o b.pcapng" } else { line };
             assert_eq!(read(&line).map(|all| all.command), Ok(command));
             // What a command takes stands in the help.
             assert!(HELP.contains(&format!("\n  {name} ")) && options.iter().all(|o| HELP.contains(o)));
@@ -184,7 +198,7 @@ mod tests {
         for (line, says) in [
             (
                 "walk",
-                "\"walk\": expected one of \"run\", \"sweep\", \"ss\", \"resolve\", \"schema\", \"parts\"",
+                "\"walk\": expected one of \"run\", \"sweep\", \"ss\", \"capture\", \"resolve\", \"schema\", \"parts\"",
             ),
             ("run", "expected the file of a scenario"),
             ("run a b", "\"b\": expected one file"),
@@ -193,6 +207,7 @@ mod tests {
             ("run a --set seed", "--set seed: expected KEY=VALUE"),
             ("run a --fast", "--fast: expected one of --set, --runs, --seed, --jobs, --json, --series, -o"),
             ("run a --series", "--series: expected --json beside it; with -o they are kept anyway"),
+            ("capture a", "capture: expected -o and the file to write"),
             ("sweep a -o b", "-o: expected one of --set, --runs, --seed, --jobs, --json"),
             ("resolve a --json", "--json: expected one of --set"),
             ("parts a", "\"a\": expected nothing after \"parts\""),

@@ -1,4 +1,4 @@
-//! A program with parts of somebody's own: our `run`, `sweep` and `ss`, our JSON and our result folders.
+//! A program with parts of somebody's own: our `run`, `sweep` and `ss`, our JSON, our result folders and captures.
 //!
 //! ```text
 //! fn main() -> ExitCode {
@@ -28,7 +28,7 @@ pub use stillair_sim::parts::{Key, Options, PartError, Parts};
 use arguments::{Arguments, Command};
 use folder::Keeper;
 use serde_json::{Value, json};
-use stillair_sim::api::{self, ApiError, Request, SsRequest};
+use stillair_sim::api::{self, ApiError, CaptureRequest, Request, SsRequest};
 use stillair_sim::batch::{self, Batch, News};
 use stillair_sim::scenario::{Folder, Reader};
 
@@ -75,6 +75,7 @@ fn run(parts: &Parts, arguments: &[String], out: &mut dyn Write) -> Result<(), F
         Command::Schema => parts.schema(),
         Command::Resolve => resolve(parts, &arguments)?,
         Command::Ss => sockets(parts, &arguments)?,
+        Command::Capture => capture(parts, &arguments)?,
         Command::Run => one(parts, &arguments)?,
         Command::Sweep => sweep(parts, &arguments)?,
     };
@@ -101,10 +102,41 @@ fn sockets(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     Ok(api::ss_by(&Reader { parts, files: &files }, &request)?)
 }
 
+/// A run as a capture: how many frames each of its points has seen.
+fn capture(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
+    let Arguments { file, sets, seed, run, out, points, .. } = arguments.clone();
+    let (text, files) = (scenario(arguments)?, Folder::of(&file));
+    let path = out.unwrap_or_default();
+    // It has its name only when it is whole.
+    let part = format!("{path}.part");
+    let request = CaptureRequest {
+        text,
+        file,
+        overrides: sets,
+        seed,
+        run,
+        path: path.clone(),
+        part: part.clone(),
+        points,
+        window: (None, None),
+        snaplen: 0,
+    };
+    let captured = api::capture_by(&Reader { parts, files: &files }, &request);
+    if captured.is_err() {
+        // Of a scenario that is wrong there is none.
+        let _ = fs::remove_file(&part);
+    }
+    let captured = value(&captured?)?;
+    fs::rename(&part, &path).map_err(|e| Failure::Run(format!("{path}: cannot be written: {e}")))?;
+    let frames = captured["frames"].as_object().into_iter().flatten();
+    let frames: Vec<String> = frames.map(|(point, n)| format!("  {point}: {n} frames")).collect();
+    Ok(format!("{path}\n{}", frames.join("\n")))
+}
+
 /// All repetitions of a scenario.
 fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { file, sets, seed, runs, jobs, .. } = arguments;
-    let keeps = arguments.folder.is_some();
+    let keeps = arguments.out.is_some();
     let request = Request {
         text: scenario(arguments)?,
         file: file.clone(),
@@ -117,7 +149,7 @@ fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     };
     let files = Folder::of(file);
     let reader = Reader { parts, files: &files };
-    let keeper = match &arguments.folder {
+    let keeper = match &arguments.out {
         None => None,
         Some(path) => {
             // A mistake in the scenario is found before anything is made.

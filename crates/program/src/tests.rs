@@ -35,7 +35,10 @@ fn said(line: &str) -> Result<String, String> {
 /// The same; `look` sees the folder of the file, for which DIR stands in the line, before that is removed.
 fn said_and(line: &str, look: &mut dyn FnMut(&Path)) -> Result<String, String> {
     let mut parts = Parts::default();
-    let keys = vec![Key::integer("gain", 1..=9, 2, "does nothing")];
+    let keys = vec![
+        Key::integer("gain", 1..=9, 2, "does nothing"),
+        Key::duration("wait", ["1 ms", "1 s"], "5 ms", "neither"),
+    ];
     parts.congestion_control("mine", "Reno again", keys, |_| Ok(Reno)).expect("a part");
     // Tests run side by side, and none may find a file that another is writing.
     static FILES: AtomicU32 = AtomicU32::new(0);
@@ -132,8 +135,15 @@ fn series_sockets_schema_and_what_is_resolved() {
     assert!(json["runs"][0]["series"].is_object());
     let sockets = said("ss FILE --at 100ms").expect("a table");
     assert!(sockets.lines().count() == 5 && sockets.contains(" mine wscale:"), "{sockets}");
+    let mut bytes = 0;
+    let mut look = |folder: &Path| bytes = fs::read(folder.join("a.pcapng")).map_or(0, |all| all.len());
+    let captured = said_and("capture FILE -o DIR/a.pcapng --point all", &mut look).expect("a capture");
+    assert!(captured.contains("a-eth0: ") && bytes > 100_000, "{captured} {bytes}");
+    let mut look = |folder: &Path| bytes = fs::read_dir(folder).map_or(9, Iterator::count);
+    let wrong = said_and("capture FILE -o DIR/a.pcapng --point nowhere", &mut look);
+    assert!(wrong.is_err_and(|says| says.contains("nowhere")) && bytes == 1, "only the scenario is there");
     let resolved = value(&said("resolve FILE").expect("JSON")).unwrap_or_default();
-    let kind = json!({ "kind": "mine", "gain": 2 });
+    let kind = json!({ "kind": "mine", "gain": 2, "wait_ns": 5_000_000 });
     assert_eq!(resolved["flows"][0]["traffic"]["congestion_control"], kind, "{resolved}");
     let schema = value(&said("schema").expect("JSON")).unwrap_or_default();
     assert!(schema["definitions"]["congestion-control-mine"].is_object());
@@ -144,7 +154,7 @@ fn parts_are_listed_with_their_keys() {
     let text = said("parts").expect("a list");
     assert_eq!(
         text,
-        "congestion control \"mine\": Reno again\n  gain: whole number, 1 to 9 (default 2): does nothing\n"
+        "congestion control \"mine\": Reno again\n  gain: whole number, 1 to 9 (default 2): does nothing\n  wait: time, 1 ms to 1 s (default 5 ms): neither\n"
     );
 }
 

@@ -32,7 +32,7 @@ fn what_must_hold_of_parts_holds() {
 /// With other options, and what a discipline promises beyond: one that thinks all packets short keeps the order of a flow.
 #[test]
 fn what_must_hold_holds_of_other_options() {
-    let all_short = DisciplineFactory::new("short_first", "", |_| Box::new(ShortFirst::new(5, 1_514, 1)));
+    let all_short = DisciplineFactory::new("short_first", "", |_| Box::new(ShortFirst::new(5, u32::MAX, 1)));
     assert_eq!(check::discipline(&QdiscConfig::Custom(all_short), ServiceOrder::Kept), Ok(()));
     assert_eq!(check::controller(|| Calm::new(16, 0.1, Duration::from_millis(1))), Ok(()));
 }

@@ -67,6 +67,8 @@ pub enum Verdict {
 ///   them down.
 /// - No clock is read, and nothing is allocated but when it is built; chance comes from the [`RandomStream`] that it was built with: same calls,
 ///   same answers.
+///
+/// [`crate::check::law`] tries all of it.
 pub trait Law: Debug {
     /// What becomes of a packet that comes.
     fn arrives(&mut self, _seen: &Seen) -> Verdict {

@@ -257,6 +257,23 @@ impl CcSock {
 }
 
 /// What a controller does. The default bodies are what Linux does where a module leaves a function out.
+///
+/// # Order of calls
+///
+/// [`init`](Self::init) comes first. With each acknowledgement come [`in_ack_event`](Self::in_ack_event), [`pkts_acked`](Self::pkts_acked) if
+/// it acknowledges something, [`set_state`](Self::set_state) if the state changes, then [`cong_control`](Self::cong_control), and
+/// [`cong_avoid`](Self::cong_avoid) if that left the window to others. [`ssthresh`](Self::ssthresh) comes when congestion is found, before
+/// the state changes; [`undo_cwnd`](Self::undo_cwnd) when it proves to have been none.
+///
+/// # What must hold
+///
+/// - The window ([`CcSock::snd_cwnd`]) is one segment at least, and no acknowledgement raises it beyond [`CcSock::snd_cwnd_clamp`].
+/// - A threshold is one segment at least.
+/// - A connection that is paced ([`CcSock::needs_pacing`]) has a rate: the sender sets it from window and round-trip time, but not for
+///   a controller whose `cong_control` says true.
+/// - A copy does what the original does, and shares nothing with it; no clock is read, chance comes from [`CcSock::random`].
+///
+/// [`crate::check::controller`] tries all of it.
 // linux: include/net/tcp.h struct tcp_congestion_ops (6.1).
 pub trait Controller {
     /// The connection is established and the controller takes over.

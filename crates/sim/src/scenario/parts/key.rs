@@ -74,7 +74,12 @@ impl Key {
 
     /// What it may be, in words, with its default.
     pub fn words(&'static self) -> String {
-        format!("{} (default {})", contract::words(&self.0.form), self.default())
+        let form = match self.0.form {
+            // Why it is bounded is its meaning.
+            Form::Times { least, most: Some(most), .. } => format!("time, {least} to {most}"),
+            _ => contract::words(&self.0.form),
+        };
+        format!("{form} (default {})", self.default())
     }
 
     /// What it means.
