@@ -111,13 +111,19 @@ pub(super) fn suggest(found: &str, known: &[&str]) -> String {
 
 /// The name of `known` that `found` most likely misspells.
 pub(super) fn nearest<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
-    let limit = if found.chars().count() <= 4 { 1 } else { 2 };
+    // Of one letter nothing is left to tell it by.
+    let limit = match found.chars().count() {
+        0 | 1 => 0,
+        2..=4 => 1,
+        _ => 2,
+    };
+    let lower = found.to_lowercase();
     let digits = |name: &str| name.chars().filter(char::is_ascii_digit).collect::<String>();
     known
         .iter()
         // Another number is another thing (`linux-4.6`, `fast3`), not a misspelling.
         .filter(|name| digits(name) == digits(found))
-        .map(|name| (edits(found, name), *name))
+        .map(|name| (edits(&lower, &name.to_lowercase()), *name))
         .filter(|(distance, _)| *distance <= limit)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
@@ -159,6 +165,8 @@ mod tests {
             ("fats1", Some("fast1")),
             ("fast2", None),
             ("pie", None),
+            ("FIFO", Some("fifo")),
+            ("x", None),
         ] {
             assert_eq!(nearest(found, &known), near, "{found}");
         }

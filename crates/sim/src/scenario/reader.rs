@@ -358,7 +358,16 @@ impl Typed for f64 {
             Value::Integer(i) => i as Self,
             _ => Self::NAN,
         };
-        if (low..=high).contains(&number) { Ok(number) } else { Err(field.wrong(words)) }
+        // What is written in per cent is told as what it would be here.
+        let share = match &field.item.value {
+            Value::String(text) => text.strip_suffix('%').and_then(|n| n.trim().parse::<Self>().ok()),
+            _ => None,
+        };
+        match share.map(|percent| percent / 100.0).filter(|share| (low..=high).contains(share)) {
+            _ if (low..=high).contains(&number) => Ok(number),
+            Some(share) => Err(field.wrong(format!("{words}, such as {share}"))),
+            None => Err(field.wrong(words)),
+        }
     }
 }
 

@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(
             said,
             "f:52: sweep.node.slow.interface.wlan0.rate.0: found \"ht40-mcs0-sgi\", expected a rate no wider than its \
-             channel"
+             channel, 20 MHz"
         );
         // Also where no other combination accepts it: that is for whoever runs them to find.
         let with = format!("{needs}channel.wifi.width = [\"20 MHz\", \"40 MHz\"]");

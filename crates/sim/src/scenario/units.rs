@@ -217,8 +217,19 @@ pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Exp
         if text.starts_with("vht") || text.starts_with("he") {
             return "a rate such as \"vht80-mcs9-nss2-sgi\" (mcs 0 to 9, where the standard has it) or \"he80-mcs11-nss2-gi0.8\"".to_owned();
         }
-        let short = if matches!(base, Some(PhyRate::Ht(_))) { " or \"mcs15\"" } else { "" };
-        format!("an HT rate such as \"ht20-mcs15-sgi\"{short} (mcs 0 to {})", HtRate::MAX_MCS)
+        match base {
+            Some(PhyRate::Ht(_)) => {
+                let most = HtRate::MAX_MCS;
+                format!("an HT rate such as \"ht20-mcs15-sgi\" or \"mcs15\" (mcs 0 to {most})")
+            }
+            Some(own) => format!("a whole rate of the chain's kind, such as \"{own}\""),
+            None if text.starts_with("ht") => {
+                format!("an HT rate such as \"ht20-mcs15-sgi\" (mcs 0 to {})", HtRate::MAX_MCS)
+            }
+            None => "a rate such as \"ht20-mcs15-sgi\", \"vht80-mcs9-nss2-sgi\", \"he80-mcs11-nss2-gi0.8\", \"ofdm-54\" or \"dsss-11\", or a \
+                     rate control such as \"minstrel_ht\""
+                .to_owned(),
+        }
     })
 }
 

@@ -340,10 +340,13 @@ fn the_device_of_a_node_is_at_its_end_of_a_link() {
     refused(&[("node.fast1.nic", "tg3")], idle);
     refused(&[server, ("link.lan.nic", "none")], idle);
     refused(&[server, ("link.lan", "{ kind = \"veth\" }")], idle);
-    let rates = "expected 10 Mbit/s, 100 Mbit/s or 1 Gbit/s, or nic = \"none\"";
+    let rates = "at which none exists, expected none, or a link of 10 Mbit/s, 100 Mbit/s or 1 Gbit/s";
     for rate in ["2.5 Gbit/s", "10 Gbit/s", "50 Mbit/s"] {
-        refused(&[server, ("link.lan.rate", rate)], &format!("at which no e1000e exists, {rates}"));
-        refused(&[("link.lan.nic", "tg3"), ("link.lan.rate", rate)], "at which no tg3 exists");
+        let says =
+            |key: &str, nic: &str| format!("--set: {key}: found {nic:?} on a link of {rate:?}, {rates}");
+        refused(&[server, ("link.lan.rate", rate)], &says("node.server.nic", "e1000e"));
+        refused(&[("node.ap.nic", "tg3"), ("link.lan.rate", rate)], &says("node.ap.nic", "tg3"));
+        refused(&[server, ("link.lan.nic", "tg3"), ("link.lan.rate", rate)], &says("link.lan.nic", "tg3"));
         assert!(with(&[("link.lan.rate", rate)]).is_ok());
     }
 }
@@ -500,4 +503,17 @@ fn places_and_hearing_that_say_nothing() {
         &[deaf, ("channel.wifi.faint", "[[\"slow\", \"fast1\"]]")],
         "channel.wifi.faint.0: found \"slow\" and \"fast1\", which are deaf to each other, expected each pair in one of deaf and faint",
     );
+}
+
+/// What a node has of another by `like` is undone by an empty list, beside a fixed rate too.
+#[test]
+fn a_chain_that_was_inherited_is_undone() {
+    let fast2 = "node.fast2.interface.wlan0";
+    let (rate, chain) = (format!("{fast2}.rate"), format!("{fast2}.retry_chain"));
+    let beside = with(&[(&rate, "ht20-mcs7-sgi")]).expect_err("a mistake").to_string();
+    let says = "node.fast2.interface.wlan0.retry_chain.0: found \"mcs15\", expected the chain to begin with rate, \"ht20-mcs7-sgi\"; \
+                retry_chain = [] undoes an inherited one";
+    assert!(beside.ends_with(says), "{beside}");
+    let alone = with(&[(&rate, "ht20-mcs7-sgi"), (&chain, "[]")]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(mcs(&station(&alone, "fast2")), [(7, 4)]);
 }

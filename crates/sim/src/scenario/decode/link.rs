@@ -128,16 +128,17 @@ fn no_wire(section: &mut Section<'_>) -> Result<(), Fault> {
     }
 }
 
-/// Reads link `name`; `ends` are the interfaces that name it.
+/// Reads link `name`; `ends` are the interfaces that name it, and `nics` the devices that nodes name.
 pub(super) fn read(
     name: &str,
     field: &Field<'_>,
     ends: &[InterfaceRef],
     nodes: &[Node],
+    nics: &[(usize, Field<'_>)],
 ) -> Result<Link, Fault> {
     let mut section = section(field)?;
     let params = match kind_of(&mut section)? {
-        LinkKind::Ethernet => ethernet(&mut section, ends, nodes)?.map(WireParams::Ethernet),
+        LinkKind::Ethernet => ethernet(&mut section, ends, nodes, nics)?.map(WireParams::Ethernet),
         LinkKind::Veth => {
             no_wire(&mut section)?;
             section.narrow(&VETH);
@@ -230,6 +231,7 @@ fn ethernet(
     section: &mut Section<'_>,
     ends: &[InterfaceRef],
     nodes: &[Node],
+    named: &[(usize, Field<'_>)],
 ) -> Result<[EthernetParams; 2], Fault> {
     let rate_field = section.need("rate", "a rate such as \"1 Gbit/s\"")?;
     let rate = rate_field.value()?;
@@ -238,9 +240,13 @@ fn ethernet(
     // A link of more or fewer ends than two is refused afterwards.
     let nic_of = |end: usize| own.or_else(|| Some(nodes[ends.get(end)?.node].nic)).unwrap_or(Nic::None);
     let nics = [nic_of(0), nic_of(1)];
-    if let Some(nic) = nics.into_iter().find(|nic| *nic != Nic::None && !RATES.contains(&rate)) {
-        let found = format!("{}, at which no {} exists", rate_field.item.value.describe(), nic.name());
-        return Err(rate_field.found(found, "10 Mbit/s, 100 Mbit/s or 1 Gbit/s, or nic = \"none\""));
+    if let Some(end) = (0..2).find(|end| nics[*end] != Nic::None && !RATES.contains(&rate)) {
+        let of_node = |end: usize| named.iter().find(|(node, _)| *node == ends[end].node);
+        let field = section.get("nic").or_else(|| of_node(end).map(|(_, field)| field.clone()));
+        let rate = rate_field.item.value.describe();
+        let found = format!("{:?} on a link of {rate}, at which none exists", nics[end].name());
+        let right = "none, or a link of 10 Mbit/s, 100 Mbit/s or 1 Gbit/s";
+        return Err(field.unwrap_or(rate_field).found(found, right));
     }
     let ring = section.or("ring", 256)?;
     // The sender's device reports transmissions, the receiver's arrivals.

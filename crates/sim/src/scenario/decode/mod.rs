@@ -302,7 +302,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     }
     let links = link_fields.iter().zip(&wiring.ends);
     let links = links
-        .map(|((name, field), ends)| link::read(name, field, ends, &nodes))
+        .map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics))
         .collect::<Result<Vec<_>, _>>()?;
     link::used(&wiring.nics, &links, &link_fields)?;
     let mut flows =

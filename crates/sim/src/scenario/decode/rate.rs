@@ -126,7 +126,7 @@ pub(super) const KEYS: &[Key] = &[
         Form::List(&CHAIN_ENTRY),
         "`rate` alone, tried four times",
         "one to four rates that are tried in turn, the first being `rate`; rate control makes its own, and none may be given \
-         beside it but the empty list, which undoes an inherited one",
+         beside it. The empty list undoes an inherited one",
     ),
     Key::open(
         UPLINK[0],
@@ -189,7 +189,7 @@ pub(super) fn read(section: &mut Section<'_>, channel: &Channel) -> Result<Rates
 pub(super) fn uplink(section: &mut Section<'_>, channel: &Channel) -> Result<Option<Rates>, Fault> {
     let [rate, chain] = UPLINK;
     let Some(field) = section.get(rate) else {
-        return match section.get(chain).filter(|chain| !chain.list().is_empty()) {
+        return match section.get(chain).filter(|chain| !is_undone(chain)) {
             Some(chain) => Err(chain.found(format!("a retry chain without {rate}"), "both, or neither")),
             None => Ok(None),
         };
@@ -205,16 +205,22 @@ fn rates(
     channel: &Channel,
 ) -> Result<Rates, Fault> {
     if let Some(control) = control(field, channel)? {
-        // An empty list undoes one that was inherited.
-        if let Some(chain) = section.get(keys[1]).filter(|chain| !chain.list().is_empty()) {
-            return Err(chain.found("a retry chain beside rate control", "one of them"));
+        if let Some(chain) = section.get(keys[1]).filter(|chain| !is_undone(chain)) {
+            let right = format!("one of them; {} = [] undoes an inherited one", keys[1]);
+            return Err(chain.found("a retry chain beside rate control", right));
         }
         return Ok(control);
     }
     let rate = field.unit(|text| units::phy_rate(text, None))?;
     fits(rate, field, channel)?;
     let alone = RetryChain::new(&[RateTry::new(rate, TRIES)]).expect("one entry with tries is a chain");
-    section.or_by(keys[1], alone, |field| chain(field, (keys[0], rate), channel)).map(Rates::Fixed)
+    let given = section.get(keys[1]).filter(|chain| !is_undone(chain));
+    given.map_or(Ok(alone), |field| chain(&field, (keys, rate), channel)).map(Rates::Fixed)
+}
+
+/// An empty list undoes a chain that was inherited.
+fn is_undone(chain: &Field<'_>) -> bool {
+    chain.is_list() && chain.list().is_empty()
 }
 
 /// The rate control that a value names, unless it is a rate.
@@ -391,9 +397,13 @@ fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<LegacyMin
     Ok(can)
 }
 
-fn chain(field: &Field<'_>, (key, rate): (&str, PhyRate), channel: &Channel) -> Result<RetryChain, Fault> {
+fn chain(
+    field: &Field<'_>,
+    ([key, own], rate): (Keys, PhyRate),
+    channel: &Channel,
+) -> Result<RetryChain, Fault> {
     let entries = field.list();
-    if !field.is_list() || entries.is_empty() || entries.len() > RetryChain::MAX {
+    if !field.is_list() || entries.len() > RetryChain::MAX {
         let found =
             if field.is_list() { format!("{} rates", entries.len()) } else { field.item.value.describe() };
         return Err(field.found(found, "a list of one to four rates"));
@@ -403,7 +413,10 @@ fn chain(field: &Field<'_>, (key, rate): (&str, PhyRate), channel: &Channel) -> 
         let (field, next) = one(entry, rate)?;
         fits(next.rate, &field, channel)?;
         if i == 0 && next.rate != rate {
-            return Err(field.wrong(format!("the chain to begin with {key}, {:?}", rate.to_string())));
+            return Err(field.wrong(format!(
+                "the chain to begin with {key}, {:?}; {own} = [] undoes an inherited one",
+                rate.to_string()
+            )));
         }
         tries.push(next);
     }
@@ -434,7 +447,9 @@ fn fits(rate: PhyRate, field: &Field<'_>, channel: &Channel) -> Result<(), Fault
         PhyRate::Vht(_) if channel.band == Band::Ghz2 => {
             Err(field.wrong("a rate that its channel's band has: VHT is at 5 GHz"))
         }
-        rate if rate.width() > channel.width => Err(field.wrong("a rate no wider than its channel")),
+        rate if rate.width() > channel.width => {
+            Err(field.wrong(format!("a rate no wider than its channel, {} MHz", channel.width.megahertz())))
+        }
         _ => Ok(()),
     }
 }
