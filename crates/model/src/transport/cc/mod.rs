@@ -273,7 +273,7 @@ impl CcSock {
 ///   a controller whose `cong_control` says true.
 /// - A copy does what the original does, and shares nothing with it; no clock is read, chance comes from [`CcSock::random`].
 ///
-/// [`crate::check::controller`] tries all of it.
+/// [`crate::check::controller()`] tries all of it.
 // linux: include/net/tcp.h struct tcp_congestion_ops (6.1).
 pub trait Controller {
     /// The connection is established and the controller takes over.
