@@ -18,7 +18,7 @@ from stillair.__main__ import status
 from stillair.cli import page
 from stillair.cli.export import export
 from stillair.runs import bundled
-from stillair.runs.keeper import Keeper
+from stillair.runs.result_writer import ResultWriter
 from stillair.text import extras, shape
 
 RUN, RESULT, RESOLVED = "runs/run-0.json", "result.json", "scenario.resolved.json"
@@ -28,9 +28,9 @@ WHOLE = "a whole number from 0 to 18446744073709551615"
 def make(folder: Path, scenario: str, *overrides: tuple[str, str]) -> Path:
     """A result of one very short run with all that can be recorded."""
     wanted = [("record.ss", "100 ms"), ("record.queues", "100 ms"), *overrides]
-    keeper = Keeper(folder, bundled.scenario(scenario), wanted, 1)
-    bundled.scenario(scenario).run(overrides=wanted, series=True, keep=keeper.keep)
-    keeper.finish()
+    writer = ResultWriter(folder, bundled.scenario(scenario), wanted, 1)
+    bundled.scenario(scenario).run(overrides=wanted, series=True, keep=writer.keep)
+    writer.finish()
     return folder
 
 

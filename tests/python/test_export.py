@@ -10,7 +10,7 @@ import pytest
 from stillair import Scenario
 from stillair.__main__ import status
 from stillair.runs import bundled
-from stillair.runs.keeper import Keeper
+from stillair.runs.result_writer import ResultWriter
 
 FILE = bundled.scenario("anomaly-udp").file
 
@@ -20,9 +20,9 @@ def brief(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result of two very short runs. Not to be changed."""
     folder = tmp_path_factory.mktemp("results") / "brief"
     scenario, overrides = Scenario(FILE), [("duration", "200 ms"), ("warm_up", "0 s")]
-    keeper = Keeper(folder, scenario, overrides, 2)
-    scenario.run(runs=2, overrides=overrides, series=True, keep=keeper.keep)
-    keeper.finish()
+    writer = ResultWriter(folder, scenario, overrides, 2)
+    scenario.run(runs=2, overrides=overrides, series=True, keep=writer.keep)
+    writer.finish()
     return folder
 
 

@@ -13,7 +13,7 @@ from stillair.cli.export import export
 from stillair.papers.measure import quic
 from stillair.results import qlog
 from stillair.runs import bundled
-from stillair.runs.keeper import Keeper
+from stillair.runs.result_writer import ResultWriter
 from stillair.runs.scenario import Overrides, Scenario
 
 LAB = bundled.scenario("bquic-lab")
@@ -22,9 +22,9 @@ SHORT = [("duration", "2 s"), ("flow.0.bytes", "300 kB"), ("record.quic", "true"
 
 def keep(path: Path, overrides: Overrides, scenario: Scenario = LAB) -> None:
     """A result folder of one run."""
-    keeper = Keeper(path, scenario, overrides, 1)
-    scenario.run(1, overrides=overrides, series=True, keep=keeper.keep)
-    keeper.finish()
+    writer = ResultWriter(path, scenario, overrides, 1)
+    scenario.run(1, overrides=overrides, series=True, keep=writer.keep)
+    writer.finish()
 
 
 def records(path: Path) -> list[dict[str, Any]]:

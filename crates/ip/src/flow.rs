@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use crate::parse::View;
+use crate::parse::PacketView;
 
 /// Each bit of the outcome depends on each bit given.
 // paper: Steele, Lea, Flood: Fast splittable pseudorandom number generators (OOPSLA 2014) - the last step of SplitMix64, with the
@@ -13,7 +13,7 @@ const fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl View {
+impl PacketView {
     /// A hash of addresses, protocol and ports: the same in every run and release, and another for the way back. IPv6's flow label is
     /// not looked at. Of fragments it is one of the addresses alone, so that all parts of a packet are of one flow.
     // linux: net/core/flow_dissector.c __skb_flow_dissect (6.12) - no ports of fragments, not even of the first.
@@ -52,11 +52,11 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 #[cfg(test)]
 mod tests {
-    use crate::parse::{Fragment, Ports, TCP, UDP, View};
+    use crate::parse::{Fragment, PacketView, Ports, TCP, UDP};
     use std::collections::BTreeSet;
 
-    fn view(source: &str, destination: &str, ports: [u16; 2]) -> View {
-        View {
+    fn view(source: &str, destination: &str, ports: [u16; 2]) -> PacketView {
+        PacketView {
             source: source.parse().expect("an address"),
             destination: destination.parse().expect("an address"),
             tos: 0,
@@ -80,21 +80,21 @@ mod tests {
     #[test]
     fn what_makes_a_flow_and_what_does_not() {
         let one = view("10.0.0.1", "10.0.0.2", [49_155, 80]);
-        let same = View { tos: 3, ttl: 1, length: 1500, header: 24, dont_fragment: false, ..one };
+        let same = PacketView { tos: 3, ttl: 1, length: 1500, header: 24, dont_fragment: false, ..one };
         assert_eq!(same.flow_hash(), one.flow_hash());
         let others = [
             one,
             view("10.0.0.2", "10.0.0.1", [80, 49_155]),
             view("10.0.0.1", "10.0.0.2", [80, 49_155]),
-            View { protocol: UDP, ..one },
-            View { ports: None, ..one },
+            PacketView { protocol: UDP, ..one },
+            PacketView { ports: None, ..one },
         ];
-        let hashes: BTreeSet<u32> = others.iter().map(View::flow_hash).collect();
+        let hashes: BTreeSet<u32> = others.iter().map(PacketView::flow_hash).collect();
         assert_eq!(hashes.len(), others.len());
         // All parts of a packet are of one flow, whatever they know.
         let part = |offset| Some(Fragment { identification: 1, offset, more: offset == 0 });
-        let first = View { fragment: part(0), ..one };
-        let later = View { fragment: part(1480), ports: None, protocol: 60, ..one };
+        let first = PacketView { fragment: part(0), ..one };
+        let later = PacketView { fragment: part(1480), ports: None, protocol: 60, ..one };
         assert_eq!(first.flow_hash(), later.flow_hash());
     }
 

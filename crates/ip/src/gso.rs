@@ -4,7 +4,7 @@ use crate::checksum::{TCP_FIELD, pseudo, transport};
 use crate::error::Error;
 use crate::parse::{IPV6_HEADER, TCP, parse};
 use crate::patch;
-use crate::tcp::{CWR, FIN, Layout, PSH};
+use crate::tcp::{CWR, FIN, OptionLayout, PSH};
 
 /// Splits a packet into segments of `gso_size` bytes of payload, hands them on in order and says how many there were. Each is put
 /// together in `buffer`, which needs room for the headers and one payload. One that needs no splitting is handed on as it is.
@@ -25,7 +25,7 @@ pub fn split(
     mut each: impl FnMut(&[u8]),
 ) -> Result<u16, Error> {
     let view = parse(packet)?;
-    let layout = Layout::of(packet, &view).ok_or(Error::NotTcp)?;
+    let layout = OptionLayout::of(packet, &view).ok_or(Error::NotTcp)?;
     let size = usize::from(gso_size);
     if size == 0 {
         return Err(Error::NoSize);

@@ -37,7 +37,7 @@
 //!
 //! etherparse reads headers as well, and the tests hold that both read the same. What makes up most of this crate is in no
 //! library: the change of a field with its checksum in place, merging and splitting as Linux does them, and errors that quote
-//! a packet. These need offsets into the caller's bytes, which are what [`parse::View`] has, where a library has slices; and they
+//! a packet. These need offsets into the caller's bytes, which are what [`parse::PacketView`] has, where a library has slices; and they
 //! need all lengths to be the packet's own, where etherparse takes an IPv6 payload length of zero for that of the buffer.
 //! smoltcp's `wire` writes fields in place, but checksums anew, and leaves the walk over extension headers to its caller.
 

@@ -1,7 +1,7 @@
 //! What a network changes in packets that pass: written back into the bytes, checksum included.
 
 use crate::checksum::update;
-use crate::parse::{Malformed, Version, version};
+use crate::parse::{IpVersion, Malformed, version};
 
 // spec: rfc3168 5 - the two bits of ECN.
 /// Not ECN-capable.
@@ -20,8 +20,8 @@ pub const CE: u8 = 0b11;
 // spec: rfc791 3.1, rfc8200 3 - IPv6 has no checksum, and transports do not cover the field.
 pub fn tos(packet: &mut [u8], tos: u8) -> Result<(), Malformed> {
     match version(packet)? {
-        Version::V4 => word(packet, 0, [packet[0], tos]),
-        Version::V6 => {
+        IpVersion::V4 => word(packet, 0, [packet[0], tos]),
+        IpVersion::V6 => {
             packet[0] = packet[0] & 0xf0 | tos >> 4;
             packet[1] = packet[1] & 0x0f | tos << 4;
         }
@@ -35,8 +35,8 @@ pub fn tos(packet: &mut [u8], tos: u8) -> Result<(), Malformed> {
 /// `Truncated` or `Version`; lengths are not looked at.
 pub fn ttl(packet: &mut [u8], ttl: u8) -> Result<(), Malformed> {
     match version(packet)? {
-        Version::V4 => word(packet, 8, [ttl, packet[9]]),
-        Version::V6 => packet[7] = ttl,
+        IpVersion::V4 => word(packet, 8, [ttl, packet[9]]),
+        IpVersion::V6 => packet[7] = ttl,
     }
     Ok(())
 }
@@ -62,8 +62,8 @@ pub fn dscp(packet: &mut [u8], dscp: u8) -> Result<(), Malformed> {
 
 fn read_tos(packet: &[u8]) -> Result<u8, Malformed> {
     Ok(match version(packet)? {
-        Version::V4 => packet[1],
-        Version::V6 => packet[0] << 4 | packet[1] >> 4,
+        IpVersion::V4 => packet[1],
+        IpVersion::V6 => packet[0] << 4 | packet[1] >> 4,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Where the fields of a TCP segment stand in a packet.
 
-use crate::parse::{TCP, View};
+use crate::parse::{PacketView, TCP};
 
 // spec: rfc9293 3.1 - the flags' bits.
 pub const FIN: u8 = 0x01;
@@ -15,14 +15,14 @@ pub const HEADER: usize = 20;
 
 /// Where header and payload of a segment begin, counted from the IP header.
 #[derive(Clone, Copy, Debug)]
-pub struct Layout {
+pub struct OptionLayout {
     pub transport: usize,
     pub payload: usize,
 }
 
-impl Layout {
+impl OptionLayout {
     /// Of a whole packet of TCP whose header is within it.
-    pub fn of(packet: &[u8], view: &View) -> Option<Self> {
+    pub fn of(packet: &[u8], view: &PacketView) -> Option<Self> {
         if view.protocol != TCP || view.fragment.is_some() {
             return None;
         }

@@ -23,7 +23,7 @@ use stillair_model::qdisc::sfq::SfqParams;
 use stillair_model::qdisc::tbf::TbfParams;
 use stillair_model::qdisc::{Qdisc, QdiscConfig};
 use stillair_model::vocabulary::{
-    Addr, Ctx, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Packets, PlaceId, Rate, Seed, Stream,
+    Addr, Ctx, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Packets, PlaceId, RandomStream, Rate, Seed,
 };
 
 const FLOWS: [u32; 3] = [1, 100, 10_000];
@@ -84,7 +84,7 @@ fn subjects() -> Vec<Subject> {
 
 /// Moves packets through a discipline, or with none just makes and frees them.
 fn walk(subject: &Subject, flows: u32, packets: u64) {
-    let mut stream: Stream = Seed { seed: 1, run: 1 }.stream("bench");
+    let mut stream: RandomStream = Seed { seed: 1, run: 1 }.stream("bench");
     let mut qdisc = subject.config.as_ref().and_then(|config| Qdisc::new(config, PlaceId(0), &mut stream));
     let (mut all, mut sink) = (Packets::new(), NoSink);
     let mut now = Instant::ZERO;

@@ -8,7 +8,7 @@
 //! | for | type |
 //! |---|---|
 //! | time | [`vocabulary::Instant`], [`vocabulary::Duration`]: whole nanoseconds |
-//! | chance | [`vocabulary::Seed`] and the [`vocabulary::Stream`]s of its parts |
+//! | chance | [`vocabulary::Seed`] and the [`vocabulary::RandomStream`]s of its parts |
 //! | packets | [`vocabulary::Packets`] owns them; [`vocabulary::Pkt`] is a handle |
 //! | a queueing discipline of `tc` | [`qdisc::Qdisc`], made of a [`qdisc::QdiscConfig`] |
 //! | CoDel, PIE, COBALT | [`aqm`] |

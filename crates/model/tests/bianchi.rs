@@ -10,7 +10,7 @@ mod bianchi;
 use bianchi::{SlotDurations, saturation};
 use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
-use stillair_model::wifi::air::medium::{EdcafId, Medium, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::timing::Timing;
 
@@ -48,11 +48,11 @@ fn measure(n: u32, params: EdcaParams) -> Measured {
             now = start + DATA + ANSWER;
             payload += DATA;
             wins[usize::from(f.0)] += 1;
-            Outcome::Finished
+            TxOutcome::Finished
         } else {
             now = start + COLLISION;
             collided += winners.len() as u64;
-            Outcome::Failed
+            TxOutcome::Failed
         };
         winners.iter().for_each(|&f| medium.done(now, f, outcome, true));
         medium.idle(now, now);

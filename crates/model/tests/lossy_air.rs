@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use stillair_model::vocabulary::{Duration, Reason};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{
-    AirtimeParams, AqlParams, DriverConfig, FqParams, HtcParams, LegacyParams, Mac80211Rules, Scheduler,
+    AirtimeParams, AqlParams, DriverConfig, HtcParams, LegacyParams, Mac80211Rules, MacFqParams, Scheduler,
     WhenFull,
 };
 
@@ -19,10 +19,10 @@ fn drivers() -> impl Strategy<Value = DriverConfig> {
         (1_u32..40, 1_u32..20).prop_map(|(limit, target_buffers)| {
             DriverConfig::Htc(HtcParams { limit, target_buffers, max_frames: 17, usb: None })
         }),
-        Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::LosesTurn))),
-        Just(DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::KeepsTurn))),
-        Just(DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(airtime))),
-        Just(DriverConfig::Fq(FqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),
+        Just(DriverConfig::Fq(MacFqParams::default(), Scheduler::RoundRobin(WhenFull::LosesTurn))),
+        Just(DriverConfig::Fq(MacFqParams::default(), Scheduler::RoundRobin(WhenFull::KeepsTurn))),
+        Just(DriverConfig::Fq(MacFqParams::default(), Scheduler::Airtime(airtime))),
+        Just(DriverConfig::Fq(MacFqParams::default(), Scheduler::AirtimeAsPrinted(airtime))),
         (
             prop::bool::ANY,
             prop_oneof![
@@ -33,7 +33,7 @@ fn drivers() -> impl Strategy<Value = DriverConfig> {
         )
             .prop_map(move |(limited, rules)| {
                 let aql = limited.then(AqlParams::default);
-                DriverConfig::Fq(FqParams::default(), Scheduler::Mac80211(airtime, aql, rules))
+                DriverConfig::Fq(MacFqParams::default(), Scheduler::Mac80211(airtime, aql, rules))
             }),
     ]
 }

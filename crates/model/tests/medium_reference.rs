@@ -2,9 +2,9 @@
 //! after the other: the same functions with the same draws must transmit at the same times.
 
 use proptest::prelude::*;
-use stillair_model::vocabulary::{Duration, Instant, Seed, Stream};
+use stillair_model::vocabulary::{Duration, Instant, RandomStream, Seed};
 use stillair_model::wifi::air::edca::EdcaParams;
-use stillair_model::wifi::air::medium::{EdcafId, Medium, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 
 const SIFS: Duration = Duration::from_micros(16);
 const SLOT: Duration = Duration::from_micros(9);
@@ -20,7 +20,7 @@ struct Arrival {
 /// Start and functions of each transmission; more than one is a collision.
 type Transmissions = Vec<(Instant, Vec<usize>)>;
 
-fn stream(f: usize) -> Stream {
+fn stream(f: usize) -> RandomStream {
     Seed { seed: 1, run: 0 }.stream(&f.to_string())
 }
 
@@ -49,8 +49,8 @@ fn by_medium(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> 
         // What comes at the very end comes behind the reports of the transmission.
         for &f in &winners {
             let n = usize::from(f.0);
-            let outcome = if winners.len() == 1 { Outcome::Finished } else { Outcome::Failed };
-            frames[n] -= u32::from(outcome == Outcome::Finished);
+            let outcome = if winners.len() == 1 { TxOutcome::Finished } else { TxOutcome::Failed };
+            frames[n] -= u32::from(outcome == TxOutcome::Finished);
             medium.done(end, f, outcome, frames[n] > 0);
         }
         medium.idle(end, end);
@@ -70,7 +70,7 @@ fn by_slots(functions: &[EdcaParams], arrivals: &[Arrival], took: Duration) -> T
         cw: u16,
         backoff: u32,
         frames: u32,
-        stream: Stream,
+        stream: RandomStream,
     }
     let mut fs: Vec<Function> = functions
         .iter()

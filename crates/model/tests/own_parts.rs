@@ -5,21 +5,21 @@
 mod pair;
 
 use pair::{End, Pair, Try};
-use stillair_model::aqm::law::{Law, OwnLaw, Seen, Verdict};
-use stillair_model::check::{self, Order};
-use stillair_model::node::interface::{Layout, Port, TxQueues};
+use stillair_model::aqm::law::{Law, LawFactory, Seen, Verdict};
+use stillair_model::check::{self, ServiceOrder};
+use stillair_model::node::interface::{Port, QueueLayout, TxQueues};
+use stillair_model::qdisc::custom::{Discipline, DisciplineFactory, Room};
 use stillair_model::qdisc::fq_law::FqLawParams;
 use stillair_model::qdisc::htb::HtbParams;
 use stillair_model::qdisc::law::LawParams;
 use stillair_model::qdisc::netem::NetemParams;
-use stillair_model::qdisc::own::{Discipline, OwnDiscipline, Room};
 use stillair_model::qdisc::tbf::TbfParams;
-use stillair_model::qdisc::{Enqueue, QdiscConfig, QdiscStats, Wake, Xstats};
+use stillair_model::qdisc::{Enqueue, NextSend, QdiscConfig, QdiscStats, Xstats};
 use stillair_model::vocabulary::{
     Ac, Ctx, Duration, Fate, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, PktList, PlaceId, Rate,
     Reason, Seed,
 };
-use stillair_model::wifi::config::{DriverConfig, FqParams, OwnScheduler, Scheduler, WhenFull};
+use stillair_model::wifi::config::{DriverConfig, MacFqParams, Scheduler, SchedulerFactory, WhenFull};
 use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
 use stillair_model::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
@@ -70,11 +70,11 @@ impl Discipline for Gap {
         Some(p)
     }
 
-    fn next(&self, now: Instant) -> Wake {
+    fn next(&self, now: Instant) -> NextSend {
         match (self.urgent.packets(), self.rest.packets()) {
-            (0, 0) => Wake::Never,
-            (0, _) if now < self.ready => Wake::At(self.ready),
-            _ => Wake::Now,
+            (0, 0) => NextSend::Never,
+            (0, _) if now < self.ready => NextSend::At(self.ready),
+            _ => NextSend::Now,
         }
     }
 
@@ -92,7 +92,7 @@ impl Discipline for Gap {
 }
 
 fn gap() -> QdiscConfig {
-    let own = OwnDiscipline::new("gap", "gap = 1 ms", |_| {
+    let own = DisciplineFactory::new("gap", "gap = 1 ms", |_| {
         Box::new(Gap {
             gap: Duration::from_millis(1),
             urgent: PktList::default(),
@@ -102,14 +102,14 @@ fn gap() -> QdiscConfig {
             stats: QdiscStats::default(),
         })
     });
-    QdiscConfig::Own(own)
+    QdiscConfig::Custom(own)
 }
 
 /// Whoever has waited longer than a step is marked, or dropped by chance where that cannot be.
 #[derive(Debug)]
 struct Step {
     target: Duration,
-    stream: stillair_model::vocabulary::Stream,
+    stream: stillair_model::vocabulary::RandomStream,
     hits: u64,
 }
 
@@ -129,8 +129,8 @@ impl Law for Step {
     }
 }
 
-fn step() -> OwnLaw {
-    OwnLaw::new("step", "target = 2 ms", |stream| {
+fn step() -> LawFactory {
+    LawFactory::new("step", "target = 2 ms", |stream| {
         Box::new(Step { target: Duration::from_millis(2), stream, hits: 0 })
     })
 }
@@ -179,7 +179,7 @@ impl StationScheduler for Least {
 }
 
 fn least() -> Scheduler {
-    Scheduler::Own(OwnScheduler::new("least", "", |peers| {
+    Scheduler::Custom(SchedulerFactory::new("least", "", |peers| {
         Box::new(Least {
             used: vec![0; peers],
             weights: vec![256; peers],
@@ -190,7 +190,7 @@ fn least() -> Scheduler {
 
 #[test]
 fn they_hold_what_must_hold() {
-    assert_eq!(check::discipline(&gap(), Order::Kept), Ok(()));
+    assert_eq!(check::discipline(&gap(), ServiceOrder::Kept), Ok(()));
     assert_eq!(check::law(&step()), Ok(()));
     assert_eq!(check::scheduler(&least()), Ok(()));
     assert_eq!((gap().kind().to_owned(), gap() == gap()), ("gap".to_owned(), true));
@@ -206,7 +206,7 @@ fn a_discipline_stands_within_others() {
         QdiscConfig::Tbf(TbfParams { rate, burst: 3000, peak: None, child: child.clone() }),
         QdiscConfig::Netem(netem, Some(child)),
     ] {
-        assert_eq!(check::discipline(&config, Order::Kept), Ok(()), "{config:?}");
+        assert_eq!(check::discipline(&config, ServiceOrder::Kept), Ok(()), "{config:?}");
     }
 }
 
@@ -230,7 +230,7 @@ impl<S> Port<S> for Device {
 #[test]
 fn an_interface_has_it_and_comes_back_in_time() {
     let mut stream = Seed { seed: 1, run: 0 }.stream("qdisc");
-    let mut queues = TxQueues::new(&gap(), Layout::OneQueue, PlaceId(0), &mut stream);
+    let mut queues = TxQueues::new(&gap(), QueueLayout::OneQueue, PlaceId(0), &mut stream);
     let (mut packets, mut device) = (Packets::new(), Device::default());
     let ctx = &mut Ctx { packets: &mut packets, trace: &mut NoSink };
     let queue = queues.queue_of(Ac::Be).expect("it is no noqueue");
@@ -248,11 +248,11 @@ fn an_interface_has_it_and_comes_back_in_time() {
     }
     assert_eq!((device.0, came), (vec![0, 4, 1, 2, 3], vec![1_000, 2_000, 3_000]));
     assert_eq!((queue.qdisc().kind(), queue.stats().packets, queue.held()), ("gap", 5, 0));
-    assert_eq!(queue.qdisc().xstats(), Xstats::Own(vec![("ecn_mark", 0)]));
+    assert_eq!(queue.qdisc().xstats(), Xstats::Custom(vec![("ecn_mark", 0)]));
 }
 
 /// Packets of 40 flows' worth over an air that loses a frame now and then, sent with these parts; how many reach the other side.
-fn over_the_air(queues: FqParams, scheduler: Scheduler) -> usize {
+fn over_the_air(queues: MacFqParams, scheduler: Scheduler) -> usize {
     let mut pair = Pair::new(DriverConfig::Fq(queues, scheduler), &["ht20-mcs7-sgi"], 30);
     pair.air = (0..200)
         .map(|n| Try {
@@ -274,14 +274,14 @@ fn over_the_air(queues: FqParams, scheduler: Scheduler) -> usize {
 
 #[test]
 fn a_law_and_a_scheduler_in_the_mac() {
-    let with_law = FqParams { law: Some(step()), ..FqParams::default() };
+    let with_law = MacFqParams { law: Some(step()), ..MacFqParams::default() };
     let round_robin = Scheduler::RoundRobin(WhenFull::KeepsTurn);
-    let all = over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, round_robin.clone());
+    let all = over_the_air(MacFqParams { codel: RELAXED, ..MacFqParams::default() }, round_robin.clone());
     let some = over_the_air(with_law.clone(), round_robin);
     // Frames before the session begins are not sent again.
     assert!(all >= 790, "{all}");
     assert!(some < all - 10 && some > 100, "the law drops some: {some}");
-    assert!(over_the_air(FqParams { codel: RELAXED, ..FqParams::default() }, least()) >= 790);
+    assert!(over_the_air(MacFqParams { codel: RELAXED, ..MacFqParams::default() }, least()) >= 790);
     assert!(over_the_air(with_law, least()) > 100);
 }
 
@@ -299,7 +299,7 @@ fn a_law_has_names_and_counters() {
     let fq = QdiscConfig::FqLaw(FqLawParams::new(step()));
     assert_eq!((law.kind(), fq.kind()), ("step", "fq_step"));
     let mut stream = Seed { seed: 1, run: 0 }.stream("qdisc");
-    let mut queues = TxQueues::new(&law, Layout::OneQueue, PlaceId(0), &mut stream);
+    let mut queues = TxQueues::new(&law, QueueLayout::OneQueue, PlaceId(0), &mut stream);
     let own = queues.queue_of(Ac::Be).expect("a queue").qdisc().xstats();
-    assert_eq!(own, Xstats::Own(vec![("ecn_mark", 0), ("drop_overlimit", 0), ("hits", 0)]));
+    assert_eq!(own, Xstats::Custom(vec![("ecn_mark", 0), ("drop_overlimit", 0), ("hits", 0)]));
 }

@@ -7,7 +7,7 @@ use pair::{End, Pair, Seen, Try};
 use stillair_model::vocabulary::{Duration, Instant, PeerId, PlaceId, Reason};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::config::{DriverConfig, LegacyParams};
-use stillair_model::wifi::tx::tid::Session;
+use stillair_model::wifi::tx::tid::BlockAckSession;
 
 const LEGACY: DriverConfig = DriverConfig::Legacy(LegacyParams { qlen: 123 });
 /// Four tries for a PPDU.
@@ -49,11 +49,11 @@ fn drain(pair: &mut Pair) -> String {
 fn frames_wait_for_the_answer() {
     let mut p = pair(10);
     offer(&mut p, 0, 40);
-    assert!(matches!(p.session(0, 0), Session::Asked(_)));
+    assert!(matches!(p.session(0, 0), BlockAckSession::Asked(_)));
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - at most 32; the rest follows.
     assert_eq!(drain(&mut p), "Q R A18 A18 A4");
-    assert_eq!(p.session(0, 0), Session::Open);
-    // An identifier of its own; a frame alone is not aggregated but is of the session.
+    assert_eq!(p.session(0, 0), BlockAckSession::Open);
+    // A TID of its own; a frame alone is not aggregated but is of the session.
     offer(&mut p, 3, 1);
     assert_eq!(drain(&mut p), "Q R S");
     offer(&mut p, 0, 1);
@@ -66,8 +66,8 @@ fn the_host_begins_one_session_after_the_other() {
     offer(&mut p, 0, 1);
     offer(&mut p, 3, 2);
     // Of the first, frames wait already; those of the one behind it go out alone.
-    assert!(matches!(p.session(0, 0), Session::Starting(_)), "{:?}", p.session(0, 0));
-    assert_eq!(p.session(0, 3), Session::Wanted);
+    assert!(matches!(p.session(0, 0), BlockAckSession::Starting(_)), "{:?}", p.session(0, 0));
+    assert_eq!(p.session(0, 3), BlockAckSession::Wanted);
     assert_eq!(drain(&mut p), "s s Q R S Q R");
     let ms = p.now.nanos() / 1_000_000;
     assert!((8..25).contains(&ms), "two grace periods of 4 to 12 ms: {ms}");
@@ -81,14 +81,16 @@ fn the_host_ends_what_nobody_answers_before_it_asks_again() {
     p.rule = Some(|s| if s.content == Content::AddbaResponse { Try::LOST } else { Try::FINE });
     offer(&mut p, 0, 3);
     let mut seen = Vec::new();
-    while p.session(0, 0) != Session::Closed {
+    while p.session(0, 0) != BlockAckSession::Closed {
         let state = p.session(0, 0);
         if seen.last() != Some(&state) {
             seen.push(state);
         }
         assert!(p.step());
     }
-    let [Session::Starting(asked), Session::Asked(until), Session::Stopping(ended)] = seen[..] else {
+    let [BlockAckSession::Starting(asked), BlockAckSession::Asked(until), BlockAckSession::Stopping(ended)] =
+        seen[..]
+    else {
         panic!("{seen:?}")
     };
     assert!((1_000..1_032).contains(&((until - asked).nanos() / 1_000_000)), "{seen:?}");
@@ -103,7 +105,7 @@ fn the_host_ends_what_nobody_answers_before_it_asks_again() {
 fn voice_is_never_aggregated() {
     let mut p = pair(10);
     offer(&mut p, 6, 5);
-    assert_eq!((drain(&mut p).as_str(), p.session(0, 6)), ("s s s s s", Session::Never));
+    assert_eq!((drain(&mut p).as_str(), p.session(0, 6)), ("s s s s s", BlockAckSession::Never));
 }
 
 #[test]
@@ -111,9 +113,12 @@ fn a_request_that_fails_is_made_again_for_the_next_packet() {
     let mut p = pair(10);
     p.air = vec![Try::LOST; 10].into();
     offer(&mut p, 0, 2);
-    assert_eq!((drain(&mut p).as_str(), p.session(0, 0)), ("Q Q Q Q Q Q Q Q Q Q s s", Session::Closed));
+    assert_eq!(
+        (drain(&mut p).as_str(), p.session(0, 0)),
+        ("Q Q Q Q Q Q Q Q Q Q s s", BlockAckSession::Closed)
+    );
     offer(&mut p, 0, 2);
-    assert_eq!((drain(&mut p).as_str(), p.session(0, 0)), ("Q R A2", Session::Open));
+    assert_eq!((drain(&mut p).as_str(), p.session(0, 0)), ("Q R A2", BlockAckSession::Open));
     assert_eq!(p.up(1, 0), [0, 1, 2, 3]);
 }
 
@@ -161,10 +166,10 @@ fn an_answer_is_waited_for_one_second() {
     let mut p = pair(10);
     p.rule = Some(|s| if s.content == Content::AddbaResponse { Try::LOST } else { Try::FINE });
     offer(&mut p, 0, 3);
-    while matches!(p.session(0, 0), Session::Asked(_)) {
+    while matches!(p.session(0, 0), BlockAckSession::Asked(_)) {
         assert!(p.step());
     }
-    assert_eq!((p.now.nanos(), p.session(0, 0)), (1_000_000_000, Session::Closed));
+    assert_eq!((p.now.nanos(), p.session(0, 0)), (1_000_000_000, BlockAckSession::Closed));
     assert_eq!(drain(&mut p), "Q R R R R R R R R R R s s s");
     assert_eq!(p.up(1, 0), [0, 1, 2]);
 }
@@ -178,7 +183,7 @@ fn a_session_outlives_its_request() {
     let air = drain(&mut p);
     assert!(air.find('R').is_some_and(|answer| answer < air.rfind('Q').unwrap()), "{air}");
     assert_eq!(air.matches('Q').count(), 10);
-    assert_eq!(p.session(0, 0), Session::Open);
+    assert_eq!(p.session(0, 0), BlockAckSession::Open);
     offer(&mut p, 0, 5);
     assert_eq!((drain(&mut p).as_str(), p.up(1, 0).len()), ("S S A3", 8));
 }

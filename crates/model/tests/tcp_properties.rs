@@ -6,8 +6,8 @@ mod tcp_rig;
 
 use proptest::prelude::*;
 use stillair_model::transport::tcp::config::{LossDetection, TcpConfig};
-use stillair_model::transport::tcp::socket::{State, Tcp};
-use stillair_model::vocabulary::{Duration, Instant, Seed, Stream};
+use stillair_model::transport::tcp::socket::{Tcp, TcpState};
+use stillair_model::vocabulary::{Duration, Instant, RandomStream, Seed};
 use tcp_rig::{Sent, Wire, end_charges, socket};
 
 /// One direction of the link.
@@ -54,7 +54,7 @@ struct World {
     /// Arrival, order, end it is for, packet.
     flying: Vec<(Instant, u32, usize, Sent)>,
     order: u32,
-    random: Stream,
+    random: RandomStream,
     host: Duration,
 }
 
@@ -270,7 +270,7 @@ proptest! {
         }
         // All six SYNs or five answers may be lost; then there was no connection.
         let [a, b] = &world.ends;
-        prop_assume!(b.tcp.state() != State::Listen && b.closed && a.closed);
+        prop_assume!(b.tcp.state() != TcpState::Listen && b.closed && a.closed);
         prop_assert_eq!((a.read, b.read), (apps[1].writes, apps[0].writes));
         prop_assert!(a.tcp.is_closed() && b.tcp.is_closed(), "{:?} {:?}", a.tcp.state(), b.tcp.state());
         for end in &world.ends {

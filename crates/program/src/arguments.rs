@@ -3,25 +3,55 @@
 /// What `--help` says.
 pub const HELP: &str = "\
 usage:
-  run FILE [options]     run a scenario
-  sweep FILE [options]   run all combinations of its [sweep] table
-  parts                  list the parts of this program, with their keys
+  run FILE [options]       run a scenario
+  sweep FILE [options]     run all combinations of its [sweep] table
+  ss FILE [options]        the TCP sockets of a run at one instant, as `ss -tinm` prints them
+  capture FILE -o CAPTURE  a run as a pcapng file that Wireshark opens
+  resolve FILE [options]   the scenario with all defaults, as JSON
+  schema                   the JSON Schema of a scenario that may name the parts of this program
+  parts                    list the parts of this program, with their keys
 
-options:
-  --set KEY=VALUE        as an edit of the file would; may be given again
-  --runs N               repetitions (1)
-  --seed N               in place of the scenario's
-  --jobs N               runs at the same time (1)
-  --json                 the whole result instead of a summary";
+options of commands with a FILE:
+  --set KEY=VALUE          as an edit of the file would; may be given again
+of run, sweep, ss and capture:
+  --seed N                 in place of the scenario's
+of run and sweep:
+  --runs N                 repetitions (1)
+  --jobs N                 runs at the same time (1)
+  --json                   the whole result instead of a summary
+of run:
+  --series                 in the JSON each run's series too
+  -o DIR                   keep the result in this folder, with series, for `stillair report`, `plot` and `export`
+of capture:
+  --point NAME             where to look: `all`, a channel, a link or NODE-INTERFACE; may be given again (every channel)
+of ss and capture:
+  --run N                  number of the repetition (0)
+of ss:
+  --at TIME                when to look, such as \"5 s\" (the end of the run)";
 
 /// A command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Command {
     Run,
     Sweep,
+    Ss,
+    Capture,
+    Resolve,
+    Schema,
     Parts,
     Help,
 }
+
+/// All commands but help, with the options that each takes.
+const COMMANDS: [(&str, Command, &[&str]); 7] = [
+    ("run", Command::Run, &["--set", "--runs", "--seed", "--jobs", "--json", "--series", "-o"]),
+    ("sweep", Command::Sweep, &["--set", "--runs", "--seed", "--jobs", "--json"]),
+    ("ss", Command::Ss, &["--set", "--seed", "--run", "--at"]),
+    ("capture", Command::Capture, &["--set", "--seed", "--run", "--point", "-o"]),
+    ("resolve", Command::Resolve, &["--set"]),
+    ("schema", Command::Schema, &[]),
+    ("parts", Command::Parts, &[]),
+];
 
 /// All that was said.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,6 +63,12 @@ pub struct Arguments {
     pub seed: Option<u64>,
     pub jobs: usize,
     pub json: bool,
+    pub series: bool,
+    /// The folder of the result, or the file of the capture.
+    pub out: Option<String>,
+    pub run: u64,
+    pub at: Option<String>,
+    pub points: Vec<String>,
 }
 
 impl Arguments {
@@ -46,41 +82,59 @@ impl Arguments {
             seed: None,
             jobs: 1,
             json: false,
+            series: false,
+            out: None,
+            run: 0,
+            at: None,
+            points: Vec::new(),
         };
         let mut words = words.iter().map(String::as_str);
-        all.command = match words.next() {
+        let (name, options) = match words.next() {
             None | Some("--help" | "-h" | "help") => return Ok(all),
-            Some("run") => Command::Run,
-            Some("sweep") => Command::Sweep,
-            Some("parts") => Command::Parts,
-            Some(other) => return Err(format!("{other:?}: expected one of \"run\", \"sweep\", \"parts\"")),
+            Some(word) => {
+                let found = COMMANDS.iter().find(|(name, ..)| *name == word);
+                let names = COMMANDS.map(|(name, ..)| format!("{name:?}")).join(", ");
+                let (name, command, options) =
+                    found.ok_or_else(|| format!("{word:?}: expected one of {names}"))?;
+                all.command = *command;
+                (*name, *options)
+            }
         };
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("{word}: expected a value after it"));
             match word {
                 "--help" | "-h" => return Ok(Self { command: Command::Help, ..all }),
-                "--json" if all.command != Command::Parts => all.json = true,
-                _ if all.command == Command::Parts => {
-                    return Err(format!("{word:?}: expected nothing after \"parts\""));
+                _ if options.is_empty() => return Err(format!("{word:?}: expected nothing after {name:?}")),
+                option if option.starts_with('-') && !options.contains(&option) => {
+                    return Err(format!("{option}: expected one of {}", options.join(", ")));
                 }
+                "--json" => all.json = true,
+                "--series" => all.series = true,
                 "--runs" => all.runs = number(word, value()?, 1)?,
                 "--seed" => all.seed = Some(number(word, value()?, 0)?),
                 "--jobs" => all.jobs = number(word, value()?, 1)?,
+                "--run" => all.run = number(word, value()?, 0)?,
+                "--at" => all.at = Some(value()?.to_owned()),
+                "--point" => all.points.push(value()?.to_owned()),
+                "-o" => all.out = Some(value()?.to_owned()),
                 "--set" => {
                     let text = value()?;
                     let (key, value) =
                         text.split_once('=').ok_or_else(|| format!("--set {text}: expected KEY=VALUE"))?;
                     all.sets.push((key.trim().to_owned(), value.trim().to_owned()));
                 }
-                option if option.starts_with("--") => {
-                    return Err(format!("{option}: expected one of --set, --runs, --seed, --jobs, --json"));
-                }
                 file if all.file.is_empty() => file.clone_into(&mut all.file),
                 other => return Err(format!("{other:?}: expected one file")),
             }
         }
-        if all.file.is_empty() && all.command != Command::Parts {
+        if all.file.is_empty() && !options.is_empty() {
             return Err("expected the file of a scenario".to_owned());
+        }
+        if all.command == Command::Capture && all.out.is_none() {
+            return Err("capture: expected -o and the file to write".to_owned());
+        }
+        if all.series && !all.json {
+            return Err("--series: expected --json beside it; with -o they are kept anyway".to_owned());
         }
         Ok(all)
     }
@@ -108,31 +162,56 @@ mod tests {
 
     #[test]
     fn options() {
-        let all =
-            read("run a.toml --set seed=3 --set node.ap.forward=true --runs 4 --seed 9 --jobs 2 --json")
-                .unwrap();
+        let line =
+            "run a.toml --set seed=3 --set node.ap.forward=true --runs 4 --seed 9 --jobs 2 --json -o out";
         let sets =
             [("seed", "3"), ("node.ap.forward", "true")].map(|(k, v)| (k.to_owned(), v.to_owned())).to_vec();
-        let file = "a.toml".to_owned();
-        assert_eq!(
-            all,
-            Arguments { command: Command::Run, file, sets, runs: 4, seed: Some(9), jobs: 2, json: true }
-        );
+        let all = Arguments {
+            command: Command::Run,
+            file: "a.toml".to_owned(),
+            sets,
+            runs: 4,
+            seed: Some(9),
+            jobs: 2,
+            json: true,
+            series: false,
+            out: Some("out".to_owned()),
+            run: 0,
+            at: None,
+            points: Vec::new(),
+        };
+        assert_eq!(read(line), Ok(all));
         assert_eq!(read("").map(|all| all.command), Ok(Command::Help));
-        assert_eq!(read("parts").map(|all| all.command), Ok(Command::Parts));
+        for (name, command, options) in COMMANDS {
+            let line = if options.is_empty() { name.to_owned() } else { format!("{name} a.toml") };
+            let line = if command == Command::Capture { line + " -o b.pcapng" } else { line };
+            assert_eq!(read(&line).map(|all| all.command), Ok(command));
+            // What a command takes stands in the help.
+            assert!(HELP.contains(&format!("\n  {name} ")) && options.iter().all(|o| HELP.contains(o)));
+        }
+        let ss = read("ss a --run 3 --at 5s").map(|all| (all.run, all.at));
+        assert_eq!(ss, Ok((3, Some("5s".to_owned()))));
     }
 
     #[test]
     fn mistakes() {
         for (line, says) in [
-            ("walk", "\"walk\": expected one of \"run\", \"sweep\", \"parts\""),
+            (
+                "walk",
+                "\"walk\": expected one of \"run\", \"sweep\", \"ss\", \"capture\", \"resolve\", \"schema\", \"parts\"",
+            ),
             ("run", "expected the file of a scenario"),
             ("run a b", "\"b\": expected one file"),
             ("run a --runs", "--runs: expected a value after it"),
             ("run a --runs 0", "--runs 0: expected a whole number of at least 1"),
             ("run a --set seed", "--set seed: expected KEY=VALUE"),
-            ("run a --fast", "--fast: expected one of --set, --runs, --seed, --jobs, --json"),
+            ("run a --fast", "--fast: expected one of --set, --runs, --seed, --jobs, --json, --series, -o"),
+            ("run a --series", "--series: expected --json beside it; with -o they are kept anyway"),
+            ("capture a", "capture: expected -o and the file to write"),
+            ("sweep a -o b", "-o: expected one of --set, --runs, --seed, --jobs, --json"),
+            ("resolve a --json", "--json: expected one of --set"),
             ("parts a", "\"a\": expected nothing after \"parts\""),
+            ("schema --json", "\"--json\": expected nothing after \"schema\""),
         ] {
             assert_eq!(read(line), Err(says.to_owned()), "{line}");
         }

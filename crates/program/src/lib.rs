@@ -1,9 +1,9 @@
-//! A program with parts of somebody's own: our `run` and `sweep`, and our JSON.
+//! A program with parts of somebody's own: our `run`, `sweep` and `ss`, our JSON, our result folders and captures.
 //!
 //! ```text
 //! fn main() -> ExitCode {
 //!     stillair_program::main(|parts| {
-//!         parts.congestion_control("mine", "what it does", vec![], |_| Mine::default())?;
+//!         parts.congestion_control("mine", "what it does", vec![], |_| Ok(Mine::default()))?;
 //!         Ok(())
 //!     })
 //! }
@@ -12,11 +12,13 @@
 //! What parts must do is said by their traits in [`model`], and tried by the functions of `model::check`.
 
 mod arguments;
+mod folder;
 mod text;
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 use std::{env, fs, io};
 
 pub use stillair_model as model;
@@ -24,8 +26,9 @@ pub use stillair_sim as sim;
 pub use stillair_sim::parts::{Key, Options, PartError, Parts};
 
 use arguments::{Arguments, Command};
+use folder::Keeper;
 use serde_json::{Value, json};
-use stillair_sim::api::{self, ApiError, Request};
+use stillair_sim::api::{self, ApiError, CaptureRequest, Request, SsRequest};
 use stillair_sim::batch::{self, Batch, News};
 use stillair_sim::scenario::{Folder, Reader};
 
@@ -69,6 +72,10 @@ fn run(parts: &Parts, arguments: &[String], out: &mut dyn Write) -> Result<(), F
     let said = match arguments.command {
         Command::Help => arguments::HELP.to_owned(),
         Command::Parts => text::parts(parts),
+        Command::Schema => parts.schema(),
+        Command::Resolve => resolve(parts, &arguments)?,
+        Command::Ss => sockets(parts, &arguments)?,
+        Command::Capture => capture(parts, &arguments)?,
         Command::Run => one(parts, &arguments)?,
         Command::Sweep => sweep(parts, &arguments)?,
     };
@@ -81,9 +88,55 @@ fn scenario(arguments: &Arguments) -> Result<String, Failure> {
     fs::read_to_string(file).map_err(|e| Failure::Input(format!("{file}: cannot be read: {e}")))
 }
 
+/// The scenario with all defaults.
+fn resolve(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
+    let (text, files) = (scenario(arguments)?, Folder::of(&arguments.file));
+    Ok(api::resolve_by(&Reader { parts, files: &files }, &text, &arguments.file, &arguments.sets)?)
+}
+
+/// The sockets of a run.
+fn sockets(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
+    let Arguments { file, sets, seed, run, at, .. } = arguments.clone();
+    let (text, files) = (scenario(arguments)?, Folder::of(&file));
+    let request = SsRequest { text, file, overrides: sets, seed, run, at };
+    Ok(api::ss_by(&Reader { parts, files: &files }, &request)?)
+}
+
+/// A run as a capture: how many frames each of its points has seen.
+fn capture(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
+    let Arguments { file, sets, seed, run, out, points, .. } = arguments.clone();
+    let (text, files) = (scenario(arguments)?, Folder::of(&file));
+    let path = out.unwrap_or_default();
+    // It has its name only when it is whole.
+    let part = format!("{path}.part");
+    let request = CaptureRequest {
+        text,
+        file,
+        overrides: sets,
+        seed,
+        run,
+        path: path.clone(),
+        part: part.clone(),
+        points,
+        window: (None, None),
+        snaplen: 0,
+    };
+    let captured = api::capture_by(&Reader { parts, files: &files }, &request);
+    if captured.is_err() {
+        // Of a scenario that is wrong there is none.
+        let _ = fs::remove_file(&part);
+    }
+    let captured = value(&captured?)?;
+    fs::rename(&part, &path).map_err(|e| Failure::Run(format!("{path}: cannot be written: {e}")))?;
+    let frames = captured["frames"].as_object().into_iter().flatten();
+    let frames: Vec<String> = frames.map(|(point, n)| format!("  {point}: {n} frames")).collect();
+    Ok(format!("{path}\n{}", frames.join("\n")))
+}
+
 /// All repetitions of a scenario.
 fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let Arguments { file, sets, seed, runs, jobs, .. } = arguments;
+    let keeps = arguments.out.is_some();
     let request = Request {
         text: scenario(arguments)?,
         file: file.clone(),
@@ -92,10 +145,39 @@ fn one(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
         runs: *runs,
         first_run: 0,
         jobs: *jobs,
-        series: false,
+        series: arguments.series || keeps,
     };
     let files = Folder::of(file);
-    let result = api::run_by(&Reader { parts, files: &files }, &request, &|_, _| true)?;
+    let reader = Reader { parts, files: &files };
+    let keeper = match &arguments.out {
+        None => None,
+        Some(path) => {
+            // A mistake in the scenario is found before anything is made.
+            let resolved = api::resolve_by(&reader, &request.text, file, sets)?;
+            let keeper = Keeper::new(path, &request.text, &resolved, sets, *runs).map_err(Failure::Input)?;
+            Some(keeper)
+        }
+    };
+    let lost = Mutex::new(None);
+    let seeds = Mutex::new(BTreeSet::new());
+    let result = api::run_by(&reader, &request, &|_, report| {
+        let kept = keeper.as_ref().map_or(Ok(()), |keeper| keeper.keep(report));
+        if !arguments.series {
+            // They are in their files now; many runs would not fit into memory.
+            report.series = None;
+        }
+        let mut seeds = seeds.lock().unwrap_or_else(PoisonError::into_inner);
+        seeds.insert(report.summary.seed);
+        kept.map_err(|why| *lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(why)).is_ok()
+    });
+    if let Some(why) = lost.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(Failure::Run(why));
+    }
+    let result = result?;
+    if let Some(keeper) = keeper {
+        let seeds = seeds.into_inner().unwrap_or_else(PoisonError::into_inner);
+        keeper.finish(&result, &seeds.into_iter().collect::<Vec<_>>()).map_err(Failure::Run)?;
+    }
     if arguments.json { Ok(result) } else { Ok(text::result(&value(&result)?)) }
 }
 
@@ -119,16 +201,22 @@ fn sweep(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     })?;
     let results = results.into_inner().unwrap_or_default();
     let mut combinations = Vec::with_capacity(all.len());
-    for (set, result) in all.into_iter().zip(results) {
+    for (set, result) in all.iter().zip(results) {
         let result = result.ok_or_else(|| Failure::Run("a combination has no result".to_owned()))?;
-        let set: serde_json::Map<String, Value> =
-            set.into_iter().map(|(key, text)| (key, Value::String(text))).collect();
-        combinations.push(json!({ "set": set, "result": value(&result)? }));
+        combinations.push(match arguments.json {
+            // As it was written: keys keep their order, and numbers their digits.
+            true => {
+                let set = set.iter().map(|(key, text)| format!("{}:{}", json!(key), json!(text)));
+                format!("{{\"set\":{{{}}},\"result\":{result}}}", set.collect::<Vec<_>>().join(","))
+            }
+            false => text::combination(set, &value(&result)?),
+        });
     }
-    if arguments.json {
-        return Ok(json!({ "version": api::VERSION, "combinations": combinations }).to_string());
+    if !arguments.json {
+        return Ok(combinations.join("\n"));
     }
-    Ok(combinations.iter().map(text::combination).collect::<Vec<_>>().join("\n"))
+    let version = json!(api::VERSION);
+    Ok(format!("{{\"version\":{version},\"combinations\":[{}]}}", combinations.join(",")))
 }
 
 fn value(result: &str) -> Result<Value, Failure> {

@@ -44,11 +44,9 @@ pub fn result(result: &Value) -> String {
 }
 
 /// A combination of a sweep: what is set, and its result.
-pub fn combination(combination: &Value) -> String {
-    let sets = combination["set"].as_object().into_iter().flatten();
-    let sets: Vec<String> =
-        sets.map(|(key, value)| format!("{key} = {}", value.as_str().unwrap_or_default())).collect();
-    format!("{}\n{}", sets.join(", "), result(&combination["result"]))
+pub fn combination(set: &[(String, String)], of: &Value) -> String {
+    let set: Vec<String> = set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    format!("{}\n{}", set.join(", "), result(of))
 }
 
 /// The things of a group that the runs have, each with the means of its figures.

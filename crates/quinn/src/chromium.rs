@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
-use stillair_model::transport::quic::rtt::Rtt;
+use stillair_model::transport::quic::rtt::QuicRtt;
 use stillair_model::transport::quic::window::{Counted, Window, WindowParams};
 use stillair_model::vocabulary::{Duration, Instant};
 
@@ -27,7 +27,7 @@ impl ControllerFactory for Chromium {
         Box::new(Adapter {
             params: self.0,
             window: Window::new(self.0),
-            rtt: Rtt::INITIAL,
+            rtt: QuicRtt::INITIAL,
             mtu: mtu.into(),
             number: 0,
             in_flight: 0,
@@ -52,7 +52,7 @@ const MEMORY: u64 = 4_096;
 struct Adapter {
     params: WindowParams,
     window: Window,
-    rtt: Rtt,
+    rtt: QuicRtt,
     mtu: u64,
     /// Number of the newest datagram, from 1 on.
     number: u64,

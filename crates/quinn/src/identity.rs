@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use quinn_proto::crypto::{AeadKey, CryptoError, HandshakeTokenKey, HmacKey};
 use quinn_proto::{ConnectionId, ConnectionIdGenerator, EndpointConfig, TimeSource};
-use stillair_model::vocabulary::Stream;
+use stillair_model::vocabulary::RandomStream;
 
 /// Bytes of a connection identifier, as quinn's own have.
 const CID: usize = 8;
@@ -18,13 +18,13 @@ const FIRST_CID: usize = 20;
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     seed: [u8; 32],
-    cids: Stream,
+    cids: RandomStream,
     key: u64,
     first: ConnectionId,
 }
 
 impl Identity {
-    pub(crate) fn new(random: &mut Stream) -> Self {
+    pub(crate) fn new(random: &mut RandomStream) -> Self {
         let mut seed = [0; 32];
         fill(random, &mut seed);
         let mut first = [0; FIRST_CID];
@@ -51,14 +51,14 @@ impl Identity {
     }
 }
 
-fn fill(random: &mut Stream, out: &mut [u8]) {
+fn fill(random: &mut RandomStream, out: &mut [u8]) {
     for part in out.chunks_mut(8) {
         part.copy_from_slice(&random.bits().to_le_bytes()[..part.len()]);
     }
 }
 
 /// Connection identifiers, one after the other.
-struct Cids(Stream);
+struct Cids(RandomStream);
 
 impl ConnectionIdGenerator for Cids {
     fn generate_cid(&mut self) -> ConnectionId {

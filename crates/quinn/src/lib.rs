@@ -16,7 +16,7 @@
 //!
 //! Implement quinn's [`Controller`](quinn_proto::congestion::Controller) and
 //! [`ControllerFactory`](quinn_proto::congestion::ControllerFactory), as for quinn on a socket, and put the factory into the
-//! [`Parts`] of an end:
+//! [`QuinnParts`] of an end:
 //!
 //! ```ignore
 //! let mut parts = Settings::QUINN.parts();
@@ -46,6 +46,6 @@ pub use quinn_proto;
 
 pub use chromium::Chromium;
 pub use gate::Factory;
-pub use settings::{AckFrequency, Congestion, Parts, Settings};
+pub use settings::{AckFrequency, Congestion, QuinnParts, Settings};
 pub use sim_null::SimNull;
 pub use stack::QuinnStack;

@@ -80,7 +80,7 @@ impl Settings {
     };
 
     /// The parts that these settings stand for.
-    pub fn parts(&self) -> Parts {
+    pub fn parts(&self) -> QuinnParts {
         let mut transport = TransportConfig::default();
         transport.initial_mtu(self.first_mtu).min_mtu(self.first_mtu.min(1_200));
         let discovery = (self.mtu > self.first_mtu).then(|| {
@@ -109,7 +109,7 @@ impl Settings {
             transport.max_concurrent_bidi_streams(VarInt::from_u32(streams));
         }
         let null = Arc::new(self.handshake);
-        Parts {
+        QuinnParts {
             transport,
             controller: self.controller(),
             pacing: self.pacing,
@@ -142,7 +142,7 @@ impl Settings {
 }
 
 /// What an end is made of, in quinn's own types: for those who bring a configuration or a controller of their own.
-pub struct Parts {
+pub struct QuinnParts {
     /// quinn's configuration of a connection. Its factory of controllers is not used, and its clocks and seeds are not set
     /// here.
     pub transport: TransportConfig,
@@ -158,7 +158,7 @@ pub struct Parts {
     pub server_name: &'static str,
 }
 
-impl fmt::Debug for Parts {
+impl fmt::Debug for QuinnParts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { transport, pacing, server_name, .. } = self;
         f.debug_struct("Parts")

@@ -10,14 +10,14 @@ use quinn_proto::{
     ClientConfig, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint, Event, NoneTokenStore,
     ReadError, ServerConfig, StreamEvent, VarInt,
 };
-use stillair_model::transport::quic::{Connection, Read, Role, Snapshot, Stack, StackEvent, StreamId};
-use stillair_model::vocabulary::{Datagram, Instant, Stream};
+use stillair_model::transport::quic::{Connection, QuicRole, Read, Snapshot, Stack, StackEvent, StreamId};
+use stillair_model::vocabulary::{Datagram, Instant, RandomStream};
 
 use crate::clock::{from_span, from_std, to_std};
 use crate::content::{content, is_content};
 use crate::gate::{Gate, Watch};
 use crate::identity::{Identity, NoDate};
-use crate::settings::Parts;
+use crate::settings::QuinnParts;
 use crate::tap::Tap;
 
 /// Memory for datagrams that have come in is taken in pieces of this size.
@@ -29,7 +29,7 @@ const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(19
 
 /// One end of one connection of quinn.
 pub struct QuinnStack {
-    role: Role,
+    role: QuicRole,
     endpoint: Endpoint,
     /// A client's configuration until it connects.
     client: Option<(ClientConfig, &'static str)>,
@@ -53,15 +53,15 @@ pub struct QuinnStack {
 
 impl QuinnStack {
     /// One end of a connection that has not begun; what quinn would draw from the system comes from `random`.
-    pub fn new(role: Role, parts: Parts, random: &mut Stream) -> Self {
-        let Parts { mut transport, controller, pacing, client, server, server_name } = parts;
+    pub fn new(role: QuicRole, parts: QuinnParts, random: &mut RandomStream) -> Self {
+        let QuinnParts { mut transport, controller, pacing, client, server, server_name } = parts;
         let watch = Arc::new(Watch::new());
         transport
             .congestion_controller_factory(Arc::new(Gate { inner: controller, pacing, watch: watch.clone() }))
             .enable_segmentation_offload(false);
         let (transport, identity) = (Arc::new(transport), Identity::new(random));
         let (client, server) = match role {
-            Role::Client => {
+            QuicRole::Client => {
                 let mut config = ClientConfig::new(Arc::new(Tap { inner: client, watch: watch.clone() }));
                 let first = identity.first_cid();
                 config
@@ -70,7 +70,7 @@ impl QuinnStack {
                     .initial_dst_cid_provider(Arc::new(move || first));
                 (Some((config, server_name)), None)
             }
-            Role::Server => {
+            QuicRole::Server => {
                 let server = Arc::new(Tap { inner: server, watch: watch.clone() });
                 let mut config = ServerConfig::new(server, identity.token_key());
                 config.transport_config(transport).time_source(Arc::new(NoDate));
@@ -107,7 +107,7 @@ impl QuinnStack {
     }
 
     fn peer(&self) -> SocketAddr {
-        if self.role == Role::Client { SERVER } else { CLIENT }
+        if self.role == QuicRole::Client { SERVER } else { CLIENT }
     }
 
     /// Passes on what connection and endpoint have to tell each other, and notes what concerns the application.
@@ -150,7 +150,7 @@ impl QuinnStack {
     // spec: rfc9001 4.9 - a server drops the handshake's keys when it is complete, a client when it hears so.
     fn is_confirmed(&mut self) -> bool {
         if !self.confirmed && self.state == Connection::Established {
-            self.confirmed = self.role == Role::Server
+            self.confirmed = self.role == QuicRole::Server
                 || self.stats().is_some_and(|stats| stats.frame_rx.handshake_done > 0);
         }
         self.confirmed

@@ -19,7 +19,7 @@ use quinn_proto::rustls::{
     SignatureScheme,
 };
 
-use crate::settings::Parts;
+use crate::settings::QuinnParts;
 
 const CERTIFICATE: &[u8] = include_bytes!("tls/server.cert.der");
 const KEY: &[u8] = include_bytes!("tls/server.key.der");
@@ -29,7 +29,7 @@ const KEY: &[u8] = include_bytes!("tls/server.key.der");
 /// end.
 const LEAST: u32 = 607;
 
-impl Parts {
+impl QuinnParts {
     /// The same with TLS instead of no encryption. What the server sends after its hello has so many bytes, if its own
     /// certificate does not need more: one that nobody reads fills them up, as a chain does.
     pub fn with_tls(self, certificates: u32) -> Self {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use by_delay::ByDelayFactory;
 use stillair_model::vocabulary::Seed;
 use stillair_sim::api;
-use stillair_sim::scenario::{self, FlowKind, Own, QuicStack};
+use stillair_sim::scenario::{self, FlowKind, QuicStack, QuinnFactory};
 
 const NETWORK: &str = include_str!("../../../scenarios/quic-quinn.toml");
 const PING: &str = "\n[[flow]]\nkind = \"ping\"\nname = \"ping\"\nfrom = \"server\"\nto = \"client\"\ninterval = \"10 ms\"\n\
@@ -38,7 +38,7 @@ fn main() -> Result<(), String> {
                 if let FlowKind::Quic(quic) = &mut flow.kind
                     && let QuicStack::Quinn(options) = &mut quic.stack
                 {
-                    options.own = own.then(|| Own(Arc::new(ByDelayFactory { first: 14_520 })));
+                    options.custom = own.then(|| QuinnFactory(Arc::new(ByDelayFactory { first: 14_520 })));
                 }
             }
             let summary = api::run_once(&scenario, Seed { seed: scenario.seed, run: 0 })?;

@@ -1,12 +1,12 @@
 //! What front ends call: scenarios as text in, results as JSON out.
 
 mod capture;
-mod receiver;
+mod retry_out_example;
 mod ss;
 
-pub use capture::{CaptureRequest, capture, capture_points};
-pub use receiver::{replay, retry_out_index};
-pub use ss::{SsRequest, ss};
+pub use capture::{CaptureRequest, capture, capture_by, capture_points, capture_points_by};
+pub use retry_out_example::{replay, retry_out_index};
+pub use ss::{SsRequest, ss, ss_by};
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -66,28 +66,23 @@ struct Output<'a> {
 }
 
 /// Reads a scenario, with a remedy for what is wrong.
-fn read(text: &str, file: &str, overrides: &[(String, String)]) -> Result<Scenario, ApiError> {
-    scenario::parse(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
-}
-
-/// The same of a scenario that is to be run.
-pub(crate) fn read_to_run(
+fn read_by(
+    reader: &Reader<'_>,
     text: &str,
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ApiError> {
-    let files = Folder::of(file);
-    read_to_run_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
+    reader.parse(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
 }
 
-/// The same as `reader` reads it.
+/// The same of a scenario that is to be run.
 pub(crate) fn read_to_run_by(
     reader: &Reader<'_>,
     text: &str,
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ApiError> {
-    let scenario = reader.parse(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))?;
+    let scenario = read_by(reader, text, file, overrides)?;
     scenario.needs_no_driver().map_err(|says| ApiError::Input(format!("{file}: {says}")))?;
     Ok(scenario)
 }
@@ -142,7 +137,18 @@ pub(crate) fn workers(jobs: usize, runs: u64) -> Result<rayon::ThreadPool, ApiEr
 
 /// The resolved scenario, with defaults filled in and overrides applied, as JSON.
 pub fn resolve(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
-    Ok(read(text, file, overrides)?.resolved())
+    let files = Folder::of(file);
+    resolve_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
+}
+
+/// The same of a scenario as `reader` reads it.
+pub fn resolve_by(
+    reader: &Reader<'_>,
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<String, ApiError> {
+    Ok(read_by(reader, text, file, overrides)?.resolved())
 }
 
 /// The combinations of the scenario's `[sweep]` table, each a list of overrides to follow `overrides`.

@@ -7,8 +7,7 @@ use serde::Serialize;
 use stillair_model::vocabulary::Seed;
 
 use crate::api::{ApiError, VERSION, read_to_run_by, workers};
-use crate::recorder::RunSummary;
-use crate::run::run_once;
+use crate::run::{RunReport, run_reported};
 use crate::scenario::parts::Parts;
 use crate::scenario::{Folder, Reader, Scenario};
 
@@ -45,13 +44,13 @@ struct Output<'a> {
     scenario: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    runs: Vec<RunSummary>,
+    runs: Vec<RunReport>,
 }
 
 /// A variant whose runs are under way.
 struct Variant {
     scenario: Scenario,
-    done: Mutex<Vec<RunSummary>>,
+    done: Mutex<Vec<RunReport>>,
 }
 
 /// Runs all variants, `jobs` runs at a time. Every variant is read before the first is run.
@@ -83,13 +82,13 @@ pub fn run_by(
         }
         let variant = &variants[index];
         let seed = Seed { seed: batch.seed.unwrap_or(variant.scenario.seed), run: u64::from(run) };
-        let summary =
-            run_once(&variant.scenario, seed).inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        let report = run_reported(&variant.scenario, seed, false)
+            .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
         // Counted and told under one lock, so that the numbers come in order.
         let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         *finished += 1;
         let mut go_on = tell(News::Runs(*finished));
-        if let Some(text) = variant.add(summary, runs as usize)? {
+        if let Some(text) = variant.add(report, runs as usize)? {
             go_on &= tell(News::Variant(index, text));
         }
         if !go_on {
@@ -119,14 +118,14 @@ pub fn run_by(
 
 impl Variant {
     /// Adds a run; the result of all once they are `runs`.
-    fn add(&self, summary: RunSummary, runs: usize) -> Result<Option<String>, String> {
+    fn add(&self, report: RunReport, runs: usize) -> Result<Option<String>, String> {
         let mut done = self.done.lock().map_err(|_| "another run broke".to_owned())?;
-        done.push(summary);
+        done.push(report);
         if done.len() < runs {
             return Ok(None);
         }
         let mut runs = core::mem::take(&mut *done);
-        runs.sort_by_key(|run| run.run);
+        runs.sort_by_key(|run| run.summary.run);
         let output =
             Output { version: VERSION, scenario: &self.scenario.name, notes: self.scenario.notes(), runs };
         serde_json::to_string(&output).map(Some).map_err(|e| format!("cannot write the result: {e}"))
@@ -141,10 +140,12 @@ mod tests {
     const TEXT: &str = include_str!("../tests/scenario/good.toml");
     const SCHEME: &str = "node.ap.interface.wlan0.scheme";
 
+    /// With all that is recorded beside the summary.
     fn batch(jobs: usize, schemes: &[&str]) -> Batch {
-        let short = [("duration", "40 ms"), ("warm_up", "0 s")];
+        let recorded = [("record.queues", "10 ms"), ("record.air", "0 s..20 ms")];
+        let short = [("duration", "40 ms"), ("warm_up", "0 s")].into_iter().chain(recorded);
         let set = |scheme: &&str| {
-            let all = short.into_iter().chain([(SCHEME, *scheme)]);
+            let all = short.clone().chain([(SCHEME, *scheme)]);
             all.map(|(k, v)| (k.to_owned(), v.to_owned())).collect()
         };
         let variants = schemes.iter().map(set).collect();
@@ -176,6 +177,7 @@ mod tests {
         let one = results(&batch(1, &schemes));
         assert_eq!(one, results(&batch(3, &schemes)));
         for (index, text) in one {
+            assert!(text.contains("\"queues\":{") && text.contains("\"exchanges\":{"), "{text}");
             let Batch { text: scenario, file, variants, seed, runs, .. } = batch(1, &schemes);
             let overrides = variants[index].clone();
             let alone =

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use proptest::prelude::*;
 use stillair_model::vocabulary::{
     AckView, ContentView, FrameView, Headers, Instant, KeptHeaders, MpduView, Packets, PpduView, Seed, Sink,
-    SynOptions, TcpFlags, TcpHeader, Tee, Trace,
+    SynOptions, TcpFlags, TcpHeader, Tee, TraceEvent,
 };
 use stillair_model::wifi::phy::frame::{self, data_mpdu};
 use stillair_model::wifi::phy::{PhyRate, Width, ppdu_duration};
@@ -42,7 +42,7 @@ struct Keeper(Rc<RefCell<Kept>>);
 
 impl Sink for Keeper {
     const FRAMES: bool = true;
-    fn event(&mut self, _: Instant, _: &Trace) {}
+    fn event(&mut self, _: Instant, _: &TraceEvent) {}
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         let mut kept = self.0.borrow_mut();
         match what {

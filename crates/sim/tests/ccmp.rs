@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, of, parse, run, station};
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
@@ -19,8 +19,8 @@ fn text(cipher: &str, ap: &str, flows: &str) -> String {
 struct Sent(Vec<(u32, u64)>);
 
 impl Sink for Sent {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        if let Trace::Ppdu(t) = what
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        if let TraceEvent::Ppdu(t) = what
             && matches!(t.kind, PpduKind::Single | PpduKind::Aggregate)
             && t.dev.index() == 0
         {

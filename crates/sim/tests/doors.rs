@@ -9,8 +9,8 @@ use common::outside::{
 use common::parse;
 use proptest::prelude::*;
 use stillair_model::vocabulary::{
-    Addr, Duration, FlowId, FrameView, Headers, IfId, Instant, Kind, Sink, Tee, Trace, linear_truesize,
-    write_back,
+    Addr, Duration, FlowId, FrameView, Headers, IfId, Instant, PacketKind, Sink, Tee, TraceEvent,
+    linear_truesize, write_back,
 };
 use stillair_sim::recorder::Recorder;
 use stillair_sim::world::{Entering, Refused, World, wire};
@@ -38,11 +38,11 @@ struct Log {
 impl Sink for Log {
     const FRAMES: bool = true;
 
-    fn event(&mut self, now: Instant, what: &Trace) {
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
         let mut what = *what;
         match &mut what {
-            Trace::Delivered { flow, kind, .. } => (*flow, *kind) = (FlowId(0), Kind::Udp),
-            Trace::Dropped { flow, .. } => *flow = FlowId(0),
+            TraceEvent::Delivered { flow, kind, .. } => (*flow, *kind) = (FlowId(0), PacketKind::Udp),
+            TraceEvent::Dropped { flow, .. } => *flow = FlowId(0),
             _ => {}
         }
         self.events.push((now, format!("{what:?}")));

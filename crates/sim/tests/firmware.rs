@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{cell, flow, parse, station};
-use stillair_model::vocabulary::{Instant, PpduKind, Seed, Sink, Trace};
+use common::{cell, flow, of, parse, run, station};
+use stillair_model::vocabulary::{Instant, PpduKind, Seed, Sink, TraceEvent};
+use stillair_sim::scenario::Attachment;
 use stillair_sim::world::wire;
 
 const QUIET: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
@@ -13,8 +14,8 @@ const QUIET: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"o
 struct Sizes(Vec<u16>);
 
 impl Sink for Sizes {
-    fn event(&mut self, now: Instant, what: &Trace) {
-        if let Trace::Ppdu(t) = what
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
+        if let TraceEvent::Ppdu(t) = what
             && matches!(t.kind, PpduKind::Single | PpduKind::Aggregate)
             && now > Instant::from_nanos(100_000_000)
         {
@@ -56,4 +57,103 @@ fn what_is_on_the_air_is_closed() {
     let sent: u32 = found.iter().map(|&n| u32::from(n)).sum();
     assert!((3_500..3_700).contains(&sent), "{sent}");
     assert!(found.iter().all(|&n| n == 2), "each pair is away before the next comes: {found:?}");
+}
+
+/// A server behind an access point of 80 MHz, and stations; schemes of both ends alike.
+fn modern(scheme: &str, rate: &str, stations: usize) -> String {
+    let mut text = cell("3 s", "band = \"5 GHz\"\nwidth = \"80 MHz\"", &format!("scheme = {scheme}"))
+        .replace("linux-4.6", "linux-6.6");
+    for n in 0..stations {
+        text += &station(&format!("s{n}"), n, &format!("rate = \"{rate}\", scheme = {scheme}"))
+            .replace("linux-4.4", "linux-6.6");
+    }
+    text
+}
+
+const MODERN: [&str; 3] = ["\"ath10k\"", "\"ath11k\"", "\"mt76\""];
+const RATES: [&str; 2] = ["vht80-mcs9-nss2-sgi", "he80-mcs11-nss2-gi0.8"];
+
+/// Beside a driver with a FIFO and a flow queue alone, whose aggregates are made when they are sent.
+#[test]
+fn tcp_is_as_fast_as_over_an_ideal_driver() {
+    let goodput = |scheme: &str, rate: &str, from: &str, to: &str| {
+        let text = modern(scheme, rate, 1) + &flow("tcp", from, to, "");
+        run(&parse(&text, &[("warm_up", "1 s")]), 0).goodput_total_mbps
+    };
+    for rate in RATES {
+        for (from, to) in [("ap", "s0"), ("s0", "ap")] {
+            let ideal = goodput("{ kind = \"fq_codel\", firmware_aggregates = true }", rate, from, to);
+            for scheme in MODERN {
+                let found = goodput(scheme, rate, from, to);
+                assert!((found / ideal - 1.0).abs() < 0.03, "{scheme} {rate} {from}: {found} for {ideal}");
+            }
+        }
+    }
+}
+
+#[test]
+fn stations_with_a_backlog_have_equal_airtime_and_full_aggregates() {
+    for scheme in MODERN {
+        let text = modern(scheme, RATES[0], 2) + &flow("tcp", "ap", "s0", "") + &flow("tcp", "ap", "s1", "");
+        let report = run(&parse(&text, &[("warm_up", "1 s")]), 0);
+        for name in ["s0", "s1"] {
+            let one = of(&report, name);
+            let share = one.airtime_share.expect("it has sent");
+            assert!((share - 0.5).abs() < 0.01, "{scheme} {name}: {share}");
+            let frames = one.mean_aggregate.expect("it was sent something");
+            assert!(frames > 60.0, "{scheme} {name}: {frames}");
+        }
+    }
+}
+
+/// A ping beside four downloads waits for what is in the firmware: 12 ms by airtime queue limits, which reckon 12 us for a frame that
+/// takes 15 in an aggregate, and CoDel's 5 ms or so above; without limits all that the firmware keeps, 4,096 frames of 20 us.
+#[test]
+fn without_airtime_queue_limits_the_firmware_is_the_queue() {
+    let median = |scheme: &str| {
+        let wire = "forward = true\ninterface.eth0 = { link = \"lan\", address = \"10.0.0.1\" }";
+        let server = "[link.lan]\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n[node.server]\nprofile = \"linux-6.6\"\n\
+                      interface.eth0 = { link = \"lan\", address = \"10.0.0.2\" }\n";
+        let mut text = modern(scheme, RATES[0], 1).replace("forward = true", wire) + server;
+        text += &flow("ping", "server", "s0", "interval = \"10 ms\"");
+        (0..4).for_each(|_| text += &flow("tcp", "server", "s0", ""));
+        let report = run(&parse(&text, &[("duration", "6 s"), ("warm_up", "3 s")]), 0);
+        report.pings.values().next().expect("a ping").median_ms
+    };
+    let (limited, unlimited) = (median("\"mt76\""), median("\"ath11k\""));
+    assert!((10.0..30.0).contains(&limited), "{limited}");
+    assert!((60.0..100.0).contains(&unlimited), "{unlimited}");
+}
+
+#[test]
+fn wide_channels_have_a_driver_of_their_day_unless_told() {
+    let scheme = |profile: &str, width: &str, more: &str| {
+        let text = cell("1 s", &format!("band = \"5 GHz\"\nwidth = \"{width}\""), more)
+            .replace("linux-4.6", profile)
+            .replace(", }", " }");
+        let Attachment::Wifi(wifi) = &parse(&text, &[]).nodes[0].interfaces[0].medium else { unreachable!() };
+        wifi.scheme.name()
+    };
+    assert_eq!(scheme("linux-6.6", "80 MHz", ""), "mt76");
+    assert_eq!(scheme("linux-4.19", "160 MHz", ""), "ath10k");
+    assert_eq!(scheme("linux-6.6", "40 MHz", ""), "mac80211");
+    assert_eq!(scheme("linux-6.6", "80 MHz", "scheme = \"fifo\""), "fifo");
+}
+
+/// What no source tells of a firmware is assumed, and said.
+#[test]
+fn what_is_assumed_is_said() {
+    let notes = |scheme: &str, rate: &str| {
+        parse(&modern(scheme, RATES[0], 1).replace(&format!("rate = \"{}\"", RATES[0]), rate), &[]).notes()
+    };
+    let fixed = "rate = \"vht80-mcs9-nss2-sgi\"";
+    for (scheme, what) in [
+        ("\"mt76\"", "when the firmware of mt76 reports"),
+        ("\"ath10k\"", "when the firmware of ath10k reports"),
+        ("\"ath11k\"", "how many frames the firmware of ath11k keeps"),
+    ] {
+        let said = notes(scheme, fixed);
+        assert!(said.len() == 2 && said.iter().all(|note| note.contains(what)), "{scheme}: {said:?}");
+    }
+    assert_eq!(notes("{ kind = \"mt76\", report_delay = \"1 ms\" }", fixed), Vec::<String>::new());
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station};
-use stillair_sim::recorder::{Carries, FlowSummary, RunSummary};
+use stillair_sim::recorder::{FlowProtocol, FlowSummary, RunSummary};
 
 fn of<'a>(summary: &'a RunSummary, flow: &str) -> &'a FlowSummary {
     summary.flows.get(flow).unwrap_or_else(|| panic!("{flow} in {:?}", summary.flows.keys()))
@@ -33,7 +33,7 @@ fn a_delay_is_that_of_the_way_and_a_loss_that_of_the_queue() {
     let udp = |rate: &str| format!("rate = \"{rate} Mbit/s\"\npayload = 972\ngap = \"periodic\"");
     let alone = run(&parse(&(WIRE.to_owned() + &flow("udp", "a", "b", &udp("1"))), &[]), 0);
     let found = of(&alone, "udp-0.b");
-    assert_eq!((found.protocol, found.from.as_str(), found.to.as_str()), (Carries::Udp, "a", "b"));
+    assert_eq!((found.protocol, found.from.as_str(), found.to.as_str()), (FlowProtocol::Udp, "a", "b"));
     assert_eq!((found.lost, found.loss), (Some(0), Some(0.0)));
     for delay in [found.delay_p50_ms, found.delay_p95_ms, found.delay_p99_ms] {
         assert!((delay.expect("packets") / 5.83 - 1.0).abs() < 0.01, "{found:?}");
@@ -73,7 +73,7 @@ fn what_a_station_downloads_and_uploads_is_told_apart() {
         let [p50, p95, p99] =
             [found.delay_p50_ms, found.delay_p95_ms, found.delay_p99_ms].map(|ms| ms.expect("packets came"));
         assert!(0.0 < p50 && p50 <= p95 && p95 <= p99, "{found:?}");
-        assert_eq!(found.tcp.is_some(), found.protocol == Carries::Tcp);
-        assert_eq!(found.loss.is_some(), matches!(found.protocol, Carries::Udp | Carries::Voip));
+        assert_eq!(found.tcp.is_some(), found.protocol == FlowProtocol::Tcp);
+        assert_eq!(found.loss.is_some(), matches!(found.protocol, FlowProtocol::Udp | FlowProtocol::Voip));
     }
 }

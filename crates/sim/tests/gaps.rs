@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, station};
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::scenario::Scenario;
 use stillair_sim::world;
 
@@ -17,8 +17,8 @@ struct Gaps {
 }
 
 impl Sink for Gaps {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        let Trace::Ppdu(t) = what else { return };
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        let TraceEvent::Ppdu(t) = what else { return };
         let end = t.start + t.airtime;
         let mut until = end;
         if let Some((last_end, start, collided, kind)) = self.last {

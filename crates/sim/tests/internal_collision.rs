@@ -1,6 +1,6 @@
 //! Functions of one radio that would start at once: one sends, and its exchange lasts as long as if it had been alone.
 
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::{scenario, world};
 
 /// Four categories of one station, all with much to send.
@@ -31,8 +31,8 @@ delay = "0.1 ms"
 struct Answers(Duration);
 
 impl Sink for Answers {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        let Trace::Ppdu(t) = what else { return };
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        let TraceEvent::Ppdu(t) = what else { return };
         // At MCS 7 answers are sent at 24 Mbit/s, to management frames and requests at 6.
         let answer = match t.kind {
             _ if t.received == 0 => return,

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station, watched};
-use stillair_model::vocabulary::{Duration, Instant, Kind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PacketKind, Seed, Sink, TraceEvent};
 use stillair_sim::scenario::Scenario;
 use stillair_sim::world::wire;
 
@@ -66,8 +66,8 @@ fn rtts(scenario: &Scenario) -> Vec<u64> {
 struct Arrivals(Vec<(u64, u32)>);
 
 impl Sink for Arrivals {
-    fn event(&mut self, now: Instant, what: &Trace) {
-        if let Trace::Delivered { kind: Kind::Udp | Kind::EchoReply, seq, .. } = what {
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
+        if let TraceEvent::Delivered { kind: PacketKind::Udp | PacketKind::EchoReply, seq, .. } = what {
             self.0.push((now.nanos(), *seq));
         }
     }

@@ -6,7 +6,7 @@ use common::{ANOMALY, of, parse, rounded, run};
 use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wifi::config::{DriverConfig, SlowBelow};
 use stillair_sim::recorder::RunSummary;
-use stillair_sim::scenario::{Medium, Scenario};
+use stillair_sim::scenario::{Attachment, Scenario};
 
 fn flooded(sets: &[(&str, &str)]) -> RunSummary {
     let all = [("duration", "4 s"), ("warm_up", "1 s")];
@@ -56,11 +56,11 @@ fn limits_of_airtime_keep_a_deep_hardware_queue_short() {
 #[test]
 fn queues_are_those_of_the_kernel_unless_told_otherwise() {
     let queues = |s: &Scenario| match &s.nodes[1].interfaces[1].medium {
-        Medium::Wifi(wifi) => match &wifi.driver {
+        Attachment::Wifi(wifi) => match &wifi.driver {
             DriverConfig::Fq(queues, _) => queues.clone(),
             _ => panic!("{:?}", wifi.driver),
         },
-        Medium::Wired { .. } => panic!("a wire"),
+        Attachment::Wired { .. } => panic!("a wire"),
     };
     let (each, given) =
         (|mbps| SlowBelow::EachStation(Rate::from_mbps(mbps)), |mbps| SlowBelow::Rate(Rate::from_mbps(mbps)));

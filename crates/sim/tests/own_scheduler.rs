@@ -12,6 +12,7 @@ use stillair_sim::scenario::{NoFiles, Reader, Scenario};
 struct Stuck {
     beyond: bool,
     weights: bool,
+    panics: bool,
 }
 
 impl StationScheduler for Stuck {
@@ -23,6 +24,7 @@ impl StationScheduler for Stuck {
     fn charge(&mut self, _: Instant, _: TidIndex, _: Duration, _: AirtimeUse) {}
     fn start(&mut self, _: Ac) {}
     fn next(&mut self, _: Instant, ac: Ac, _: &DeviceView<'_>) -> Option<TidIndex> {
+        assert!(!self.panics, "out of ideas");
         (ac == Ac::Be).then(|| TidIndex::new(PeerId(if self.beyond { 9 } else { 0 }), 0))
     }
     fn done(&mut self, _: Instant, _: TidIndex, _: Attempt, _: &DeviceView<'_>) -> bool {
@@ -35,8 +37,11 @@ fn read(options: &str, station: &str) -> Result<Scenario, String> {
     let keys = vec![
         Key::boolean("beyond", false, "names what is not there"),
         Key::boolean("weights", false, "heeds weights"),
+        Key::boolean("panics", false, "gives up"),
     ];
-    let make = |o: &Options, _| Stuck { beyond: o.boolean("beyond"), weights: o.boolean("weights") };
+    let make = |o: &Options, _| {
+        Ok(Stuck { beyond: o.boolean("beyond"), weights: o.boolean("weights"), panics: o.boolean("panics") })
+    };
     parts.station_scheduler("stuck", "never ends", keys, make).expect("a part");
     let text = format!(
         r#"
@@ -59,18 +64,29 @@ rate = "5 Mbit/s"
     Reader { parts: &parts, files: &NoFiles }.parse(&text, "stuck.toml", &[]).map_err(|e| e.to_string())
 }
 
-#[test]
-#[should_panic(
-    expected = "station scheduler \"stuck\": has named 33 identifiers in a row that could not send"
-)]
-fn a_look_that_does_not_end_is_told() {
-    let _ = run_once(&read("", "").expect("a good scenario"), Seed { seed: 1, run: 0 });
+/// What ends a run with these options.
+fn ends(options: &str) -> String {
+    run_once(&read(options, "").expect("a good scenario"), Seed { seed: 7, run: 3 }).expect_err("it breaks")
 }
 
 #[test]
-#[should_panic(expected = "station scheduler \"stuck\": names identifier 72")]
+fn a_look_that_does_not_end_is_told() {
+    let says = ends("");
+    let what = "station scheduler \"stuck\": has named 33 identifiers in a row that could not send";
+    assert!(says.starts_with("run 3, seed 7: panicked: ") && says.contains(what), "{says}");
+}
+
+#[test]
 fn an_identifier_that_is_not_there_is_told() {
-    let _ = run_once(&read(", beyond = true", "").expect("a good scenario"), Seed { seed: 1, run: 0 });
+    let says = ends(", beyond = true");
+    assert!(says.contains("station scheduler \"stuck\": names identifier 72"), "{says}");
+}
+
+/// A panic of a part says in which part, of which run.
+#[test]
+fn a_panic_has_a_run_a_seed_and_a_part() {
+    let says = ends(", panics = true");
+    assert_eq!(says, "run 3, seed 7: station scheduler \"stuck\" panicked: out of ideas");
 }
 
 #[test]

@@ -23,10 +23,10 @@ mod with_it {
     use super::common::{cell, flow, parse, run, station};
     use std::sync::Arc;
 
-    use stillair_model::vocabulary::{Instant, Kind, QuicTrace, Seed, Sink, Trace};
+    use stillair_model::vocabulary::{Instant, PacketKind, QuicTrace, Seed, Sink, TraceEvent};
     use stillair_sim::capture::{Capture, Selection};
     use stillair_sim::recorder::{QuicSummary, RunSummary};
-    use stillair_sim::scenario::{FlowKind, Own, QuicStack};
+    use stillair_sim::scenario::{FlowKind, QuicStack, QuinnFactory};
     use stillair_sim::world::{self, Wired};
 
     const SHIPPED: &str = include_str!("../../../scenarios/quic-quinn.toml");
@@ -117,7 +117,7 @@ mod with_it {
         let cubic = run(&scenario, 0);
         let FlowKind::Quic(quic) = &mut scenario.flows[0].kind else { panic!("a flow over QUIC") };
         let QuicStack::Quinn(options) = &mut quic.stack else { panic!("quinn") };
-        options.own = Some(Own(Arc::new(ByDelayFactory { first: 14_520 })));
+        options.custom = Some(QuinnFactory(Arc::new(ByDelayFactory { first: 14_520 })));
         let own = run(&scenario, 0);
         let [a, b] = [&cubic, &own].map(|run| one(run).srtt_ms.expect("measured"));
         assert!(one(&own).done && 1.5 * b < a, "{a} and {b}");
@@ -196,10 +196,10 @@ mod with_it {
     }
 
     impl Sink for Counts {
-        fn event(&mut self, _: Instant, what: &Trace) {
+        fn event(&mut self, _: Instant, what: &TraceEvent) {
             match what {
-                Trace::Delivered { kind: Kind::Quic, .. } => self.came += 1,
-                Trace::Quic { what: QuicTrace::Received { .. }, .. } => self.received += 1,
+                TraceEvent::Delivered { kind: PacketKind::Quic, .. } => self.came += 1,
+                TraceEvent::Quic { what: QuicTrace::Received { .. }, .. } => self.received += 1,
                 _ => {}
             }
         }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, station};
-use stillair_model::vocabulary::{Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::api::run_once;
 use stillair_sim::world::wire;
 
@@ -26,8 +26,8 @@ struct Seen {
 }
 
 impl Sink for Seen {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        let Trace::Ppdu(t) = what else { return };
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        let TraceEvent::Ppdu(t) = what else { return };
         match t.kind {
             PpduKind::Single => self.alone += 1,
             PpduKind::Aggregate => {

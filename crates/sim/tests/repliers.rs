@@ -4,7 +4,7 @@
 mod common;
 
 use common::{cell, flow, parse, station};
-use stillair_model::vocabulary::{Ac, Duration, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Ac, Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 /// Windows of voice, which hostapd ships for stations, too: a back-off of 0 to 3 slots.
@@ -40,8 +40,8 @@ impl First {
 }
 
 impl Sink for First {
-    fn event(&mut self, now: Instant, what: &Trace) {
-        let Trace::Ppdu(t) = what else { return };
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
+        let TraceEvent::Ppdu(t) = what else { return };
         if t.kind != PpduKind::Single {
             return;
         }

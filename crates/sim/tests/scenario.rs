@@ -16,8 +16,8 @@ use stillair_model::wifi::config::{DriverConfig, Mac80211Rules, Scheduler, SlowB
 use stillair_model::wifi::phy::{Band, Gi, HtRate, PhyRate, Width};
 use stillair_model::wire::{EthernetParams, WireParams};
 use stillair_sim::scenario::{
-    self, EdcaOverride, End, Errors, FlowKind, Gap, GivenErrors, InterfaceRef, Medium, Rates, Role, Scenario,
-    ScenarioError, Scheme, SocketMemory, Station, Wifi,
+    self, Attachment, EdcaOverride, Errors, FlowEnd, FlowKind, Gap, GivenErrors, InterfaceRef, Rates, Role,
+    Scenario, ScenarioError, Scheme, SocketMemory, Station, Wifi,
 };
 
 const GOOD: &str = include_str!("scenario/good.toml");
@@ -33,8 +33,8 @@ fn wifi(scenario: &Scenario, node: &str) -> Wifi {
     node.interfaces
         .iter()
         .find_map(|i| match &i.medium {
-            Medium::Wifi(wifi) => Some(wifi.clone()),
-            Medium::Wired { .. } => None,
+            Attachment::Wifi(wifi) => Some(wifi.clone()),
+            Attachment::Wired { .. } => None,
         })
         .expect("a Wi-Fi interface")
 }
@@ -96,7 +96,7 @@ fn the_whole_contract() {
     assert_eq!(station(&s, "slow").ap, InterfaceRef { node: 1, interface: 1 });
     assert!(matches!(wifi(&s, "slow").driver, DriverConfig::Legacy(p) if p.qlen == 123));
 
-    let only = |node| End { node, interface: None };
+    let only = |node| FlowEnd { node, interface: None };
     let link = &s.links[0];
     let wire = ethernet(&s);
     assert_eq!((wire.rate, wire.delay), (Rate::from_mbps(1000), Duration::from_micros(100)));
@@ -195,13 +195,13 @@ fn a_second_interface_on_a_radio() {
     ])
     .unwrap_or_else(|e| panic!("{e}"));
     let second = |node: usize| match &s.nodes[node].interfaces[1].medium {
-        Medium::Wifi(wifi) => wifi.clone(),
-        Medium::Wired { .. } => panic!("a wired interface"),
+        Attachment::Wifi(wifi) => wifi.clone(),
+        Attachment::Wired { .. } => panic!("a wired interface"),
     };
     assert_eq!([2, 3, 4].map(|node| second(node).radio), [at(2, 0), at(2, 0), at(4, 0)].map(Some));
     // Depth and EDCA parameters are the radio's.
     assert_eq!((second(2).hardware.aggregates, second(2).edca[2].cw_min), (1, Some(31)));
-    let end = |node, interface| End { node, interface };
+    let end = |node, interface| FlowEnd { node, interface };
     assert_eq!(s.flows[1].to, [end(2, Some(1)), end(2, None), end(3, Some(0))]);
     let names = [at(2, 0), at(2, 1)].map(|i| s.station_name(i));
     assert_eq!(names, ["fast1", "fast1.wlan1"]);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, of, parse, run, station};
-use stillair_model::vocabulary::{Ac, DevId, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Ac, DevId, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
@@ -17,8 +17,8 @@ fn pinged(flows: &str) -> String {
 struct Frames([[u32; 4]; 2]);
 
 impl Sink for Frames {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        if let Trace::Ppdu(t) = what
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        if let TraceEvent::Ppdu(t) = what
             && t.kind == PpduKind::Single
         {
             self.0[t.dev.index()][t.ac.index()] += u32::from(t.mpdus);

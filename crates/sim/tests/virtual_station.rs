@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, of, parse, run, run_to, station, watched};
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 const CHANNEL: &str = "band = \"5 GHz\"\nwidth = \"20 MHz\"\nbeacon_interval = \"off\"";
@@ -23,8 +23,8 @@ fn virtual_station(path: &str, flows: &str) -> String {
 struct Frames([u32; 3]);
 
 impl Sink for Frames {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        if let Trace::Ppdu(t) = what
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        if let TraceEvent::Ppdu(t) = what
             && matches!(t.kind, PpduKind::Single | PpduKind::Aggregate)
         {
             self.0[t.dev.index()] += u32::from(t.received);

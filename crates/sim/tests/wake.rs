@@ -3,7 +3,7 @@
 mod common;
 
 use common::{flow, parse, rounded};
-use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PpduKind, Seed, Sink, TraceEvent};
 use stillair_sim::world::wire;
 
 /// What is seen from the first second on.
@@ -16,19 +16,19 @@ struct Seen {
 }
 
 impl Sink for Seen {
-    fn event(&mut self, now: Instant, what: &Trace) {
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
         if now < Instant::ZERO + Duration::from_secs(1) {
             return;
         }
         match what {
-            Trace::Ppdu(t) if matches!(t.kind, PpduKind::Single | PpduKind::Aggregate) => {
+            TraceEvent::Ppdu(t) if matches!(t.kind, PpduKind::Single | PpduKind::Aggregate) => {
                 if t.dev.index() == 0 {
                     self.aggregates += 1;
                 } else {
                     self.acks += u64::from(t.mpdus);
                 }
             }
-            Trace::Read { bytes, .. } => {
+            TraceEvent::Read { bytes, .. } => {
                 self.reads += 1;
                 self.bytes += u64::from(*bytes);
             }

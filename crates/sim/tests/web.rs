@@ -3,7 +3,7 @@
 mod common;
 
 use common::{cell, flow, parse, run, station};
-use stillair_model::vocabulary::{Instant, Kind, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Instant, PacketKind, Seed, Sink, TraceEvent};
 use stillair_sim::recorder::{RunSummary, WebSummary};
 use stillair_sim::world::wire;
 
@@ -112,8 +112,8 @@ fn pages_come_through_loss_and_their_sockets_end() {
 struct Answers(u32);
 
 impl Sink for Answers {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        if let Trace::Delivered { kind: Kind::Answer, len, .. } = what {
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        if let TraceEvent::Delivered { kind: PacketKind::Answer, len, .. } = what {
             assert_eq!(*len, 20 + 8 + 49);
             self.0 += 1;
         }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{flow, parse, run};
-use stillair_model::vocabulary::{Duration, FrameView, Instant, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, FrameView, Instant, Seed, Sink, TraceEvent};
 use stillair_sim::recorder::RunSummary;
 
 /// A client, a router and a server. The router's side of `right` has `qdisc`.
@@ -139,7 +139,7 @@ struct Largest([u16; 4]);
 
 impl Sink for Largest {
     const FRAMES: bool = true;
-    fn event(&mut self, _: Instant, _: &Trace) {}
+    fn event(&mut self, _: Instant, _: &TraceEvent) {}
     fn frame(&mut self, _: Instant, what: &FrameView<'_>) {
         if let FrameView::Wire(wire, p) = what {
             self.0[wire.index()] = self.0[wire.index()].max(p.segs);

@@ -1,7 +1,7 @@
 //! A control law: the chance that a packet is marked, or dropped if it cannot be, rises with the time that it has waited.
 
 use stillair_program::model::aqm::law::{Law, Seen, Verdict};
-use stillair_program::model::vocabulary::{Duration, Stream};
+use stillair_program::model::vocabulary::{Duration, RandomStream};
 
 /// The law of one queue.
 #[derive(Debug)]
@@ -10,12 +10,12 @@ pub struct Ramp {
     low: Duration,
     /// Each that has waited for more is.
     high: Duration,
-    random: Stream,
+    random: RandomStream,
     marked: u64,
 }
 
 impl Ramp {
-    pub fn new(low: Duration, high: Duration, random: Stream) -> Self {
+    pub fn new(low: Duration, high: Duration, random: RandomStream) -> Self {
         Self { low, high, random, marked: 0 }
     }
 

@@ -29,7 +29,7 @@ fn register(parts: &mut Parts) -> Result<(), PartError> {
         Key::duration("target", ["1 ms", "1 s"], "20 ms", "delay by queues above which it does not grow"),
     ];
     parts.congestion_control("calm", "grows until there is a queue", keys, |o| {
-        Calm::new(o.integer("gain"), o.number("keep"), o.duration("target"))
+        Ok(Calm::new(o.integer("gain"), o.number("keep"), o.duration("target")))
     })?;
     let keys = vec![
         Key::integer("limit", 1..=100_000, 1_000, "most packets of either length"),
@@ -37,18 +37,20 @@ fn register(parts: &mut Parts) -> Result<(), PartError> {
         Key::integer("row", 1..=1_000, 10, "short packets in a row while others wait"),
     ];
     parts.qdisc("short_first", "short packets before long ones", keys, |o, _| {
-        ShortFirst::new(o.integer("limit"), o.bytes("short"), o.integer("row"))
+        Ok(ShortFirst::new(o.integer("limit"), o.bytes("short"), o.integer("row")))
     })?;
     let keys = vec![
         Key::duration("low", ["1 us", "1 s"], "5 ms", "time in the queue from which packets are marked"),
         Key::duration("high", ["1 us", "10 s"], "25 ms", "time in the queue from which all of them are"),
     ];
     parts.law("ramp", "marks the more the longer packets have waited", keys, |o, stream| {
-        Ramp::new(o.duration("low"), o.duration("high"), stream)
+        let (low, high) = (o.duration("low"), o.duration("high"));
+        // Each is good by itself: what does not go together is for the part to refuse.
+        if low < high { Ok(Ramp::new(low, high, stream)) } else { Err("low below high".to_owned()) }
     })?;
     let keys = vec![Key::duration("memory", ["1 ms", "10 s"], "100 ms", "airtime counts half after this")];
     parts.station_scheduler("least_used", "who has had the least airtime of late", keys, |o, peers| {
-        LeastUsed::new(o.duration("memory"), peers)
+        Ok(LeastUsed::new(o.duration("memory"), peers))
     })?;
     Ok(())
 }

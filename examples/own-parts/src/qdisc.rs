@@ -1,7 +1,7 @@
 //! A queueing discipline: short packets go before long ones, but only so many in a row while a long one waits.
 
-use stillair_program::model::qdisc::own::{Discipline, Room};
-use stillair_program::model::qdisc::{Enqueue, QdiscStats, Wake};
+use stillair_program::model::qdisc::custom::{Discipline, Room};
+use stillair_program::model::qdisc::{Enqueue, NextSend, QdiscStats};
 use stillair_program::model::vocabulary::{Instant, Pkt, PktList, Reason, skb_len};
 
 /// The discipline.
@@ -47,8 +47,8 @@ impl Discipline for ShortFirst {
         Some(p)
     }
 
-    fn next(&self, _now: Instant) -> Wake {
-        if self.lists.iter().all(PktList::is_empty) { Wake::Never } else { Wake::Now }
+    fn next(&self, _now: Instant) -> NextSend {
+        if self.lists.iter().all(PktList::is_empty) { NextSend::Never } else { NextSend::Now }
     }
 
     fn backlog(&self) -> (u32, u64) {

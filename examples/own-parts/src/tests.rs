@@ -1,9 +1,9 @@
 //! The parts are held to what ours are held to, and a mistake in their keys is one clear error.
 
 use stillair_program::Parts;
-use stillair_program::model::check::{self, Order};
+use stillair_program::model::check::{self, ServiceOrder};
 use stillair_program::model::qdisc::QdiscConfig;
-use stillair_program::model::qdisc::own::OwnDiscipline;
+use stillair_program::model::qdisc::custom::DisciplineFactory;
 use stillair_program::model::vocabulary::{Duration, Seed};
 use stillair_program::sim::run::run_once;
 use stillair_program::sim::scenario::{NoFiles, Reader, Scenario};
@@ -32,8 +32,8 @@ fn what_must_hold_of_parts_holds() {
 /// With other options, and what a discipline promises beyond: one that thinks all packets short keeps the order of a flow.
 #[test]
 fn what_must_hold_holds_of_other_options() {
-    let all_short = OwnDiscipline::new("short_first", "", |_| Box::new(ShortFirst::new(5, 1_514, 1)));
-    assert_eq!(check::discipline(&QdiscConfig::Own(all_short), Order::Kept), Ok(()));
+    let all_short = DisciplineFactory::new("short_first", "", |_| Box::new(ShortFirst::new(5, u32::MAX, 1)));
+    assert_eq!(check::discipline(&QdiscConfig::Custom(all_short), ServiceOrder::Kept), Ok(()));
     assert_eq!(check::controller(|| Calm::new(16, 0.1, Duration::from_millis(1))), Ok(()));
 }
 
@@ -57,6 +57,11 @@ fn mistakes() {
         ("flow.0.congestion_control", "clam", "expected a known name; did you mean \"calm\"?"),
         ("node.ap.interface.eth0.qdisc.shrt", "60", "found an unknown key"),
         ("node.ap.interface.wlan0.scheme.aqm.low", "0 s", "expected 1 us to 1 s"),
+        (
+            "node.ap.interface.wlan0.scheme.aqm",
+            "{ kind = \"ramp\", low = \"30 ms\" }",
+            "expected low below high",
+        ),
         ("node.ap.interface.wlan0.scheme.scheduler.kind", "most_used", "expected \"least_used\""),
         ("node.ap.interface.wlan0.scheme.target", "5 ms", "has no effect under a law of a program's own"),
     ] {

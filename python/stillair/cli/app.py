@@ -18,7 +18,7 @@ from stillair.cli.options import path as _path
 from stillair.cli.options import writing as _writing
 from stillair.cli.paper import paper
 from stillair.cli.progress import runs_progress
-from stillair.cli.window import parse as parse_window
+from stillair.cli.time_range import parse as parse_window
 from stillair.results.result import Result
 from stillair.results.summary import summary
 from stillair.runs.scenario import LARGEST_RUN, Scenario
@@ -74,12 +74,12 @@ def run(
         with runs_progress(runs, quiet=as_json) as progress:
             result = scenario.run(runs=runs, seed=seed, jobs=jobs, overrides=overrides, progress=progress)
     else:
-        from stillair.runs import keeper  # noqa: PLC0415 - not needed without -o
+        from stillair.runs import result_writer  # noqa: PLC0415 - not needed without -o
 
         # A mistake is found before anything is made.
         scenario.resolve(overrides)
         with _writing(folder), runs_progress(runs, quiet=as_json) as progress:
-            keeper.refuse_others(folder)
+            result_writer.refuse_others(folder)
             place.check(folder, place.RUN, replace=force)
             result = _run_and_keep(folder, scenario, overrides, runs, seed, jobs, progress)
     _mention(result.notes)
@@ -97,19 +97,19 @@ def _run_and_keep(
     progress: Callable[[int], object] | None,
 ) -> Result:
     """Runs a scenario and keeps its runs, even if only some have finished when one fails or all are interrupted."""
-    from stillair.runs.keeper import Keeper  # noqa: PLC0415 - not needed without -o
+    from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
 
-    keeper = Keeper(folder, scenario, overrides, runs)
+    writer = ResultWriter(folder, scenario, overrides, runs)
     try:
-        result = scenario.run(runs, seed, jobs, overrides, progress=progress, series=True, keep=keeper.keep)
+        result = scenario.run(runs, seed, jobs, overrides, progress=progress, series=True, keep=writer.keep)
     except (InputError, RunError, KeyboardInterrupt):
-        kept = keeper.finish()
+        kept = writer.finish()
         if kept is not None:
             stays = "" if kept == folder else f"; the old result is still in {folder}"
-            finished = f"{keeper.finished} of {runs} runs had finished"
+            finished = f"{writer.finished} of {runs} runs had finished"
             print(f"stillair: {finished} and are kept in {kept}{stays}", file=sys.stderr)
         raise
-    keeper.finish()
+    writer.finish()
     return result
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from stillair._native import InputError
 from stillair.capture import USUAL, Wanted, capture_points, write_capture
-from stillair.results import folder as folders
 from stillair.results import qlog, tidy
+from stillair.results import result_folder as folders
 from stillair.results.flent import file as flent
 from stillair.results.flent.file import EPOCH
 from stillair.results.result import Result

@@ -8,7 +8,7 @@ from typing import Any
 
 from stillair import plot
 from stillair.plot.data import Titled, UndrawnError
-from stillair.results import exchanges, folder
+from stillair.results import exchanges, result_folder
 from stillair.results import summary as summaries
 from stillair.results.result import Result
 from stillair.results.summary import Table, figure
@@ -31,7 +31,7 @@ def write(path: Path, target: Path | None) -> Path:
     name = path.resolve().name
     file = target or Path(f"{name}{SUFFIX}")
     output.check_kind(file, SUFFIX, "a report")
-    text, overrides = folder.scenario(path), folder.overrides(path)
+    text, overrides = result_folder.scenario(path), result_folder.overrides(path)
     output.write_files(file.parent, {file.name: page(name, result, text, overrides)})
     return file
 

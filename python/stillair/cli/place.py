@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stillair._native import InputError
-from stillair.results import folder as results
+from stillair.results import result_folder as results
 
 RUN, SWEEP, REPORT = "run", "sweep", "paper"
 

@@ -2,15 +2,15 @@
 
 A result reads its folder, and writes tables, qlog and the files of Flent.
 
-    summary     results as text
-    result      what runs gave
-    folder      a result folder read
-    flent       Flent's files
-    sampled     what `[record]` asks for
-    tidy        one table of all series
-    qlog        flows over QUIC, as qvis reads them
-    exchanges   every exchange on the air
-    series      what happened in steps of 0.2 s
-    sawtooth    the saw of samples
-    statistics  means and intervals over runs
+    summary        results as text
+    result         what runs gave
+    result_folder  a result folder read
+    flent          Flent's files
+    sampled        what `[record]` asks for
+    tidy           one table of all series
+    qlog           flows over QUIC, as qvis reads them
+    exchanges      every exchange on the air
+    series         what happened in steps of 0.2 s
+    sawtooth       the saw of samples
+    statistics     means and intervals over runs
 """

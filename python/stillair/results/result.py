@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stillair._native import InputError
-from stillair.results import folder as folders
+from stillair.results import result_folder as folders
 from stillair.results import tidy
 from stillair.results.flent import file as flent
 from stillair.results.series import Series

@@ -2,8 +2,8 @@
 
 A result folder is written here while its runs finish.
 
-    bundled   the scenarios that the package ships
-    sweep     all combinations, what is finished kept
-    keeper    a result folder written
-    scenario  a scenario that can be run
+    bundled        the scenarios that the package ships
+    sweep          all combinations, what is finished kept
+    result_writer  a result folder written
+    scenario       a scenario that can be run
 """

@@ -2,18 +2,18 @@
 
 use alloc::vec::Vec;
 
-use super::segment::Segment;
-use super::{Checksum, MAX_BYTES, Merged, Packet};
+use super::segment::TcpSegment;
+use super::{Checksum, IpPacket, MAX_BYTES, Merged};
 use crate::checksum::{TCP_FIELD, finish, fold, pseudo, sum};
 use crate::parse::{IPV6_HEADER, TCP, parse};
 use crate::patch;
-use crate::tcp::{CWR, FIN, Layout, PSH};
+use crate::tcp::{CWR, FIN, OptionLayout, PSH};
 
 /// A packet with all that has been merged into it, and with the headers of its first segment.
 #[derive(Debug)]
-pub struct Held {
+pub struct HeldSegments {
     bytes: Vec<u8>,
-    layout: Layout,
+    layout: OptionLayout,
     gso_size: usize,
     segments: u16,
     fixed_id: bool,
@@ -21,15 +21,15 @@ pub struct Held {
     sum: u64,
 }
 
-impl Held {
+impl HeldSegments {
     pub fn new() -> Self {
         let bytes = Vec::with_capacity(MAX_BYTES);
-        let layout = Layout { transport: 0, payload: 0 };
+        let layout = OptionLayout { transport: 0, payload: 0 };
         Self { bytes, layout, gso_size: 0, segments: 0, fixed_id: false, sum: 0 }
     }
 
     /// Begins anew with a segment, whose payload is from now on the size of all.
-    pub fn begin(&mut self, packet: &[u8], segment: &Segment) {
+    pub fn begin(&mut self, packet: &[u8], segment: &TcpSegment) {
         self.bytes.clear();
         self.bytes.extend_from_slice(packet);
         self.layout = segment.layout;
@@ -42,7 +42,7 @@ impl Held {
     /// Whether a packet is of the same flow.
     // linux: net/ipv4/af_inet.c inet_gro_receive, net/ipv4/tcp_offload.c tcp_gro_lookup (6.12) - addresses and ports.
     // linux: net/ipv6/ip6_offload.c ipv6_gro_receive (6.12) - the flow label and all extension headers too.
-    pub fn is_of_flow(&self, packet: &[u8], segment: &Segment) -> bool {
+    pub fn is_of_flow(&self, packet: &[u8], segment: &TcpSegment) -> bool {
         let (a, b, at) = (&self.bytes[..], packet, self.layout.transport);
         let ip = if a[0] >> 4 == 4 {
             b[0] >> 4 == 4 && a[12..20] == b[12..20]
@@ -61,7 +61,7 @@ impl Held {
     // linux: net/ipv4/tcp_offload.c tcp_gro_receive (6.12) - the next sequence number, the same acknowledgement, options and window, no flag
     // that differs but CWR, FIN and PSH, never with CWR, data but no more than the first has; net/core/gro.c skb_gro_receive (6.12) - within
     // the limit of bytes.
-    pub fn is_continued_by(&mut self, packet: &[u8], segment: &Segment) -> bool {
+    pub fn is_continued_by(&mut self, packet: &[u8], segment: &TcpSegment) -> bool {
         let (at, from) = (self.layout.transport, segment.layout.transport);
         let (a, b) = (&self.bytes[at..self.layout.payload], &packet[from..segment.layout.payload]);
         let ours = (self.bytes.len() - self.layout.payload) as u32;
@@ -101,7 +101,7 @@ impl Held {
     }
 
     /// Merges a packet that continues this one; true if that was the last.
-    pub fn join(&mut self, packet: &[u8], segment: &Segment) -> bool {
+    pub fn join(&mut self, packet: &[u8], segment: &TcpSegment) -> bool {
         let odd = (self.bytes.len() - self.layout.payload) % 2 == 1;
         // spec: rfc1071 2(B) - at an odd place, bytes of the sum are the other way round.
         self.sum += u64::from(if odd { segment.sum.swap_bytes() } else { segment.sum });
@@ -113,7 +113,7 @@ impl Held {
 
     /// The packet as it goes up: of one segment as it came, of several with the length and the checksums of the whole.
     // linux: net/ipv4/af_inet.c inet_gro_complete, net/ipv6/ip6_offload.c ipv6_gro_complete (6.12).
-    pub fn complete(&mut self, checksum: Checksum) -> Packet<'_> {
+    pub fn complete(&mut self, checksum: Checksum) -> IpPacket<'_> {
         let merged = (self.segments > 1).then(|| {
             self.write_headers(checksum);
             Merged {
@@ -123,11 +123,11 @@ impl Held {
                 fixed_id: self.fixed_id,
             }
         });
-        Packet { bytes: &self.bytes, segments: self.segments, merged }
+        IpPacket { bytes: &self.bytes, segments: self.segments, merged }
     }
 
     fn write_headers(&mut self, checksum: Checksum) {
-        let Layout { transport, payload } = self.layout;
+        let OptionLayout { transport, payload } = self.layout;
         let length = self.bytes.len();
         if self.bytes[0] >> 4 == 4 {
             patch::word(&mut self.bytes, 2, (length as u16).to_be_bytes());

@@ -8,8 +8,8 @@ mod segment;
 
 use alloc::vec::Vec;
 
-use held::Held;
-use segment::Segment;
+use held::HeldSegments;
+use segment::TcpSegment;
 
 /// Flows of which a packet is held at once, in a kernel that has one list of them.
 // linux: net/core/dev.c MAX_GRO_SKBS (4.4). linux: net/core/gro.c MAX_GRO_SKBS, GRO_HASH_BUCKETS (6.12) - as many in each of eight lists, by the
@@ -34,7 +34,7 @@ pub enum Checksum {
 
 /// A packet that goes up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Packet<'a> {
+pub struct IpPacket<'a> {
     /// From the IP header on. A packet of one segment is as it came, with what stood behind its end.
     pub bytes: &'a [u8],
     /// Segments in it.
@@ -60,7 +60,7 @@ pub struct Merged {
 #[derive(Debug)]
 pub struct Gro {
     /// The first `count` are in use, the oldest first.
-    held: Vec<Held>,
+    held: Vec<HeldSegments>,
     count: usize,
     checksum: Checksum,
 }
@@ -70,15 +70,15 @@ impl Gro {
     #[must_use]
     pub fn new(flows: usize, checksum: Checksum) -> Self {
         let mut held = Vec::new();
-        held.resize_with(flows, Held::new);
+        held.resize_with(flows, HeldSegments::new);
         Self { held, count: 0, checksum }
     }
 
     /// Takes in a packet, and hands up what is complete by that, in order. What cannot be merged goes up at once and as it is.
     // linux: net/core/gro.c dev_gro_receive (6.12) - what the packet could not continue goes up first; of too many flows, the oldest.
-    pub fn take(&mut self, packet: &[u8], mut up: impl FnMut(Packet<'_>)) {
-        let Some(segment) = Segment::of(packet) else {
-            up(Packet { bytes: packet, segments: 1, merged: None });
+    pub fn take(&mut self, packet: &[u8], mut up: impl FnMut(IpPacket<'_>)) {
+        let Some(segment) = TcpSegment::of(packet) else {
+            up(IpPacket { bytes: packet, segments: 1, merged: None });
             return;
         };
         let known = (0..self.count).rev().find(|&i| self.held[i].is_of_flow(packet, &segment));
@@ -93,7 +93,7 @@ impl Gro {
             self.complete(i, &mut up);
         }
         if !segment.may_grow() || packet.len() >= MAX_BYTES || self.held.is_empty() {
-            up(Packet { bytes: packet, segments: 1, merged: None });
+            up(IpPacket { bytes: packet, segments: 1, merged: None });
             return;
         }
         if self.count == self.held.len() {
@@ -105,7 +105,7 @@ impl Gro {
 
     /// Hands up what is held, the oldest first: at the end of what came in at once.
     // linux: net/core/gro.c napi_gro_flush (6.12).
-    pub fn flush(&mut self, mut up: impl FnMut(Packet<'_>)) {
+    pub fn flush(&mut self, mut up: impl FnMut(IpPacket<'_>)) {
         for held in &mut self.held[..self.count] {
             up(held.complete(self.checksum));
         }
@@ -113,7 +113,7 @@ impl Gro {
     }
 
     /// Hands up one that is held; its memory goes behind those in use.
-    fn complete(&mut self, i: usize, up: &mut impl FnMut(Packet<'_>)) {
+    fn complete(&mut self, i: usize, up: &mut impl FnMut(IpPacket<'_>)) {
         up(self.held[i].complete(self.checksum));
         self.held[i..self.count].rotate_left(1);
         self.count -= 1;

@@ -2,12 +2,12 @@
 
 use crate::checksum::{fold, holds, ipv4_header_holds, pseudo, sum};
 use crate::parse::{IPV6_HEADER, TCP, parse};
-use crate::tcp::{FIN, Layout, PSH, RST, SYN, URG};
+use crate::tcp::{FIN, OptionLayout, PSH, RST, SYN, URG};
 
 /// A segment of TCP with its place in its packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Segment {
-    pub layout: Layout,
+pub struct TcpSegment {
+    pub layout: OptionLayout,
     /// Payload in bytes.
     pub data: usize,
     /// Folded sum of the payload.
@@ -18,7 +18,7 @@ pub struct Segment {
     pub alone: bool,
 }
 
-impl Segment {
+impl TcpSegment {
     /// What merging looks at: TCP over IPv4 without options, or over IPv6 with no other extension headers than those of options and
     /// routing; no fragment, nothing damaged.
     // linux: net/ipv4/af_inet.c inet_gro_receive (6.12) - no options, no fragments, a header checksum that holds; with other bytes behind
@@ -39,7 +39,7 @@ impl Segment {
             }
             padded
         };
-        let layout = Layout::of(packet, &view)?;
+        let layout = OptionLayout::of(packet, &view)?;
         let payload = sum(&packet[layout.payload..view.length]);
         let length = view.length - layout.transport;
         let all = pseudo(view.source, view.destination, TCP, length)

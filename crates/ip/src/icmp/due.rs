@@ -2,7 +2,7 @@
 
 use core::net::IpAddr;
 
-use crate::parse::{ICMP, ICMPV6, View};
+use crate::parse::{ICMP, ICMPV6, PacketView};
 
 /// Whether an error is due to the sender of a packet. What is too big for the next link is told even to the sender to a group
 /// of IPv6.
@@ -10,7 +10,7 @@ use crate::parse::{ICMP, ICMPV6, View};
 // source is not one host. spec: rfc4443 2.4(e) - the same for IPv6, but for later fragments, and about no redirect.
 // linux: net/ipv4/icmp.c __icmp_send (6.12) - what has a type that is not known counts as an error, and what has none.
 // linux: net/ipv6/icmp.c is_ineligible (6.12) - of a later fragment nobody knows whether it is an error.
-pub fn is_due(packet: &[u8], view: &View, too_big: bool) -> bool {
+pub fn is_due(packet: &[u8], view: &PacketView, too_big: bool) -> bool {
     let kind = packet[view.header..view.length].first();
     let (later, about_error) = match (view.source, view.protocol) {
         (IpAddr::V4(_), ICMP) => (view.is_later_fragment(), kind.is_none_or(|kind| !is_query(*kind))),

@@ -4,7 +4,7 @@ use core::net::IpAddr;
 
 use super::HEADER;
 use super::due::is_one_host;
-use super::write::{Message, Path, write};
+use super::write::{IcmpPath, Message, write};
 use crate::checksum::{holds, pseudo, sum};
 use crate::error::Error;
 use crate::parse::{ICMP, ICMPV6, parse};
@@ -42,5 +42,5 @@ pub fn echo_reply(request: &[u8], own: IpAddr, out: &mut [u8]) -> Result<Option<
     };
     let message =
         Message { kind: [reply, body[1]], rest: [body[4], body[5], body[6], body[7]], tos: view.tos };
-    write(out, Path::new(from, view.source)?, &message, &body[HEADER..]).map(Some)
+    write(out, IcmpPath::new(from, view.source)?, &message, &body[HEADER..]).map(Some)
 }

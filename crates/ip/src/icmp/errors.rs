@@ -4,7 +4,7 @@ use core::net::IpAddr;
 
 use super::HEADER;
 use super::due::is_due;
-use super::write::{Message, Path, write};
+use super::write::{IcmpPath, Message, write};
 use crate::error::Error;
 use crate::parse::{IPV4_HEADER, IPV6_HEADER, parse};
 
@@ -55,13 +55,13 @@ pub enum Unreachable {
 // service, of which the upper bit of ECN is a part there; net/ipv6/icmp.c icmp6_send (6.12) - a traffic class of zero.
 pub fn error(problem: Problem, packet: &[u8], own: IpAddr, out: &mut [u8]) -> Result<Option<usize>, Error> {
     let view = parse(packet)?;
-    let path = Path::new(own, view.source)?;
+    let path = IcmpPath::new(own, view.source)?;
     let too_big = matches!(problem, Problem::TooBig { .. });
     if too_big && !view.dont_fragment || !is_due(packet, &view, too_big) {
         return Ok(None);
     }
     let (kind, rest, tos, most) = match path {
-        Path::V4(..) => {
+        IcmpPath::V4(..) => {
             let mtu = |mtu: u32| u32::from(u16::try_from(mtu).unwrap_or(u16::MAX)).to_be_bytes();
             let (kind, rest) = match problem {
                 Problem::TimeExceeded => ([11, 0], [0; 4]),
@@ -73,7 +73,7 @@ pub fn error(problem: Problem, packet: &[u8], own: IpAddr, out: &mut [u8]) -> Re
             };
             (kind, rest, view.tos & 0x1e | 0xc0, LONGEST_V4 - IPV4_HEADER - HEADER)
         }
-        Path::V6(..) => {
+        IcmpPath::V6(..) => {
             let (kind, rest) = match problem {
                 Problem::TimeExceeded => ([3, 0], [0; 4]),
                 Problem::Unreachable(Unreachable::NoRoute) => ([1, 0], [0; 4]),

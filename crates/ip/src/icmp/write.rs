@@ -13,12 +13,12 @@ const TTL: u8 = 64;
 
 /// Source and destination, of one version.
 #[derive(Clone, Copy)]
-pub enum Path {
+pub enum IcmpPath {
     V4(Ipv4Addr, Ipv4Addr),
     V6(Ipv6Addr, Ipv6Addr),
 }
 
-impl Path {
+impl IcmpPath {
     pub fn new(source: IpAddr, destination: IpAddr) -> Result<Self, Error> {
         match (source, destination) {
             (IpAddr::V4(a), IpAddr::V4(b)) => Ok(Self::V4(a, b)),
@@ -41,10 +41,10 @@ pub struct Message {
 /// Writes a packet with a message and its data; returns its length.
 // deviation: IPv4 has DF set and no identification, which is right for a packet that nobody may fragment (rfc6864 4.1) - Linux lets
 // answers be fragmented and counts. The flow label is zero - Linux makes one of a hash.
-pub fn write(out: &mut [u8], path: Path, message: &Message, data: &[u8]) -> Result<usize, Error> {
+pub fn write(out: &mut [u8], path: IcmpPath, message: &Message, data: &[u8]) -> Result<usize, Error> {
     let header = match path {
-        Path::V4(..) => IPV4_HEADER,
-        Path::V6(..) => IPV6_HEADER,
+        IcmpPath::V4(..) => IPV4_HEADER,
+        IcmpPath::V6(..) => IPV6_HEADER,
     };
     let length = HEADER + data.len();
     let needed = header + length;
@@ -56,7 +56,7 @@ pub fn write(out: &mut [u8], path: Path, message: &Message, data: &[u8]) -> Resu
     body[4..8].copy_from_slice(&message.rest);
     body[8..].copy_from_slice(data);
     let right = match path {
-        Path::V4(source, destination) => {
+        IcmpPath::V4(source, destination) => {
             ip[..2].copy_from_slice(&[0x45, message.tos]);
             ip[2..4].copy_from_slice(&(needed as u16).to_be_bytes());
             ip[6..10].copy_from_slice(&[0x40, 0, TTL, ICMP]);
@@ -66,7 +66,7 @@ pub fn write(out: &mut [u8], path: Path, message: &Message, data: &[u8]) -> Resu
             ip[10..12].copy_from_slice(&right.to_be_bytes());
             icmp(body)
         }
-        Path::V6(source, destination) => {
+        IcmpPath::V6(source, destination) => {
             ip[..2].copy_from_slice(&[0x60 | message.tos >> 4, message.tos << 4]);
             ip[4..8].copy_from_slice(&[(length >> 8) as u8, length as u8, ICMPV6, TTL]);
             ip[8..24].copy_from_slice(&source.octets());

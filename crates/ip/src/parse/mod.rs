@@ -21,7 +21,7 @@ pub const ICMPV6: u8 = 58;
 
 /// What the headers of a packet say. Bytes of the buffer beyond the packet's length, such as padding of Ethernet, are not its.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct View {
+pub struct PacketView {
     /// Where it comes from.
     pub source: IpAddr,
     /// Where it goes to.
@@ -68,14 +68,14 @@ pub struct Ports {
 
 /// Version of IP.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Version {
+pub enum IpVersion {
     /// Version 4.
     V4,
     /// Version 6.
     V6,
 }
 
-impl View {
+impl PacketView {
     /// Whether it is a fragment but the first: without a transport header.
     #[must_use]
     pub fn is_later_fragment(&self) -> bool {
@@ -87,10 +87,10 @@ impl View {
 ///
 /// # Errors
 /// The first thing that is wrong with it. Checksums are not looked at.
-pub fn parse(packet: &[u8]) -> Result<View, Malformed> {
+pub fn parse(packet: &[u8]) -> Result<PacketView, Malformed> {
     let mut view = match version(packet)? {
-        Version::V4 => v4::view(packet)?,
-        Version::V6 => v6::view(packet)?,
+        IpVersion::V4 => v4::view(packet)?,
+        IpVersion::V6 => v6::view(packet)?,
     };
     if matches!(view.protocol, TCP | UDP) && !view.is_later_fragment() {
         view.ports = packet[view.header..view.length].first_chunk().map(|&[a, b, c, d]| Ports {
@@ -105,11 +105,11 @@ pub fn parse(packet: &[u8]) -> Result<View, Malformed> {
 ///
 /// # Errors
 /// `Truncated` or `Version`.
-pub fn version(packet: &[u8]) -> Result<Version, Malformed> {
+pub fn version(packet: &[u8]) -> Result<IpVersion, Malformed> {
     let truncated = Malformed::Truncated { bytes: packet.len() };
     let (version, header) = match packet.first().ok_or(truncated)? >> 4 {
-        4 => (Version::V4, IPV4_HEADER),
-        6 => (Version::V6, IPV6_HEADER),
+        4 => (IpVersion::V4, IPV4_HEADER),
+        6 => (IpVersion::V6, IPV6_HEADER),
         other => return Err(Malformed::Version(other)),
     };
     if packet.len() < header { Err(truncated) } else { Ok(version) }

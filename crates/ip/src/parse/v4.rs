@@ -2,14 +2,14 @@
 
 use core::net::{IpAddr, Ipv4Addr};
 
-use super::{Fragment, Malformed, View, word};
+use super::{Fragment, Malformed, PacketView, word};
 
 /// Bytes of the header without options.
 pub const HEADER: usize = 20;
 
 /// Looks at a packet that has the bytes of a header and says version 4.
 // spec: rfc791 3.1 - length of the header in words of four bytes, offset of a fragment in units of eight.
-pub fn view(packet: &[u8]) -> Result<View, Malformed> {
+pub fn view(packet: &[u8]) -> Result<PacketView, Malformed> {
     let header = usize::from(packet[0] & 0x0f) * 4;
     let length = usize::from(word(packet, 2));
     if header < HEADER || header > length {
@@ -23,7 +23,7 @@ pub fn view(packet: &[u8]) -> Result<View, Malformed> {
     let part = word(packet, 6);
     let (offset, more) = ((part & 0x1fff) * 8, part & 0x2000 != 0);
     let identification = u32::from(word(packet, 4));
-    Ok(View {
+    Ok(PacketView {
         source: address(12),
         destination: address(16),
         tos: packet[1],

@@ -2,7 +2,7 @@
 
 use core::net::{IpAddr, Ipv6Addr};
 
-use super::{Fragment, Malformed, View, word};
+use super::{Fragment, Malformed, PacketView, word};
 
 /// Bytes of the header without extensions.
 pub const HEADER: usize = 40;
@@ -18,7 +18,7 @@ const DESTINATION: u8 = 60;
 // spec: rfc8200 3 - the length is that of the payload, extension headers included.
 // deviation: a jumbogram (rfc2675) says a length of zero and is taken by that - no link of the model carries one. With its option it
 // is refused, as the option is beyond the end.
-pub fn view(packet: &[u8]) -> Result<View, Malformed> {
+pub fn view(packet: &[u8]) -> Result<PacketView, Malformed> {
     let length = HEADER + usize::from(word(packet, 4));
     if length > packet.len() {
         return Err(Malformed::Length { packet: length, buffer: packet.len() });
@@ -28,7 +28,7 @@ pub fn view(packet: &[u8]) -> Result<View, Malformed> {
         let octets: [u8; 16] = core::array::from_fn(|n| packet[at + n]);
         IpAddr::V6(Ipv6Addr::from(octets))
     };
-    Ok(View {
+    Ok(PacketView {
         source: address(8),
         destination: address(24),
         tos: packet[0] << 4 | packet[1] >> 4,

@@ -2,7 +2,7 @@
 
 use stillair_ip::gro::{Checksum, Gro};
 use stillair_ip::icmp::{self, Problem, Unreachable};
-use stillair_ip::parse::{ICMPV6, TCP, View};
+use stillair_ip::parse::{ICMPV6, PacketView, TCP};
 use stillair_ip::{checksum, gso, parse, patch};
 
 type Held = Result<(), String>;
@@ -43,12 +43,12 @@ fn refused(packet: &[u8]) -> Held {
 }
 
 /// A field that is written is read again, nothing else changes, and the checksum is as right as before.
-fn patched(packet: &[u8], view: &View) -> Held {
+fn patched(packet: &[u8], view: &PacketView) -> Held {
     for tos in [0, 0xff, view.tos ^ 3] {
         let mut other = packet.to_vec();
         patch::tos(&mut other, tos).map_err(|e| e.to_string())?;
         patch::ttl(&mut other, view.ttl.wrapping_sub(1)).map_err(|e| e.to_string())?;
-        let expected = View { tos, ttl: view.ttl.wrapping_sub(1), ..*view };
+        let expected = PacketView { tos, ttl: view.ttl.wrapping_sub(1), ..*view };
         hold(parse(&other) == Ok(expected), || format!("patched: {:?} for {expected:?}", parse(&other)))?;
         hold(other[view.header..] == packet[view.header..], || "patched beyond the header".to_owned())?;
         if packet[0] >> 4 == 4 {
@@ -60,7 +60,7 @@ fn patched(packet: &[u8], view: &View) -> Held {
 }
 
 /// Answers are packets with right checksums that go back.
-fn answered(packet: &[u8], view: &View) -> Held {
+fn answered(packet: &[u8], view: &PacketView) -> Held {
     let own = if view.source.is_ipv4() { "10.9.9.9" } else { "2001:db8::9" }.parse().expect("an address");
     let mut out = vec![0; packet.len().max(icmp::LONGEST_ERROR) + 48];
     let mut lengths = vec![icmp::echo_reply(packet, own, &mut out).map_err(|e| e.to_string())?];
@@ -105,7 +105,7 @@ pub struct Outcome {
 pub fn merge_and_split(packets: &[Vec<u8>], flows: usize) -> Result<Outcome, String> {
     let mut gro = Gro::new(flows, Checksum::Whole);
     let (mut out, mut error) = (Outcome::default(), None);
-    let mut up = |packet: stillair_ip::gro::Packet<'_>| {
+    let mut up = |packet: stillair_ip::gro::IpPacket<'_>| {
         out.packets.push((packet.bytes.to_vec(), packet.segments));
         let Some(merged) = packet.merged else {
             out.segments.push(packet.bytes.to_vec());

@@ -1,14 +1,14 @@
 //! Requests that are sent back, over ICMP or UDP, at a steady interval.
 
 use crate::vocabulary::{
-    Duration, Endpoint, IPV4_HEADER, Instant, Kind, NewPacket, SockId, UDP_HEADER, linear_truesize,
+    Duration, Endpoint, IPV4_HEADER, Instant, NewPacket, PacketKind, SockId, UDP_HEADER, linear_truesize,
 };
 
 /// A pinging application.
 #[derive(Debug)]
 pub struct Ping {
     endpoint: Endpoint,
-    request: Kind,
+    request: PacketKind,
     interval: Duration,
     payload: u32,
     next: Instant,
@@ -19,12 +19,12 @@ pub struct Ping {
 impl Ping {
     /// ICMP echo requests every `interval` from `start` on, until before `stop`, with `payload` bytes.
     pub fn icmp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
-        Self { endpoint, request: Kind::EchoRequest, interval, payload, next: start, stop, seq: 0 }
+        Self { endpoint, request: PacketKind::EchoRequest, interval, payload, next: start, stop, seq: 0 }
     }
 
     /// The same over UDP to a server that sends datagrams back, isochronous as irtt: the next one does not wait for a reply.
     pub fn udp(endpoint: Endpoint, interval: Duration, payload: u32, start: Instant, stop: Instant) -> Self {
-        Self { request: Kind::UdpRequest, ..Self::icmp(endpoint, interval, payload, start, stop) }
+        Self { request: PacketKind::UdpRequest, ..Self::icmp(endpoint, interval, payload, start, stop) }
     }
 
     /// When the next request is due, if there is to be one.
@@ -51,9 +51,10 @@ mod tests {
     fn requests_from_start_until_before_stop() {
         let ms = |n| Instant::ZERO + Duration::from_millis(n);
         let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
-        for (new, kind) in
-            [(Ping::icmp as fn(_, _, _, _, _) -> Ping, Kind::EchoRequest), (Ping::udp, Kind::UdpRequest)]
-        {
+        for (new, kind) in [
+            (Ping::icmp as fn(_, _, _, _, _) -> Ping, PacketKind::EchoRequest),
+            (Ping::udp, PacketKind::UdpRequest),
+        ] {
             let mut ping = new(endpoint, Duration::from_millis(200), 56, ms(100), ms(700));
             let sent: Vec<_> = core::iter::from_fn(|| {
                 let now = ping.next_timer()?;

@@ -1,7 +1,8 @@
 //! A source of UDP datagrams in bursts, over a socket with a send buffer.
 
 use crate::vocabulary::{
-    Bytes, Duration, Endpoint, IPV4_HEADER, Instant, Kind, NewPacket, Rate, SockId, Stream, UDP_HEADER,
+    Bytes, Duration, Endpoint, IPV4_HEADER, Instant, NewPacket, PacketKind, RandomStream, Rate, SockId,
+    UDP_HEADER,
 };
 
 /// How the times between bursts are distributed; the mean follows from rate, payload and burst.
@@ -56,7 +57,7 @@ enum Gaps {
 #[derive(Debug)]
 #[repr(C)]
 pub struct UdpSource {
-    stream: Stream,
+    stream: RandomStream,
     gaps: Gaps,
     next_burst: Instant,
     stop: Instant,
@@ -80,7 +81,7 @@ impl UdpSource {
     /// A source that has sent nothing; its first burst comes one gap after its start.
     ///
     /// Panics if the send buffer is larger than it may be.
-    pub fn new(params: UdpSourceParams, sock: SockId, stream: Stream) -> Self {
+    pub fn new(params: UdpSourceParams, sock: SockId, stream: RandomStream) -> Self {
         let UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf } = params;
         assert!(sndbuf <= 1 << 30, "a send buffer of more than 2^30 bytes");
         let mean = rate.time_for(Bytes::new(u64::from(payload) * u64::from(burst)));
@@ -152,7 +153,7 @@ impl UdpSource {
         self.left -= 1;
         self.charged += self.truesize;
         self.seq = self.seq.wrapping_add(1);
-        Some(self.endpoint.packet(now, Kind::Udp, self.seq, self.len, self.truesize, self.sock))
+        Some(self.endpoint.packet(now, PacketKind::Udp, self.seq, self.len, self.truesize, self.sock))
     }
 
     /// A charge of the socket has ended; true if the source had been asleep and is woken.

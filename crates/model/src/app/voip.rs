@@ -1,7 +1,7 @@
 //! A telephone call, one way: G.711 over RTP.
 
 use crate::vocabulary::{
-    Duration, Endpoint, IPV4_HEADER, Instant, Kind, NewPacket, SockId, UDP_HEADER, linear_truesize,
+    Duration, Endpoint, IPV4_HEADER, Instant, NewPacket, PacketKind, SockId, UDP_HEADER, linear_truesize,
 };
 
 /// Time between packets unless agreed on otherwise.
@@ -40,7 +40,7 @@ impl Voip {
         self.next += self.interval;
         self.seq += 1;
         let len = voip_payload(self.interval) + UDP_HEADER + IPV4_HEADER;
-        self.endpoint.packet(now, Kind::Voip, self.seq, len, linear_truesize(len), SockId::NONE)
+        self.endpoint.packet(now, PacketKind::Voip, self.seq, len, linear_truesize(len), SockId::NONE)
     }
 }
 

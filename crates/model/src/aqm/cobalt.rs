@@ -4,7 +4,7 @@
 //! work on one queue each and keep their state when the queue runs empty: it decays there, an interval at a time, instead of
 //! being forgotten. Packets and queue stay with the caller, who tells what happened.
 
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 
 /// Parameters of one queue's law.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ pub struct CobaltState {
 
 /// What is to become of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Verdict {
+pub struct CobaltVerdict {
     /// It is to be dropped, unless it is the last of its queue.
     pub drop: bool,
     /// It is to have the congestion mark.
@@ -179,8 +179,8 @@ impl CobaltState {
         sojourn: Duration,
         capable: bool,
         bulk: u32,
-        chance: &mut Stream,
-    ) -> Verdict {
+        chance: &mut RandomStream,
+    ) -> CobaltVerdict {
         let mut late = now > self.drop_next;
         let due = self.count > 0 && now >= self.drop_next;
         let over = sojourn > params.target
@@ -211,7 +211,7 @@ impl CobaltState {
         } else if late && !drop {
             self.drop_next = now;
         }
-        Verdict { drop, mark }
+        CobaltVerdict { drop, mark }
     }
 }
 

@@ -2,13 +2,13 @@
 //!
 //! A law decides on each packet of one queue, when it comes and when it is about to leave. It sees numbers only, so one law serves as a
 //! discipline of one queue ([`crate::qdisc::law`]), on each flow of fair queueing ([`crate::qdisc::fq_law`]), and in the flow queues of
-//! the MAC ([`crate::wifi::config::FqParams::law`]). The laws that are built in are not called by this trait where they are on the path
+//! the MAC ([`crate::wifi::config::MacFqParams::law`]). The laws that are built in are not called by this trait where they are on the path
 //! of every packet.
 
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use crate::vocabulary::{Duration, Instant, Own, Packet, Stream, skb_len};
+use crate::vocabulary::{Duration, Instant, Packet, PartFactory, RandomStream, skb_len};
 
 /// What a law is told of a packet and its queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,7 +17,7 @@ pub struct Seen {
     pub now: Instant,
     /// How long the packet has been in the queue; zero when it comes.
     pub sojourn: Duration,
-    /// The packet's bytes with its Ethernet header.
+    /// The packet's bytes with its Ethernet header; of one that stands for several segments, all of theirs, each with its header.
     pub bytes: u32,
     /// Its sender takes part in ECN, so that it may be marked.
     pub ecn: bool,
@@ -25,7 +25,7 @@ pub struct Seen {
     pub queued_packets: u32,
     /// Their bytes, with Ethernet headers.
     pub queued_bytes: u64,
-    /// The queue is that of a station to which rate control expects little ([`crate::wifi::config::FqParams::slow_below`]); false outside
+    /// The queue is that of a station to which rate control expects little ([`crate::wifi::config::MacFqParams::slow_below`]); false outside
     /// the MAC.
     pub slow: bool,
 }
@@ -65,8 +65,10 @@ pub enum Verdict {
 /// - A law is of one queue: instances share no state that changes.
 /// - A queue in which hardly anything waits lets packets by: a law that drops all of them would end the connections instead of slowing
 ///   them down.
-/// - No clock is read, and nothing is allocated but when it is built; chance comes from the [`Stream`] that it was built with: same calls,
+/// - No clock is read, and nothing is allocated but when it is built; chance comes from the [`RandomStream`] that it was built with: same calls,
 ///   same answers.
+///
+/// [`crate::check::law`] tries all of it.
 pub trait Law: Debug {
     /// What becomes of a packet that comes.
     fn arrives(&mut self, _seen: &Seen) -> Verdict {
@@ -91,11 +93,11 @@ pub trait Law: Debug {
 }
 
 /// A law, as a configuration names it: one is made for each queue, with a random stream of its own.
-pub type OwnLaw = Own<dyn Law + Send, Stream>;
+pub type LawFactory = PartFactory<dyn Law + Send, RandomStream>;
 
 /// What becomes of a packet by a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum Fate {
     /// It goes on as it is.
     Passed,
     /// It goes on with the mark.
@@ -107,14 +109,14 @@ pub(crate) enum Outcome {
 impl Verdict {
     /// Marks a packet if that is the verdict.
     #[inline]
-    pub(crate) fn apply(self, p: &mut Packet) -> Outcome {
+    pub(crate) fn apply(self, p: &mut Packet) -> Fate {
         match self {
-            Self::Pass => Outcome::Passed,
+            Self::Pass => Fate::Passed,
             Self::Mark if p.tos & 3 != 0 => {
                 p.tos |= 3;
-                Outcome::Marked
+                Fate::Marked
             }
-            Self::Mark | Self::Drop => Outcome::Dropped,
+            Self::Mark | Self::Drop => Fate::Dropped,
         }
     }
 }

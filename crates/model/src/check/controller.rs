@@ -1,12 +1,14 @@
 //! What must hold of a congestion control, whatever happens to its connection.
 //!
-//! - The window stays between one segment and its clamp.
+//! - The window is one segment at least, and no acknowledgement raises it beyond its clamp. After a loss it may be at a threshold beyond that, as
+//!   Westwood's in Linux.
 //! - A threshold is one segment at least.
-//! - A connection that is paced has a rate.
+//! - A connection that is paced has a rate, of its own if it sets window and rate itself.
 //! - A copy does what the original does.
 
-use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, OwnController, RateSample};
-use crate::vocabulary::{Seed, Stream};
+use super::or_panic;
+use crate::transport::cc::{AckSample, CaState, CcEvent, CcSock, Controller, CustomController, RateSample};
+use crate::vocabulary::{RandomStream, Seed};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -35,7 +37,7 @@ pub enum Happens {
 
 impl Happens {
     /// One in twenty-five is no acknowledgement.
-    fn draw(random: &mut Stream) -> Self {
+    fn draw(random: &mut RandomStream) -> Self {
         match random.below(25) {
             0 => Self::Idle(1 + u64::from(random.below(60_000_000))),
             1 | 2 => Self::Lost(1 + random.below(49)),
@@ -55,11 +57,18 @@ impl Happens {
 pub struct Fed<C> {
     cc: C,
     sk: CcSock,
+    /// It sets window and rate itself, as its last answer says.
+    controls: bool,
 }
 
 impl<C: Controller> Fed<C> {
     /// A connection of 20 ms that has just been established, with a clamp of 50,000 segments.
-    pub fn new(mut cc: C) -> Self {
+    pub fn new(cc: C) -> Self {
+        Self::clamped(cc, 50_000)
+    }
+
+    /// The same with another clamp.
+    fn clamped(mut cc: C, snd_cwnd_clamp: u32) -> Self {
         let mut sk = CcSock {
             is_cwnd_limited: true,
             mss_cache: MSS,
@@ -67,14 +76,13 @@ impl<C: Controller> Fed<C> {
             snd_una: 1,
             snd_nxt: 1,
             unsent: 1 << 20,
-            pacing_rate: 0,
             srtt_us: 20_000 << 3,
             min_rtt_us: 20_000,
-            snd_cwnd_clamp: 50_000,
+            snd_cwnd_clamp,
             ..CcSock::new(Seed { seed: 1, run: 0 }.stream("cc"))
         };
         cc.init(&mut sk);
-        Self { cc, sk }
+        Self { cc, sk, controls: false }
     }
 
     /// The connection.
@@ -84,6 +92,7 @@ impl<C: Controller> Fed<C> {
 
     /// Something happens to it; an error says what does not hold after it.
     pub fn happens(&mut self, happens: Happens) -> Result<(), String> {
+        let before = self.sk.snd_cwnd;
         match happens {
             Happens::Acked(n, us, rtt_us) => self.acked(n, us, rtt_us),
             Happens::Idle(us) => {
@@ -97,8 +106,10 @@ impl<C: Controller> Fed<C> {
                 self.sk.snd_ssthresh = self.cc.ssthresh(&mut self.sk);
                 self.state(CaState::Recovery);
                 let rs = RateSample { losses: n as i32, ..RateSample::default() };
-                if !self.cc.cong_control(&mut self.sk, &rs) {
+                self.controls = self.cc.cong_control(&mut self.sk, &rs);
+                if !self.controls {
                     self.sk.snd_cwnd = self.sk.snd_ssthresh;
+                    self.pace();
                 }
                 self.cc.cwnd_event(&mut self.sk, CcEvent::CompleteCwr);
             }
@@ -115,14 +126,17 @@ impl<C: Controller> Fed<C> {
             }
         }
         let sk = &self.sk;
-        if !(1..=sk.snd_cwnd_clamp).contains(&sk.snd_cwnd) {
-            return Err(format!("a window of {} segments, of 1 to {}", sk.snd_cwnd, sk.snd_cwnd_clamp));
+        let threshold = if matches!(happens, Happens::Lost(_)) { sk.snd_ssthresh } else { 0 };
+        let most = sk.snd_cwnd_clamp.max(before).max(threshold);
+        if !(1..=most).contains(&sk.snd_cwnd) {
+            return Err(format!("a window of {} segments, of 1 to {most}", sk.snd_cwnd));
         }
         if sk.snd_ssthresh == 0 {
             return Err("a threshold of no segment".to_owned());
         }
-        if sk.needs_pacing && sk.pacing_rate == 0 {
-            return Err("a connection that is paced, with a rate of 0".to_owned());
+        if sk.needs_pacing && (sk.pacing_rate == 0 || self.controls && sk.pacing_rate == u64::MAX) {
+            let found = if sk.pacing_rate == 0 { "with a rate of 0" } else { "and nobody sets its rate" };
+            return Err(format!("a connection that is paced, {found}"));
         }
         Ok(())
     }
@@ -149,10 +163,21 @@ impl<C: Controller> Fed<C> {
             prior_in_flight: self.sk.packets_out + n,
             ..RateSample::default()
         };
-        if !self.cc.cong_control(&mut self.sk, &rs) {
+        self.controls = self.cc.cong_control(&mut self.sk, &rs);
+        if !self.controls {
             let una = self.sk.snd_una;
             self.cc.cong_avoid(&mut self.sk, una, n);
+            self.pace();
         }
+    }
+
+    /// Sets the pacing rate as the sender does for whoever leaves that to it.
+    // linux: net/ipv4/tcp_input.c tcp_cong_control, tcp_update_pacing_rate (6.1) - with the default ratios.
+    fn pace(&mut self) {
+        let sk = &mut self.sk;
+        let ratio = if sk.snd_cwnd < sk.snd_ssthresh / 2 { 200 } else { 120 };
+        let window = u64::from(sk.mss_cache) * u64::from(sk.snd_cwnd.max(sk.packets_out));
+        sk.pacing_rate = window * ratio * (8 * 1_000_000 / 100) / u64::from(sk.srtt_us.max(1));
     }
 
     /// After `event` a copy from before it is as this is.
@@ -182,17 +207,19 @@ impl<C: Controller> Fed<C> {
 }
 
 /// Puts controllers that `make` makes through random lists of events; an error says what does not hold (see the [module](self)).
-pub fn controller<C: OwnController + Clone>(make: impl Fn() -> C) -> Result<(), String> {
+pub fn controller<C: CustomController + Clone>(make: impl Fn() -> C) -> Result<(), String> {
     for list in 0..LISTS {
         let mut random = Seed { seed: list, run: 0 }.stream("events");
-        let mut fed = Fed::new(make());
+        // A clamp that most never come to, and one that stops nearly all.
+        let clamp = if list % 2 == 0 { 50_000 } else { 40 };
+        let mut fed = or_panic(|| Ok(Fed::clamped(make(), clamp)))?;
         for nth in 0..EVENTS {
             let event = Happens::draw(&mut random);
-            // Seldom, as it doubles the work.
-            let copy = (nth % 16 == 0).then(|| fed.clone());
-            let held = fed.happens(event).and_then(|()| match copy {
-                Some(copy) => fed.is_what_becomes_of(copy, event),
-                None => Ok(()),
+            let held = or_panic(|| {
+                // Seldom, as it doubles the work.
+                let copy = (nth % 16 == 0).then(|| fed.clone());
+                fed.happens(event)?;
+                copy.map_or(Ok(()), |copy| fed.is_what_becomes_of(copy, event))
             });
             held.map_err(|why| format!("list {list}, event {nth}, {event:?}: {why}"))?;
         }
@@ -203,27 +230,66 @@ pub fn controller<C: OwnController + Clone>(make: impl Fn() -> C) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::sync::Arc;
+    use core::sync::atomic::{AtomicU32, Ordering};
 
-    /// One that leaves so many segments after a loss, and counts its losses somewhere else.
-    #[derive(Clone, Debug, Default)]
+    /// Reno's law with one fault.
+    #[derive(Clone, Debug)]
     struct Wrong {
-        leaves: u32,
-        losses: alloc::sync::Arc<std::sync::atomic::AtomicU32>,
+        fault: &'static str,
+        losses: Arc<AtomicU32>,
     }
 
     impl Controller for Wrong {
-        fn ssthresh(&mut self, _: &mut CcSock) -> u32 {
-            self.leaves + self.losses.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+        fn init(&mut self, sk: &mut CcSock) {
+            sk.needs_pacing = self.fault.contains("paced");
+        }
+        fn ssthresh(&mut self, sk: &mut CcSock) -> u32 {
+            match self.fault {
+                "leaves nothing" => 0,
+                "counts elsewhere" => 2 + self.losses.fetch_add(1, Ordering::Relaxed),
+                "gives up" => panic!("too many"),
+                _ => (sk.snd_cwnd / 2).max(2),
+            }
         }
         fn cong_avoid(&mut self, sk: &mut CcSock, _: u32, acked: u32) {
-            sk.snd_cwnd = (sk.snd_cwnd + acked).min(sk.snd_cwnd_clamp);
+            let most = if self.fault == "grows beyond" { u32::MAX } else { sk.snd_cwnd_clamp };
+            sk.snd_cwnd = (sk.snd_cwnd + acked).min(most);
+            if self.fault == "closes" && acked > 60 {
+                sk.snd_cwnd = 0;
+            }
+        }
+        fn cong_control(&mut self, sk: &mut CcSock, _: &RateSample) -> bool {
+            if self.fault == "paced at 0" {
+                sk.pacing_rate = 0;
+            }
+            self.fault.ends_with("by itself") || self.fault == "paced at 0"
+        }
+        fn undo_cwnd(&mut self, sk: &mut CcSock) -> u32 {
+            if self.fault == "undoes all" { 0 } else { sk.snd_cwnd.max(sk.prior_cwnd) }
         }
     }
 
     #[test]
     fn wrong_ones_are_found() {
-        let says = |leaves| controller(|| Wrong { leaves, ..Wrong::default() }).expect_err("wrong");
-        assert!(says(0).ends_with("a threshold of no segment"), "{}", says(0));
-        assert!(says(2).contains("a copy does something else"), "{}", says(2));
+        for (fault, said) in [
+            ("none", ""),
+            // The sender sets the rate.
+            ("paced", ""),
+            ("by itself", ""),
+            ("paced by itself", "a connection that is paced, and nobody sets its rate"),
+            ("paced at 0", "a connection that is paced, with a rate of 0"),
+            ("leaves nothing", "a threshold of no segment"),
+            ("counts elsewhere", "a copy does something else"),
+            ("grows beyond", "segments, of 1 to 40"),
+            ("closes", "a window of 0 segments"),
+            ("undoes all", "Undone: a window of 0 segments"),
+            ("gives up", "it panicked: too many"),
+        ] {
+            match controller(|| Wrong { fault, losses: Arc::default() }) {
+                Ok(()) => assert_eq!(said, "", "{fault}"),
+                Err(what) => assert!(!said.is_empty() && what.contains(said), "{fault}: {what}"),
+            }
+        }
     }
 }

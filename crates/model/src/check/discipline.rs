@@ -8,25 +8,27 @@ use alloc::vec::Vec;
 use core::mem;
 
 use super::{STEPS, stream, try_all};
-use crate::qdisc::{Enqueue, Qdisc, QdiscConfig, Wake};
+use crate::qdisc::{Enqueue, NextSend, Qdisc, QdiscConfig};
 use crate::vocabulary::{
-    Ctx, Duration, Fate, FlowId, Instant, NewPacket, Packets, Pkt, PlaceId, Reason, Sink, Stream, Trace,
-    skb_len,
+    Ctx, Duration, Fate, FlowId, Instant, NewPacket, Packets, Pkt, PlaceId, RandomStream, Reason, Sink,
+    TraceEvent, skb_len,
 };
 
 /// Whether a discipline claims to keep the order of each flow's packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Order {
+pub enum ServiceOrder {
     /// It does.
     Kept,
     /// It may reorder them.
     Any,
 }
 
-/// Tries what must hold of a discipline ([`crate::qdisc::own::Discipline`]): each packet ends once, the answers to those who queue fit what
+/// Tries what must hold of a discipline ([`crate::qdisc::custom::Discipline`]): each packet ends once, the answers to those who queue fit what
 /// was dropped, backlog and counters are what is there, no wake is lost, all of it comes out, and the same again when all is the same.
-/// The packets are single segments of 30 flows, each flow with one priority.
-pub fn discipline(config: &QdiscConfig, order: Order) -> Result<(), String> {
+/// The packets are of 30 flows, each flow with one priority. In every second script some of them stand for several segments, as sockets
+/// make them where the device splits (TSO, GSO), unless the discipline itself splits those: they count once in the backlog, each segment
+/// with its Ethernet header there, and by their segments among what was sent.
+pub fn discipline(config: &QdiscConfig, order: ServiceOrder) -> Result<(), String> {
     try_all(|script, step| {
         let mut bench = Bench::new(config, order, script)?;
         for n in 1..=STEPS {
@@ -41,7 +43,7 @@ pub fn discipline(config: &QdiscConfig, order: Order) -> Result<(), String> {
 /// What a discipline does in a script.
 #[cfg(test)]
 pub(super) fn log_of(config: &QdiscConfig, script: u64) -> Vec<(char, u32)> {
-    let mut bench = Bench::new(config, Order::Kept, script).expect("a discipline");
+    let mut bench = Bench::new(config, ServiceOrder::Kept, script).expect("a discipline");
     (0..STEPS).for_each(|_| bench.step().expect("nothing is broken"));
     bench.log
 }
@@ -56,8 +58,8 @@ const WAKES: u32 = 200_000;
 struct Drops(Vec<(u32, Reason, PlaceId)>);
 
 impl Sink for Drops {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        if let Trace::Dropped { seq, reason, place, .. } = *what {
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        if let TraceEvent::Dropped { seq, reason, place, .. } = *what {
             self.0.push((seq, reason, place));
         }
     }
@@ -70,18 +72,32 @@ struct Inside {
     seq: u32,
     flow: u32,
     bytes: u64,
+    /// Segments that it stands for.
+    segs: u16,
+}
+
+/// Whether a discipline makes several packets of one that stands for several segments.
+fn splits(config: &QdiscConfig) -> bool {
+    match config {
+        QdiscConfig::Cake(_) | QdiscConfig::Tbf(_) => true,
+        QdiscConfig::Htb(p) => splits(&p.child),
+        QdiscConfig::Netem(_, child) => child.as_ref().is_some_and(|child| splits(child)),
+        _ => false,
+    }
 }
 
 struct Bench {
     qdisc: Qdisc,
-    order: Order,
+    order: ServiceOrder,
+    /// Some packets stand for several segments.
+    gso: bool,
     packets: Packets,
     drops: Drops,
-    stream: Stream,
+    stream: RandomStream,
     now: Instant,
     made: u32,
     inside: Vec<Inside>,
-    /// Packets and bytes that came out, and packets dropped.
+    /// Segments and bytes that came out, and packets dropped.
     out: (u64, u64),
     dropped: u64,
     /// By flow, the number of the packet that came out last.
@@ -94,11 +110,12 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(config: &QdiscConfig, order: Order, script: u64) -> Result<Self, String> {
+    fn new(config: &QdiscConfig, order: ServiceOrder, script: u64) -> Result<Self, String> {
         let qdisc = Qdisc::new(config, HERE, &mut stream(script, "part")).ok_or("no discipline")?;
         Ok(Self {
             qdisc,
             order,
+            gso: script % 2 == 1 && !splits(config),
             packets: Packets::new(),
             drops: Drops::default(),
             stream: stream(script, "script"),
@@ -152,18 +169,20 @@ impl Bench {
         let (seq, flow) = (self.made, self.stream.below(FLOWS));
         self.made += 1;
         let tos = (flow as u8).wrapping_mul(0x1c) & !3 | [0, 1, 2, 0][self.stream.below(4) as usize];
+        let segs = if self.gso && self.stream.below(3) == 0 { 2 + self.stream.below(43) as u16 } else { 1 };
         let pkt = self.packets.create(NewPacket {
             now: self.now,
             flow: FlowId(flow),
             flow_hash: flow.wrapping_mul(0x9e37_79b9),
-            len: 20 + self.stream.below(1481),
+            len: (20 + self.stream.below(1481)) * u32::from(segs),
+            truesize: NewPacket::PLAIN.truesize * u32::from(segs),
             seq,
             tos,
             ..NewPacket::PLAIN
         });
         let hot = self.packets.get_mut(pkt);
-        hot.prio = (flow % 16) as u8;
-        self.inside.push(Inside { pkt, seq, flow, bytes: u64::from(skb_len(hot)) });
+        (hot.prio, hot.segs) = ((flow % 16) as u8, segs);
+        self.inside.push(Inside { pkt, seq, flow, bytes: u64::from(skb_len(hot)), segs });
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
         let answer = self.qdisc.enqueue(self.now, pkt, ctx);
         let drops = self.take_drops()?;
@@ -189,22 +208,22 @@ impl Bench {
         self.take_drops()?;
         let Some(pkt) = came else {
             return match self.qdisc.next(self.now) {
-                Wake::Now => Err(format!(
-                    "it gave no packet and then said Wake::Now, with {} inside: nobody would ask again",
+                NextSend::Now => Err(format!(
+                    "it gave no packet and then said NextSend::Now, with {} inside: nobody would ask again",
                     self.inside.len()
                 )),
-                Wake::Never | Wake::At(_) => Ok(false),
+                NextSend::Never | NextSend::At(_) => Ok(false),
             };
         };
         let Some(n) = self.inside.iter().position(|p| p.pkt == pkt) else {
             return Err("it gave a packet that it does not hold".to_owned());
         };
-        let Inside { seq, flow, bytes, .. } = self.inside.remove(n);
+        let Inside { seq, flow, bytes, segs, .. } = self.inside.remove(n);
         let last = self.last[flow as usize].replace(seq);
-        if self.order == Order::Kept && last.is_some_and(|last| last > seq) {
+        if self.order == ServiceOrder::Kept && last.is_some_and(|last| last > seq) {
             return Err(format!("of flow {flow} packet {seq} came out behind a later one"));
         }
-        self.out = (self.out.0 + 1, self.out.1 + bytes);
+        self.out = (self.out.0 + u64::from(segs), self.out.1 + bytes);
         self.log.push(('o', seq));
         self.packets.free(pkt, Fate::Delivered);
         Ok(true)
@@ -221,7 +240,7 @@ impl Bench {
             ));
         }
         for (what, says, is) in [
-            ("packets", stats.packets, self.out.0),
+            ("segments in packets", stats.packets, self.out.0),
             ("bytes", stats.bytes, self.out.1),
             ("drops", stats.drops, self.dropped),
         ] {
@@ -230,14 +249,18 @@ impl Bench {
             }
         }
         match self.qdisc.next(self.now) {
-            Wake::Never if inside.0 > 0 => Err(format!("it said Wake::Never with {} inside", inside.0)),
-            Wake::Now if inside.0 == 0 => Err("it said Wake::Now with nothing inside".to_owned()),
-            Wake::At(at) if inside.0 == 0 => Err(format!("it said Wake::At({at:?}) with nothing inside")),
-            Wake::At(at) if at <= self.now => {
-                Err(format!("it said Wake::At({at:?}), which is not to come at {:?}", self.now))
+            NextSend::Never if inside.0 > 0 => {
+                Err(format!("it said NextSend::Never with {} inside", inside.0))
             }
-            Wake::At(_) if !self.qdisc.holds_back() => {
-                Err("it said Wake::At and holds nothing back".to_owned())
+            NextSend::Now if inside.0 == 0 => Err("it said NextSend::Now with nothing inside".to_owned()),
+            NextSend::At(at) if inside.0 == 0 => {
+                Err(format!("it said NextSend::At({at:?}) with nothing inside"))
+            }
+            NextSend::At(at) if at <= self.now => {
+                Err(format!("it said NextSend::At({at:?}), which is not to come at {:?}", self.now))
+            }
+            NextSend::At(_) if !self.qdisc.holds_back() => {
+                Err("it said NextSend::At and holds nothing back".to_owned())
             }
             _ => Ok(()),
         }
@@ -249,9 +272,9 @@ impl Bench {
             while self.dequeue()? {}
             self.look()?;
             match self.qdisc.next(self.now) {
-                Wake::At(at) => self.now = at,
+                NextSend::At(at) => self.now = at,
                 // Nothing is inside, or `look` would have said so.
-                Wake::Never | Wake::Now => return Ok(()),
+                NextSend::Never | NextSend::Now => return Ok(()),
             }
         }
         Err(format!("{} packets did not come out in {WAKES} wakes", self.inside.len()))

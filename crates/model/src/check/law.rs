@@ -7,16 +7,17 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::scheduler::in_the_mac;
-use super::{Order, SCRIPTS, STEPS, discipline, stream, try_all};
-use crate::aqm::law::{Law, OwnLaw, Seen, Verdict};
+use super::{SCRIPTS, STEPS, ServiceOrder, discipline, stream, try_all};
+use crate::aqm::law::{Law, LawFactory, Seen, Verdict};
 use crate::qdisc::QdiscConfig;
 use crate::qdisc::fq_law::FqLawParams;
 use crate::qdisc::law::LawParams;
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 
 /// Tries what must hold of a law ([`Law`]): the same again when all is the same, nothing shared between queues, packets pass where
-/// nothing waits, and accounts close wherever it is put: on one queue, on the flows of fair queueing, and in the MAC.
-pub fn law(law: &OwnLaw) -> Result<(), String> {
+/// nothing waits, and accounts close wherever it is put: on one queue, on the flows of fair queueing, and in the MAC. In every second
+/// script some packets stand for several segments, but in the MAC, where each frame is one.
+pub fn law(law: &LawFactory) -> Result<(), String> {
     try_all(|script, step| {
         let mut fed = Fed::new(law, script);
         for n in 1..=STEPS {
@@ -44,13 +45,13 @@ pub fn law(law: &OwnLaw) -> Result<(), String> {
         ("a short queue", QdiscConfig::Law(LawParams { limit: 10, law: law.clone() })),
         ("flow queues", QdiscConfig::FqLaw(small)),
     ] {
-        discipline(&config, Order::Kept).map_err(|what| format!("on {place}: {what}"))?;
+        discipline(&config, ServiceOrder::Kept).map_err(|what| format!("on {place}: {what}"))?;
     }
     in_the_mac(law).map_err(|what| format!("in the MAC: {what}"))
 }
 
 /// Of packets that come alone and leave at once, most pass in the end.
-fn lets_pass(law: &OwnLaw) -> Result<(), String> {
+fn lets_pass(law: &LawFactory) -> Result<(), String> {
     const PACKETS: u32 = 2_000;
     let mut one = law.make(stream(0, "alone"));
     let (mut now, mut passed) = (Instant::ZERO, 0);
@@ -93,7 +94,9 @@ struct Fed {
     law: Box<dyn Law + Send>,
     queue: VecDeque<(Instant, u32, bool)>,
     bytes: u64,
-    stream: Stream,
+    stream: RandomStream,
+    /// Some packets stand for several segments.
+    gso: bool,
     now: Instant,
     load: u32,
     pause: u32,
@@ -101,12 +104,13 @@ struct Fed {
 }
 
 impl Fed {
-    fn new(law: &OwnLaw, script: u64) -> Self {
+    fn new(law: &LawFactory, script: u64) -> Self {
         Self {
             law: law.make(stream(script, "part")),
             queue: VecDeque::new(),
             bytes: 0,
             stream: stream(script, "script"),
+            gso: script % 2 == 1,
             now: Instant::ZERO,
             load: 5,
             pause: 1_000,
@@ -135,7 +139,10 @@ impl Fed {
         self.now += Duration::from_micros(u64::from(self.stream.below(self.pause)));
         let slow = self.stream.below(4) == 0;
         if self.stream.below(9) < self.load {
-            let (bytes, ecn) = (34 + self.stream.below(1481), self.stream.below(2) == 0);
+            let (mut bytes, ecn) = (34 + self.stream.below(1481), self.stream.below(2) == 0);
+            if self.gso && self.stream.below(3) == 0 {
+                bytes *= 2 + self.stream.below(43);
+            }
             let verdict = self.law.arrives(&self.seen(self.now, bytes, ecn, slow));
             self.log.push(verdict);
             if verdict == Verdict::Pass || ecn && verdict == Verdict::Mark {

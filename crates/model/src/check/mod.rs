@@ -13,11 +13,11 @@ use alloc::string::String;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub use controller::controller;
-pub use discipline::{Order, discipline};
+pub use discipline::{ServiceOrder, discipline};
 pub use law::law;
 pub use scheduler::scheduler;
 
-use crate::vocabulary::{Seed, Stream};
+use crate::vocabulary::{RandomStream, Seed};
 
 /// Scripts that each part goes through.
 const SCRIPTS: u64 = 16;
@@ -25,7 +25,7 @@ const SCRIPTS: u64 = 16;
 const STEPS: u32 = 400;
 
 /// The stream of a script.
-fn stream(script: u64, name: &str) -> Stream {
+fn stream(script: u64, name: &str) -> RandomStream {
     Seed { seed: script, run: 0 }.stream(name)
 }
 
@@ -34,15 +34,19 @@ fn try_all<L: PartialEq>(one: impl Fn(u64, &mut u32) -> Result<L, String>) -> Re
     for script in 0..SCRIPTS {
         let run = || {
             let mut step = 0;
-            let came = catch_unwind(AssertUnwindSafe(|| one(script, &mut step)));
-            let came = came.unwrap_or_else(|panic| Err(format!("it panicked: {}", said(&*panic))));
-            came.map_err(|what| format!("script {script}, step {step}: {what}"))
+            or_panic(|| one(script, &mut step))
+                .map_err(|what| format!("script {script}, step {step}: {what}"))
         };
         if run()? != run()? {
             return Err(format!("script {script}: it did otherwise when all was the same"));
         }
     }
     Ok(())
+}
+
+/// What `one` gives; a panic in it is an error too.
+fn or_panic<T>(one: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(one)).unwrap_or_else(|panic| Err(format!("it panicked: {}", said(&*panic))))
 }
 
 /// The words of a panic.

@@ -7,38 +7,38 @@ use alloc::vec::Vec;
 use std::sync::{Arc, Mutex};
 
 use super::{STEPS, stream, try_all};
-use crate::aqm::law::OwnLaw;
+use crate::aqm::law::LawFactory;
 use crate::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Own, Packets, PeerId,
-    PlaceId, RadioId, Rate, Stream,
+    Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, NoSink, Packets, PartFactory,
+    PeerId, PlaceId, RadioId, RandomStream, Rate,
 };
 use crate::wifi::air::edca::EdcaSet;
-use crate::wifi::air::medium::{Medium, Outcome};
+use crate::wifi::air::medium::{Medium, TxOutcome};
 use crate::wifi::air::ppdu::Content;
 use crate::wifi::air::radio::{BEACON_QUEUE, Radio};
-use crate::wifi::config::{DriverConfig, FqParams, HardwareDepth, Scheduler, WhenFull};
+use crate::wifi::config::{DriverConfig, HardwareDepth, MacFqParams, Scheduler, WhenFull};
 use crate::wifi::dev::WifiDev;
 use crate::wifi::driver::{AirtimeUse, DeviceView, Driver, StationScheduler, scheduler_of};
 use crate::wifi::phy::timing::Timing;
 use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
 use crate::wifi::rate::RateControl;
-use crate::wifi::tx::tid::Session;
+use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, Peer, TIDS, TidIndex, Transmitter};
 
 /// Tries what must hold of a scheduler ([`StationScheduler`]), in a device with up to six peers over an air that loses frames: whoever is named has
 /// frames of that category, a look ends, nobody with frames is forgotten, all that waits is sent once nothing comes any more, and the
 /// same again when all is the same. It is not asked whether it is fair.
 pub fn scheduler(config: &Scheduler) -> Result<(), String> {
-    run(&FqParams { flows: 64, limit: 400, ..FqParams::default() }, config)
+    run(&MacFqParams { flows: 64, limit: 400, ..MacFqParams::default() }, config)
 }
 
 /// The accounts of a device close with this law in its flow queues.
-pub(super) fn in_the_mac(law: &OwnLaw) -> Result<(), String> {
-    let queues = FqParams { flows: 64, limit: 400, law: Some(law.clone()), ..FqParams::default() };
+pub(super) fn in_the_mac(law: &LawFactory) -> Result<(), String> {
+    let queues = MacFqParams { flows: 64, limit: 400, law: Some(law.clone()), ..MacFqParams::default() };
     run(&queues, &Scheduler::RoundRobin(WhenFull::KeepsTurn))
 }
 
-fn run(queues: &FqParams, config: &Scheduler) -> Result<(), String> {
+fn run(queues: &MacFqParams, config: &Scheduler) -> Result<(), String> {
     try_all(|script, step| {
         let mut bench = Bench::new(queues, config, script);
         for n in 1..=STEPS {
@@ -53,7 +53,7 @@ fn run(queues: &FqParams, config: &Scheduler) -> Result<(), String> {
 
 /// Who is named in a script, and what comes of it.
 #[cfg(test)]
-pub(super) fn log_of(queues: &FqParams, config: &Scheduler, script: u64) -> Vec<(u32, Option<u8>)> {
+pub(super) fn log_of(queues: &MacFqParams, config: &Scheduler, script: u64) -> Vec<(u32, Option<u8>)> {
     let mut bench = Bench::new(queues, config, script);
     (0..STEPS).for_each(|_| bench.step());
     assert_eq!(bench.drain(), Ok(()));
@@ -74,7 +74,7 @@ struct Watched {
     scheduler: Box<dyn StationScheduler + Send>,
     identifiers: u32,
     seen: Arc<Mutex<Seen>>,
-    stream: Stream,
+    stream: RandomStream,
     /// Turns of this look since something was sent.
     fruitless: u32,
 }
@@ -174,7 +174,7 @@ struct Bench {
     medium: Medium,
     packets: Packets,
     sink: NoSink,
-    stream: Stream,
+    stream: RandomStream,
     now: Instant,
     peers: u16,
     made: u32,
@@ -184,15 +184,15 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(queues: &FqParams, config: &Scheduler, script: u64) -> Self {
+    fn new(queues: &MacFqParams, config: &Scheduler, script: u64) -> Self {
         let mut draw = stream(script, "script");
         let peers = 1 + draw.below(6) as u16;
         let timing = Timing::of(Band::Ghz5);
         let mut medium = Medium::new(timing.sifs, timing.slot);
         let edca = EdcaSet::STATION;
-        let functions =
+        let edcafs =
             [Ac::Vo, Ac::Vi, Ac::Be, Ac::Bk, Ac::Vo].map(|ac| medium.add(edca.get(ac), draw.split()));
-        let radio = Radio::new(ChannelId(0), functions, HardwareDepth::default(), &edca);
+        let radio = Radio::new(ChannelId(0), edcafs, HardwareDepth::default(), &edca);
         let mut tx = Transmitter::new(DevId(0));
         for _ in 0..peers {
             let names = [&["ht20-mcs15-sgi", "ht20-mcs4-sgi"][..], &["ht20-mcs0-lgi"], &["ofdm-6"]];
@@ -205,18 +205,18 @@ impl Bench {
             peer.expected = Rate::from_mbps(u64::from(1 + draw.below(100)));
             tx.add_peer(peer);
         }
-        tx.tids.iter_mut().filter(|t| t.session == Session::Closed).for_each(|t| t.open());
+        tx.tids.iter_mut().filter(|t| t.session == BlockAckSession::Closed).for_each(|t| t.open());
         let seen = Arc::new(Mutex::new(Seen::default()));
         let watched = {
             let (config, seen) = (config.clone(), Arc::clone(&seen));
-            Own::new("watched", "", move |peers| {
+            PartFactory::new("watched", "", move |peers| {
                 let (scheduler, identifiers) = (scheduler_of(&config, peers), (peers * TIDS) as u32);
                 let (seen, stream) = (Arc::clone(&seen), stream(script, "received"));
                 Box::new(Watched { scheduler, identifiers, seen, stream, fruitless: 0 })
                     as Box<dyn StationScheduler + Send>
             })
         };
-        let driver = DriverConfig::Fq(queues.clone(), Scheduler::Own(watched));
+        let driver = DriverConfig::Fq(queues.clone(), Scheduler::Custom(watched));
         let driver = Driver::new(driver, usize::from(peers), HERE, script);
         Self {
             dev: WifiDev::new(RadioId(0), tx, driver, RETRY_LIMIT, HERE),
@@ -311,7 +311,7 @@ impl Bench {
             }
         }
         let more = self.radio.queued(queue) > 0;
-        self.medium.done(self.now, self.radio.functions[queue], Outcome::Finished, more);
+        self.medium.done(self.now, self.radio.edcafs[queue], TxOutcome::Finished, more);
         self.medium.idle(self.now, self.now);
         debug_assert!(!matches!(ppdu.header.content, Content::Beacon));
         let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.sink };

@@ -4,7 +4,7 @@ mod planted;
 
 use super::*;
 use crate::aqm::codel::{CodelLaw, CodelParams};
-use crate::aqm::law::OwnLaw;
+use crate::aqm::law::LawFactory;
 use crate::aqm::pie::{PieLaw, PieParams};
 use crate::qdisc::QdiscConfig;
 use crate::qdisc::cake::{CakeParams, Isolation, Tins};
@@ -20,7 +20,7 @@ use crate::qdisc::pie::PieQdiscParams;
 use crate::qdisc::sfq::SfqParams;
 use crate::qdisc::tbf::TbfParams;
 use crate::vocabulary::{Duration, Rate};
-use crate::wifi::config::{AirtimeParams, FqParams as MacParams, Mac80211Rules, Scheduler, WhenFull};
+use crate::wifi::config::{AirtimeParams, Mac80211Rules, MacFqParams as MacParams, Scheduler, WhenFull};
 use alloc::boxed::Box;
 
 fn ms(n: u64) -> Duration {
@@ -31,16 +31,16 @@ fn codel() -> CodelParams {
     CodelParams { target: ms(1), interval: ms(5), ecn: true, mtu: 1514 }
 }
 
-pub(super) fn codel_law() -> OwnLaw {
-    OwnLaw::new("codel", "", |_| Box::new(CodelLaw::new(codel())))
+pub(super) fn codel_law() -> LawFactory {
+    LawFactory::new("codel", "", |_| Box::new(CodelLaw::new(codel())))
 }
 
 fn pie() -> PieParams {
     PieParams { target: ms(1), alpha: 32, beta: 32, ..PieParams::default() }
 }
 
-fn pie_law() -> OwnLaw {
-    OwnLaw::new("pie", "", |stream| Box::new(PieLaw::new(pie(), ms(1), stream)))
+fn pie_law() -> LawFactory {
+    LawFactory::new("pie", "", |stream| Box::new(PieLaw::new(pie(), ms(1), stream)))
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn disciplines() {
         QdiscConfig::Netem(netem, None),
         QdiscConfig::Netem(netem, Some(Box::new(QdiscConfig::Tbf(tbf(QdiscConfig::FqCodel(fq_codel)))))),
     ] {
-        let came = discipline(&config, Order::Kept);
+        let came = discipline(&config, ServiceOrder::Kept);
         assert_eq!(came, Ok(()), "{config:?}");
     }
 }
@@ -88,7 +88,7 @@ fn disciplines() {
 fn laws() {
     assert_eq!(law(&codel_law()), Ok(()));
     let slow = CodelParams { target: ms(5), interval: ms(30), ecn: false, mtu: 0 };
-    let with_slow = OwnLaw::new("codel", "", move |_| Box::new(CodelLaw::new(codel()).with_slow(slow)));
+    let with_slow = LawFactory::new("codel", "", move |_| Box::new(CodelLaw::new(codel()).with_slow(slow)));
     assert_eq!(law(&with_slow), Ok(()));
     assert_eq!(law(&pie_law()), Ok(()));
 }
@@ -132,7 +132,7 @@ fn laws_by_the_trait_are_those_that_are_built_in() {
             scheduler::log_of(&queues, &Scheduler::RoundRobin(WhenFull::KeepsTurn), script)
         };
         let slow = CodelParams { target: ms(5), interval: ms(30), ..codel };
-        let law = OwnLaw::new("codel", "", move |_| Box::new(CodelLaw::new(codel).with_slow(slow)));
+        let law = LawFactory::new("codel", "", move |_| Box::new(CodelLaw::new(codel).with_slow(slow)));
         assert_eq!(in_the_mac(Some(law)), in_the_mac(None));
     }
     assert!(drops.iter().all(|&n| n > 0), "{drops:?}");

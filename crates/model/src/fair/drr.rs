@@ -4,7 +4,7 @@
 //! ended. So nothing here charges by itself: [`Drr::next`] finds the member whose turn it is, and the caller serves
 //! it, charges it, or says with [`Drr::head_empty`] that it had nothing to send.
 //!
-//! Members belong to a pool ([`Drr`]); lists ([`Rounds`]) are many, and a member is on one of them at most. Nothing
+//! Members belong to a pool ([`Drr`]); lists ([`DeficitRoundRobin`]) are many, and a member is on one of them at most. Nothing
 //! is allocated after construction. The pool also keeps what its user has to say of each member, so that all that a
 //! packet changes lies together.
 
@@ -70,18 +70,18 @@ impl List {
 
 /// A new and an old list: the rounds that one scheduler makes.
 #[derive(Clone, Debug)]
-pub struct Rounds {
+pub struct DeficitRoundRobin {
     new: List,
     old: List,
 }
 
-impl Default for Rounds {
+impl Default for DeficitRoundRobin {
     fn default() -> Self {
         Self { new: List::EMPTY, old: List::EMPTY }
     }
 }
 
-impl Rounds {
+impl DeficitRoundRobin {
     /// Whether nobody is listed.
     #[inline]
     pub fn is_empty(&self) -> bool {
@@ -127,7 +127,7 @@ impl<T: Default> Drr<T> {
 impl<T> Drr<T> {
     /// The deficit that counts for a member is that of `account` from now on: members may share one. Panics if there is no
     /// such member.
-    // linux: drivers/net/wireless/ath/ath9k (4.11) - traffic identifiers are listed, the deficit is one per station
+    // linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station
     // and access category.
     pub fn share(&mut self, m: Member, account: Member) {
         assert!(account.index() < self.nodes.len(), "an account names no member");
@@ -201,7 +201,7 @@ impl<T> Drr<T> {
 
     /// Lists the member at the end of the new or of the old list; `false` if it was listed already and stays where it is.
     #[inline]
-    pub fn activate(&mut self, rounds: &mut Rounds, m: Member, to_new: bool) -> bool {
+    pub fn activate(&mut self, rounds: &mut DeficitRoundRobin, m: Member, to_new: bool) -> bool {
         if self.is_listed(m) {
             return false;
         }
@@ -211,7 +211,7 @@ impl<T> Drr<T> {
 
     /// Puts the member before all others, unless it is listed already; true if it was not.
     #[inline]
-    pub fn activate_first(&mut self, rounds: &mut Rounds, m: Member) -> bool {
+    pub fn activate_first(&mut self, rounds: &mut DeficitRoundRobin, m: Member) -> bool {
         if self.is_listed(m) {
             return false;
         }
@@ -226,7 +226,7 @@ impl<T> Drr<T> {
 
     /// Takes the head off its list. Panics if nobody is listed.
     #[inline]
-    pub fn remove_head(&mut self, rounds: &mut Rounds) -> Member {
+    pub fn remove_head(&mut self, rounds: &mut DeficitRoundRobin) -> Member {
         let list = if rounds.new.head != END { &mut rounds.new } else { &mut rounds.old };
         assert!(list.head != END, "nobody is listed");
         Member(self.pop(list))
@@ -235,7 +235,7 @@ impl<T> Drr<T> {
     /// Moves the head to the end of the old list, which is a plain round robin if done after each service. Panics if
     /// nobody is listed.
     #[inline]
-    pub fn rotate_head(&mut self, rounds: &mut Rounds) -> Member {
+    pub fn rotate_head(&mut self, rounds: &mut DeficitRoundRobin) -> Member {
         let m = self.remove_head(rounds);
         self.append(&mut rounds.old, m.0);
         m
@@ -247,7 +247,7 @@ impl<T> Drr<T> {
     /// not positive, as the search would never end.
     // spec: rfc8290 4.2, and paper: ending-the-anomaly alg2, alg3 - the same loop for bytes and for airtime.
     #[inline]
-    pub fn next(&mut self, rounds: &mut Rounds, quantum: i64) -> Option<(Member, bool)> {
+    pub fn next(&mut self, rounds: &mut DeficitRoundRobin, quantum: i64) -> Option<(Member, bool)> {
         self.next_by(rounds, |_| quantum, |_| 0)
     }
 
@@ -255,7 +255,7 @@ impl<T> Drr<T> {
     #[inline]
     pub fn next_by(
         &mut self,
-        rounds: &mut Rounds,
+        rounds: &mut DeficitRoundRobin,
         quantum: impl Fn(Member) -> i64,
         pending: impl Fn(Member) -> i64,
     ) -> Option<(Member, bool)> {
@@ -275,7 +275,7 @@ impl<T> Drr<T> {
     /// The head has nothing to send: it goes from new to old, or leaves. Returns it if it left. Panics if nobody is
     /// listed.
     #[inline]
-    pub fn head_empty(&mut self, rounds: &mut Rounds, rule: EmptyNew) -> Option<Member> {
+    pub fn head_empty(&mut self, rounds: &mut DeficitRoundRobin, rule: EmptyNew) -> Option<Member> {
         let is_new = rounds.new.head != END;
         let m = self.remove_head(rounds);
         let stays = match rule {
@@ -291,7 +291,7 @@ impl<T> Drr<T> {
     }
 
     /// Members on the new and on the old list, counted by walking them: for reports.
-    pub fn lengths(&self, rounds: &Rounds) -> (u32, u32) {
+    pub fn lengths(&self, rounds: &DeficitRoundRobin) -> (u32, u32) {
         let walk = |list: &List| {
             let mut at = list.head;
             core::iter::from_fn(|| {

@@ -1,4 +1,4 @@
-//! Flow queues with CoDel, shared by tins: one tin serves `fq_codel`, a tin a traffic identifier serves the MAC.
+//! Flow queues with CoDel, shared by tins: one tin serves `fq_codel`, a tin a TID serves the MAC.
 //!
 //! All tins draw on one pool of queues. A packet's flow hash names its queue; while a queue belongs to another tin,
 //! the packet goes to its own tin's overflow queue. Each tin serves its queues by deficit rounds in bytes. Limits
@@ -8,7 +8,7 @@
 
 mod laws;
 
-use super::drr::{Drr, EmptyNew, Member, Rounds};
+use super::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use super::longest::{self, Longest, Place};
 use crate::aqm::codel::{self, CodelParams, CodelQueue, CodelState, CodelStats};
 use crate::aqm::law::Law;
@@ -17,11 +17,11 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// One user's share of the queues: a traffic identifier of a station, or a whole qdisc.
+/// One user's share of the queues: a TID of a station, or a whole qdisc.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Tin(pub u32);
+pub struct TinId(pub u32);
 
-impl Tin {
+impl TinId {
     /// Position in tables of tins.
     #[inline]
     const fn index(self) -> usize {
@@ -122,7 +122,7 @@ impl longest::Queues for Drr<FlowQueue> {
 /// What is kept of one tin but its counters of CoDel.
 #[derive(Clone, Debug, Default)]
 struct TinState {
-    rounds: Rounds,
+    rounds: DeficitRoundRobin,
     packets: u32,
     bytes: u64,
 }
@@ -251,7 +251,7 @@ impl FlowQueues {
 
     /// The queue of a tin for packets whose own queue is in another tin's hands.
     #[inline]
-    pub fn overflow_queue(&self, tin: Tin) -> Queue {
+    pub fn overflow_queue(&self, tin: TinId) -> Queue {
         Member(self.params.flows + tin.0)
     }
 
@@ -259,7 +259,7 @@ impl FlowQueues {
     // paper: ending-the-anomaly alg1 - hash, overflow queue if bound elsewhere, bind, stamp, append, list as new.
     // deviation: the limits are looked at after the enqueue - as Linux does, while the paper prints it before.
     #[inline]
-    pub fn enqueue<S: Sink>(&mut self, now: Instant, tin: Tin, p: Pkt, ctx: &mut Ctx<'_, S>) -> Queue {
+    pub fn enqueue<S: Sink>(&mut self, now: Instant, tin: TinId, p: Pkt, ctx: &mut Ctx<'_, S>) -> Queue {
         let hot = ctx.packets.get_mut(p);
         hot.t_enqueue = now;
         let (bytes, truesize) = (u64::from(skb_len(hot)), u64::from(hot.truesize));
@@ -294,7 +294,7 @@ impl FlowQueues {
         ctx: &'a mut Ctx<'c, S>,
     ) -> (View<'a, 'c, S>, &'a mut CodelState, &'a mut CodelStats) {
         let queue = &mut self.queues[id];
-        let t = &mut self.tins[Tin(queue.tin).index()];
+        let t = &mut self.tins[TinId(queue.tin).index()];
         let view = View {
             list: &mut queue.list,
             tin_packets: &mut t.packets,
@@ -314,7 +314,7 @@ impl FlowQueues {
     pub fn dequeue<S: Sink>(
         &mut self,
         now: Instant,
-        tin: Tin,
+        tin: TinId,
         codel: &CodelParams,
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Pkt> {
@@ -332,7 +332,7 @@ impl FlowQueues {
 
     /// The queue whose turn it is has nothing left.
     #[inline(always)]
-    fn leave_empty(&mut self, tin: Tin, id: Queue) {
+    fn leave_empty(&mut self, tin: TinId, id: Queue) {
         let t = &mut self.tins[tin.index()];
         if self.queues.head_empty(&mut t.rounds, self.params.empty_new).is_some() {
             self.queues[id].tin = UNBOUND;
@@ -415,7 +415,7 @@ impl FlowQueues {
 
     /// Packets and bytes that a tin holds.
     #[inline]
-    pub fn backlog(&self, tin: Tin) -> (u32, u64) {
+    pub fn backlog(&self, tin: TinId) -> (u32, u64) {
         let t = &self.tins[tin.index()];
         (t.packets, t.bytes)
     }
@@ -437,11 +437,11 @@ impl FlowQueues {
         self.stats
     }
     /// What CoDel did to a tin's packets.
-    pub fn codel_stats(&self, tin: Tin) -> CodelStats {
+    pub fn codel_stats(&self, tin: TinId) -> CodelStats {
         self.codel_stats[tin.0 as usize]
     }
     /// How many queues a tin has on its new and on its old list.
-    pub fn list_lengths(&self, tin: Tin) -> (u32, u32) {
+    pub fn list_lengths(&self, tin: TinId) -> (u32, u32) {
         self.queues.lengths(&self.tins[tin.index()].rounds)
     }
 }

@@ -2,8 +2,8 @@
 //! the loop that feeds the device.
 
 use crate::offload::gso;
-use crate::qdisc::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
-use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, Sink, Stream};
+use crate::qdisc::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
+use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, PlaceId, RandomStream, Sink};
 use alloc::vec::Vec;
 
 /// The device below an interface, as its transmit queues see it.
@@ -110,8 +110,8 @@ impl TxQueue {
             return None;
         }
         match self.qdisc.next(now) {
-            Wake::At(at) => Some(at),
-            Wake::Never | Wake::Now => None,
+            NextSend::At(at) => Some(at),
+            NextSend::Never | NextSend::Now => None,
         }
     }
 
@@ -140,7 +140,7 @@ impl TxQueue {
 
 /// Which device queues the disciplines of an interface feed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Layout {
+pub enum QueueLayout {
     /// A wired device with one queue.
     OneQueue,
     /// A Wi-Fi device, one discipline for each category (`mq`).
@@ -158,11 +158,11 @@ pub struct TxQueues {
 
 impl TxQueues {
     /// The queues that `config` asks for. Drops are booked at `place`.
-    pub fn new(config: &QdiscConfig, layout: Layout, place: PlaceId, stream: &mut Stream) -> Self {
+    pub fn new(config: &QdiscConfig, layout: QueueLayout, place: PlaceId, stream: &mut RandomStream) -> Self {
         let fed: &[Option<Ac>] = match layout {
-            Layout::OneQueue => &[Some(Ac::Be)],
-            Layout::Mq => &[Some(Ac::Vo), Some(Ac::Vi), Some(Ac::Be), Some(Ac::Bk)],
-            Layout::Root => &[None],
+            QueueLayout::OneQueue => &[Some(Ac::Be)],
+            QueueLayout::Mq => &[Some(Ac::Vo), Some(Ac::Vi), Some(Ac::Be), Some(Ac::Bk)],
+            QueueLayout::Root => &[None],
         };
         let one = |&only: &Option<Ac>| {
             let queue = |qdisc| TxQueue { qdisc, only, requeue: PktList::default(), requeues: 0 };
@@ -231,7 +231,7 @@ mod tests {
         }
     }
 
-    fn queues(layout: Layout) -> TxQueues {
+    fn queues(layout: QueueLayout) -> TxQueues {
         let config = QdiscConfig::PfifoFast(PfifoFastParams::default());
         TxQueues::new(&config, layout, PlaceId(0), &mut Seed { seed: 1, run: 0 }.stream("test"))
     }
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn a_stopped_category_blocks_a_root_and_no_other_of_mq() {
         let acs = [Ac::Vo, Ac::Bk, Ac::Vo];
-        for (layout, first) in [(Layout::Root, vec![0]), (Layout::Mq, vec![0, 2])] {
+        for (layout, first) in [(QueueLayout::Root, vec![0]), (QueueLayout::Mq, vec![0, 2])] {
             let (mut q, mut b) = (queues(layout), Bench::new());
             fill(&mut q, &mut b, &acs);
             let mut device = Device { stopped: vec![Ac::Bk], ..Device::default() };
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn segments_are_split_above_a_device_that_cannot_and_wait_one_by_one() {
         for gso in [true, false] {
-            let (mut q, mut b) = (queues(Layout::OneQueue), Bench::new());
+            let (mut q, mut b) = (queues(QueueLayout::OneQueue), Bench::new());
             fill(&mut q, &mut b, &[Ac::Be; 2]);
             let big = b.packet(2, 9000);
             b.packets.get_mut(big).segs = 6;
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn what_the_device_turns_down_counts_as_requeued() {
-        let (mut q, mut b) = (queues(Layout::Root), Bench::new());
+        let (mut q, mut b) = (queues(QueueLayout::Root), Bench::new());
         fill(&mut q, &mut b, &[Ac::Be, Ac::Be]);
         let mut device = Device { stopped: vec![Ac::Be], ..Device::default() };
         for _ in 0..3 {
@@ -306,7 +306,7 @@ mod tests {
     fn what_passes_is_a_packet_sent_and_no_flow() {
         let config = QdiscConfig::FqCodel(FqCodelParams::default());
         let mut stream = Seed { seed: 1, run: 0 }.stream("test");
-        let mut q = TxQueues::new(&config, Layout::Mq, PlaceId(0), &mut stream);
+        let mut q = TxQueues::new(&config, QueueLayout::Mq, PlaceId(0), &mut stream);
         let (mut b, mut device) = (Bench::new(), Device::default());
         let queue = q.queue_of(Ac::Be).expect("a discipline");
         // The device stops for one packet: that is the one which its flow comes to know of.
@@ -326,7 +326,7 @@ mod tests {
         for config in [fifo, QdiscConfig::PfifoFast(PfifoFastParams::default())] {
             let outcome = |passes: bool| {
                 let mut stream = Seed { seed: 1, run: 0 }.stream("test");
-                let mut q = TxQueues::new(&config, Layout::Mq, PlaceId(0), &mut stream);
+                let mut q = TxQueues::new(&config, QueueLayout::Mq, PlaceId(0), &mut stream);
                 let (mut b, mut device) = (Bench::new(), Device::default());
                 let mut answers = Vec::new();
                 for n in 0..40 {
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn a_run_ends_at_its_quota() {
-        let (mut q, mut b, mut device) = (queues(Layout::OneQueue), Bench::new(), Device::default());
+        let (mut q, mut b, mut device) = (queues(QueueLayout::OneQueue), Bench::new(), Device::default());
         fill(&mut q, &mut b, &[Ac::Be; 70]);
         assert!(run(&mut q, &mut b, Ac::Be, &mut device));
         assert_eq!((device.got.len(), q.held()), (64, 6));
@@ -362,7 +362,7 @@ mod tests {
     #[test]
     fn without_a_discipline_there_is_no_queue() {
         let mut stream = Seed { seed: 1, run: 0 }.stream("test");
-        let mut q = TxQueues::new(&QdiscConfig::Noqueue, Layout::Root, PlaceId(0), &mut stream);
+        let mut q = TxQueues::new(&QdiscConfig::Noqueue, QueueLayout::Root, PlaceId(0), &mut stream);
         assert!(q.queue_of(Ac::Be).is_none());
         assert_eq!(q.held(), 0);
     }

@@ -2,7 +2,7 @@
 //! fast a clock runs. A host without any of it does everything at once, which real ones do not, and its periods can lock to those
 //! of a queue.
 
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 
 /// How a delay is distributed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -19,7 +19,7 @@ pub enum Spread {
 impl Spread {
     /// A delay; draws nothing if there is none.
     #[inline]
-    pub fn draw(self, stream: &mut Stream) -> Duration {
+    pub fn draw(self, stream: &mut RandomStream) -> Duration {
         match self {
             Self::None => Duration::ZERO,
             Self::Uniform(least, most) => stream.between(least, most),
@@ -64,14 +64,14 @@ impl JitterParams {
 #[derive(Clone, Debug)]
 pub struct Softirq {
     spread: Spread,
-    stream: Stream,
+    stream: RandomStream,
     /// The delay of the next interrupt.
     pub delay: Duration,
 }
 
 impl Softirq {
     /// For the interrupts of one device; none if they take no time.
-    pub fn new(spread: Spread, stream: Stream) -> Option<Self> {
+    pub fn new(spread: Spread, stream: RandomStream) -> Option<Self> {
         let mut softirq = Self { spread, stream, delay: Duration::ZERO };
         softirq.taken_in();
         (spread != Spread::None).then_some(softirq)
@@ -88,14 +88,14 @@ impl Softirq {
 #[derive(Clone, Debug)]
 pub struct Slack {
     spread: Spread,
-    stream: Stream,
+    stream: RandomStream,
     /// How late its next timer fires.
     pub late: Duration,
 }
 
 impl Slack {
     /// That of a process; none if its timers are exact.
-    pub fn new(spread: Spread, stream: Stream) -> Option<Self> {
+    pub fn new(spread: Spread, stream: RandomStream) -> Option<Self> {
         let mut slack = Self { spread, stream, late: Duration::ZERO };
         slack.fired();
         (spread != Spread::None).then_some(slack)
@@ -113,14 +113,14 @@ pub struct AppClock {
     /// How much faster than true time the host's clock is, in parts of 2^40.
     fast: i64,
     slack: Spread,
-    stream: Stream,
+    stream: RandomStream,
     /// How late its next timer fires.
     late: Duration,
 }
 
 impl AppClock {
     /// The clock of an application. All of a host have the same `host`, which is drawn in front of every use; `stream` is this one's own.
-    pub fn new(params: &JitterParams, mut host: Stream, stream: Stream) -> Self {
+    pub fn new(params: &JitterParams, mut host: RandomStream, stream: RandomStream) -> Self {
         let ppm = (host.unit() * 2.0 - 1.0) * f64::from(params.drift_ppm);
         let fast = (ppm * (1_u64 << 40) as f64 / 1e6) as i64;
         let mut clock = Self { fast, slack: params.timer_slack, stream, late: Duration::ZERO };
@@ -157,7 +157,7 @@ mod tests {
     use crate::vocabulary::Seed;
     use alloc::vec::Vec;
 
-    fn stream(name: &str) -> Stream {
+    fn stream(name: &str) -> RandomStream {
         Seed { seed: 1, run: 0 }.stream(name)
     }
 

@@ -1,6 +1,6 @@
 //! Generic receive offload: of the packets that an interface takes in at once, those that continue each other become one.
 
-use crate::vocabulary::{Fate, Kind, Packets, Pkt, SockId, TcpFlags};
+use crate::vocabulary::{Fate, PacketKind, Packets, Pkt, SockId, TcpFlags};
 use alloc::vec::Vec;
 
 /// Packets that are looked at together: the budget of one poll, after which what is held goes up.
@@ -39,7 +39,7 @@ fn poll(packets: &mut Packets, batch: &mut [Pkt], from: usize, to: usize, mut ke
     let mut count = 0;
     for n in from..to {
         let p = batch[n];
-        if packets.get(p).kind == Kind::Tcp {
+        if packets.get(p).kind == PacketKind::Tcp {
             let sock = packets.tcp(p).to;
             let known = held[..count].iter().position(|h| h.to == sock);
             if let Some(i) = known {

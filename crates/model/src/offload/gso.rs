@@ -1,6 +1,6 @@
 //! A packet of several segments becomes one packet for each: in the device (TSO), or just above one that cannot (GSO).
 
-use crate::vocabulary::{Kind, Packets, Pkt, TcpFlags, linear_truesize};
+use crate::vocabulary::{PacketKind, Packets, Pkt, TcpFlags, linear_truesize};
 
 /// Splits `p` into its segments and hands them on in order; the last of them is `p` itself. Of a packet that weighs what its
 /// segments weigh apart each has its part of the charge; otherwise the last has all of it, and the socket hears when the whole
@@ -13,7 +13,7 @@ pub fn split(packets: &mut Packets, p: Pkt, mut each: impl FnMut(&mut Packets, P
     let whole = packets.get(p);
     let (segs, len, seq, kind) = (u32::from(whole.segs), whole.len, whole.seq, whole.kind);
     let truesize = whole.truesize;
-    let header = (kind == Kind::Tcp).then(|| *packets.tcp(p));
+    let header = (kind == PacketKind::Tcp).then(|| *packets.tcp(p));
     let payload = header.map_or(0, |h| h.payload);
     let headers = headers(len, segs, payload);
     let mss = header.map_or(0, |h| u32::from(h.mss));
@@ -56,7 +56,7 @@ fn headers(len: u32, segs: u32, payload: u32) -> u32 {
 pub fn full_segment(packets: &Packets, p: Pkt) -> u32 {
     let whole = packets.get(p);
     let (payload, mss) = match whole.kind {
-        Kind::Tcp => (packets.tcp(p).payload, u32::from(packets.tcp(p).mss)),
+        PacketKind::Tcp => (packets.tcp(p).payload, u32::from(packets.tcp(p).mss)),
         _ => (0, 0),
     };
     headers(whole.len, u32::from(whole.segs), payload) + mss
@@ -92,7 +92,7 @@ mod tests {
             src: Addr(0),
             dst: Addr(1),
             tos: 2,
-            kind: Kind::Tcp,
+            kind: PacketKind::Tcp,
         };
         let header = TcpHeader { payload, mss: 1448, flags, ..TcpHeader::blank(SockId(4)) };
         b.packets.create_tcp(new, segs, 9, &header)

@@ -6,12 +6,12 @@ use crate::vocabulary::Rate;
 // linux: net/sched/sch_generic.c psched_ratecfg_precompute, include/net/sch_generic.h psched_l2t_ns (6.1) - the factor has
 // 32 significant bits; the rate is in whole bytes a second.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(super) struct BucketRate {
     mult: u64,
     shift: u32,
 }
 
-impl Pace {
+impl BucketRate {
     pub(super) fn new(rate: Rate) -> Self {
         let bytes = (rate.bps() / 8).max(1);
         let second = 1_000_000_000_u64;
@@ -32,14 +32,14 @@ impl Pace {
 /// Tokens of a rate, in nanoseconds. How deep a burst of bytes makes a bucket, and whether it may be in debt, is up to whose it is.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bucket {
-    pace: Pace,
+    pace: BucketRate,
     pub(super) depth: i64,
     pub(super) tokens: i64,
 }
 
 impl Bucket {
     /// A full one.
-    pub(super) fn new(pace: Pace, depth: i64) -> Self {
+    pub(super) fn new(pace: BucketRate, depth: i64) -> Self {
         Self { pace, depth, tokens: depth }
     }
 
@@ -66,7 +66,7 @@ mod tests {
             (1_000_000_000, 2_147_483_648, 28),
             (1_000_000_000_000, 137_438_953, 34),
         ] {
-            let pace = Pace::new(Rate::from_bps(bps));
+            let pace = BucketRate::new(Rate::from_bps(bps));
             assert_eq!((pace.mult, pace.shift), (mult, shift), "{bps}");
         }
     }

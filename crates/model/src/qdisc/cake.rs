@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 pub use params::{CakeParams, Cells, Framing, Isolation, Tins};
 pub use stats::{CakeStats, CakeTinStats, Span};
 
-use super::{Enqueue, QdiscStats, Wake};
+use super::{Enqueue, NextSend, QdiscStats};
 use crate::aqm::cobalt::Blue;
 use crate::fair::flow_queues::Salt;
 use crate::fair::longest::{Longest, Place, Queues};
@@ -24,7 +24,7 @@ use crate::offload::gso;
 use crate::vocabulary::{
     Addr, Ctx, Duration, ETHERNET_HEADER, Instant, Packets, Pkt, PlaceId, Rate, Reason, Sink,
 };
-use crate::vocabulary::{Stream, skb_len};
+use crate::vocabulary::{RandomStream, skb_len};
 use tin::{Keys, Tin};
 use tins::{Pace, Table};
 
@@ -38,7 +38,7 @@ pub struct Cake {
     params: CakeParams,
     place: PlaceId,
     salt: Salt,
-    chance: Stream,
+    chance: RandomStream,
     table: &'static Table,
     tins: Box<[Tin]>,
     /// The tin that was served last.
@@ -79,7 +79,7 @@ impl Queues for Box<[Tin]> {
 
 impl Cake {
     /// Empty tins; drops are booked at `place`, `stream` gives which flows share a queue, and BLUE's chances.
-    pub fn new(params: CakeParams, place: PlaceId, stream: &mut Stream) -> Self {
+    pub fn new(params: CakeParams, place: PlaceId, stream: &mut RandomStream) -> Self {
         let tins: Box<[Tin]> = (0..params.tins.count()).map(|n| Tin::new(&params, n)).collect();
         Self {
             params,
@@ -414,11 +414,11 @@ impl Cake {
 
     /// When to dequeue next.
     #[inline]
-    pub fn next(&self, now: Instant) -> Wake {
+    pub fn next(&self, now: Instant) -> NextSend {
         match self.held_until(now) {
-            _ if self.packets == 0 => Wake::Never,
-            Some(at) => Wake::At(at),
-            None => Wake::Now,
+            _ if self.packets == 0 => NextSend::Never,
+            Some(at) => NextSend::At(at),
+            None => NextSend::Now,
         }
     }
 

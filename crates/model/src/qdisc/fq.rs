@@ -13,10 +13,10 @@ use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
 
 use self::flows::Flows;
-use super::{Enqueue, QdiscStats, Wake};
-use crate::fair::drr::{EmptyNew, Member, Rounds};
+use super::{Enqueue, NextSend, QdiscStats};
+use crate::fair::drr::{DeficitRoundRobin, EmptyNew, Member};
 use crate::vocabulary::{
-    Ctx, Duration, Instant, Kind, Packet, Pkt, PktList, PlaceId, Rate, Reason, Sink, TTL, skb_len,
+    Ctx, Duration, Instant, Packet, PacketKind, Pkt, PktList, PlaceId, Rate, Reason, Sink, TTL, skb_len,
 };
 
 /// Parameters, under tc's names.
@@ -115,7 +115,7 @@ pub struct Fq {
     params: FqParams,
     place: PlaceId,
     flows: Flows,
-    rounds: Rounds,
+    rounds: DeficitRoundRobin,
     throttled: BinaryHeap<Throttled>,
     /// Packets that go before all flows.
     internal: PktList,
@@ -139,7 +139,7 @@ const MAX_GAP: u64 = 1_000_000_000;
 // it is in the kernel that it comes from, and here it is told by its hash.
 #[inline]
 fn is_stamped(p: &Packet) -> bool {
-    p.kind == Kind::Tcp && p.ttl == TTL
+    p.kind == PacketKind::Tcp && p.ttl == TTL
 }
 
 impl Fq {
@@ -152,7 +152,7 @@ impl Fq {
             params,
             place,
             flows: Flows::new(params.buckets),
-            rounds: Rounds::default(),
+            rounds: DeficitRoundRobin::default(),
             throttled: BinaryHeap::new(),
             internal: PktList::default(),
             packets: 0,
@@ -324,16 +324,16 @@ impl Fq {
     /// When to dequeue next.
     // linux: kernel/time/hrtimer.c hrtimer_interrupt (6.1) - a timer with slack that nothing else wakes fires at its end.
     #[inline]
-    pub fn next(&self, now: Instant) -> Wake {
+    pub fn next(&self, now: Instant) -> NextSend {
         if self.packets == 0 {
-            return Wake::Never;
+            return NextSend::Never;
         }
         match self.throttled.peek() {
             Some(&Reverse((due, ..))) if self.internal.is_empty() && self.rounds.is_empty() => {
                 let at = due + self.params.timer_slack;
-                if at > now { Wake::At(at) } else { Wake::Now }
+                if at > now { NextSend::At(at) } else { NextSend::Now }
             }
-            _ => Wake::Now,
+            _ => NextSend::Now,
         }
     }
 

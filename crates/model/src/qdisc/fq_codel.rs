@@ -3,7 +3,7 @@
 use super::{Enqueue, QdiscStats};
 use crate::aqm::codel::CodelParams;
 use crate::fair::drr::EmptyNew;
-use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
+use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
 use crate::vocabulary::{Ctx, Duration, Instant, Packet, Pkt, PlaceId, Sink};
 
 /// Parameters, under tc's names.
@@ -75,7 +75,7 @@ pub struct FqCodel {
 }
 
 /// The only user of the flow queues.
-const TIN: Tin = Tin(0);
+const TIN: TinId = TinId(0);
 
 /// Smallest quantum, in bytes.
 // linux: net/sched/sch_fq_codel.c fq_codel_change (5.4) - a smaller one is raised.

@@ -2,10 +2,10 @@
 
 use super::fq_codel::{FqCodelParams, MIN_QUANTUM};
 use super::{Enqueue, QdiscStats};
-use crate::aqm::law::OwnLaw;
+use crate::aqm::law::LawFactory;
 use crate::fair::drr::EmptyNew;
-use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
-use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Sink, Stream};
+use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
+use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, RandomStream, Sink};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -25,14 +25,14 @@ pub struct FqLawParams {
     /// Most packets dropped at once from the fattest flow when over a limit.
     pub drop_batch: u32,
     /// The law on each flow.
-    pub law: OwnLaw,
+    pub law: LawFactory,
     /// The name of the discipline: `fq_` and the law's, unless told otherwise.
     pub name: String,
 }
 
 impl FqLawParams {
     /// fq_codel's defaults for all but the law.
-    pub fn new(law: OwnLaw) -> Self {
+    pub fn new(law: LawFactory) -> Self {
         let FqCodelParams { limit, flows, quantum, memory_limit, drop_batch, .. } = FqCodelParams::default();
         let name = format!("fq_{}", law.name());
         Self { limit, flows, quantum, memory_limit, drop_batch, law, name }
@@ -49,13 +49,13 @@ pub struct FqLaw {
 }
 
 /// The only user of the flow queues.
-const TIN: Tin = Tin(0);
+const TIN: TinId = TinId(0);
 
 impl FqLaw {
     /// Empty flow queues; drops are booked at `place`, `stream` decides which flows share a queue and gives each law one of its own.
     ///
     /// Panics without a flow queue.
-    pub fn new(params: &FqLawParams, place: PlaceId, stream: &mut Stream) -> Self {
+    pub fn new(params: &FqLawParams, place: PlaceId, stream: &mut RandomStream) -> Self {
         let queues = FlowQueuesParams {
             flows: params.flows,
             tins: 1,

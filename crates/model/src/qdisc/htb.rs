@@ -6,8 +6,8 @@
 //! Not there: several classes, filters, priorities, borrowing (which takes a parent class; alone, a class never exceeds its
 //! rate even if its ceiling is higher), and link layer adaptation.
 
-use super::bucket::{Bucket, Pace};
-use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
+use super::bucket::{Bucket, BucketRate};
+use super::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Rate, Sink, skb_len};
 use alloc::boxed::Box;
 
@@ -55,7 +55,7 @@ fn depth(rate: Rate, bytes: u32) -> i64 {
 
 /// A full bucket of a burst.
 fn full(rate: Rate, burst: u32) -> Bucket {
-    Bucket::new(Pace::new(rate), depth(rate, burst))
+    Bucket::new(BucketRate::new(rate), depth(rate, burst))
 }
 
 /// A packet takes its tokens; the debt has an end.
@@ -141,10 +141,10 @@ impl Htb {
 
     /// When the class may send, if it has something.
     #[inline]
-    pub fn next(&self, now: Instant) -> Wake {
+    pub fn next(&self, now: Instant) -> NextSend {
         match self.child.next(now) {
-            Wake::Never => Wake::Never,
-            _ if now < self.ready => Wake::At(self.ready),
+            NextSend::Never => NextSend::Never,
+            _ if now < self.ready => NextSend::At(self.ready),
             child => child,
         }
     }

@@ -1,8 +1,8 @@
 //! A control law of somebody's own on one queue with a limit.
 
 use super::{Enqueue, QdiscStats};
-use crate::aqm::law::{Law, Outcome, OwnLaw, Seen};
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, Reason, Sink, Stream};
+use crate::aqm::law::{Fate, Law, LawFactory, Seen};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -15,7 +15,7 @@ pub struct LawParams {
     /// Most packets.
     pub limit: u32,
     /// The law.
-    pub law: OwnLaw,
+    pub law: LawFactory,
 }
 
 /// The discipline.
@@ -33,7 +33,7 @@ pub struct LawQdisc {
 
 impl LawQdisc {
     /// An empty queue; drops are booked at `place`, and the law has `stream` for what it leaves to chance.
-    pub fn new(params: &LawParams, place: PlaceId, stream: Stream) -> Self {
+    pub fn new(params: &LawParams, place: PlaceId, stream: RandomStream) -> Self {
         Self {
             name: params.law.name().to_owned(),
             limit: params.limit,
@@ -61,9 +61,9 @@ impl LawQdisc {
         let hot = ctx.packets.get_mut(p);
         let seen = Seen::new(now, hot, Duration::ZERO, self.backlog(), false);
         match self.law.arrives(&seen).apply(hot) {
-            Outcome::Passed => {}
-            Outcome::Marked => self.marks += 1,
-            Outcome::Dropped => return self.refuse(now, p, Reason::Law, ctx),
+            Fate::Passed => {}
+            Fate::Marked => self.marks += 1,
+            Fate::Dropped => return self.refuse(now, p, Reason::Law, ctx),
         }
         hot.t_enqueue = now;
         self.list.push(ctx.packets, p);
@@ -82,9 +82,9 @@ impl LawQdisc {
             let hot = ctx.packets.get_mut(p);
             let seen = Seen::new(now, hot, now.saturating_since(hot.t_enqueue), self.backlog(), false);
             match self.law.leaves(&seen).apply(hot) {
-                Outcome::Passed => {}
-                Outcome::Marked => self.marks += 1,
-                Outcome::Dropped => {
+                Fate::Passed => {}
+                Fate::Marked => self.marks += 1,
+                Fate::Dropped => {
                     self.stats.drops += 1;
                     ctx.drop(now, p, Reason::Law, self.place);
                     continue;

@@ -6,6 +6,7 @@
 mod bucket;
 pub mod cake;
 pub mod codel;
+pub mod custom;
 pub mod fifo;
 pub mod fq;
 pub mod fq_codel;
@@ -13,17 +14,17 @@ pub mod fq_law;
 pub mod htb;
 pub mod law;
 pub mod netem;
-pub mod own;
 pub mod pfifo_fast;
 pub mod pie;
 pub mod sfq;
 pub mod tbf;
 
-use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, Sink, Stream, skb_len};
+use crate::vocabulary::{Ctx, Instant, Packet, Pkt, PlaceId, RandomStream, Sink, skb_len};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use cake::Cake;
 use codel::CodelQdisc;
+use custom::CustomQdisc;
 use fifo::Fifo;
 use fq::Fq;
 use fq_codel::FqCodel;
@@ -31,7 +32,6 @@ use fq_law::FqLaw;
 use htb::Htb;
 use law::LawQdisc;
 use netem::Netem;
-use own::OwnQdisc;
 use pfifo_fast::PfifoFast;
 use pie::Pie;
 use sfq::Sfq;
@@ -67,7 +67,7 @@ pub enum QdiscConfig {
     /// Fair queueing with a control law of somebody's own on each flow.
     FqLaw(fq_law::FqLawParams),
     /// Somebody's own.
-    Own(own::OwnDiscipline),
+    Custom(custom::DisciplineFactory),
     /// None: packets go straight to the device (`noqueue`).
     Noqueue,
 }
@@ -89,7 +89,7 @@ impl QdiscConfig {
             Self::Netem(..) => "netem",
             Self::Law(params) => params.law.name(),
             Self::FqLaw(params) => &params.name,
-            Self::Own(own) => own.name(),
+            Self::Custom(own) => own.name(),
             Self::Noqueue => "noqueue",
         }
     }
@@ -120,7 +120,7 @@ pub enum Enqueue {
 
 /// When a discipline has something to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wake {
+pub enum NextSend {
     /// Not before something is enqueued.
     Never,
     /// At once.
@@ -172,7 +172,7 @@ pub enum Xstats {
     /// Those of htb's class.
     Htb(htb::HtbStats),
     /// Those of a part of somebody's own, by their names.
-    Own(Vec<(&'static str, u64)>),
+    Custom(Vec<(&'static str, u64)>),
 }
 
 /// A queueing discipline.
@@ -205,7 +205,7 @@ pub enum Qdisc {
     /// Fair queueing with a control law of somebody's own.
     FqLaw(Box<FqLaw>),
     /// Somebody's own.
-    Own(Box<OwnQdisc>),
+    Custom(Box<CustomQdisc>),
 }
 
 macro_rules! each {
@@ -224,7 +224,7 @@ macro_rules! each {
             Self::Netem($q) => $do,
             Self::Law($q) => $do,
             Self::FqLaw($q) => $do,
-            Self::Own($q) => $do,
+            Self::Custom($q) => $do,
         }
     };
 }
@@ -232,7 +232,7 @@ macro_rules! each {
 impl Qdisc {
     /// The discipline that `config` asks for, or `None` for `noqueue`. Drops are booked at `place`; `stream` gives
     /// what the discipline leaves to chance. Panics on options that the scenario reader refuses.
-    pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut Stream) -> Option<Self> {
+    pub fn new(config: &QdiscConfig, place: PlaceId, stream: &mut RandomStream) -> Option<Self> {
         match config {
             QdiscConfig::Fifo(params) => Some(Self::Fifo(Fifo::new(*params, place))),
             QdiscConfig::PfifoFast(params) => Some(Self::PfifoFast(PfifoFast::new(*params, place))),
@@ -261,7 +261,9 @@ impl Qdisc {
                 Some(Self::Law(Box::new(LawQdisc::new(params, place, stream.split()))))
             }
             QdiscConfig::FqLaw(params) => Some(Self::FqLaw(Box::new(FqLaw::new(params, place, stream)))),
-            QdiscConfig::Own(own) => Some(Self::Own(Box::new(OwnQdisc::new(own, place, stream.split())))),
+            QdiscConfig::Custom(own) => {
+                Some(Self::Custom(Box::new(CustomQdisc::new(own, place, stream.split()))))
+            }
             QdiscConfig::Noqueue => None,
         }
     }
@@ -282,7 +284,7 @@ impl Qdisc {
             | Self::Sfq(_)
             | Self::Law(_)
             | Self::FqLaw(_)
-            | Self::Own(_) => None,
+            | Self::Custom(_) => None,
         }
     }
 
@@ -295,11 +297,11 @@ impl Qdisc {
         }
     }
 
-    /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`Wake::At`].
+    /// Whether it may hold packets back: only then [`Qdisc::next`] is ever [`NextSend::At`].
     pub const fn holds_back(&self) -> bool {
         matches!(
             self,
-            Self::Cake(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) | Self::Fq(_) | Self::Own(_)
+            Self::Cake(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) | Self::Fq(_) | Self::Custom(_)
         )
     }
 
@@ -319,7 +321,7 @@ impl Qdisc {
             Self::Netem(_) => "netem",
             Self::Law(q) => q.name(),
             Self::FqLaw(q) => q.name(),
-            Self::Own(q) => q.name(),
+            Self::Custom(q) => q.name(),
         }
     }
 
@@ -343,7 +345,7 @@ impl Qdisc {
             Self::Cake(_) | Self::Pie(_) | Self::Fq(_) | Self::Htb(_) | Self::Tbf(_) | Self::Netem(_) => {
                 false
             }
-            Self::Law(_) | Self::FqLaw(_) | Self::Own(_) => false,
+            Self::Law(_) | Self::FqLaw(_) | Self::Custom(_) => false,
         }
     }
 
@@ -355,14 +357,14 @@ impl Qdisc {
 
     /// When to dequeue next.
     #[inline]
-    pub fn next(&self, now: Instant) -> Wake {
+    pub fn next(&self, now: Instant) -> NextSend {
         match self {
             Self::Cake(q) => q.next(now),
             Self::Htb(q) => q.next(now),
             Self::Tbf(q) => q.next(now),
             Self::Netem(q) => q.next(now),
             Self::Fq(q) => q.next(now),
-            Self::Own(q) => q.next(now),
+            Self::Custom(q) => q.next(now),
             Self::Fifo(_)
             | Self::PfifoFast(_)
             | Self::Codel(_)
@@ -372,9 +374,9 @@ impl Qdisc {
             | Self::Law(_)
             | Self::FqLaw(_) => {
                 if self.backlog().0 > 0 {
-                    Wake::Now
+                    NextSend::Now
                 } else {
-                    Wake::Never
+                    NextSend::Never
                 }
             }
         }
@@ -395,9 +397,9 @@ impl Qdisc {
             Self::Pie(q) => Xstats::Pie(q.xstats()),
             Self::Fq(q) => Xstats::Fq(q.xstats()),
             Self::Htb(q) => Xstats::Htb(q.xstats()),
-            Self::Law(q) => Xstats::Own(q.counters()),
-            Self::FqLaw(q) => Xstats::Own(q.counters()),
-            Self::Own(q) => Xstats::Own(q.counters()),
+            Self::Law(q) => Xstats::Custom(q.counters()),
+            Self::FqLaw(q) => Xstats::Custom(q.counters()),
+            Self::Custom(q) => Xstats::Custom(q.counters()),
             _ => Xstats::None,
         }
     }

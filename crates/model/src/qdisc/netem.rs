@@ -12,8 +12,8 @@
 use alloc::collections::{BinaryHeap, VecDeque};
 use core::cmp::Reverse;
 
-use super::{Enqueue, Qdisc, QdiscStats, Wake};
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Rate, Reason, Sink, Stream, skb_len};
+use super::{Enqueue, NextSend, Qdisc, QdiscStats};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, RandomStream, Rate, Reason, Sink, skb_len};
 
 /// A probability, or the share that a random number takes from the one before it.
 // linux: iproute2 tc/q_netem.c get_percent (6.1) - a fraction of 2^32 - 1.
@@ -86,12 +86,12 @@ struct Correlated {
 }
 
 impl Correlated {
-    fn new(share: Share, stream: &mut Stream) -> Self {
+    fn new(share: Share, stream: &mut RandomStream) -> Self {
         Self { share, last: stream.word() }
     }
 
     #[inline]
-    fn draw(&mut self, stream: &mut Stream) -> u32 {
+    fn draw(&mut self, stream: &mut RandomStream) -> u32 {
         let fresh = stream.word();
         if self.share == Share(0) {
             return fresh;
@@ -103,7 +103,7 @@ impl Correlated {
 
     /// Whether what happens with probability `p` does; where it never does, nothing is drawn.
     #[inline]
-    fn happens(&mut self, p: Share, stream: &mut Stream) -> bool {
+    fn happens(&mut self, p: Share, stream: &mut RandomStream) -> bool {
         p != Share(0) && p.0 >= self.draw(stream)
     }
 }
@@ -151,7 +151,7 @@ pub struct Netem {
     losses: Correlated,
     duplicates: Correlated,
     reorders: Correlated,
-    stream: Stream,
+    stream: RandomStream,
     bytes: u64,
     child: Option<Qdisc>,
     stats: QdiscStats,
@@ -159,7 +159,7 @@ pub struct Netem {
 
 impl Netem {
     /// An empty network over an empty `child`, if there is one; drops are booked at `place`.
-    pub fn new(params: NetemParams, child: Option<Qdisc>, place: PlaceId, mut stream: Stream) -> Self {
+    pub fn new(params: NetemParams, child: Option<Qdisc>, place: PlaceId, mut stream: RandomStream) -> Self {
         let mut correlated = |share| Correlated::new(share, &mut stream);
         Self {
             place,
@@ -309,16 +309,16 @@ impl Netem {
 
     /// When the next packet may leave.
     #[inline]
-    pub fn next(&self, now: Instant) -> Wake {
+    pub fn next(&self, now: Instant) -> NextSend {
         if !self.at_once.is_empty() {
-            return Wake::Now;
+            return NextSend::Now;
         }
         let own = self.first().map(|(at, _)| at);
-        match (own, self.child.as_ref().map_or(Wake::Never, |child| child.next(now))) {
-            (Some(at), _) if at <= now => Wake::Now,
-            (_, Wake::Now) => Wake::Now,
-            (Some(at), Wake::At(then)) => Wake::At(at.min(then)),
-            (Some(at), Wake::Never) => Wake::At(at),
+        match (own, self.child.as_ref().map_or(NextSend::Never, |child| child.next(now))) {
+            (Some(at), _) if at <= now => NextSend::Now,
+            (_, NextSend::Now) => NextSend::Now,
+            (Some(at), NextSend::At(then)) => NextSend::At(at.min(then)),
+            (Some(at), NextSend::Never) => NextSend::At(at),
             (None, child) => child,
         }
     }

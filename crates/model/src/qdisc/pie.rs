@@ -2,7 +2,7 @@
 
 use super::{Enqueue, QdiscStats};
 use crate::aqm::pie::{PieParams, PieState};
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, Reason, Sink, Stream, skb_len};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PktList, PlaceId, RandomStream, Reason, Sink, skb_len};
 
 /// Parameters, under tc's names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -58,7 +58,7 @@ pub struct PieStats {
 pub struct Pie {
     params: PieQdiscParams,
     place: PlaceId,
-    stream: Stream,
+    stream: RandomStream,
     list: PktList,
     state: PieState,
     /// When the probability is set anew.
@@ -70,7 +70,7 @@ pub struct Pie {
 impl Pie {
     /// An empty queue; drops are booked at `place`, `stream` decides which packets they hit. Panics without a period.
     // deviation: the first update comes after a period, not after half a second - a discipline is set up before a run begins.
-    pub fn new(params: PieQdiscParams, place: PlaceId, stream: Stream) -> Self {
+    pub fn new(params: PieQdiscParams, place: PlaceId, stream: RandomStream) -> Self {
         assert!(params.tupdate > Duration::ZERO, "impossible pie");
         Self {
             params,

@@ -12,10 +12,10 @@ mod deques;
 use self::depths::Depths;
 use self::deques::{Deque, Pool};
 use super::{Enqueue, QdiscStats};
-use crate::fair::drr::{Drr, Member, Rounds};
+use crate::fair::drr::{DeficitRoundRobin, Drr, Member};
 use crate::fair::flow_queues::Salt;
 use crate::vocabulary::{
-    Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, Reason, Sink, Stream, skb_len,
+    Ctx, Duration, Instant, Packet, Pkt, PktList, PlaceId, RandomStream, Reason, Sink, skb_len,
 };
 use alloc::vec;
 use alloc::vec::Vec;
@@ -84,7 +84,7 @@ const NONE: u32 = u32::MAX;
 pub struct Sfq {
     params: SfqParams,
     place: PlaceId,
-    stream: Stream,
+    stream: RandomStream,
     salt: Salt,
     /// When the hash changes next.
     perturb_at: Option<Instant>,
@@ -94,7 +94,7 @@ pub struct Sfq {
     pool: Pool,
     depths: Depths,
     drr: Drr,
-    rounds: Rounds,
+    rounds: DeficitRoundRobin,
     packets: u32,
     bytes: u64,
     stats: QdiscStats,
@@ -104,7 +104,7 @@ impl Sfq {
     /// An empty round; drops are booked at `place`, `stream` gives the hashes.
     ///
     /// Panics without a slot, a depth, a quantum or a divisor that is a power of two, or with a limit below two.
-    pub fn new(params: SfqParams, place: PlaceId, mut stream: Stream) -> Self {
+    pub fn new(params: SfqParams, place: PlaceId, mut stream: RandomStream) -> Self {
         let SfqParams { limit, depth, flows, divisor, perturb, .. } = params;
         assert!(limit > 1 && depth > 0 && flows > 0 && divisor.is_power_of_two(), "impossible sfq");
         Self {
@@ -119,7 +119,7 @@ impl Sfq {
             pool: Pool::new(limit + 1),
             depths: Depths::new(flows, depth),
             drr: Drr::new(flows),
-            rounds: Rounds::default(),
+            rounds: DeficitRoundRobin::default(),
             packets: 0,
             bytes: 0,
             stats: QdiscStats::default(),

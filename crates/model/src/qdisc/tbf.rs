@@ -4,8 +4,8 @@
 //! larger than the bucket can ever leave: it is split, if it has several segments that fit, or refused. A second, small bucket
 //! with a higher rate keeps what the first has saved from leaving in one go.
 
-use super::bucket::{Bucket, Pace};
-use super::{Enqueue, Qdisc, QdiscConfig, QdiscStats, Wake};
+use super::bucket::{Bucket, BucketRate};
+use super::{Enqueue, NextSend, Qdisc, QdiscConfig, QdiscStats};
 use crate::offload::gso;
 use crate::vocabulary::{Ctx, Duration, ETHERNET_HEADER, Instant, Pkt, PlaceId, Rate, Reason, Sink, skb_len};
 use alloc::boxed::Box;
@@ -48,7 +48,7 @@ impl TbfParams {
 /// A full bucket.
 // linux: net/sched/sch_tbf.c tbf_change (6.1) - the burst arrives in bytes, and the bucket is as deep as it lasts.
 fn full(rate: Rate, burst: u32) -> Bucket {
-    let pace = Pace::new(rate);
+    let pace = BucketRate::new(rate);
     Bucket::new(pace, pace.nanos(burst))
 }
 
@@ -160,10 +160,10 @@ impl Tbf {
 
     /// When to dequeue next.
     #[inline]
-    pub fn next(&self, now: Instant) -> Wake {
-        let child = if self.peeked.is_some() { Wake::Now } else { self.child.next(now) };
+    pub fn next(&self, now: Instant) -> NextSend {
+        let child = if self.peeked.is_some() { NextSend::Now } else { self.child.next(now) };
         match child {
-            Wake::Now if now < self.ready => Wake::At(self.ready),
+            NextSend::Now if now < self.ready => NextSend::At(self.ready),
             child => child,
         }
     }

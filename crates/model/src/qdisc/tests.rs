@@ -126,9 +126,9 @@ proptest! {
             ended += b.uncharged();
             let (inside, bytes) = q.backlog();
             match q.next(now) {
-                Wake::Never => prop_assert_eq!(inside, 0),
-                Wake::Now => prop_assert!(inside > 0),
-                Wake::At(at) => prop_assert!(inside > 0 && at > now && q.holds_back()),
+                NextSend::Never => prop_assert_eq!(inside, 0),
+                NextSend::Now => prop_assert!(inside > 0),
+                NextSend::At(at) => prop_assert!(inside > 0 && at > now && q.holds_back()),
             }
             prop_assert_eq!(inside == 0, bytes == 0);
             prop_assert_eq!(u64::from(inside), b.packets.live());
@@ -146,7 +146,7 @@ proptest! {
             while let Some(p) = q.dequeue(now, &mut b.ctx()) {
                 b.finish(p);
             }
-            let Wake::At(at) = q.next(now) else { break };
+            let NextSend::At(at) = q.next(now) else { break };
             now = at;
         }
         prop_assert_eq!((q.backlog(), b.packets.live()), ((0, 0), 0));

@@ -1,6 +1,6 @@
 //! Where packets come from and go to, and what goes before their payload.
 
-use super::{Addr, FlowId, Instant, Kind, NewPacket, SockId};
+use super::{Addr, FlowId, Instant, NewPacket, PacketKind, SockId};
 
 /// Bytes of an IPv4 header.
 pub const IPV4_HEADER: u32 = 20;
@@ -27,7 +27,7 @@ impl Endpoint {
     pub fn packet(
         &self,
         now: Instant,
-        kind: Kind,
+        kind: PacketKind,
         seq: u32,
         len: u32,
         truesize: u32,

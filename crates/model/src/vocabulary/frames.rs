@@ -7,7 +7,7 @@ use alloc::boxed::Box;
 use core::ops::Deref;
 
 use super::ids::{ChannelId, DevId, PeerId, WireId};
-use super::kind::Kind;
+use super::kind::PacketKind;
 use super::packet::{Packet, Packets, Pkt};
 use super::qos::Ac;
 use super::tcp::TcpHeader;
@@ -82,8 +82,8 @@ impl<'a> Headers<'a> {
         let packet = packets.get(p);
         Self {
             packet,
-            tcp: (packet.kind == Kind::Tcp).then(|| packets.tcp(p)),
-            bytes: (packet.kind == Kind::Outside).then(|| packets.bytes(p)),
+            tcp: (packet.kind == PacketKind::Tcp).then(|| packets.tcp(p)),
+            bytes: (packet.kind == PacketKind::Outside).then(|| packets.bytes(p)),
         }
     }
 
@@ -183,7 +183,7 @@ pub struct PpduView<'a> {
     pub rate: RateCode,
     /// Length of the PSDU in bytes.
     pub bytes: u32,
-    /// Traffic identifier.
+    /// TID.
     pub tid: u8,
     /// What it is for.
     pub content: ContentView,

@@ -3,7 +3,7 @@
 /// What a packet carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
-pub enum Kind {
+pub enum PacketKind {
     /// A UDP datagram.
     Udp,
     /// ICMP echo request.
@@ -28,7 +28,7 @@ pub enum Kind {
     Outside,
 }
 
-impl Kind {
+impl PacketKind {
     /// What the destination answers it with, if it does.
     #[inline]
     pub const fn reply(self) -> Option<Self> {

@@ -2,12 +2,12 @@
 
 mod bytes;
 mod endpoint;
+mod factory;
 mod fate;
 mod frames;
 mod ids;
 mod kind;
 mod list;
-mod own;
 mod packet;
 mod qos;
 mod quic;
@@ -19,20 +19,20 @@ mod units;
 
 pub use bytes::{BytesId, LONGEST_PACKET, write_back};
 pub use endpoint::{Endpoint, IPV4_HEADER, UDP_HEADER};
+pub use factory::PartFactory;
 pub use fate::{Fate, PacketAccount, Reason};
 pub use frames::{
     AckView, ContentView, FrameView, Headers, KeptHeaders, MpduView, PpduKind, PpduTry, PpduView, RateCode,
     RtsCtsView,
 };
 pub use ids::{Addr, ChannelId, DevId, FlowId, IfId, NodeId, PeerId, PlaceId, RadioId, SockId, WireId};
-pub use kind::Kind;
+pub use kind::PacketKind;
 pub use list::{ETHERNET_HEADER, PktList, skb_len};
-pub use own::Own;
 pub use packet::{NewPacket, Packet, Packets, Pkt, SHARED_INFO, SKB, TTL, buffer_truesize, linear_truesize};
 pub use qos::Ac;
 pub use quic::{AckFrame, Datagram, LongPacket, LongPackets, PacketType, QuicFrame, QuicPacket};
-pub use rng::{Seed, Stream};
+pub use rng::{RandomStream, Seed};
 pub use tcp::{MAX_SACK_BLOCKS, SynOptions, TcpFlags, TcpHeader};
 pub use time::{Duration, Instant};
-pub use trace::{Ctx, NoSink, QuicTrace, Sink, Tee, Trace};
+pub use trace::{Ctx, NoSink, QuicTrace, Sink, Tee, TraceEvent};
 pub use units::{Bytes, Rate};

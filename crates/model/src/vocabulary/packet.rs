@@ -13,7 +13,7 @@ use core::num::NonZeroU32;
 use super::bytes::{Buffers, BytesId};
 use super::fate::{Fate, PacketAccount, Reason};
 use super::ids::{Addr, FlowId, PeerId, SockId};
-use super::kind::Kind;
+use super::kind::PacketKind;
 use super::quic::Datagram;
 use super::tcp::TcpHeader;
 use super::time::Instant;
@@ -78,12 +78,14 @@ pub struct Packet {
     pub tos: u8,
     /// Kernel priority (as `skb->priority`), from the TOS table.
     pub prio: u8,
-    /// 802.1D user priority, hence traffic identifier, from the DSCP.
+    /// 802.1D user priority, hence TID, from the DSCP.
     pub tid: u8,
     /// What it carries.
-    pub kind: Kind,
+    pub kind: PacketKind,
     /// Hops it may still make.
     pub ttl: u8,
+    /// Airtime that it counts for below mac80211's queues, in units of 4 us (as `tx_time_est`); 0 if nobody counts.
+    pub airtime: u16,
     generation: u8,
     live: bool,
 }
@@ -112,7 +114,7 @@ pub struct NewPacket {
     /// The IP header's TOS byte.
     pub tos: u8,
     /// What it carries.
-    pub kind: Kind,
+    pub kind: PacketKind,
 }
 
 impl NewPacket {
@@ -128,7 +130,7 @@ impl NewPacket {
         src: Addr(0),
         dst: Addr(1),
         tos: 0,
-        kind: Kind::Udp,
+        kind: PacketKind::Udp,
     };
 }
 
@@ -247,15 +249,15 @@ impl Packets {
         let new =
             NewPacket { now, flow, flow_hash, len, truesize, charge: SockId::NONE, seq, src, dst, tos, kind };
         let copy = match kind {
-            Kind::Tcp => {
+            PacketKind::Tcp => {
                 let header = *self.tcp(p);
                 self.create_tcp(new, like.segs, like.ack, &header)
             }
-            Kind::Quic => {
+            PacketKind::Quic => {
                 let mut datagram = self.quic(p).clone();
                 self.create_quic(new, &mut datagram)
             }
-            Kind::Outside => self.share_bytes(new, p),
+            PacketKind::Outside => self.share_bytes(new, p),
             _ => self.create(new),
         };
         let hot = self.get_mut(copy);
@@ -274,28 +276,28 @@ impl Packets {
     /// The header of a TCP segment. Panics on a handle whose packet was freed.
     #[inline]
     pub fn tcp(&self, p: Pkt) -> &TcpHeader {
-        debug_assert!(self.get(p).kind == Kind::Tcp, "a TCP segment");
+        debug_assert!(self.get(p).kind == PacketKind::Tcp, "a TCP segment");
         &self.tcp[p.slot()]
     }
 
     /// The datagram of a QUIC packet. Panics on a handle whose packet was freed.
     #[inline]
     pub fn quic(&self, p: Pkt) -> &Datagram {
-        debug_assert!(self.get(p).kind == Kind::Quic, "a QUIC datagram");
+        debug_assert!(self.get(p).kind == PacketKind::Quic, "a QUIC datagram");
         &self.quic[p.slot()]
     }
 
     /// Takes the datagram out of a QUIC packet that has reached its host, and leaves the record given in its place.
     #[inline]
     pub fn take_quic(&mut self, p: Pkt, datagram: &mut Datagram) {
-        debug_assert!(self.get(p).kind == Kind::Quic, "a QUIC datagram");
+        debug_assert!(self.get(p).kind == PacketKind::Quic, "a QUIC datagram");
         core::mem::swap(&mut self.quic[p.slot()], datagram);
     }
 
     /// The header of a TCP segment, to be changed.
     #[inline]
     pub fn tcp_mut(&mut self, p: Pkt) -> &mut TcpHeader {
-        debug_assert!(self.get(p).kind == Kind::Tcp, "a TCP segment");
+        debug_assert!(self.get(p).kind == PacketKind::Tcp, "a TCP segment");
         &mut self.tcp[p.slot()]
     }
 
@@ -313,7 +315,7 @@ impl Packets {
                 self.account.dropped[place.index()][reason as usize] += 1;
             }
         }
-        if self.get(p).kind == Kind::Outside {
+        if self.get(p).kind == PacketKind::Outside {
             self.release_bytes(p);
         }
         let hot = self.get_mut(p);
@@ -417,8 +419,9 @@ fn blank() -> Packet {
         tos: 0,
         prio: 0,
         tid: 0,
-        kind: Kind::Udp,
+        kind: PacketKind::Udp,
         ttl: TTL,
+        airtime: 0,
         generation: 1,
         live: false,
     }

@@ -1,4 +1,4 @@
-//! A QUIC datagram: the cold record of a packet of kind [`Kind::Quic`](super::Kind::Quic), which only stacks and captures
+//! A QUIC datagram: the cold record of a packet of kind [`Kind::Quic`](super::PacketKind::Quic), which only stacks and captures
 //! look at.
 //!
 //! A datagram has a length and an ECN mark. What is in it is either a packet of the model, as a plain structure, or the

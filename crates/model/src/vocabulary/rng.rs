@@ -19,11 +19,11 @@ pub struct Seed {
 
 /// One component's own source of random numbers.
 #[derive(Clone, Debug)]
-pub struct Stream(Xoshiro256PlusPlus);
+pub struct RandomStream(Xoshiro256PlusPlus);
 
 impl Seed {
     /// The stream of the component at `path`, such as `"ap.wlan0.edca.be"`.
-    pub fn stream(self, path: &str) -> Stream {
+    pub fn stream(self, path: &str) -> RandomStream {
         // FNV-1a over the three parts: stable between releases and machines, unlike the standard hashers.
         let mut h = 0xcbf2_9ce4_8422_2325_u64;
         let parts = self.seed.to_le_bytes().into_iter().chain(self.run.to_le_bytes()).chain(path.bytes());
@@ -31,11 +31,11 @@ impl Seed {
             h = (h ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
         // seed_from_u64 spreads the 64 bits over the state with SplitMix64.
-        Stream(Xoshiro256PlusPlus::seed_from_u64(h))
+        RandomStream(Xoshiro256PlusPlus::seed_from_u64(h))
     }
 }
 
-impl Stream {
+impl RandomStream {
     /// Uniform over all 64-bit values.
     #[inline]
     pub fn bits(&mut self) -> u64 {

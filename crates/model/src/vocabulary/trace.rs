@@ -5,20 +5,20 @@
 use super::fate::{Fate, Reason};
 use super::frames::{FrameView, PpduTry};
 use super::ids::{Addr, FlowId, PlaceId};
-use super::kind::Kind;
+use super::kind::PacketKind;
 use super::packet::{Packets, Pkt};
 use super::quic::LongPackets;
 use super::time::{Duration, Instant};
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug)]
-pub enum Trace {
+pub enum TraceEvent {
     /// An application got a packet.
     Delivered {
         /// Its flow.
         flow: FlowId,
         /// What it carried.
-        kind: Kind,
+        kind: PacketKind,
         /// Its sequence number in the flow.
         seq: u32,
         /// Bytes from the IP header on.
@@ -126,7 +126,7 @@ pub trait Sink {
     const FRAMES: bool = false;
 
     /// Takes note of what happened at `now`.
-    fn event(&mut self, now: Instant, what: &Trace);
+    fn event(&mut self, now: Instant, what: &TraceEvent);
 
     /// Takes note of a frame that was seen; called only if [`Sink::FRAMES`] is true.
     #[inline]
@@ -139,7 +139,7 @@ pub struct NoSink;
 
 impl Sink for NoSink {
     #[inline]
-    fn event(&mut self, _: Instant, _: &Trace) {}
+    fn event(&mut self, _: Instant, _: &TraceEvent) {}
 }
 
 /// Two readers of the same trace.
@@ -150,7 +150,7 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
     const FRAMES: bool = A::FRAMES || B::FRAMES;
 
     #[inline]
-    fn event(&mut self, now: Instant, what: &Trace) {
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
         self.0.event(now, what);
         self.1.event(now, what);
     }
@@ -179,7 +179,7 @@ impl<S: Sink> Ctx<'_, S> {
     /// Drops a packet: reports it, books it, ends its charge.
     pub fn drop(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
         let hot = self.packets.get(p);
-        self.trace.event(now, &Trace::Dropped { flow: hot.flow, seq: hot.seq, reason, place });
+        self.trace.event(now, &TraceEvent::Dropped { flow: hot.flow, seq: hot.seq, reason, place });
         self.packets.free(p, Fate::Dropped(reason, place));
     }
 
@@ -189,7 +189,7 @@ impl<S: Sink> Ctx<'_, S> {
         let delay = now - hot.t_sent;
         self.trace.event(
             now,
-            &Trace::Delivered {
+            &TraceEvent::Delivered {
                 flow: hot.flow,
                 kind: hot.kind,
                 seq: hot.seq,

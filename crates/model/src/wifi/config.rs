@@ -1,8 +1,8 @@
 //! What can be chosen about an access point or a station: the queueing scheme and its pieces.
 
 use crate::aqm::codel::CodelParams;
-use crate::aqm::law::OwnLaw;
-use crate::vocabulary::{Duration, Own, Rate};
+use crate::aqm::law::LawFactory;
+use crate::vocabulary::{Duration, PartFactory, Rate};
 pub use crate::wifi::air::radio::HardwareDepth;
 use crate::wifi::stations::StationScheduler;
 pub use crate::wifi::stations::{AirtimeParams, AqlParams};
@@ -14,9 +14,46 @@ pub enum DriverConfig {
     /// ath9k before 4.10: a qdisc above, the driver's own FIFOs below.
     Legacy(LegacyParams),
     /// Queues in the MAC, no qdisc.
-    Fq(FqParams, Scheduler),
+    Fq(MacFqParams, Scheduler),
     /// ath9k_htc behind USB: a qdisc above.
     Htc(HtcParams),
+    /// Firmware that makes the aggregates, below queues in the MAC.
+    Firmware(MacFqParams, Scheduler, FirmwareParams),
+}
+
+/// The transmit path of a driver whose firmware makes the aggregates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FirmwareParams {
+    /// Most frames that the host hands over without having heard of them.
+    pub frames: u32,
+    /// What becomes of the next one.
+    pub full: WhenFirmwareFull,
+    /// Frames with which the firmware's report does not wait any longer.
+    pub report_frames: u32,
+    /// How long a report waits after the first frame of it.
+    pub report_delay: Duration,
+    /// Airtime that stations are charged with.
+    pub airtime: AirtimeReport,
+}
+
+/// What becomes of a frame for which the firmware has no room.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WhenFirmwareFull {
+    /// It stays in its queue.
+    Waits,
+    /// It has left its queue and is dropped.
+    Drops,
+}
+
+/// How a host learns what airtime its stations use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AirtimeReport {
+    /// Not at all: there is no airtime fairness.
+    Nothing,
+    /// It reckons each frame at the last rate, when it is reported.
+    Frames,
+    /// The hardware counts, by station and category; the counters of those that a report names are read.
+    Counters,
 }
 
 /// The transmit path of ath9k_htc.
@@ -106,7 +143,7 @@ impl Default for LegacyParams {
 
 /// The queues in the MAC: Algorithms 1 and 2.
 #[derive(Clone, PartialEq, Debug)]
-pub struct FqParams {
+pub struct MacFqParams {
     /// Flow queues for the whole device.
     pub flows: u32,
     /// Most packets over all queues.
@@ -127,7 +164,7 @@ pub struct FqParams {
     pub hysteresis: Duration,
     /// A control law of somebody's own on each flow queue, in CoDel's place: the parameters of CoDel are without effect then, but a law is
     /// told which stations are slow.
-    pub law: Option<OwnLaw>,
+    pub law: Option<LawFactory>,
 }
 
 /// Where the expected throughput of a slow station ends.
@@ -152,7 +189,7 @@ impl SlowBelow {
     }
 }
 
-impl FqParams {
+impl MacFqParams {
     /// The default limit on truesize of a device that can VHT or HE.
     // linux: include/net/fq_impl.h fq_init (5.4).
     pub const VHT_MEMORY_LIMIT: u32 = 16 << 20;
@@ -184,7 +221,7 @@ impl FqParams {
     }
 }
 
-impl Default for FqParams {
+impl Default for MacFqParams {
     // linux: include/net/fq.h, net/mac80211/main.c ieee80211_txq_setup_flows (4.10) - and
     // paper: ending-the-anomaly 3.1.1 - threshold and hysteresis, which Linux has otherwise.
     fn default() -> Self {
@@ -206,7 +243,7 @@ impl Default for FqParams {
 }
 
 /// A scheduler of somebody's own, as a configuration names it: one is made for each device, told the number of its peers.
-pub type OwnScheduler = Own<dyn StationScheduler + Send, usize>;
+pub type SchedulerFactory = PartFactory<dyn StationScheduler + Send, usize>;
 
 /// Which station is served next.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -220,14 +257,14 @@ pub enum Scheduler {
     /// The scheduler that mac80211 has had since 5.1 (scheme `mac80211`). Its `sparse` says nothing: there is one list.
     Mac80211(AirtimeParams, Option<AqlParams>, Mac80211Rules),
     /// Somebody's own, without airtime queue limits.
-    Own(OwnScheduler),
+    Custom(SchedulerFactory),
 }
 
 impl Scheduler {
     /// The pieces of one that serves by airtime.
     pub const fn airtime(&self) -> Option<&AirtimeParams> {
         match self {
-            Self::RoundRobin(_) | Self::Own(_) => None,
+            Self::RoundRobin(_) | Self::Custom(_) => None,
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
@@ -235,7 +272,7 @@ impl Scheduler {
     /// The same, to be changed.
     pub const fn airtime_mut(&mut self) -> Option<&mut AirtimeParams> {
         match self {
-            Self::RoundRobin(_) | Self::Own(_) => None,
+            Self::RoundRobin(_) | Self::Custom(_) => None,
             Self::Airtime(p) | Self::AirtimeAsPrinted(p) | Self::Mac80211(p, ..) => Some(p),
         }
     }
@@ -244,7 +281,7 @@ impl Scheduler {
     pub const fn aql(&self) -> Option<&AqlParams> {
         match self {
             Self::Mac80211(_, aql, _) => aql.as_ref(),
-            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) | Self::Own(_) => None,
+            Self::RoundRobin(_) | Self::Airtime(_) | Self::AirtimeAsPrinted(_) | Self::Custom(_) => None,
         }
     }
 }
@@ -291,6 +328,7 @@ impl HardwareDepth {
     pub fn of(driver: &DriverConfig) -> Self {
         match driver {
             DriverConfig::Htc(_) => Self::HTC,
+            DriverConfig::Firmware(..) => Self::RING,
             DriverConfig::Legacy(_) | DriverConfig::Fq(..) => Self::default(),
         }
     }

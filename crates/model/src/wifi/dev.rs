@@ -14,7 +14,7 @@ use crate::wifi::rx::interrupts::HeldBack;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::rx::transfers::Transfers;
 use crate::wifi::rx::{Judge, RxTid};
-use crate::wifi::tx::tid::Session;
+use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use alloc::boxed::Box;
 use alloc::vec;
@@ -36,13 +36,13 @@ pub struct WifiDev {
     limit_by_rate: bool,
     /// Pseudo retry-out of what it receives, with the smoothed data rate of each peer.
     retry_out: Option<(RetryOutParams, Vec<SmoothedRate>)>,
-    /// By peer, a bit for each identifier: its session may be closed. What most packets ask is answered by few bytes.
+    /// By peer, a bit for each TID: its session may be closed. What most packets ask is answered by few bytes.
     closed: Vec<u8>,
     /// Packets of frames that the host has not been told of, if its device waits with that.
     held_back: Option<HeldBack>,
     /// Packets of frames that are on their way to a host behind USB.
     transfers: Option<Box<Transfers>>,
-    /// Of buffers that hold frames, by identifier, behind them of sessions that wait for an answer, and last of what is held back.
+    /// Of buffers that hold frames, by TID, behind them of sessions that wait for an answer, and last of what is held back.
     deadlines: Deadlines,
 }
 
@@ -72,7 +72,7 @@ impl WifiDev {
         for n in 0..dev.tx.peers.len() {
             let peer = PeerId::from_index(n);
             dev.expect(Instant::ZERO, peer);
-            if let Driver::Fq(fq) = &mut dev.driver {
+            if let Some(fq) = dev.driver.mac_queues() {
                 fq.weigh(peer, dev.tx.peers[n].weight);
             }
         }
@@ -80,7 +80,7 @@ impl WifiDev {
     }
 
     fn expect(&mut self, now: Instant, peer: PeerId) {
-        if let Driver::Fq(fq) = &mut self.driver {
+        if let Some(fq) = self.driver.mac_queues() {
             fq.expect(now, peer, self.tx.peers[peer.index()].expected);
         }
     }
@@ -99,7 +99,7 @@ impl WifiDev {
     /// Asks for a session if it is closed.
     #[cold]
     fn open_session(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) {
-        if self.tx.tids[tid.index()].session == Session::Closed {
+        if self.tx.tids[tid.index()].session == BlockAckSession::Closed {
             self.tx.want_session(now, tid, hw);
             self.note(self.rx.len() + tid.index());
         } else {
@@ -215,7 +215,7 @@ impl WifiDev {
                 }
             }
             Content::AddbaResponse => {
-                if matches!(self.tx.tids[tid.index()].session, Session::Asked(_)) {
+                if matches!(self.tx.tids[tid.index()].session, BlockAckSession::Asked(_)) {
                     self.tx.tids[tid.index()].open();
                     self.driver.schedule(now, tid);
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
@@ -277,9 +277,9 @@ impl WifiDev {
     pub fn next_timer(&mut self) -> Option<Instant> {
         let Self { deadlines, rx, tx, held_back, .. } = self;
         let first = deadlines.first(|part| deadline(rx, tx, held_back.as_ref(), part)).map(|(at, _)| at);
-        if let Driver::Htc(htc) = &self.driver {
+        if let Driver::Htc(_) | Driver::Firmware(_) = &self.driver {
             let transfers = self.transfers.as_ref().and_then(|transfers| transfers.next_timer());
-            return [first, htc.next_timer(), transfers].into_iter().flatten().min();
+            return [first, self.driver.next_timer(), transfers].into_iter().flatten().min();
         }
         first
     }
@@ -311,7 +311,7 @@ impl WifiDev {
                     let at = deadline(rx, tx, held_back.as_ref(), part);
                     at.into_iter().for_each(|at| deadlines.note(part, at));
                 }
-                if tx.tids[tid.index()].session == Session::Closed {
+                if tx.tids[tid.index()].session == BlockAckSession::Closed {
                     self.closed[tid.peer().index()] |= 1 << tid.tid();
                     self.driver.schedule(now, tid);
                     self.driver.fill(now, tid.ac(), tx, hw, ctx);
@@ -322,7 +322,7 @@ impl WifiDev {
         if self.driver.next_timer().is_none_or(|at| at > now) {
             return Woken::default();
         }
-        let woken = self.driver.on_timer(now, ctx);
+        let woken = self.driver.on_timer(now, tx, ctx);
         self.driver.fill(now, Ac::Be, tx, hw, ctx);
         woken
     }
@@ -360,20 +360,22 @@ impl WifiDev {
         self.rx.iter().map(|r| r.duplicates).sum()
     }
 
-    /// The receiving side of a peer's traffic identifier.
+    /// The receiving side of a peer's TID.
     pub fn rx(&self, peer: PeerId, tid: u8) -> &RxTid {
         &self.rx[peer.index() * TIDS + usize::from(tid)]
     }
 }
 
-/// The deadline of one part of a device: its receiving identifiers come first, then the sending ones, last what is held back.
+/// The deadline of one part of a device: its receiving TIDs come first, then the sending ones, last what is held back.
 #[inline]
 fn deadline(rx: &[RxTid], tx: &Transmitter, held_back: Option<&HeldBack>, part: usize) -> Option<Instant> {
     match rx.get(part) {
         Some(rx) => rx.next_timeout(),
         None => match tx.tids.get(part - rx.len()) {
             Some(tid) => match tid.session {
-                Session::Starting(until) | Session::Asked(until) | Session::Stopping(until) => Some(until),
+                BlockAckSession::Starting(until)
+                | BlockAckSession::Asked(until)
+                | BlockAckSession::Stopping(until) => Some(until),
                 _ => None,
             },
             None => held_back?.due(),

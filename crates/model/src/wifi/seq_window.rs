@@ -26,7 +26,7 @@ impl Seq {
 
 /// Where a sequence number lies relative to a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Position {
+pub enum WindowPosition {
     /// In the half of the number space before the window.
     Behind,
     /// In the window, so many steps after its left edge.
@@ -61,11 +61,11 @@ impl SeqWindow {
     }
     /// Where `seq` lies.
     #[inline]
-    pub const fn position(&self, seq: Seq) -> Position {
+    pub const fn position(&self, seq: Seq) -> WindowPosition {
         match seq.since(self.start) {
-            n if n < Self::SIZE => Position::Inside(n),
-            n if n < 2048 => Position::Ahead(n),
-            _ => Position::Behind,
+            n if n < Self::SIZE => WindowPosition::Inside(n),
+            n if n < 2048 => WindowPosition::Ahead(n),
+            _ => WindowPosition::Behind,
         }
     }
     /// Whether any number is marked.
@@ -115,12 +115,12 @@ mod tests {
     #[test]
     fn positions_wrap_around() {
         let w = SeqWindow::new(Seq::new(4090));
-        assert_eq!(w.position(Seq::new(4090)), Position::Inside(0));
-        assert_eq!(w.position(Seq::new(57)), Position::Inside(63));
-        assert_eq!(w.position(Seq::new(58)), Position::Ahead(64));
-        assert_eq!(w.position(Seq::new(4089)), Position::Behind);
-        assert_eq!(w.position(Seq::new(4090 + 2047)), Position::Ahead(2047));
-        assert_eq!(w.position(Seq::new(4090 + 2048)), Position::Behind);
+        assert_eq!(w.position(Seq::new(4090)), WindowPosition::Inside(0));
+        assert_eq!(w.position(Seq::new(57)), WindowPosition::Inside(63));
+        assert_eq!(w.position(Seq::new(58)), WindowPosition::Ahead(64));
+        assert_eq!(w.position(Seq::new(4089)), WindowPosition::Behind);
+        assert_eq!(w.position(Seq::new(4090 + 2047)), WindowPosition::Ahead(2047));
+        assert_eq!(w.position(Seq::new(4090 + 2048)), WindowPosition::Behind);
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Which station is served next: what a scheduler is told and asked, and the family of those that are built in.
 //!
-//! A scheduler knows neither packets nor PPDUs. The driver tells it which traffic identifiers have frames
+//! A scheduler knows neither packets nor PPDUs. The driver tells it which TIDs have frames
 //! ([`StationScheduler::schedule`]) and how much airtime stations have used ([`StationScheduler::charge`]). Whenever there may be
-//! room in the hardware, the driver *looks* through the list: the scheduler names one identifier after the other, and the driver
+//! room in the hardware, the driver *looks* through the list: the scheduler names one TID after the other, and the driver
 //! tries to send a PPDU of each.
 
+use alloc::vec;
+use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use crate::fair::flow_queues::{FlowQueues, Tin};
+use crate::fair::flow_queues::{FlowQueues, TinId};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId, Rate};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::phy::ppdu_duration_without_extension;
@@ -40,19 +42,24 @@ pub struct DeviceView<'a> {
     pub(in crate::wifi) tx: &'a Transmitter,
     pub(crate) radio: &'a Radio,
     pub(in crate::wifi) aql: Option<&'a AqlParams>,
+    /// What the firmware has, where it has queues of its own: the host knows of its frames only what they count for.
+    pub(in crate::wifi) below: Option<&'a AirtimeBelow>,
 }
 
 impl DeviceView<'_> {
-    /// Whether an identifier has frames, in its flow queues or for another try, and is not stopped by its Block Ack session.
+    /// Whether a TID has frames, in its flow queues or for another try, and is not stopped by its Block Ack session.
     #[inline]
     pub fn has_frames(&self, tid: TidIndex) -> bool {
+        if self.below.is_some() {
+            return self.backlog(tid).0 > 0;
+        }
         let t = &self.tx.tids[tid.index()];
-        t.may_send() && (t.has_waiting() || self.queues.backlog(Tin(tid.0)).0 > 0)
+        t.may_send() && (t.has_waiting() || self.queues.backlog(TinId(tid.0)).0 > 0)
     }
 
-    /// Packets and bytes in the identifier's flow queues; frames that wait for another try are not among them.
+    /// Packets and bytes in the TID's flow queues; frames that wait for another try are not among them.
     pub fn backlog(&self, tid: TidIndex) -> (u32, u64) {
-        self.queues.backlog(Tin(tid.0))
+        self.queues.backlog(TinId(tid.0))
     }
 
     /// Throughput that rate control expects of a peer.
@@ -60,12 +67,12 @@ impl DeviceView<'_> {
         self.tx.peers[peer.index()].expected
     }
 
-    /// Whether a numbered frame of the identifier waits that lies inside the Block Ack window: it would go if there were room.
+    /// Whether a numbered frame of the TID waits that lies inside the Block Ack window: it would go if there were room.
     pub fn waits_for_room(&self, tid: TidIndex) -> bool {
-        self.tx.tids[tid.index()].has_waiting_inside()
+        self.below.is_none() && self.tx.tids[tid.index()].has_waiting_inside()
     }
 
-    /// Whether airtime queue limits let the identifier's station have more in the hardware; true where there are none.
+    /// Whether airtime queue limits let the TID's station have more in the hardware; true where there are none.
     // linux: net/mac80211/tx.c ieee80211_txq_airtime_check (5.18).
     #[inline]
     pub fn allows(&self, tid: TidIndex) -> bool {
@@ -75,7 +82,7 @@ impl DeviceView<'_> {
         })
     }
 
-    /// Airtime that the identifier's station has in the hardware in its category, not charged yet; zero without airtime queue
+    /// Airtime that the TID's station has in the hardware in its category, not charged yet; zero without airtime queue
     /// limits, as nobody counts it then.
     // linux: net/mac80211/tx.c ieee80211_sta_deficit (6.0).
     #[inline]
@@ -83,9 +90,21 @@ impl DeviceView<'_> {
         if self.aql.is_some() { self.below(tid).0 } else { Duration::ZERO }
     }
 
+    /// Whether all stations of a category together have as much below the queues as so many that are listed may have there.
+    // linux: net/mac80211/tx.c ieee80211_txq_schedule_airtime_check (6.0), commit 8e4bac067105.
+    // deviation: only where the firmware has queues; two aggregates of a driver that makes them are less.
+    pub(in crate::wifi) fn is_category_full(&self, ac: Ac, listed: impl FnOnce() -> usize) -> bool {
+        let (Some(aql), Some(below)) = (self.aql, self.below) else { return false };
+        let used = below.of_category(ac);
+        used >= aql.high && used >= aql.high + aql.low * (listed().max(1) as u64 - 1) / 2
+    }
+
     /// Airtime below the queues, of a station in one category and of all: what PPDUs there take at their first rate.
-    // deviation: mac80211 reckons each frame by itself at the last rate used; here a PPDU is what it will be on the air.
+    // deviation: where the driver makes the PPDUs each is what it will be on the air; mac80211 reckons each frame by itself.
     fn below(&self, tid: TidIndex) -> (Duration, Duration) {
+        if let Some(below) = self.below {
+            return (below.of(tid), below.all());
+        }
         let (mut own, mut all) = (Duration::ZERO, Duration::ZERO);
         for ppdu in self.radio.ppdus().filter(|ppdu| ppdu.header.dev == self.tx.dev) {
             let takes = ppdu_duration_without_extension(ppdu.chain.entries()[0].rate, ppdu.bytes);
@@ -98,11 +117,64 @@ impl DeviceView<'_> {
     }
 }
 
+/// Airtime below the queues of the MAC as mac80211 counts it, frame by frame in units of 4 us, until drivers report them.
+// linux: net/mac80211/sta_info.c ieee80211_sta_update_pending_airtime (6.12) - by station and category, by category, and in all.
+#[derive(Clone, Debug)]
+pub struct AirtimeBelow {
+    /// By peer and category.
+    stations: Vec<[u32; 4]>,
+    categories: [u32; 4],
+}
+
+impl AirtimeBelow {
+    /// A unit of the count.
+    const UNIT: Duration = Duration::from_micros(4);
+
+    /// Of a device with so many peers.
+    pub(in crate::wifi) fn new(peers: usize) -> Self {
+        Self { stations: vec![[0; 4]; peers], categories: [0; 4] }
+    }
+
+    /// A frame has left its queue.
+    #[inline]
+    pub(in crate::wifi) fn add(&mut self, tid: TidIndex, units: u16) {
+        let ac = tid.ac().index();
+        self.stations[tid.peer().index()][ac] += u32::from(units);
+        self.categories[ac] += u32::from(units);
+    }
+
+    /// Its driver has reported it.
+    #[inline]
+    pub(in crate::wifi) fn remove(&mut self, tid: TidIndex, units: u16) {
+        let ac = tid.ac().index();
+        self.stations[tid.peer().index()][ac] -= u32::from(units);
+        self.categories[ac] -= u32::from(units);
+    }
+
+    /// Of a station in a category.
+    #[inline]
+    pub fn of(&self, tid: TidIndex) -> Duration {
+        Self::UNIT * u64::from(self.stations[tid.peer().index()][tid.ac().index()])
+    }
+
+    /// Of all stations in a category.
+    #[inline]
+    pub fn of_category(&self, ac: Ac) -> Duration {
+        Self::UNIT * u64::from(self.categories[ac.index()])
+    }
+
+    /// Of all stations.
+    #[inline]
+    pub fn all(&self) -> Duration {
+        Self::UNIT * u64::from(self.categories.iter().sum::<u32>())
+    }
+}
+
 /// Decides which station sends next: whom it lists, whose turn it is, and what charges change.
 ///
-/// It is told of traffic identifiers ([`TidIndex`]: eight for each peer of the device, numbered without gaps), as Linux lists those;
-/// it may list stations instead, and name any identifier of theirs. The four access categories are independent: a look concerns
-/// one, and never names an identifier of another.
+/// It is told of TIDs ([`TidIndex`]: eight for each peer of the device, numbered without gaps), as Linux lists those;
+/// it may list stations instead, and name any TID of theirs. The four access categories are independent: a look concerns
+/// one, and never names a TID of another.
 ///
 /// # Order of calls
 ///
@@ -112,10 +184,10 @@ impl DeviceView<'_> {
 ///
 /// # What must hold
 ///
-/// - `next` names only identifiers of the category for which [`DeviceView::has_frames`] is true.
-/// - An identifier that has frames stays listed. `schedule` comes with each of its packets and when it may send again, not with
+/// - `next` names only TIDs of the category for which [`DeviceView::has_frames`] is true.
+/// - A TID that has frames stays listed. `schedule` comes with each of its packets and when it may send again, not with
 ///   each look: who is forgotten with frames may wait for ever.
-/// - A look ends. If nothing can be sent, `next` stops naming identifiers after each was tried.
+/// - A look ends. If nothing can be sent, `next` stops naming TIDs after each was tried.
 /// - Nothing is drawn by chance, no clock is read, and nothing is allocated but when it is built: same calls, same answers.
 ///
 /// [`crate::check::scheduler`] tries all of it on a scheduler of one's own.
@@ -129,10 +201,10 @@ pub trait StationScheduler: Debug {
     /// weights take no notice.
     fn weigh(&mut self, _peer: PeerId, _weight: u32) {}
 
-    /// The identifier has frames, or may send those that it has again. It may be listed already, and there may be nothing after all.
+    /// The TID has frames, or may send those that it has again. It may be listed already, and there may be nothing after all.
     fn schedule(&mut self, now: Instant, tid: TidIndex);
 
-    /// The identifier's station has used airtime: `Tx` when a PPDU to it is done with, all its tries together; `Rx` with each PPDU
+    /// The TID's station has used airtime: `Tx` when a PPDU to it is done with, all its tries together; `Rx` with each PPDU
     /// from it, the frames that came whole as if each had come alone. The station need not be listed, nor have frames.
     fn charge(&mut self, now: Instant, tid: TidIndex, used: Duration, kind: AirtimeUse);
 
@@ -142,7 +214,7 @@ pub trait StationScheduler: Debug {
     /// Whose turn it is, or `None` if nobody else may send now.
     fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex>;
 
-    /// What became of the turn of the identifier that was named last. [`Attempt::Full`]: there was no room, and a frame of it has left
+    /// What became of the turn of the TID that was named last. [`Attempt::Full`]: there was no room, and a frame of it has left
     /// its queue and waits. [`Attempt::Nothing`]: CoDel, or a law in its place, has dropped all there was, or the Block Ack window is closed. Returns whether the
     /// look goes on.
     fn done(&mut self, now: Instant, tid: TidIndex, attempt: Attempt, view: &DeviceView<'_>) -> bool;

@@ -5,7 +5,7 @@ use crate::vocabulary::{
     Ac, ChannelId, Ctx, DevId, Duration, Instant, NewPacket, NoSink, Packets, PeerId, Pkt, Rate, Seed, SockId,
 };
 use crate::wifi::air::edca::EdcaSet;
-use crate::wifi::air::medium::{Medium, Outcome};
+use crate::wifi::air::medium::{Medium, TxOutcome};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::HardwareDepth;
@@ -74,14 +74,14 @@ impl Rig {
     /// The same with a Block Ack session for all that can have one.
     pub(crate) fn in_session(peers: impl IntoIterator<Item = Peer>) -> Self {
         let mut rig = Self::new(peers);
-        let closed = |s| s == crate::wifi::tx::tid::Session::Closed;
+        let closed = |s| s == crate::wifi::tx::tid::BlockAckSession::Closed;
         rig.tx.tids.iter_mut().filter(|t| closed(t.session)).for_each(|t| t.open());
         rig
     }
 
     /// The same radio with other limits; it is idle.
     pub(crate) fn set_depth(&mut self, depth: HardwareDepth) {
-        self.radio = Radio::new(ChannelId(0), self.radio.functions, depth, &EdcaSet::STATION);
+        self.radio = Radio::new(ChannelId(0), self.radio.edcafs, depth, &EdcaSet::STATION);
     }
 
     pub(crate) fn parts(&mut self) -> (&mut Transmitter, Hardware<'_>, Ctx<'_, NoSink>) {
@@ -109,7 +109,7 @@ impl Rig {
     pub(crate) fn pop(&mut self, now: Instant, ac: Ac) -> Box<Ppdu> {
         let ppdu = self.radio.pop(ac.index()).expect("a PPDU in the queue");
         let more = self.radio.queued(ac.index()) > 0;
-        self.medium.done(now, self.radio.functions[ac.index()], Outcome::Finished, more);
+        self.medium.done(now, self.radio.edcafs[ac.index()], TxOutcome::Finished, more);
         self.medium.idle(now, now);
         ppdu
     }
@@ -149,6 +149,7 @@ pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -
     let mpdus = seqs
         .into_iter()
         .map(|seq| Mpdu {
+            airtime: 0,
             pkt: Some(packet(packets, u32::from(seq), 1500)),
             seq: Seq::new(seq),
             len: 1538,

@@ -8,7 +8,8 @@ use alloc::collections::VecDeque;
 use crate::node::jitter::Softirq;
 use crate::offload::gso;
 use crate::vocabulary::{
-    Bytes, Ctx, Duration, IfId, Instant, Kind, Packet, Packets, Pkt, Rate, SockId, linear_truesize, skb_len,
+    Bytes, Ctx, Duration, IfId, Instant, Packet, PacketKind, Packets, Pkt, Rate, SockId, linear_truesize,
+    skb_len,
 };
 use bql::Bql;
 
@@ -173,7 +174,7 @@ impl Wire {
     /// One frame after the others. It comes into a buffer of the receiver's own; a datagram's was like that already.
     #[inline(always)]
     fn frame(&mut self, now: Instant, p: Pkt, hot: &mut Packet) {
-        if hot.kind == Kind::Tcp {
+        if hot.kind == PacketKind::Tcp {
             hot.truesize = linear_truesize(hot.len);
         }
         let bytes = hot.len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD;

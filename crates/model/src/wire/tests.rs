@@ -102,7 +102,7 @@ fn tcp(b: &mut Bench, segs: u16, rest: u32) -> Pkt {
         src: Addr(0),
         dst: Addr(1),
         tos: 0,
-        kind: Kind::Tcp,
+        kind: PacketKind::Tcp,
     };
     let header = TcpHeader { payload, mss: 1448, ..TcpHeader::blank(SockId(1)) };
     b.packets.create_tcp(new, segs, 0, &header)

@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 
 use stillair_model::vocabulary::{
     Ac, ChannelId, Ctx, DevId, Duration, Fate, FlowId, Instant, NewPacket, Packets, PeerId, Pkt, PlaceId,
-    RadioId, Reason, Seed, Sink, SockId, Trace,
+    RadioId, Reason, Seed, Sink, SockId, TraceEvent,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
-use stillair_model::wifi::air::medium::{EdcafId, Medium, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
 use stillair_model::wifi::air::reception::RxOutcome;
@@ -58,8 +58,8 @@ pub struct Seen {
 pub struct Drops(pub Vec<(u32, Reason, PlaceId)>);
 
 impl Sink for Drops {
-    fn event(&mut self, _: Instant, what: &Trace) {
-        if let Trace::Dropped { seq, reason, place, .. } = *what {
+    fn event(&mut self, _: Instant, what: &TraceEvent) {
+        if let TraceEvent::Dropped { seq, reason, place, .. } = *what {
             self.0.push((seq, reason, place));
         }
     }
@@ -174,7 +174,7 @@ impl Pair {
     }
 
     /// State of the session for a traffic identifier of the sender.
-    pub fn session(&self, side: usize, tid: u8) -> stillair_model::wifi::tx::tid::Session {
+    pub fn session(&self, side: usize, tid: u8) -> stillair_model::wifi::tx::tid::BlockAckSession {
         self.dev(side).tx.tids[TidIndex::new(PeerId(0), tid).index()].session
     }
 
@@ -276,7 +276,7 @@ impl Pair {
             let airtime = ppdu_duration(ppdu.rate(), ppdu.bytes, self.timing.band);
             let rate = ppdu.rate();
             let again = ppdu.tried(airtime, true, acknowledged);
-            let outcome = if again { Outcome::Failed } else { Outcome::Finished };
+            let outcome = if again { TxOutcome::Failed } else { TxOutcome::Finished };
             let more = again || self.sides[side].radio.queued(queue) > 0;
             self.medium.done(self.now, winner, outcome, more);
             // A frame that carries no data is not seen by the receiver's driver unless it is whole.

@@ -13,13 +13,13 @@ use std::sync::Arc;
 
 use bench::{Fifo, Seen};
 use by_delay::ByDelayFactory;
-use stillair_model::transport::quic::Role;
+use stillair_model::transport::quic::QuicRole;
 use stillair_model::vocabulary::Seed;
 use stillair_quinn::{Congestion, Factory, QuinnStack, Settings};
 
 /// 10 MB from a server that has this controller.
 fn download(factory: &dyn Fn() -> Factory, path: Fifo) -> Seen {
-    let mut ends = [(Role::Client, "client"), (Role::Server, "server")].map(|(role, name)| {
+    let mut ends = [(QuicRole::Client, "client"), (QuicRole::Server, "server")].map(|(role, name)| {
         let mut parts = Settings::QUINN.parts();
         parts.controller = factory();
         QuinnStack::new(role, parts, &mut Seed { seed: 1, run: 0 }.stream(name))

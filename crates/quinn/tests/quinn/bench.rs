@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use stillair_model::transport::quic::{Connection, Snapshot, Stack, StreamId};
-use stillair_model::vocabulary::{Datagram, Duration, Instant, Seed, Stream};
+use stillair_model::vocabulary::{Datagram, Duration, Instant, RandomStream, Seed};
 
 /// One direction of a path.
 #[derive(Clone, Copy, Debug)]
@@ -43,11 +43,11 @@ struct Link {
     /// Datagrams that were taken, and how long they wait for others, all together.
     taken: u64,
     queued: Duration,
-    random: Stream,
+    random: RandomStream,
 }
 
 impl Link {
-    fn new(fifo: Fifo, random: Stream) -> Self {
+    fn new(fifo: Fifo, random: RandomStream) -> Self {
         Self {
             fifo,
             free: Instant::ZERO,

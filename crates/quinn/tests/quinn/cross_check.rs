@@ -1,6 +1,6 @@
 //! The model against quinn with the model's congestion window, on the same path: two implementations of everything else.
 
-use stillair_model::transport::quic::{Preset, Quic, Role};
+use stillair_model::transport::quic::{Preset, Quic, QuicRole};
 use stillair_model::vocabulary::Duration;
 use stillair_quinn::{Congestion, Settings};
 
@@ -10,7 +10,7 @@ use super::ends;
 const BYTES: u64 = 10_000_000;
 
 fn model(preset: Preset, path: Fifo) -> Seen {
-    let mut ends = [Role::Client, Role::Server].map(|role| Quic::new(preset.config(), role, false));
+    let mut ends = [QuicRole::Client, QuicRole::Server].map(|role| Quic::new(preset.config(), role, false));
     download(&mut ends, BYTES, 1, [path; 2], 1)
 }
 

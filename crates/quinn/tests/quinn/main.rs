@@ -12,7 +12,7 @@ mod table;
 #[cfg(feature = "tls")]
 mod tls;
 
-use stillair_model::transport::quic::Role;
+use stillair_model::transport::quic::QuicRole;
 use stillair_model::vocabulary::Seed;
 use stillair_quinn::{QuinnStack, Settings};
 
@@ -20,7 +20,7 @@ use bench::{Fifo, Seen, download};
 
 /// Both ends with the same settings.
 fn ends(settings: Settings, seed: u64) -> [QuinnStack; 2] {
-    [(Role::Client, "client"), (Role::Server, "server")]
+    [(QuicRole::Client, "client"), (QuicRole::Server, "server")]
         .map(|(role, name)| QuinnStack::new(role, settings.parts(), &mut Seed { seed, run: 0 }.stream(name)))
 }
 

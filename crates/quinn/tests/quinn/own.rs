@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use stillair_model::transport::quic::Role;
+use stillair_model::transport::quic::QuicRole;
 use stillair_model::vocabulary::Seed;
 use stillair_quinn::{QuinnStack, Settings};
 
@@ -13,7 +13,7 @@ use super::plain;
 /// It is what decides when data leaves: the queue stays short, nothing is lost, and the link is full all the same.
 #[test]
 fn a_controller_of_ones_own_keeps_its_queue_short() {
-    let mut ends = [(Role::Client, "client"), (Role::Server, "server")].map(|(role, name)| {
+    let mut ends = [(QuicRole::Client, "client"), (QuicRole::Server, "server")].map(|(role, name)| {
         let mut parts = Settings::QUINN.parts();
         parts.controller = Arc::new(ByDelayFactory { first: 14_520 });
         QuinnStack::new(role, parts, &mut Seed { seed: 1, run: 0 }.stream(name))

@@ -1,7 +1,7 @@
 //! With real cryptography, and how near the sizes without it come.
 
 use proptest::prelude::*;
-use stillair_model::transport::quic::Role;
+use stillair_model::transport::quic::QuicRole;
 use stillair_model::vocabulary::Seed;
 use stillair_quinn::{QuinnStack, Settings, SimNull};
 
@@ -10,7 +10,7 @@ use super::ends;
 use super::headers::agree;
 
 fn run(settings: Settings, bytes: u64, seed: u64) -> Seen {
-    let mut ends = [(Role::Client, "client"), (Role::Server, "server")].map(|(role, name)| {
+    let mut ends = [(QuicRole::Client, "client"), (QuicRole::Server, "server")].map(|(role, name)| {
         let parts = settings.parts().with_tls(settings.handshake.certificates);
         QuinnStack::new(role, parts, &mut Seed { seed, run: 0 }.stream(name))
     });

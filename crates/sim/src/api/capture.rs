@@ -7,11 +7,12 @@ use std::io;
 use serde::Serialize;
 use stillair_model::vocabulary::{Instant, Seed, Tee};
 
-use super::{ApiError, read, read_to_run};
+use super::{ApiError, read_by, read_to_run_by};
 use crate::capture::{Capture, Selection};
 use crate::recorder::RunSummary;
-use crate::run::Session;
-use crate::scenario;
+use crate::run::{Session, guarded};
+use crate::scenario::parts::Parts;
+use crate::scenario::{self, Folder, Reader};
 
 /// A request to capture one run of a scenario.
 #[derive(Clone, Debug)]
@@ -49,7 +50,13 @@ struct CaptureOutput {
 /// Runs one repetition and writes what its points of capture saw to a pcapng file; gives the file's path and length, the
 /// frames of each point and the summary of the run, which is that of [`super::run`], as JSON.
 pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
-    let scenario = read_to_run(&request.text, &request.file, &request.overrides)?;
+    let files = Folder::of(&request.file);
+    capture_by(&Reader { parts: Parts::none(), files: &files }, request)
+}
+
+/// The same of a scenario as `reader` reads it.
+pub fn capture_by(reader: &Reader<'_>, request: &CaptureRequest) -> Result<String, ApiError> {
+    let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let path = &request.path;
     let edge = |text: &Option<String>, or: Instant| match text {
         None => Ok(or),
@@ -70,9 +77,12 @@ pub fn capture(request: &CaptureRequest) -> Result<String, ApiError> {
     })?;
     let capture = Capture::new(&scenario, &selection, file).map_err(ApiError::Input)?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
-    let session = Session::new(&scenario, seed, |recorder| Tee(recorder, capture)).map_err(ApiError::Run)?;
-    let end = session.end();
-    let (report, Tee(_, capture)) = session.finish().map_err(ApiError::Run)?;
+    let run = || {
+        let session = Session::new(&scenario, seed, |recorder| Tee(recorder, capture))?;
+        let end = session.end();
+        session.finish().map(|(report, Tee(_, capture))| (report, capture, end))
+    };
+    let (report, capture, end) = guarded(seed, run).map_err(ApiError::Run)?;
     let captured = capture
         .finish(end)
         .map_err(|e| ApiError::Run(format!("{path}: the capture could not be written: {}", plain(&e))))?;
@@ -97,5 +107,16 @@ pub fn capture_points(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Vec<String>, ApiError> {
-    Ok(crate::capture::point_names(&read(text, file, overrides)?))
+    let files = Folder::of(file);
+    capture_points_by(&Reader { parts: Parts::none(), files: &files }, text, file, overrides)
+}
+
+/// The same as `reader` reads it.
+pub fn capture_points_by(
+    reader: &Reader<'_>,
+    text: &str,
+    file: &str,
+    overrides: &[(String, String)],
+) -> Result<Vec<String>, ApiError> {
+    Ok(crate::capture::point_names(&read_by(reader, text, file, overrides)?))
 }

@@ -3,13 +3,14 @@
 use core::fmt::Write;
 use std::net::Ipv4Addr;
 
-use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::State};
+use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::TcpState};
 use stillair_model::vocabulary::{Instant, Seed};
 
-use super::{ApiError, read_to_run};
+use super::{ApiError, read_to_run_by};
 use crate::capture::ports;
-use crate::run::Session;
-use crate::scenario;
+use crate::run::{Records, Session, guarded};
+use crate::scenario::parts::Parts;
+use crate::scenario::{self, Folder, Reader, Scenario};
 use crate::world::TcpSocket;
 
 /// A request to look at the sockets of one run of a scenario.
@@ -31,7 +32,13 @@ pub struct SsRequest {
 
 /// Runs one repetition up to an instant and prints its connections, both ends of each.
 pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
-    let scenario = read_to_run(&request.text, &request.file, &request.overrides)?;
+    let files = Folder::of(&request.file);
+    ss_by(&Reader { parts: Parts::none(), files: &files }, request)
+}
+
+/// The same of a scenario as `reader` reads it.
+pub fn ss_by(reader: &Reader<'_>, request: &SsRequest) -> Result<String, ApiError> {
+    let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let end = Instant::ZERO + scenario.duration;
     let at = match &request.at {
         None => end,
@@ -44,22 +51,30 @@ pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
         },
     };
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
-    let mut session = Session::new(&scenario, seed, |recorder| recorder).map_err(ApiError::Run)?;
-    session.advance(at);
+    let run = || {
+        let mut session = Session::new(&scenario, seed, |recorder| recorder)?;
+        session.advance(at);
+        Ok(table(&session, &scenario, at))
+    };
+    guarded(seed, run).map_err(ApiError::Run)
+}
+
+/// The table of a run's connections at `at`, which it has come to.
+fn table<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant) -> String {
     let addresses: Vec<Ipv4Addr> =
-        crate::world::layout(&scenario).interfaces.iter().map(|i| i.address).collect();
+        crate::world::layout(scenario).interfaces.iter().map(|i| i.address).collect();
     let mut out = format!(
         "{:<11} {:<7} {:<8} {:>21} {:>21}\n",
         "State", "Recv-Q", "Send-Q", "Local Address:Port", "Peer Address:Port"
     );
     session.tcp_sockets().filter(|s| is_shown(s.tcp.state())).for_each(|s| row(&mut out, &s, at, &addresses));
-    Ok(out)
+    out
 }
 
 /// Whether `ss` shows a socket without being asked for all.
 // linux: misc/ss.c SS_CONN (iproute2 6.1) - neither those that listen nor those that are over or not accepted yet.
-const fn is_shown(state: State) -> bool {
-    !matches!(state, State::Closed | State::Listen | State::SynReceived | State::TimeWait)
+const fn is_shown(state: TcpState) -> bool {
+    !matches!(state, TcpState::Closed | TcpState::Listen | TcpState::SynReceived | TcpState::TimeWait)
 }
 
 fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &[Ipv4Addr]) {

@@ -38,7 +38,7 @@ fn duration(nav: Duration) -> [u8; 2] {
 
 /// What all frames with three addresses have.
 #[derive(Clone, Copy, Debug)]
-pub struct Head {
+pub struct Dot11Header {
     /// Receiver.
     pub to: Mac,
     /// Transmitter.
@@ -91,7 +91,7 @@ impl QosData {
     }
 }
 
-impl Head {
+impl Dot11Header {
     fn bytes(&self, kind: u8, direction: u8, third: Mac) -> [u8; HEADER] {
         let mut head = [0; HEADER];
         head[..2].copy_from_slice(&[kind, direction | if self.retry { RETRY } else { 0 }]);

@@ -3,13 +3,13 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use stillair_ip::checksum::{finish, ipv4_header, pseudo, sum};
-use stillair_model::vocabulary::{Headers, IPV4_HEADER, Kind, UDP_HEADER, write_back};
+use stillair_model::vocabulary::{Headers, IPV4_HEADER, PacketKind, UDP_HEADER, write_back};
 
 use super::body::Body;
 use super::mac::Mac;
 use super::ports::ports;
 use super::sums::payload_sum;
-use super::tcp::{Connections, Segment, segment_headers};
+use super::tcp::{CapturedSegment, Connections, segment_headers};
 
 /// Bytes of an IPv4 header.
 pub const IPV4: usize = IPV4_HEADER as usize;
@@ -43,26 +43,26 @@ pub fn packet(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], connect
     let total = total_length(p);
     let ports = ports(p.flow);
     match p.kind {
-        Kind::Udp
-        | Kind::UdpRequest
-        | Kind::UdpReply
-        | Kind::Quic
-        | Kind::Voip
-        | Kind::Query
-        | Kind::Answer => {
+        PacketKind::Udp
+        | PacketKind::UdpRequest
+        | PacketKind::UdpReply
+        | PacketKind::Quic
+        | PacketKind::Voip
+        | PacketKind::Query
+        | PacketKind::Answer => {
             header(out, p, addresses, total, 17);
             udp(out, p, addresses, ports);
         }
-        Kind::EchoRequest | Kind::EchoReply => {
+        PacketKind::EchoRequest | PacketKind::EchoReply => {
             header(out, p, addresses, total, 1);
             icmp(out, p);
         }
-        Kind::Tcp => {
+        PacketKind::Tcp => {
             header(out, p, addresses, total, 6);
             let header = p.tcp.as_ref().expect("a TCP segment has its header");
-            tcp(out, Segment::new(p, header, connections, ports), addresses, p.seq as u8);
+            tcp(out, CapturedSegment::new(p, header, connections, ports), addresses, p.seq as u8);
         }
-        Kind::Outside => outside(out, p),
+        PacketKind::Outside => outside(out, p),
     }
 }
 
@@ -82,7 +82,7 @@ fn outside(out: &mut Body<'_>, p: &Headers) {
 // spec: rfc6864 4.1 - a packet that is not to be fragmented may have any identification.
 // deviation: Linux counts the segments of a TCP socket in it; here they have none.
 fn header(out: &mut Body<'_>, p: &Headers, [src, dst]: [Ipv4Addr; 2], total: usize, protocol: u8) {
-    let identification = if p.kind == Kind::Tcp { 0 } else { p.seq as u16 };
+    let identification = if p.kind == PacketKind::Tcp { 0 } else { p.seq as u16 };
     let mut head = [0; IPV4];
     head[..2].copy_from_slice(&[0x45, p.tos]);
     head[2..4].copy_from_slice(&(total as u16).to_be_bytes());
@@ -103,7 +103,7 @@ fn pseudo_sum(addresses: [Ipv4Addr; 2], protocol: u8, length: usize) -> u64 {
 }
 
 fn udp(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], mut ports: [u16; 2]) {
-    if matches!(p.kind, Kind::UdpReply | Kind::Answer) {
+    if matches!(p.kind, PacketKind::UdpReply | PacketKind::Answer) {
         ports.reverse();
     }
     let length = p.len as usize - IPV4;
@@ -123,7 +123,7 @@ fn udp(out: &mut Body<'_>, p: &Headers, addresses: [Ipv4Addr; 2], mut ports: [u1
 fn icmp(out: &mut Body<'_>, p: &Headers) {
     let mut head = [0; 8];
     let payload = p.len as usize - IPV4 - head.len();
-    head[0] = if p.kind == Kind::EchoRequest { 8 } else { 0 };
+    head[0] = if p.kind == PacketKind::EchoRequest { 8 } else { 0 };
     head[4..6].copy_from_slice(&(p.flow.0 as u16).to_be_bytes());
     head[6..8].copy_from_slice(&(p.seq as u16).to_be_bytes());
     let right = finish(sum(&head) + payload_sum(0, payload));
@@ -133,12 +133,12 @@ fn icmp(out: &mut Body<'_>, p: &Headers) {
 }
 
 /// Appends a segment whose data begins with the byte `phase`.
-fn tcp(out: &mut Body<'_>, mut segment: Segment, addresses: [Ipv4Addr; 2], phase: u8) {
+fn tcp(out: &mut Body<'_>, mut segment: CapturedSegment, addresses: [Ipv4Addr; 2], phase: u8) {
     let payload = segment.payload;
     let head = segment.bytes();
     let pseudo = pseudo_sum(addresses, 6, head.len() + payload);
     let right = finish(pseudo + sum(head) + payload_sum(phase, payload));
-    head[Segment::CHECKSUM..][..2].copy_from_slice(&right.to_be_bytes());
+    head[CapturedSegment::CHECKSUM..][..2].copy_from_slice(&right.to_be_bytes());
     out.push(head);
     out.payload(phase, payload);
 }
@@ -179,15 +179,15 @@ mod tests {
             assert_eq!((bytes[9], bytes.len()), (17, 88));
             [20, 22].map(|at| u16::from_be_bytes([bytes[at], bytes[at + 1]]))
         };
-        assert_eq!(ports(Kind::UdpRequest), [49_155, 57_347]);
-        assert_eq!(ports(Kind::UdpReply), [57_347, 49_155]);
+        assert_eq!(ports(PacketKind::UdpRequest), [49_155, 57_347]);
+        assert_eq!(ports(PacketKind::UdpReply), [57_347, 49_155]);
     }
 
     #[test]
     fn bytes_of_an_outside_host_are_shown_as_they_are_by_now() {
         let mut sent: Vec<u8> = (0..100).collect();
         sent[0] = 0x60;
-        let new = NewPacket { len: 100, tos: 3, kind: Kind::Outside, ..NewPacket::PLAIN };
+        let new = NewPacket { len: 100, tos: 3, kind: PacketKind::Outside, ..NewPacket::PLAIN };
         let mut packets = Packets::default();
         let p = packets.create_outside(new, 9, &sent);
         let kept = Headers::of(&packets, p).keep();

@@ -4,7 +4,7 @@
 use stillair_model::vocabulary::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
 use stillair_model::wifi::seq_window::Seq;
 
-use crate::world::Layout;
+use crate::world::WorldLayout;
 
 /// Sequence numbers that may be under way at once.
 const WINDOW: usize = 64;
@@ -55,7 +55,7 @@ impl Scoreboard {
     }
 }
 
-/// One sender's frames of one identifier to one peer.
+/// One sender's frames of one TID to one peer.
 #[derive(Debug)]
 struct Link {
     /// Packets that came while their acknowledgement did not, by sequence number modulo the window.
@@ -82,19 +82,19 @@ pub struct Numbers {
 
 /// What was seen so far.
 #[derive(Debug)]
-pub struct Memory {
+pub struct MemoryFile {
     /// By device: peers' devices.
     peers: Vec<Vec<DevId>>,
-    /// By device, then by peer and identifier.
+    /// By device, then by peer and TID.
     links: Vec<Vec<Option<Box<Link>>>>,
     /// By device: the next number for a management frame, and that of the last ADDBA frame.
     management: Vec<(u16, u16)>,
     references: u32,
 }
 
-impl Memory {
+impl MemoryFile {
     /// Nothing seen.
-    pub fn new(layout: &Layout) -> Self {
+    pub fn new(layout: &WorldLayout) -> Self {
         let links = |d: &crate::world::DevLayout| (0..d.peers.len() * TIDS).map(|_| None).collect();
         Self {
             peers: layout.devs.iter().map(|d| d.peers.clone()).collect(),

@@ -28,17 +28,17 @@ mod tcp;
 use std::io::{self, Write};
 
 use stillair_model::vocabulary::{
-    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PpduView, RtsCtsView, Sink, Trace,
-    WireId,
+    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PpduView, RtsCtsView, Sink,
+    TraceEvent, WireId,
 };
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame::{self as lengths, Cipher};
 
 use crate::scenario::Scenario;
 use body::Body;
-use dot11::Head;
+use dot11::Dot11Header;
 use mac::Mac;
-use memory::{Memory, Numbers};
+use memory::{MemoryFile, Numbers};
 use pcapng::Writer;
 use radiotap::Radiotap;
 use scene::Scene;
@@ -82,7 +82,7 @@ pub const LEAST_SNAPLEN: u32 = 160;
 pub struct Capture<W> {
     writer: Writer<W>,
     scene: Scene,
-    memory: Memory,
+    memory: MemoryFile,
     connections: Connections,
     from: Instant,
     until: Instant,
@@ -105,7 +105,7 @@ impl<W: Write> Capture<W> {
         let scene = Scene::new(scenario, &layout, &selection.points)?;
         let application = concat!("stillair ", env!("CARGO_PKG_VERSION"));
         let writer = Writer::new(out, application, scene.points(), selection.snaplen);
-        let memory = Memory::new(&layout);
+        let memory = MemoryFile::new(&layout);
         let connections = Connections::default();
         Ok(Self { writer, scene, memory, connections, from: selection.from, until: selection.until })
     }
@@ -194,7 +194,7 @@ impl<W: Write> Sink for Capture<W> {
     const FRAMES: bool = true;
 
     #[inline]
-    fn event(&mut self, _: Instant, _: &Trace) {}
+    fn event(&mut self, _: Instant, _: &TraceEvent) {}
 
     fn frame(&mut self, now: Instant, what: &FrameView<'_>) {
         match what {
@@ -209,7 +209,7 @@ impl<W: Write> Sink for Capture<W> {
 /// One try of a PPDU with all that its frames are made of.
 struct Shot<'a> {
     scene: &'a Scene,
-    memory: &'a Memory,
+    memory: &'a MemoryFile,
     connections: &'a Connections,
     view: &'a PpduView<'a>,
     numbers: Numbers,
@@ -257,7 +257,7 @@ impl Shot<'_> {
         let head = self.head(numbers.seq, view.tried.attempt > 0);
         match view.content {
             ContentView::Beacon => {
-                let head = Head { retry: false, ..head };
+                let head = Dot11Header { retry: false, ..head };
                 head.beacon(out);
                 out.push(&radiotap::tsft(view.tried.start, rate(view.rate)).to_le_bytes());
                 out.push(self.scene.beacon(view.tried.dev));
@@ -320,12 +320,12 @@ impl Shot<'_> {
         Radiotap::new(start, rate, self.scene.tuning(self.view.tried.channel), ampdu)
     }
 
-    fn head(&self, seq: u16, retry: bool) -> Head {
+    fn head(&self, seq: u16, retry: bool) -> Dot11Header {
         let (view, sender) = (self.view, self.view.tried.dev);
         let (from, to) = (self.scene.mac(sender), view.to.map_or(Mac::BROADCAST, |to| self.scene.mac(to)));
         let bssid = if self.scene.is_ap(sender) { from } else { to };
         let nav = view.to.map_or(Duration::ZERO, |_| self.scene.answer_time(view));
-        Head { to, from, bssid, nav, seq, retry }
+        Dot11Header { to, from, bssid, nav, seq, retry }
     }
 }
 

@@ -13,7 +13,7 @@ const PAGE: usize = 1 << 12;
 
 /// A file being written.
 #[derive(Debug)]
-pub struct Output<W> {
+pub struct CaptureOutput<W> {
     out: W,
     chunk: Vec<u8>,
     bytes: u64,
@@ -21,7 +21,7 @@ pub struct Output<W> {
     failed: Option<io::Error>,
 }
 
-impl<W: Write> Output<W> {
+impl<W: Write> CaptureOutput<W> {
     /// An empty one.
     pub fn new(out: W) -> Self {
         Self { out, chunk: Vec::with_capacity(CHUNK), bytes: 0, failed: None }
@@ -104,7 +104,7 @@ mod tests {
             // No period of a chunk's length, so that chunks in a wrong order would show.
             let bytes: Vec<u8> = (0..lengths.iter().sum()).map(|n: usize| (n % 251) as u8).collect();
             let mut small = Small { taken: Vec::new(), room };
-            let mut out = Output::new(&mut small);
+            let mut out = CaptureOutput::new(&mut small);
             let mut rest = bytes.as_slice();
             for len in lengths {
                 let (piece, behind) = rest.split_at(len);

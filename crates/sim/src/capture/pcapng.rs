@@ -8,7 +8,7 @@ use stillair_model::vocabulary::{Duration, Instant};
 
 use super::body::{Apart, Body, Finished};
 use super::fcs::PayloadRegister;
-use super::output::Output;
+use super::output::CaptureOutput;
 use super::pattern::pattern;
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
@@ -24,7 +24,7 @@ const COLLECT: usize = 1 << 18;
 
 /// A point of capture.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Interface {
+pub struct InterfaceBlock {
     /// Name, shown by readers.
     pub name: String,
     /// What its frames begin with.
@@ -44,7 +44,7 @@ pub enum LinkType {
 
 /// A frame that has not been written yet: when it began, and where its block lies.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct PendingBlock {
     at: Instant,
     begin: usize,
     end: usize,
@@ -54,9 +54,9 @@ struct Waiting {
 /// Writes a capture.
 #[derive(Debug)]
 pub struct Writer<W> {
-    out: Output<W>,
+    out: CaptureOutput<W>,
     snaplen: usize,
-    waiting: Vec<Waiting>,
+    waiting: Vec<PendingBlock>,
     blocks: Vec<u8>,
     spare: Vec<u8>,
     /// Bytes of blocks at which the old ones are written.
@@ -67,7 +67,7 @@ pub struct Writer<W> {
 
 impl<W: Write> Writer<W> {
     /// Begins a capture at the given points. Of each frame at most `snaplen` bytes are kept; all if it is zero.
-    pub fn new(out: W, application: &str, interfaces: &[Interface], snaplen: u32) -> Self {
+    pub fn new(out: W, application: &str, interfaces: &[InterfaceBlock], snaplen: u32) -> Self {
         let mut blocks = Vec::new();
         block(&mut blocks, SECTION_HEADER, |b| {
             b.extend(0x1a2b_3c4d_u32.to_le_bytes());
@@ -87,7 +87,7 @@ impl<W: Write> Writer<W> {
             });
         }
         let mut writer = Self {
-            out: Output::new(out),
+            out: CaptureOutput::new(out),
             snaplen: if snaplen == 0 { usize::MAX } else { snaplen as usize },
             waiting: Vec::new(),
             blocks: Vec::new(),
@@ -117,7 +117,7 @@ impl<W: Write> Writer<W> {
             self.blocks[begin + offset..begin + offset + 4].copy_from_slice(&value.to_le_bytes());
         }
         self.frames[interface as usize] += 1;
-        self.waiting.push(Waiting { at, begin, end: self.blocks.len(), apart });
+        self.waiting.push(PendingBlock { at, begin, end: self.blocks.len(), apart });
         if self.blocks.len() > self.full {
             let safe = now.saturating_since(Instant::ZERO + LONGEST_EXCHANGE);
             self.flush(Instant::ZERO + safe);
@@ -130,7 +130,7 @@ impl<W: Write> Writer<W> {
         let old = self.waiting.partition_point(|w| w.at < until);
         // Bytes that lie side by side, as the end of a frame and the head of the next mostly do, are one piece.
         let mut run = 0..0;
-        for &Waiting { begin, end, apart, .. } in &self.waiting[..old] {
+        for &PendingBlock { begin, end, apart, .. } in &self.waiting[..old] {
             if begin != run.end {
                 self.out.add(&self.blocks[run]);
                 run = begin..begin;

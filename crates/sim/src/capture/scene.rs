@@ -12,10 +12,10 @@ use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
 
 use super::beacon::Beacon;
 use super::mac::Mac;
-use super::pcapng::{Interface, LinkType};
+use super::pcapng::{InterfaceBlock, LinkType};
 use super::radiotap::Tuning;
-use crate::scenario::{Medium, Role, Scenario, Wifi};
-use crate::world::{DevLayout, Layout};
+use crate::scenario::{Attachment, Role, Scenario, Wifi};
+use crate::world::{DevLayout, WorldLayout};
 
 /// The point that stands for all of them.
 const ALL: &str = "all";
@@ -30,7 +30,7 @@ enum Place {
 }
 
 /// All points of a scenario under their names: channels, Wi-Fi interfaces, wired links, wired interfaces.
-fn places(scenario: &Scenario, layout: &Layout) -> Vec<(String, Place)> {
+fn places(scenario: &Scenario, layout: &WorldLayout) -> Vec<(String, Place)> {
     let air = |(n, c): (usize, &crate::scenario::Channel)| (format!("air-{}", c.name), Place::Air(n));
     let name = |interface: IfId| {
         let i = &layout.interfaces[interface.index()];
@@ -64,7 +64,7 @@ struct Dev {
 /// Everything about a world that its captures show and that does not change.
 #[derive(Debug)]
 pub struct Scene {
-    points: Vec<Interface>,
+    points: Vec<InterfaceBlock>,
     airs: Vec<Option<u32>>,
     /// By link: its two wires have one point.
     links: Vec<Option<u32>>,
@@ -81,7 +81,7 @@ pub struct Scene {
 
 impl Scene {
     /// The scene of a scenario, watched at the given points.
-    pub fn new(scenario: &Scenario, layout: &Layout, wanted: &[String]) -> Result<Self, String> {
+    pub fn new(scenario: &Scenario, layout: &WorldLayout, wanted: &[String]) -> Result<Self, String> {
         let places = places(scenario, layout);
         if let Some(unknown) = wanted.iter().find(|w| *w != ALL && places.iter().all(|(name, _)| name != *w))
         {
@@ -139,13 +139,13 @@ impl Scene {
                     LinkType::Ethernet
                 }
             };
-            scene.points.push(Interface { name, link_type });
+            scene.points.push(InterfaceBlock { name, link_type });
         }
         Ok(scene)
     }
 
     /// The points that are watched.
-    pub fn points(&self) -> &[Interface] {
+    pub fn points(&self) -> &[InterfaceBlock] {
         &self.points
     }
     /// The point of a channel, if it is watched.
@@ -219,7 +219,7 @@ impl Scene {
 }
 
 /// What the beacon of an access point says; nothing for a station.
-fn beacon(scenario: &Scenario, layout: &Layout, dev: &DevLayout, tunings: &[Tuning]) -> Vec<u8> {
+fn beacon(scenario: &Scenario, layout: &WorldLayout, dev: &DevLayout, tunings: &[Tuning]) -> Vec<u8> {
     let channel = &scenario.channels[dev.channel.index()];
     let (Some(interval), true) = (channel.beacon_interval, dev.ap) else { return Vec::new() };
     let mut edca = EdcaSet::STATION;
@@ -236,7 +236,7 @@ fn beacon(scenario: &Scenario, layout: &Layout, dev: &DevLayout, tunings: &[Tuni
 fn wifi_of(scenario: &Scenario, interface: IfId) -> &Wifi {
     let all = scenario.nodes.iter().flat_map(|n| &n.interfaces);
     match all.map(|i| &i.medium).nth(interface.index()) {
-        Some(Medium::Wifi(wifi)) => {
+        Some(Attachment::Wifi(wifi)) => {
             debug_assert!(matches!(wifi.role, Role::Station(_)), "an access point's peers are stations");
             wifi
         }

@@ -23,7 +23,7 @@ pub fn segment_headers(p: &Headers) -> usize {
 
 /// One socket as the frames for it show it.
 #[derive(Clone, Copy, Debug)]
-struct End {
+struct TcpEnd {
     /// It waited for the connection.
     listens: bool,
     /// Shift of the windows that it is offered.
@@ -36,7 +36,7 @@ struct End {
 #[derive(Debug, Default)]
 pub struct Connections {
     /// By socket.
-    ends: Vec<Option<End>>,
+    ends: Vec<Option<TcpEnd>>,
     /// By flow: the socket that connected first.
     first: Vec<Option<usize>>,
 }
@@ -60,27 +60,27 @@ impl Connections {
             self.first.resize(flow + 1, None);
         }
         let number = if *self.first[flow].get_or_insert(opens) == opens { 0 } else { opens as u32 };
-        self.ends[to] = Some(End { listens, scale, number });
+        self.ends[to] = Some(TcpEnd { listens, scale, number });
     }
 
     /// How the segments for a socket are written.
     ///
     /// Panics on a socket that no SYN was seen for: there is no connection then.
-    fn end(&self, header: &TcpHeader) -> End {
+    fn end(&self, header: &TcpHeader) -> TcpEnd {
         self.ends[header.to.index()].expect("a connection begins with a SYN")
     }
 }
 
 /// A header ready to be written.
 #[derive(Clone, Copy, Debug)]
-pub struct Segment {
+pub struct CapturedSegment {
     bytes: [u8; HEADER + MOST_OPTIONS],
     len: usize,
     /// Bytes of data behind it.
     pub payload: usize,
 }
 
-impl Segment {
+impl CapturedSegment {
     /// Where the checksum is.
     pub const CHECKSUM: usize = 16;
 
@@ -88,7 +88,7 @@ impl Segment {
     /// the end that connects and of the one that listens.
     // spec: rfc9293 3.1.
     pub fn new(p: &Headers, header: &TcpHeader, connections: &Connections, ports: [u16; 2]) -> Self {
-        let End { listens, scale, number } = connections.end(header);
+        let TcpEnd { listens, scale, number } = connections.end(header);
         let opens = later_port(ports[0], number);
         let [from, to] = if listens { [opens, ports[1]] } else { [ports[1], opens] };
         let syn = header.flags.has(TcpFlags::SYN);

@@ -15,14 +15,14 @@ pub struct FlowAbout {
     /// Its ends as the scenario names them, the sender first.
     pub ends: [String; 2],
     /// What carries its data; none of pings and of clients of pages, which have summaries of their own.
-    pub protocol: Option<Carries>,
+    pub protocol: Option<FlowProtocol>,
 }
 
 impl FlowAbout {
     /// Of all flows of a scenario, one for each receiver, in the order in which the world numbers them.
     pub fn all(scenario: &Scenario) -> Vec<Self> {
         let one = |flow: &Flow| {
-            let (from, protocol) = (scenario.end_name(flow.from), Carries::of(&flow.kind));
+            let (from, protocol) = (scenario.end_name(flow.from), FlowProtocol::of(&flow.kind));
             let about = |to: String| {
                 let name = format!("{}.{to}", flow.name);
                 Self { name, ends: [from.clone(), to], protocol }
@@ -36,7 +36,7 @@ impl FlowAbout {
 /// What carries the data of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Carries {
+pub enum FlowProtocol {
     /// UDP.
     Udp,
     /// TCP.
@@ -47,7 +47,7 @@ pub enum Carries {
     Quic,
 }
 
-impl Carries {
+impl FlowProtocol {
     const fn of(kind: &FlowKind) -> Option<Self> {
         match kind {
             FlowKind::Udp { .. } => Some(Self::Udp),
@@ -71,7 +71,7 @@ impl Carries {
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowSummary {
     /// What carries its data.
-    pub protocol: Carries,
+    pub protocol: FlowProtocol,
     /// The end that sends the data.
     pub from: String,
     /// The end that gets it.

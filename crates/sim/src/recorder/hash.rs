@@ -1,6 +1,6 @@
 //! A hash over the whole trace: equal hashes mean that the same things happened at the same times.
 
-use stillair_model::vocabulary::{Instant, QuicTrace, Trace};
+use stillair_model::vocabulary::{Instant, QuicTrace, TraceEvent};
 
 /// The running hash: each word is mixed in by multiplication and rotation, fast enough to be on for every run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,20 +9,20 @@ pub struct TraceHash(u64);
 impl TraceHash {
     /// Mixes one event in.
     #[inline]
-    pub fn add(&mut self, now: Instant, what: &Trace) {
+    pub fn add(&mut self, now: Instant, what: &TraceEvent) {
         let (low, high) = match *what {
-            Trace::Delivered { flow, kind, seq, len, .. } => {
+            TraceEvent::Delivered { flow, kind, seq, len, .. } => {
                 (pack(1, flow.0, kind as u64), u64::from(seq) << 32 | u64::from(len))
             }
-            Trace::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
+            TraceEvent::Read { flow, forth, bytes } => (pack(4, flow.0, u64::from(forth)), u64::from(bytes)),
             // It is sent or dropped, and counts then.
-            Trace::Quic { what: QuicTrace::HandedDown { .. }, .. } => return,
-            Trace::Quic { flow, what } => quic(flow.0, what),
-            Trace::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
-            Trace::Dropped { flow, seq, reason, place } => {
+            TraceEvent::Quic { what: QuicTrace::HandedDown { .. }, .. } => return,
+            TraceEvent::Quic { flow, what } => quic(flow.0, what),
+            TraceEvent::Loaded { flow, took } => (pack(5, flow.0, 0), took.nanos()),
+            TraceEvent::Dropped { flow, seq, reason, place } => {
                 (pack(2, flow.0, reason as u64), u64::from(seq) << 32 | u64::from(place.0))
             }
-            Trace::Ppdu(t) => (
+            TraceEvent::Ppdu(t) => (
                 pack(3, u32::from(t.dev.0) << 16 | u32::from(t.peer.0), t.kind as u64),
                 t.airtime.nanos() << 24
                     | u64::from(t.mpdus) << 16
@@ -77,18 +77,19 @@ fn pack(tag: u64, id: u32, small: u64) -> u64 {
 mod tests {
     use super::*;
     use stillair_model::vocabulary::{
-        Ac, Addr, ChannelId, DevId, Duration, FlowId, Kind, PeerId, PlaceId, PpduKind, PpduTry, Rate, Reason,
+        Ac, Addr, ChannelId, DevId, Duration, FlowId, PacketKind, PeerId, PlaceId, PpduKind, PpduTry, Rate,
+        Reason,
     };
 
-    fn delivered(flow: u32, kind: Kind, seq: u32, len: u32) -> Trace {
-        Trace::Delivered { flow: FlowId(flow), kind, seq, len, delay: Duration::ZERO, src: Addr(0) }
+    fn delivered(flow: u32, kind: PacketKind, seq: u32, len: u32) -> TraceEvent {
+        TraceEvent::Delivered { flow: FlowId(flow), kind, seq, len, delay: Duration::ZERO, src: Addr(0) }
     }
 
-    fn dropped(flow: u32, seq: u32, reason: Reason, place: u16) -> Trace {
-        Trace::Dropped { flow: FlowId(flow), seq, reason, place: PlaceId(place) }
+    fn dropped(flow: u32, seq: u32, reason: Reason, place: u16) -> TraceEvent {
+        TraceEvent::Dropped { flow: FlowId(flow), seq, reason, place: PlaceId(place) }
     }
 
-    fn ppdu(change: impl FnOnce(&mut PpduTry)) -> Trace {
+    fn ppdu(change: impl FnOnce(&mut PpduTry)) -> TraceEvent {
         let mut t = PpduTry {
             channel: ChannelId(0),
             dev: DevId(1),
@@ -105,10 +106,10 @@ mod tests {
             acknowledged: true,
         };
         change(&mut t);
-        Trace::Ppdu(t)
+        TraceEvent::Ppdu(t)
     }
 
-    fn hash(events: &[(u64, Trace)]) -> u64 {
+    fn hash(events: &[(u64, TraceEvent)]) -> u64 {
         let mut h = TraceHash::default();
         events.iter().for_each(|(at, what)| h.add(Instant::from_nanos(*at), what));
         h.finish()
@@ -119,12 +120,12 @@ mod tests {
         let one = |what| hash(&[(1_000, what)]);
         let mut all = vec![
             hash(&[]),
-            one(delivered(1, Kind::Udp, 1, 100)),
-            hash(&[(1_001, delivered(1, Kind::Udp, 1, 100))]),
-            one(delivered(2, Kind::Udp, 1, 100)),
-            one(delivered(1, Kind::EchoReply, 1, 100)),
-            one(delivered(1, Kind::Udp, 2, 100)),
-            one(delivered(1, Kind::Udp, 1, 101)),
+            one(delivered(1, PacketKind::Udp, 1, 100)),
+            hash(&[(1_001, delivered(1, PacketKind::Udp, 1, 100))]),
+            one(delivered(2, PacketKind::Udp, 1, 100)),
+            one(delivered(1, PacketKind::EchoReply, 1, 100)),
+            one(delivered(1, PacketKind::Udp, 2, 100)),
+            one(delivered(1, PacketKind::Udp, 1, 101)),
             one(dropped(1, 1, Reason::Codel, 1)),
             one(dropped(2, 1, Reason::Codel, 1)),
             one(dropped(1, 2, Reason::Codel, 1)),
@@ -141,7 +142,7 @@ mod tests {
             one(ppdu(|t| t.collided = true)),
             one(ppdu(|t| t.acknowledged = false)),
         ];
-        let (a, b) = ((5, delivered(1, Kind::Udp, 1, 100)), (5, delivered(2, Kind::Udp, 1, 100)));
+        let (a, b) = ((5, delivered(1, PacketKind::Udp, 1, 100)), (5, delivered(2, PacketKind::Udp, 1, 100)));
         all.extend([hash(&[a, b]), hash(&[b, a]), hash(&[a, a])]);
         let count = all.len();
         all.sort_unstable();

@@ -19,11 +19,11 @@ mod xstats;
 
 pub use delays::Delays;
 pub use exchanges::{AirNames, Exchanges, ExchangesReport};
-pub use flows::{Carries, FlowAbout, FlowSummary, TcpSummary};
+pub use flows::{FlowAbout, FlowProtocol, FlowSummary, TcpSummary};
 pub use hosts::{HostFlows, HostRecords, HostSummary, HostTraffic};
 pub use latencies::Latencies;
 pub use losses::Losses;
-pub use occupancy::{Backlog, LAYERS, Occupancy, OccupancyReport, Waiting};
+pub use occupancy::{Backlog, LAYERS, LayerBacklog, Occupancy, OccupancyReport};
 pub use quic::{QuicEnds, QuicRecord, QuicSummary, QuicTraces};
 pub use rc_stats::RateSummary;
 pub use series::{STEP, Sample, Series};
@@ -35,7 +35,7 @@ pub use xstats::named;
 
 use core::ops::Range;
 
-use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, PpduTry, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PacketKind, PpduKind, PpduTry, Sink, TraceEvent};
 
 use hash::TraceHash;
 
@@ -169,50 +169,54 @@ impl Recorder {
 
 impl Sink for Recorder {
     #[inline]
-    fn event(&mut self, now: Instant, what: &Trace) {
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
         self.hash.add(now, what);
         if let Some(series) = &mut self.series {
             series.event(now, what);
         }
         match what {
-            Trace::Ppdu(t) => self.ppdu(now, t),
-            Trace::Quic { flow, what } => {
+            TraceEvent::Ppdu(t) => self.ppdu(now, t),
+            TraceEvent::Quic { flow, what } => {
                 if let Some(quic) = &mut self.flows[flow.index()].quic {
                     quic.event(now, *what);
                 }
             }
             _ if !self.measured.contains(&now) => {}
-            Trace::Delivered { flow, kind: Kind::Outside, len, delay, .. } => {
+            TraceEvent::Delivered { flow, kind: PacketKind::Outside, len, delay, .. } => {
                 self.hosts.delivered(*flow, *len, *delay);
             }
-            Trace::Delivered { flow, kind, seq, len, delay, src } => {
+            TraceEvent::Delivered { flow, kind, seq, len, delay, src } => {
                 let record = &mut self.flows[flow.index()];
                 match kind {
-                    Kind::Udp => {
+                    PacketKind::Udp => {
                         record.bytes += u64::from(len - HEADERS);
                         record.packets += 1;
                         record.delays.add(*delay);
                     }
-                    Kind::Tcp => record.delays.add(*delay),
-                    Kind::Quic => {
+                    PacketKind::Tcp => record.delays.add(*delay),
+                    PacketKind::Quic => {
                         if record.quic.as_ref().is_some_and(|quic| quic.sends_data(*src)) {
                             record.delays.add(*delay);
                         }
                     }
-                    Kind::EchoReply => record.rtts[Protocol::Icmp as usize].add(*delay),
-                    Kind::UdpReply => record.rtts[Protocol::Udp as usize].add(*delay),
-                    Kind::Voip => {
+                    PacketKind::EchoReply => record.rtts[Protocol::Icmp as usize].add(*delay),
+                    PacketKind::UdpReply => record.rtts[Protocol::Udp as usize].add(*delay),
+                    PacketKind::Voip => {
                         record.bytes += u64::from(len - HEADERS);
                         record.packets += 1;
                         record.delays.add(*delay);
                         record.voip.arrived(*seq, *delay);
                     }
-                    Kind::EchoRequest | Kind::UdpRequest | Kind::Query | Kind::Answer | Kind::Outside => {}
+                    PacketKind::EchoRequest
+                    | PacketKind::UdpRequest
+                    | PacketKind::Query
+                    | PacketKind::Answer
+                    | PacketKind::Outside => {}
                 }
             }
-            Trace::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
-            Trace::Loaded { flow, took } => self.flows[flow.index()].loads.add(*took),
-            Trace::Dropped { flow, .. } => match self.flows.get_mut(flow.index()) {
+            TraceEvent::Read { flow, bytes, .. } => self.flows[flow.index()].bytes += u64::from(*bytes),
+            TraceEvent::Loaded { flow, took } => self.flows[flow.index()].loads.add(*took),
+            TraceEvent::Dropped { flow, .. } => match self.flows.get_mut(flow.index()) {
                 Some(record) => record.lost += 1,
                 None => self.hosts.dropped(*flow),
             },
@@ -243,9 +247,12 @@ mod tests {
         Recorder::new(ms(100)..ms(2000), flows.to_vec(), 2, links)
     }
 
-    fn delivered(r: &mut Recorder, at: u64, flow: u32, kind: Kind, len: u32, delay: u64) {
+    fn delivered(r: &mut Recorder, at: u64, flow: u32, kind: PacketKind, len: u32, delay: u64) {
         let delay = Duration::from_millis(delay);
-        r.event(ms(at), &Trace::Delivered { flow: FlowId(flow), kind, seq: 1, len, delay, src: Addr(0) });
+        r.event(
+            ms(at),
+            &TraceEvent::Delivered { flow: FlowId(flow), kind, seq: 1, len, delay, src: Addr(0) },
+        );
     }
 
     fn sent(r: &mut Recorder, at: u64, (dev, peer): (u16, u16), kind: PpduKind, mpdus: u16, attempt: u8) {
@@ -264,27 +271,28 @@ mod tests {
             collided: false,
             acknowledged: true,
         };
-        r.event(ms(at), &Trace::Ppdu(t));
+        r.event(ms(at), &TraceEvent::Ppdu(t));
     }
 
     fn filled() -> Recorder {
         let mut r = recorder();
         // Before the warm-up is over nothing counts.
-        delivered(&mut r, 99, 0, Kind::Udp, 1028, 1);
+        delivered(&mut r, 99, 0, PacketKind::Udp, 1028, 1);
         sent(&mut r, 99, (0, 0), PpduKind::Aggregate, 32, 0);
         for _ in 0..5 {
-            delivered(&mut r, 100, 0, Kind::Udp, 1028, 1);
+            delivered(&mut r, 100, 0, PacketKind::Udp, 1028, 1);
         }
         // One more was dropped, and one before anything counts.
         for at in [99, 105] {
-            let what = Trace::Dropped { flow: FlowId(0), seq: 9, reason: Reason::Codel, place: PlaceId(0) };
+            let what =
+                TraceEvent::Dropped { flow: FlowId(0), seq: 9, reason: Reason::Codel, place: PlaceId(0) };
             r.event(ms(at), &what);
         }
-        delivered(&mut r, 110, 1, Kind::EchoRequest, 84, 3);
-        delivered(&mut r, 120, 1, Kind::EchoReply, 84, 7);
-        delivered(&mut r, 130, 1, Kind::EchoReply, 84, 5);
+        delivered(&mut r, 110, 1, PacketKind::EchoRequest, 84, 3);
+        delivered(&mut r, 120, 1, PacketKind::EchoReply, 84, 7);
+        delivered(&mut r, 130, 1, PacketKind::EchoReply, 84, 5);
         // Over UDP apart, and no goodput.
-        delivered(&mut r, 131, 1, Kind::UdpReply, 88, 9);
+        delivered(&mut r, 131, 1, PacketKind::UdpReply, 88, 9);
         // Two tries of one aggregate: its airtime counts twice, its frames once.
         sent(&mut r, 140, (0, 0), PpduKind::Aggregate, 8, 0);
         sent(&mut r, 141, (0, 0), PpduKind::Aggregate, 8, 1);
@@ -295,7 +303,7 @@ mod tests {
         sent(&mut r, 145, (0, 0), PpduKind::Beacon, 0, 0);
         sent(&mut r, 146, (0, 0), PpduKind::Bar, 0, 0);
         // Nor does anything count after the end.
-        delivered(&mut r, 2000, 0, Kind::Udp, 1028, 1);
+        delivered(&mut r, 2000, 0, PacketKind::Udp, 1028, 1);
         sent(&mut r, 2000, (0, 0), PpduKind::Aggregate, 32, 0);
         r
     }
@@ -327,10 +335,8 @@ mod tests {
         air.book(AirUse::Data, ms(3));
         let names = |names: [&str; 2]| names.map(str::to_owned);
         let (stations, places) = (names(["a", "b"]), names(["x", "y"]));
-        let about = [("udp-0.a", Some(Carries::Udp)), ("ping-1.b", None)].map(|(name, protocol)| FlowAbout {
-            name: name.to_owned(),
-            ends: names(["ap", &name[6..]]),
-            protocol,
+        let about = [("udp-0.a", Some(FlowProtocol::Udp)), ("ping-1.b", None)].map(|(name, protocol)| {
+            FlowAbout { name: name.to_owned(), ends: names(["ap", &name[6..]]), protocol }
         });
         let end = AtEnd {
             hosts: &[],

@@ -11,14 +11,14 @@ pub const LAYERS: [&str; 6] = ["socket", "qdisc", "driver", "hardware", "wire", 
 
 /// What waits in a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Waiting {
+pub struct LayerBacklog {
     /// Packets; in a socket full segments, the last perhaps shorter.
     pub packets: u32,
     /// Their bytes as queueing disciplines count them, from the Ethernet header on; in a socket payload alone.
     pub bytes: u64,
 }
 
-impl core::ops::AddAssign for Waiting {
+impl core::ops::AddAssign for LayerBacklog {
     fn add_assign(&mut self, other: Self) {
         self.packets += other.packets;
         self.bytes += other.bytes;
@@ -26,7 +26,7 @@ impl core::ops::AddAssign for Waiting {
 }
 
 /// What waits in each of the [`LAYERS`] of an interface.
-pub type Backlog = [Waiting; LAYERS.len()];
+pub type Backlog = [LayerBacklog; LAYERS.len()];
 
 /// The samples of all interfaces.
 #[derive(Clone, Debug, Default)]

@@ -4,7 +4,7 @@
 //! ends a step at its boundary, so that an event costs an addition to the current row and no look at the clock.
 
 use stillair_model::vocabulary::{
-    Ac, Duration, FlowId, Instant, Kind, PlaceId, PpduKind, PpduTry, Reason, Trace,
+    Ac, Duration, FlowId, Instant, PacketKind, PlaceId, PpduKind, PpduTry, Reason, TraceEvent,
 };
 
 use super::occupancy::{Backlog, Occupancy};
@@ -101,40 +101,46 @@ impl Series {
 
     /// Takes note of an event in the current step.
     #[inline]
-    pub(super) fn event(&mut self, now: Instant, what: &Trace) {
+    pub(super) fn event(&mut self, now: Instant, what: &TraceEvent) {
         match *what {
-            Trace::Delivered { flow, kind: Kind::Udp, len, .. } => {
+            TraceEvent::Delivered { flow, kind: PacketKind::Udp, len, .. } => {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
             }
-            Trace::Delivered { flow, kind: Kind::Voip, len, seq, delay, .. } => {
+            TraceEvent::Delivered { flow, kind: PacketKind::Voip, len, seq, delay, .. } => {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(len - HEADERS);
                 self.sample(flow, Sample { at: now, delay, seq });
             }
-            Trace::Delivered { flow, kind: Kind::EchoReply | Kind::UdpReply, seq, delay, .. } => {
+            TraceEvent::Delivered {
+                flow,
+                kind: PacketKind::EchoReply | PacketKind::UdpReply,
+                seq,
+                delay,
+                ..
+            } => {
                 self.sample(flow, Sample { at: now, delay, seq });
             }
-            Trace::Read { flow, bytes, .. } => {
+            TraceEvent::Read { flow, bytes, .. } => {
                 self.bytes[self.step as usize * self.n_flows + flow.index()] += u64::from(bytes);
             }
-            Trace::Loaded { flow, took } => {
+            TraceEvent::Loaded { flow, took } => {
                 let seq = self.loads[flow.index()];
                 self.loads[flow.index()] += 1;
                 self.sample(flow, Sample { at: now, delay: took, seq });
             }
-            Trace::Delivered {
+            TraceEvent::Delivered {
                 kind:
-                    Kind::EchoRequest
-                    | Kind::UdpRequest
-                    | Kind::Tcp
-                    | Kind::Quic
-                    | Kind::Query
-                    | Kind::Answer
-                    | Kind::Outside,
+                    PacketKind::EchoRequest
+                    | PacketKind::UdpRequest
+                    | PacketKind::Tcp
+                    | PacketKind::Quic
+                    | PacketKind::Query
+                    | PacketKind::Answer
+                    | PacketKind::Outside,
                 ..
             }
-            | Trace::Quic { .. }
-            | Trace::Ppdu(_) => {}
-            Trace::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,
+            | TraceEvent::Quic { .. }
+            | TraceEvent::Ppdu(_) => {}
+            TraceEvent::Dropped { reason, place, .. } => self.dropping[place.index()][reason as usize] += 1,
         }
     }
 

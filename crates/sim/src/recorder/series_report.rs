@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Ac, Instant, Reason};
 use super::occupancy::QueueSeries;
 use super::series::{Cell, STEP, Series};
 use super::{Direction, Recorder};
-use crate::scenario::{End, FlowKind, Scenario, Ways};
+use crate::scenario::{FlowEnd, FlowKind, Scenario, Ways};
 
 /// The series of one run. Arrays have a value for each step that was kept; the last step may be shorter.
 #[derive(Clone, Debug, Serialize)]
@@ -131,7 +131,7 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
     let ways = Ways::new(scenario);
     // The world numbers flows in this order.
     let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));
-    let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, End))| {
+    let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, FlowEnd))| {
         let (kind, carries_data) = match flow.kind {
             FlowKind::Udp { .. } => ("udp", true),
             FlowKind::Tcp { .. } => ("tcp", true),

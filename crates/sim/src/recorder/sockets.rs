@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use stillair_model::transport::cc::CaState;
-use stillair_model::transport::tcp::{info::TcpInfo, socket::State};
+use stillair_model::transport::tcp::{info::TcpInfo, socket::TcpState};
 use stillair_model::vocabulary::Instant;
 
 /// The samples of one socket: columns of equal length, under the names that `ss` prints with their units.
@@ -49,7 +49,7 @@ impl SocketSeries {
     }
 
     /// Takes note of a socket at an instant.
-    pub fn push(&mut self, now: Instant, state: State, i: &TcpInfo) {
+    pub fn push(&mut self, now: Instant, state: TcpState, i: &TcpInfo) {
         let ms = |us: u32| f64::from(us) / 1e3;
         let mbps = |bytes: u64| bytes as f64 * 8.0 / 1e6;
         self.t_s.push(now.secs_f64());

@@ -21,7 +21,7 @@ pub fn named(own: &Xstats, now: Instant) -> Map<String, Value> {
         Xstats::Pie(stats) => pie(stats),
         Xstats::Fq(stats) => fq(stats, now),
         Xstats::Htb(stats) => htb(stats),
-        Xstats::Own(counters) => {
+        Xstats::Custom(counters) => {
             return counters.iter().map(|&(name, n)| (name.to_owned(), n.into())).collect();
         }
     };

@@ -1,6 +1,7 @@
 //! One run of a scenario: a world, what is sampled on its way, and its report when it has ended.
 
 mod driven;
+mod guarded;
 mod report;
 mod sampling;
 
@@ -11,6 +12,7 @@ use crate::scenario::Scenario;
 use crate::world::{self, TcpSocket, Wired, World};
 use sampling::Samples;
 
+pub(crate) use guarded::guarded;
 pub use report::RunReport;
 
 /// A reader of the trace with the recorder in it.
@@ -112,16 +114,19 @@ impl<'a, S: Records> Session<'a, S> {
     }
 }
 
-/// Runs one repetition of a scenario and checks its accounts.
+/// Runs one repetition of a scenario and checks its accounts. A panic in it is an error too, with the run, its seed and the custom
+/// part that it was in.
 pub fn run_once(scenario: &Scenario, seed: Seed) -> Result<RunSummary, String> {
     run_reported(scenario, seed, false).map(|report| report.summary)
 }
 
 /// The same, with its series if `with_series`. They change nothing in what happens.
 pub fn run_reported(scenario: &Scenario, seed: Seed, with_series: bool) -> Result<RunReport, String> {
-    let session = Session::new(scenario, seed, |recorder| recorder)?;
-    let session = if with_series { session.with_series() } else { session };
-    session.finish().map(|(report, _)| report)
+    guarded(seed, || {
+        let session = Session::new(scenario, seed, |recorder| recorder)?;
+        let session = if with_series { session.with_series() } else { session };
+        session.finish().map(|(report, _)| report)
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! A congestion control as a scenario names it.
 
-use stillair_model::transport::cc::{Cc, CcParams, OwnCc, OwnController};
-use stillair_model::vocabulary::Own;
+use stillair_model::transport::cc::{Cc, CcParams, ControllerFactory, CustomCc};
 
 /// Which congestion control a connection has.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -9,7 +8,7 @@ pub enum CongestionControl {
     /// One that is built in, by its name; its parameters are the kernel's.
     BuiltIn(&'static str),
     /// One of somebody's own.
-    Own(Own<dyn OwnController>),
+    Custom(ControllerFactory),
 }
 
 impl CongestionControl {
@@ -17,7 +16,7 @@ impl CongestionControl {
     pub fn name(&self) -> &str {
         match self {
             Self::BuiltIn(name) => name,
-            Self::Own(own) => own.name(),
+            Self::Custom(own) => own.name(),
         }
     }
 
@@ -25,7 +24,7 @@ impl CongestionControl {
     pub fn make(&self, params: &CcParams) -> Cc {
         match self {
             Self::BuiltIn(name) => Cc::new(name, params).expect("the reader knows it"),
-            Self::Own(own) => Cc::Own(OwnCc::new(own.name(), own.make(()))),
+            Self::Custom(own) => Cc::Custom(CustomCc::new(own.name(), own.make(()))),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{InterfaceRef, Medium, Role, Scenario};
+use super::{Attachment, InterfaceRef, Role, Scenario};
 
 /// An end of a flow as the scenario names it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct End {
+pub struct FlowEnd {
     /// The node.
     pub node: usize,
     /// Its interface, where the scenario names it and the node has others.
@@ -28,7 +28,7 @@ pub(super) fn joints(scenario: &Scenario) -> Vec<Vec<Joint>> {
     }
     for (node, n) in scenario.nodes.iter().enumerate() {
         for (interface, i) in n.interfaces.iter().enumerate() {
-            if let Medium::Wifi(wifi) = &i.medium
+            if let Attachment::Wifi(wifi) = &i.medium
                 && let Role::Station(station) = &wifi.role
             {
                 join(InterfaceRef { node, interface }, station.ap);
@@ -57,7 +57,7 @@ impl<'a> Ways<'a> {
     /// its route to the receiver's address leaves. Of several the first counts.
     // linux: net/ipv4/route.c ip_route_output_key (4.4) - a socket that is bound to no address takes that of the route.
     // deviation: a server listens at all its addresses; which of them its client asks for is the resolver's choice.
-    pub fn ends(&self, from: End, to: End) -> [InterfaceRef; 2] {
+    pub fn ends(&self, from: FlowEnd, to: FlowEnd) -> [InterfaceRef; 2] {
         if let (Some(from), Some(to)) = (self.known(from), self.known(to)) {
             return [from, to];
         }
@@ -78,7 +78,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The interface of an end that needs no way to tell.
-    fn known(&self, end: End) -> Option<InterfaceRef> {
+    fn known(&self, end: FlowEnd) -> Option<InterfaceRef> {
         let only = (self.scenario.nodes[end.node].interfaces.len() == 1).then_some(0);
         end.interface.or(only).map(|interface| InterfaceRef { node: end.node, interface })
     }

@@ -3,7 +3,7 @@
 use stillair_model::app::Page;
 use stillair_model::vocabulary::{Duration, Rate};
 
-use super::{CongestionControl, End, QuicFlow};
+use super::{CongestionControl, FlowEnd, QuicFlow};
 
 /// Traffic from one end to some others.
 #[derive(Clone, PartialEq, Debug)]
@@ -11,9 +11,9 @@ pub struct Flow {
     /// Name, given or made of kind and number.
     pub name: String,
     /// Sender.
-    pub from: End,
+    pub from: FlowEnd,
     /// Receivers, each with its own stream of packets.
-    pub to: Vec<End>,
+    pub to: Vec<FlowEnd>,
     /// The IP header's type-of-service byte: DSCP times four.
     pub tos: u8,
     /// When it starts.
@@ -34,9 +34,9 @@ pub struct FlentTest {
     /// Its name.
     pub name: String,
     /// The host that runs it.
-    pub from: End,
+    pub from: FlowEnd,
     /// The host that it measures against.
-    pub to: End,
+    pub to: FlowEnd,
     /// How long its load lasts.
     pub length: Duration,
     /// Pings alone, before the load and after it.

@@ -12,6 +12,7 @@ mod amount;
 pub mod builder;
 mod contract;
 mod control;
+mod custom;
 mod decode;
 mod document;
 mod ends;
@@ -21,7 +22,6 @@ mod flow;
 mod hearing;
 mod notes;
 mod outside;
-mod own;
 pub mod parts;
 mod path;
 mod profile;
@@ -55,7 +55,7 @@ use stillair_model::wire::WireParams;
 
 pub use control::CongestionControl;
 use document::Table;
-pub use ends::{End, Ways};
+pub use ends::{FlowEnd, Ways};
 use error::Fault;
 pub use error::ScenarioError;
 pub use files::{Files, Folder, Memory, NoFiles};
@@ -66,11 +66,11 @@ pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
 pub use profile::{Profile, SocketMemory};
 pub use quic::{QuicFlow, QuicLoad};
 #[cfg(feature = "quinn")]
-pub use quinn::Own;
+pub use quinn::QuinnFactory;
 pub use quinn::{AckFrequency, Crypto, QuicStack, QuinnControl, QuinnOptions};
 pub use read::{Reader, parse, sweep};
 pub use record::{Record, Stretch};
-pub use trace::Trace;
+pub use trace::PathTrace;
 
 /// A whole experiment: who is there, how they are connected and what they send.
 #[derive(Clone, PartialEq, Debug)]
@@ -117,7 +117,7 @@ impl Scenario {
     }
 
     /// An end of a flow as the scenario names it.
-    pub fn end_name(&self, end: End) -> String {
+    pub fn end_name(&self, end: FlowEnd) -> String {
         match end.interface {
             None => self.nodes[end.node].name.clone(),
             Some(interface) => self.interface_name(InterfaceRef { node: end.node, interface }),
@@ -128,7 +128,7 @@ impl Scenario {
     /// station's access point.
     pub fn category(&self, flow: &Flow, [from, to]: [InterfaceRef; 2]) -> Ac {
         let station = |at: InterfaceRef| match &self.nodes[at.node].interfaces[at.interface].medium {
-            Medium::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
+            Attachment::Wifi(Wifi { role: Role::Station(station), .. }) => Some(station),
             _ => None,
         };
         let by = match (station(from), station(to)) {
@@ -141,10 +141,9 @@ impl Scenario {
     /// A station as results name it: the first of a node goes by the node's name.
     pub fn station_name(&self, at: InterfaceRef) -> String {
         let node = &self.nodes[at.node];
-        let first = node
-            .interfaces
-            .iter()
-            .position(|i| matches!(&i.medium, Medium::Wifi(wifi) if matches!(wifi.role, Role::Station(_))));
+        let first = node.interfaces.iter().position(
+            |i| matches!(&i.medium, Attachment::Wifi(wifi) if matches!(wifi.role, Role::Station(_))),
+        );
         if first == Some(at.interface) { node.name.clone() } else { self.interface_name(at) }
     }
 }
@@ -248,7 +247,7 @@ pub struct Interface {
     /// Queueing discipline: the one given, or the default of device and scheme.
     pub qdisc: QdiscSpec,
     /// What it is connected to.
-    pub medium: Medium,
+    pub medium: Attachment,
 }
 
 /// A queueing discipline at the root of an interface.
@@ -263,7 +262,7 @@ pub struct QdiscSpec {
 /// What an interface is connected to.
 #[derive(Clone, PartialEq, Debug)]
 #[expect(clippy::large_enum_variant, reason = "one for each interface, read once when the world is wired")]
-pub enum Medium {
+pub enum Attachment {
     /// A wired link, by its position in [`Scenario::links`].
     Wired {
         /// The link.
@@ -299,7 +298,7 @@ pub struct Wifi {
     /// How long it waits before it tells its host of received frames.
     pub rx_mitigation: Option<RxMitigation>,
     /// What a station's path did over time, as a file has it; it takes the place of its rates and errors.
-    pub trace: Option<Trace>,
+    pub trace: Option<PathTrace>,
     /// Its hardware filters by destination what follows a PPDU that has failed.
     pub filter: Option<DestinationFilter>,
     /// PPDUs of more bytes begin with RTS and CTS.
@@ -355,11 +354,17 @@ pub enum Scheme {
     Mac80211,
     /// `ath9k_htc`: pfifo_fast over a device behind USB.
     Ath9kHtc,
+    /// `ath10k`: queues in the MAC over firmware that makes the aggregates, with airtime queue limits.
+    Ath10k,
+    /// `ath11k`: the same without limits and airtime fairness.
+    Ath11k,
+    /// `mt76`: the same with limits, and airtime by the hardware's counters.
+    Mt76,
 }
 
 impl Scheme {
     /// All, under their names.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub const ALL: [(&'static str, Self); 10] = [
         ("fifo", Self::Fifo),
         ("fq_codel", Self::FqCodel),
         ("fq_mac", Self::FqMac),
@@ -367,6 +372,9 @@ impl Scheme {
         ("airtime_as_printed", Self::AirtimeAsPrinted),
         ("mac80211", Self::Mac80211),
         ("ath9k_htc", Self::Ath9kHtc),
+        ("ath10k", Self::Ath10k),
+        ("ath11k", Self::Ath11k),
+        ("mt76", Self::Mt76),
     ];
 }
 
@@ -453,7 +461,7 @@ fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
 
 /// The JSON Schema of a scenario, for editors and other programs.
 pub fn schema() -> String {
-    contract::schema(&decode::SHAPE)
+    Parts::none().schema()
 }
 
 /// The reference of a scenario for users, in Markdown.

@@ -1,10 +1,12 @@
 //! What somebody should know of a scenario that is no mistake: it is run as it stands, and this is told beside its results.
 
+use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
-use super::{Errors, InterfaceRef, Medium, Rates, Role, Scenario, SnrSteps, Station};
+use super::decode::scheme::ATH11K_FRAMES;
+use super::{Attachment, Errors, InterfaceRef, Rates, Role, Scenario, Scheme, SnrSteps, Station, Wifi};
 
 /// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
 const FRAME: u32 = 1_538;
@@ -20,15 +22,17 @@ impl Scenario {
         let mut notes = self.idle.clone();
         for (node, n) in self.nodes.iter().enumerate() {
             for (interface, i) in n.interfaces.iter().enumerate() {
-                let Medium::Wifi(wifi) = &i.medium else { continue };
-                let Role::Station(station) = &wifi.role else { continue };
+                let Attachment::Wifi(wifi) = &i.medium else { continue };
                 let at = self.interface_name(InterfaceRef { node, interface });
                 let (name, interface) = at.split_once('.').unwrap_or((&at, ""));
                 let key = format!("node.{name}.interface.{interface}");
+                notes.extend(unknown(&key, wifi));
+                let Role::Station(station) = &wifi.role else { continue };
                 if let Errors::Noise(steps) = &station.errors {
                     notes.extend(deaf(&key, station, steps));
                 }
                 notes.extend(self.foreign(&key, station, &wifi.driver));
+                notes.extend(self.old_groups(&key, station, node));
             }
         }
         notes
@@ -40,7 +44,7 @@ impl Scenario {
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not asked.
     fn foreign(&self, key: &str, station: &Station, own: &DriverConfig) -> Vec<String> {
         let ap = &self.nodes[station.ap.node].interfaces[station.ap.interface].medium;
-        let Medium::Wifi(ap) = ap else { return Vec::new() };
+        let Attachment::Wifi(ap) = ap else { return Vec::new() };
         let ends = [
             ("rate", "the access point", &station.rates, &ap.driver),
             ("uplink_rate", "it", &station.uplink, own),
@@ -52,13 +56,61 @@ impl Scenario {
                 DriverConfig::Htc(_) if of_host => Some(format!(
                     "{key}.{option}: {whose} has the scheme ath9k_htc, whose firmware chooses rates itself: `ath9k_htc` is its rate control"
                 )),
-                DriverConfig::Legacy(_) | DriverConfig::Fq(..) if of_firmware => Some(format!(
-                    "{key}.{option}: ath9k_htc is the rate control of the firmware behind the scheme ath9k_htc, which {whose} has not"
+                DriverConfig::Legacy(_) | DriverConfig::Fq(..) | DriverConfig::Firmware(..)
+                    if of_firmware =>
+                {
+                    Some(format!(
+                        "{key}.{option}: ath9k_htc is the rate control of the firmware behind the scheme ath9k_htc, which {whose} has not"
+                    ))
+                }
+                DriverConfig::Firmware(..) if of_host => Some(format!(
+                    "{key}.{option}: Minstrel stands in for the rate control of the firmware that {whose} has, which no source tells (mt76's chips of 802.11ac leave it to Minstrel-HT)"
                 )),
                 _ => None,
             }
         };
         ends.into_iter().filter_map(one).collect()
+    }
+}
+
+impl Scenario {
+    /// Notes on groups of VHT in kernels that have not all of them.
+    fn old_groups(&self, key: &str, station: &Station, node: usize) -> Vec<String> {
+        let ends = [("rate", station.ap.node, &station.rates), ("uplink_rate", node, &station.uplink)];
+        let one = |(option, node, rates): (&str, usize, &Rates)| {
+            let (own, Rates::MinstrelHt(can, _)) = (&self.nodes[node], rates) else { return Vec::new() };
+            let (profile, name) = (&own.profile, &own.name);
+            if !rates.has_vht_groups() {
+                return Vec::new();
+            }
+            let option_of_build = profile.vht_groups_are_an_option().then(|| {
+                format!(
+                    "{key}.{option}: minstrel_ht of {} ({name}) has rates of VHT only if built with MAC80211_RC_MINSTREL_VHT, which it is taken to be",
+                    profile.name
+                )
+            });
+            let most = profile.most_vht_streams();
+            let fewer = (can.streams > most).then(|| {
+                format!("{key}.{option}: minstrel_ht of {} ({name}) has rates of {most} streams at most, which stand for {}", profile.name, can.streams)
+            });
+            option_of_build.into_iter().chain(fewer).collect()
+        };
+        ends.into_iter().flat_map(one).collect()
+    }
+}
+
+/// A note on what no source tells of a firmware, while it is as assumed.
+fn unknown(key: &str, wifi: &Wifi) -> Option<String> {
+    let DriverConfig::Firmware(_, _, firmware) = &wifi.driver else { return None };
+    let name = wifi.scheme.name();
+    match wifi.scheme {
+        Scheme::Ath11k if firmware.frames == ATH11K_FRAMES => Some(format!(
+            "{key}.scheme: no source tells how many frames the firmware of {name} keeps: {ATH11K_FRAMES} are assumed; try frames = 512 and 32767"
+        )),
+        Scheme::Ath10k | Scheme::Mt76 if firmware.report_delay == Duration::ZERO => Some(format!(
+            "{key}.scheme: no source tells when the firmware of {name} reports frames: after each PPDU is assumed; try report_delay = \"1 ms\", which is ath11k's"
+        )),
+        _ => None,
     }
 }
 

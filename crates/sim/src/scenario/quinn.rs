@@ -26,7 +26,7 @@ pub struct QuinnOptions {
     pub congestion_control: QuinnControl,
     /// One that a program brings instead: no file can name it.
     #[cfg(feature = "quinn")]
-    pub own: Option<Own>,
+    pub custom: Option<QuinnFactory>,
     /// Initial window in bytes; none means what the control has by itself.
     pub initial_window: Option<u64>,
     /// Packets are spread over the round trip.
@@ -94,21 +94,21 @@ pub enum Crypto {
 /// What makes the congestion controllers of a program's own. Two are the same if they share the factory.
 #[cfg(feature = "quinn")]
 #[derive(Clone)]
-pub struct Own(pub Factory);
+pub struct QuinnFactory(pub Factory);
 
 #[cfg(feature = "quinn")]
-impl PartialEq for Own {
+impl PartialEq for QuinnFactory {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 }
 
 #[cfg(feature = "quinn")]
-impl Eq for Own {}
+impl Eq for QuinnFactory {}
 
 #[cfg(feature = "quinn")]
-impl fmt::Debug for Own {
+impl fmt::Debug for QuinnFactory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Own").finish_non_exhaustive()
+        f.debug_tuple("QuinnFactory").finish_non_exhaustive()
     }
 }

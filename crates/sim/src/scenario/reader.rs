@@ -266,7 +266,7 @@ impl<'a> Field<'a> {
     }
 
     /// A part of somebody's own, by its name alone or as a table of its `kind` and options; none if it is the built-in one.
-    pub(super) fn own_kind(
+    pub(super) fn custom_kind(
         &self,
         built_in: &'static str,
     ) -> Result<Option<(&'static str, Option<Section<'a>>)>, Fault> {

@@ -7,12 +7,12 @@ use super::document::Table;
 use super::error::Fault;
 use super::files::{Files, MOST_BYTES};
 use super::units::phy_rate;
-use super::{Medium, Scenario};
-use crate::trace_file::{self, BadLine, Carries, Format, Step, Steps};
+use super::{Attachment, Scenario};
+use crate::trace_file::{self, BadLine, Format, PathRate, Steps, TraceStep};
 
 /// A trace of a station's path.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Trace {
+pub struct PathTrace {
     /// The file as the scenario names it.
     pub file: String,
     /// Its format.
@@ -33,7 +33,7 @@ pub struct Trace {
 pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> Result<(), Fault> {
     for node in &mut scenario.nodes {
         for interface in &mut node.interfaces {
-            let Medium::Wifi(wifi) = &mut interface.medium else { continue };
+            let Attachment::Wifi(wifi) = &mut interface.medium else { continue };
             let Some(trace) = &mut wifi.trace else { continue };
             let keys = ["node", &node.name, "interface", &interface.name, "trace", "file"];
             let wrong = |found: String, expected: String| {
@@ -51,7 +51,7 @@ pub(super) fn load(scenario: &mut Scenario, tree: &Table, files: &dyn Files) -> 
 }
 
 /// Puts what a file says into a trace.
-fn fill(trace: &mut Trace, text: &str) -> Result<(), BadLine> {
+fn fill(trace: &mut PathTrace, text: &str) -> Result<(), BadLine> {
     let Steps { steps, length } = trace_file::read(trace.format, text)?;
     for step in &steps {
         let rate = rate(step, trace)?;
@@ -65,9 +65,9 @@ fn fill(trace: &mut Trace, text: &str) -> Result<(), BadLine> {
 
 /// The rate of a step: the one it names, or the fastest that does not carry more than it says.
 // deviation: a link that carries less than the slowest rate is as fast as that, unless it carries nothing.
-fn rate(step: &Step, trace: &Trace) -> Result<PhyRate, BadLine> {
+fn rate(step: &TraceStep, trace: &PathTrace) -> Result<PhyRate, BadLine> {
     match &step.carries {
-        Carries::Named(name) => {
+        PathRate::Named(name) => {
             let bad = |expected: String| BadLine { line: step.line, found: format!("{name:?}"), expected };
             let rate = phy_rate(name, Some(trace.base.rate)).map_err(bad)?;
             match rate {
@@ -75,8 +75,8 @@ fn rate(step: &Step, trace: &Trace) -> Result<PhyRate, BadLine> {
                 _ => Err(bad("an HT rate no wider than its channel".to_owned())),
             }
         }
-        Carries::Unlimited => Ok(trace.base.rate),
-        Carries::Capacity(capacity) => Ok(fastest(*capacity, trace.base.rate)),
+        PathRate::Unlimited => Ok(trace.base.rate),
+        PathRate::Capacity(capacity) => Ok(fastest(*capacity, trace.base.rate)),
     }
 }
 
@@ -95,10 +95,10 @@ fn fastest(capacity: Rate, base: PhyRate) -> PhyRate {
 mod tests {
     use super::*;
 
-    fn trace(format: Format) -> Trace {
+    fn trace(format: Format) -> PathTrace {
         let base = RateTry::new(PhyRate::parse("ht20-mcs15-sgi").unwrap(), 4);
         let (file, steps) = ("x".to_owned(), Vec::new());
-        Trace { file, format, repeat: true, base, width: Width::Mhz20, steps, length: None }
+        PathTrace { file, format, repeat: true, base, width: Width::Mhz20, steps, length: None }
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
         let mut own = trace(Format::Mahimahi);
         fill(&mut own, "50\n100\n").unwrap();
         assert_eq!((own.steps.len(), own.length), (1, Some(Duration::from_millis(100))));
-        let mut once = Trace { repeat: false, ..trace(Format::Mahimahi) };
+        let mut once = PathTrace { repeat: false, ..trace(Format::Mahimahi) };
         fill(&mut once, "50\n100\n").unwrap();
         assert_eq!(once.length, None);
     }

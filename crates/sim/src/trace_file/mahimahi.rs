@@ -3,7 +3,7 @@
 
 use stillair_model::vocabulary::{Duration, Rate};
 
-use super::{BadLine, Carries, Line, Step, Steps};
+use super::{BadLine, Line, PathRate, Steps, TraceStep};
 
 /// Bits that one line lets through.
 const BITS: u64 = 1504 * 8;
@@ -36,13 +36,13 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
         let line = Line { text: "0", number: first };
         return Err(line.wrong("0", "a last time after 0, when the trace begins anew"));
     }
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<TraceStep> = Vec::new();
     for (n, &(packets, line)) in (0..).zip(&counts) {
         let (from, to) = (n * WINDOW_MS, ((n + 1) * WINDOW_MS).min(before));
-        let carries = Carries::Capacity(Rate::from_bps(packets * BITS * 1000 / (to - from)));
+        let carries = PathRate::Capacity(Rate::from_bps(packets * BITS * 1000 / (to - from)));
         let loss = if packets == 0 { 1.0 } else { 0.0 };
         if steps.last().is_none_or(|last| last.carries != carries) {
-            steps.push(Step { at: Duration::from_millis(from), carries, loss, line });
+            steps.push(TraceStep { at: Duration::from_millis(from), carries, loss, line });
         }
     }
     Ok(Steps { steps, length: Some(Duration::from_millis(before)) })

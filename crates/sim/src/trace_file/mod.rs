@@ -1,6 +1,6 @@
 //! Recordings of a link in files that users have: what it carried and lost, from one time to the next.
 //!
-//! Three formats become one list of [`Step`]s: mahimahi's packet-delivery opportunities, TheaterQ's lines, and lines of time, rate
+//! Three formats become one list of [`TraceStep`]s: mahimahi's packet-delivery opportunities, TheaterQ's lines, and lines of time, rate
 //! and share of broken frames. Nothing here reads a file or knows a station.
 
 mod mahimahi;
@@ -27,7 +27,7 @@ pub enum Format {
 
 /// What the link carries.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Carries {
+pub enum PathRate {
     /// As much as its own rate lets it.
     Unlimited,
     /// This many bits in a second.
@@ -38,11 +38,11 @@ pub enum Carries {
 
 /// What holds from a time on.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Step {
+pub struct TraceStep {
     /// Since the beginning of the trace.
     pub at: Duration,
     /// What the link carries.
-    pub carries: Carries,
+    pub carries: PathRate,
     /// The share of frames that is lost, 0 to 1.
     pub loss: f64,
     /// Line of the file, from 1.
@@ -53,7 +53,7 @@ pub struct Step {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Steps {
     /// At least one.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
     /// When it is over; none if the last step holds for good.
     pub length: Option<Duration>,
 }

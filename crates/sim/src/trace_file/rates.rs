@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::Duration;
 
-use super::{BadLine, Carries, Line, MOST_STEPS, Step, Steps};
+use super::{BadLine, Line, MOST_STEPS, PathRate, Steps, TraceStep};
 
 /// A line that names the columns, which may stand first.
 const HEADING: [&str; 3] = ["t_s", "rate", "error_rate"];
@@ -11,7 +11,7 @@ const HEADING: [&str; 3] = ["t_s", "rate", "error_rate"];
 const MOST_S: u64 = 86_400;
 
 pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, BadLine> {
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<TraceStep> = Vec::new();
     for line in lines {
         let found: Vec<&str> = line.text.split(',').map(str::trim).collect();
         if steps.is_empty() && found == HEADING {
@@ -38,7 +38,7 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
         if steps.len() == MOST_STEPS {
             return Err(line.too_many());
         }
-        steps.push(Step { at, carries: Carries::Named(rate.to_owned()), loss, line: line.number });
+        steps.push(TraceStep { at, carries: PathRate::Named(rate.to_owned()), loss, line: line.number });
     }
     Ok(Steps { steps, length: None })
 }

@@ -3,12 +3,12 @@ use proptest::prelude::*;
 use super::*;
 
 /// So many kbit/s.
-fn kbps(n: u64) -> Carries {
-    Carries::Capacity(Rate::from_bps(n * 1000))
+fn kbps(n: u64) -> PathRate {
+    PathRate::Capacity(Rate::from_bps(n * 1000))
 }
 
 /// Times in ms, what is carried, losses.
-fn shown(steps: &Steps) -> Vec<(u64, Carries, f64)> {
+fn shown(steps: &Steps) -> Vec<(u64, PathRate, f64)> {
     steps.steps.iter().map(|s| (s.at.nanos() / 1_000_000, s.carries.clone(), s.loss)).collect()
 }
 
@@ -22,7 +22,7 @@ fn opportunities_of_a_tenth_of_a_second_are_a_rate() {
     let rates: Vec<_> = read.steps.iter().map(|s| s.carries.clone()).collect();
     assert_eq!(
         rates,
-        [Carries::Capacity(Rate::from_bps(1_203_200)), kbps(0), Carries::Capacity(Rate::from_bps(240_640))]
+        [PathRate::Capacity(Rate::from_bps(1_203_200)), kbps(0), PathRate::Capacity(Rate::from_bps(240_640))]
     );
     assert_eq!((read.length, read.steps[1].line), (Some(Duration::from_millis(250)), 13));
     // A packet each ms throughout is one step of 12.032 Mbit/s, at whatever ms it begins.
@@ -43,14 +43,14 @@ fn both_formats_of_theaterq() {
     assert_eq!(ten, read);
     // No limit, and bits of which there is no byte in a second.
     let read = super::read(Format::Theaterq, "1000,0,-1,0,9\n1000,0,8,0,9\n1000,0,7,0,9\n").unwrap();
-    let bps = |n| Carries::Capacity(Rate::from_bps(n));
-    assert_eq!(shown(&read), [(0, Carries::Unlimited, 0.0), (1, bps(8), 0.0), (2, bps(7), 1.0)]);
+    let bps = |n| PathRate::Capacity(Rate::from_bps(n));
+    assert_eq!(shown(&read), [(0, PathRate::Unlimited, 0.0), (1, bps(8), 0.0), (2, bps(7), 1.0)]);
 }
 
 #[test]
 fn lines_of_time_rate_and_error() {
     let read = read(Format::Rates, "t_s,rate,error_rate\n0,mcs3,0.1\n 1.5 , ht20-mcs0-lgi , 1\n").unwrap();
-    let named = |name: &str| Carries::Named(name.to_owned());
+    let named = |name: &str| PathRate::Named(name.to_owned());
     assert_eq!(shown(&read), [(0, named("mcs3"), 0.1), (1500, named("ht20-mcs0-lgi"), 1.0)]);
     assert_eq!((read.length, read.steps[1].line), (None, 3));
 }

@@ -5,7 +5,7 @@
 
 use stillair_model::vocabulary::{Duration, Rate};
 
-use super::{BadLine, Carries, Line, MOST_STEPS, Step, Steps};
+use super::{BadLine, Line, MOST_STEPS, PathRate, Steps, TraceStep};
 
 /// Names of the fields of the formats, each with the most it may be.
 const SIMPLE: [(&str, u64); 5] =
@@ -74,8 +74,8 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
         // deviation: before 534c821 a rate of 0 was no limit.
         let outage = rate.is_some_and(|bps| bps < 8);
         let loss = if outage { 1.0 } else { loss as f64 / SCALE as f64 };
-        let carries = rate.map_or(Carries::Unlimited, |bps| Carries::Capacity(Rate::from_bps(bps)));
-        steps.push(Step { at, carries, loss, line: line.number });
+        let carries = rate.map_or(PathRate::Unlimited, |bps| PathRate::Capacity(Rate::from_bps(bps)));
+        steps.push(TraceStep { at, carries, loss, line: line.number });
         at += Duration::from_micros(keep);
         if at > Duration::from_micros(MOST_KEEP) {
             return Err(line.wrong(line.text, "a trace of a day at most"));

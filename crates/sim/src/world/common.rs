@@ -1,6 +1,6 @@
 //! What air, network and hosts act upon together: time, timers, packets and the trace.
 
-use stillair_model::vocabulary::{Ctx, Instant, Kind, Packets, Pkt, QuicTrace, Sink, TTL, Trace};
+use stillair_model::vocabulary::{Ctx, Instant, PacketKind, Packets, Pkt, QuicTrace, Sink, TTL, TraceEvent};
 
 use crate::engine::Timers;
 
@@ -22,7 +22,7 @@ impl<S: Sink> Core<S> {
 
     /// Tells the readers of the trace what happens now.
     #[inline]
-    pub(super) fn tell(&mut self, event: &Trace) {
+    pub(super) fn tell(&mut self, event: &TraceEvent) {
         self.trace.event(self.now, event);
     }
 }
@@ -32,11 +32,11 @@ impl<S: Sink> Core<S> {
 #[inline]
 pub(super) fn show_quic<S: Sink>(now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
     let hot = ctx.packets.get(p);
-    if hot.kind == Kind::Quic && hot.ttl == TTL {
+    if hot.kind == PacketKind::Quic && hot.ttl == TTL {
         let (flow, src) = (hot.flow, hot.src);
         let datagram = ctx.packets.quic(p);
         let what =
             QuicTrace::Sent { src, number: datagram.packet.number, len: datagram.len, long: datagram.long };
-        ctx.trace.event(now, &Trace::Quic { flow, what });
+        ctx.trace.event(now, &TraceEvent::Quic { flow, what });
     }
 }

@@ -21,7 +21,7 @@ use common::Core;
 use hosts::{Below, Hosts};
 use network::Network;
 
-pub use books::{Books, DevLayout, InterfaceLayout, Layout, QdiscCounters};
+pub use books::{Books, DevLayout, InterfaceLayout, QdiscCounters, WorldLayout};
 pub use doors::{Entering, Left, Refused};
 pub use hosts::TcpSocket;
 pub use wiring::{Wired, layout, wire};
@@ -29,14 +29,14 @@ pub use wiring::{Wired, layout, wire};
 /// Where the timers of each kind begin, in the order in which events at the same instant come.
 #[derive(Clone, Copy, Debug)]
 struct Slots {
-    air: air::Slots,
-    network: network::Slots,
-    hosts: hosts::Slots,
+    air: air::AirSlots,
+    network: network::NetworkSlots,
+    hosts: hosts::HostSlots,
 }
 
 /// How many there are of what has timers.
 #[derive(Clone, Copy, Debug)]
-struct Counts {
+struct SlotCounts {
     channels: usize,
     devs: usize,
     wires: usize,
@@ -47,7 +47,7 @@ struct Counts {
 }
 
 impl Slots {
-    fn new(counts: Counts) -> Self {
+    fn new(counts: SlotCounts) -> Self {
         let mut end = 0;
         let mut next = |n: usize| {
             let first = end;
@@ -59,9 +59,9 @@ impl Slots {
         let (watchdogs, beacons) = (next(counts.watchdogs), next(counts.devs));
         let (apps, wakes, sockets) = (next(counts.apps), next(counts.nodes), next(counts.sockets));
         Self {
-            air: air::Slots { channels, devs, beacons },
-            network: network::Slots { arrivals, completions, watchdogs },
-            hosts: hosts::Slots { apps, wakes, sockets, end },
+            air: air::AirSlots { channels, devs, beacons },
+            network: network::NetworkSlots { arrivals, completions, watchdogs },
+            hosts: hosts::HostSlots { apps, wakes, sockets, end },
         }
     }
 }

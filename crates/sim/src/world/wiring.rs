@@ -1,6 +1,6 @@
 //! From a scenario to a world: numbers for names, devices for interfaces, routes for addresses.
 
-use stillair_model::node::interface::{Layout, TxQueues};
+use stillair_model::node::interface::{QueueLayout, TxQueues};
 use stillair_model::node::jitter::Softirq;
 use stillair_model::node::routes::Routes;
 use stillair_model::vocabulary::{
@@ -10,14 +10,14 @@ use stillair_model::vocabulary::{
 use stillair_model::wire::{Wire, WireParams};
 
 use super::air::Air;
-use super::books::{DevLayout, InterfaceLayout, Layout as WorldLayout};
+use super::books::{DevLayout, InterfaceLayout, WorldLayout};
 use super::common::Core;
 use super::hosts::{Below, Hosts, Outside};
-use super::network::{Device, Interface, Network, Node};
-use super::{Counts, Slots, World};
+use super::network::{NetDevice, NetInterface, NetNode, Network};
+use super::{SlotCounts, Slots, World};
 use crate::engine::Timers;
 use crate::recorder::{Direction, HostFlows, HostRecords, Recorder};
-use crate::scenario::{self, Host, InterfaceRef, Medium as Kind, Role, Scenario, Wifi};
+use crate::scenario::{self, Attachment, Host, InterfaceRef, Role, Scenario, Wifi};
 
 mod flows;
 mod paths;
@@ -85,7 +85,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
     recorder.hosts = HostRecords::new(outside.0);
     // Connections of pages are opened as the run goes, and their timers stand behind all others.
     let n_sockets = sockets.len() + plan.pages();
-    let slots = Slots::new(Counts {
+    let slots = Slots::new(SlotCounts {
         channels: channels.len(),
         devs: wlans.len(),
         wires: wires.len(),
@@ -108,7 +108,7 @@ pub fn wire<S: Sink>(scenario: &Scenario, seed: Seed, sink: impl FnOnce(Recorder
 }
 
 /// Gives a timer to each transmit queue whose discipline holds packets back.
-fn watchdogs(mut interfaces: Vec<Interface>) -> (Vec<Interface>, Vec<(IfId, Ac)>) {
+fn watchdogs(mut interfaces: Vec<NetInterface>) -> (Vec<NetInterface>, Vec<(IfId, Ac)>) {
     let mut all = Vec::new();
     for (n, interface) in interfaces.iter_mut().enumerate() {
         if interface.tx.iter().any(|queue| queue.qdisc().holds_back()) {
@@ -148,7 +148,7 @@ impl<'a> Plan<'a> {
         for (node, n) in scenario.nodes.iter().enumerate() {
             first_interface.push(devs.len());
             for (interface, i) in n.interfaces.iter().enumerate() {
-                let Kind::Wifi(wifi) = &i.medium else {
+                let Attachment::Wifi(wifi) = &i.medium else {
                     devs.push(None);
                     continue;
                 };
@@ -226,8 +226,8 @@ impl<'a> Plan<'a> {
 
     fn wifi_of(&self, at: InterfaceRef) -> &'a Wifi {
         match &self.interface(at).medium {
-            Kind::Wifi(wifi) => wifi,
-            Kind::Wired { .. } => unreachable!("only called for Wi-Fi interfaces"),
+            Attachment::Wifi(wifi) => wifi,
+            Attachment::Wired { .. } => unreachable!("only called for Wi-Fi interfaces"),
         }
     }
 
@@ -266,19 +266,20 @@ impl<'a> Plan<'a> {
         unreachable!("one end of every path is a station")
     }
 
-    fn interfaces(&mut self, seed: Seed, bound: Vec<Option<Routes>>) -> Vec<Interface> {
+    fn interfaces(&mut self, seed: Seed, bound: Vec<Option<Routes>>) -> Vec<NetInterface> {
         let all = self.all().zip(bound).collect::<Vec<_>>();
         let interface = |(at, bound): (InterfaceRef, Option<Routes>)| {
             let i = self.interface(at);
             let (device, layout) = match &i.medium {
-                Kind::Wired { link } => {
+                Attachment::Wired { link } => {
                     // A link's two directions are wires 2n and 2n + 1, in the order of its ends.
                     let end = usize::from(self.scenario.links[*link].ends[0] != at);
-                    (Device::Wire(WireId::from_index(2 * link + end)), Layout::OneQueue)
+                    (NetDevice::Wire(WireId::from_index(2 * link + end)), QueueLayout::OneQueue)
                 }
-                Kind::Wifi(_) => {
-                    (Device::Wifi(self.dev(at)), if i.qdisc.mq { Layout::Mq } else { Layout::Root })
-                }
+                Attachment::Wifi(_) => (
+                    NetDevice::Wifi(self.dev(at)),
+                    if i.qdisc.mq { QueueLayout::Mq } else { QueueLayout::Root },
+                ),
             };
             let name = self.name(at);
             let place = self.place(format!("{name} qdisc"));
@@ -289,7 +290,7 @@ impl<'a> Plan<'a> {
             let outside = self.scenario.nodes[at.node].host == Host::Outside;
             // Bytes are merged where they leave, by their driver.
             let gro = i.gro && !outside;
-            Interface { node, tx, device, tso: i.tso, gro, rx_buffer, watchdog: None, outside, bound }
+            NetInterface { node, tx, device, tso: i.tso, gro, rx_buffer, watchdog: None, outside, bound }
         };
         all.into_iter().map(interface).collect()
     }
@@ -349,11 +350,11 @@ impl<'a> Plan<'a> {
     /// Where a packet that leaves through an interface can come in, with the number of that peer.
     fn neighbours(&self, at: InterfaceRef) -> Vec<(InterfaceRef, PeerId)> {
         match &self.interface(at).medium {
-            Kind::Wired { link } => {
+            Attachment::Wired { link } => {
                 let ends = self.scenario.links[*link].ends;
                 vec![(if ends[0] == at { ends[1] } else { ends[0] }, PeerId(0))]
             }
-            Kind::Wifi(_) => {
+            Attachment::Wifi(_) => {
                 let peers = &self.peers[self.dev(at).index()];
                 peers.iter().enumerate().map(|(n, &p)| (p, PeerId::from_index(n))).collect()
             }
@@ -370,12 +371,12 @@ impl<'a> Plan<'a> {
         Graph { forward, interfaces: self.all().collect(), elsewhere: self.uplink(), edges }
     }
 
-    fn nodes(&mut self, routes: Vec<Routes>) -> Vec<Node> {
+    fn nodes(&mut self, routes: Vec<Routes>) -> Vec<NetNode> {
         let node = |(n, routes): (usize, Routes)| {
             let scenario = &self.scenario.nodes[n];
             let place = self.place(format!("{} ip", scenario.name));
             let dscp_to_up = scenario.profile.dscp_to_up;
-            Node { routes, forward: scenario.forward, dscp_to_up, place }
+            NetNode { routes, forward: scenario.forward, dscp_to_up, place }
         };
         routes.into_iter().enumerate().map(node).collect()
     }

@@ -7,7 +7,7 @@ pub mod outside;
 pub mod random;
 pub mod stacks;
 
-use stillair_model::vocabulary::{Duration, Instant, Kind, PpduKind, Reason, Seed, Sink, Trace};
+use stillair_model::vocabulary::{Duration, Instant, PacketKind, PpduKind, Reason, Seed, Sink, TraceEvent};
 use stillair_model::wifi::air::account::{AirAccount, AirUse};
 use stillair_sim::recorder::{Recorder, RunSummary};
 use stillair_sim::scenario::{self, Scenario};
@@ -110,12 +110,12 @@ impl Watcher {
 }
 
 impl Sink for Watcher {
-    fn event(&mut self, now: Instant, what: &Trace) {
+    fn event(&mut self, now: Instant, what: &TraceEvent) {
         self.recorder.event(now, what);
         match *what {
             // What TCP or QUIC delivers twice or out of order its reader never sees, and both ends of QUIC number their datagrams.
-            Trace::Delivered { kind: Kind::Tcp | Kind::Quic, .. } => {}
-            Trace::Delivered { flow, seq, kind, .. } => {
+            TraceEvent::Delivered { kind: PacketKind::Tcp | PacketKind::Quic, .. } => {}
+            TraceEvent::Delivered { flow, seq, kind, .. } => {
                 let last = &mut self.last[flow.index()];
                 if self.check_order && seq <= *last && self.disorder.is_none() {
                     self.disorder =
@@ -124,12 +124,12 @@ impl Sink for Watcher {
                 *last = seq;
                 self.delivered[flow.index()] += u64::from(kind.reply().is_none());
             }
-            Trace::Read { flow, forth, bytes } => {
+            TraceEvent::Read { flow, forth, bytes } => {
                 self.read[flow.index()] += if forth { u64::from(bytes) } else { 0 };
             }
-            Trace::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
-            Trace::Loaded { .. } | Trace::Quic { .. } => {}
-            Trace::Ppdu(t) => match t.kind {
+            TraceEvent::Dropped { flow, reason, .. } => self.dropped[flow.index()][reason as usize] += 1,
+            TraceEvent::Loaded { .. } | TraceEvent::Quic { .. } => {}
+            TraceEvent::Ppdu(t) => match t.kind {
                 PpduKind::Single | PpduKind::Aggregate => {
                     self.tries += 1;
                     self.collided += u64::from(t.collided);

@@ -10,11 +10,26 @@ use super::stacks::{KERNELS, TSO, UPPER, control};
 use qdiscs::QDISCS;
 
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
-const SCHEMES: [&str; 7] =
-    ["fifo", "fq_codel", "fq_mac", "airtime", "airtime_as_printed", "ath9k_htc", "mac80211"];
+const SCHEMES: [&str; 10] = [
+    "fifo",
+    "fq_codel",
+    "fq_mac",
+    "airtime",
+    "airtime_as_printed",
+    "ath9k_htc",
+    "mac80211",
+    "ath10k",
+    "ath11k",
+    "mt76",
+];
 
 /// The place of ath9k_htc among them.
 const HTC: usize = 5;
+
+/// Whether firmware makes a scheme's aggregates.
+fn is_firmware(scheme: usize) -> bool {
+    scheme > 6
+}
 
 /// Whether a scheme has flow queues in the MAC.
 fn has_flows(scheme: usize) -> bool {
@@ -214,10 +229,15 @@ pub fn case() -> impl Strategy<Value = Case> {
 impl Cell {
     fn text(&self, flows: u32) -> String {
         let kind = SCHEMES[self.scheme];
-        let mut scheme = format!(
-            "kind = \"{kind}\", hw_aggregates = {}, hw_singles = {}",
-            self.hardware.0, self.hardware.1
-        );
+        let (aggregates, singles) = self.hardware;
+        let mut scheme = if is_firmware(self.scheme) {
+            let (frames, delay) = (64 + self.limit, 100 * aggregates);
+            format!(
+                "kind = \"{kind}\", frames = {frames}, report_frames = {singles}, report_delay = \"{delay} us\""
+            )
+        } else {
+            format!("kind = \"{kind}\", hw_aggregates = {aggregates}, hw_singles = {singles}")
+        };
         if self.scheme < 2 && self.retry_limit.is_multiple_of(2) {
             scheme.push_str(", firmware_aggregates = true");
         }
@@ -268,13 +288,13 @@ impl Cell {
     /// What the hardware does with frames behind one that failed; behind USB there is no choice.
     fn filter(&self) -> Option<&'static str> {
         let rule = ["none", "linux-4.9", "linux-4.4"][usize::from(self.retry_limit) / 3 % 3];
-        (self.scheme != HTC).then_some(rule)
+        (self.scheme != HTC && !is_firmware(self.scheme)).then_some(rule)
     }
 }
 
 impl Case {
     /// Whether the order of a flow must be kept: with few queues in the MAC, a flow's packets go to the overflow queue of
-    /// their identifier while another one holds their queue, and overtake each other. An emulated network may reorder, and
+    /// their TID while another one holds their queue, and overtake each other. An emulated network may reorder, and
     /// what it doubles comes twice. A single frame that hardware before Linux 4.9 returns is sent once more behind others.
     // paper: ending-the-anomaly alg1 - line 5.
     pub fn keeps_order(&self) -> bool {
@@ -389,7 +409,10 @@ impl Case {
             ));
             let Some(second) = &s.second else { continue };
             // Devices of one radio have one driver's hardware.
-            let scheme = if s.scheme == HTC { HTC } else { second.scheme % HTC };
+            let scheme = match s.scheme {
+                own if own == HTC || is_firmware(own) => own,
+                _ => second.scheme % HTC,
+            };
             let queues = match (scheme, second.limit) {
                 (0 | 1 | HTC, 0) => String::new(),
                 (0 | 1, n) => format!(", qlen = {n}"),

@@ -114,7 +114,7 @@ fn what_a_scheme_leaves_unsaid_is_the_kernels() {
             SlowBelow::EachStation(rate) => format!("{} each", rate.bps() / 1_000_000),
         };
         let turn = match scheduler {
-            Scheduler::Own(own) => own.name().to_owned(),
+            Scheduler::Custom(own) => own.name().to_owned(),
             Scheduler::RoundRobin(when_full) => format!("{when_full:?}"),
             Scheduler::Airtime(a) | Scheduler::AirtimeAsPrinted(a) => {
                 format!("{}", a.quantum.nanos() / 1_000)

@@ -14,7 +14,7 @@ fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-fn chance() -> Stream {
+fn chance() -> RandomStream {
     Seed { seed: 1, run: 1 }.stream("cobalt")
 }
 
@@ -77,8 +77,8 @@ fn what_may_be_marked_is() {
     let mut law = CobaltState::default();
     let judge =
         |law: &mut CobaltState, t| law.judge(&LAW, ms(t), Duration::from_millis(9), true, 0, &mut chance());
-    assert_eq!(judge(&mut law, 500), Verdict { drop: false, mark: false });
-    assert_eq!(judge(&mut law, 501), Verdict { drop: false, mark: true });
+    assert_eq!(judge(&mut law, 500), CobaltVerdict { drop: false, mark: false });
+    assert_eq!(judge(&mut law, 501), CobaltVerdict { drop: false, mark: true });
 }
 
 #[test]

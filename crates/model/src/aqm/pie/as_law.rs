@@ -2,7 +2,7 @@
 
 use super::{PieParams, PieState};
 use crate::aqm::law::{Law, Seen, Verdict};
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -13,13 +13,13 @@ pub struct PieLaw {
     tupdate: Duration,
     state: PieState,
     update_at: Instant,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl PieLaw {
     /// PIE in its initial state, whose probability is set anew each `tupdate`; `stream` decides which packets are hit. Panics without a
     /// period.
-    pub fn new(params: PieParams, tupdate: Duration, stream: Stream) -> Self {
+    pub fn new(params: PieParams, tupdate: Duration, stream: RandomStream) -> Self {
         assert!(tupdate > Duration::ZERO, "impossible pie");
         Self { params, tupdate, state: PieState::default(), update_at: Instant::ZERO + tupdate, stream }
     }

@@ -10,12 +10,12 @@ const M: fn(u32) -> Member = Member;
 
 #[test]
 fn what_a_user_keeps_shares_the_cache_line() {
-    assert_eq!((size_of::<Node<[u64; 6]>>(), size_of::<Rounds>()), (64, 16));
+    assert_eq!((size_of::<Node<[u64; 6]>>(), size_of::<DeficitRoundRobin>()), (64, 16));
 }
 
 #[test]
 fn new_before_old_and_a_spent_head_goes_to_the_end() {
-    let (mut drr, mut r) = (Drr::<()>::new(4), Rounds::default());
+    let (mut drr, mut r) = (Drr::<()>::new(4), DeficitRoundRobin::default());
     assert_eq!(drr.next(&mut r, 300), None);
     for (m, to_new, deficit) in [(0, false, 300), (1, false, 300), (2, true, 300)] {
         assert!(drr.activate(&mut r, M(m), to_new));
@@ -48,7 +48,7 @@ fn an_empty_head_by_either_rule() {
         (EmptyNew::ToOldUnlessAlone, false, true),
         (EmptyNew::ToOldUnlessAlone, true, false),
     ] {
-        let (mut drr, mut r) = (Drr::<()>::new(2), Rounds::default());
+        let (mut drr, mut r) = (Drr::<()>::new(2), DeficitRoundRobin::default());
         drr.activate(&mut r, M(0), true);
         if old {
             drr.activate(&mut r, M(1), false);
@@ -63,8 +63,8 @@ fn an_empty_head_by_either_rule() {
 
 #[test]
 fn members_of_a_group_share_a_deficit() {
-    // Members 0 and 1 are two identifiers of one station, 2 is of another.
-    let (mut drr, mut r) = (Drr::<()>::new(3), Rounds::default());
+    // Members 0 and 1 are two TIDs of one station, 2 is of another.
+    let (mut drr, mut r) = (Drr::<()>::new(3), DeficitRoundRobin::default());
     drr.share(M(1), M(0));
     [0, 2, 1].into_iter().for_each(|m| assert!(drr.activate(&mut r, M(m), false)));
     drr.set_deficit(M(1), 300);
@@ -77,7 +77,7 @@ fn members_of_a_group_share_a_deficit() {
 
 #[test]
 fn rotation_is_a_round_robin() {
-    let (mut drr, mut r) = (Drr::<()>::new(3), Rounds::default());
+    let (mut drr, mut r) = (Drr::<()>::new(3), DeficitRoundRobin::default());
     [0, 1, 2].into_iter().for_each(|m| assert!(drr.activate(&mut r, M(m), m == 2)));
     let turns: Vec<_> = (0..6).map(|_| drr.rotate_head(&mut r).0).collect();
     assert_eq!(turns, [2, 0, 1, 2, 0, 1]);
@@ -91,7 +91,7 @@ proptest! {
         quantum in 100i64..4000,
     ) {
         let n = sizes.len();
-        let (mut drr, mut r) = (Drr::<()>::new(n as u32), Rounds::default());
+        let (mut drr, mut r) = (Drr::<()>::new(n as u32), DeficitRoundRobin::default());
         for m in 0..n as u32 {
             drr.activate(&mut r, M(m), true);
             drr.set_deficit(M(m), quantum);
@@ -109,7 +109,7 @@ proptest! {
     /// The lists against two plain queues.
     #[test]
     fn as_two_plain_queues(ops in prop::collection::vec((0u8..5, 0u32..8), 0..300)) {
-        let (mut drr, mut r) = (Drr::<()>::new(8), Rounds::default());
+        let (mut drr, mut r) = (Drr::<()>::new(8), DeficitRoundRobin::default());
         let (mut new, mut old) = (VecDeque::new(), VecDeque::new());
         for (op, m) in ops {
             let listed = new.contains(&m) || old.contains(&m);

@@ -1,16 +1,16 @@
 //! A law of somebody's own in CoDel's place: one for each queue, made before it is used.
 
-use super::{FlowQueues, Queue, Tin, UNBOUND, View};
+use super::{FlowQueues, Queue, TinId, UNBOUND, View};
 use crate::aqm::codel::{CodelQueue, CodelStats};
-use crate::aqm::law::{Law, Outcome, OwnLaw, Seen};
+use crate::aqm::law::{Fate, Law, LawFactory, Seen};
 use crate::fair::drr::Member;
-use crate::vocabulary::{Ctx, Duration, Instant, Pkt, Reason, Sink, Stream, skb_len};
+use crate::vocabulary::{Ctx, Duration, Instant, Pkt, RandomStream, Reason, Sink, skb_len};
 
 impl FlowQueues {
     /// The same with this law on each queue. They are served by [`FlowQueues::enqueue_by_laws`] and
     /// [`FlowQueues::dequeue_by_laws`] then; each law has a stream of its own.
     #[must_use]
-    pub fn with_laws(mut self, law: &OwnLaw, mut stream: Stream) -> Self {
+    pub fn with_laws(mut self, law: &LawFactory, mut stream: RandomStream) -> Self {
         self.laws = (0..self.codel.len()).map(|_| law.make(stream.split())).collect();
         self
     }
@@ -22,7 +22,7 @@ impl FlowQueues {
     }
 
     /// The queue that a packet of a tin with this hash joins now.
-    fn queue_for(&self, tin: Tin, flow_hash: u32) -> Queue {
+    fn queue_for(&self, tin: TinId, flow_hash: u32) -> Queue {
         let id = self.queue_of(flow_hash);
         let owner = self.queues[id].tin;
         if owner == UNBOUND || owner == tin.0 { id } else { self.overflow_queue(tin) }
@@ -32,7 +32,7 @@ impl FlowQueues {
     pub fn enqueue_by_laws<S: Sink>(
         &mut self,
         now: Instant,
-        tin: Tin,
+        tin: TinId,
         slow: bool,
         p: Pkt,
         ctx: &mut Ctx<'_, S>,
@@ -42,9 +42,9 @@ impl FlowQueues {
         let list = &self.queues[id].list;
         let seen = Seen::new(now, hot, Duration::ZERO, (list.packets(), list.bytes()), slow);
         match self.laws[id.index()].arrives(&seen).apply(hot) {
-            Outcome::Passed => {}
-            Outcome::Marked => self.codel_stats[tin.index()].ecn_mark += 1,
-            Outcome::Dropped => {
+            Fate::Passed => {}
+            Fate::Marked => self.codel_stats[tin.index()].ecn_mark += 1,
+            Fate::Dropped => {
                 let stats = &mut self.codel_stats[tin.index()];
                 stats.drop_count += 1;
                 stats.drop_len += u64::from(skb_len(hot));
@@ -59,7 +59,7 @@ impl FlowQueues {
     pub fn dequeue_by_laws<S: Sink>(
         &mut self,
         now: Instant,
-        tin: Tin,
+        tin: TinId,
         slow: bool,
         ctx: &mut Ctx<'_, S>,
     ) -> Option<Pkt> {
@@ -94,9 +94,9 @@ impl<S: Sink> View<'_, '_, S> {
             let seen = Seen::new(self.now, hot, self.now.saturating_since(hot.t_enqueue), queued, slow);
             stats.maxpacket = stats.maxpacket.max(seen.bytes);
             match law.leaves(&seen).apply(hot) {
-                Outcome::Passed => {}
-                Outcome::Marked => stats.ecn_mark += 1,
-                Outcome::Dropped => {
+                Fate::Passed => {}
+                Fate::Marked => stats.ecn_mark += 1,
+                Fate::Dropped => {
                     stats.drop_count += 1;
                     stats.drop_len += u64::from(seen.bytes);
                     self.ctx.drop(self.now, p, Reason::Law, self.place);

@@ -23,8 +23,8 @@ const CODEL: CodelParams = CodelParams {
     mtu: 0,
 };
 const PLACE: PlaceId = PlaceId(4);
-const A: Tin = Tin(0);
-const B: Tin = Tin(1);
+const A: TinId = TinId(0);
+const B: TinId = TinId(1);
 
 fn new(params: FlowQueuesParams) -> FlowQueues {
     FlowQueues::new(params, PLACE, 1)
@@ -35,12 +35,12 @@ fn hashes(q: &FlowQueues) -> Vec<u32> {
     (0..q.params.flows).map(|want| (0..10_000).find(|&h| q.queue_of(h) == Member(want)).unwrap()).collect()
 }
 
-fn put(q: &mut FlowQueues, b: &mut Bench, tin: Tin, hash: u32, seq: u32, len: u32) -> Queue {
+fn put(q: &mut FlowQueues, b: &mut Bench, tin: TinId, hash: u32, seq: u32, len: u32) -> Queue {
     let p = b.packet_of(hash, seq, len);
     q.enqueue(NOW, tin, p, &mut b.ctx())
 }
 
-fn take(q: &mut FlowQueues, b: &mut Bench, tin: Tin, now: Instant) -> Option<u32> {
+fn take(q: &mut FlowQueues, b: &mut Bench, tin: TinId, now: Instant) -> Option<u32> {
     let p = q.dequeue(now, tin, &CODEL, &mut b.ctx())?;
     Some(b.finish(p))
 }
@@ -242,21 +242,21 @@ proptest! {
             if op < 2 {
                 // The tin goes along in the sequence number, to be seen again at the exit.
                 let p = b.packet_of(hash.wrapping_mul(0x9e37_79b9), tin, len);
-                q.enqueue(now, Tin(tin), p, &mut b.ctx());
+                q.enqueue(now, TinId(tin), p, &mut b.ctx());
                 created += 1;
                 q.trim(now, if paper { 32 } else { 1 }, &mut b.ctx());
-            } else if let Some(p) = q.dequeue(now, Tin(tin), &codel, &mut b.ctx()) {
+            } else if let Some(p) = q.dequeue(now, TinId(tin), &codel, &mut b.ctx()) {
                 prop_assert_eq!(b.finish(p), tin, "a packet of another tin");
             }
             ended += b.uncharged();
-            let tins = [0, 1, 2].map(|t| q.backlog(Tin(t)));
+            let tins = [0, 1, 2].map(|t| q.backlog(TinId(t)));
             let bytes: u64 = q.queues.iter().map(|f| f.list.bytes()).sum();
             prop_assert_eq!(tins.iter().map(|t| t.0).sum::<u32>(), q.total());
             prop_assert_eq!(tins.iter().map(|t| t.1).sum::<u64>(), bytes);
             prop_assert_eq!(q.memory_used(), u64::from(q.total() * TRUESIZE));
             prop_assert_eq!(u64::from(q.total()), b.packets.live());
             prop_assert_eq!(ended, created - u64::from(q.total()));
-            let codel_drops: u64 = (0..3).map(|t| q.codel_stats(Tin(t)).drop_count).sum();
+            let codel_drops: u64 = (0..3).map(|t| q.codel_stats(TinId(t)).drop_count).sum();
             prop_assert_eq!(codel_drops + q.stats().drop_overlimit, b.packets.account().dropped_total());
             prop_assert_eq!(q.over_limit(), None);
             // The longest queue against a search of all.
@@ -270,7 +270,7 @@ proptest! {
             }
         }
         for tin in 0..3 {
-            while let Some(p) = q.dequeue(now, Tin(tin), &codel, &mut b.ctx()) {
+            while let Some(p) = q.dequeue(now, TinId(tin), &codel, &mut b.ctx()) {
                 b.finish(p);
             }
         }

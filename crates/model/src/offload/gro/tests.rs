@@ -22,7 +22,7 @@ fn segment(
         src: Addr(0),
         dst: Addr(1),
         tos: 0,
-        kind: Kind::Tcp,
+        kind: PacketKind::Tcp,
     };
     let mut header = TcpHeader { payload, mss: 1448, flags: TcpFlags::ACK, ..TcpHeader::blank(SockId(to)) };
     change(&mut header);
@@ -34,7 +34,7 @@ fn merged(packets: &mut Packets, mut batch: Vec<Pkt>) -> Vec<(u32, u32, u16, u32
     merge(packets, &mut batch);
     let row = |&p: &Pkt| {
         let hot = packets.get(p);
-        let payload = if hot.kind == Kind::Tcp { packets.tcp(p).payload } else { 0 };
+        let payload = if hot.kind == PacketKind::Tcp { packets.tcp(p).payload } else { 0 };
         (hot.flow.0, hot.seq, hot.segs, payload)
     };
     batch.iter().map(row).collect()

@@ -18,7 +18,7 @@ pub(super) struct TinCounters {
 
 /// Moving averages of the time that packets of a tin wait, in ns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Delays {
+pub(super) struct TinDelays {
     pub avg: u64,
     pub peak: u64,
     pub base: u64,
@@ -29,7 +29,7 @@ fn ewma(average: u64, sample: u64, shift: u32) -> u64 {
     average - (average >> shift) + (sample >> shift)
 }
 
-impl Delays {
+impl TinDelays {
     /// A packet left that had waited so long.
     // linux: net/sched/sch_cake.c cake_dequeue (6.1) - the peak follows a rise fast, the base a fall.
     #[inline]

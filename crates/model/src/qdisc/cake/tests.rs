@@ -45,9 +45,9 @@ fn serve(
     let mut now = from;
     loop {
         match q.next(now) {
-            Wake::Never => return,
-            Wake::At(then) => now = then,
-            Wake::Now => {
+            NextSend::Never => return,
+            NextSend::At(then) => now = then,
+            NextSend::Now => {
                 if let Some(p) = q.dequeue(now, &mut b.ctx()) {
                     each(q, b, now, p);
                 }
@@ -162,7 +162,7 @@ fn the_shaper_spaces_packets_by_what_they_last() {
         // One that comes before the last has been paid for waits.
         let early = start + Duration::from_nanos(4 * gap + 1);
         offer(&mut q, &mut b, early, 1, |_| {});
-        assert_eq!(q.next(early), Wake::At(start + Duration::from_nanos(5 * gap)));
+        assert_eq!(q.next(early), NextSend::At(start + Duration::from_nanos(5 * gap)));
         assert_eq!((q.dequeue(early, &mut b.ctx()), q.stats().overlimits), (None, 2));
     }
 }

@@ -3,11 +3,11 @@
 use super::QUEUES;
 use super::chains::{Chain, Chains};
 use super::params::{CakeParams, Isolation};
-use super::stats::{Delays, TinCounters};
+use super::stats::{TinCounters, TinDelays};
 use super::tins::{self, Pace};
 use crate::aqm::cobalt::{CobaltParams, CobaltState};
 use crate::fair::longest::Place;
-use crate::vocabulary::{Instant, PktList, Stream};
+use crate::vocabulary::{Instant, PktList, RandomStream};
 use alloc::boxed::Box;
 use alloc::vec;
 
@@ -32,7 +32,7 @@ pub(super) enum Set {
 
 /// One queue.
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(super) struct CakeFlow {
     pub list: PktList,
     pub law: CobaltState,
     pub deficit: i32,
@@ -44,7 +44,7 @@ pub(super) struct Flow {
 
 /// Whom an entry in the table of hosts stands for, and how many bulk queues it has.
 #[derive(Clone, Copy, Default, Debug)]
-struct Host {
+struct CakeHost {
     tag: u32,
     bulk: u16,
 }
@@ -60,12 +60,12 @@ pub(super) struct Keys {
 /// One tin.
 #[derive(Debug)]
 pub(super) struct Tin {
-    pub flows: Box<[Flow]>,
+    pub flows: Box<[CakeFlow]>,
     pub chains: Chains,
     /// By queue: the flow that it is reserved for.
     tags: Box<[u32]>,
-    sources: Box<[Host]>,
-    destinations: Box<[Host]>,
+    sources: Box<[CakeHost]>,
+    destinations: Box<[CakeHost]>,
     isolation: Isolation,
     pub law: CobaltParams,
     pub pace: Pace,
@@ -80,7 +80,7 @@ pub(super) struct Tin {
     pub decaying: u32,
     pub unresponsive: u32,
     pub counters: TinCounters,
-    pub delays: Delays,
+    pub delays: TinDelays,
 }
 
 /// The place of `hash` in a table of sets, the first one looked at and those of its set after it.
@@ -92,7 +92,7 @@ fn ways(hash: u32) -> impl Iterator<Item = usize> {
 
 /// The entry of a host: its own, or else one that has nothing at work, or else, all being busy, the first it might have.
 // linux: net/sched/sch_cake.c cake_hash (6.1) - after a round without a free one it is back at the first.
-fn host(table: &mut [Host], hash: u32) -> u16 {
+fn host(table: &mut [CakeHost], hash: u32) -> u16 {
     let found = ways(hash)
         .find(|&n| table[n].tag == hash)
         .or_else(|| ways(hash).find(|&n| table[n].bulk == 0))
@@ -107,7 +107,7 @@ impl Tin {
         let rate = params.bandwidth.map_or(0, tins::bytes_a_second);
         let share = params.tins.share(n, rate);
         let pace = Pace::new(share.threshold);
-        let flow = || Flow {
+        let flow = || CakeFlow {
             list: PktList::default(),
             law: CobaltState::default(),
             deficit: 0,
@@ -116,7 +116,7 @@ impl Tin {
             source: 0,
             destination: 0,
         };
-        let hosts = || vec![Host::default(); QUEUES].into_boxed_slice();
+        let hosts = || vec![CakeHost::default(); QUEUES].into_boxed_slice();
         Self {
             flows: (0..QUEUES).map(|_| flow()).collect(),
             chains: Chains::new(),
@@ -137,7 +137,7 @@ impl Tin {
             decaying: 0,
             unresponsive: 0,
             counters: TinCounters::default(),
-            delays: Delays::default(),
+            delays: TinDelays::default(),
         }
     }
 
@@ -194,7 +194,7 @@ impl Tin {
         queue
     }
 
-    fn hosts_of(&mut self, queue: usize) -> impl Iterator<Item = &mut Host> {
+    fn hosts_of(&mut self, queue: usize) -> impl Iterator<Item = &mut CakeHost> {
         let flow = &self.flows[queue];
         let source = self.isolation.counts_sources().then(|| &mut self.sources[usize::from(flow.source)]);
         let destination = self
@@ -215,7 +215,7 @@ impl Tin {
     /// Bytes of a queue's turn: less, the more bulk queues its busier host has.
     // linux: net/sched/sch_cake.c cake_get_flow_quantum (6.1, with its stable updates) - by a table of 65535 divided by the
     // number; what is below a byte is left to chance, so that nobody loses it every time.
-    fn turn(&mut self, queue: usize, chance: &mut Stream) -> i32 {
+    fn turn(&mut self, queue: usize, chance: &mut RandomStream) -> i32 {
         let load = self.hosts_of(queue).map(|host| host.bulk).fold(1, u16::max);
         let fraction = chance.word() >> 16;
         ((self.flow_quantum * (65_535 / u32::from(load)) + fraction) >> 16) as i32
@@ -223,7 +223,7 @@ impl Tin {
 
     /// A packet has come to a queue.
     // linux: net/sched/sch_cake.c cake_enqueue (6.1).
-    pub(super) fn rouse(&mut self, queue: usize, chance: &mut Stream) {
+    pub(super) fn rouse(&mut self, queue: usize, chance: &mut RandomStream) {
         match self.flows[queue].set {
             set @ (Set::None | Set::Decaying) => {
                 self.decaying -= u32::from(set == Set::Decaying);
@@ -246,7 +246,7 @@ impl Tin {
 
     /// The queue whose turn it is. `anew`: those that decay are looked at first.
     // linux: net/sched/sch_cake.c cake_dequeue (6.1) - they are when nothing else is there, too.
-    pub(super) fn next(&mut self, anew: bool, chance: &mut Stream) -> Option<usize> {
+    pub(super) fn next(&mut self, anew: bool, chance: &mut RandomStream) -> Option<usize> {
         let mut decaying = if anew { self.chains.first(Chain::Decaying) } else { None };
         loop {
             let queue = decaying

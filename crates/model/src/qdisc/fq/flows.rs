@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 
 /// One flow; its credit is its deficit in [`Flows::drr`].
 #[derive(Debug)]
-pub(super) struct Flow {
+pub(super) struct FqFlow {
     key: Key,
     /// The next flow in its bucket, or of those that are free.
     next: u32,
@@ -38,7 +38,7 @@ pub(super) struct Flow {
 #[derive(Debug)]
 pub(super) struct Flows {
     buckets: Vec<u32>,
-    flows: Vec<Flow>,
+    flows: Vec<FqFlow>,
     /// Credits, and who is on which list.
     pub(super) drr: Drr,
     free: u32,
@@ -78,7 +78,7 @@ impl Flows {
     fn make(&mut self, bucket: usize, key: Key, now: Instant, credit: u32) -> Member {
         let next = self.buckets[bucket];
         let (list, time_next_packet) = (PktList::default(), Instant::ZERO);
-        let flow = Flow { key, next, idle_since: Some(now), list, time_next_packet };
+        let flow = FqFlow { key, next, idle_since: Some(now), list, time_next_packet };
         let m = if self.free == NONE {
             self.flows.push(flow);
             self.drr.add(())
@@ -121,7 +121,7 @@ impl Flows {
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, m: Member) -> &mut Flow {
+    pub(super) fn get_mut(&mut self, m: Member) -> &mut FqFlow {
         &mut self.flows[m.index()]
     }
 

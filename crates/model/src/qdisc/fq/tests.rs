@@ -15,7 +15,7 @@ fn at(us: u64) -> Instant {
 fn stamped(b: &mut Bench, flow: u32, seq: u32, us: u64) -> Pkt {
     let p = b.packet_of(flow, seq, 1500);
     let hot = b.packets.get_mut(p);
-    (hot.kind, hot.t_enqueue) = (Kind::Tcp, at(us));
+    (hot.kind, hot.t_enqueue) = (PacketKind::Tcp, at(us));
     p
 }
 
@@ -38,7 +38,7 @@ fn play(q: &mut Fq, b: &mut Bench, mut now: Instant) -> Vec<(u64, u32)> {
     let mut out = Vec::new();
     loop {
         out.extend(drain(q, b, now).into_iter().map(|seq| ((now - Instant::ZERO).nanos() / 1000, seq)));
-        let Wake::At(then) = q.next(now) else { return out };
+        let NextSend::At(then) = q.next(now) else { return out };
         now = then;
     }
 }
@@ -54,13 +54,13 @@ fn nothing_leaves_before_its_time() {
         assert_eq!(q.enqueue(at(0), p, &mut b.ctx()), Enqueue::Queued);
     }
     offer(&mut q, &mut b, at(0), &[9, 9]);
-    assert_eq!(q.next(at(0)), Wake::Now);
+    assert_eq!(q.next(at(0)), NextSend::Now);
     assert_eq!(drain(&mut q, &mut b, at(0)), [0, 0, 1]);
-    assert_eq!((q.next(at(0)), q.xstats().throttled_flows), (Wake::At(at(100)), 2));
+    assert_eq!((q.next(at(0)), q.xstats().throttled_flows), (NextSend::At(at(100)), 2));
     assert_eq!(drain(&mut q, &mut b, at(99)), []);
     // Who was throttled first comes first where both are due.
     assert_eq!(play(&mut q, &mut b, at(99)), [(100, 3), (700, 1), (1400, 4), (1400, 2)]);
-    assert_eq!((q.next(at(1400)), q.backlog()), (Wake::Never, (0, 0)));
+    assert_eq!((q.next(at(1400)), q.backlog()), (NextSend::Never, (0, 0)));
     let x = q.xstats();
     assert_eq!((x.throttled, x.throttled_flows, x.flows), (4, 0, 3));
 }
@@ -73,8 +73,8 @@ fn the_timer_comes_with_its_slack_and_whoever_asks_before_is_served() {
         let _ = q.enqueue(at(0), p, &mut b.ctx());
     }
     assert_eq!(drain(&mut q, &mut b, at(0)), []);
-    assert_eq!(q.next(at(0)), Wake::At(at(510)));
-    assert_eq!((q.next(at(505)), q.next(at(510))), (Wake::At(at(510)), Wake::Now));
+    assert_eq!(q.next(at(0)), NextSend::At(at(510)));
+    assert_eq!((q.next(at(505)), q.next(at(510))), (NextSend::At(at(510)), NextSend::Now));
     assert_eq!(drain(&mut q, &mut b, at(500)), [0, 1]);
     assert_eq!((q.xstats().latency, q.xstats().next_look), (Duration::ZERO, None));
 }
@@ -274,7 +274,7 @@ proptest! {
         for (flow, wait, gap) in ops {
             // Whoever asks comes when told to.
             let then = now + US * wait;
-            while let Wake::At(at) = q.next(now) && at <= then {
+            while let NextSend::At(at) = q.next(now) && at <= then {
                 now = at;
                 step(&mut q, &mut b, now, &due)?;
             }
@@ -287,7 +287,7 @@ proptest! {
             prop_assert_eq!(q.enqueue(now, p, &mut b.ctx()), Enqueue::Queued);
             step(&mut q, &mut b, now, &due)?;
         }
-        while let Wake::At(at) = q.next(now) {
+        while let NextSend::At(at) = q.next(now) {
             now = at;
             step(&mut q, &mut b, now, &due)?;
         }

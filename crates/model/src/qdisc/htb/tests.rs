@@ -29,14 +29,14 @@ fn drain(q: &mut Qdisc, b: &mut Bench, mut now: Instant) -> Vec<u64> {
             times.push(now.nanos());
         }
         match q.next(now) {
-            Wake::At(at) => {
+            NextSend::At(at) => {
                 assert!(at > now);
                 // Not a nanosecond earlier.
                 assert!(q.dequeue(Instant::from_nanos(at.nanos() - 1), &mut b.ctx()).is_none());
                 now = at;
             }
-            Wake::Never => return times,
-            Wake::Now => panic!("nothing came, although it might"),
+            NextSend::Never => return times,
+            NextSend::Now => panic!("nothing came, although it might"),
         }
     }
 }

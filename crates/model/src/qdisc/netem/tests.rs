@@ -25,9 +25,9 @@ fn pass(q: &mut Netem, b: &mut Bench, count: u32, gap: u64) -> Vec<(u64, u32)> {
     loop {
         let enqueue = (sent < count).then(|| us(u64::from(sent) * gap));
         let wake = match q.next(now) {
-            Wake::At(at) => Some(at),
-            Wake::Now => Some(now),
-            Wake::Never => None,
+            NextSend::At(at) => Some(at),
+            NextSend::Now => Some(now),
+            NextSend::Never => None,
         };
         let Some(next) = enqueue.into_iter().chain(wake).min() else { return out };
         now = next;
@@ -213,10 +213,10 @@ fn a_child_gets_packets_when_their_time_has_come() {
     };
     assert_eq!([0, 1, 2].map(|n| offer(&mut q, &mut b, n, n as u32)), [Enqueue::Queued; 3]);
     assert_eq!(offer(&mut q, &mut b, 2, 9), Enqueue::Dropped);
-    assert_eq!((q.dequeue(at(4), &mut b.ctx()), q.next(at(4))), (None, Wake::At(at(5))));
+    assert_eq!((q.dequeue(at(4), &mut b.ctx()), q.next(at(4))), (None, NextSend::At(at(5))));
     // All that are due go in at once, where there is room for one.
     let p = q.dequeue(at(7), &mut b.ctx()).expect("a packet");
     assert_eq!(b.finish(p), 0);
-    assert_eq!((q.next(at(7)), q.stats().drops, q.backlog()), (Wake::Never, 3, (0, 0)));
+    assert_eq!((q.next(at(7)), q.stats().drops, q.backlog()), (NextSend::Never, 3, (0, 0)));
     assert_eq!(q.child().map(|child| child.stats().drops), Some(2));
 }

@@ -35,9 +35,9 @@ fn times(q: &mut Tbf, b: &mut Bench, start: u64, lens: &[u32]) -> Vec<u64> {
             continue;
         }
         match q.next(now) {
-            Wake::At(at) => now = at,
-            Wake::Never => return out,
-            Wake::Now => panic!("nothing left though it was to"),
+            NextSend::At(at) => now = at,
+            NextSend::Never => return out,
+            NextSend::Now => panic!("nothing left though it was to"),
         }
     }
 }
@@ -120,7 +120,7 @@ fn a_fifo_still_counts_the_packet_that_was_looked_at() {
     let _ = q.enqueue(Instant::ZERO, p, &mut b.ctx());
     assert!(q.dequeue(Instant::ZERO, &mut b.ctx()).is_none());
     assert_eq!((q.backlog(), q.child().backlog()), ((1, 1514), (0, 0)));
-    assert_eq!(q.next(Instant::ZERO), Wake::At(Instant::from_nanos(1_211_200)));
+    assert_eq!(q.next(Instant::ZERO), NextSend::At(Instant::from_nanos(1_211_200)));
 }
 
 proptest! {
@@ -148,9 +148,9 @@ proptest! {
             }
             let arrival = waiting.peek().map(|&(_, gap)| due + gap);
             let wake = match q.next(now) {
-                Wake::At(at) => Some(at),
-                Wake::Never => None,
-                Wake::Now => return Err(TestCaseError::fail("it could leave and did not")),
+                NextSend::At(at) => Some(at),
+                NextSend::Never => None,
+                NextSend::Now => return Err(TestCaseError::fail("it could leave and did not")),
             };
             let Some(next) = arrival.into_iter().chain(wake).min() else { break };
             now = next;

@@ -1,18 +1,18 @@
 //! Congestion controls: the contract between a TCP sender and the law that sets its window.
 //!
 //! A controller is a struct with its own state and a few functions ([`Controller`]); [`Cc`] closes the family with an
-//! enum, so that an acknowledgement costs no dynamic dispatch but for one of somebody's own ([`OwnCc`]). What a controller may read and write of its connection is
+//! enum, so that an acknowledgement costs no dynamic dispatch but for one of somebody's own ([`CustomCc`]). What a controller may read and write of its connection is
 //! [`CcSock`], under the names that `ss` and the kernel use. Arithmetic is integer wherever Linux's is.
 
 pub mod bbr;
 pub mod compound;
 pub mod cubic;
+mod custom;
 pub mod highspeed;
 pub mod hybla;
 pub mod hystart;
 pub mod illinois;
 pub mod nv;
-mod own;
 pub mod reno;
 #[cfg(test)]
 mod response;
@@ -26,8 +26,8 @@ pub mod westwood;
 mod windowed_max;
 pub mod yeah;
 
-use crate::vocabulary::Stream;
-pub use own::{OwnCc, OwnController};
+use crate::vocabulary::RandomStream;
+pub use custom::{ControllerFactory, CustomCc, CustomController};
 use reno::GrowthRules;
 
 /// Congestion states of a sender.
@@ -192,7 +192,7 @@ pub struct CcSock {
     /// The present instant in ns (`tcp_clock_cache`).
     pub clock_ns: u64,
     /// What controllers leave to chance.
-    pub random: Stream,
+    pub random: RandomStream,
 }
 
 impl CcSock {
@@ -200,7 +200,7 @@ impl CcSock {
     /// second, packets of up to 64 KiB. `random` is what its controller leaves to chance.
     // linux: net/ipv4/tcp.c tcp_init_sock (6.1) - the threshold is infinite, samples are limited by the application until
     // the first segment leaves, and the MSS is that of a peer that names none (TCP_MSS_DEFAULT).
-    pub fn new(random: Stream) -> Self {
+    pub fn new(random: RandomStream) -> Self {
         Self {
             snd_cwnd: 10,
             snd_cwnd_cnt: 0,
@@ -257,6 +257,23 @@ impl CcSock {
 }
 
 /// What a controller does. The default bodies are what Linux does where a module leaves a function out.
+///
+/// # Order of calls
+///
+/// [`init`](Self::init) comes first. With each acknowledgement come [`in_ack_event`](Self::in_ack_event), [`pkts_acked`](Self::pkts_acked) if
+/// it acknowledges something, [`set_state`](Self::set_state) if the state changes, then [`cong_control`](Self::cong_control), and
+/// [`cong_avoid`](Self::cong_avoid) if that left the window to others. [`ssthresh`](Self::ssthresh) comes when congestion is found, before
+/// the state changes; [`undo_cwnd`](Self::undo_cwnd) when it proves to have been none.
+///
+/// # What must hold
+///
+/// - The window ([`CcSock::snd_cwnd`]) is one segment at least, and no acknowledgement raises it beyond [`CcSock::snd_cwnd_clamp`].
+/// - A threshold is one segment at least.
+/// - A connection that is paced ([`CcSock::needs_pacing`]) has a rate: the sender sets it from window and round-trip time, but not for
+///   a controller whose `cong_control` says true.
+/// - A copy does what the original does, and shares nothing with it; no clock is read, chance comes from [`CcSock::random`].
+///
+/// [`crate::check::controller()`] tries all of it.
 // linux: include/net/tcp.h struct tcp_congestion_ops (6.1).
 pub trait Controller {
     /// The connection is established and the controller takes over.
@@ -324,7 +341,7 @@ macro_rules! family {
         pub enum Cc {
             $($(#[$doc])* $variant($controller),)*
             /// Somebody's own.
-            Own(OwnCc),
+            Custom(CustomCc),
         }
 
         /// Names of all that are built in, as `net.ipv4.tcp_congestion_control` takes them.
@@ -346,7 +363,7 @@ macro_rules! family {
             pub fn name(&self) -> &str {
                 match self {
                     $(Self::$variant(_) => $name,)*
-                    Self::Own(own) => own.name(),
+                    Self::Custom(own) => own.name(),
                 }
             }
         }
@@ -355,7 +372,7 @@ macro_rules! family {
             ($self:expr, $c:ident => $do:expr) => {
                 match $self {
                     $(Self::$variant($c) => $do,)*
-                    Self::Own($c) => $do,
+                    Self::Custom($c) => $do,
                 }
             };
         }

@@ -113,7 +113,7 @@ fn the_check_for_others_holds_of_all_that_are_built_in() {
 #[test]
 fn one_of_somebodys_own_is_driven_as_one_that_is_built_in() {
     let path = Path { rate: 20_000_000, rtt_us: 20_000, limit: 30, delayed: true };
-    let own = Cc::Own(OwnCc::new("mine", Box::new(cubic::Cubic::new(cubic::CubicParams::default()))));
+    let own = Cc::Custom(CustomCc::new("mine", Box::new(cubic::Cubic::new(cubic::CubicParams::default()))));
     assert_eq!((own.name(), own.clone().name()), ("mine", "mine"));
     let [built_in, own] = [Cc::by_name("cubic").expect("cubic"), own].map(|cc| path.run(cc, 0, 5, |_, _| ()));
     assert_eq!((built_in.delivered, built_in.cwnd), (own.delivered, own.cwnd));

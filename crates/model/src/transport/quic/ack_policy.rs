@@ -43,7 +43,7 @@ impl AckParams {
 
 /// What came in, as far as acknowledgements depend on it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Arrival {
+pub struct PacketArrival {
     /// Its packet number.
     pub number: u64,
     /// It asks for an acknowledgement.
@@ -73,7 +73,7 @@ impl AckPolicy {
     /// A packet has come in. `min_rtt` is the receiver's own least round-trip time; zero before it has measured one.
     // spec: quic_connection.cc MaybeQueueAck (Chromium 62) - the gate is a packet number, not a count; no sample of the
     // round-trip time makes a delay of zero.
-    pub fn on_packet(&mut self, now: Instant, packet: Arrival, min_rtt: Duration) {
+    pub fn on_packet(&mut self, now: Instant, packet: PacketArrival, min_rtt: Duration) {
         if packet.was_missing {
             self.queued = true;
         }
@@ -155,7 +155,8 @@ mod tests {
                 all += 1;
                 policy.sent();
             }
-            let packet = Arrival { number: first + i, eliciting: true, was_missing: false, since_gap: None };
+            let packet =
+                PacketArrival { number: first + i, eliciting: true, was_missing: false, since_gap: None };
             policy.on_packet(now, packet, Duration::from_millis(rtt_ms));
             if policy.is_due() {
                 all += 1;
@@ -195,8 +196,8 @@ mod tests {
     #[test]
     fn gaps_and_what_fills_them_are_acknowledged_at_once() {
         let mut policy = AckPolicy::new(AckParams::ACK_DECIMATION);
-        let packet = Arrival { number: 300, eliciting: true, was_missing: false, since_gap: None };
-        let mut due = |packet: Arrival| {
+        let packet = PacketArrival { number: 300, eliciting: true, was_missing: false, since_gap: None };
+        let mut due = |packet: PacketArrival| {
             policy.on_packet(us(0), packet, Duration::from_millis(8));
             let due = policy.is_due();
             if due {
@@ -205,17 +206,17 @@ mod tests {
             due
         };
         assert!(!due(packet));
-        let after = [1, 2, 3, 4, 5].map(|n| due(Arrival { since_gap: Some(n), ..packet }));
+        let after = [1, 2, 3, 4, 5].map(|n| due(PacketArrival { since_gap: Some(n), ..packet }));
         assert_eq!(after, [true, true, true, true, false]);
-        assert!(due(Arrival { was_missing: true, ..packet }));
+        assert!(due(PacketArrival { was_missing: true, ..packet }));
         // Acknowledgements are not acknowledged, not even after a gap.
-        assert!(!due(Arrival { eliciting: false, since_gap: Some(1), ..packet }));
+        assert!(!due(PacketArrival { eliciting: false, since_gap: Some(1), ..packet }));
     }
 
     /// Without a sample of the round-trip time the alarm is due at once; with a floor it is not.
     #[test]
     fn no_sample_is_no_delay() {
-        let packet = Arrival { number: 101, eliciting: true, was_missing: false, since_gap: None };
+        let packet = PacketArrival { number: 101, eliciting: true, was_missing: false, since_gap: None };
         let deadline = |params: AckParams, min_rtt: u64| {
             let mut policy = AckPolicy::new(params);
             policy.on_packet(us(7), packet, Duration::from_millis(min_rtt));

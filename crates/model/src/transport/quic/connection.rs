@@ -15,20 +15,20 @@ use super::ack_policy::AckPolicy;
 use super::config::QuicConfig;
 use super::control::Control;
 use super::driven::{Flight, TcpControl};
-use super::handshake::Handshake;
+use super::handshake::QuicHandshake;
 use super::loss::Loss;
-use super::pacer::{Pace, Pacer};
+use super::pacer::{Pacer, PacerInput};
 use super::received::Received;
-use super::rtt::Rtt;
+use super::rtt::QuicRtt;
 use super::sent::SentPackets;
 use super::stack::{Connection, Read, Snapshot, Stack, StackEvent, StreamId};
 use super::streams::Streams;
-use super::timers::{Alarm, Timers};
+use super::timers::{Alarm, QuicTimers};
 use super::window::Counted;
 
 /// Which end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
+pub enum QuicRole {
     /// The end that opens it.
     Client,
     /// The other.
@@ -39,15 +39,15 @@ pub enum Role {
 #[derive(Debug)]
 pub struct Quic {
     config: QuicConfig,
-    handshake: Handshake,
+    handshake: QuicHandshake,
     streams: Streams,
     // As a sender.
-    rtt: Rtt,
+    rtt: QuicRtt,
     sent: SentPackets,
     window: Control,
     pacer: Option<Pacer>,
     loss: Loss,
-    timers: Timers,
+    timers: QuicTimers,
     /// Packets that may be sent whatever window and pacer say: a probe, or after a timeout.
     forced: u32,
     /// The first packet that was sent after a retransmission timeout.
@@ -89,25 +89,25 @@ struct Counts {
 impl Quic {
     /// One end of a connection that has not begun. If it `tells`, losses and the end of slow start are kept until they are
     /// asked for ([`Stack::poll_event`]).
-    pub fn new(config: QuicConfig, role: Role, tells: bool) -> Self {
+    pub fn new(config: QuicConfig, role: QuicRole, tells: bool) -> Self {
         Self::driven(config, role, tells, None)
     }
 
     /// The same with a congestion control of TCP's in place of the window's growth, if there is one.
-    pub fn driven(config: QuicConfig, role: Role, tells: bool, law: Option<TcpControl>) -> Self {
-        let client = role == Role::Client;
+    pub fn driven(config: QuicConfig, role: QuicRole, tells: bool, law: Option<TcpControl>) -> Self {
+        let client = role == QuicRole::Client;
         let flows = [config.client_flow, config.server_flow];
         let [own, peer] = if client { flows } else { [flows[1], flows[0]] };
         Self {
             config,
-            handshake: Handshake::new(config.handshake, client),
+            handshake: QuicHandshake::new(config.handshake, client),
             streams: Streams::new(own, peer),
-            rtt: Rtt::new(config.initial_rtt),
+            rtt: QuicRtt::new(config.initial_rtt),
             sent: SentPackets::default(),
             window: Control::new(config.window, config.packet, law),
             pacer: config.pacing.map(Pacer::new),
             loss: Loss::new(config.loss),
-            timers: Timers::new(config.timers),
+            timers: QuicTimers::new(config.timers),
             forced: 0,
             after_timeout: 0,
             newly: 0,
@@ -135,8 +135,8 @@ impl Quic {
     }
 
     /// What the pacer looks at.
-    fn pace(&self) -> Pace {
-        Pace {
+    fn pace(&self) -> PacerInput {
+        PacerInput {
             cwnd: self.window.cwnd(),
             srtt: self.rtt.smoothed_or_initial(),
             slow_start: self.window.in_slow_start(),
@@ -286,7 +286,7 @@ impl Quic {
     }
 
     /// The oldest packets in flight of a kind, so many at most, are sent again.
-    fn again(&mut self, most: usize, which: impl Fn(&super::sent::Sent) -> bool) {
+    fn again(&mut self, most: usize, which: impl Fn(&super::sent::SentPacket) -> bool) {
         self.lost.clear();
         let all = self.sent.iter().filter(|(_, s)| s.in_flight && !s.frames.is_empty() && which(s));
         self.lost.extend(all.take(most).map(|(number, _)| number));

@@ -14,10 +14,10 @@ use crate::transport::cc::reno::GrowthRules;
 use crate::transport::cc::{
     AckSample, CaState, Cc, CcEvent, CcSock, Controller, INFINITE_SSTHRESH, RateSample,
 };
-use crate::vocabulary::{Instant, Stream};
+use crate::vocabulary::{Instant, RandomStream};
 
-use super::prr::Prr;
-use super::rtt::Rtt;
+use super::prr::QuicPrr;
+use super::rtt::QuicRtt;
 use super::window::{Counted, WindowParams};
 
 /// A congestion control of TCP's and what its kernel gives it.
@@ -30,7 +30,7 @@ pub struct TcpControl {
     /// How acknowledgements of several segments raise the window.
     pub growth: GrowthRules,
     /// What it leaves to chance.
-    pub random: Stream,
+    pub random: RandomStream,
 }
 
 /// What was so when a packet was sent.
@@ -65,7 +65,7 @@ pub struct Driven {
     sk: CcSock,
     /// The controller sets window and rate itself.
     controls: bool,
-    prr: Option<Prr>,
+    prr: Option<QuicPrr>,
     least_cwnd: u32,
     marks: VecDeque<Mark>,
     /// When the packet that was delivered last had been sent, in us.
@@ -103,7 +103,7 @@ impl Driven {
             cc: law.cc,
             sk,
             controls: false,
-            prr: params.prr.then(Prr::default),
+            prr: params.prr.then(QuicPrr::default),
             least_cwnd: segments(params.least).max(1),
             marks: VecDeque::new(),
             first_tx_us: 0,
@@ -226,7 +226,7 @@ impl Driven {
     pub fn on_event(
         &mut self,
         now: Instant,
-        rtt: Option<&Rtt>,
+        rtt: Option<&QuicRtt>,
         landed: &[Counted],
         lost: &[u64],
         after: Flight,

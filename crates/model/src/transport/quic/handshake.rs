@@ -27,7 +27,7 @@ impl HandshakeParams {
 
 /// One end of a handshake.
 #[derive(Clone, Debug)]
-pub struct Handshake {
+pub struct QuicHandshake {
     params: HandshakeParams,
     client: bool,
     /// The next message that this end has to send, and what of it was sent.
@@ -53,7 +53,7 @@ pub struct CryptoPart {
     pub of: u32,
 }
 
-impl Handshake {
+impl QuicHandshake {
     /// Not begun.
     pub fn new(params: HandshakeParams, client: bool) -> Self {
         let (step, awaited) = if client { (0, 1) } else { (1, 0) };
@@ -142,7 +142,7 @@ mod tests {
 
     /// Messages that pass until both ends are ready, by step; and after how many each end was.
     fn run(params: HandshakeParams) -> (Vec<u8>, [usize; 2]) {
-        let (mut client, mut server) = (Handshake::new(params, true), Handshake::new(params, false));
+        let (mut client, mut server) = (QuicHandshake::new(params, true), QuicHandshake::new(params, false));
         let (mut steps, mut ready) = (Vec::new(), [0; 2]);
         client.begin();
         for _ in 0..20 {
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn parts_in_any_order_and_twice() {
-        let mut client = Handshake::new(HandshakeParams::GQUIC, true);
+        let mut client = QuicHandshake::new(HandshakeParams::GQUIC, true);
         let part = |offset, len| CryptoPart { step: 1, offset, len, of: 4_096 };
         for p in [part(3_900, 196), part(1_300, 1_300), part(1_300, 1_300), part(0, 1_300)] {
             client.on_part(p);

@@ -5,7 +5,7 @@
 use crate::vocabulary::{Duration, Instant};
 use alloc::vec::Vec;
 
-use super::rtt::Rtt;
+use super::rtt::QuicRtt;
 use super::sent::SentPackets;
 
 /// How losses are found.
@@ -88,7 +88,14 @@ impl Loss {
 
     /// Adds the numbers of packets that are lost now to `lost`, in rising order; `newly` is the newest packet that was just
     /// acknowledged.
-    pub fn detect(&mut self, sent: &SentPackets, now: Instant, rtt: &Rtt, newly: u64, lost: &mut Vec<u64>) {
+    pub fn detect(
+        &mut self,
+        sent: &SentPackets,
+        now: Instant,
+        rtt: &QuicRtt,
+        newly: u64,
+        lost: &mut Vec<u64>,
+    ) {
         self.timeout = None;
         let Some(newest) = sent.get(newly) else { return };
         let longest = if self.params.previous { rtt.previous } else { rtt.smoothed }.max(rtt.latest);
@@ -133,7 +140,7 @@ mod tests {
         ranges.reverse();
         sent.acknowledge(&ranges, |_, _| ());
         let d = Duration::from_millis(8);
-        let rtt = Rtt { latest: d, smoothed: d, previous: d, ..Rtt::default() };
+        let rtt = QuicRtt { latest: d, smoothed: d, previous: d, ..QuicRtt::default() };
         let (mut loss, mut lost) = (Loss::new(params), Vec::new());
         loss.detect(&sent, ms(now), &rtt, *acked.last().expect("one"), &mut lost);
         (lost, loss.timeout().map(|at| at.nanos() / 1_000_000))
@@ -179,7 +186,7 @@ mod tests {
             (0..20).for_each(|_| sent.push(ms(0), 100, vec![QuicFrame::Ping], true));
             sent.acknowledge(&[(10, 11)], |_, _| ());
             let d = Duration::from_millis(8);
-            let rtt = Rtt { latest: d, smoothed: d, previous: d, ..Rtt::default() };
+            let rtt = QuicRtt { latest: d, smoothed: d, previous: d, ..QuicRtt::default() };
             let (mut loss, mut lost) = (Loss::new(params), Vec::new());
             by.iter().for_each(|&by| loss.on_reordered(by));
             loss.detect(&sent, ms(1), &rtt, 10, &mut lost);

@@ -34,7 +34,7 @@ pub mod timers;
 pub mod window;
 
 pub use config::QuicConfig;
-pub use connection::{Quic, Role};
+pub use connection::{Quic, QuicRole};
 pub use driven::TcpControl;
 pub use host::{Engine, HostCost};
 pub use presets::Preset;

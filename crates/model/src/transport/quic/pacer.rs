@@ -53,7 +53,7 @@ pub struct Pacer {
 
 /// What the pacer needs to know of the sender.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct PacerInput {
     /// Window in bytes.
     pub cwnd: u64,
     /// Smoothed round-trip time.
@@ -84,7 +84,7 @@ impl Pacer {
     }
 
     /// Bytes a second.
-    pub fn rate(&self, pace: &Pace) -> u64 {
+    pub fn rate(&self, pace: &PacerInput) -> u64 {
         if let Some(rate) = pace.rate {
             return rate;
         }
@@ -110,7 +110,7 @@ impl Pacer {
     }
 
     /// A packet that has to be acknowledged was sent.
-    pub fn on_sent(&mut self, now: Instant, bytes: u64, pace: &Pace) {
+    pub fn on_sent(&mut self, now: Instant, bytes: u64, pace: &PacerInput) {
         if pace.in_flight == 0 && !pace.recovery {
             self.tokens = self.params.burst.min((pace.cwnd / u64::from(MSS)) as u32);
         }
@@ -146,7 +146,7 @@ impl Pacer {
     }
 
     // spec: pacing_sender.cc OnPacketSent (quiche, 2019 and later).
-    fn by_lumps(&mut self, now: Instant, bytes: u64, delay: Duration, pace: &Pace) {
+    fn by_lumps(&mut self, now: Instant, bytes: u64, delay: Duration, pace: &PacerInput) {
         if !self.limited || self.lump == 0 {
             let most = pace.cwnd / (LUMPS_IN_WINDOW * u64::from(MSS));
             self.lump = self.params.lumpy.min(most.max(1) as u32);
@@ -184,7 +184,7 @@ impl Pacer {
 }
 
 /// So many percent of the window in a round trip, in bytes a second.
-fn window_rate(pace: &Pace, percent: u32) -> u64 {
+fn window_rate(pace: &PacerInput, percent: u32) -> u64 {
     let rtt = u128::from(pace.srtt.nanos().max(1));
     (u128::from(pace.cwnd) * u128::from(percent) * 10_000_000 / rtt) as u64
 }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     /// A window of 50 packets of 1350 bytes and a round trip of 10 ms: 13.5 MB/s x 1.25 is one packet in 160 us.
-    const PACE: Pace = Pace {
+    const PACE: PacerInput = PacerInput {
         cwnd: 67_500,
         srtt: Duration::from_millis(10),
         slow_start: false,
@@ -211,7 +211,7 @@ mod tests {
     /// When a sender that always has data sends, in us; the alarm comes at the next whole `grain` us.
     fn times(params: PacerParams, grain: u64, n: usize) -> Vec<u64> {
         let (mut pacer, mut now, mut sent) = (Pacer::new(params), 0, Vec::new());
-        let first = Pace { in_flight: 0, ..PACE };
+        let first = PacerInput { in_flight: 0, ..PACE };
         while sent.len() < n {
             pacer.on_timer(us(now));
             let pace = if sent.is_empty() { &first } else { &PACE };
@@ -278,14 +278,14 @@ mod tests {
         assert!(!pacer.can_send(us(170), PACE.in_flight));
         pacer.on_timer(us(170));
         assert!(pacer.can_send(us(170), 0));
-        pacer.on_sent(us(170), 1350, &Pace { in_flight: 0, ..PACE });
+        pacer.on_sent(us(170), 1350, &PacerInput { in_flight: 0, ..PACE });
         assert!((0..9).all(|_| {
             let can = pacer.can_send(us(170), PACE.in_flight);
             pacer.on_sent(us(170), 1350, &PACE);
             can
         }));
         // In recovery leaving quiescence gives none.
-        let recovery = Pace { in_flight: 0, recovery: true, ..PACE };
+        let recovery = PacerInput { in_flight: 0, recovery: true, ..PACE };
         let mut pacer = Pacer::new(PacerParams { horizon: Duration::ZERO, ..PacerParams::CHROMIUM });
         pacer.on_lost();
         pacer.on_sent(us(0), 1350, &recovery);
@@ -296,6 +296,6 @@ mod tests {
     fn the_rate_is_twice_the_window_in_slow_start() {
         let pacer = Pacer::new(PacerParams::CHROMIUM);
         assert_eq!(pacer.rate(&PACE), 8_437_500);
-        assert_eq!(pacer.rate(&Pace { slow_start: true, ..PACE }), 13_500_000);
+        assert_eq!(pacer.rate(&PacerInput { slow_start: true, ..PACE }), 13_500_000);
     }
 }

@@ -6,14 +6,14 @@ const MSS: u64 = super::MSS as u64;
 
 /// Bytes since the loss.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Prr {
+pub struct QuicPrr {
     sent: u64,
     delivered: u64,
     acks: u64,
     in_flight_before: u64,
 }
 
-impl Prr {
+impl QuicPrr {
     /// A loss was seen while so much was in flight.
     pub fn on_lost(&mut self, in_flight: u64) {
         *self = Self { in_flight_before: in_flight, ..Self::default() };
@@ -50,7 +50,7 @@ mod tests {
     /// With a window of 17 packets after one of 20, seventeen are sent for twenty acknowledged.
     #[test]
     fn in_proportion_while_more_is_in_flight_than_the_window() {
-        let mut prr = Prr::default();
+        let mut prr = QuicPrr::default();
         let cwnd = 17 * MSS;
         prr.on_lost(20 * MSS);
         assert!(prr.can_send(cwnd, 19 * MSS, cwnd));
@@ -68,7 +68,7 @@ mod tests {
     /// When less is in flight, two for each.
     #[test]
     fn at_most_as_slow_start_when_much_was_lost() {
-        let mut prr = Prr::default();
+        let mut prr = QuicPrr::default();
         prr.on_lost(20 * MSS);
         prr.on_sent(MSS);
         assert!(!prr.can_send(17 * MSS, 3 * MSS, 17 * MSS));

@@ -5,7 +5,7 @@ use crate::vocabulary::Duration;
 
 /// Round-trip times as a sender has measured them.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rtt {
+pub struct QuicRtt {
     /// Newest sample, without the delay of the acknowledgement.
     pub latest: Duration,
     /// Smoothed; zero before the first sample.
@@ -20,7 +20,7 @@ pub struct Rtt {
     pub initial: Duration,
 }
 
-impl Rtt {
+impl QuicRtt {
     /// Nothing measured yet, by Chromium's initial value.
     // spec: rtt_stats.cc (Chromium 62) - 100 ms.
     pub const INITIAL: Self = Self::new(Duration::from_millis(100));
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn smoothing_and_the_delay_of_acknowledgements() {
-        let mut rtt = Rtt::new(ms(100));
+        let mut rtt = QuicRtt::new(ms(100));
         assert_eq!(rtt.smoothed_or_initial(), ms(100));
         rtt.update(ms(16), ms(8), true);
         // The least one keeps the delay.
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn by_the_rfc_a_delay_is_not_taken_off_below_the_least() {
-        let mut rtt = Rtt::new(ms(333));
+        let mut rtt = QuicRtt::new(ms(333));
         rtt.update(ms(16), ms(8), false);
         assert_eq!((rtt.latest, rtt.min), (ms(16), ms(16)));
         rtt.update(ms(30), ms(8), false);

@@ -8,7 +8,7 @@ use crate::vocabulary::{Instant, QuicFrame};
 
 /// A packet that was sent.
 #[derive(Clone, Debug)]
-pub struct Sent {
+pub struct SentPacket {
     /// When.
     pub time: Instant,
     /// Bytes of its datagram.
@@ -43,7 +43,7 @@ pub struct Acked {
 /// The packets of one sender, by their numbers.
 #[derive(Clone, Debug)]
 pub struct SentPackets {
-    ring: VecDeque<Sent>,
+    ring: VecDeque<SentPacket>,
     /// Number of the first in the ring.
     first: u64,
     largest_observed: u64,
@@ -127,17 +127,17 @@ impl SentPackets {
     }
 
     /// A packet by its number, if it is not done with.
-    pub fn get(&self, number: u64) -> Option<&Sent> {
+    pub fn get(&self, number: u64) -> Option<&SentPacket> {
         self.ring.get(number.checked_sub(self.first)? as usize)
     }
 
     /// All from the oldest on, with their numbers.
-    pub fn iter(&self) -> impl Iterator<Item = (u64, &Sent)> {
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &SentPacket)> {
         (self.first..).zip(&self.ring)
     }
 
     /// Those from the oldest in flight on, with their numbers.
-    pub fn iter_in_flight(&self) -> impl Iterator<Item = (u64, &Sent)> {
+    pub fn iter_in_flight(&self) -> impl Iterator<Item = (u64, &SentPacket)> {
         (self.oldest..).zip(self.ring.range((self.oldest - self.first) as usize..))
     }
 
@@ -167,7 +167,7 @@ impl SentPackets {
             self.last_crypto = now;
         }
         self.with_frames += u32::from(!frames.is_empty());
-        self.ring.push_back(Sent {
+        self.ring.push_back(SentPacket {
             time: now,
             bytes,
             in_flight: eliciting,
@@ -218,7 +218,7 @@ impl SentPackets {
         self.queue.iter().any(|&n| self.get(n).is_some_and(|sent| !sent.frames.is_empty()))
     }
 
-    fn at(&mut self, number: u64) -> Option<&mut Sent> {
+    fn at(&mut self, number: u64) -> Option<&mut SentPacket> {
         self.ring.get_mut(number.checked_sub(self.first)? as usize)
     }
 

@@ -18,7 +18,7 @@ const BATCH: u64 = 16_000;
 
 /// A part of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Part {
+pub struct StreamChunk {
     /// The stream.
     pub id: u32,
     /// Where it begins.
@@ -178,7 +178,7 @@ impl Streams {
 
     /// The next part to be sent; `room` says how many bytes of a stream fit the packet if the part begins at an offset, the
     /// stream's number given too. None if nothing may be sent or nothing fits.
-    pub fn next_part(&mut self, room: impl Fn(u32, u64) -> u32) -> Option<Part> {
+    pub fn next_part(&mut self, room: impl Fn(u32, u64) -> u32) -> Option<StreamChunk> {
         if !self.has_data() {
             return None;
         }
@@ -209,11 +209,11 @@ impl Streams {
             self.turn.rotate_left(1);
             self.batch = 0;
         }
-        Some(Part { id, offset, len: len as u32, fin })
+        Some(StreamChunk { id, offset, len: len as u32, fin })
     }
 
     /// A part has come.
-    pub fn on_part(&mut self, part: Part) {
+    pub fn on_part(&mut self, part: StreamChunk) {
         let s = self.stream(part.id);
         let end = part.offset + u64::from(part.len);
         if part.fin {
@@ -339,7 +339,7 @@ mod tests {
     #[test]
     fn a_hole_in_one_stream_holds_up_no_other() {
         let mut s = streams();
-        let part = |id, offset, len, fin| Part { id, offset, len, fin };
+        let part = |id, offset, len, fin| StreamChunk { id, offset, len, fin };
         s.on_part(part(5, 1_000, 500, true));
         s.on_part(part(7, 0, 700, true));
         let now = Instant::ZERO;
@@ -362,7 +362,7 @@ mod tests {
             let all = (0..40).map(|n| (n, 1));
             for (at, n) in order.into_iter().chain(all) {
                 let end = (at + n).min(40);
-                s.on_part(Part { id: 5, offset: at * 100, len: ((end - at) * 100) as u32, fin: end == 40 });
+                s.on_part(StreamChunk { id: 5, offset: at * 100, len: ((end - at) * 100) as u32, fin: end == 40 });
                 while let Some(id) = s.next_readable() {
                     let (r, _) = s.read(id, Instant::ZERO, Duration::ZERO);
                     prop_assert!(!over);

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame, Seed, Stream};
+use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame, RandomStream, Seed};
 
 /// A path in one direction: a rate, a delay, a queue that drops at its end, and loss by chance.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Path {
         Self { rate, delay: Duration::from_millis(delay_ms), queue, loss, free, travels, drops: 0 }
     }
 
-    fn send(&mut self, now: Instant, datagram: Datagram, random: &mut Stream) {
+    fn send(&mut self, now: Instant, datagram: Datagram, random: &mut RandomStream) {
         let waits = self.free.saturating_since(now).nanos();
         if waits * self.rate / 8 / 1_000_000_000 > self.queue || random.chance(self.loss) {
             self.drops += 1;
@@ -77,7 +77,7 @@ fn download(config: QuicConfig, bytes: u64, streams: u64, paths: [Path; 2], cost
 
 /// The same, with what is lost by chance drawn from a seed.
 fn download_by(seed: u64, config: QuicConfig, bytes: u64, streams: u64, paths: [Path; 2], cost: u64) -> Seen {
-    let ends = [Role::Client, Role::Server].map(|role| Quic::new(config, role, true));
+    let ends = [QuicRole::Client, QuicRole::Server].map(|role| Quic::new(config, role, true));
     download_between(ends, seed, config.packet, bytes, streams, paths, cost)
 }
 
@@ -264,7 +264,7 @@ fn sends(end: &mut Quic, now: Instant) -> Vec<Datagram> {
 fn the_handshake_is_acknowledged_without_delay() {
     let waits = |preset: Preset| {
         let [mut client, mut server] =
-            [Role::Client, Role::Server].map(|role| Quic::new(preset.config(), role, true));
+            [QuicRole::Client, QuicRole::Server].map(|role| Quic::new(preset.config(), role, true));
         let mut now = Instant::ZERO;
         client.connect(now);
         sends(&mut client, now).iter_mut().for_each(|hello| server.on_datagram(now, hello));
@@ -285,7 +285,7 @@ fn the_handshake_is_acknowledged_without_delay() {
 #[test]
 fn a_hello_without_an_answer_is_sent_again() {
     let gaps = |preset: Preset| {
-        let mut client = Quic::new(preset.config(), Role::Client, true);
+        let mut client = Quic::new(preset.config(), QuicRole::Client, true);
         let (mut now, mut last) = (Instant::ZERO, Instant::ZERO);
         client.connect(now);
         assert_eq!(sends(&mut client, now).len(), 1);
@@ -311,7 +311,8 @@ fn a_client_probes_while_the_server_may_not_send() {
     // 20 ms, and 20 ms + 2 or 4 * 10 ms after it.
     for (preset, probe_at) in [(Preset::ChromiumNow, 60), (Preset::Rfc9002, 80)] {
         let config = preset.config();
-        let [mut client, mut server] = [Role::Client, Role::Server].map(|role| Quic::new(config, role, true));
+        let [mut client, mut server] =
+            [QuicRole::Client, QuicRole::Server].map(|role| Quic::new(config, role, true));
         assert_eq!(client.next_timer(), None);
         let mut now = Instant::ZERO;
         client.connect(now);

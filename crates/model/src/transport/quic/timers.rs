@@ -5,7 +5,7 @@
 use crate::vocabulary::{Duration, Instant};
 
 use super::loss::Loss;
-use super::rtt::Rtt;
+use super::rtt::QuicRtt;
 use super::sent::SentPackets;
 
 /// How long a sender waits.
@@ -84,21 +84,21 @@ const GRANULARITY: Duration = Duration::from_millis(1);
 
 /// How often each has fired since something was acknowledged.
 #[derive(Clone, Debug)]
-pub struct Timers {
+pub struct QuicTimers {
     params: TimerParams,
     handshakes: u32,
     probes: u32,
     timeouts: u32,
 }
 
-impl Timers {
+impl QuicTimers {
     /// Nothing has fired.
     pub fn new(params: TimerParams) -> Self {
         Self { params, handshakes: 0, probes: 0, timeouts: 0 }
     }
 
     /// When the timer fires and what it stands for.
-    pub fn next(&self, sent: &SentPackets, loss: &Loss, rtt: &Rtt) -> Option<(Instant, Alarm)> {
+    pub fn next(&self, sent: &SentPackets, loss: &Loss, rtt: &QuicRtt) -> Option<(Instant, Alarm)> {
         if sent.in_flight_packets() == 0 {
             return None;
         }
@@ -129,7 +129,7 @@ impl Timers {
     // spec: rfc9002 6.2.1 - from the newest packet of the handshake while one is outstanding, as data has no timer before the
     // handshake is confirmed.
     // quiche: quic_sent_packet_manager.cc GetRetransmissionTime (f44fa9f) - `from_oldest`.
-    fn next_probe(&self, pto: &ProbeTimeout, sent: &SentPackets, rtt: &Rtt) -> Instant {
+    fn next_probe(&self, pto: &ProbeTimeout, sent: &SentPackets, rtt: &QuicRtt) -> Instant {
         if sent.has_crypto() {
             return sent.last_crypto() + self.handshake_probe_timeout(rtt);
         }
@@ -142,24 +142,24 @@ impl Timers {
     }
 
     // spec: quic_sent_packet_manager.cc GetCryptoRetransmissionDelay (Chromium 62).
-    fn handshake_delay(&self, rtt: &Rtt) -> Duration {
+    fn handshake_delay(&self, rtt: &QuicRtt) -> Duration {
         let delay = (rtt.smoothed_or_initial() * 3 / 2).max(MIN_HANDSHAKE);
         delay * (1 << self.handshakes.min(MAX_BACKOFF))
     }
 
     // spec: quic_sent_packet_manager.cc GetRetransmissionDelay (Chromium 62).
-    fn retransmission_timeout(&self, rtt: &Rtt) -> Duration {
+    fn retransmission_timeout(&self, rtt: &QuicRtt) -> Duration {
         let first = if rtt.smoothed == Duration::ZERO { RTO.1 } else { rtt.smoothed + rtt.deviation * 4 };
         (first.max(RTO.0) * (1 << self.timeouts.min(MAX_BACKOFF))).min(RTO.2)
     }
 
     /// How long a probe for data waits.
-    fn probe_timeout(&self, rtt: &Rtt) -> Duration {
+    fn probe_timeout(&self, rtt: &QuicRtt) -> Duration {
         (self.interval(rtt) + self.params.max_ack_delay) * self.backoff()
     }
 
     /// How long a probe of the handshake waits: its packets are acknowledged without delay.
-    pub fn handshake_probe_timeout(&self, rtt: &Rtt) -> Duration {
+    pub fn handshake_probe_timeout(&self, rtt: &QuicRtt) -> Duration {
         self.interval(rtt) * self.backoff()
     }
 
@@ -170,7 +170,7 @@ impl Timers {
     /// The probe timeout without the delay of acknowledgements.
     // spec: rfc9002 6.2.1, 6.2.2 - three times the initial round-trip time before the first sample, by a deviation of half of it.
     // quiche: quic_sent_packet_manager.cc GetProbeTimeoutDelay (f44fa9f) - the same, whatever the number of deviations.
-    fn interval(&self, rtt: &Rtt) -> Duration {
+    fn interval(&self, rtt: &QuicRtt) -> Duration {
         if rtt.smoothed == Duration::ZERO {
             return rtt.initial * 3;
         }
@@ -187,7 +187,7 @@ impl Timers {
 
     /// All packets sent over this long, and lost, are a persistent congestion.
     // spec: rfc9002 7.6.1 - three probe timeouts without backoff.
-    pub fn persistent(&self, rtt: &Rtt) -> Duration {
+    pub fn persistent(&self, rtt: &QuicRtt) -> Duration {
         (self.interval(rtt) + self.params.max_ack_delay) * 3
     }
 
@@ -214,7 +214,7 @@ impl Timers {
 
 // spec: quic_sent_packet_manager.cc GetTailLossProbeDelay (Chromium 62) - a packet alone may wait for a delayed
 // acknowledgement, half the least timeout.
-fn tail_delay(rtt: &Rtt, several: bool) -> Duration {
+fn tail_delay(rtt: &QuicRtt, several: bool) -> Duration {
     let srtt = rtt.smoothed_or_initial();
     if several { (srtt * 2).max(MIN_PROBE) } else { (srtt * 2).max(srtt * 3 / 2 + RTO.0 / 2) }
 }
@@ -231,10 +231,16 @@ mod tests {
         Duration::from_millis(n)
     }
 
-    const RTT: Rtt =
-        Rtt { latest: ms(8), smoothed: ms(8), previous: ms(8), deviation: ms(1), min: ms(8), ..Rtt::INITIAL };
+    const RTT: QuicRtt = QuicRtt {
+        latest: ms(8),
+        smoothed: ms(8),
+        previous: ms(8),
+        deviation: ms(1),
+        min: ms(8),
+        ..QuicRtt::INITIAL
+    };
 
-    fn next(timers: &Timers, rtt: &Rtt, frames: &[QuicFrame]) -> Option<(u64, Alarm)> {
+    fn next(timers: &QuicTimers, rtt: &QuicRtt, frames: &[QuicFrame]) -> Option<(u64, Alarm)> {
         let mut sent = SentPackets::default();
         frames.iter().for_each(|f| sent.push(Instant::ZERO, 100, vec![*f], true));
         let loss = Loss::new(LossParams::CHROMIUM);
@@ -245,7 +251,7 @@ mod tests {
 
     #[test]
     fn two_probes_then_timeouts_that_double() {
-        let mut timers = Timers::new(CHROMIUM);
+        let mut timers = QuicTimers::new(CHROMIUM);
         let two = [QuicFrame::Ping; 2];
         let mut seen = Vec::new();
         for _ in 0..5 {
@@ -259,15 +265,15 @@ mod tests {
         // One alone may wait for a delayed acknowledgement.
         assert_eq!(next(&timers, &RTT, &two[..1]), Some((112, Probe)));
         assert_eq!(next(&timers, &RTT, &[]), None);
-        assert_eq!(next(&timers, &Rtt::INITIAL, &two), Some((200, Probe)));
+        assert_eq!(next(&timers, &QuicRtt::INITIAL, &two), Some((200, Probe)));
     }
 
     #[test]
     fn the_handshake_is_sent_again_after_one_and_a_half_round_trips() {
-        let mut timers = Timers::new(CHROMIUM);
+        let mut timers = QuicTimers::new(CHROMIUM);
         let hello = [QuicFrame::Crypto { step: 0, offset: 0, len: 1000, of: 1000 }];
         let mut at = [0; 3].map(|_| {
-            let next = next(&timers, &Rtt::INITIAL, &hello);
+            let next = next(&timers, &QuicRtt::INITIAL, &hello);
             timers.fired(Alarm::Handshake);
             next
         });
@@ -277,12 +283,12 @@ mod tests {
         assert_eq!(at[0], Some((12, Alarm::Handshake)));
     }
 
-    fn by_probes(pto: ProbeTimeout) -> Timers {
-        Timers::new(TimerParams { repair: Repair::ProbeTimeout(pto), max_ack_delay: ms(25) })
+    fn by_probes(pto: ProbeTimeout) -> QuicTimers {
+        QuicTimers::new(TimerParams { repair: Repair::ProbeTimeout(pto), max_ack_delay: ms(25) })
     }
 
     /// Timers of three probes in a row, in ms.
-    fn three(pto: ProbeTimeout, rtt: &Rtt, frames: &[QuicFrame]) -> [u64; 3] {
+    fn three(pto: ProbeTimeout, rtt: &QuicRtt, frames: &[QuicFrame]) -> [u64; 3] {
         let mut timers = by_probes(pto);
         [0; 3].map(|_| {
             let (at, alarm) = next(&timers, rtt, frames).expect("a timer");
@@ -302,8 +308,8 @@ mod tests {
         assert_eq!(three(rfc, &RTT, &one), [37, 74, 148]);
         assert_eq!(three(quiche, &RTT, &one), [35, 70, 140]);
         let hello = [QuicFrame::Crypto { step: 0, offset: 0, len: 280, of: 280 }];
-        assert_eq!(three(rfc, &Rtt::new(ms(333)), &hello), [999, 1_998, 3_996]);
-        assert_eq!(three(quiche, &Rtt::INITIAL, &hello), [300, 600, 1_200]);
+        assert_eq!(three(rfc, &QuicRtt::new(ms(333)), &hello), [999, 1_998, 3_996]);
+        assert_eq!(three(quiche, &QuicRtt::INITIAL, &hello), [300, 600, 1_200]);
         assert_eq!(three(rfc, &RTT, &hello), [12, 24, 48]);
         assert_eq!(three(quiche, &RTT, &hello), [10, 20, 40]);
         assert_eq!(by_probes(rfc).persistent(&RTT), ms(111));

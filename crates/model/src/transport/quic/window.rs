@@ -6,8 +6,8 @@ use crate::vocabulary::{Duration, Instant};
 use super::MSS;
 use super::cubic::{CubicBytes, CubicRules};
 use super::hystart::HybridSlowStart;
-use super::prr::Prr;
-use super::rtt::Rtt;
+use super::prr::QuicPrr;
+use super::rtt::QuicRtt;
 
 /// How the window grows after slow start, and what a loss leaves of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +63,7 @@ pub struct Window {
     ssthresh: u64,
     cubic: CubicBytes,
     hystart: HybridSlowStart,
-    prr: Prr,
+    prr: QuicPrr,
     largest_sent: u64,
     largest_acked: u64,
     /// The newest packet at the last reduction: losses up to it are part of that.
@@ -83,7 +83,7 @@ impl Window {
             ssthresh: u64::MAX,
             cubic: CubicBytes::new(u64::from(params.connections), params.cubic),
             hystart: HybridSlowStart::default(),
-            prr: Prr::default(),
+            prr: QuicPrr::default(),
             largest_sent: 0,
             largest_acked: 0,
             cutback: 0,
@@ -130,7 +130,7 @@ impl Window {
     }
 
     /// An acknowledgement gave a sample of the round-trip time.
-    pub fn on_rtt(&mut self, rtt: &Rtt) {
+    pub fn on_rtt(&mut self, rtt: &QuicRtt) {
         let packets = self.cwnd / u64::from(self.params.mss);
         if self.params.hystart
             && self.in_slow_start()
@@ -325,7 +325,7 @@ mod tests {
     fn delay_ends_slow_start_without_a_reduction_and_a_timeout_begins_it_anew() {
         let mut w = window(Growth::Cubic);
         let ms = Duration::from_millis;
-        let rtt = Rtt { latest: ms(20), min: ms(8), ..Rtt::default() };
+        let rtt = QuicRtt { latest: ms(20), min: ms(8), ..QuicRtt::default() };
         (0..7).for_each(|_| w.on_rtt(&rtt));
         assert!(w.in_slow_start());
         w.on_rtt(&rtt);

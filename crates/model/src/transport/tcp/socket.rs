@@ -6,13 +6,13 @@ mod port;
 use super::config::TcpConfig;
 use super::info::TcpInfo;
 use super::metrics::PathMetrics;
-use super::receiver::{Check, Path, Receiver};
+use super::receiver::{Check, PathRtt, Receiver};
 use super::sender::Sender;
 use super::{AckIn, Outlet};
 use crate::transport::cc::{Cc, Controller};
-use crate::vocabulary::{Addr, Endpoint, Instant, SockId, Stream, TcpFlags, TcpHeader};
-use handshake::Handshake;
-use port::{Face, Port};
+use crate::vocabulary::{Addr, Endpoint, Instant, RandomStream, SockId, TcpFlags, TcpHeader};
+use handshake::TcpHandshake;
+use port::{Face, SocketPort};
 
 /// Bytes of an IPv4 and a TCP header without options.
 const IP_AND_TCP_HEADER: u32 = 40;
@@ -20,7 +20,7 @@ const IP_AND_TCP_HEADER: u32 = 40;
 /// States of a connection.
 // spec: rfc9293 3.3.2.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub enum TcpState {
     /// There is none, or it is over.
     Closed,
     /// Waits for a SYN.
@@ -46,7 +46,7 @@ pub enum State {
     TimeWait,
 }
 
-impl State {
+impl TcpState {
     /// Its name, as `ss` prints it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -72,10 +72,10 @@ pub struct Tcp {
     pub sender: Sender,
     /// The receiving half.
     pub receiver: Receiver,
-    state: State,
+    state: TcpState,
     face: Face,
     config: TcpConfig,
-    handshake: Handshake,
+    handshake: TcpHandshake,
     /// The window offered by the other end when a segment last had something new for the sending half.
     window: u32,
     /// A close that came before the handshake was over.
@@ -95,13 +95,13 @@ impl Tcp {
         endpoint: Endpoint,
         sock: SockId,
         peer: SockId,
-        mut random: Stream,
+        mut random: RandomStream,
     ) -> Self {
-        let handshake = Handshake::new(&config, random.bits() as u32, cc.needs_ecn());
+        let handshake = TcpHandshake::new(&config, random.bits() as u32, cc.needs_ecn());
         Self {
             receiver: Receiver::new(&config),
             sender: Sender::new(&config, cc, random),
-            state: State::Closed,
+            state: TcpState::Closed,
             face: Face { endpoint, sock, peer, timestamps: false },
             config,
             handshake,
@@ -136,7 +136,7 @@ impl Tcp {
     /// Waits for the other end to connect.
     // The other end's hash of the five-tuple is this one's with the addresses changed round, as in replies of the kernel.
     pub fn listen(&mut self) {
-        self.state = State::Listen;
+        self.state = TcpState::Listen;
         self.face.endpoint.flow_hash = self.face.endpoint.flow_hash.rotate_left(16);
     }
 
@@ -159,18 +159,19 @@ impl Tcp {
         (self.readable(), u64::from(sk.snd_nxt.wrapping_sub(sk.snd_una)) + u64::from(sk.unsent))
     }
     /// State of the connection.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> TcpState {
         self.state
     }
     /// The handshake is over, and the connection is not.
     #[inline]
     pub fn is_established(&self) -> bool {
-        !matches!(self.state, State::Listen | State::SynSent | State::SynReceived) && !self.is_closed()
+        !matches!(self.state, TcpState::Listen | TcpState::SynSent | TcpState::SynReceived)
+            && !self.is_closed()
     }
     /// Nothing is left to be done.
     #[inline]
     pub fn is_closed(&self) -> bool {
-        matches!(self.state, State::Closed | State::TimeWait)
+        matches!(self.state, TcpState::Closed | TcpState::TimeWait)
     }
 
     /// A segment has come in, or several in one packet; `truesize` is the packet's memory.
@@ -194,11 +195,11 @@ impl Tcp {
             self.data_segs_in += u32::from(segs);
         }
         match self.state {
-            State::Closed => return,
-            State::Listen | State::SynSent => return self.on_handshake(now, seq, ack, header, out),
+            TcpState::Closed => return,
+            TcpState::Listen | TcpState::SynSent => return self.on_handshake(now, seq, ack, header, out),
             _ => {}
         }
-        if self.state == State::SynReceived && !self.on_answer(now, ack, header, out) {
+        if self.state == TcpState::SynReceived && !self.on_answer(now, ack, header, out) {
             return;
         }
         // linux: net/ipv4/tcp_input.c tcp_disordered_ack (6.1).
@@ -226,7 +227,7 @@ impl Tcp {
         if news {
             self.window = header.window;
             self.sender.on_ack(now, &AckIn { ack, seq, header }, has_data);
-            self.receiver.path = Path { srtt8_us: self.sender.sk.srtt_us, rto: self.sender.rto() };
+            self.receiver.path = PathRtt { srtt8_us: self.sender.sk.srtt_us, rto: self.sender.rto() };
             self.acknowledged();
         }
         if has_data {
@@ -249,7 +250,7 @@ impl Tcp {
     // acknowledgement.
     fn on_odd(&mut self, now: Instant, seq: u32, header: &TcpHeader, out: &mut impl Outlet) {
         if header.flags.has(TcpFlags::RST) && seq == self.receiver.rcv_nxt() {
-            self.state = State::Closed;
+            self.state = TcpState::Closed;
         } else if header.flags.has(TcpFlags::RST.with(TcpFlags::SYN)) {
             self.acknowledge(now, out);
         }
@@ -258,11 +259,13 @@ impl Tcp {
     /// An acknowledgement has come: it may have been for the FIN.
     #[inline]
     fn acknowledged(&mut self) {
-        if matches!(self.state, State::FinWait1 | State::Closing | State::LastAck) && self.sender.finished() {
+        if matches!(self.state, TcpState::FinWait1 | TcpState::Closing | TcpState::LastAck)
+            && self.sender.finished()
+        {
             self.state = match self.state {
-                State::FinWait1 => State::FinWait2,
-                State::Closing => State::TimeWait,
-                _ => State::Closed,
+                TcpState::FinWait1 => TcpState::FinWait2,
+                TcpState::Closing => TcpState::TimeWait,
+                _ => TcpState::Closed,
             };
             self.ended |= self.is_closed();
         }
@@ -276,13 +279,13 @@ impl Tcp {
             return;
         }
         self.state = match self.state {
-            State::Established => State::CloseWait,
-            State::FinWait1 => State::Closing,
-            State::FinWait2 => State::TimeWait,
+            TcpState::Established => TcpState::CloseWait,
+            TcpState::FinWait1 => TcpState::Closing,
+            TcpState::FinWait2 => TcpState::TimeWait,
             done => return self.state = done,
         };
-        self.ended |= self.state == State::TimeWait;
-        if self.state != State::CloseWait {
+        self.ended |= self.state == TcpState::TimeWait;
+        if self.state != TcpState::CloseWait {
             self.receiver.demand_ack();
         }
     }
@@ -290,7 +293,7 @@ impl Tcp {
     /// Sends what may be sent.
     #[inline]
     fn push(&mut self, now: Instant, out: &mut impl Outlet) {
-        self.sender.push(now, &mut Port { out, receiver: &mut self.receiver, face: &self.face });
+        self.sender.push(now, &mut SocketPort { out, receiver: &mut self.receiver, face: &self.face });
     }
 
     /// Sends a bare acknowledgement if one is due.
@@ -303,27 +306,27 @@ impl Tcp {
 
     fn acknowledge(&mut self, now: Instant, out: &mut impl Outlet) {
         let (seq, departs) = (self.sender.sk.snd_nxt, self.sender.departure(now));
-        Port { out, receiver: &mut self.receiver, face: &self.face }.acknowledge(now, seq, departs);
+        SocketPort { out, receiver: &mut self.receiver, face: &self.face }.acknowledge(now, seq, departs);
     }
 
     /// The application writes `bytes`; returns how many the send buffer took. Nothing is taken before the handshake is over
     /// or after a close.
     pub fn write(&mut self, now: Instant, bytes: u64, out: &mut impl Outlet) -> u64 {
-        if !matches!(self.state, State::Established | State::CloseWait) {
+        if !matches!(self.state, TcpState::Established | TcpState::CloseWait) {
             return 0;
         }
-        self.sender.write(now, bytes, &mut Port { out, receiver: &mut self.receiver, face: &self.face })
+        self.sender.write(now, bytes, &mut SocketPort { out, receiver: &mut self.receiver, face: &self.face })
     }
 
     /// An application that had to wait may write again; it is told once.
     #[inline]
     pub fn wants_data(&mut self) -> bool {
-        matches!(self.state, State::Established | State::CloseWait) && self.sender.wants_data()
+        matches!(self.state, TcpState::Established | TcpState::CloseWait) && self.sender.wants_data()
     }
     /// Whether [`Tcp::wants_data`] would say so.
     #[inline]
     pub fn wakes_writer(&self) -> bool {
-        matches!(self.state, State::Established | State::CloseWait) && self.sender.wakes_writer()
+        matches!(self.state, TcpState::Established | TcpState::CloseWait) && self.sender.wakes_writer()
     }
 
     /// Bytes that the application can read.
@@ -344,13 +347,13 @@ impl Tcp {
     // linux: net/ipv4/tcp.c tcp_close_state (6.1).
     pub fn close(&mut self, now: Instant, out: &mut impl Outlet) {
         self.state = match self.state {
-            State::Listen | State::SynSent => State::Closed,
-            State::SynReceived => return self.closing = true,
-            State::Established => State::FinWait1,
-            State::CloseWait => State::LastAck,
+            TcpState::Listen | TcpState::SynSent => TcpState::Closed,
+            TcpState::SynReceived => return self.closing = true,
+            TcpState::Established => TcpState::FinWait1,
+            TcpState::CloseWait => TcpState::LastAck,
             _ => return,
         };
-        if self.state != State::Closed {
+        if self.state != TcpState::Closed {
             self.sender.close();
             self.push(now, out);
         }
@@ -359,7 +362,7 @@ impl Tcp {
     /// Charges of a socket that was throttled have ended: sends on.
     #[inline]
     pub fn poll(&mut self, now: Instant, out: &mut impl Outlet) {
-        if self.state != State::Closed {
+        if self.state != TcpState::Closed {
             self.push(now, out);
         }
     }
@@ -373,8 +376,9 @@ impl Tcp {
             self.receiver.on_timer(now);
             self.flush(now, out);
         }
-        if self.state != State::Closed && self.sender.next_timer().is_some_and(|at| at <= now) {
-            self.sender.on_timer(now, &mut Port { out, receiver: &mut self.receiver, face: &self.face });
+        if self.state != TcpState::Closed && self.sender.next_timer().is_some_and(|at| at <= now) {
+            self.sender
+                .on_timer(now, &mut SocketPort { out, receiver: &mut self.receiver, face: &self.face });
         }
     }
 
@@ -385,7 +389,7 @@ impl Tcp {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         };
-        if self.state == State::Closed {
+        if self.state == TcpState::Closed {
             return None;
         }
         earlier(self.handshake.next_timer(), earlier(self.receiver.next_timer(), self.sender.next_timer()))

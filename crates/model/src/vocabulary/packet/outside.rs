@@ -1,6 +1,6 @@
 //! Packets of outside hosts: their bytes, and the tokens that they are charged to.
 
-use super::{BytesId, Kind, NewPacket, Packets, Pkt, SockId};
+use super::{BytesId, NewPacket, PacketKind, Packets, Pkt, SockId};
 
 impl Packets {
     /// Makes a packet of an outside host, as [`Packets::create`] does, with `ttl` hops to go. The bytes, from the IP header on, are
@@ -20,7 +20,7 @@ impl Packets {
     }
 
     fn with_bytes(&mut self, p: NewPacket, kept: BytesId) -> Pkt {
-        debug_assert!(p.kind == Kind::Outside, "a packet of an outside host");
+        debug_assert!(p.kind == PacketKind::Outside, "a packet of an outside host");
         let pkt = self.create(p);
         if self.outside.len() <= pkt.slot() {
             self.outside.resize(self.slots.len(), BytesId::NONE);
@@ -31,7 +31,7 @@ impl Packets {
 
     /// The bytes of a packet of an outside host, from the IP header on, as they came in. Panics on a handle whose packet was freed.
     pub fn bytes(&self, p: Pkt) -> &[u8] {
-        debug_assert!(self.get(p).kind == Kind::Outside, "a packet of an outside host");
+        debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
         self.buffers.get(self.outside[p.slot()])
     }
 
@@ -39,19 +39,19 @@ impl Packets {
     // spec: rfc791 3.1 (protocol in byte 9), rfc8200 3 (next header in byte 6; one behind extension headers is not found), rfc9293 (TCP is 6).
     pub fn carries_tcp(&self, p: Pkt) -> bool {
         match self.get(p).kind {
-            Kind::Outside => match *self.bytes(p) {
+            PacketKind::Outside => match *self.bytes(p) {
                 [first, _, _, _, _, _, next, _, _, protocol, ..] => {
                     (if first >> 4 == 6 { next } else { protocol }) == 6
                 }
                 _ => false,
             },
-            kind => kind == Kind::Tcp,
+            kind => kind == PacketKind::Tcp,
         }
     }
 
     /// Takes the bytes out of a packet that has reached its end; the caller owes a [`Packets::release`].
     pub fn take_bytes(&mut self, p: Pkt) -> BytesId {
-        debug_assert!(self.get(p).kind == Kind::Outside, "a packet of an outside host");
+        debug_assert!(self.get(p).kind == PacketKind::Outside, "a packet of an outside host");
         core::mem::replace(&mut self.outside[p.slot()], BytesId::NONE)
     }
 
@@ -101,7 +101,7 @@ mod tests {
 
     fn create(ps: &mut Packets, token: Option<u32>, bytes: &[u8]) -> Pkt {
         let charge = token.map_or(SockId::NONE, SockId::outside);
-        ps.create_outside(NewPacket { kind: Kind::Outside, charge, ..NewPacket::PLAIN }, 17, bytes)
+        ps.create_outside(NewPacket { kind: PacketKind::Outside, charge, ..NewPacket::PLAIN }, 17, bytes)
     }
 
     #[test]
@@ -134,7 +134,8 @@ mod tests {
         };
         let (v4, v6) = ([0x45, 0, 0, 0, 0, 0, 17, 0, 64, 6], [0x60, 0, 0, 0, 0, 0, 6, 64, 0, 17]);
         assert_eq!([of(&v4), of(&v6), of(&v4[..9])], [true, true, false]);
-        let [udp, tcp] = [Kind::Udp, Kind::Tcp].map(|kind| ps.create(NewPacket { kind, ..NewPacket::PLAIN }));
+        let [udp, tcp] =
+            [PacketKind::Udp, PacketKind::Tcp].map(|kind| ps.create(NewPacket { kind, ..NewPacket::PLAIN }));
         assert_eq!([ps.carries_tcp(udp), ps.carries_tcp(tcp)], [false, true]);
     }
 

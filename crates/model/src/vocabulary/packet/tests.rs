@@ -46,7 +46,7 @@ fn every_end_of_a_charge_is_reported_once() {
 fn a_duplicate_is_charged_to_nobody() {
     let mut ps = Packets::new();
     let header = TcpHeader { payload: 2896, mss: 1448, ..TcpHeader::blank(SockId(9)) };
-    let p = ps.create_tcp(NewPacket { kind: Kind::Tcp, ..packet(SockId(3)) }, 2, 77, &header);
+    let p = ps.create_tcp(NewPacket { kind: PacketKind::Tcp, ..packet(SockId(3)) }, 2, 77, &header);
     (ps.get_mut(p).tid, ps.get_mut(p).ttl) = (5, 63);
     let copy = ps.duplicate(p);
     let seen = |p| {
@@ -62,7 +62,7 @@ fn a_duplicate_is_charged_to_nobody() {
 #[test]
 fn a_datagram_travels_in_its_packet_and_its_memory_is_used_again() {
     let mut ps = Packets::new();
-    let new = NewPacket { kind: Kind::Quic, ..packet(SockId::NONE) };
+    let new = NewPacket { kind: PacketKind::Quic, ..packet(SockId::NONE) };
     let mut datagram = Datagram { len: 1350, ecn: 2, bytes: vec![7; 1350], ..Datagram::default() };
     let p = ps.create_quic(new, &mut datagram);
     assert_eq!((datagram.len, datagram.bytes.len()), (0, 0));

@@ -8,7 +8,7 @@ use libm::{pow, round};
 // threshold is received.
 // deviation: the threshold is the same at every rate, and noise is not added to the others: it breaks frames by itself.
 #[derive(Clone, Debug)]
-pub struct Capture {
+pub struct CaptureEffect {
     /// Least ratio to the sum of the others, in thousandths.
     least: u64,
     /// By sender and, within it, receiver: power at the receiver in femtowatts.
@@ -16,7 +16,7 @@ pub struct Capture {
     radios: usize,
 }
 
-impl Capture {
+impl CaptureEffect {
     /// That of `radios` radios with a threshold in thousandths of a decibel; `level` is that of the first radio at the second, in
     /// thousandths of a dBm.
     pub fn new(threshold: u32, radios: usize, level: impl Fn(usize, usize) -> i32) -> Self {
@@ -51,7 +51,7 @@ mod tests {
     fn what_survives() {
         // Levels of four radios at one: -50, -57, -60 and -60 dBm, with a threshold of 10 dB.
         let levels = [-50_000, -57_000, -60_000, -60_000];
-        let capture = Capture::new(10_000, 4, |from, _| levels[from]);
+        let capture = CaptureEffect::new(10_000, 4, |from, _| levels[from]);
         assert_eq!([0, 1, 2].map(|from| capture.power(from, 0)), [10_000_000, 1_995_262, 1_000_000]);
         for (own, others, survives) in [
             (0, &[][..], true),
@@ -66,11 +66,11 @@ mod tests {
             assert_eq!(capture.survives(capture.power(own, 0), sum), survives, "{own} {others:?}");
         }
         // What no radio has: levels stay ordered where they can, and sums within bounds.
-        let odd = Capture::new(10_000, 2, |from, _| [-200_000, 90_000][from]);
+        let odd = CaptureEffect::new(10_000, 2, |from, _| [-200_000, 90_000][from]);
         assert_eq!([0, 1].map(|from| odd.power(from, 0)), [1, u64::MAX >> 16]);
         assert!(!odd.survives(1, 1) && odd.power(1, 0).checked_mul(1 << 16).is_some());
         // Without a threshold the louder one survives, and of equals both would.
-        let equal = Capture::new(0, 4, |from, _| levels[from]);
+        let equal = CaptureEffect::new(0, 4, |from, _| levels[from]);
         assert!(equal.survives(10, 10) && !equal.survives(9, 10));
     }
 }

@@ -24,7 +24,7 @@ pub enum DestinationFilter {
     // linux: net/mac80211/status.c ieee80211_handle_filtered_frame, tx.c ieee80211_tx_pending_skb, ieee80211_tx_prepare (4.4) - what is sent
     // again is processed anew, which takes the mark that the filter is to be lifted; ath9k/xmit.c ath_tx_start (4.4) - heeds it.
     SentAgain,
-    /// Since 4.9: the driver frees single frames, and the next PPDU of an identifier of which one failed or was returned lifts the filter.
+    /// Since 4.9: the driver frees single frames, and the next PPDU of a TID of which one failed or was returned lifts the filter.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_status, ath_tx_process_buffer (4.11) - a frame is handed back to mac80211 only if its
     // status was asked for; two patches of August 2016.
     Dropped,

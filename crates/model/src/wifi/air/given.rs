@@ -1,6 +1,6 @@
 //! Given chances that a data frame is broken: one for all rates, or one for each.
 
-use crate::vocabulary::{RateCode, Stream};
+use crate::vocabulary::{RandomStream, RateCode};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::timeline::Timeline;
@@ -64,7 +64,7 @@ impl RateErrors {
     }
 
     /// Draws which frames of a PPDU come whole: bit n is frame n.
-    pub(super) fn whole(&self, ppdu: &Ppdu, stream: &mut Stream) -> u64 {
+    pub(super) fn whole(&self, ppdu: &Ppdu, stream: &mut RandomStream) -> u64 {
         let Some(parts) = self.of(ppdu.rate()) else { return ppdu.all() };
         // Most frames of an aggregate have the same length.
         let (mut len, mut broken) = (0, 0.0);
@@ -120,7 +120,7 @@ mod tests {
     fn draws_follow_the_rate_of_the_try() {
         let (mut packets, mut stream) = (Packets::new(), Seed { seed: 5, run: 0 }.stream("given"));
         let mut ppdu = ppdu(&mut packets, 0..32);
-        let whole = |table: &[RateError], ppdu: &Ppdu, stream: &mut Stream| {
+        let whole = |table: &[RateError], ppdu: &Ppdu, stream: &mut RandomStream| {
             let table = RateErrors::new(table);
             (0..1_000).map(|_| table.whole(ppdu, stream).count_ones()).sum::<u32>()
         };

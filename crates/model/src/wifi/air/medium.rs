@@ -9,22 +9,22 @@
 
 pub use super::contenders::EdcafId;
 use super::contenders::{CLASSES, Contenders};
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 use crate::wifi::air::edca::EdcaParams;
 use alloc::vec::Vec;
 
 #[derive(Debug)]
-struct Function {
+struct Edcaf {
     params: EdcaParams,
     cw: u16,
     /// Boundary, counted as in `Medium::passed`, at which the backoff is over.
     expires: u64,
     /// When its last transmission ended, after which it drew that backoff.
     sent: Instant,
-    stream: Stream,
+    stream: RandomStream,
 }
 
-impl Function {
+impl Edcaf {
     fn draw(&mut self, passed: &[u64; CLASSES]) {
         let backoff = self.stream.below(u32::from(self.cw) + 1);
         self.expires = passed[usize::from(self.params.aifsn)] + u64::from(backoff);
@@ -33,7 +33,7 @@ impl Function {
 
 /// How a winner's transmission ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum TxOutcome {
     /// It was acknowledged, or needed no acknowledgement, or was given up: the contention window starts anew.
     Finished,
     /// It failed and will be tried again: the contention window doubles.
@@ -45,7 +45,7 @@ pub enum Outcome {
 pub struct Medium {
     sifs: Duration,
     slot: Duration,
-    functions: Vec<Function>,
+    edcafs: Vec<Edcaf>,
     waiting: Contenders,
     /// Boundaries that have passed before the current idle period, by arbitration number.
     passed: [u64; CLASSES],
@@ -70,7 +70,7 @@ impl Medium {
         Self {
             sifs,
             slot,
-            functions: Vec::new(),
+            edcafs: Vec::new(),
             waiting: Contenders::default(),
             passed: [0; CLASSES],
             idle_from: Instant::ZERO,
@@ -90,12 +90,12 @@ impl Medium {
     }
 
     /// Registers a function. Panics if its arbitration number is not in 1 to 15.
-    pub fn add(&mut self, params: EdcaParams, stream: Stream) -> EdcafId {
+    pub fn add(&mut self, params: EdcaParams, stream: RandomStream) -> EdcafId {
         assert!((1..CLASSES as u8).contains(&params.aifsn), "aifsn must be 1 to 15");
         let sent = Instant::NEVER;
-        self.functions.push(Function { params, cw: params.cw_min, expires: 0, sent, stream });
+        self.edcafs.push(Edcaf { params, cw: params.cw_min, expires: 0, sent, stream });
         self.waiting.add();
-        EdcafId((self.functions.len() - 1) as u16)
+        EdcafId((self.edcafs.len() - 1) as u16)
     }
 
     /// A function that has not been waiting has something to send.
@@ -108,7 +108,7 @@ impl Medium {
         self.begin_if_due(now);
         let busy = self.begun || now < self.idle_from || now == self.freed;
         let first_boundary = self.idle_from + self.sifs;
-        let function = &mut self.functions[usize::from(f.0)];
+        let function = &mut self.edcafs[usize::from(f.0)];
         debug_assert!(!self.waiting.contains(f), "a function asks once");
         let aifsn = function.params.aifsn;
         if busy {
@@ -159,7 +159,7 @@ impl Medium {
     pub fn sends(&mut self, now: Instant, f: EdcafId) -> bool {
         self.begin_if_due(now);
         // Whoever begins has counted all boundaries; who waits on has some left, and who asks meanwhile draws anew.
-        let function = &self.functions[usize::from(f.0)];
+        let function = &self.edcafs[usize::from(f.0)];
         self.begun && function.expires < self.passed[usize::from(function.params.aifsn)]
     }
 
@@ -200,13 +200,13 @@ impl Medium {
     }
 
     /// A winner's transmission is over at `now`. `more`: it stays in contention.
-    pub fn done(&mut self, now: Instant, f: EdcafId, outcome: Outcome, more: bool) {
+    pub fn done(&mut self, now: Instant, f: EdcafId, outcome: TxOutcome, more: bool) {
         self.begin_if_due(now);
-        let function = &mut self.functions[usize::from(f.0)];
+        let function = &mut self.edcafs[usize::from(f.0)];
         function.cw = match outcome {
-            Outcome::Finished => function.params.cw_min,
+            TxOutcome::Finished => function.params.cw_min,
             // spec: ieee80211 10.22.2.2 - the window doubles (plus one) up to its maximum.
-            Outcome::Failed => (2 * function.cw + 1).min(function.params.cw_max),
+            TxOutcome::Failed => (2 * function.cw + 1).min(function.params.cw_max),
         };
         // Also after the last frame: the backoff that follows a transmission keeps one station from sending again at
         // once when a new frame comes.
@@ -333,7 +333,7 @@ mod tests {
         // Whoever asks meanwhile waits, also with a back-off of no slots.
         m.request(us(60), b);
         assert_eq!([a, b].map(|f| m.sends(us(60), f)), [true, false]);
-        m.done(us(100), a, Outcome::Finished, false);
+        m.done(us(100), a, TxOutcome::Finished, false);
         m.idle(us(100), us(100));
         assert_eq!([142, 143].map(|at| m.sends(us(at), b)), [false, true]);
     }
@@ -344,7 +344,7 @@ mod tests {
         let f = function(&mut m, 3, 0, "f");
         m.request(us(0), f);
         assert_eq!((m.start(), winners(&mut m)), (Some(us(16 + 27)), vec![f]));
-        m.done(us(100), f, Outcome::Finished, false);
+        m.done(us(100), f, TxOutcome::Finished, false);
         m.idle(us(100), us(100));
         assert_eq!(m.start(), None);
         // 100 + 43 = 143 is the first boundary; the next after 200 is 143 + 7 * 9 = 206.
@@ -367,11 +367,11 @@ mod tests {
     fn a_frozen_backoff_counts_the_slot_in_which_another_starts() {
         let mut m = Medium::new(SIFS, SLOT);
         let (a, b) = (function(&mut m, 3, 0, "a"), function(&mut m, 3, 0, "b"));
-        m.functions[1].expires = 4;
+        m.edcafs[1].expires = 4;
         m.request(us(0), a);
         m.request(us(0), b);
         assert_eq!(winners(&mut m), vec![a]);
-        m.done(us(500), a, Outcome::Finished, false);
+        m.done(us(500), a, TxOutcome::Finished, false);
         m.idle(us(500), us(500));
         // Boundary 0 passed when `a` began: three are left of four.
         assert_eq!(m.start(), Some(us(500 + 43 + 3 * 9)));
@@ -387,11 +387,11 @@ mod tests {
         assert_eq!((m.start(), winners(&mut m)), (Some(us(34)), vec![c]));
         assert!(m.has_begun(us(34)));
         m.request(us(50), b);
-        m.done(us(100), c, Outcome::Finished, false);
+        m.done(us(100), c, TxOutcome::Finished, false);
         m.idle(us(100), us(100));
         assert_eq!(winners(&mut m), vec![a]);
-        let left = |f: EdcafId| m.functions[usize::from(f.0)].expires;
-        assert!(left(b) > left(a), "{:?}", m.functions[1]);
+        let left = |f: EdcafId| m.edcafs[usize::from(f.0)].expires;
+        assert!(left(b) > left(a), "{:?}", m.edcafs[1]);
     }
 
     #[test]
@@ -400,15 +400,15 @@ mod tests {
         let sender = function(&mut m, 3, 0, "sender");
         let [early, late] = ["early", "late"].map(|name| function(&mut m, 3, 1023, name));
         m.request(us(0), sender);
-        m.done(us(100), sender, Outcome::Finished, false);
+        m.done(us(100), sender, TxOutcome::Finished, false);
         m.idle(us(100), us(100));
         // At the end of the acknowledgement, and a moment later: only then it is idle.
         m.request(us(100), early);
         m.request(us(101), late);
         // Who has just sent has drawn once, here none of none.
         m.request(us(100), sender);
-        let left = |f: EdcafId| m.functions[usize::from(f.0)].expires - m.passed[3];
-        assert!(left(early) > 0, "{:?}", m.functions[1]);
+        let left = |f: EdcafId| m.edcafs[usize::from(f.0)].expires - m.passed[3];
+        assert!(left(early) > 0, "{:?}", m.edcafs[1]);
         assert_eq!([left(sender), left(late)], [0, 0]);
         assert_eq!(m.start(), Some(us(143)));
     }
@@ -422,7 +422,7 @@ mod tests {
             m.request(us(0), sender);
             m.begin(us(43));
             three.iter().for_each(|&f| m.request(us(60), f));
-            m.done(us(100), sender, Outcome::Finished, false);
+            m.done(us(100), sender, TxOutcome::Finished, false);
             m.idle(us(100), us(100));
             (m.start().unwrap(), winners(&mut m).len())
         };
@@ -438,10 +438,10 @@ mod tests {
         let functions: Vec<_> = (0..400).map(|n| function(&mut m, 3, 1, &n.to_string())).collect();
         functions.iter().for_each(|&f| m.request(us(0), f));
         m.begin(us(43));
-        functions.iter().for_each(|&f| m.done(us(100), f, Outcome::Finished, false));
+        functions.iter().for_each(|&f| m.done(us(100), f, TxOutcome::Finished, false));
         m.idle(us(100), us(100));
         functions.iter().for_each(|&f| m.request(us(100), f));
-        let none = m.functions.iter().filter(|f| f.expires == m.passed[3]).count();
+        let none = m.edcafs.iter().filter(|f| f.expires == m.passed[3]).count();
         assert!((160..240).contains(&none), "{none}");
     }
 
@@ -449,14 +449,14 @@ mod tests {
     fn equal_counts_collide_and_the_windows_double() {
         let mut m = Medium::new(SIFS, SLOT);
         let (a, b) = (function(&mut m, 3, 0, "a"), function(&mut m, 2, 0, "b"));
-        m.functions[1].expires = 1;
+        m.edcafs[1].expires = 1;
         m.request(us(0), a);
         m.request(us(0), b);
         assert_eq!(winners(&mut m), vec![a, b]);
         for f in [a, b] {
-            m.done(us(400), f, Outcome::Failed, true);
+            m.done(us(400), f, TxOutcome::Failed, true);
         }
-        assert_eq!((m.functions[0].cw, m.functions[1].cw), (1, 1));
+        assert_eq!((m.edcafs[0].cw, m.edcafs[1].cw), (1, 1));
         m.idle(us(400), us(460));
         assert!(m.start().unwrap() >= us(460 + 34));
     }
@@ -467,7 +467,7 @@ mod tests {
         for (busy, left) in [(0, 6), (30, 6), (42, 6), (43, 5), (52, 4), (60, 4), (96, 0)] {
             let mut m = Medium::new(SIFS, SLOT);
             let f = function(&mut m, 3, 0, "f");
-            m.functions[0].expires = 6;
+            m.edcafs[0].expires = 6;
             m.request(us(0), f);
             assert_eq!(m.planned(), Some(us(43 + 6 * 9)));
             m.interrupt(us(busy));
@@ -483,7 +483,7 @@ mod tests {
     fn an_idle_period_that_is_put_off_counts_from_its_later_start() {
         let mut m = Medium::new(SIFS, SLOT);
         let f = function(&mut m, 3, 0, "f");
-        m.functions[0].expires = 2;
+        m.edcafs[0].expires = 2;
         m.request(us(0), f);
         m.interrupt(us(10));
         m.idle(us(100), us(500));

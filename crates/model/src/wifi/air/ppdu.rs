@@ -27,6 +27,8 @@ pub struct Mpdu {
     pub charge: SockId,
     /// How much.
     pub truesize: u32,
+    /// Airtime that it counts for until its driver hears of it, in units of 4 us.
+    pub airtime: u16,
 }
 
 /// What a PPDU is for.
@@ -97,7 +99,7 @@ pub struct Header {
     pub peer: PeerId,
     /// From which queue.
     pub ac: Ac,
-    /// Traffic identifier of its frames.
+    /// TID of its frames.
     pub tid: u8,
     /// What it is for.
     pub content: Content,
@@ -106,7 +108,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Whether it is data of a session: of this device, to this peer, of this traffic identifier.
+    /// Whether it is data of a session: of this device, to this peer, of this TID.
     pub fn is_data_of(&self, whose: (DevId, PeerId, u8)) -> bool {
         (self.dev, self.peer, self.tid) == whose
             && self.in_session

@@ -36,7 +36,7 @@ pub struct Radio {
     /// Its number among the radios of that channel.
     pub number: usize,
     /// Its contention functions, one per queue.
-    pub functions: [EdcafId; QUEUES],
+    pub edcafs: [EdcafId; QUEUES],
     depth: HardwareDepth,
     txop: [Duration; 4],
     queues: [HwQueue; QUEUES],
@@ -61,7 +61,7 @@ impl Radio {
         Self {
             channel,
             number: 0,
-            functions,
+            edcafs: functions,
             depth,
             txop,
             queues: Default::default(),
@@ -116,7 +116,7 @@ impl Radio {
                     return;
                 }
             }
-            medium.request(now, self.functions[queue]);
+            medium.request(now, self.edcafs[queue]);
         }
     }
 
@@ -169,11 +169,16 @@ impl Radio {
     pub fn open(&mut self, now: Instant, ac: Ac, medium: &mut Medium) -> Option<&mut Ppdu> {
         let queue = ac.index();
         let q = &mut self.queues[queue];
-        if self.txop[queue] > Duration::ZERO || q.ppdus.len() == 1 && medium.sends(now, self.functions[queue])
-        {
+        if self.txop[queue] > Duration::ZERO || q.ppdus.len() == 1 && medium.sends(now, self.edcafs[queue]) {
             return None;
         }
         q.ppdus.back_mut().map(|p| &mut **p).filter(|p| p.tries == 0)
+    }
+
+    /// What the PPDU queued last is.
+    #[inline]
+    pub fn last(&self, ac: Ac) -> Option<Header> {
+        self.queues[ac.index()].ppdus.back().map(|p| p.header)
     }
 
     /// The PPDU that the queue's function contends for.

@@ -1,6 +1,6 @@
 //! What of a PPDU reaches its receiver, and whether the answer comes back.
 
-use crate::vocabulary::{Instant, Stream};
+use crate::vocabulary::{Instant, RandomStream};
 use crate::wifi::air::given::FrameErrors;
 use crate::wifi::air::ppdu::{Content, Ppdu};
 use crate::wifi::phy::PhyRate;
@@ -80,7 +80,7 @@ impl PathErrors {
 
     /// Draws what of a PPDU's next try comes.
     #[inline]
-    pub fn receive(&mut self, now: Instant, ppdu: &Ppdu, stream: &mut Stream) -> RxOutcome {
+    pub fn receive(&mut self, now: Instant, ppdu: &Ppdu, stream: &mut RandomStream) -> RxOutcome {
         let frames = ppdu.mpdus.len().max(1);
         let all = u64::MAX >> (64 - frames);
         match self {
@@ -117,7 +117,13 @@ impl PathErrors {
     /// Draws whether an RTS or a CTS at `rate` comes through. A chance that is given, or traced, is that of data frames: only
     /// where nothing is heard at all they are not.
     #[inline]
-    pub fn guard_comes(&mut self, now: Instant, rate: PhyRate, bytes: u32, stream: &mut Stream) -> bool {
+    pub fn guard_comes(
+        &mut self,
+        now: Instant,
+        rate: PhyRate,
+        bytes: u32,
+        stream: &mut RandomStream,
+    ) -> bool {
         match self {
             Self::Given { unheard, .. } => *unheard < 1.0,
             Self::Traced(chances) => *chances.now(now) < 1.0,
@@ -127,7 +133,7 @@ impl PathErrors {
 
     /// Draws whether an answer of `bytes` at `rate` comes back.
     #[inline]
-    pub fn answer(&mut self, now: Instant, rate: PhyRate, bytes: u32, stream: &mut Stream) -> bool {
+    pub fn answer(&mut self, now: Instant, rate: PhyRate, bytes: u32, stream: &mut RandomStream) -> bool {
         match self {
             Self::Given { answer, .. } => !stream.chance(*answer),
             Self::Traced(_) => true,
@@ -139,11 +145,11 @@ impl PathErrors {
 impl ErrorTable {
     /// Draws whether a single short frame comes whole.
     #[inline]
-    fn short_comes(&self, rate: PhyRate, bytes: u32, stream: &mut Stream) -> bool {
+    fn short_comes(&self, rate: PhyRate, bytes: u32, stream: &mut RandomStream) -> bool {
         !stream.chance(self.unheard(rate)) && !stream.chance(self.broken(rate, bytes))
     }
 
-    fn receive(&self, ppdu: &Ppdu, stream: &mut Stream) -> RxOutcome {
+    fn receive(&self, ppdu: &Ppdu, stream: &mut RandomStream) -> RxOutcome {
         let rate = ppdu.rate();
         if stream.chance(self.unheard(rate)) {
             return RxOutcome::NOTHING;
@@ -176,7 +182,7 @@ mod tests {
     use crate::vocabulary::{Duration, Packets, Seed};
     use crate::wifi::testing::ppdu;
 
-    fn stream() -> Stream {
+    fn stream() -> RandomStream {
         Seed { seed: 3, run: 0 }.stream("errors")
     }
 

@@ -5,7 +5,7 @@
 //! says the same with one event for a whole exchange.
 
 use super::audibility::Audibility;
-use super::capture::Capture;
+use super::capture::CaptureEffect;
 use super::medium::Medium;
 use crate::vocabulary::{Duration, Instant};
 use alloc::boxed::Box;
@@ -89,7 +89,7 @@ impl View {
     }
 
     /// Whether what it receives is not disturbed, although it senses others.
-    fn spares(&self, capture: Option<&Capture>) -> bool {
+    fn spares(&self, capture: Option<&CaptureEffect>) -> bool {
         capture.is_some_and(|c| c.survives(self.level, self.loud - self.level))
     }
 }
@@ -99,7 +99,7 @@ impl View {
 pub struct Views {
     views: Vec<View>,
     hearing: Audibility,
-    capture: Option<Box<Capture>>,
+    capture: Option<Box<CaptureEffect>>,
     /// By how much a radio waits longer after a frame that it did not understand.
     eifs_extra: Duration,
     frames: u32,
@@ -122,7 +122,7 @@ impl Views {
 
     /// The same channel where a frame that is loud enough comes through others.
     #[must_use]
-    pub fn with_capture(mut self, capture: Capture) -> Self {
+    pub fn with_capture(mut self, capture: CaptureEffect) -> Self {
         self.capture = Some(Box::new(capture));
         self
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::vocabulary::{Ac, DevId, Duration, PeerId, Pkt, PlaceId, RadioId, Reason};
 use crate::wifi::air::filter::DestinationFilter;
-use crate::wifi::config::{DriverConfig, FqParams, HardwareDepth, LegacyParams, Scheduler, WhenFull};
+use crate::wifi::config::{DriverConfig, HardwareDepth, LegacyParams, MacFqParams, Scheduler, WhenFull};
 use crate::wifi::driver::Driver;
 use crate::wifi::testing::{Rig, ms, peer};
 
@@ -81,8 +81,13 @@ impl Bench {
         }
         self.rig.radio.look(ac.index());
         let more = self.rig.radio.queued(ac.index()) > 0;
-        let functions = self.rig.radio.functions;
-        self.rig.medium.done(ms(0), functions[ac.index()], crate::wifi::air::medium::Outcome::Finished, more);
+        let functions = self.rig.radio.edcafs;
+        self.rig.medium.done(
+            ms(0),
+            functions[ac.index()],
+            crate::wifi::air::medium::TxOutcome::Finished,
+            more,
+        );
         self.rig.medium.idle(ms(0), ms(0));
         let (_, mut hw, mut ctx) = self.rig.parts();
         let _ = self.dev.tx_status(ms(0), ppdu, &mut hw, &mut ctx);
@@ -106,7 +111,7 @@ impl Bench {
     /// A session of Excellent Effort opens, unless it is open, whatever is on its way.
     fn open(&mut self, station: u16) {
         let tid = TidIndex::new(PeerId(station), 3);
-        if self.dev.tx.tids[tid.index()].session != Session::Open {
+        if self.dev.tx.tids[tid.index()].session != BlockAckSession::Open {
             self.dev.tx.tids[tid.index()].open();
             self.dev.driver.schedule(ms(0), tid);
             let (_, mut hw, mut ctx) = self.rig.parts();
@@ -120,7 +125,7 @@ impl Bench {
         let _ = self.rig.uncharged();
         let held = (self.dev.held(), self.rig.radio.ppdus().count(), self.rig.packets.live_charges().count());
         assert_eq!(held, (0, 0, 0));
-        for t in self.dev.tx.tids.iter().filter(|t| t.session == Session::Open) {
+        for t in self.dev.tx.tids.iter().filter(|t| t.session == BlockAckSession::Open) {
             assert_eq!(t.start(), t.next());
         }
         assert_eq!(self.acked + self.rig.packets.account().dropped_total(), pushed);
@@ -240,13 +245,13 @@ proptest! {
     ) {
         let filter = [DestinationFilter::SentAgain, DestinationFilter::Dropped][rule];
         let config = match fq {
-            true => DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::KeepsTurn)),
+            true => DriverConfig::Fq(MacFqParams::default(), Scheduler::RoundRobin(WhenFull::KeepsTurn)),
             false => DriverConfig::Legacy(LegacyParams::default()),
         };
         let (mut bench, mut pushed) = (Bench::new(Some(filter), config), 0);
         bench.rig.set_depth(HardwareDepth { singles, ..HardwareDepth::default() });
         for station in 0..2 {
-            bench.dev.tx.tids[TidIndex::new(PeerId(station), 3).index()].session = Session::Wanted;
+            bench.dev.tx.tids[TidIndex::new(PeerId(station), 3).index()].session = BlockAckSession::Wanted;
         }
         for (op, station, comes) in ops {
             match op {

@@ -97,7 +97,7 @@ impl WifiDev {
     }
 
     /// A PPDU has failed or was returned unsent: what its driver makes of that decides which one lifts the hardware's filter.
-    // deviation: before 4.9 by identifier, and with each that was returned - Linux has one mark for a station's two of a category, and the
+    // deviation: before 4.9 by TID, and with each that was returned - Linux has one mark for a station's two of a category, and the
     // first of those returned together takes it.
     #[cold]
     fn lift_filter(&mut self, tid: TidIndex, ppdu: &Ppdu) {
@@ -124,7 +124,7 @@ impl WifiDev {
     ) {
         match mpdu.pkt {
             Some(pkt) => ctx.drop(now, pkt, reason, self.place),
-            None if self.driver.reports_later(now, mpdu.charge, mpdu.truesize) => {
+            None if self.driver.reports_later(now, tid, &mpdu) => {
                 if in_session {
                     self.tx.tids[tid.index()].complete(mpdu.seq);
                 }
@@ -135,6 +135,6 @@ impl WifiDev {
         if in_session {
             self.tx.tids[tid.index()].complete(mpdu.seq);
         }
-        woken.add(self.driver.completed(tid.ac()));
+        woken.add(self.driver.completed(now, tid, &mpdu));
     }
 }

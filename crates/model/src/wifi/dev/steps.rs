@@ -221,7 +221,7 @@ fn what_was_received_is_not_dropped_when_it_is_given_up() {
 }
 
 // linux: net/mac80211/status.c ieee80211_tx_status, ieee80211_check_pending_bar (4.4) - a request that was not answered is made again
-// when a frame of its identifier is acknowledged.
+// when a frame of its TID is acknowledged.
 #[test]
 fn a_lost_request_is_repeated() {
     let mut bench = Bench::new(2);

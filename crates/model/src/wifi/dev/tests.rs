@@ -1,6 +1,6 @@
 use super::*;
 use crate::vocabulary::{Duration, Rate};
-use crate::wifi::config::{AirtimeParams, DriverConfig, FqParams, LegacyParams, Scheduler, WhenFull};
+use crate::wifi::config::{AirtimeParams, DriverConfig, LegacyParams, MacFqParams, Scheduler, WhenFull};
 use crate::wifi::testing::{Rig, ms, peer};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,8 +22,10 @@ fn push(dev: &mut WifiDev, rig: &mut Rig, tid: TidIndex) {
 #[test]
 fn both_directions_are_charged_with_all_tries() {
     let mut rig = Rig::new([peer(&["ht20-mcs15-sgi"], 32)]);
-    let mut dev =
-        device(&mut rig, DriverConfig::Fq(FqParams::default(), Scheduler::Airtime(AirtimeParams::default())));
+    let mut dev = device(
+        &mut rig,
+        DriverConfig::Fq(MacFqParams::default(), Scheduler::Airtime(AirtimeParams::default())),
+    );
     let deficit = |dev: &WifiDev| {
         let Driver::Fq(fq) = &dev.driver else { panic!("queues in the MAC") };
         fq.deficit(VOICE) / 1000
@@ -93,8 +95,10 @@ fn a_slow_peer_is_known_from_the_start() {
     let mut slow = peer(&["ht20-mcs0-sgi"], 2);
     slow.expected = Rate::from_mbps(6);
     let mut rig = Rig::new([slow, peer(&["ht20-mcs15-sgi"], 32)]);
-    let dev =
-        device(&mut rig, DriverConfig::Fq(FqParams::default(), Scheduler::RoundRobin(WhenFull::LosesTurn)));
+    let dev = device(
+        &mut rig,
+        DriverConfig::Fq(MacFqParams::default(), Scheduler::RoundRobin(WhenFull::LosesTurn)),
+    );
     let Driver::Fq(fq) = &dev.driver else { panic!("queues in the MAC") };
     assert_eq!([0, 1].map(|p| fq.is_slow(PeerId(p))), [true, false]);
 }

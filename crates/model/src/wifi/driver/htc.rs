@@ -4,7 +4,7 @@
 mod usb;
 
 use super::Woken;
-use super::round::Round;
+use super::tid_fifos::TidFifos;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink, SockId};
 use crate::wifi::config::{HtcParams, WhenFull};
 use crate::wifi::phy::frame::data_mpdu;
@@ -15,13 +15,13 @@ use usb::Usb;
 /// The transmit path of a device behind USB.
 // deviation: management frames and beacons do not pass the bus, and what is given up is known at once.
 #[derive(Debug)]
-pub struct Htc {
+pub struct HtcDriver {
     params: HtcParams,
     /// Frames on the host that have no buffer in the target yet, of all stations and categories, in their order.
     // linux: drivers/net/wireless/ath/ath9k/hif_usb.c hif_usb_send_tx, __hif_usb_tx (4.14) - one queue for all endpoints.
     waiting: PktList,
     /// Frames in the target that are in no PPDU.
-    round: Round,
+    round: TidFifos,
     /// Frames taken from the qdisc and not reported yet.
     outstanding: u32,
     /// Those of them that have a buffer in the target.
@@ -31,11 +31,11 @@ pub struct Htc {
     usb: Option<Box<Usb>>,
 }
 
-impl Htc {
-    /// A driver for a device with so many traffic identifiers.
+impl HtcDriver {
+    /// A driver for a device with so many TIDs.
     pub fn new(params: HtcParams, tids: usize) -> Self {
         // ath9k_htc-firmware: wlan/if_owl.c ath_tgt_txq_schedule (e888634) - whose turn it is, is asked after a completion.
-        let round = Round::new(tids, WhenFull::KeepsTurn);
+        let round = TidFifos::new(tids, WhenFull::KeepsTurn);
         let usb = params.usb.map(|usb| Box::new(Usb::new(usb)));
         Self { params, waiting: PktList::default(), round, outstanding: 0, in_target: 0, stopped: false, usb }
     }
@@ -80,7 +80,7 @@ impl Htc {
         self.stopped
     }
 
-    /// The traffic identifier has frames in the target.
+    /// The TID has frames in the target.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.round.schedule(tid);
     }
@@ -116,7 +116,7 @@ impl Htc {
         woken
     }
 
-    /// When the bus gets on; then [`Htc::on_timer`] and [`Htc::fill`] are to be called.
+    /// When the bus gets on; then [`HtcDriver::on_timer`] and [`HtcDriver::fill`] are to be called.
     #[inline]
     pub fn next_timer(&self) -> Option<Instant> {
         self.usb.as_ref()?.next_timer()

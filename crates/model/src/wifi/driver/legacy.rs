@@ -1,25 +1,25 @@
-//! ath9k before 4.10: a FIFO for each station and traffic identifier, a round of those that have frames, and a count
+//! ath9k before 4.10: a FIFO for each station and TID, a round of those that have frames, and a count
 //! of frames per access category that stops the qdisc above.
 
-use super::round::Round;
+use super::tid_fifos::TidFifos;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, Sink};
 use crate::wifi::config::{LegacyParams, WhenFull};
 use crate::wifi::tx::transmitter::{Hardware, TidIndex, Transmitter};
 
 /// The legacy transmit path.
 #[derive(Debug)]
-pub struct Legacy {
+pub struct LegacyDriver {
     params: LegacyParams,
-    round: Round,
+    round: TidFifos,
     /// Frames taken from the qdisc and not completed yet.
     pending: [u32; 4],
     stopped: [bool; 4],
 }
 
-impl Legacy {
-    /// A driver for a device with so many traffic identifiers.
+impl LegacyDriver {
+    /// A driver for a device with so many TIDs.
     pub fn new(params: LegacyParams, tids: usize) -> Self {
-        let round = Round::new(tids, WhenFull::LosesTurn);
+        let round = TidFifos::new(tids, WhenFull::LosesTurn);
         Self { params, round, pending: [0; 4], stopped: [false; 4] }
     }
 
@@ -52,12 +52,12 @@ impl Legacy {
         self.stopped[ac.index()]
     }
 
-    /// The traffic identifier has frames: it joins the round at its end, if it is not in it.
+    /// The TID has frames: it joins the round at its end, if it is not in it.
     pub fn schedule(&mut self, tid: TidIndex) {
         self.round.schedule(tid);
     }
 
-    /// Goes round the traffic identifiers, one aggregate each, until the hardware is full.
+    /// Goes round the TIDs, one aggregate each, until the hardware is full.
     ///
     /// Whose turn found the hardware full goes to the end of the round all the same, as ath9k does it.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4).

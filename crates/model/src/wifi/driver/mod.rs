@@ -1,18 +1,20 @@
 //! Drivers: what happens to a packet between the interface and the hardware.
 
+mod active_tids;
+mod firmware;
 mod fq;
 mod htc;
 mod legacy;
-mod round;
-mod turns;
+mod tid_fifos;
 
 use alloc::boxed::Box;
+pub use firmware::FirmwareDriver;
 pub use fq::{AirtimeUse, DeviceView, FqDriver, StationScheduler, scheduler_of};
-pub use htc::Htc;
-pub use legacy::Legacy;
+pub use htc::HtcDriver;
+pub use legacy::LegacyDriver;
 
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink, SockId};
-use crate::wifi::air::ppdu::Ppdu;
+use crate::wifi::air::ppdu::{Mpdu, Ppdu};
 use crate::wifi::config::DriverConfig;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
@@ -21,11 +23,13 @@ use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 #[derive(Debug)]
 pub enum Driver {
     /// ath9k before 4.10.
-    Legacy(Legacy),
+    Legacy(LegacyDriver),
     /// Queues in the MAC.
     Fq(Box<FqDriver>),
     /// ath9k_htc, behind USB.
-    Htc(Htc),
+    Htc(HtcDriver),
+    /// Firmware that makes the aggregates.
+    Firmware(Box<FirmwareDriver>),
 }
 
 /// Queues above the device that were woken: bit n for access category n.
@@ -55,14 +59,27 @@ impl Woken {
 }
 
 impl Driver {
+    /// Queues in the MAC, if it has them.
+    #[inline]
+    pub fn mac_queues(&mut self) -> Option<&mut FqDriver> {
+        match self {
+            Self::Fq(d) => Some(d),
+            Self::Firmware(d) => Some(&mut d.host),
+            Self::Legacy(_) | Self::Htc(_) => None,
+        }
+    }
+
     /// The driver for a device with so many peers.
     pub fn new(config: DriverConfig, peers: usize, place: PlaceId, salt: u64) -> Self {
         match config {
-            DriverConfig::Legacy(params) => Self::Legacy(Legacy::new(params, peers * TIDS)),
+            DriverConfig::Legacy(params) => Self::Legacy(LegacyDriver::new(params, peers * TIDS)),
             DriverConfig::Fq(params, scheduler) => {
                 Self::Fq(Box::new(FqDriver::new(params, scheduler, peers, place, salt)))
             }
-            DriverConfig::Htc(params) => Self::Htc(Htc::new(params, peers * TIDS)),
+            DriverConfig::Htc(params) => Self::Htc(HtcDriver::new(params, peers * TIDS)),
+            DriverConfig::Firmware(queues, scheduler, params) => {
+                Self::Firmware(Box::new(FirmwareDriver::new(queues, scheduler, params, peers, place, salt)))
+            }
         }
     }
 
@@ -72,6 +89,7 @@ impl Driver {
             Self::Legacy(d) => d.push(p, tid, ctx),
             Self::Fq(d) => d.push(now, p, tid, ctx),
             Self::Htc(d) => d.push(p, ctx),
+            Self::Firmware(d) => d.push(now, p, tid, ctx),
         }
     }
 
@@ -88,24 +106,34 @@ impl Driver {
             Self::Legacy(d) => d.fill(now, ac, tx, hw, ctx),
             Self::Fq(d) => d.fill(now, ac, tx, hw, ctx),
             Self::Htc(d) => d.fill(now, tx, hw, ctx),
+            Self::Firmware(d) => d.fill(now, tx, hw, ctx),
         }
     }
 
     /// A frame is completed; says which queues above are woken by that.
-    pub fn completed(&mut self, ac: Ac) -> Woken {
+    pub fn completed(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu) -> Woken {
+        let ac = tid.ac();
         match self {
             Self::Legacy(d) => Woken(u8::from(d.completed(ac)) << ac.index()),
             Self::Fq(_) => Woken::default(),
             Self::Htc(d) => d.completed(),
+            Self::Firmware(d) => {
+                d.done(now, tid, mpdu, SockId::NONE);
+                Woken::default()
+            }
         }
     }
 
     /// A frame that reached its receiver is done with: true if the host hears of that later, and its charge ends then.
     #[inline]
-    pub fn reports_later(&mut self, now: Instant, charge: SockId, truesize: u32) -> bool {
+    pub fn reports_later(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu) -> bool {
         match self {
-            Self::Htc(d) => d.reports_later(now, charge, truesize),
+            Self::Htc(d) => d.reports_later(now, mpdu.charge, mpdu.truesize),
             Self::Legacy(_) | Self::Fq(_) => false,
+            Self::Firmware(d) => {
+                d.done(now, tid, mpdu, mpdu.charge);
+                true
+            }
         }
     }
 
@@ -114,14 +142,19 @@ impl Driver {
     pub fn next_timer(&self) -> Option<Instant> {
         match self {
             Self::Htc(d) => d.next_timer(),
+            Self::Firmware(d) => d.next_timer(),
             Self::Legacy(_) | Self::Fq(_) => None,
         }
     }
 
     /// Something is due: says which queues above are woken by that. The hardware is to be filled then.
-    pub fn on_timer<S: Sink>(&mut self, now: Instant, ctx: &mut Ctx<'_, S>) -> Woken {
+    pub fn on_timer<S: Sink>(&mut self, now: Instant, tx: &Transmitter, ctx: &mut Ctx<'_, S>) -> Woken {
         match self {
             Self::Htc(d) => d.on_timer(now, ctx),
+            Self::Firmware(d) => {
+                d.on_timer(now, tx, ctx);
+                Woken::default()
+            }
             Self::Legacy(_) | Self::Fq(_) => Woken::default(),
         }
     }
@@ -129,15 +162,17 @@ impl Driver {
     /// Charges of frames that are done with, which the host has not heard of.
     pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
         let htc = if let Self::Htc(d) = self { Some(d) } else { None };
-        htc.into_iter().flat_map(Htc::charges)
+        let firmware = if let Self::Firmware(d) = self { Some(d) } else { None };
+        htc.into_iter().flat_map(HtcDriver::charges).chain(firmware.into_iter().flat_map(|d| d.charges()))
     }
 
-    /// The identifier has frames to send (again).
+    /// The TID has frames to send (again).
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         match self {
             Self::Legacy(d) => d.schedule(tid),
             Self::Fq(d) => d.schedule(now, tid),
             Self::Htc(d) => d.schedule(tid),
+            Self::Firmware(d) => d.schedule(tid),
         }
     }
 
@@ -146,15 +181,17 @@ impl Driver {
     pub fn is_stopped(&self, ac: Ac) -> bool {
         match self {
             Self::Legacy(d) => d.is_stopped(ac),
-            Self::Fq(_) => false,
+            Self::Fq(_) | Self::Firmware(_) => false,
             Self::Htc(d) => d.is_stopped(),
         }
     }
 
     /// A PPDU to a station is done with, after all its tries.
     pub fn charge_tx(&mut self, now: Instant, tid: TidIndex, airtime: Duration) {
-        if let Self::Fq(d) = self {
-            d.charge(now, tid, airtime, AirtimeUse::Tx);
+        match self {
+            Self::Fq(d) => d.charge(now, tid, airtime, AirtimeUse::Tx),
+            Self::Firmware(d) => d.count(tid, airtime, AirtimeUse::Tx),
+            Self::Legacy(_) | Self::Htc(_) => {}
         }
     }
 
@@ -164,6 +201,9 @@ impl Driver {
     // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - reckoned from length and rate of each frame that is handed up.
     // deviation: for rates without HT it adds a SIFS.
     pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, ppdu: &Ppdu, rate: PhyRate, whole: u64) {
+        if let Self::Firmware(d) = self {
+            d.count(tid, ppdu_duration_without_extension(rate, ppdu.bytes), AirtimeUse::Rx);
+        }
         if let Self::Fq(d) = self {
             let came = ppdu.mpdus.iter().enumerate().filter(|(n, _)| whole >> n & 1 == 1);
             let each = came.map(|(_, frame)| ppdu_duration_without_extension(rate, u32::from(frame.len)));
@@ -180,6 +220,7 @@ impl Driver {
             Self::Legacy(d) => d.queued(),
             Self::Fq(d) => d.queued(),
             Self::Htc(d) => d.queued(),
+            Self::Firmware(d) => d.queued(),
         }
     }
 
@@ -189,6 +230,7 @@ impl Driver {
             Self::Legacy(d) => d.queued_bytes(),
             Self::Fq(d) => d.queued_bytes(),
             Self::Htc(d) => d.queued_bytes(),
+            Self::Firmware(d) => d.queued_bytes(),
         }
     }
 }

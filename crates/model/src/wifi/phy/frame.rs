@@ -95,7 +95,7 @@ pub enum Cipher {
 
 impl Cipher {
     /// Header of CCMP, between the QoS control field and the payload.
-    // spec: ieee80211-2016 12.5.3.2 - packet number 6, key identifier 1, reserved 1.
+    // spec: ieee80211-2016 12.5.3.2 - packet number 6, key TID 1, reserved 1.
     pub const HEADER: u32 = 8;
     /// Its integrity code, between the payload and the FCS.
     // spec: ieee80211-2016 12.5.3.2 - MIC of CCMP-128.

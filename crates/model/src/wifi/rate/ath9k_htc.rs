@@ -10,7 +10,7 @@ mod rates;
 
 use super::stats::{Count, ONE, RateStats};
 use super::table::{HtCapabilities, PACKET_BITS};
-use super::{Probe, Sent, StatsRow};
+use super::{Probe, StatsRow, TxReport};
 use crate::vocabulary::{Duration, Instant, Rate};
 use crate::wifi::phy::{HtRate, PhyRate, RateTry, RetryChain, Width};
 use alloc::vec::Vec;
@@ -188,7 +188,7 @@ impl Ath9kHtc {
 
     /// A data PPDU is done with; true if the chain is another now.
     // ath9k_htc-firmware: wlan/ratectrl_11n_ln.c rcUpdate_11n, wlan/if_owl.c ath_tx_comp_aggr (e888634) - every PPDU is reported.
-    pub fn sent(&mut self, now: Instant, sent: Sent<'_>) -> bool {
+    pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         let (now, before) = (millis(now), self.best());
         let answered = sent.acked > 0;
         let Some((last, failed)) = sent.tries.split_last() else { return false };

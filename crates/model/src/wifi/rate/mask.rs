@@ -60,9 +60,9 @@ mod tests {
     use super::*;
     use crate::vocabulary::{Duration, Instant, Seed};
     use crate::wifi::phy::{RateTry, Width};
-    use crate::wifi::rate::minstrel_ht::{MinstrelHt, Version};
-    use crate::wifi::rate::table::HtCapabilities;
-    use crate::wifi::rate::{RateControl, Sent};
+    use crate::wifi::rate::minstrel_ht::{MinstrelHt, MinstrelVersion};
+    use crate::wifi::rate::table::{Formats, HtCapabilities};
+    use crate::wifi::rate::{RateControl, TxReport};
     use alloc::boxed::Box;
     use alloc::string::ToString;
 
@@ -87,8 +87,9 @@ mod tests {
         // What was to probe another rate is sent at MCS 0, and still stands alone. Before 5.12 that is one frame in 18: 16 and twice
         // the whole frames of a mean aggregate, 1.9; since then at most one in 20 ms, and faster rates, which are never reported, are
         // always asked for.
-        for (version, probes) in [(Version::Before512, 134), (Version::From512, 236)] {
-            let can = HtCapabilities { streams: 1, width: Width::Mhz20, short_gi: true };
+        for (version, probes) in [(MinstrelVersion::Before512, 134), (MinstrelVersion::From512, 236)] {
+            let can =
+                HtCapabilities { streams: 1, width: Width::Mhz20, short_gi: true, formats: Formats::Ht };
             let control = MinstrelHt::new(can, version, &mut Seed { seed: 7, run: 0 }.stream("rate"));
             let mut control = RateControl::MinstrelHt(Box::new(control), McsMask::only([0]));
             let (mut now, mut found, mut held) = (Instant::ZERO, 0, None);
@@ -107,7 +108,7 @@ mod tests {
                 now += Duration::from_millis(2 * u64::from(frames));
                 control.sent(
                     now,
-                    Sent { tries: &[RateTry::new(rate, 1)], frames, acked: frames, probe, unsent: 0 },
+                    TxReport { tries: &[RateTry::new(rate, 1)], frames, acked: frames, probe, unsent: 0 },
                 );
             }
             assert_eq!(found, probes, "{version:?}");

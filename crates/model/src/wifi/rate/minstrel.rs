@@ -8,8 +8,8 @@ mod times;
 
 use super::stats::{Average, ONE, RateStats, percent};
 use super::table::PACKET_BITS;
-use super::{Probe, Sent, StatsRow};
-use crate::vocabulary::{Duration, Instant, Rate, Stream};
+use super::{Probe, StatsRow, TxReport};
+use crate::vocabulary::{Duration, Instant, RandomStream, Rate};
 use crate::wifi::phy::{DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ use times::{Times, frame_micros};
 
 /// What both ends of a link without HT can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Legacy {
+pub enum LegacyMinstrel {
     /// OFDM alone, at 5 GHz.
     A,
     /// DSSS and CCK alone.
@@ -26,7 +26,7 @@ pub enum Legacy {
     G,
 }
 
-impl Legacy {
+impl LegacyMinstrel {
     /// Its rates, in the order of a band's table in Linux: those of 802.11b first.
     // deviation: the preamble is the long one - an access point that does not announce the short one gets that in Linux too.
     pub fn rates(self) -> impl Iterator<Item = PhyRate> {
@@ -99,7 +99,7 @@ pub struct Minstrel {
 impl Minstrel {
     /// A link of which nothing is known yet: it begins at its slowest rate.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_rate_init (4.4).
-    pub fn new(can: Legacy, protected: bool, stream: &mut Stream) -> Self {
+    pub fn new(can: LegacyMinstrel, protected: bool, stream: &mut RandomStream) -> Self {
         let lowest = can.rates().next().expect("each kind has rates");
         let known = |rate| {
             let times = Times::of(rate, frame_micros(lowest, 10), MOST_TRIES);
@@ -199,7 +199,7 @@ impl Minstrel {
 
     /// A frame is done with; true if the retry chain may be another now.
     // linux: net/mac80211/rc80211_minstrel.c minstrel_tx_status (4.4) - a success at the last of four entries counts for no rate.
-    pub fn sent(&mut self, now: Instant, sent: Sent<'_>) -> bool {
+    pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         for (n, used) in sent.tries.iter().enumerate() {
             let Some(at) = self.rates.iter().position(|r| r.rate == used.rate) else { continue };
             let last = n + 1 == sent.tries.len() && n + 1 < RetryChain::MAX;
@@ -278,7 +278,7 @@ impl Minstrel {
 /// Columns of all rates, each in an order of its own.
 // linux: net/mac80211/rc80211_minstrel.c init_sample_table (4.4) - each rate is moved by one of eight random distances, to the next place
 // that is free.
-fn order(rates: usize, stream: &mut Stream) -> Vec<Index> {
+fn order(rates: usize, stream: &mut RandomStream) -> Vec<Index> {
     const FREE: Index = Index::MAX;
     let mut all = vec![FREE; COLUMNS * rates];
     for column in all.chunks_mut(rates) {

@@ -49,7 +49,7 @@ pub struct Probe {
 
 /// What became of a data PPDU, for rate control.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent<'a> {
+pub struct TxReport<'a> {
     /// The entries of its chain that were used, each with the tries made.
     pub tries: &'a [RateTry],
     /// Frames in it.
@@ -133,7 +133,7 @@ impl RateControl {
     }
 
     /// A data PPDU is done with; true if the chain may be another now.
-    pub fn sent(&mut self, now: Instant, sent: Sent<'_>) -> bool {
+    pub fn sent(&mut self, now: Instant, sent: TxReport<'_>) -> bool {
         match self {
             Self::Fixed(_) => false,
             Self::MinstrelHt(m, _) => m.sent(now, sent),

@@ -1,4 +1,4 @@
-//! The receiving side of one peer's traffic identifier.
+//! The receiving side of one peer's TID.
 
 pub mod interrupts;
 pub mod reorder;
@@ -14,7 +14,7 @@ use crate::wifi::seq_window::Seq;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What a receiver keeps of one peer's traffic identifier.
+/// What a receiver keeps of one peer's TID.
 #[derive(Debug, Default)]
 pub struct RxTid {
     session: Option<Box<Reorder>>,

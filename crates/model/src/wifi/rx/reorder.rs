@@ -2,7 +2,7 @@
 
 use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink};
 use crate::wifi::rx::retry_out::RetryOut;
-use crate::wifi::seq_window::{Position, Seq, SeqWindow};
+use crate::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -62,17 +62,17 @@ impl Reorder {
     ) {
         let position = self.window.position(seq);
         let started = self.started;
-        self.started |= position != Position::Behind;
+        self.started |= position != WindowPosition::Behind;
         let offset = match position {
-            Position::Behind if !started => return up.push(pkt),
-            Position::Behind => return ctx.drop(now, pkt, self.why_not(seq), self.place),
-            Position::Inside(0) if !self.window.any() => {
+            WindowPosition::Behind if !started => return up.push(pkt),
+            WindowPosition::Behind => return ctx.drop(now, pkt, self.why_not(seq), self.place),
+            WindowPosition::Inside(0) if !self.window.any() => {
                 self.move_on(1);
                 up.push(pkt);
                 return;
             }
-            Position::Inside(n) => n,
-            Position::Ahead(n) => {
+            WindowPosition::Inside(n) => n,
+            WindowPosition::Ahead(n) => {
                 // The sender has given up what lies before: make the frame the last one of the window.
                 self.shift(n + 1 - SeqWindow::SIZE, up);
                 SeqWindow::SIZE - 1
@@ -94,15 +94,15 @@ impl Reorder {
         let Some(retry_out) = &mut self.retry_out else { return };
         let position = self.window.position(seq);
         let remembered = match position {
-            Position::Inside(_) => true,
-            Position::Ahead(_) => false,
-            Position::Behind => self.window.start().since(seq) <= SeqWindow::SIZE,
+            WindowPosition::Inside(_) => true,
+            WindowPosition::Ahead(_) => false,
+            WindowPosition::Behind => self.window.start().since(seq) <= SeqWindow::SIZE,
         };
         if !remembered {
             return;
         }
         let count = retry_out.broken(seq);
-        if let Position::Inside(offset) = position
+        if let WindowPosition::Inside(offset) = position
             && !self.window.is_marked(offset)
             && concerned
             && index.is_some_and(|index| count >= index)
@@ -121,7 +121,7 @@ impl Reorder {
 
     /// Why a frame that has come does not go up.
     fn why_not(&self, seq: Seq) -> Reason {
-        let near = self.window.position(seq) != Position::Behind
+        let near = self.window.position(seq) != WindowPosition::Behind
             || self.window.start().since(seq) <= SeqWindow::SIZE;
         match &self.retry_out {
             Some(retry_out) if near && retry_out.is_lost(seq) => Reason::RetryOut,
@@ -131,7 +131,7 @@ impl Reorder {
 
     /// A Block Ack request: nothing before `start` will come any more.
     pub fn move_to(&mut self, start: Seq, up: &mut Vec<Pkt>) {
-        if let Position::Inside(n) | Position::Ahead(n) = self.window.position(start) {
+        if let WindowPosition::Inside(n) | WindowPosition::Ahead(n) = self.window.position(start) {
             self.shift(n, up);
             self.release_ready(up);
         }

@@ -1,4 +1,4 @@
-//! Where sessions begin: a work queue that all traffic identifiers of a device share, in which each takes a grace period.
+//! Where sessions begin: a work queue that all TIDs of a device share, in which each takes a grace period.
 //!
 //! What asks for a session does not send the request. It queues work, and the work first waits until nobody is in the sending path
 //! any more. So requests of one device are some milliseconds apart, however many sessions are wanted at once, and those of different
@@ -7,7 +7,7 @@
 
 use alloc::collections::VecDeque;
 
-use crate::vocabulary::{Duration, Instant, Stream};
+use crate::vocabulary::{Duration, Instant, RandomStream};
 
 /// A tick of the host's clock.
 // linux: kernel/Kconfig.hz (4.4) - 250 a second is the default, and what Debian and Ubuntu have.
@@ -31,14 +31,14 @@ const LATE: Duration = Duration::from_millis(8 * 4);
 // sessions up itself (ath10k) is taken to need as long.
 #[derive(Debug)]
 pub struct Starts {
-    /// Numbers of traffic identifiers; the first is under way.
+    /// Numbers of TIDs; the first is under way.
     queue: VecDeque<u32>,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl Starts {
     /// Nothing to do; grace periods are drawn from `stream`.
-    pub fn new(stream: Stream) -> Self {
+    pub fn new(stream: RandomStream) -> Self {
         Self { queue: VecDeque::new(), stream }
     }
 

@@ -1,4 +1,4 @@
-//! The sending side of one peer's traffic identifier: Block Ack session, window, frames to be sent again, and the one
+//! The sending side of one peer's TID: Block Ack session, window, frames to be sent again, and the one
 //! PPDU builder that all drivers share.
 
 use alloc::collections::VecDeque;
@@ -9,12 +9,12 @@ use crate::wifi::air::ppdu::{Content, Mpdu, Ppdu};
 use crate::wifi::phy::RetryChain;
 use crate::wifi::phy::frame::{Cipher, data_mpdu};
 use crate::wifi::rate::RateControl;
-use crate::wifi::seq_window::{Position, Seq, SeqWindow};
+use crate::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
 /// State of the Block Ack session in which frames may be aggregated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Session {
+pub enum BlockAckSession {
     /// None can be had: voice, or a peer without HT. Frames go out singly.
     Never,
     /// None yet: the next frame asks for one.
@@ -35,11 +35,11 @@ pub enum Session {
     Open,
 }
 
-/// One peer's traffic identifier, as its sender sees it.
+/// One peer's TID, as its sender sees it.
 #[derive(Debug)]
 pub struct TxTid {
     /// The Block Ack session.
-    pub session: Session,
+    pub session: BlockAckSession,
     window: SeqWindow,
     next: Seq,
     /// Frames with a number that wait to be sent (again), oldest first.
@@ -67,8 +67,8 @@ const MAX_REQUESTS: u32 = 15;
 const REQUEST_PERIOD: Duration = Duration::from_secs(15);
 
 impl TxTid {
-    /// A traffic identifier that has sent nothing.
-    pub fn new(session: Session) -> Self {
+    /// A TID that has sent nothing.
+    pub fn new(session: BlockAckSession) -> Self {
         Self {
             session,
             window: SeqWindow::default(),
@@ -109,16 +109,21 @@ impl TxTid {
 
     /// Whether frames may be sent now. While a session is asked for, frames of mac80211's own queues go on singly; before there were
     /// such queues, frames waited for the answer.
-    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg, ieee80211_tx_dequeue (6.12) - a frame is kept only where the identifier has no
+    // linux: net/mac80211/tx.c ieee80211_tx_prep_agg, ieee80211_tx_dequeue (6.12) - a frame is kept only where the TID has no
     // queue of its own; ieee80211_agg_stop_txq, in agg-tx.c, stops the queue only while an attempt is ended.
     // deviation: with FIFOs of the driver all frames wait; in Linux those that are in the driver by then go on singly, and of those that
     // come then 64 at most are kept. The first kernels with queues of mac80211 (4.11) kept frames as well.
     #[inline]
     pub fn may_send(&self) -> bool {
         match self.session {
-            Session::Never | Session::Closed | Session::Wanted | Session::Open => true,
-            Session::Starting(_) | Session::Asked(_) | Session::Unanswered => !self.fifo,
-            Session::Stopping(_) => false,
+            BlockAckSession::Never
+            | BlockAckSession::Closed
+            | BlockAckSession::Wanted
+            | BlockAckSession::Open => true,
+            BlockAckSession::Starting(_) | BlockAckSession::Asked(_) | BlockAckSession::Unanswered => {
+                !self.fifo
+            }
+            BlockAckSession::Stopping(_) => false,
         }
     }
 
@@ -136,14 +141,14 @@ impl TxTid {
     /// Whether a session may be asked for now.
     // linux: net/mac80211/agg-tx.c ieee80211_start_tx_ba_session (4.4).
     pub fn may_ask(&self, now: Instant) -> bool {
-        self.session == Session::Closed
+        self.session == BlockAckSession::Closed
             && self.requests <= MAX_REQUESTS
             && (self.requests <= BURST_REQUESTS || now >= self.last_request + REQUEST_PERIOD)
     }
 
     /// A session is asked for; the answer is waited for until `until`.
     pub fn ask(&mut self, now: Instant, until: Instant) {
-        self.session = Session::Asked(until);
+        self.session = BlockAckSession::Asked(until);
         self.requests += 1;
         self.last_request = now;
     }
@@ -151,7 +156,7 @@ impl TxTid {
     /// The session opens: its window starts at the next frame. Frames that wait get new numbers if one that is with the hardware, and
     /// does not belong to the session, has a later one than the first of them.
     pub fn open(&mut self) {
-        self.session = Session::Open;
+        self.session = BlockAckSession::Open;
         self.requests = 0;
         self.bar_pending = None;
         self.given_up = None;
@@ -174,7 +179,7 @@ impl TxTid {
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - into retry_q.
     fn take<'a, S: Sink>(
         &mut self,
-        link: &mut Link<'_>,
+        link: &mut LinkRate<'_>,
         ctx: &mut Ctx<'a, S>,
         pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> Option<Mpdu> {
@@ -187,7 +192,7 @@ impl TxTid {
         let seq = self.next;
         self.next = seq.plus(1);
         let hot = ctx.packets.get(pkt);
-        let (len, truesize) = (data_mpdu(hot.len) as u16 + self.sealed, hot.truesize);
+        let (len, truesize, airtime) = (data_mpdu(hot.len) as u16 + self.sealed, hot.truesize, hot.airtime);
         let probe = link.rate.probe(link.now);
         let mpdu = Mpdu {
             pkt: Some(pkt),
@@ -198,6 +203,7 @@ impl TxTid {
             probe,
             charge: SockId::NONE,
             truesize,
+            airtime,
         };
         if self.is_inside(seq) {
             return Some(mpdu);
@@ -209,14 +215,15 @@ impl TxTid {
     /// Whether a frame of this number may be sent now.
     #[inline]
     fn is_inside(&self, seq: Seq) -> bool {
-        self.session != Session::Open || matches!(self.window.position(seq), Position::Inside(_))
+        self.session != BlockAckSession::Open
+            || matches!(self.window.position(seq), WindowPosition::Inside(_))
     }
 
     /// Takes a new frame out of its queue before there is room for it, as ath9k with MAC queues does.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.11) - the frame looked at waits in retry_q.
     pub fn hold_one<'a, S: Sink>(
         &mut self,
-        mut link: Link<'_>,
+        mut link: LinkRate<'_>,
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) {
@@ -239,7 +246,7 @@ impl TxTid {
         &mut self,
         ppdu: &mut Ppdu,
         limits: AggregateLimits,
-        mut link: Link<'_>,
+        mut link: LinkRate<'_>,
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
@@ -282,7 +289,7 @@ impl TxTid {
     pub fn build_single<'a, S: Sink>(
         &mut self,
         ppdu: &mut Ppdu,
-        mut link: Link<'_>,
+        mut link: LinkRate<'_>,
         ctx: &mut Ctx<'a, S>,
         mut pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) -> bool {
@@ -296,14 +303,13 @@ impl TxTid {
 
     /// A frame's fate is known: its number is done with.
     pub fn complete(&mut self, seq: Seq) {
-        if let Position::Inside(n) = self.window.position(seq) {
+        if let WindowPosition::Inside(n) = self.window.position(seq) {
             self.window.mark(n);
             self.window.advance();
             // Numbers come round again: what lies behind is forgotten.
-            if self
-                .given_up
-                .is_some_and(|g| matches!(self.window.position(g), Position::Behind | Position::Inside(0)))
-            {
+            if self.given_up.is_some_and(|g| {
+                matches!(self.window.position(g), WindowPosition::Behind | WindowPosition::Inside(0))
+            }) {
                 self.given_up = None;
             }
         }
@@ -368,14 +374,14 @@ impl TxTid {
 
 /// The rate control of a link, which may want to have a frame's rate probed when it is taken.
 #[derive(Debug)]
-pub struct Link<'r> {
+pub struct LinkRate<'r> {
     /// Now.
     pub now: Instant,
     /// The rate control.
     pub rate: &'r mut RateControl,
 }
 
-impl Link<'_> {
+impl LinkRate<'_> {
     /// A frame is put into a PPDU, perhaps as its first: of a rate control that probes by PPDU that one alone finds something out.
     #[inline]
     fn ask(&mut self, mpdu: &mut Mpdu, first: bool) {
@@ -393,8 +399,8 @@ impl Link<'_> {
 
 /// Whether `seq` lies in the window and before `limit`.
 fn before(window: SeqWindow, seq: Seq, limit: Seq) -> bool {
-    matches!(window.position(seq), Position::Inside(n) if n < limit.since(window.start()))
-        && matches!(window.position(limit), Position::Inside(_) | Position::Ahead(_))
+    matches!(window.position(seq), WindowPosition::Inside(n) if n < limit.since(window.start()))
+        && matches!(window.position(limit), WindowPosition::Inside(_) | WindowPosition::Ahead(_))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What every driver needs to send: the device's peers, their traffic identifiers, and one attempt to fill a PPDU.
+//! What every driver needs to send: the device's peers, their TIDs, and one attempt to fill a PPDU.
 
 use crate::vocabulary::{Ac, Ctx, DevId, Duration, Instant, PeerId, Pkt, Rate, Sink};
 use crate::wifi::air::filter::DestinationFilter;
@@ -7,11 +7,11 @@ use crate::wifi::air::ppdu::{Content, Header, Ppdu};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::air::reception::PathErrors;
 use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
-use crate::wifi::rate::{RateControl, Sent};
+use crate::wifi::rate::{RateControl, TxReport};
 use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
 use crate::wifi::tx::expected::expected_throughput;
 use crate::wifi::tx::starts::Starts;
-use crate::wifi::tx::tid::{Link, Session, TxTid};
+use crate::wifi::tx::tid::{BlockAckSession, LinkRate, TxTid};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
@@ -19,15 +19,15 @@ use alloc::vec::Vec;
 // linux: net/mac80211/ieee80211_i.h IEEE80211_DEFAULT_AIRTIME_WEIGHT (5.1).
 pub const AIRTIME_WEIGHT: u32 = 256;
 
-/// Number of a traffic identifier within a device: eight for each peer.
+/// Number of a TID within a device: eight for each peer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TidIndex(pub u32);
 
-/// Traffic identifiers per peer.
+/// TIDs per peer.
 pub const TIDS: usize = 8;
 
 impl TidIndex {
-    /// Identifier `tid` of `peer`.
+    /// TID `tid` of `peer`.
     #[inline]
     pub const fn new(peer: PeerId, tid: u8) -> Self {
         Self(peer.0 as u32 * TIDS as u32 + tid as u32)
@@ -37,7 +37,7 @@ impl TidIndex {
     pub const fn peer(self) -> PeerId {
         PeerId((self.0 / TIDS as u32) as u16)
     }
-    /// The identifier, 0 to 7.
+    /// The TID, 0 to 7.
     #[inline]
     pub const fn tid(self) -> u8 {
         (self.0 % TIDS as u32) as u8
@@ -155,7 +155,7 @@ pub struct Transmitter {
     pub dev: DevId,
     /// Its peers.
     pub peers: Vec<Peer>,
-    /// Eight traffic identifiers for each peer.
+    /// Eight TIDs for each peer.
     pub tids: Vec<TxTid>,
     /// Rate of management frames.
     pub lowest: PhyRate,
@@ -171,7 +171,7 @@ pub struct Transmitter {
 // linux: net/mac80211/agg-tx.c ADDBA_RESP_INTERVAL (4.4) - one second.
 const ADDBA_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Frames that are sent one after the other without aggregation before the next traffic identifier has its turn.
+/// Frames that are sent one after the other without aggregation before the next TID has its turn.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_burst (4.4).
 const BURST: usize = 2;
 
@@ -196,7 +196,11 @@ impl Transmitter {
         let ht = peer.chain.entries().iter().all(|e| e.rate.aggregates());
         for tid in 0..TIDS as u8 {
             // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_aggr_check (4.4) - no session for voice.
-            let session = if ht && Ac::of_tid(tid) != Ac::Vo { Session::Closed } else { Session::Never };
+            let session = if ht && Ac::of_tid(tid) != Ac::Vo {
+                BlockAckSession::Closed
+            } else {
+                BlockAckSession::Never
+            };
             self.tids.push(TxTid::new(session));
         }
         self.peers.push(peer);
@@ -212,7 +216,7 @@ impl Transmitter {
     pub fn learn(&mut self, now: Instant, ppdu: &Ppdu, radio: &Radio) -> bool {
         let peer = &mut self.peers[ppdu.header.peer.index()];
         let (used, n) = ppdu.used();
-        let sent = Sent {
+        let sent = TxReport {
             tries: &used[..n],
             frames: ppdu.mpdus.len() as u32,
             acked: (ppdu.acked & ppdu.all()).count_ones(),
@@ -235,7 +239,7 @@ impl Transmitter {
         pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
     ) {
         let rate = &mut self.peers[tid.peer().index()].rate;
-        self.tids[tid.index()].hold_one(Link { now, rate }, ctx, pull);
+        self.tids[tid.index()].hold_one(LinkRate { now, rate }, ctx, pull);
     }
 
     /// A frame has come for which there is no Block Ack session: one is wanted, unless it was asked for too often.
@@ -249,7 +253,7 @@ impl Transmitter {
         match &mut self.starts {
             None => self.ask_for_session(now, tid, hw),
             Some(starts) => {
-                t.session = Session::Wanted;
+                t.session = BlockAckSession::Wanted;
                 let work = starts.want(now, tid.0);
                 self.begin_work(work);
             }
@@ -260,17 +264,17 @@ impl Transmitter {
     pub fn session_is_due(&mut self, now: Instant, tid: TidIndex, hw: &mut Hardware<'_>) -> Option<TidIndex> {
         let t = &mut self.tids[tid.index()];
         let work = match (t.session, &mut self.starts) {
-            (Session::Asked(_), Some(starts)) => {
-                t.session = Session::Unanswered;
+            (BlockAckSession::Asked(_), Some(starts)) => {
+                t.session = BlockAckSession::Unanswered;
                 starts.want(now, tid.0)
             }
-            (Session::Starting(_), Some(starts)) => {
+            (BlockAckSession::Starting(_), Some(starts)) => {
                 let work = starts.done(now);
                 self.ask_for_session(now, tid, hw);
                 work
             }
             (_, starts) => {
-                t.session = Session::Closed;
+                t.session = BlockAckSession::Closed;
                 starts.as_mut().and_then(|starts| starts.done(now))
             }
         };
@@ -280,8 +284,11 @@ impl Transmitter {
     fn begin_work(&mut self, work: Option<(u32, Instant)>) -> Option<TidIndex> {
         let (tid, until) = work.map(|(number, until)| (TidIndex(number), until))?;
         let session = &mut self.tids[tid.index()].session;
-        *session =
-            if *session == Session::Wanted { Session::Starting(until) } else { Session::Stopping(until) };
+        *session = if *session == BlockAckSession::Wanted {
+            BlockAckSession::Starting(until)
+        } else {
+            BlockAckSession::Stopping(until)
+        };
         Some(tid)
     }
 
@@ -310,7 +317,7 @@ impl Transmitter {
         hw.send(now, ppdu);
     }
 
-    /// Tries to hand the hardware one PPDU (or a burst of single frames) of one traffic identifier.
+    /// Tries to hand the hardware one PPDU (or a burst of single frames) of one TID.
     pub fn attempt<'a, S: Sink>(
         &mut self,
         now: Instant,
@@ -322,7 +329,7 @@ impl Transmitter {
         let ac = tid.ac();
         let peer = &mut self.peers[tid.peer().index()];
         let t = &mut self.tids[tid.index()];
-        let in_session = t.session == Session::Open;
+        let in_session = t.session == BlockAckSession::Open;
         if !hw.radio.room(ac, in_session) {
             if in_session
                 && hw.radio.stays_open()
@@ -330,7 +337,7 @@ impl Transmitter {
                 && ppdu.header.is_data_of((self.dev, tid.peer(), tid.tid()))
                 && ppdu.chain == peer.chain
             {
-                let link = Link { now, rate: &mut peer.rate };
+                let link = LinkRate { now, rate: &mut peer.rate };
                 if t.fill(ppdu, peer.limits[ac.index()], link, ctx, pull) {
                     ppdu.long = ppdu.bytes > self.rts_threshold;
                     hw.medium.resized();
@@ -342,7 +349,7 @@ impl Transmitter {
         let header = Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session };
         if in_session {
             let mut ppdu = hw.radio.blank(header, peer.chain);
-            let link = Link { now, rate: &mut peer.rate };
+            let link = LinkRate { now, rate: &mut peer.rate };
             if t.fill(&mut ppdu, peer.limits[ac.index()], link, ctx, pull) {
                 ppdu.long = ppdu.bytes > self.rts_threshold;
                 ppdu.lifts = core::mem::take(&mut t.lifts);
@@ -355,7 +362,7 @@ impl Transmitter {
         let mut attempt = Attempt::Nothing;
         for _ in 0..BURST {
             let mut ppdu = hw.radio.blank(header, peer.chain);
-            if !t.build_single(&mut ppdu, Link { now, rate: &mut peer.rate }, ctx, &mut pull) {
+            if !t.build_single(&mut ppdu, LinkRate { now, rate: &mut peer.rate }, ctx, &mut pull) {
                 hw.radio.recycle(ppdu);
                 break;
             }

@@ -5,13 +5,14 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::parts::Parts;
 use super::super::{document, units};
-use super::{Absent, Form, Key, Shape};
+use super::{Absent, Family, Form, Key, Shape};
 
-/// The schema of a file whose keys are those of `root`.
+/// The schema of a file whose keys are those of `root`, and that may name these parts.
 // spec: json-schema draft-07 - the version that editors' TOML extensions read.
-pub(in super::super) fn schema(root: &'static Shape) -> String {
-    let mut writer = Writer { definitions: Map::new() };
+pub(in super::super) fn schema(root: &'static Shape, parts: &Parts) -> String {
+    let mut writer = Writer { definitions: Map::new(), parts };
     let mut whole = writer.table(root, Presence::Whole);
     whole.insert("$schema".to_owned(), json!("http://json-schema.org/draft-07/schema#"));
     whole.insert("title".to_owned(), json!("Stillair scenario"));
@@ -29,11 +30,12 @@ enum Presence {
     Part,
 }
 
-struct Writer {
+struct Writer<'a> {
     definitions: Map<String, Value>,
+    parts: &'a Parts,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn table(&mut self, shape: &'static Shape, presence: Presence) -> Map<String, Value> {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for key in shape.keys() {
@@ -125,8 +127,7 @@ impl Writer {
             Form::Rate | Form::RateFrom(..) => quantity(units::rates()),
             Form::Fraction => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
             Form::Number(low, high) => json!({ "type": "number", "minimum": low, "maximum": high }),
-            // What a program brings is not known here.
-            Form::Part(_, built_in) => self.form(built_in, presence),
+            Form::Part(family, built_in) => self.part(*family, built_in, presence),
             Form::Either(forms) => self.any(forms.iter(), presence),
             // A list takes the place of an inherited one as a whole.
             Form::List(inner) => {
@@ -168,6 +169,18 @@ impl Writer {
                 json!({ "$ref": "#/definitions/sweep" })
             }
         }
+    }
+
+    /// What is built in, or one of the parts of a family, by its name alone or as a table.
+    fn part(&mut self, family: Family, built_in: &'static Form, presence: Presence) -> Value {
+        let (built_in, parts) = (self.form(built_in, presence), self.parts.shapes(family));
+        if parts.is_empty() {
+            return built_in;
+        }
+        let names: Vec<&str> = parts.iter().map(|shape| shape.kind()).collect();
+        let tables = parts.iter().map(|shape| self.shape(shape, presence));
+        let all: Vec<Value> = [built_in, json!({ "enum": names })].into_iter().chain(tables).collect();
+        json!({ "anyOf": all })
     }
 
     fn any(&mut self, forms: impl Iterator<Item = &'static Form>, presence: Presence) -> Value {

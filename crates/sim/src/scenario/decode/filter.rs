@@ -32,8 +32,13 @@ pub(super) fn read(
     scheme: &Choice,
     version: Version,
 ) -> Result<(Option<DestinationFilter>, bool), Fault> {
-    if let DriverConfig::Htc(_) = scheme.driver {
-        section.idle(KEY.name, "behind USB", "none, or a scheme of ath9k")?;
+    let elsewhere = match scheme.driver {
+        DriverConfig::Htc(_) => Some("behind USB"),
+        DriverConfig::Firmware(..) => Some("with firmware that makes the aggregates"),
+        DriverConfig::Legacy(_) | DriverConfig::Fq(..) => None,
+    };
+    if let Some(elsewhere) = elsewhere {
+        section.idle(KEY.name, elsewhere, "none, or a scheme of ath9k")?;
         return Ok((None, false));
     }
     if !has_index {
@@ -53,6 +58,7 @@ pub(super) fn read(
     });
     let filter = match &scheme.driver {
         DriverConfig::Legacy(_) if scheme.hardware.open => None,
+        DriverConfig::Firmware(..) => None,
         DriverConfig::Legacy(_) | DriverConfig::Htc(_) => by_version,
         DriverConfig::Fq(_, Scheduler::Mac80211(_, Some(_), _)) => None,
         DriverConfig::Fq(..) => by_version.map(|_| DestinationFilter::Dropped),

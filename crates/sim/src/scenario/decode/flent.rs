@@ -6,7 +6,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::join;
 use super::super::error::Fault;
 use super::super::reader::Field;
-use super::super::{End, FlentTest, Flow, FlowKind, Node, profile};
+use super::super::{FlentTest, Flow, FlowEnd, FlowKind, Node, profile};
 use super::Names;
 use super::flow::{self, PING_PAYLOAD, UDP_PING_PAYLOAD};
 
@@ -202,7 +202,7 @@ pub(super) fn read(
     };
     section.finish()?;
     let load = Load::of(test, streams.unwrap_or(0));
-    let mut add = |name: &str, series: &str, mark: u8, ends: [End; 2], kind: FlowKind| {
+    let mut add = |name: &str, series: &str, mark: u8, ends: [FlowEnd; 2], kind: FlowKind| {
         if flows.iter().any(|f| f.name == name) {
             let found = format!("{name:?} a second time, which is a flow of the test");
             return Err(field.found(found, "another name for the flow"));

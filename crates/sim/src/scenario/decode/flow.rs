@@ -7,7 +7,7 @@ use super::super::contract::{Form, Key, Shape};
 use super::super::document::join;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{End, Flow, FlowKind, Gap, Node, profile, units};
+use super::super::{Flow, FlowEnd, FlowKind, Gap, Node, profile, units};
 use super::{Names, mark, page, quic};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
@@ -277,7 +277,7 @@ fn one(
     Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic, series: None })
 }
 
-pub(super) fn receivers(field: &Field<'_>, from: End, names: &Names<'_>) -> Result<Vec<End>, Fault> {
+pub(super) fn receivers(field: &Field<'_>, from: FlowEnd, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {
     let mut to = Vec::new();
     for receiver in field.list() {
         let at = names.end(&receiver)?;

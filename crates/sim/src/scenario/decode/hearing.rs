@@ -5,7 +5,7 @@ use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::hearing::Audible;
 use super::super::reader::{Field, Section};
-use super::super::{InterfaceRef, Medium, Node, Role, Wifi, units};
+use super::super::{Attachment, InterfaceRef, Node, Role, Wifi, units};
 use super::{Names, losses};
 
 static GROUP: Form = Form::List(&Form::Name("end"));
@@ -189,8 +189,8 @@ fn group(
 fn wifis(nodes: &[Node]) -> impl Iterator<Item = (InterfaceRef, &Wifi)> {
     nodes.iter().enumerate().flat_map(|(node, n)| {
         n.interfaces.iter().enumerate().filter_map(move |(interface, i)| match &i.medium {
-            Medium::Wifi(wifi) => Some((InterfaceRef { node, interface }, wifi)),
-            Medium::Wired { .. } => None,
+            Attachment::Wifi(wifi) => Some((InterfaceRef { node, interface }, wifi)),
+            Attachment::Wired { .. } => None,
         })
     })
 }
@@ -198,7 +198,7 @@ fn wifis(nodes: &[Node]) -> impl Iterator<Item = (InterfaceRef, &Wifi)> {
 /// The interface whose radio an interface on a channel sends with.
 fn on(at: InterfaceRef, channel: usize, nodes: &[Node]) -> Option<InterfaceRef> {
     match &nodes[at.node].interfaces[at.interface].medium {
-        Medium::Wifi(wifi) if wifi.channel == channel => Some(wifi.radio.unwrap_or(at)),
+        Attachment::Wifi(wifi) if wifi.channel == channel => Some(wifi.radio.unwrap_or(at)),
         _ => None,
     }
 }

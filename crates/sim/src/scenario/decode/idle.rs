@@ -12,7 +12,9 @@ use super::super::parts::Parts;
 use super::super::quic::QuicFlow;
 use super::super::quinn::{QuicStack, QuinnControl};
 use super::super::reader::{Field, flatten};
-use super::super::{CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, Medium, Node, Role};
+use super::super::{
+    Attachment, CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, Node, Role,
+};
 
 /// What stands before the name of a parameter of a congestion control.
 const OF_TCP: &str = "tcp_";
@@ -144,7 +146,7 @@ fn of_interface(
             notes.push(note(&join(path, "txqueuelen"), &item.value, why, right));
         }
     }
-    let Medium::Wifi(wifi) = &interface.medium else { return };
+    let Attachment::Wifi(wifi) = &interface.medium else { return };
     let Role::Station(station) = &wifi.role else { return };
     let times: Vec<Duration> = match &station.errors {
         Errors::Noise(steps) => steps.iter().map(|(at, _)| at).collect(),

@@ -3,13 +3,14 @@
 use std::net::Ipv4Addr;
 
 use stillair_model::wifi::config::{DriverConfig, HtcParams};
+use stillair_model::wifi::phy::Width;
 use stillair_model::wifi::phy::frame::Cipher;
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::{Fault, Origin};
 use super::super::reader::{Field, Section};
-use super::super::{Channel, Host, Interface, InterfaceRef, Medium, Profile, QdiscSpec, Role, Wifi};
-use super::qdisc::{self, Device};
+use super::super::{Attachment, Channel, Host, Interface, InterfaceRef, Profile, QdiscSpec, Role, Wifi};
+use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
@@ -153,22 +154,22 @@ pub(super) fn read<'a>(
     }
     let address = address(&mut section, &field.path, context.node, wiring)?;
     let txqueuelen = section.or("txqueuelen", context.profile.txqueuelen)?;
-    let mut device = Device { profile: &context.profile, txqueuelen, link: None, scheme: None };
+    let mut device = DeviceQueue { profile: &context.profile, txqueuelen, link: None, scheme: None };
     let (medium, qdisc) = if section.has("link") {
         let name = section.need("link", "the name of a link")?;
         let link = refer(&name, &context.names.links)?;
         wiring.ends[link].push(at);
         device.link = Some(context.names.link_kinds[link]);
-        (Medium::Wired { link }, qdisc::read(&mut section, &device)?)
+        (Attachment::Wired { link }, qdisc::read(&mut section, &device)?)
     } else {
         let (wifi, qdisc) = wifi(at, &mut section, &mut device, context, wiring)?;
-        (Medium::Wifi(wifi), qdisc)
+        (Attachment::Wifi(wifi), qdisc)
     };
     let default_route = host::interface(&mut section, context.host)?;
     // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments before 4.17, and it hands frames
     // up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
     let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;
-    let gro = section.or("gro", device.link == Some(link::Kind::Ethernet))?;
+    let gro = section.or("gro", device.link == Some(link::LinkKind::Ethernet))?;
     let rx_buffer = section.get("rx_buffer").map(|field| field.value()).transpose()?;
     section.finish()?;
     Ok(Interface {
@@ -187,7 +188,7 @@ pub(super) fn read<'a>(
 fn wifi<'a>(
     at: InterfaceRef,
     section: &mut Section<'a>,
-    device: &mut Device<'_>,
+    device: &mut DeviceQueue<'_>,
     context: &Context<'_>,
     wiring: &mut Wiring<'a>,
 ) -> Result<(Wifi, QdiscSpec), Fault> {
@@ -221,7 +222,8 @@ fn wifi<'a>(
         }
         Role::Station(station)
     };
-    let scheme = scheme::read(section, context.profile.version)?;
+    let wide = context.channels[channel].width > Width::Mhz40;
+    let scheme = scheme::read(section, context.profile.version, wide)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));

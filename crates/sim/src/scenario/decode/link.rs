@@ -97,13 +97,13 @@ pub(super) const FORM: Form = Form::OneOf(&[&ETHERNET, &VETH]);
 
 /// Which kind a link is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum LinkKind {
     Ethernet,
     Veth,
 }
 
 /// Reads the kind alone, which the interfaces' defaults depend on.
-pub(super) fn kind(field: &Field<'_>) -> Result<Kind, Fault> {
+pub(super) fn kind(field: &Field<'_>) -> Result<LinkKind, Fault> {
     kind_of(&mut section(field)?)
 }
 
@@ -111,9 +111,9 @@ fn section<'a>(field: &Field<'a>) -> Result<Section<'a>, Fault> {
     field.section("a table with rate and delay")
 }
 
-fn kind_of(section: &mut Section<'_>) -> Result<Kind, Fault> {
-    section.or_by("kind", Kind::Ethernet, |field| {
-        field.choice(&[("ethernet", Kind::Ethernet), ("veth", Kind::Veth)])
+fn kind_of(section: &mut Section<'_>) -> Result<LinkKind, Fault> {
+    section.or_by("kind", LinkKind::Ethernet, |field| {
+        field.choice(&[("ethernet", LinkKind::Ethernet), ("veth", LinkKind::Veth)])
     })
 }
 
@@ -138,8 +138,8 @@ pub(super) fn read(
 ) -> Result<Link, Fault> {
     let mut section = section(field)?;
     let params = match kind_of(&mut section)? {
-        Kind::Ethernet => ethernet(&mut section, ends, nodes, nics)?.map(WireParams::Ethernet),
-        Kind::Veth => {
+        LinkKind::Ethernet => ethernet(&mut section, ends, nodes, nics)?.map(WireParams::Ethernet),
+        LinkKind::Veth => {
             no_wire(&mut section)?;
             section.narrow(&VETH);
             [WireParams::Veth; 2]

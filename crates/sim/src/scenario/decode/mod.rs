@@ -22,7 +22,7 @@ mod quinn;
 mod rate;
 mod record;
 mod retries;
-mod scheme;
+pub(super) mod scheme;
 mod station;
 mod trace;
 mod usb;
@@ -42,7 +42,7 @@ use super::hearing::Audible;
 use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
-use super::{Channel, End, InterfaceRef, Medium, Node, Record, Scenario, sweep};
+use super::{Attachment, Channel, FlowEnd, InterfaceRef, Node, Record, Scenario, sweep};
 pub(super) use filter::name as filter_name;
 use flent::Times;
 
@@ -155,7 +155,7 @@ static CHANNEL: Shape = Shape {
 struct Names<'a> {
     channels: Vec<&'a str>,
     links: Vec<&'a str>,
-    link_kinds: Vec<link::Kind>,
+    link_kinds: Vec<link::LinkKind>,
     nodes: Vec<(&'a str, Vec<&'a str>)>,
     /// Those with `role = "ap"`, as `node.interface`.
     access_points: Vec<String>,
@@ -178,14 +178,14 @@ impl Names<'_> {
     }
 
     /// An end of a flow: an interface as `node.interface`, or a node.
-    fn end(&self, field: &Field<'_>) -> Result<End, Fault> {
+    fn end(&self, field: &Field<'_>) -> Result<FlowEnd, Fault> {
         match &field.item.value {
             Value::String(name) if name.contains('.') => {
                 let InterfaceRef { node, interface } = self.interface(field)?;
                 let is_one_of_many = self.nodes[node].1.len() > 1;
-                Ok(End { node, interface: is_one_of_many.then_some(interface) })
+                Ok(FlowEnd { node, interface: is_one_of_many.then_some(interface) })
             }
-            _ => Ok(End { node: self.node(field)?, interface: None }),
+            _ => Ok(FlowEnd { node: self.node(field)?, interface: None }),
         }
     }
 
@@ -375,7 +375,7 @@ struct ForOld {
 // and protection on when a station without short slots or without OFDM associates (recalled).
 fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) {
     let old = nodes.iter().flat_map(|n| &n.interfaces).any(|i| match &i.medium {
-        Medium::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
+        Attachment::Wifi(wifi) if wifi.channel == index => wifi.role.is_old(),
         _ => false,
     });
     let rate = match channel.band {
@@ -389,7 +389,7 @@ fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) 
 /// Refuses levels of a channel on which nobody says where he is.
 fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]) -> Result<(), Fault> {
     let on = |n: &Node| {
-        let on = |medium: &Medium| matches!(medium, Medium::Wifi(wifi) if wifi.channel == channel);
+        let on = |medium: &Attachment| matches!(medium, Attachment::Wifi(wifi) if wifi.channel == channel);
         n.interfaces.iter().any(|i| on(&i.medium))
     };
     let mut section = field.section("a table with band and width")?;

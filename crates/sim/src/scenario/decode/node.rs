@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, FqParams, HardwareDepth, Scheduler};
+use stillair_model::wifi::config::{AIRTIME_WEIGHT, DriverConfig, HardwareDepth, MacFqParams, Scheduler};
 use stillair_model::wifi::phy::{PhyRate, Width};
 
 use super::super::contract::{Form, Key, Shape};
@@ -11,7 +11,7 @@ use super::super::document::Table;
 use super::super::error::{Fault, Origin};
 use super::super::parts::Parts;
 use super::super::reader::Section;
-use super::super::{Channel, InterfaceRef, Medium, Node, Role, Wifi, profile};
+use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
@@ -100,7 +100,7 @@ fn node<'a>(
         let found = format!("{} interfaces up to here", wiring.addresses.len());
         return Err(field.found(found, format!("at most {MAX_INTERFACES} in a scenario")));
     }
-    let over_wifi = interfaces.iter().any(|i| matches!(i.medium, Medium::Wifi(_)));
+    let over_wifi = interfaces.iter().any(|i| matches!(i.medium, Attachment::Wifi(_)));
     if let Some(tcp) = section.get("tcp").filter(|_| !over_wifi) {
         tcp.section("a table")?.idle(
             "wifi_pacing_shift",
@@ -126,8 +126,8 @@ fn node<'a>(
 fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     for (station, field) in &wiring.stations {
         let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-            Medium::Wifi(wifi) => Some(wifi),
-            Medium::Wired { .. } => None,
+            Attachment::Wifi(wifi) => Some(wifi),
+            Attachment::Wired { .. } => None,
         };
         let Some((own, Role::Station(path))) = wifi(*station).map(|wifi| (wifi, &wifi.role)) else {
             continue;
@@ -146,7 +146,7 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
         }
         let beacon =
             wiring.beacons.iter().find(|(at, _)| *at == path.ap).map_or_else(Default::default, |b| b.1);
-        if let Medium::Wifi(wifi) = &mut nodes[station.node].interfaces[station.interface].medium {
+        if let Attachment::Wifi(wifi) = &mut nodes[station.node].interfaces[station.interface].medium {
             wifi.edca = beacon;
         }
     }
@@ -156,14 +156,15 @@ fn associate(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
 /// Refuses weights that nothing weighs by.
 fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-        Medium::Wifi(wifi) => Some(wifi),
-        Medium::Wired { .. } => None,
+        Attachment::Wifi(wifi) => Some(wifi),
+        Attachment::Wired { .. } => None,
     };
     for (at, field) in &wiring.weights {
         let Some(Role::Station(station)) = wifi(*at).map(|own| &own.role) else { continue };
         let weighs = |ap: &Wifi| match &ap.driver {
-            DriverConfig::Fq(_, Scheduler::Mac80211(..)) => true,
-            DriverConfig::Fq(_, Scheduler::Own(own)) => own.make(1).has_weights(),
+            DriverConfig::Fq(_, Scheduler::Mac80211(..))
+            | DriverConfig::Firmware(_, Scheduler::Mac80211(..), _) => true,
+            DriverConfig::Fq(_, Scheduler::Custom(own)) => own.make(1).has_weights(),
             _ => false,
         };
         if station.airtime_weight != AIRTIME_WEIGHT && !wifi(station.ap).is_some_and(weighs) {
@@ -178,25 +179,33 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not ath9k's, and to those of VHT a driver that does not report
-/// what it received (the scheme's `charge_rx`), as ath10k's. Drivers of HE that report airtime at all, as mt76, report both.
+/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not ath9k's, one aggregate before its turn (two
+/// would share the window of 64 frames, which such a radio fills), and to those of VHT a driver that does not report
+/// what it received (the scheme's `charge_rx`), as ath10k's. Drivers of HE that report airtime at all, as mt76, report both, and so do those of VHT
+/// that leave rates to Minstrel-HT: mt76's too.
 // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report, mt7615/mac.c mt7615_mac_sta_poll (6.12) - mt76x0, mt76x2 and
+// mt7615 are the drivers of VHT without HAS_RATE_CONTROL that report airtime.
+// linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_send_burst, drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_tx_push_txq (6.12) - frames are
+// handed over one by one; hardware or firmware makes the aggregates.
+// deviation: one aggregate is made when the one before it is done with, and frames that come while it contends wait for the next.
 // deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
 fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-        Medium::Wifi(wifi) => Some(wifi),
-        Medium::Wired { .. } => None,
+        Attachment::Wifi(wifi) => Some(wifi),
+        Attachment::Wired { .. } => None,
     };
     let is_vht = |rate: &PhyRate| matches!(rate, PhyRate::Vht(_) | PhyRate::He(_));
     // Both ends of a link that uses such rates, and access points of channels that HT cannot fill.
-    let (mut can, mut he) = (BTreeSet::new(), BTreeSet::new());
+    let (mut can, mut both) = (BTreeSet::new(), BTreeSet::new());
     for (at, own) in wiring.stations.iter().filter_map(|(at, _)| Some((*at, wifi(*at)?))) {
         if let Role::Station(station) = &own.role
             && station.all_rates().any(|rate| is_vht(&rate))
         {
             can.extend([at, station.ap]);
-            if station.all_rates().any(|rate| matches!(rate, PhyRate::He(_))) {
-                he.extend([at, station.ap]);
+            let by_host = [&station.rates, &station.uplink].into_iter().any(Rates::has_vht_groups);
+            if by_host || station.all_rates().any(|rate| matches!(rate, PhyRate::He(_))) {
+                both.extend([at, station.ap]);
             }
         }
     }
@@ -205,15 +214,22 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     };
     can.extend(wiring.by_device.iter().map(|(at, _)| *at).filter(|at| wide(*at)));
     for (at, left) in wiring.by_device.iter().filter(|(at, _)| can.contains(at)) {
-        let Medium::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium else { continue };
+        let Attachment::Wifi(own) = &mut nodes[at.node].interfaces[at.interface].medium else { continue };
         if left.filter {
             own.filter = None;
         }
-        let DriverConfig::Fq(queues, scheduler) = &mut own.driver else { continue };
-        if left.memory {
-            queues.memory_limit = FqParams::VHT_MEMORY_LIMIT;
+        if left.aggregates {
+            own.hardware.aggregates = 1;
         }
-        if let Some(airtime) = scheduler.airtime_mut().filter(|_| left.charge_rx && !he.contains(at)) {
+        let (DriverConfig::Fq(queues, scheduler) | DriverConfig::Firmware(queues, scheduler, _)) =
+            &mut own.driver
+        else {
+            continue;
+        };
+        if left.memory {
+            queues.memory_limit = MacFqParams::VHT_MEMORY_LIMIT;
+        }
+        if let Some(airtime) = scheduler.airtime_mut().filter(|_| left.charge_rx && !both.contains(at)) {
             airtime.charge_rx = false;
         }
     }
@@ -223,8 +239,8 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
 fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     for (at, field) in &wiring.radios {
         let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
-            Medium::Wifi(wifi) => Some(wifi),
-            Medium::Wired { .. } => None,
+            Attachment::Wifi(wifi) => Some(wifi),
+            Attachment::Wired { .. } => None,
         };
         let Some((own, of)) = wifi(*at).and_then(|own| Some((own, own.radio?))) else { continue };
         // An access point may only lend its radio to a station of its own node, which passes packets on with it.
@@ -248,7 +264,7 @@ fn share_radios(nodes: &mut [Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
                 .found("hw_aggregates or hw_singles beside it", "them at the interface whose radio it is"));
         }
         let (hardware, edca) = (other.hardware, other.edca);
-        if let Medium::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium {
+        if let Attachment::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium {
             (wifi.hardware, wifi.edca) = (hardware, edca);
         }
     }

@@ -3,7 +3,7 @@
 use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
-use super::super::{CaptureLevels, Channel, Errors, InterfaceRef, Medium, Node, Role, SnrSteps, units};
+use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Node, Role, SnrSteps, units};
 
 const EXPECTED: &str = "two coordinates such as \"3 m, 4.5 m\"";
 
@@ -39,8 +39,8 @@ pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Position>, Fault>
 pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), Fault> {
     let channels = |node: usize| {
         nodes[node].interfaces.iter().filter_map(|i| match &i.medium {
-            Medium::Wifi(wifi) => Some(wifi.channel),
-            Medium::Wired { .. } => None,
+            Attachment::Wifi(wifi) => Some(wifi.channel),
+            Attachment::Wired { .. } => None,
         })
     };
     // By channel, nodes with a place; a node may have several radios on it.
@@ -72,8 +72,8 @@ pub(super) const fn distance(a: Position, b: Position) -> u64 {
 /// Puts the pairs of radios that do not hear or understand each other over the distance between them, and how loud they do with capture.
 pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], capture: Option<u32>) {
     let mut levels = Vec::new();
-    let radio = |(at, medium): (InterfaceRef, &Medium)| match medium {
-        Medium::Wifi(wifi) if wifi.channel == index && wifi.radio.is_none() => Some(at),
+    let radio = |(at, medium): (InterfaceRef, &Attachment)| match medium {
+        Attachment::Wifi(wifi) if wifi.channel == index && wifi.radio.is_none() => Some(at),
         _ => None,
     };
     let interfaces = nodes.iter().enumerate().flat_map(|(node, n)| {
@@ -101,11 +101,11 @@ pub(super) fn audible(channel: &mut Channel, index: usize, nodes: &[Node], captu
 pub(super) fn losses(nodes: &mut [Node], silent: &[InterfaceRef], channels: &[Channel]) {
     for at in silent {
         let own = nodes[at.node].position;
-        let Medium::Wifi(wifi) = &nodes[at.node].interfaces[at.interface].medium else { continue };
+        let Attachment::Wifi(wifi) = &nodes[at.node].interfaces[at.interface].medium else { continue };
         let (Role::Station(station), channel) = (&wifi.role, &channels[wifi.channel]) else { continue };
         let Some((from, to)) = own.zip(nodes[station.ap.node].position) else { continue };
         let snr = channel.path_loss.snr(distance(from, to));
-        if let Medium::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium
+        if let Attachment::Wifi(wifi) = &mut nodes[at.node].interfaces[at.interface].medium
             && let Role::Station(station) = &mut wifi.role
         {
             station.errors = Errors::Noise(SnrSteps::new(snr));

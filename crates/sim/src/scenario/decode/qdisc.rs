@@ -18,12 +18,12 @@ use stillair_model::qdisc::law::LawParams;
 
 use super::super::QdiscSpec;
 use super::super::contract::{Family, Form, Key, Shape};
+use super::super::custom;
 use super::super::document::Value;
 use super::super::error::{Fault, suggest};
-use super::super::own;
 use super::super::parts::Found;
 use super::super::reader::{Field, Section};
-pub(super) use device::Device;
+pub(super) use device::DeviceQueue;
 pub(super) use fq_codel::MIN_QUANTUM;
 
 /// Packets that a queue with a law of somebody's own holds.
@@ -110,7 +110,7 @@ static NOQUEUE: Shape = Shape {
 };
 
 /// Reads `qdisc`: a name, or a table of `kind` and tc's options.
-pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<QdiscSpec, Fault> {
+pub(super) fn read(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<QdiscSpec, Fault> {
     let Some(field) = section.get("qdisc") else { return Ok(device.default_qdisc()) };
     if names_mq(&field.item.value) {
         return Err(field.found(
@@ -160,7 +160,7 @@ fn config(
     kind: &str,
     section: Option<&mut Section<'_>>,
     field: &Field<'_>,
-    device: &Device<'_>,
+    device: &DeviceQueue<'_>,
 ) -> Result<QdiscConfig, Fault> {
     Ok(match kind {
         "pfifo" | "bfifo" => QdiscConfig::Fifo(fifo::read(section, kind, device.txqueuelen)?),
@@ -180,27 +180,31 @@ fn config(
         }
         "netem" => netem::read(section, device)?,
         "pfifo_fast" => device.pfifo_fast(),
-        other => return own_part(other, section, field, device),
+        other => return custom_part(other, section, field, device),
     })
 }
 
 /// Reads the options of what somebody has brought.
-fn own_part(
+fn custom_part(
     kind: &str,
     mut section: Option<&mut Section<'_>>,
     field: &Field<'_>,
-    device: &Device<'_>,
+    device: &DeviceQueue<'_>,
 ) -> Result<QdiscConfig, Fault> {
+    // A misspelt key is the likelier mistake than options that do not go together without it.
+    section.as_deref().map_or(Ok(()), Section::familiar)?;
     let found = field.parts.find_discipline(kind).expect("a discipline is in the table or somebody's own");
     Ok(match found {
-        Found::Own(part) => QdiscConfig::Own(part.with(own::options(section, part.keys)?)),
+        Found::Custom(part) => {
+            QdiscConfig::Custom(custom::with(part, field, custom::options(section, part.keys)?)?)
+        }
         Found::Law(part) => {
-            let law = part.with(own::options(section.as_deref_mut(), part.keys)?);
+            let law = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
             let limit = section.map_or(Ok(LAW_LIMIT), |section| section.or("limit", LAW_LIMIT))?;
             QdiscConfig::Law(LawParams { limit, law })
         }
         Found::FqLaw(part) => {
-            let law = part.with(own::options(section.as_deref_mut(), part.keys)?);
+            let law = custom::with(part, field, custom::options(section.as_deref_mut(), part.keys)?)?;
             let (mut p, of_device) = (FqLawParams::new(law), device.fq_codel());
             (p.memory_limit, p.drop_batch) = (of_device.memory_limit, of_device.drop_batch);
             if let Some(section) = section {
@@ -216,7 +220,7 @@ fn own_part(
 }
 
 /// Reads `child`, if it is there.
-fn child(section: &mut Section<'_>, device: &Device<'_>) -> Result<Option<QdiscConfig>, Fault> {
+fn child(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<Option<QdiscConfig>, Fault> {
     let Some(field) = section.get("child") else { return Ok(None) };
     let (kind, mut section) = field.kind()?;
     let child = config(kind, section.as_mut(), &field, device)?;

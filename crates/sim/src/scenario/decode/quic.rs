@@ -10,9 +10,9 @@ use stillair_model::vocabulary::Duration;
 
 use super::super::CongestionControl;
 use super::super::contract::{Family, Form, Key, Shape};
+use super::super::custom;
 use super::super::document::Value;
 use super::super::error::Fault;
-use super::super::own;
 use super::super::quic::{QuicFlow, QuicLoad};
 use super::super::quinn::{QuicStack, QuinnControl};
 use super::super::reader::{Field, Section};
@@ -284,7 +284,7 @@ fn control(
         let built_in = NAMES.iter().find(|built_in| **built_in == name);
         return Ok(Some(CongestionControl::BuiltIn(built_in.expect("it is one of its names"))));
     };
-    own::read(part, options).map(|own| Some(CongestionControl::Own(own)))
+    custom::read(part, &field, options).map(|own| Some(CongestionControl::Custom(own)))
 }
 
 fn config(

@@ -143,7 +143,7 @@ const SERVER_HELLO: u32 = 90;
 const PLAIN: QuinnOptions = QuinnOptions {
     congestion_control: QuinnControl::Cubic,
     #[cfg(feature = "quinn")]
-    own: None,
+    custom: None,
     initial_window: None,
     pacing: true,
     ack_frequency: None,
@@ -191,7 +191,7 @@ fn options(mut section: Section<'_>) -> Result<QuinnOptions, Fault> {
         crypto,
         certificates,
         #[cfg(feature = "quinn")]
-        own: None,
+        custom: None,
     })
 }
 

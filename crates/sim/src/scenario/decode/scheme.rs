@@ -1,20 +1,48 @@
 //! A Wi-Fi device's queueing scheme and its pieces.
 
+mod custom;
+mod firmware;
 mod keys;
-mod own;
 
 use stillair_model::vocabulary::Duration;
 use stillair_model::wifi::config::{
-    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, FqParams, HardwareDepth, HtcParams, LegacyParams,
-    Mac80211Rules, Scheduler, SlowBelow, WhenFull,
+    AIRTIME_WEIGHT, AirtimeParams, AqlParams, DriverConfig, HardwareDepth, HtcParams, LegacyParams,
+    Mac80211Rules, MacFqParams, Scheduler, SlowBelow, WhenFull,
 };
 
 use super::super::Scheme;
+use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::Section;
 use super::usb;
-pub(super) use keys::KEY;
+pub(in crate::scenario) use firmware::ATH11K_FRAMES;
 use keys::{ROUND_SINCE, SINCE};
+
+/// What a scheme may be.
+const FORM: Form = Form::Kinds {
+    shapes: &[
+        &keys::FIFO,
+        &keys::FQ_CODEL,
+        &keys::FQ_MAC,
+        &keys::AIRTIME,
+        &keys::AIRTIME_AS_PRINTED,
+        &keys::MAC80211,
+        &keys::ATH9K_HTC,
+        &firmware::ATH10K,
+        &firmware::ATH11K,
+        &firmware::MT76,
+    ],
+    bare: true,
+};
+
+/// The key of an interface.
+pub(super) const KEY: Key = Key::open(
+    "scheme",
+    FORM,
+    "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
+     `mac80211` with `aql = false` since; CoDel is relaxed for nobody before 4.12, below 6 Mbit/s for each station of the device since",
+    "how it queues and schedules",
+);
 
 /// How a kernel serves stations; one before all of them as the first.
 fn rules(version: Version) -> Mac80211Rules {
@@ -26,8 +54,8 @@ fn rules(version: Version) -> Mac80211Rules {
 }
 
 /// The queues in the MAC of a kernel; those of the paper where a kernel has none.
-fn queues_of(version: Version) -> FqParams {
-    let fq = FqParams::default();
+fn queues_of(version: Version) -> MacFqParams {
+    let fq = MacFqParams::default();
     match version {
         // linux: net/mac80211/sta_info.c (6.12.117) - commit 4876376988081d of 2025, in stable kernels of 6.12 too.
         Some(version) if version >= (6, 16) || version == (6, 12) => {
@@ -59,6 +87,16 @@ fn of_kernel(version: Version) -> Choice {
     choice
 }
 
+/// The scheme of a device that can 80 MHz, which ath9k's cannot.
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c (5.7) - airtime queue limits since then.
+fn of_wide(version: Version) -> Choice {
+    match version {
+        Some(version) if version >= (5, 7) => Choice::new(Scheme::Mt76, Some(version)),
+        Some(version) => Choice::new(Scheme::Ath10k, Some(version)),
+        None => of_kernel(None),
+    }
+}
+
 /// A scheme as the model takes it.
 pub(super) struct Choice {
     pub name: Scheme,
@@ -77,6 +115,8 @@ pub(super) struct ByDevice {
     pub charge_rx: bool,
     /// Whether its hardware filters by destination.
     pub filter: bool,
+    /// How many aggregates are made before their turn.
+    pub aggregates: bool,
 }
 
 impl Choice {
@@ -102,22 +142,26 @@ impl Choice {
                 DriverConfig::Fq(mac80211_queues(version), Scheduler::Mac80211(airtime, aql, rules(version)))
             }
             Scheme::Ath9kHtc => DriverConfig::Htc(HtcParams::default()),
+            Scheme::Ath10k | Scheme::Ath11k | Scheme::Mt76 => firmware::of(name, version),
         };
         let hardware = HardwareDepth::of(&driver);
-        let queues = matches!(driver, DriverConfig::Fq(..));
+        let queues = matches!(driver, DriverConfig::Fq(..) | DriverConfig::Firmware(..));
         let charges = matches!(driver, DriverConfig::Fq(_, ref by) if by.airtime().is_some());
+        let aggregates = matches!(driver, DriverConfig::Legacy(_) | DriverConfig::Fq(..));
         Self {
             name,
             driver,
             hardware,
-            by_device: ByDevice { memory: queues, charge_rx: charges, filter: false },
+            by_device: ByDevice { memory: queues, charge_rx: charges, filter: false, aggregates },
         }
     }
 }
 
 /// Reads the scheme of an interface of a node with this kernel: a name, or a table of `kind` and pieces.
-pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice, Fault> {
-    let Some(field) = section.get(KEY.name) else { return Ok(of_kernel(version)) };
+pub(super) fn read(section: &mut Section<'_>, version: Version, wide: bool) -> Result<Choice, Fault> {
+    let Some(field) = section.get(KEY.name) else {
+        return Ok(if wide { of_wide(version) } else { of_kernel(version) });
+    };
     let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
     let mut choice = Choice::new(name, version);
@@ -135,19 +179,29 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
                 choice.hardware = HardwareDepth::RING;
             }
         }
+        DriverConfig::Firmware(fq, scheduler, params) => {
+            firmware::read(&mut section, params)?;
+            if let Scheduler::Mac80211(airtime, aql, rules) = scheduler {
+                mac80211(&mut section, fq, airtime, aql, rules)?;
+            }
+            choice.by_device.memory = !section.has("memory_limit");
+            queues(&mut section, fq)?;
+            section.finish()?;
+            return Ok(choice);
+        }
         DriverConfig::Fq(fq, scheduler) => {
             match scheduler {
                 Scheduler::RoundRobin(when_full) => {
                     let since =
                         [(ROUND_SINCE[0], WhenFull::LosesTurn), (ROUND_SINCE[1], WhenFull::KeepsTurn)];
-                    let own = own::scheduler(&mut section)?;
+                    let own = custom::scheduler(&mut section)?;
                     if own.is_some() {
                         let right = "no `since`, or scheduler = \"round_robin\"";
                         section.idle("since", "under a scheduler of a program's own", right)?;
                     }
                     *when_full = section.or_by("since", *when_full, |field| field.choice(&since))?;
                     if let Some(own) = own {
-                        *scheduler = Scheduler::Own(own);
+                        *scheduler = Scheduler::Custom(own);
                     }
                 }
                 Scheduler::Airtime(airtime) | Scheduler::AirtimeAsPrinted(airtime) => {
@@ -158,13 +212,14 @@ pub(super) fn read(section: &mut Section<'_>, version: Version) -> Result<Choice
                     choice.by_device.charge_rx = !section.has("charge_rx");
                     mac80211(&mut section, fq, airtime, aql, rules)?
                 }
-                Scheduler::Own(_) => {}
+                Scheduler::Custom(_) => {}
             }
             choice.by_device.memory = !section.has("memory_limit");
             queues(&mut section, fq)?;
         }
     }
     let depth = &mut choice.hardware;
+    choice.by_device.aggregates &= !section.has("hw_aggregates");
     depth.aggregates = section.or("hw_aggregates", depth.aggregates)?;
     depth.singles = section.or("hw_singles", depth.singles)?;
     section.finish()?;
@@ -197,13 +252,13 @@ fn quantum(section: &mut Section<'_>, p: &mut AirtimeParams, pending_counts: boo
 }
 
 /// The queues under the airtime scheduler of mac80211, in a kernel without that as in the first that had it.
-fn mac80211_queues(version: Version) -> FqParams {
+fn mac80211_queues(version: Version) -> MacFqParams {
     queues_of(version.max(Some(SINCE[0].1)))
 }
 
 fn mac80211(
     section: &mut Section<'_>,
-    fq: &mut FqParams,
+    fq: &mut MacFqParams,
     p: &mut AirtimeParams,
     aql: &mut Option<AqlParams>,
     by: &mut Mac80211Rules,
@@ -238,8 +293,8 @@ fn mac80211(
     Ok(())
 }
 
-fn queues(section: &mut Section<'_>, p: &mut FqParams) -> Result<(), Fault> {
-    p.law = own::law(section)?;
+fn queues(section: &mut Section<'_>, p: &mut MacFqParams) -> Result<(), Fault> {
+    p.law = custom::law(section)?;
     if p.law.is_some() {
         for key in ["target", "interval", "ecn", "slow_target", "slow_interval", "slow_ecn"] {
             section.idle(key, "under a law of a program's own", "options of that, or aqm = \"codel\"")?;

@@ -5,7 +5,7 @@ use stillair_model::wifi::phy::{PhyRate, Width};
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::reader::Section;
-use super::super::{Rates, Station, Trace};
+use super::super::{PathTrace, Rates, Station};
 use super::rate;
 use crate::trace_file::Format;
 
@@ -73,7 +73,7 @@ pub(super) fn read(
     section: &mut Section<'_>,
     station: &Station,
     width: Width,
-) -> Result<Option<Trace>, Fault> {
+) -> Result<Option<PathTrace>, Fault> {
     let Some(field) = section.get("trace") else { return Ok(None) };
     if let Some(key) = LOSSES.into_iter().find(|key| section.has(key)) {
         return Err(field.found(format!("a trace beside {key}"), "one of them"));
@@ -96,5 +96,5 @@ pub(super) fn read(
         Format::Theaterq => table.or("repeat", false)?,
     };
     table.finish()?;
-    Ok(Some(Trace { file, format, repeat, base, width, steps: Vec::new(), length: None }))
+    Ok(Some(PathTrace { file, format, repeat, base, width, steps: Vec::new(), length: None }))
 }

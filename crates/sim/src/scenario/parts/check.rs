@@ -1,29 +1,35 @@
 //! What must hold of registered parts, tried on each of them.
 
-use stillair_model::check::{self, Order};
+use stillair_model::check::{self, ServiceOrder};
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::transport::cc::OwnCc;
+use stillair_model::transport::cc::CustomCc;
 use stillair_model::wifi::config::Scheduler;
 
-use super::Parts;
+use super::{Parts, tried};
 
 impl Parts {
     /// Tries all parts, with the defaults of their keys, by the functions of [`stillair_model::check`]; an error names the part
     /// and says what does not hold. That a discipline keeps the order of a flow is not asked: call [`check::discipline`] for that.
     pub fn check(&self) -> Result<(), String> {
-        let of = |name: &str, held: Result<(), String>| held.map_err(|why| format!("{name:?}: {why}"));
+        let of = |title: &str, held: Result<(), String>| held.map_err(|why| format!("{title}: {why}"));
         for part in &self.controls {
-            let own = part.by_default();
-            of(part.name, check::controller(|| OwnCc::new(part.name, own.make(()))))?;
+            let own = tried(part).map_err(|e| e.to_string())?;
+            of(part.title, check::controller(|| CustomCc::new(part.name, own.make(()))))?;
         }
         for part in &self.qdiscs {
-            of(part.name, check::discipline(&QdiscConfig::Own(part.by_default()), Order::Any))?;
+            of(
+                part.title,
+                check::discipline(
+                    &QdiscConfig::Custom(tried(part).map_err(|e| e.to_string())?),
+                    ServiceOrder::Any,
+                ),
+            )?;
         }
         for part in &self.laws {
-            of(part.name, check::law(&part.by_default()))?;
+            of(part.title, check::law(&tried(part).map_err(|e| e.to_string())?))?;
         }
         for part in &self.schedulers {
-            of(part.name, check::scheduler(&Scheduler::Own(part.by_default())))?;
+            of(part.title, check::scheduler(&Scheduler::Custom(tried(part).map_err(|e| e.to_string())?)))?;
         }
         Ok(())
     }

@@ -74,12 +74,28 @@ impl Key {
 
     /// What it may be, in words, with its default.
     pub fn words(&'static self) -> String {
-        format!("{} (default {})", contract::words(&self.0.form), self.default())
+        let form = match self.0.form {
+            // Why it is bounded is its meaning.
+            Form::Times { least, most: Some(most), .. } => format!("time, {least} to {most}"),
+            _ => contract::words(&self.0.form),
+        };
+        format!("{form} (default {})", self.default())
     }
 
     /// What it means.
     pub fn about(&self) -> &'static str {
         self.0.about
+    }
+
+    /// Its name in the resolved scenario, with the unit.
+    pub(super) fn resolved_name(&self) -> String {
+        let name = self.0.name;
+        match self.0.form {
+            Form::Times { .. } => format!("{name}_ns"),
+            Form::Rate => format!("{name}_bps"),
+            Form::Bytes(..) => format!("{name}_bytes"),
+            _ => name.to_owned(),
+        }
     }
 
     /// The default as a scenario would have it, without quotes.

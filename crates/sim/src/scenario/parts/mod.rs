@@ -5,24 +5,29 @@
 
 mod check;
 mod key;
+mod named;
 mod options;
+mod part;
 mod places;
 
+use core::any::Any;
 use core::fmt;
 use std::sync::Arc;
 
 use stillair_model::aqm::law::Law;
-use stillair_model::qdisc::own::Discipline;
-use stillair_model::transport::cc::{self, Controller, OwnController};
-use stillair_model::vocabulary::{Own, Stream};
+use stillair_model::qdisc::custom::Discipline;
+use stillair_model::transport::cc::{self, Controller, CustomController};
+use stillair_model::vocabulary::{PartFactory, RandomStream};
 use stillair_model::wifi::driver::StationScheduler;
 
 use super::contract::{self, Family, Shape};
+use super::decode;
 pub use key::Key;
+use named::Named;
+pub(crate) use named::take_left;
 pub use options::{Options, Setting};
-
-/// Makes parts from the values of their keys and what the world gives besides.
-type Make<T, A> = Arc<dyn Fn(&Options, A) -> Box<T> + Send + Sync>;
+use part::Make;
+pub(super) use part::{Part, Refusal, Trial};
 
 /// Why a part cannot be registered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,6 +59,9 @@ const QDISC: &str = "queueing discipline";
 const LAW: &str = "AQM law";
 const SCHEDULER: &str = "station scheduler";
 
+/// Title of the table of a discipline on a Wi-Fi interface.
+const WIFI_QDISC: &str = "Wi-Fi qdisc";
+
 /// Names of disciplines that are built in, and of what is none.
 const DISCIPLINES: [&str; 14] = [
     "pfifo_fast",
@@ -75,39 +83,12 @@ const DISCIPLINES: [&str; 14] = [
 /// Names by which stations are served that are built in.
 const SCHEDULERS: [&str; 4] = ["round_robin", "airtime", "airtime_as_printed", "mac80211"];
 
-/// A part of a kind.
-pub(super) struct Part<T: ?Sized, A> {
-    name: &'static str,
-    about: &'static str,
-    pub(super) keys: &'static [Key],
-    /// Its table, for each of the places in which it may stand.
-    shapes: Vec<&'static Shape>,
-    make: Make<T, A>,
-}
-
-impl<T: ?Sized + 'static, A: 'static> Part<T, A> {
-    fn listed(&self, kind: &'static str) -> Listed<'_> {
-        Listed { kind, name: self.name, about: self.about, keys: self.keys }
-    }
-
-    /// The part with the defaults of its keys.
-    fn by_default(&self) -> Own<T, A> {
-        self.with(Options(self.keys.iter().map(|key| (key.name(), key.default_setting())).collect()))
-    }
-
-    /// The part with these options.
-    pub(super) fn with(&self, options: Options) -> Own<T, A> {
-        let make = self.make.clone();
-        Own::new(self.name, &options.to_json().to_string(), move |with| make(&options, with))
-    }
-}
-
 /// All parts of a program's own.
 #[derive(Default)]
 pub struct Parts {
-    controls: Vec<Part<dyn OwnController, ()>>,
-    qdiscs: Vec<Part<dyn Discipline + Send, Stream>>,
-    laws: Vec<Part<dyn Law + Send, Stream>>,
+    controls: Vec<Part<dyn CustomController, ()>>,
+    qdiscs: Vec<Part<dyn Discipline + Send, RandomStream>>,
+    laws: Vec<Part<dyn Law + Send, RandomStream>>,
     schedulers: Vec<Part<dyn StationScheduler + Send, usize>>,
 }
 
@@ -126,12 +107,15 @@ impl Parts {
     }
 
     /// Registers a congestion control for TCP and for the model of QUIC. `make` makes one, in its initial state.
+    ///
+    /// The error of `make`, here and below, says what is expected of options that it refuses, such as `"a low below high"`: it is
+    /// told as the mistake of the table that has them. One part is made at once, with the defaults.
     pub fn congestion_control<C: Controller + Clone + fmt::Debug + Send + 'static>(
         &mut self,
         name: &'static str,
         about: &'static str,
         keys: Vec<Key>,
-        make: impl Fn(&Options) -> C + Send + Sync + 'static,
+        make: impl Fn(&Options) -> Result<C, String> + Send + Sync + 'static,
     ) -> Result<&mut Self, PartError> {
         let taken = self.controls.iter().map(|part| part.name);
         admit(CONTROL, name, taken.chain(cc::NAMES.iter().copied()), &keys, &[])?;
@@ -139,8 +123,12 @@ impl Parts {
         let over_quic: &'static str = format!("tcp_{name}").leak();
         let shapes =
             [name, over_quic].map(|name| table("Congestion control", name, about, keys, &[])).to_vec();
-        let make = Arc::new(move |options: &Options, ()| Box::new(make(options)) as Box<dyn OwnController>);
-        self.controls.push(Part { name, about, keys, shapes, make });
+        let title = title(CONTROL, name);
+        let make: Make<dyn CustomController, ()> =
+            Arc::new(move |options, ()| Ok(Box::new(Named { title, part: make(options)? })));
+        let part = Part { title, name, about, keys, shapes, make };
+        tried(&part)?;
+        self.controls.push(part);
         Ok(self)
     }
 
@@ -150,15 +138,18 @@ impl Parts {
         name: &'static str,
         about: &'static str,
         keys: Vec<Key>,
-        make: impl Fn(&Options, Stream) -> D + Send + Sync + 'static,
+        make: impl Fn(&Options, RandomStream) -> Result<D, String> + Send + Sync + 'static,
     ) -> Result<&mut Self, PartError> {
         admit(QDISC, name, self.discipline_names(), &keys, &["mq"])?;
         let keys: &'static [Key] = keys.leak();
-        let shapes = [&[][..], places::MQ].map(|more| table("Qdisc", name, about, keys, more)).to_vec();
-        let make = Arc::new(move |options: &Options, stream| {
-            Box::new(make(options, stream)) as Box<dyn Discipline + Send>
-        });
-        self.qdiscs.push(Part { name, about, keys, shapes, make });
+        let shapes =
+            vec![table("Qdisc", name, about, keys, &[]), table(WIFI_QDISC, name, about, keys, places::MQ)];
+        let title = title(QDISC, name);
+        let make: Make<dyn Discipline + Send, RandomStream> =
+            Arc::new(move |options, stream| Ok(Box::new(Named { title, part: make(options, stream)? })));
+        let part = Part { title, name, about, keys, shapes, make };
+        tried(&part)?;
+        self.qdiscs.push(part);
         Ok(self)
     }
 
@@ -169,7 +160,7 @@ impl Parts {
         name: &'static str,
         about: &'static str,
         keys: Vec<Key>,
-        make: impl Fn(&Options, Stream) -> L + Send + Sync + 'static,
+        make: impl Fn(&Options, RandomStream) -> Result<L, String> + Send + Sync + 'static,
     ) -> Result<&mut Self, PartError> {
         let of_flows: &'static str = format!("fq_{name}").leak();
         let reserved = ["limit", "flows", "quantum", "memory_limit", "drop_batch", "mq"];
@@ -181,13 +172,16 @@ impl Parts {
         let shapes = vec![
             table("Law", name, about, keys, &[]),
             table("Qdisc", name, about, keys, places::LIMIT),
-            table("Qdisc", name, about, keys, places::LIMIT_MQ),
+            table(WIFI_QDISC, name, about, keys, places::LIMIT_MQ),
             table("Qdisc", of_flows, about, keys, places::FLOWS),
-            table("Qdisc", of_flows, about, keys, places::FLOWS_MQ),
+            table(WIFI_QDISC, of_flows, about, keys, places::FLOWS_MQ),
         ];
-        let make =
-            Arc::new(move |options: &Options, stream| Box::new(make(options, stream)) as Box<dyn Law + Send>);
-        self.laws.push(Part { name, about, keys, shapes, make });
+        let title = title(LAW, name);
+        let make: Make<dyn Law + Send, RandomStream> =
+            Arc::new(move |options, stream| Ok(Box::new(Named { title, part: make(options, stream)? })));
+        let part = Part { title, name, about, keys, shapes, make };
+        tried(&part)?;
+        self.laws.push(part);
         Ok(self)
     }
 
@@ -197,16 +191,18 @@ impl Parts {
         name: &'static str,
         about: &'static str,
         keys: Vec<Key>,
-        make: impl Fn(&Options, usize) -> S + Send + Sync + 'static,
+        make: impl Fn(&Options, usize) -> Result<S, String> + Send + Sync + 'static,
     ) -> Result<&mut Self, PartError> {
         let taken = self.schedulers.iter().map(|part| part.name).chain(SCHEDULERS);
         admit(SCHEDULER, name, taken, &keys, &[])?;
         let keys: &'static [Key] = keys.leak();
         let shapes = vec![table("Station scheduler", name, about, keys, &[])];
-        let make = Arc::new(move |options: &Options, peers| {
-            Box::new(make(options, peers)) as Box<dyn StationScheduler + Send>
-        });
-        self.schedulers.push(Part { name, about, keys, shapes, make });
+        let title = title(SCHEDULER, name);
+        let make: Make<dyn StationScheduler + Send, usize> =
+            Arc::new(move |options, peers| Ok(Box::new(Named { title, part: make(options, peers)? })));
+        let part = Part { title, name, about, keys, shapes, make };
+        tried(&part)?;
+        self.schedulers.push(part);
         Ok(self)
     }
 
@@ -223,6 +219,11 @@ impl Parts {
         let laws = self.laws.iter().map(|part| part.listed(LAW));
         let schedulers = self.schedulers.iter().map(|part| part.listed(SCHEDULER));
         controls.chain(qdiscs).chain(laws).chain(schedulers)
+    }
+
+    /// The JSON Schema of a scenario that may name these parts.
+    pub fn schema(&self) -> String {
+        contract::schema(&decode::SHAPE, self)
     }
 
     /// The tables of the parts of a family.
@@ -243,7 +244,7 @@ impl Parts {
     }
 
     /// The congestion control of that name.
-    pub(super) fn find_control(&self, name: &str) -> Option<&Part<dyn OwnController, ()>> {
+    pub(super) fn find_control(&self, name: &str) -> Option<&Part<dyn CustomController, ()>> {
         self.controls.iter().find(|part| part.name == name)
     }
 
@@ -253,13 +254,13 @@ impl Parts {
     }
 
     /// The law of that name.
-    pub(super) fn find_law(&self, name: &str) -> Option<&Part<dyn Law + Send, Stream>> {
+    pub(super) fn find_law(&self, name: &str) -> Option<&Part<dyn Law + Send, RandomStream>> {
         self.laws.iter().find(|part| part.name == name)
     }
 
     /// What stands for a discipline by that name.
     pub(super) fn find_discipline(&self, name: &str) -> Option<Found<'_>> {
-        let own = self.qdiscs.iter().find(|part| part.name == name).map(Found::Own);
+        let own = self.qdiscs.iter().find(|part| part.name == name).map(Found::Custom);
         let law = || self.find_law(name).map(Found::Law);
         let of_flows = || self.laws.iter().find(|part| part.shapes[3].kind() == name).map(Found::FqLaw);
         own.or_else(law).or_else(of_flows)
@@ -269,11 +270,11 @@ impl Parts {
 /// What stands for a discipline.
 pub(super) enum Found<'a> {
     /// One of somebody's own.
-    Own(&'a Part<dyn Discipline + Send, Stream>),
+    Custom(&'a Part<dyn Discipline + Send, RandomStream>),
     /// A law on one queue.
-    Law(&'a Part<dyn Law + Send, Stream>),
+    Law(&'a Part<dyn Law + Send, RandomStream>),
     /// A law on each of the queues of flows.
-    FqLaw(&'a Part<dyn Law + Send, Stream>),
+    FqLaw(&'a Part<dyn Law + Send, RandomStream>),
 }
 
 /// Refuses a name or keys that a part may not have.
@@ -288,7 +289,7 @@ fn admit<'a>(
     if !is_name(name) {
         return wrong("its name must be of up to 64 letters, digits, \"_\" and \"-\"".to_owned());
     }
-    if taken.any(|other| other == name) {
+    if taken.any(|other| other.eq_ignore_ascii_case(name)) {
         return wrong("there is one of that name already, so that it must have another".to_owned());
     }
     for (nth, key) in keys.iter().enumerate() {
@@ -304,11 +305,37 @@ fn admit<'a>(
         if keys[..nth].iter().any(|other| other.0.name == own) {
             return wrong(format!("key {own:?} is there a second time"));
         }
+        let resolved = key.resolved_name();
+        if let Some(other) = keys[..nth].iter().find(|other| other.resolved_name() == resolved) {
+            return wrong(format!(
+                "keys {:?} and {own:?} would both be {resolved:?} in the resolved scenario, so that one must have another name",
+                other.0.name
+            ));
+        }
         if let Some(why) = key.fault() {
             return wrong(format!("key {own:?}: {why}"));
         }
     }
     Ok(())
+}
+
+/// A part's kind and name in messages. It stays in memory for good, as the part's tables do.
+fn title(kind: &str, name: &str) -> &'static str {
+    format!("{kind} {name:?}").leak()
+}
+
+/// What makes the part with the defaults of its keys.
+fn tried<T: ?Sized + 'static, A: Trial + 'static>(part: &Part<T, A>) -> Result<PartFactory<T, A>, PartError> {
+    part.by_default().map_err(|Refusal { found, expected }| {
+        let title = part.title;
+        PartError(format!("{title}, with the defaults of its keys: found {found}, expected {expected}"))
+    })
+}
+
+/// The words of a panic.
+pub(crate) fn words_of(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words")
 }
 
 fn is_name(name: &str) -> bool {

@@ -27,16 +27,18 @@ pub enum Setting {
 /// # Panics
 ///
 /// A value is asked for by its key and its kind; a key that the part has not declared so is a mistake of the program, and a panic.
+/// One part is made when it is registered, so that the program ends there, with the part's name.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Options(pub(in super::super) Vec<(&'static str, Setting)>);
 
 macro_rules! settings {
     ($($(#[$doc:meta])* $function:ident: $variant:ident -> $type:ty;)*) => {
         $($(#[$doc])*
+        #[track_caller]
         pub fn $function(&self, key: &str) -> $type {
             match self.get(key) {
                 Setting::$variant(value) => value,
-                other => panic!("{key} was declared as another kind of key: it is {other:?}"),
+                other => panic!("key {key:?} was declared as another kind of key: it is {other:?}"),
             }
         })*
     };
@@ -60,10 +62,14 @@ impl Options {
         name: Name -> &'static str;
     }
 
+    #[track_caller]
     fn get(&self, key: &str) -> Setting {
         match self.0.iter().find(|(name, _)| *name == key) {
             Some((_, setting)) => *setting,
-            None => panic!("{key} was not declared as a key"),
+            None => {
+                let declared: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
+                panic!("key {key:?} was not declared; declared are {declared:?}")
+            }
         }
     }
 

@@ -1,4 +1,4 @@
-use stillair_model::transport::cc::{CcSock, reno};
+use stillair_model::transport::cc::{CcSock, ControllerFactory, reno};
 
 use super::super::{CongestionControl, Flow, FlowKind, Memory, NoFiles, Reader, Scenario};
 use super::*;
@@ -31,7 +31,7 @@ fn mine() -> Parts {
         Key::boolean("calm", false, "whether"),
         Key::one_of("way", &["up", "down"], "up", "which way"),
     ];
-    let make = |o: &Options| Mine { gain: o.integer("gain") as u32 };
+    let make = |o: &Options| Ok(Mine { gain: o.integer("gain") as u32 });
     parts.congestion_control("mine", "Reno with a gain", keys, make).expect("a part");
     parts
 }
@@ -46,10 +46,10 @@ fn read(parts: &Parts, control: &str) -> Result<Scenario, String> {
     reader.parse(&format!("{scenario}{flow}"), "f", &[]).map_err(|e| e.to_string())
 }
 
-fn control(scenario: &Scenario) -> Own<dyn OwnController> {
+fn control(scenario: &Scenario) -> ControllerFactory {
     match scenario.flows.last() {
         Some(Flow {
-            kind: FlowKind::Tcp { congestion_control: CongestionControl::Own(own), .. }, ..
+            kind: FlowKind::Tcp { congestion_control: CongestionControl::Custom(own), .. }, ..
         }) => own.clone(),
         other => panic!("{other:?}"),
     }
@@ -125,7 +125,7 @@ fn a_mistake_is_one_clear_error() {
 #[test]
 fn what_cannot_be_registered() {
     let says = |name: &'static str, keys: Vec<Key>| {
-        mine().congestion_control(name, "", keys, |_| Mine { gain: 1 }).expect_err("refused").to_string()
+        mine().congestion_control(name, "", keys, |_| Ok(Mine { gain: 1 })).expect_err("refused").to_string()
     };
     let key = |name| Key::integer(name, 0..=1, 0, "");
     for (found, wanted) in [
@@ -136,6 +136,10 @@ fn what_cannot_be_registered() {
         (
             says("mine", vec![]),
             "congestion control \"mine\": there is one of that name already, so that it must have another",
+        ),
+        (
+            says("Mine", vec![]),
+            "congestion control \"Mine\": there is one of that name already, so that it must have another",
         ),
         (
             says("my own", vec![]),
@@ -150,6 +154,10 @@ fn what_cannot_be_registered() {
             "congestion control \"other\": key \"a\" is there a second time",
         ),
         (
+            says("other", vec![Key::duration("wait", ["1 ms", "1 s"], "1 ms", ""), key("wait_ns")]),
+            "congestion control \"other\": keys \"wait\" and \"wait_ns\" would both be \"wait_ns\" in the resolved scenario, so that one must have another name",
+        ),
+        (
             says("other", vec![Key::integer("a", 0..=1, 2, "")]),
             "congestion control \"other\": key \"a\": its default 2 is not between 0 and 1",
         ),
@@ -160,6 +168,72 @@ fn what_cannot_be_registered() {
     ] {
         assert_eq!(found, wanted);
     }
+}
+
+/// Options each of which is good, and which do not go together, are a mistake of their table.
+#[test]
+fn a_part_refuses_options_that_contradict_each_other() {
+    let mut parts = Parts::default();
+    let keys = || vec![Key::integer("low", 0..=9, 1, ""), Key::integer("high", 0..=9, 5, "")];
+    let refuses = |o: &Options| {
+        let (low, high) = (o.integer("low"), o.integer("high"));
+        assert!(low != 9, "nine");
+        if low < high { Ok(Mine { gain: 1 }) } else { Err("low below high".to_owned()) }
+    };
+    parts.congestion_control("mine", "", keys(), refuses).expect("its defaults are good");
+    let law = move |o: &Options, _| refuses(o).map(|_| NoLaw);
+    parts.law("between", "", keys(), law).expect("its defaults are good");
+    let says = read(&parts, "{ kind = \"mine\", low = 7 }").expect_err("7 is not below 5");
+    let line = says.split(':').nth(1).and_then(|line| line.parse::<usize>().ok());
+    assert!(line > Some(10), "{says}");
+    let rest = ": flow.2.congestion_control: found options that \"mine\" refuses, expected low below high";
+    assert!(says.ends_with(rest), "{says}");
+    let says = read(&parts, "{ kind = \"mine\", low = 9 }").expect_err("9 panics");
+    assert!(says.ends_with(
+        "found options with which \"mine\" panics (nine), expected options with which it can be made"
+    ));
+    assert!(read(&parts, "{ kind = \"mine\", low = 7, high = 8 }").is_ok());
+    let reader = Reader { parts: &parts, files: &NoFiles };
+    for (key, more) in [
+        ("node.ap.interface.eth0.qdisc", ""),
+        ("node.ap.interface.eth0.qdisc", ", limit = 5"),
+        ("node.ap.interface.wlan0.scheme", ""),
+    ] {
+        let part = format!("{{ kind = \"between\", high = 1{more} }}");
+        let value =
+            if key.ends_with("scheme") { format!("{{ kind = \"fq_mac\", aqm = {part} }}") } else { part };
+        let says = reader.parse(SPECIMEN, "f", &[(key.to_owned(), value)]).expect_err("refused").to_string();
+        assert!(says.contains(key) && says.ends_with("refuses, expected low below high"), "{says}");
+    }
+    // What is misspelt is told first.
+    let key = "node.ap.interface.eth0.qdisc".to_owned();
+    let says = reader.parse(SPECIMEN, "f", &[(key, "{ kind = \"between\", low = 7, hihg = 8 }".to_owned())]);
+    assert!(says.is_err_and(|e| e.to_string().contains("did you mean \"high\"?")));
+}
+
+/// What would fail in every run is told when the part is registered.
+#[test]
+fn a_part_that_cannot_be_made_is_told_at_once() {
+    let keys = || vec![Key::integer("gain", 0..=9, 1, "")];
+    let mut parts = Parts::default();
+    let misspelt = parts.congestion_control("a", "", keys(), |o| Ok(Mine { gain: o.integer("gian") as u32 }));
+    assert_eq!(
+        misspelt.expect_err("no such key").to_string(),
+        "congestion control \"a\", with the defaults of its keys: found options with which \"a\" panics (key \"gian\" was not declared; declared are [\"gain\"]), expected options with which it can be made"
+    );
+    let confused = parts.law("b", "", keys(), |o, _| {
+        let _ = o.duration("gain");
+        Ok(NoLaw)
+    });
+    assert!(
+        confused.is_err_and(|e| e.to_string().contains("key \"gain\" was declared as another kind of key"))
+    );
+    let refused = parts.law("c", "", keys(), |_, _| Err::<NoLaw, _>("a gain of its own".to_owned()));
+    assert_eq!(
+        refused.expect_err("refused").to_string(),
+        "AQM law \"c\", with the defaults of its keys: found options that \"c\" refuses, expected a gain of its own"
+    );
+    assert_eq!(parts.list().count(), 0);
 }
 
 #[test]
@@ -204,12 +278,51 @@ fn a_congestion_control_sets_windows_of_quic_too() {
     }
 }
 
+/// The schema of a program knows its parts wherever they may stand, and that of the native module none.
+#[test]
+fn a_schema_has_the_parts_of_a_program() {
+    let mut parts = mine();
+    parts
+        .law("ramp", "a law", vec![Key::integer("low", 0..=9, 1, "a bound")], |_, _| Ok(NoLaw))
+        .expect("a part");
+    let schema: serde_json::Value = serde_json::from_str(&parts.schema()).expect("JSON");
+    let built_in: serde_json::Value = serde_json::from_str(&Parts::none().schema()).expect("JSON");
+    let table = |name: &str| &schema["definitions"][name]["properties"];
+    assert_eq!(table("congestion-control-mine")["gain"]["maximum"], 10);
+    assert_eq!(table("congestion-control-tcp_mine")["kind"]["const"], "tcp_mine");
+    let keys = |name: &str| {
+        table(name).as_object().map(|keys| keys.keys().cloned().collect::<Vec<_>>()).unwrap_or_default()
+    };
+    assert_eq!(keys("law-ramp"), ["kind", "low"]);
+    assert_eq!(keys("qdisc-ramp"), ["kind", "limit", "low"]);
+    assert_eq!(keys("wi-fi-qdisc-ramp"), ["kind", "limit", "low", "mq"]);
+    assert_eq!(
+        keys("qdisc-fq_ramp"),
+        ["drop_batch", "flows", "kind", "limit", "low", "memory_limit", "quantum"]
+    );
+    for name in ["ramp", "mine", "fq_ramp"] {
+        assert!(
+            schema.to_string().contains(&format!("\"{name}\""))
+                && !built_in.to_string().contains(&format!("\"{name}\""))
+        );
+    }
+    let mut new: Vec<&str> = schema["definitions"]
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.keys())
+        .map(String::as_str)
+        .collect();
+    // What is inherited by `like` has definitions of its own.
+    new.retain(|name| built_in["definitions"][name].is_null() && !name.ends_with("-part"));
+    assert_eq!(new.len(), 7, "two tables of the control, one of the law, four of its disciplines: {new:?}");
+}
+
 /// What is built in stands in the lists that a name is held against.
 #[test]
 fn names_of_disciplines_are_those_that_the_reader_knows() {
     let mut parts = Parts::default();
     let law = |parts: &mut Parts, name: &'static str| {
-        parts.law(name, "", vec![], |_, _| NoLaw).map(|_| ()).map_err(|e| e.to_string())
+        parts.law(name, "", vec![], |_, _| Ok(NoLaw)).map(|_| ()).map_err(|e| e.to_string())
     };
     for name in DISCIPLINES {
         assert!(law(&mut parts, name).is_err(), "{name}");
@@ -221,7 +334,7 @@ fn names_of_disciplines_are_those_that_the_reader_knows() {
     let key = "node.ap.interface.eth0.qdisc".to_owned();
     let says = reader.parse(SPECIMEN, "f", &[(key, "{ kind = \"fq_codel_\", limt = 3 }".to_owned())]);
     assert!(says.is_err_and(|e| e.to_string().contains("\"limit\"")));
-    let known: Vec<&str> = super::super::decode::qdisc_kinds();
+    let known: Vec<&str> = decode::qdisc_kinds();
     assert!(known.iter().all(|kind| DISCIPLINES.contains(kind)), "{known:?}");
 }
 

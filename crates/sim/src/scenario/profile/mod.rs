@@ -14,7 +14,7 @@ pub(super) use tcp_sysctl::{CONTROL, controller};
 use std::sync::LazyLock;
 
 use stillair_model::node::classify::DscpToUp;
-use stillair_model::wifi::rate::minstrel_ht::Version;
+use stillair_model::wifi::rate::minstrel_ht::MinstrelVersion;
 
 use super::contract::{Form, Key, Shape};
 use super::control::CongestionControl;
@@ -111,8 +111,11 @@ const SETTINGS: &[&[Key]] = &[
     tcp_sysctl::SETTINGS,
 ];
 
-const MINSTREL_HT: [(&str, Version); 3] =
-    [("4.4", Version::Before512), ("5.12", Version::From512), ("5.19", Version::From519)];
+const MINSTREL_HT: [(&str, MinstrelVersion); 3] = [
+    ("4.4", MinstrelVersion::Before512),
+    ("5.12", MinstrelVersion::From512),
+    ("5.19", MinstrelVersion::From519),
+];
 
 const DSCP_TO_UP: [(&str, DscpToUp); 2] =
     [("precedence", DscpToUp::Precedence), ("rfc8325", DscpToUp::Rfc8325)];
@@ -294,9 +297,9 @@ mod tests {
                 "{name}"
             );
             let minstrel_ht = match profile.version {
-                Some((5, 12..=18)) => Version::From512,
-                Some((5, 19..) | (6.., _)) => Version::From519,
-                _ => Version::Before512,
+                Some((5, 12..=18)) => MinstrelVersion::From512,
+                Some((5, 19..) | (6.., _)) => MinstrelVersion::From519,
+                _ => MinstrelVersion::Before512,
             };
             assert_eq!(profile.minstrel_ht, minstrel_ht, "{name}");
             assert_eq!(profile.dscp_to_up == DscpToUp::Rfc8325, since((6, 8)), "{name}");

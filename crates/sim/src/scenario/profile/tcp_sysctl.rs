@@ -6,9 +6,9 @@ use stillair_model::vocabulary::Duration;
 
 use super::super::contract::{Family, Form, Key};
 use super::super::control::CongestionControl;
+use super::super::custom;
 use super::super::document::Value;
 use super::super::error::Fault;
-use super::super::own;
 use super::super::reader::Field;
 use super::kernel::Profile;
 use super::memory::MAX_BUFFER;
@@ -300,13 +300,13 @@ pub(in super::super) fn controller(
         }
         let (name, section) = field.kind_table("a congestion control, or a table of its kind and options")?;
         let part = field.parts.find_control(name).expect("it is one of its kinds");
-        return own::read(part, Some(section)).map(CongestionControl::Own);
+        return custom::read(part, field, Some(section)).map(CongestionControl::Custom);
     }
     let names: Vec<(&str, &'static str)> =
         cc::NAMES.iter().copied().chain(field.kinds()).map(|name| (name, name)).collect();
     let name = field.choice(&names)?;
     if let Some(part) = field.parts.find_control(name) {
-        return own::read(part, None).map(CongestionControl::Own);
+        return custom::read(part, field, None).map(CongestionControl::Custom);
     }
     if let Some(version) = version
         && let Some((_, since)) = SINCE.iter().find(|(of, since)| *of == name && version < *since)

@@ -6,12 +6,13 @@ use stillair_model::wifi::air::given::RateError;
 use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{RateTry, RetryChain};
 use stillair_model::wifi::rate::mask::McsMask;
-use stillair_model::wifi::rate::minstrel::Legacy;
+use stillair_model::wifi::rate::minstrel::LegacyMinstrel;
+use stillair_model::wifi::rate::table::Formats;
 
-use super::super::{Errors, GivenErrors, Rates, Trace};
+use super::super::{Errors, GivenErrors, PathTrace, Rates};
 
 /// What a file says of a path.
-pub(super) fn traced(trace: &Trace) -> Value {
+pub(super) fn traced(trace: &PathTrace) -> Value {
     let step = |(at, chain, loss): &(Duration, RetryChain, f64)| {
         json!([at.nanos(), chain.entries()[0].rate.to_string(), loss])
     };
@@ -29,6 +30,10 @@ pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {
         Rates::MinstrelHt(can, mask) => {
             let width = format!("{} MHz", can.width.megahertz());
             let mut keys = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
+            if can.formats != Formats::Ht {
+                keys["standard"] = json!("802.11ac");
+                keys["vht_only"] = json!(can.formats == Formats::Vht);
+            }
             if *mask != McsMask::ALL {
                 keys["ht_mcs"] = mask.allowed().collect();
             }
@@ -42,11 +47,11 @@ pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {
     }
 }
 
-fn standard(can: Legacy) -> &'static str {
+fn standard(can: LegacyMinstrel) -> &'static str {
     match can {
-        Legacy::A => "802.11a",
-        Legacy::B => "802.11b",
-        Legacy::G => "802.11g",
+        LegacyMinstrel::A => "802.11a",
+        LegacyMinstrel::B => "802.11b",
+        LegacyMinstrel::G => "802.11g",
     }
 }
 

@@ -7,7 +7,7 @@ use stillair_model::transport::quic::{HostCost, QuicConfig};
 use stillair_model::vocabulary::Duration;
 
 use super::super::{Crypto, QuicFlow, QuicLoad, QuicStack, QuinnControl, QuinnOptions};
-use super::own;
+use super::custom;
 
 pub(super) fn page(page: &Page) -> Value {
     json!({
@@ -35,7 +35,7 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
             all["parts"] = parts(&flow.config);
             // Only where there is one: what was kept of flows without it stays theirs.
             if let Some(law) = &flow.law {
-                all["parts"]["window"]["of_tcp"] = own::control(law);
+                all["parts"]["window"]["of_tcp"] = custom::control(law);
             }
         }
         QuicStack::Quinn(options) => {
@@ -50,7 +50,7 @@ pub(super) fn flow(flow: &QuicFlow) -> Value {
 
 fn quinn(q: &QuinnOptions) -> Value {
     #[cfg(feature = "quinn")]
-    let control = if q.own.is_some() { "a program's own" } else { q.congestion_control.name() };
+    let control = if q.custom.is_some() { "a program's own" } else { q.congestion_control.name() };
     #[cfg(not(feature = "quinn"))]
     let control = q.congestion_control.name();
     json!({

@@ -2,17 +2,17 @@
 
 use stillair_model::vocabulary::{Duration, Instant};
 use stillair_model::wifi::air::account::AirUse;
-use stillair_model::wifi::air::medium::{EdcafId, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
 
 use super::exchange::At;
 use super::parts::{airtime, response, use_of};
-use super::tries::Fate;
-use super::{Above, Air, Channel};
+use super::tries::TryOutcome;
+use super::{Above, Air, AirChannel};
 
-impl Channel {
+impl AirChannel {
     /// How long a PPDU that collides is on the air, with what goes before it.
     pub(super) fn collided(&self, ppdu: &Ppdu) -> Duration {
         Protection::of(ppdu, self.protection).collided(self.timing, airtime(self.timing, ppdu))
@@ -84,17 +84,17 @@ impl Air {
             let protection = Protection::of(&ppdu, self.channels[index].protection);
             // deviation: an RTS that collides is a try of the chain - ath9k's radio counts such tries apart.
             let sent = !matches!(protection, Protection::RtsCts(_));
-            let fate = Fate { to, whole: 0, collided: true, sent, acknowledged: false, protection };
+            let fate = TryOutcome { to, whole: 0, collided: true, sent, acknowledged: false, protection };
             self.report(above.core(), index, &ppdu, start + protection.duration(timing), took, fate);
             let beacon = ppdu.header.content == Content::Beacon;
             if ppdu.tried(took, sent, beacon) {
                 self.radios[radio].put_back(queue, ppdu);
-                self.channels[index].medium.done(now, winner, Outcome::Failed, true);
+                self.channels[index].medium.done(now, winner, TxOutcome::Failed, true);
                 continue;
             }
             self.leaves(radio, queue, &ppdu, beacon);
             let more = self.radios[radio].queued(queue) > 0;
-            self.channels[index].medium.done(now, winner, Outcome::Finished, more);
+            self.channels[index].medium.done(now, winner, TxOutcome::Finished, more);
             match beacon {
                 true => self.radios[radio].recycle(ppdu),
                 false => failed.push(ppdu),
@@ -133,7 +133,8 @@ impl Air {
             txop_from: begun,
             txop_until: None,
         };
-        let sent = Fate { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
+        let sent =
+            TryOutcome { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
         self.arrives(above, at, ppdu, sent);
     }
 }

@@ -134,7 +134,7 @@ impl Air {
     }
 
     /// Devices that share a radio fill the place that a PPDU has left, the one that it was of last.
-    // deviation: ath9k has one round of all stations and identifiers of its interfaces; here each device has its own, and
+    // deviation: ath9k has one round of all stations and TIDs of its interfaces; here each device has its own, and
     // places in the hardware go round the devices. With one of them mostly silent there is no difference.
     fn refill<S: Sink>(&mut self, core: &mut Core<S>, radio: usize, header: Header) {
         let devs = &self.sharing[radio];

@@ -3,7 +3,7 @@
 
 use stillair_model::vocabulary::{ChannelId, Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
-use stillair_model::wifi::air::medium::{EdcafId, Medium, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, Medium, TxOutcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, Radio};
@@ -11,8 +11,8 @@ use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::phy::frame;
 
 use super::parts::{airtime, response, use_of};
-use super::tries::Fate;
-use super::{Above, Air, Channel};
+use super::tries::TryOutcome;
+use super::{Above, Air, AirChannel};
 use crate::engine::Slot;
 use crate::world::common::Core;
 
@@ -33,22 +33,22 @@ pub(super) struct At {
     pub(super) txop_until: Option<Instant>,
 }
 
-impl Channel {
+impl AirChannel {
     /// The medium as the functions of a radio see it.
     #[inline]
     pub(super) fn medium(&mut self, radio: usize) -> &mut Medium {
-        match &mut self.hidden {
+        match &mut self.partly_connected {
             None => &mut self.medium,
-            Some(hidden) => hidden.views.medium(radio),
+            Some(partly) => partly.views.medium(radio),
         }
     }
 
     /// A radio's exchange is over, and the air is idle from `idle_from` on as far as it knows.
     #[inline]
     fn idle(&mut self, now: Instant, radio: usize, idle_from: Instant) {
-        match &mut self.hidden {
+        match &mut self.partly_connected {
             None => self.medium.idle(now, idle_from),
-            Some(hidden) => hidden.views.release(now, radio, idle_from),
+            Some(partly) => partly.views.release(now, radio, idle_from),
         }
     }
 
@@ -71,8 +71,8 @@ impl Channel {
 
     /// Books what has passed at the end of a run, an exchange that is under way included.
     pub(super) fn close(&mut self, end: Instant, radios: &[Radio]) {
-        if let Some(hidden) = &self.hidden {
-            return self.account.book(hidden.using, end);
+        if let Some(partly) = &self.partly_connected {
+            return self.account.book(partly.using, end);
         }
         let start = self.medium.start().unwrap_or(Instant::NEVER);
         let wanted = if start == Instant::NEVER { end } else { self.medium.wanted_from().min(end) };
@@ -107,8 +107,8 @@ impl Air {
     pub(super) fn plan<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
         let channel = &mut self.channels[index];
         channel.dirty = false;
-        if channel.hidden.is_some() {
-            return self.plan_hidden(core, index);
+        if channel.partly_connected.is_some() {
+            return self.plan_partly_connected(core, index);
         }
         if !channel.medium.has_changed() || channel.medium.has_begun(core.now) {
             return;
@@ -154,8 +154,8 @@ impl Air {
     pub(in crate::world) fn exchange_ended<A: Above>(&mut self, above: &mut A, index: usize) {
         let channel = &mut self.channels[index];
         self.dirty.channel(channel, ChannelId::from_index(index));
-        if channel.hidden.is_some() {
-            return self.hidden_event(above, index);
+        if channel.partly_connected.is_some() {
+            return self.partly_connected_event(above, index);
         }
         let start = channel.medium.start().expect("an exchange has a start");
         channel.book_wait(start);
@@ -181,7 +181,7 @@ impl Air {
             let (radio, _) = channel.functions[usize::from(f.0)];
             let first = core::mem::replace(&mut last, radio) != radio;
             if !first {
-                channel.medium.done(now, *f, Outcome::Failed, true);
+                channel.medium.done(now, *f, TxOutcome::Failed, true);
             }
             first
         });
@@ -200,7 +200,8 @@ impl Air {
         let begun = start;
         let start = start + protection.duration(timing);
         let at = At { index, radio, queue, start, took, idle_from: now, txop_from: begun, txop_until };
-        let sent = Fate { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
+        let sent =
+            TryOutcome { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
         if core::mem::take(&mut channel.rts_lost) {
             channel.account.book(AirUse::Protection, begun + protection.first(timing));
             channel.account.book(AirUse::Contention, now);
@@ -210,7 +211,7 @@ impl Air {
                 at,
                 ppdu,
                 RxOutcome::NOTHING,
-                Fate { to: Some(to), whole: 0, sent: false, ..sent },
+                TryOutcome { to: Some(to), whole: 0, sent: false, ..sent },
             );
         }
         channel.account.book(AirUse::Protection, start);
@@ -223,14 +224,14 @@ impl Air {
     }
 
     /// A PPDU was alone on the air: noise takes what it takes, and its receiver answers.
-    pub(super) fn arrives<A: Above>(&mut self, above: &mut A, at: At, ppdu: Box<Ppdu>, sent: Fate) {
+    pub(super) fn arrives<A: Above>(&mut self, above: &mut A, at: At, ppdu: Box<Ppdu>, sent: TryOutcome) {
         let (got, to) = self.noise(at.start, &ppdu);
         let acknowledged = got.whole != 0 && self.answer_comes(at.start, &ppdu);
         // deviation: without any whole frame there is no answer, and everybody goes on when it would have been over, as those do who
         // heard the frame. Its receiver would wait EIFS, its sender ACKTimeout: longer by a slot, shorter by less than an ACK.
         let after = if got.whole == 0 { AirUse::Contention } else { AirUse::Ack };
         self.channels[at.index].account.book(after, above.core().now);
-        let fate = Fate { to: Some(to.0), whole: got.whole, acknowledged, ..sent };
+        let fate = TryOutcome { to: Some(to.0), whole: got.whole, acknowledged, ..sent };
         self.conclude(above, at, ppdu, got, fate);
     }
 
@@ -241,12 +242,12 @@ impl Air {
         at: At,
         mut ppdu: Box<Ppdu>,
         got: RxOutcome,
-        fate: Fate,
+        fate: TryOutcome,
     ) {
         let At { index, radio, queue, start, took, .. } = at;
         self.report(above.core(), index, &ppdu, start, took, fate);
         if ppdu.header.content == Content::Beacon {
-            self.back_off(above.core().now, at, Outcome::Finished);
+            self.back_off(above.core().now, at, TxOutcome::Finished);
             return self.radios[radio].recycle(ppdu);
         }
         let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];
@@ -262,11 +263,11 @@ impl Air {
             // The receiver may have got frames although their sender does not know.
             self.hand_over(above, &mut ppdu, rate, remote, got);
             self.radios[radio].put_back(queue, ppdu);
-            return self.back_off(above.core().now, at, Outcome::Failed);
+            return self.back_off(above.core().now, at, TxOutcome::Failed);
         }
         self.leaves(radio, queue, &ppdu, fate.acknowledged);
         let more = self.radios[radio].queued(queue) > 0;
-        self.back_off(above.core().now, at, Outcome::Finished);
+        self.back_off(above.core().now, at, TxOutcome::Finished);
         self.hand_over(above, &mut ppdu, rate, remote, got);
         if fate.acknowledged {
             ppdu.acknowledged = true;
@@ -280,11 +281,11 @@ impl Air {
     }
 
     /// A sender's function draws its next back-off, and its air is idle.
-    fn back_off(&mut self, now: Instant, at: At, outcome: Outcome) {
+    fn back_off(&mut self, now: Instant, at: At, outcome: TxOutcome) {
         let radio = &self.radios[at.radio];
         let channel = &mut self.channels[at.index];
         let medium = channel.medium(radio.number);
-        medium.done(now, radio.functions[at.queue], outcome, radio.queued(at.queue) > 0);
+        medium.done(now, radio.edcafs[at.queue], outcome, radio.queued(at.queue) > 0);
         channel.idle(now, radio.number, at.idle_from);
     }
 
@@ -301,7 +302,7 @@ impl Air {
         if ends > until {
             return;
         }
-        if channel.hidden.is_some() {
+        if channel.partly_connected.is_some() {
             return self.resume(core.now, at, begins, until);
         }
         // The winner stays the one of the exchange that has just ended.

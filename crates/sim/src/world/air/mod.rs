@@ -5,13 +5,13 @@ mod account;
 mod collision;
 mod devices;
 mod exchange;
-mod hidden;
+mod partly_connected;
 mod parts;
 mod tries;
 
 use stillair_model::node::interface::Port;
 use stillair_model::vocabulary::{
-    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, Pkt, Sink, Stream,
+    Ac, ChannelId, Ctx, DevId, Duration, IfId, Instant, MpduView, Pkt, RandomStream, Sink,
 };
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
@@ -25,7 +25,7 @@ use stillair_model::wifi::tx::transmitter::Hardware;
 
 use super::common::{Core, show_quic};
 use crate::engine::Slot;
-use hidden::Hidden;
+use partly_connected::PartlyConnected;
 
 /// Who gets what the air hands up.
 pub(super) trait Above {
@@ -49,9 +49,9 @@ pub(super) struct Air {
     radios: Vec<Radio>,
     /// By radio: the devices that send with it.
     sharing: Vec<Vec<DevId>>,
-    channels: Vec<Channel>,
+    channels: Vec<AirChannel>,
     dirty: Dirty,
-    slots: Slots,
+    slots: AirSlots,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
     /// Data frames of the PPDU that is being shown to a reader that wants frames.
@@ -60,7 +60,7 @@ pub(super) struct Air {
 
 /// Where the timers of the air begin: of channels, of devices, of beacons.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slots {
+pub(super) struct AirSlots {
     pub(super) channels: u32,
     pub(super) devs: u32,
     pub(super) beacons: u32,
@@ -68,7 +68,7 @@ pub(super) struct Slots {
 
 /// A channel: its medium, whose functions contend on it, and the account of its air.
 #[derive(Debug)]
-pub(super) struct Channel {
+pub(super) struct AirChannel {
     name: String,
     timing: Timing,
     cipher: Cipher,
@@ -77,7 +77,7 @@ pub(super) struct Channel {
     medium: Medium,
     account: AirAccount,
     /// What each radio makes of it, where not everybody hears everybody. Then `medium` and what follows is not used.
-    hidden: Option<Box<Hidden>>,
+    partly_connected: Option<Box<PartlyConnected>>,
     /// By function: the radio and its queue.
     functions: Vec<(usize, usize)>,
     /// Who transmits in the exchange whose end the timer is armed for.
@@ -90,7 +90,7 @@ pub(super) struct Channel {
     txop_until: Option<Instant>,
 }
 
-impl Channel {
+impl AirChannel {
     /// A channel that nobody is on yet.
     pub(super) fn new(
         name: String,
@@ -105,7 +105,7 @@ impl Channel {
             protection,
             medium,
             account: AirAccount::default(),
-            hidden: None,
+            partly_connected: None,
             functions: Vec::new(),
             winners: Vec::new(),
             dirty: false,
@@ -127,7 +127,7 @@ impl Channel {
 
     /// Not everybody hears everybody: what each of these radios makes of the channel.
     pub(super) fn seen_by(&mut self, views: Views, radios: Vec<usize>) {
-        self.hidden = Some(Box::new(Hidden::new(views, radios)));
+        self.partly_connected = Some(Box::new(PartlyConnected::new(views, radios)));
     }
 }
 
@@ -144,7 +144,7 @@ pub(super) struct Wlan {
     dev: WifiDev,
     interface: IfId,
     /// Transmission errors of what it sends.
-    errors: Stream,
+    errors: RandomStream,
     /// When it sends beacons, if it does.
     beacons: Option<Beacons>,
     /// Its timer may have to be armed anew: it is on the list to be looked at.
@@ -153,7 +153,7 @@ pub(super) struct Wlan {
 
 impl Wlan {
     /// The device of an interface; `errors` decides what of its frames is lost.
-    pub(super) fn new(dev: WifiDev, interface: IfId, errors: Stream, beacons: Option<Beacons>) -> Self {
+    pub(super) fn new(dev: WifiDev, interface: IfId, errors: RandomStream, beacons: Option<Beacons>) -> Self {
         Self { dev, interface, errors, beacons, dirty: false }
     }
 }
@@ -167,7 +167,7 @@ struct Dirty {
 
 impl Dirty {
     #[inline]
-    fn channel(&mut self, channel: &mut Channel, index: ChannelId) {
+    fn channel(&mut self, channel: &mut AirChannel, index: ChannelId) {
         if !core::mem::replace(&mut channel.dirty, true) {
             self.channels.push(index.index());
         }
@@ -179,7 +179,7 @@ impl Dirty {
         &mut self,
         wlans: &'a mut [Wlan],
         radios: &'a mut [Radio],
-        channels: &'a mut [Channel],
+        channels: &'a mut [AirChannel],
         dev: DevId,
     ) -> (&'a mut Wlan, Hardware<'a>) {
         let wlan = &mut wlans[dev.index()];
@@ -214,11 +214,11 @@ impl<S: Sink> Port<S> for WifiPort<'_> {
 impl Air {
     /// Idle channels. `sharing` tells by radio which devices send with it.
     pub(super) fn new(
-        channels: Vec<Channel>,
+        channels: Vec<AirChannel>,
         radios: Vec<Radio>,
         wlans: Vec<Wlan>,
         sharing: Vec<Vec<DevId>>,
-        slots: Slots,
+        slots: AirSlots,
     ) -> Self {
         Self {
             wlans,

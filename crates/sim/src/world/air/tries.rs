@@ -1,7 +1,7 @@
 //! What the readers of the trace learn of each try, and a capture of the frames around it.
 
 use stillair_model::vocabulary::{
-    AckView, ChannelId, DevId, Duration, FrameView, Instant, PpduTry, PpduView, RtsCtsView, Sink, Trace,
+    AckView, ChannelId, DevId, Duration, FrameView, Instant, PpduTry, PpduView, RtsCtsView, Sink, TraceEvent,
 };
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
@@ -14,7 +14,7 @@ use crate::world::common::Core;
 
 /// How a try ended, for the trace.
 #[derive(Clone, Copy)]
-pub(super) struct Fate {
+pub(super) struct TryOutcome {
     /// The device it was for, if for one alone.
     pub(super) to: Option<DevId>,
     /// Bit n: frame n came whole; bit 0 for a PPDU without data frames.
@@ -36,11 +36,11 @@ impl Air {
         ppdu: &Ppdu,
         start: Instant,
         airtime: Duration,
-        fate: Fate,
+        fate: TryOutcome,
     ) {
         let what = tried(index, ppdu, start, airtime, fate);
         if fate.sent {
-            core.trace.event(core.now, &Trace::Ppdu(what));
+            core.trace.event(core.now, &TraceEvent::Ppdu(what));
         }
         if S::FRAMES {
             self.show(core, ppdu, what, fate);
@@ -48,7 +48,7 @@ impl Air {
     }
 
     /// Puts together what a capture needs of a try.
-    fn show<S: Sink>(&mut self, core: &mut Core<S>, ppdu: &Ppdu, tried: PpduTry, fate: Fate) {
+    fn show<S: Sink>(&mut self, core: &mut Core<S>, ppdu: &Ppdu, tried: PpduTry, fate: TryOutcome) {
         let timing = self.channels[tried.channel.index()].timing;
         let rate = control_rate(ppdu.rate());
         let answer = AckView {
@@ -90,7 +90,7 @@ fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> 
 }
 
 /// A try as every reader of the trace sees it.
-fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Fate) -> PpduTry {
+fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: TryOutcome) -> PpduTry {
     let Header { dev, peer, ac, content, .. } = ppdu.header;
     let beacon = content == Content::Beacon;
     PpduTry {

@@ -4,26 +4,26 @@ use stillair_model::vocabulary::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::phy::frame::{Cipher, data_mpdu};
 
-use super::super::network::Device;
+use super::super::network::NetDevice;
 use super::Books;
-use crate::recorder::{Backlog, Waiting};
+use crate::recorder::{Backlog, LayerBacklog};
 
 /// One frame; whoever has got its packet may wait for the acknowledgement, so its own length counts.
-fn frame(mpdu: &Mpdu, cipher: Cipher) -> Waiting {
+fn frame(mpdu: &Mpdu, cipher: Cipher) -> LayerBacklog {
     let packet = u32::from(mpdu.len).saturating_sub(data_mpdu(0) + cipher.bytes());
-    Waiting { packets: 1, bytes: u64::from(packet + ETHERNET_HEADER) }
+    LayerBacklog { packets: 1, bytes: u64::from(packet + ETHERNET_HEADER) }
 }
 
-fn packet(packets: &Packets, p: Pkt) -> Waiting {
-    Waiting { packets: 1, bytes: u64::from(skb_len(packets.get(p))) }
+fn packet(packets: &Packets, p: Pkt) -> LayerBacklog {
+    LayerBacklog { packets: 1, bytes: u64::from(skb_len(packets.get(p))) }
 }
 
-fn counted((packets, bytes): (u64, u64)) -> Waiting {
-    Waiting { packets: packets as u32, bytes }
+fn counted((packets, bytes): (u64, u64)) -> LayerBacklog {
+    LayerBacklog { packets: packets as u32, bytes }
 }
 
-fn sum(all: impl Iterator<Item = Waiting>) -> Waiting {
-    all.fold(Waiting::default(), |mut sum, one| {
+fn sum(all: impl Iterator<Item = LayerBacklog>) -> LayerBacklog {
+    all.fold(LayerBacklog::default(), |mut sum, one| {
         sum += one;
         sum
     })
@@ -37,33 +37,33 @@ impl<'a, S> Books<'a, S> {
         self.network.interfaces().zip(unsent).map(move |((tx, device), socket)| {
             let qdisc = sum(tx.iter().map(|queue| counted(queue.backlog())));
             match device {
-                Device::Wire(wire) => {
-                    let mut below = [Waiting::default(); 2];
+                NetDevice::Wire(wire) => {
+                    let mut below = [LayerBacklog::default(); 2];
                     for (has_left, p) in self.network.wires()[wire.index()].flight(self.core.now) {
                         below[usize::from(has_left)] += packet(packets, p);
                     }
                     let [ring, flight] = below;
-                    [socket, qdisc, Waiting::default(), ring, flight, Waiting::default()]
+                    [socket, qdisc, LayerBacklog::default(), ring, flight, LayerBacklog::default()]
                 }
-                Device::Wifi(id) => {
+                NetDevice::Wifi(id) => {
                     let within = self.air.within(id);
                     let frame = |mpdu: &Mpdu| frame(mpdu, within.cipher());
                     let mut driver = counted(within.queued());
                     driver += sum(within.waiting().filter(|m| m.pkt.is_some()).map(frame));
                     let hardware = sum(within.hardware().map(frame));
                     let reorder = sum(within.received().map(|p| packet(packets, p)));
-                    [socket, qdisc, driver, hardware, Waiting::default(), reorder]
+                    [socket, qdisc, driver, hardware, LayerBacklog::default(), reorder]
                 }
             }
         })
     }
 
     /// What applications have written and TCP has not sent, by the interface whose address the socket bears.
-    fn unsent(self) -> Vec<Waiting> {
-        let mut all = vec![Waiting::default(); self.interfaces()];
+    fn unsent(self) -> Vec<LayerBacklog> {
+        let mut all = vec![LayerBacklog::default(); self.interfaces()];
         for unsent in self.hosts.unsent(self.core.now) {
             // An address is known by its interface's number.
-            all[unsent.address.index()] += Waiting { packets: unsent.segments, bytes: unsent.bytes };
+            all[unsent.address.index()] += LayerBacklog { packets: unsent.segments, bytes: unsent.bytes };
         }
         all
     }

@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{ChannelId, DevId, IfId};
 
 /// The interfaces, Wi-Fi devices and wires of a world, by their numbers.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct WorldLayout {
     /// By interface; the address of interface n is `Addr(n)` in packets.
     pub interfaces: Vec<InterfaceLayout>,
     /// By Wi-Fi device.

@@ -15,7 +15,7 @@ use super::hosts::{Hosts, TcpSocket};
 use super::network::Network;
 use crate::recorder::QuicEnds;
 
-pub use layout::{DevLayout, InterfaceLayout, Layout};
+pub use layout::{DevLayout, InterfaceLayout, WorldLayout};
 pub use qdiscs::QdiscCounters;
 
 /// A world as a reader sees it, at one instant.

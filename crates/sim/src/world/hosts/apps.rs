@@ -5,7 +5,7 @@ use stillair_model::transport::quic::Stack;
 use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId};
 
 use super::quic::QuicApp;
-use super::sockets::{BulkFlow, Protocol, Socket};
+use super::sockets::{BulkFlow, Socket, SocketProtocol};
 use super::web::WebFlow;
 use super::{Below, Hosts};
 use crate::engine::Slot;
@@ -184,13 +184,13 @@ impl Hosts {
         while let Some(socket) = self.writable.pop() {
             let Socket { app, protocol, .. } = self.sockets[socket.index()];
             match protocol {
-                Protocol::Udp => {
+                SocketProtocol::Udp => {
                     self.write(below, app as usize);
                     self.arm_app(below, app as usize);
                 }
-                Protocol::Tcp => self.tcp_poll(below, socket),
-                Protocol::Quic => self.serve_quic(below, app as usize, socket),
-                Protocol::Over => {}
+                SocketProtocol::Tcp => self.tcp_poll(below, socket),
+                SocketProtocol::Quic => self.serve_quic(below, app as usize, socket),
+                SocketProtocol::Over => {}
             }
         }
         any
@@ -201,14 +201,14 @@ impl Hosts {
     fn uncharge(&mut self, now: Instant, socket: SockId, truesize: u32) -> bool {
         let Socket { app, protocol, .. } = self.sockets[socket.index()];
         match protocol {
-            Protocol::Tcp => {
+            SocketProtocol::Tcp => {
                 self.tcps[socket.index()].as_mut().is_some_and(|tcp| tcp.sender.uncharge(now, truesize))
             }
-            Protocol::Quic => match &mut self.apps[app as usize].kind {
+            SocketProtocol::Quic => match &mut self.apps[app as usize].kind {
                 AppKind::Quic(quic) => quic.uncharge(socket, truesize),
                 _ => false,
             },
-            Protocol::Udp => match &mut self.apps[app as usize].kind {
+            SocketProtocol::Udp => match &mut self.apps[app as usize].kind {
                 AppKind::Udp(source) => source.uncharge(truesize),
                 AppKind::Ping(_)
                 | AppKind::Bulk(_)
@@ -216,7 +216,7 @@ impl Hosts {
                 | AppKind::Web(_)
                 | AppKind::Quic(_) => false,
             },
-            Protocol::Over => false,
+            SocketProtocol::Over => false,
         }
     }
 }

@@ -17,20 +17,20 @@ use stillair_model::qdisc::Enqueue;
 use stillair_model::transport::tcp::metrics::PathMetrics;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
-    Addr, Datagram, Fate, IfId, Kind, NewPacket, NodeId, Packets, Pkt, Sink, SockId,
+    Addr, Datagram, Fate, IfId, NewPacket, NodeId, PacketKind, Packets, Pkt, Sink, SockId,
 };
 
 use super::air::Air;
 use super::common::Core;
-use super::network::{Local, Network, Sent};
+use super::network::{FirstHop, Local, Network};
 use wake::Wakes;
 
 pub(in crate::world) use apps::{App, AppKind};
 pub(in crate::world) use outside::Outside;
-pub(in crate::world) use quic::{End as QuicEnd, Job, Load, QuicApp, Stacks};
+pub(in crate::world) use quic::{Job, LoadState, QuicApp, QuicEnd, Stacks};
 pub use sockets::TcpSocket;
-pub(in crate::world) use sockets::{BulkFlow, Protocol, Socket};
-pub(in crate::world) use web::{End as WebEnd, WebFlow};
+pub(in crate::world) use sockets::{BulkFlow, Socket, SocketProtocol};
+pub(in crate::world) use web::{WebEnd, WebFlow};
 
 /// All applications and sockets.
 #[derive(Debug)]
@@ -50,12 +50,12 @@ pub(super) struct Hosts {
     /// Records of QUIC datagrams, kept to be used again.
     spare: Vec<Datagram>,
     outside: Outside,
-    slots: Slots,
+    slots: HostSlots,
 }
 
 /// Where the timers of hosts begin: of applications, of processes by node, of sockets; and where all timers end.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slots {
+pub(super) struct HostSlots {
     pub(super) apps: u32,
     pub(super) wakes: u32,
     pub(super) sockets: u32,
@@ -77,7 +77,7 @@ impl Hosts {
         tcps: Vec<Option<Box<Tcp>>>,
         wakes: Vec<Wake>,
         outside: Outside,
-        slots: Slots,
+        slots: HostSlots,
     ) -> Self {
         Self {
             apps,
@@ -102,8 +102,8 @@ impl Hosts {
     #[inline]
     fn send<S: Sink>(&mut self, below: &mut Below<'_, S>, node: NodeId, p: Pkt) -> Enqueue {
         match below.network.send(below.core, below.air, node, p) {
-            Sent::On(answer) => answer,
-            Sent::Local => {
+            FirstHop::On(answer) => answer,
+            FirstHop::Local => {
                 self.receive(below, node, p);
                 Enqueue::Queued
             }
@@ -115,16 +115,16 @@ impl Hosts {
         let core = &mut *below.core;
         let hot = core.packets.get(p);
         match hot.kind {
-            Kind::Tcp => return self.tcp_segment(below, p),
-            Kind::Quic => return self.quic_datagram(below, p),
-            Kind::Outside => return self.bytes_for_a_model(below.core, p),
+            PacketKind::Tcp => return self.tcp_segment(below, p),
+            PacketKind::Quic => return self.quic_datagram(below, p),
+            PacketKind::Outside => return self.bytes_for_a_model(below.core, p),
             _ => {}
         }
         let Some(kind) = hot.kind.reply() else {
             let (kind, flow) = (hot.kind, hot.flow);
             let now = core.now;
             core.ctx().deliver(now, p);
-            if kind == Kind::Answer {
+            if kind == PacketKind::Answer {
                 self.looked_up(below, flow);
             }
             return;
@@ -138,7 +138,7 @@ impl Hosts {
 // linux: net/ipv4/icmp.c icmp_echo (4.4) - the kernel answers with the request's TOS; so does a UDP server that was
 // told to mark both ways. Neither blocks on its socket. The reply keeps the time of the request, so that its delay
 // is the round trip.
-fn reply(packets: &mut Packets, kind: Kind, p: Pkt) -> Pkt {
+fn reply(packets: &mut Packets, kind: PacketKind, p: Pkt) -> Pkt {
     let hot = packets.get(p);
     let reply = NewPacket {
         now: hot.t_sent,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Addr, BytesId, FlowId, IfId, Instant, Kind, LONGEST_PACKET, NewPacket, NodeId, Pkt, Sink, SockId,
+    Addr, BytesId, FlowId, IfId, Instant, LONGEST_PACKET, NewPacket, NodeId, PacketKind, Pkt, Sink, SockId,
     write_back,
 };
 
@@ -147,7 +147,7 @@ impl Hosts {
             src: e.src,
             dst: e.dst,
             tos: e.tos,
-            kind: Kind::Outside,
+            kind: PacketKind::Outside,
         };
         let p = below.core.packets.create_outside(new, e.ttl, e.bytes);
         Ok(below.network.enter(below.core, below.air, e.at, p))

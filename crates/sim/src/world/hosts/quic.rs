@@ -7,25 +7,25 @@ mod stacks;
 use std::collections::VecDeque;
 
 use stillair_model::node::jitter::Slack;
-use stillair_model::transport::quic::{Connection, Engine, HostCost, Role, Stack, StackEvent};
+use stillair_model::transport::quic::{Connection, Engine, HostCost, QuicRole, Stack, StackEvent};
 use stillair_model::vocabulary::{
-    Datagram, Endpoint, FlowId, IPV4_HEADER, Instant, Kind, NewPacket, NodeId, Pkt, QuicTrace, Sink, SockId,
-    Trace, UDP_HEADER, linear_truesize,
+    Datagram, Endpoint, FlowId, IPV4_HEADER, Instant, NewPacket, NodeId, PacketKind, Pkt, QuicTrace, Sink,
+    SockId, TraceEvent, UDP_HEADER, linear_truesize,
 };
 
 use super::{Below, Hosts};
 use crate::engine::Slot;
-pub(in crate::world) use load::{Job, Load};
+pub(in crate::world) use load::{Job, LoadState};
 pub(in crate::world) use stacks::Stacks;
 
 /// One end of a connection with its host.
 #[derive(Debug)]
-pub(in crate::world) struct End {
+pub(in crate::world) struct QuicEnd {
     pub(in crate::world) sock: SockId,
     pub(in crate::world) node: NodeId,
     /// From this end to the other.
     pub(in crate::world) endpoint: Endpoint,
-    pub(in crate::world) role: Role,
+    pub(in crate::world) role: QuicRole,
     cost: HostCost,
     /// How late its timers fire, if they do.
     // linux: fs/eventpoll.c ep_poll, fs/select.c select_estimate_accuracy (4.4) - the slack of the process, which waits with a timeout;
@@ -46,13 +46,13 @@ pub(in crate::world) struct End {
     established: bool,
 }
 
-impl End {
+impl QuicEnd {
     /// A host that has no connection yet.
     pub(in crate::world) fn new(
         sock: SockId,
         node: NodeId,
         endpoint: Endpoint,
-        role: Role,
+        role: QuicRole,
         (cost, slack): (HostCost, Option<Slack>),
         sndbuf: u64,
     ) -> Self {
@@ -74,7 +74,7 @@ impl End {
     }
 }
 
-impl End {
+impl QuicEnd {
     /// The stack of the connection that is open, or was last.
     pub(super) fn stack(&self) -> Option<&Engine> {
         self.stack.as_ref()
@@ -92,8 +92,8 @@ pub(in crate::world) struct QuicApp {
     pub(in crate::world) flow: FlowId,
     pub(in crate::world) stacks: Stacks,
     /// The end that sends the data, and the other.
-    pub(in crate::world) ends: [End; 2],
-    pub(in crate::world) load: Load,
+    pub(in crate::world) ends: [QuicEnd; 2],
+    pub(in crate::world) load: LoadState,
     /// Number of the connection that is open, or was last.
     pub(in crate::world) connection: u32,
 }
@@ -122,7 +122,7 @@ impl QuicApp {
         self.connection += 1;
         for (at, end) in self.ends.iter_mut().enumerate() {
             let mut stack = self.stacks.connect(at, end.role);
-            if end.role == Role::Client {
+            if end.role == QuicRole::Client {
                 stack.connect(now);
             }
             end.stack = Some(stack);
@@ -157,7 +157,7 @@ impl Hosts {
         }
         if !told {
             let what = QuicTrace::Received { src, number, len, long, acked };
-            below.core.tell(&Trace::Quic { flow, what });
+            below.core.tell(&TraceEvent::Quic { flow, what });
         }
         self.serve_quic(below, app, sock);
     }
@@ -205,14 +205,14 @@ impl Hosts {
         let quic = self.quic(app);
         let (flow, src) = (quic.flow, quic.ends[at].endpoint.dst);
         let what = QuicTrace::Received { src, number, len, long, acked };
-        below.core.tell(&Trace::Quic { flow, what });
+        below.core.tell(&TraceEvent::Quic { flow, what });
     }
 
     /// Ends the connection that is open.
     pub(super) fn quic_close<S: Sink>(&mut self, below: &mut Below<'_, S>, app: usize) {
         let now = below.core.now;
         let quic = self.quic(app);
-        let client = usize::from(quic.ends[0].role != Role::Client);
+        let client = usize::from(quic.ends[0].role != QuicRole::Client);
         let sock = quic.ends[client].sock;
         if let Some(stack) = &mut quic.ends[client].stack {
             stack.close(now);
@@ -277,7 +277,7 @@ impl Hosts {
         }
         if at == 0 {
             let (flow, number) = (self.quic(app).flow, datagram.packet.number);
-            below.core.tell(&Trace::Quic { flow, what: QuicTrace::HandedDown { number } });
+            below.core.tell(&TraceEvent::Quic { flow, what: QuicTrace::HandedDown { number } });
         }
         let len = datagram.len + UDP_HEADER + IPV4_HEADER;
         let truesize = linear_truesize(len);
@@ -297,7 +297,7 @@ impl Hosts {
             src,
             dst,
             tos: tos & !3 | datagram.ecn,
-            kind: Kind::Quic,
+            kind: PacketKind::Quic,
         };
         let node = end.node;
         let p = below.core.packets.create_quic(packet, &mut datagram);
@@ -313,7 +313,7 @@ impl Hosts {
         let flow = self.quic(app).flow;
         while let Some(event) = stack.poll_event() {
             if let (StackEvent::Lost { number }, 0) = (event, at) {
-                below.core.tell(&Trace::Quic { flow, what: QuicTrace::Lost { number } });
+                below.core.tell(&TraceEvent::Quic { flow, what: QuicTrace::Lost { number } });
             }
         }
         if at == 0 {
@@ -324,14 +324,14 @@ impl Hosts {
                 srtt: seen.srtt.unwrap_or_default(),
                 slow_start: seen.slow_start,
             };
-            below.core.tell(&Trace::Quic { flow, what });
+            below.core.tell(&TraceEvent::Quic { flow, what });
         }
-        let client = self.quic(app).ends[at].role == Role::Client;
+        let client = self.quic(app).ends[at].role == QuicRole::Client;
         let end = &mut self.quic(app).ends[at];
         if !end.established && stack.connection() == Connection::Established {
             end.established = true;
             if client {
-                below.core.tell(&Trace::Quic { flow, what: QuicTrace::Established });
+                below.core.tell(&TraceEvent::Quic { flow, what: QuicTrace::Established });
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use stillair_model::vocabulary::{Addr, Instant, SockId};
 
-use super::{AppKind, Hosts, Protocol, Socket};
+use super::{AppKind, Hosts, Socket, SocketProtocol};
 
 /// What an application has written and TCP has not sent, by the address that the socket bears.
-pub(in crate::world) struct Unsent {
+pub(in crate::world) struct UnsentData {
     pub(in crate::world) address: Addr,
     pub(in crate::world) segments: u32,
     pub(in crate::world) bytes: u64,
@@ -20,20 +20,22 @@ impl Hosts {
     fn charge_of(&self, socket: usize) -> u64 {
         let Socket { app, protocol, .. } = self.sockets[socket];
         match (protocol, &self.apps[app as usize].kind) {
-            (Protocol::Over, _) => 0,
-            (Protocol::Tcp, _) => self.tcps[socket].as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged())),
-            (Protocol::Udp, AppKind::Udp(source)) => source.charged(),
-            (Protocol::Quic, AppKind::Quic(quic)) => quic.charged(SockId::from_index(socket)),
-            (Protocol::Udp | Protocol::Quic, _) => 0,
+            (SocketProtocol::Over, _) => 0,
+            (SocketProtocol::Tcp, _) => {
+                self.tcps[socket].as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged()))
+            }
+            (SocketProtocol::Udp, AppKind::Udp(source)) => source.charged(),
+            (SocketProtocol::Quic, AppKind::Quic(quic)) => quic.charged(SockId::from_index(socket)),
+            (SocketProtocol::Udp | SocketProtocol::Quic, _) => 0,
         }
     }
 
     /// What waits in send buffers.
-    pub(in crate::world) fn unsent(&self, now: Instant) -> impl Iterator<Item = Unsent> {
+    pub(in crate::world) fn unsent(&self, now: Instant) -> impl Iterator<Item = UnsentData> {
         self.tcps.iter().flatten().map(move |tcp| {
             let info = tcp.info(now);
             let segments = info.notsent.div_ceil(info.mss);
-            Unsent { address: tcp.source(), segments, bytes: u64::from(info.notsent) }
+            UnsentData { address: tcp.source(), segments, bytes: u64::from(info.notsent) }
         })
     }
 

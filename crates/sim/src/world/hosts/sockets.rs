@@ -5,10 +5,10 @@ use stillair_model::qdisc::Enqueue;
 use stillair_model::transport::tcp::{
     Outlet,
     info::TcpInfo,
-    socket::{State, Tcp},
+    socket::{Tcp, TcpState},
 };
 use stillair_model::vocabulary::{
-    Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, TcpHeader, Trace,
+    Fate, FlowId, Instant, NewPacket, NodeId, Pkt, Sink, SockId, TcpHeader, TraceEvent,
 };
 
 use super::{Below, Hosts};
@@ -22,14 +22,14 @@ pub(in crate::world) struct Socket {
     /// The node that it is on.
     pub(in crate::world) node: NodeId,
     /// Its protocol.
-    pub(in crate::world) protocol: Protocol,
+    pub(in crate::world) protocol: SocketProtocol,
     /// Its process was woken and has not run yet.
     pub(in crate::world) woken: bool,
 }
 
 /// What a socket speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::world) enum Protocol {
+pub(in crate::world) enum SocketProtocol {
     /// UDP: the application keeps its state.
     Udp,
     /// TCP.
@@ -95,7 +95,9 @@ impl Hosts {
         sock: SockId,
         act: impl FnOnce(&mut Tcp, &mut Way<'_, '_, S>) -> R,
     ) -> Option<R> {
-        let Socket { node, protocol: Protocol::Tcp, .. } = self.sockets[sock.index()] else { return None };
+        let Socket { node, protocol: SocketProtocol::Tcp, .. } = self.sockets[sock.index()] else {
+            return None;
+        };
         let mut tcp = self.tcps[sock.index()].take().expect("a socket is not entered twice");
         let result = act(&mut tcp, &mut Way { hosts: self, below, node });
         self.tcps[sock.index()] = Some(tcp);
@@ -120,7 +122,7 @@ impl Hosts {
             let wakes = tcp.readable() > 0
                 || tcp.wakes_writer()
                 || tcp.is_established() != established
-                || tcp.state() == State::CloseWait;
+                || tcp.state() == TcpState::CloseWait;
             (tcp.has_ended(), wakes)
         });
         let Some((ended, wakes)) = done else { return };
@@ -152,8 +154,8 @@ impl Hosts {
     /// A socket's timer.
     pub(in crate::world) fn socket_timer<S: Sink>(&mut self, below: &mut Below<'_, S>, sock: SockId) {
         match self.sockets[sock.index()].protocol {
-            Protocol::Quic => self.quic_timer(below, sock),
-            Protocol::Tcp | Protocol::Udp | Protocol::Over => self.tcp_timer(below, sock),
+            SocketProtocol::Quic => self.quic_timer(below, sock),
+            SocketProtocol::Tcp | SocketProtocol::Udp | SocketProtocol::Over => self.tcp_timer(below, sock),
         }
     }
 
@@ -204,14 +206,14 @@ impl Hosts {
             let writes = wants > 0 && tcp.is_established() && (!waits || tcp.wants_data());
             let wrote = writes.then(|| tcp.write(now, wants, out));
             // Who only reads closes when the other end has.
-            if tcp.state() == State::CloseWait && tcp.readable() == 0 {
+            if tcp.state() == TcpState::CloseWait && tcp.readable() == 0 {
                 tcp.close(now, out);
             }
             (read, wrote)
         });
         if let Some((read, wrote)) = done {
             if read > 0 {
-                below.core.tell(&Trace::Read { flow: id, forth, bytes: read as u32 });
+                below.core.tell(&TraceEvent::Read { flow: id, forth, bytes: read as u32 });
             }
             if let Some(wrote) = wrote {
                 self.bulk_wrote(below, app, sock, wants, wrote);

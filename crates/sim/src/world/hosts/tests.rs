@@ -1,6 +1,6 @@
 //! Hosts alone: what a host does with a packet that has reached it, before any device acts.
 
-use stillair_model::vocabulary::{Addr, Instant, Kind, NewPacket, NoSink, NodeId, Seed};
+use stillair_model::vocabulary::{Addr, Instant, NewPacket, NoSink, NodeId, PacketKind, Seed};
 
 use super::Below;
 use crate::scenario;
@@ -32,8 +32,8 @@ fn a_host_answers_a_ping_and_takes_a_datagram() {
     let World { mut core, mut network, mut air, mut hosts, .. } =
         wire(&scenario, Seed { seed: 1, run: 0 }, |_| NoSink).world;
     let packet = |kind| NewPacket { src: Addr(0), dst: Addr(1), kind, ..NewPacket::PLAIN };
-    let ping = core.packets.create(packet(Kind::EchoRequest));
-    let datagram = core.packets.create(packet(Kind::Udp));
+    let ping = core.packets.create(packet(PacketKind::EchoRequest));
+    let datagram = core.packets.create(packet(PacketKind::Udp));
     let below = &mut Below { core: &mut core, network: &mut network, air: &mut air };
     hosts.receive(below, NodeId(1), ping);
     hosts.receive(below, NodeId(1), datagram);

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use stillair_model::node::wake::Wake;
 use stillair_model::vocabulary::{Instant, Sink, SockId};
 
-use super::sockets::Protocol;
+use super::sockets::SocketProtocol;
 use super::{Below, Hosts};
 use crate::engine::Slot;
 
@@ -82,7 +82,7 @@ impl Hosts {
         let socket = &mut self.sockets[sock.index()];
         socket.woken = false;
         // A connection may have ended since.
-        if socket.protocol == Protocol::Tcp {
+        if socket.protocol == SocketProtocol::Tcp {
             self.serve(below, sock);
         }
     }

@@ -3,18 +3,18 @@
 use stillair_model::app::{QUERY_PAYLOAD, WORKERS, Web, WebAction};
 use stillair_model::transport::cc::Cc;
 use stillair_model::transport::tcp::config::TcpConfig;
-use stillair_model::transport::tcp::socket::{State, Tcp};
+use stillair_model::transport::tcp::socket::{Tcp, TcpState};
 use stillair_model::vocabulary::{
-    Endpoint, FlowId, IPV4_HEADER, Kind, NewPacket, NodeId, Sink, SockId, Stream, Trace, UDP_HEADER,
-    linear_truesize,
+    Endpoint, FlowId, IPV4_HEADER, NewPacket, NodeId, PacketKind, RandomStream, Sink, SockId, TraceEvent,
+    UDP_HEADER, linear_truesize,
 };
 
-use super::sockets::{Protocol, Socket};
+use super::sockets::{Socket, SocketProtocol};
 use super::{Below, Hosts};
 
 /// What the sockets at one end of a flow are made of.
 #[derive(Debug)]
-pub(in crate::world) struct End {
+pub(in crate::world) struct WebEnd {
     pub(in crate::world) config: TcpConfig,
     /// Its congestion control, in its initial state.
     pub(in crate::world) controller: Cc,
@@ -29,18 +29,18 @@ pub(in crate::world) struct WebFlow {
     pub(in crate::world) web: Web,
     pub(in crate::world) flow: FlowId,
     /// The client's end and the server's.
-    pub(in crate::world) ends: [End; 2],
+    pub(in crate::world) ends: [WebEnd; 2],
     /// Chooses what each connection leaves to chance.
-    pub(in crate::world) random: Stream,
+    pub(in crate::world) random: RandomStream,
     pub(in crate::world) queries: u32,
-    pub(in crate::world) connections: [Option<Connection>; WORKERS],
+    pub(in crate::world) connections: [Option<WebConnection>; WORKERS],
     /// Sockets of connections that the client has closed, client's and server's.
     pub(in crate::world) closed: Vec<[SockId; 2]>,
 }
 
 /// A connection of the load that is under way.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::world) struct Connection {
+pub(in crate::world) struct WebConnection {
     client: SockId,
     server: SockId,
     /// Bytes of a request that the client has still to write, and the server to read.
@@ -68,7 +68,7 @@ impl WebFlow {
         })
     }
 
-    fn connection(&mut self, worker: usize) -> &mut Connection {
+    fn connection(&mut self, worker: usize) -> &mut WebConnection {
         self.connections[worker].as_mut().expect("a worker that asks is connected")
     }
 }
@@ -85,7 +85,7 @@ impl Hosts {
             WebAction::Ask(worker, bytes) => self.ask(below, app, worker, bytes),
             WebAction::Done(took) => {
                 let flow = self.web(app).flow;
-                below.core.tell(&Trace::Loaded { flow, took });
+                below.core.tell(&TraceEvent::Loaded { flow, took });
                 self.hang_up(below, app);
                 self.arm_app(below, app);
             }
@@ -104,7 +104,19 @@ impl Hosts {
         let charge = SockId::NONE;
         self.send_datagram(
             below,
-            NewPacket { now, flow, flow_hash, len, truesize, charge, seq, src, dst, tos, kind: Kind::Query },
+            NewPacket {
+                now,
+                flow,
+                flow_hash,
+                len,
+                truesize,
+                charge,
+                seq,
+                src,
+                dst,
+                tos,
+                kind: PacketKind::Query,
+            },
         );
     }
 
@@ -123,7 +135,7 @@ impl Hosts {
         let [client, server] = [0, 1].map(|n| SockId::from_index(self.sockets.len() + n));
         let (connected, made) = {
             let web = self.web(app);
-            let connection = Connection {
+            let connection = WebConnection {
                 client,
                 server,
                 asking: 0,
@@ -137,14 +149,14 @@ impl Hosts {
             let hash = web.random.word();
             let made = [(0, client, server), (1, server, client)].map(|(end, own, peer)| {
                 let random = web.random.split();
-                let End { config, controller, endpoint, node } = &web.ends[end];
+                let WebEnd { config, controller, endpoint, node } = &web.ends[end];
                 let endpoint = Endpoint { flow_hash: hash, ..*endpoint };
                 let mut tcp = Tcp::new(*config, controller.clone(), endpoint, own, peer, random);
                 if own == server {
                     tcp.listen();
                 }
                 (
-                    Socket { app: app as u32, node: *node, protocol: Protocol::Tcp, woken: false },
+                    Socket { app: app as u32, node: *node, protocol: SocketProtocol::Tcp, woken: false },
                     Box::new(tcp),
                 )
             });
@@ -178,7 +190,7 @@ impl Hosts {
         let now = below.core.now;
         for worker in 0..WORKERS {
             let web = self.web(app);
-            if let Some(Connection { client, server, .. }) = web.connections[worker].take() {
+            if let Some(WebConnection { client, server, .. }) = web.connections[worker].take() {
                 web.closed.push([client, server]);
                 self.with_tcp(below, client, |tcp, out| tcp.close(now, out));
                 self.arm_socket(below, client);
@@ -190,7 +202,7 @@ impl Hosts {
             if over {
                 // Nothing of it is on its way but what nobody answers.
                 for sock in pair {
-                    self.sockets[sock.index()].protocol = Protocol::Over;
+                    self.sockets[sock.index()].protocol = SocketProtocol::Over;
                     self.tcps[sock.index()] = None;
                 }
             }
@@ -224,7 +236,7 @@ impl Hosts {
             let due = due(read);
             let writes = due > 0 && tcp.is_established() && (!waits || tcp.wants_data());
             let wrote = if writes { tcp.write(now, due, out) } else { 0 };
-            if tcp.state() == State::CloseWait && tcp.readable() == 0 {
+            if tcp.state() == TcpState::CloseWait && tcp.readable() == 0 {
                 tcp.close(now, out);
             }
             (read, due, wrote, writes)
@@ -233,7 +245,7 @@ impl Hosts {
         let Some((read, due, wrote, writes)) = done else { return };
         let Some((worker, server, _)) = of else { return };
         if read > 0 {
-            below.core.tell(&Trace::Read { flow, forth: server, bytes: read as u32 });
+            below.core.tell(&TraceEvent::Read { flow, forth: server, bytes: read as u32 });
         }
         let c = self.web(app).connection(worker);
         if server {

@@ -12,7 +12,7 @@ use stillair_model::node::routes::{Route, Routes};
 use stillair_model::offload::gro;
 use stillair_model::qdisc::Enqueue;
 use stillair_model::vocabulary::{
-    Ac, Addr, DevId, FrameView, Headers, IfId, Kind, NodeId, PeerId, Pkt, PlaceId, Reason, Sink, WireId,
+    Ac, Addr, DevId, FrameView, Headers, IfId, NodeId, PacketKind, PeerId, Pkt, PlaceId, Reason, Sink, WireId,
 };
 use stillair_model::wire::Wire;
 
@@ -28,7 +28,7 @@ pub(super) trait Local<S> {
 }
 
 /// What becomes of a packet that a host sends.
-pub(super) enum Sent {
+pub(super) enum FirstHop {
     /// The answer of the first queue on its way.
     On(Enqueue),
     /// It is for the same node, and nothing has been done with it.
@@ -37,7 +37,7 @@ pub(super) enum Sent {
 
 /// A host, router or access point as far as packets pass through it.
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct NetNode {
     pub(super) routes: Routes,
     pub(super) forward: bool,
     pub(super) dscp_to_up: DscpToUp,
@@ -46,7 +46,7 @@ pub(super) struct Node {
 
 /// What is below an interface.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Device {
+pub(super) enum NetDevice {
     /// A wire.
     Wire(WireId),
     /// A Wi-Fi device.
@@ -55,10 +55,10 @@ pub(super) enum Device {
 
 /// An interface of a node.
 #[derive(Debug)]
-pub(super) struct Interface {
+pub(super) struct NetInterface {
     pub(super) node: NodeId,
     pub(super) tx: TxQueues,
-    pub(super) device: Device,
+    pub(super) device: NetDevice,
     /// Its device takes packets of several segments.
     pub(super) tso: bool,
     /// What it takes in at once is merged.
@@ -76,21 +76,21 @@ pub(super) struct Interface {
 /// All nodes, interfaces and wires.
 #[derive(Debug)]
 pub(super) struct Network {
-    nodes: Vec<Node>,
-    interfaces: Vec<Interface>,
+    nodes: Vec<NetNode>,
+    interfaces: Vec<NetInterface>,
     wires: Vec<Wire>,
     /// Transmit queues whose discipline holds packets back, in the order of their timers.
     watchdogs: Vec<(IfId, Ac)>,
     /// Transmit queues that used up their quota and have their turn again when all else is done.
     softirq: Vec<(IfId, Ac)>,
-    slots: Slots,
+    slots: NetworkSlots,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
 }
 
 /// Where the timers of the network begin: arrivals over wires, reports of their devices, disciplines that hold packets back.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Slots {
+pub(super) struct NetworkSlots {
     pub(super) arrivals: u32,
     pub(super) completions: u32,
     pub(super) watchdogs: u32,
@@ -99,11 +99,11 @@ pub(super) struct Slots {
 impl Network {
     /// A network without packets.
     pub(super) fn new(
-        nodes: Vec<Node>,
-        interfaces: Vec<Interface>,
+        nodes: Vec<NetNode>,
+        interfaces: Vec<NetInterface>,
         wires: Vec<Wire>,
         watchdogs: Vec<(IfId, Ac)>,
-        slots: Slots,
+        slots: NetworkSlots,
     ) -> Self {
         Self { nodes, interfaces, wires, watchdogs, softirq: Vec::new(), slots, batches: Vec::new() }
     }
@@ -119,15 +119,23 @@ impl Network {
     /// The answer is that of the local queue; a packet without a way is refused.
     // linux: net/ipv4/fib_rules.c (4.4) - a rule for each source address, as hosts with several interfaces in one network
     // are set up; otherwise all their packets would leave through the first.
-    pub(super) fn send<S: Sink>(&mut self, core: &mut Core<S>, air: &mut Air, node: NodeId, p: Pkt) -> Sent {
+    pub(super) fn send<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        air: &mut Air,
+        node: NodeId,
+        p: Pkt,
+    ) -> FirstHop {
         let hot = core.packets.get(p);
         let bound = self.interfaces[hot.src.index()].bound.as_ref().and_then(|routes| routes.get(hot.dst));
         match bound.or_else(|| self.nodes[node.index()].routes.get(hot.dst)) {
-            Some(Route::Via(interface, peer)) => Sent::On(self.leave(core, air, node, (interface, peer), p)),
-            Some(Route::Local) => Sent::Local,
+            Some(Route::Via(interface, peer)) => {
+                FirstHop::On(self.leave(core, air, node, (interface, peer), p))
+            }
+            Some(Route::Local) => FirstHop::Local,
             None => {
                 self.drop_at_node(core, node, p, Reason::NoRoute);
-                Sent::On(Enqueue::Dropped)
+                FirstHop::On(Enqueue::Dropped)
             }
         }
     }
@@ -207,7 +215,7 @@ impl Network {
         if S::FRAMES {
             self.show_received(core, interface, p);
         }
-        let Interface { node, outside, .. } = self.interfaces[interface.index()];
+        let NetInterface { node, outside, .. } = self.interfaces[interface.index()];
         if outside {
             return self.come_out(core, hosts, interface, p);
         }
@@ -231,7 +239,7 @@ impl Network {
     /// A packet has come in at an outside host. One without bytes is nothing to such a host.
     #[cold]
     fn come_out<S: Sink>(&self, core: &mut Core<S>, hosts: &mut impl Local<S>, at: IfId, p: Pkt) {
-        if core.packets.get(p).kind == Kind::Outside {
+        if core.packets.get(p).kind == PacketKind::Outside {
             hosts.leave(core, at, p);
         } else {
             self.drop_at_node(core, self.interfaces[at.index()].node, p, Reason::NoRoute);
@@ -240,7 +248,7 @@ impl Network {
 
     /// Shows what has come in over a wire as its host sees it.
     fn show_received<S: Sink>(&self, core: &mut Core<S>, interface: IfId, p: Pkt) {
-        if let Device::Wire(out) = self.interfaces[interface.index()].device {
+        if let NetDevice::Wire(out) = self.interfaces[interface.index()].device {
             // The two directions of a link are neighbours in number.
             let wire = WireId::from_index(out.index() ^ 1);
             let headers = Headers::of(&core.packets, p);

@@ -6,7 +6,7 @@ use stillair_model::vocabulary::{Ac, IfId, Pkt, Sink};
 use stillair_model::wifi::dev::Woken;
 
 use super::ports::{WirePort, feed, push_directly};
-use super::{Device, Network};
+use super::{NetDevice, Network};
 use crate::engine::Slot;
 use crate::world::air::Air;
 use crate::world::common::Core;
@@ -26,13 +26,13 @@ impl Network {
         }
         let now = core.now;
         match self.interfaces[interface.index()].device {
-            Device::Wire(id) => {
+            NetDevice::Wire(id) => {
                 let tso = self.interfaces[interface.index()].tso;
                 let wire = &mut self.wires[id.index()];
                 push_directly(now, p, &mut WirePort { wire, id, tso }, &mut core.ctx());
                 self.arm_wire(core, id);
             }
-            Device::Wifi(dev) => push_directly(now, p, &mut air.port(dev), &mut core.ctx()),
+            NetDevice::Wifi(dev) => push_directly(now, p, &mut air.port(dev), &mut core.ctx()),
         }
         Enqueue::Queued
     }
@@ -74,7 +74,7 @@ impl Network {
         let watchdog = interface.watchdog;
         let queue = interface.tx.queue_of(ac)?;
         let (answer, more) = match interface.device {
-            Device::Wire(wire) => {
+            NetDevice::Wire(wire) => {
                 let under = &mut self.wires[wire.index()];
                 let armed = under.is_under_way();
                 let port = &mut WirePort { wire: under, id: wire, tso: interface.tso };
@@ -84,7 +84,7 @@ impl Network {
                 }
                 fed
             }
-            Device::Wifi(dev) => feed(now, queue, p, &mut air.port(dev), &mut core.ctx()),
+            NetDevice::Wifi(dev) => feed(now, queue, p, &mut air.port(dev), &mut core.ctx()),
         };
         if more {
             self.softirq.push((id, ac));

@@ -4,11 +4,11 @@ use stillair_model::node::interface::TxQueues;
 use stillair_model::vocabulary::SockId;
 use stillair_model::wire::Wire;
 
-use super::{Device, Network};
+use super::{NetDevice, Network};
 
 impl Network {
     /// The transmit queues of each interface, and what is below them, in the order of the scenario.
-    pub(in crate::world) fn interfaces(&self) -> impl ExactSizeIterator<Item = (&TxQueues, Device)> {
+    pub(in crate::world) fn interfaces(&self) -> impl ExactSizeIterator<Item = (&TxQueues, NetDevice)> {
         self.interfaces.iter().map(|interface| (&interface.tx, interface.device))
     }
 

@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::{Addr, Duration, Fate, IfId, Instant, NewPacket, NoSink, NodeId, Pkt, Seed};
 
-use super::{Local, Network, Sent};
+use super::{FirstHop, Local, Network};
 use crate::scenario;
 use crate::world::air::Air;
 use crate::world::common::Core;
@@ -53,11 +53,11 @@ fn a_packet_is_queued_forwarded_and_delivered() {
     let to = |dst: u16| NewPacket { len: 1500, src: Addr(0), dst: Addr(dst), ..NewPacket::PLAIN };
     for _ in 0..3 {
         let p = core.packets.create(to(3));
-        assert!(matches!(network.send(&mut core, &mut air, a, p), Sent::On(_)));
+        assert!(matches!(network.send(&mut core, &mut air, a, p), FirstHop::On(_)));
     }
     // What is for the sender itself comes back.
     let own = core.packets.create(to(0));
-    assert!(matches!(network.send(&mut core, &mut air, a, own), Sent::Local));
+    assert!(matches!(network.send(&mut core, &mut air, a, own), FirstHop::Local));
     core.packets.free(own, Fate::Consumed);
     let mut reached = Reached::default();
     let (end, slots) = (Instant::ZERO + Duration::from_secs(1), network.slots);

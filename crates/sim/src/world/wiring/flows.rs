@@ -7,7 +7,7 @@ use stillair_model::app::{
 };
 use stillair_model::node::jitter::{AppClock, Slack, Spread};
 use stillair_model::transport::cc::Cc;
-use stillair_model::transport::quic::{Role, TcpControl};
+use stillair_model::transport::quic::{QuicRole, TcpControl};
 use stillair_model::transport::tcp::config::TcpConfig;
 use stillair_model::transport::tcp::socket::Tcp;
 use stillair_model::vocabulary::{
@@ -15,12 +15,12 @@ use stillair_model::vocabulary::{
 };
 
 use super::super::hosts::{
-    App, AppKind, BulkFlow, Job, Load, Protocol, QuicApp, QuicEnd, Socket, Stacks, WebEnd, WebFlow,
+    App, AppKind, BulkFlow, Job, LoadState, QuicApp, QuicEnd, Socket, SocketProtocol, Stacks, WebEnd, WebFlow,
 };
 use super::{Plan, Tables};
 use crate::recorder::{FlowRecord, QuicRecord};
 use crate::scenario::{
-    self, CongestionControl, FlowKind, InterfaceRef, Medium as Kind, QuicFlow, QuicLoad, SocketMemory, Ways,
+    self, Attachment, CongestionControl, FlowKind, InterfaceRef, QuicFlow, QuicLoad, SocketMemory, Ways,
 };
 
 /// What is at the ends of the flows, in their order.
@@ -37,7 +37,7 @@ pub(super) struct Ends {
 
 impl Ends {
     /// The socket of an end that belongs to the application which is made next.
-    fn open(&mut self, node: usize, protocol: Protocol, tcp: Option<Box<Tcp>>) -> SockId {
+    fn open(&mut self, node: usize, protocol: SocketProtocol, tcp: Option<Box<Tcp>>) -> SockId {
         let sock = SockId::from_index(self.sockets.len());
         let (app, node) = (self.apps.len() as u32, NodeId::from_index(node));
         self.sockets.push(Socket { app, node, protocol, woken: false });
@@ -167,7 +167,7 @@ impl Plan<'_> {
                 let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
                 let params =
                     UdpSourceParams { endpoint, rate, payload, burst, gap, start, stop, truesize, sndbuf };
-                let sock = ends.open(one.flow.from.node, Protocol::Udp, None);
+                let sock = ends.open(one.flow.from.node, SocketProtocol::Udp, None);
                 AppKind::Udp(UdpSource::new(params, sock, one.seed.stream(&one.name)))
             }
             FlowKind::Tcp { congestion_control, bytes, write_size } => {
@@ -204,7 +204,7 @@ impl Plan<'_> {
             if n == 1 {
                 tcp.listen();
             }
-            ends.open(at.node, Protocol::Tcp, Some(Box::new(tcp)));
+            ends.open(at.node, SocketProtocol::Tcp, Some(Box::new(tcp)));
         }
         let [sender, receiver] = socks;
         AppKind::Bulk(BulkFlow { bulk: Bulk::new(params), flow: one.id, sender, receiver, waits: false })
@@ -240,8 +240,8 @@ impl Plan<'_> {
         };
         let mut number = 0;
         let both = one.sides.map(|Side { at, endpoint, .. }| {
-            let sock = ends.open(at.node, Protocol::Quic, None);
-            let role = if number == client { Role::Client } else { Role::Server };
+            let sock = ends.open(at.node, SocketProtocol::Quic, None);
+            let role = if number == client { QuicRole::Client } else { QuicRole::Server };
             let cost = spec.costs[number];
             number += 1;
             let sndbuf = self.scenario.nodes[at.node].profile.wmem_default.into();
@@ -264,7 +264,7 @@ impl Plan<'_> {
                 }
             })
         });
-        let (load, stacks) = (Load::new(job, one.start, one.stop), Stacks::new(spec, laws, random));
+        let (load, stacks) = (LoadState::new(job, one.start, one.stop), Stacks::new(spec, laws, random));
         AppKind::Quic(Box::new(QuicApp { flow: one.id, stacks, ends: both, load, connection: 0 }))
     }
 
@@ -286,7 +286,7 @@ impl Plan<'_> {
         let interface = self.interface(at);
         let mut config = TcpConfig { tso: interface.tso, fq: interface.qdisc.config.paces(), ..profile.tcp };
         let (wifi, linear) =
-            (matches!(interface.medium, Kind::Wifi(_)), SocketMemory::linear(config.max_header));
+            (matches!(interface.medium, Attachment::Wifi(_)), SocketMemory::linear(config.max_header));
         // linux: drivers/net/wireless/ath/ath9k/init.c (4.4) - neither scatter-gather nor segmentation: before 4.17 sockets
         // heed that, since then what is below them does. A device that is said to have segmentation has both.
         config.scatter_gather = !wifi || profile.memory.gso_always || interface.tso;

@@ -11,7 +11,7 @@ use stillair_model::wifi::timeline::Timeline;
 use stillair_model::wifi::tx::transmitter::Peer;
 
 use super::Plan;
-use crate::scenario::{self, GivenErrors, InterfaceRef, Rates, Trace};
+use crate::scenario::{self, GivenErrors, InterfaceRef, PathTrace, Rates};
 
 impl Plan<'_> {
     /// What chooses the rates of frames from one device to another: each end by its own kernel.
@@ -25,8 +25,12 @@ impl Plan<'_> {
         let stream = || seed.stream(&format!("{}.rate.{}", self.name(at), self.name(peer)));
         match *rates {
             Rates::Fixed(chain) => RateControl::Fixed(chain),
-            Rates::MinstrelHt(can, mask) => {
-                let version = self.scenario.nodes[at.node].profile.minstrel_ht;
+            Rates::MinstrelHt(mut can, mask) => {
+                let profile = &self.scenario.nodes[at.node].profile;
+                if rates.has_vht_groups() {
+                    can.streams = can.streams.min(profile.most_vht_streams());
+                }
+                let version = profile.minstrel_ht;
                 RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream())), mask)
             }
             // deviation: the same with every kernel - since 5.12 Minstrel-HT has groups for these rates.
@@ -60,7 +64,7 @@ pub(super) fn errors(of: &scenario::Errors) -> PathErrors {
 }
 
 /// Puts a trace in the place of a neighbour's rates and errors. `txop` is as for [`Peer::choose`].
-pub(super) fn follow(peer: &mut Peer, trace: &Trace, txop: impl Fn(Ac) -> Duration) {
+pub(super) fn follow(peer: &mut Peer, trace: &PathTrace, txop: impl Fn(Ac) -> Duration) {
     let chains = trace.steps.iter().map(|&(at, chain, _)| (at, chain)).collect();
     peer.rate = RateControl::Traced(Box::new(timeline(chains, trace.length)));
     let losses = trace.steps.iter().map(|&(at, _, loss)| (at, loss)).collect();

@@ -2,7 +2,7 @@
 
 use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, Seed};
 use stillair_model::wifi::air::audibility::Audibility;
-use stillair_model::wifi::air::capture::Capture;
+use stillair_model::wifi::air::capture::CaptureEffect;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
 use stillair_model::wifi::air::radio::{BEACON_QUEUE, QUEUES, Radio};
@@ -13,7 +13,7 @@ use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::tx::starts::Starts;
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 
-use super::super::air::{Beacons, Channel, Wlan};
+use super::super::air::{AirChannel, Beacons, Wlan};
 use super::{Plan, paths};
 use crate::scenario::{self, InterfaceRef, Role};
 
@@ -38,11 +38,11 @@ impl Plan<'_> {
         set
     }
 
-    pub(super) fn wifi(&mut self, seed: Seed) -> (Vec<Channel>, Vec<Radio>, Vec<Wlan>) {
+    pub(super) fn wifi(&mut self, seed: Seed) -> (Vec<AirChannel>, Vec<Radio>, Vec<Wlan>) {
         let channel = |c: &scenario::Channel| {
-            Channel::new(c.name.clone(), (c.timing(), c.cipher), c.protection, medium(c))
+            AirChannel::new(c.name.clone(), (c.timing(), c.cipher), c.protection, medium(c))
         };
-        let mut channels: Vec<Channel> = self.scenario.channels.iter().map(channel).collect();
+        let mut channels: Vec<AirChannel> = self.scenario.channels.iter().map(channel).collect();
         let (mut radios, mut wlans) = (Vec::new(), Vec::new());
         // By channel: its radios, and a medium for each where not everybody hears everybody.
         let mut on: Vec<Vec<(InterfaceRef, usize)>> = vec![Vec::new(); channels.len()];
@@ -118,7 +118,9 @@ impl Plan<'_> {
             let audible = given.audible.pairs();
             let hearing = Audibility::new(media.len(), |from, to| audible.between(at(from), at(to)));
             let capture = given.capture.as_ref().map(|capture| {
-                Capture::new(capture.threshold, media.len(), |from, to| capture.between(at(from), at(to)))
+                CaptureEffect::new(capture.threshold, media.len(), |from, to| {
+                    capture.between(at(from), at(to))
+                })
             });
             let mut views = Views::new(media, hearing, channels[index].timing().eifs_extra());
             if let Some(capture) = capture {

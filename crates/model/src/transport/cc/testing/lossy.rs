@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 
 use super::super::{AckSample, CaState, Cc, CcEvent, CcSock, Controller, RateSample};
 use super::{MSS, set_time, sock};
-use crate::vocabulary::{Seed, Stream};
+use crate::vocabulary::{RandomStream, Seed};
 
 /// The path, and how it loses.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ struct Sender {
     sk: CcSock,
     cc: Cc,
     path: Lossy,
-    stream: Stream,
+    stream: RandomStream,
     flight: VecDeque<Segment>,
     /// When the bottleneck is free.
     free_ns: u64,

@@ -1,9 +1,9 @@
 //! What comes in: packets are noted, acknowledgements and frames taken to their parts.
 
-use crate::transport::quic::ack_policy::Arrival;
+use crate::transport::quic::ack_policy::PacketArrival;
 use crate::transport::quic::handshake::CryptoPart;
 use crate::transport::quic::received::Came;
-use crate::transport::quic::streams::Part;
+use crate::transport::quic::streams::StreamChunk;
 use crate::transport::quic::window::Counted;
 use crate::vocabulary::{Datagram, Duration, Instant, QuicFrame, QuicPacket};
 
@@ -33,7 +33,7 @@ impl Quic {
     fn on_frame(&mut self, frame: &QuicFrame) {
         match *frame {
             QuicFrame::Stream { id, offset, len, fin } => {
-                self.streams.on_part(Part { id, offset, len, fin });
+                self.streams.on_part(StreamChunk { id, offset, len, fin });
             }
             QuicFrame::Crypto { step, offset, len, of } => {
                 self.handshake.on_part(CryptoPart { step, offset, len, of });
@@ -47,7 +47,7 @@ impl Quic {
 
     /// Decides when the packet is acknowledged.
     fn note(&mut self, now: Instant, packet: &QuicPacket, was_missing: bool) {
-        let arrival = Arrival {
+        let arrival = PacketArrival {
             number: packet.number,
             eliciting: packet.is_ack_eliciting(),
             was_missing,

@@ -2,7 +2,7 @@
 // spec: quic_connection.cc OnCanWrite, quic_packet_generator.cc (Chromium 62) - what was lost goes first, then handshake,
 // control frames, streams; a delayed acknowledgement goes along with them, and alone when it is due.
 
-use crate::transport::quic::handshake::Handshake;
+use crate::transport::quic::handshake::QuicHandshake;
 use crate::transport::quic::sizes;
 use crate::vocabulary::{AckFrame, Datagram, Instant, QuicFrame};
 
@@ -46,12 +46,11 @@ impl Quic {
                 out.packet.frames.push(QuicFrame::Window { id: None, limit });
             }
         }
-        let pads = self.handshake.pads_all()
-            || out
-                .packet
-                .frames
-                .iter()
-                .any(|frame| matches!(frame, QuicFrame::Crypto { step, .. } if Handshake::pads(*step)));
+        let pads =
+            self.handshake.pads_all()
+                || out.packet.frames.iter().any(
+                    |frame| matches!(frame, QuicFrame::Crypto { step, .. } if QuicHandshake::pads(*step)),
+                );
         self.finish_packet(now, out, pads);
         true
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::transport::cc::reno::{GrowthRules, Reno};
-use crate::transport::cc::{Cc, NAMES, OwnCc};
+use crate::transport::cc::{Cc, CustomCc, NAMES};
 use alloc::boxed::Box;
 
 fn by(cc: Cc) -> TcpControl {
@@ -21,7 +21,8 @@ fn transfer(law: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
 
 fn transfer_of(bytes: u64, law: &TcpControl, preset: Preset, queue: u64, loss: f64) -> Seen {
     let config = preset.config();
-    let ends = [Role::Client, Role::Server].map(|role| Quic::driven(config, role, true, Some(law.clone())));
+    let ends =
+        [QuicRole::Client, QuicRole::Server].map(|role| Quic::driven(config, role, true, Some(law.clone())));
     let paths = [Path::new(50_000_000, 10, 300_000, 0.0), Path::new(50_000_000, 10, queue, loss)];
     download_between(ends, 1, config.packet, bytes, 1, paths, 0)
 }
@@ -63,7 +64,7 @@ fn a_control_that_sets_the_rate_takes_losses_for_noise() {
 
 #[test]
 fn one_of_somebodys_own_does_what_it_would_do_built_in() {
-    let own = by(Cc::Own(OwnCc::new("mine", Box::new(Reno))));
+    let own = by(Cc::Custom(CustomCc::new("mine", Box::new(Reno))));
     let [built_in, own] = [named("reno"), own].map(|law| transfer(&law, Preset::Rfc9002, 60_000, 0.001));
     assert_eq!(built_in, own);
 }
@@ -80,7 +81,7 @@ proptest! {
     ) {
         let config = preset.1.config();
         let law = named(name);
-        let ends = [Role::Client, Role::Server].map(|role| Quic::driven(config, role, true, Some(law.clone())));
+        let ends = [QuicRole::Client, QuicRole::Server].map(|role| Quic::driven(config, role, true, Some(law.clone())));
         let paths = [Path::new(20_000_000, 5, 300_000, loss / 2.0), Path::new(20_000_000, 5, queue, loss)];
         let seen = download_between(ends, 1, config.packet, 300_000, 2, paths, 0);
         prop_assert_eq!(seen.read, 600_000);

@@ -18,7 +18,7 @@ const TCP_HEADER: u32 = 20;
 
 /// A segment that has come in order, as far as this policy looks at it.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
+pub struct SegmentArrival {
     /// Bytes of data in one of its segments (`gso_size`, or all of them).
     pub segment: u32,
     /// Its last segment bears FIN, SYN or PSH.
@@ -151,7 +151,7 @@ impl Acks {
     /// Data has come in order: guesses the sender's segment size and how long to wait.
     // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1).
     #[inline]
-    pub fn data(&mut self, tick: u32, arrival: Arrival, rcv_wnd: u32, advmss: u32, path: Path) {
+    pub fn data(&mut self, tick: u32, arrival: SegmentArrival, rcv_wnd: u32, advmss: u32, path: PathRtt) {
         self.scheduled = true;
         self.measure_segment(arrival, advmss);
         if self.ato == 0 {
@@ -174,7 +174,7 @@ impl Acks {
     // linux: net/ipv4/tcp_input.c tcp_measure_rcv_mss (6.1) - the largest seen; a smaller one counts if it comes twice
     // without being the end of what was written.
     #[inline]
-    fn measure_segment(&mut self, arrival: Arrival, advmss: u32) {
+    fn measure_segment(&mut self, arrival: SegmentArrival, advmss: u32) {
         let previous = core::mem::take(&mut self.last_segment);
         if arrival.segment >= self.rcv_mss {
             self.rcv_mss = arrival.segment.min(advmss);
@@ -211,7 +211,14 @@ impl Acks {
     /// `unacked` are bytes received since the last one, `may_move` tells that the window's right edge can move.
     // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1).
     #[inline]
-    pub fn check(&mut self, now: Instant, unacked: u32, may_move: bool, gap: Option<Gap>, path: Path) {
+    pub fn check(
+        &mut self,
+        now: Instant,
+        unacked: u32,
+        may_move: bool,
+        gap: Option<MissingData>,
+        path: PathRtt,
+    ) {
         if !self.scheduled {
             return;
         }
@@ -228,7 +235,7 @@ impl Acks {
     // linux: net/ipv4/tcp_input.c __tcp_ack_snd_check (6.1) - the first three for one hole leave at once, further ones
     // are summed up for a twentieth of the round trip.
     // deviation: the timer fires at the end of its slack, not with another timer within it.
-    fn compress(&mut self, now: Instant, gap: Gap, path: Path) {
+    fn compress(&mut self, now: Instant, gap: MissingData, path: PathRtt) {
         if !gap.sack || self.compressed >= self.comp_nr {
             self.send = true;
             return;
@@ -255,7 +262,7 @@ impl Acks {
 
     // linux: net/ipv4/tcp_output.c tcp_send_delayed_ack (6.1).
     #[inline]
-    fn delay(&mut self, now: Instant, path: Path) {
+    fn delay(&mut self, now: Instant, path: PathRtt) {
         let tick = self.ticks.at(now);
         let mut ato = self.ato;
         if ato > self.ato_min {
@@ -300,7 +307,7 @@ impl Acks {
     /// A delayed acknowledgement may be due.
     // linux: net/ipv4/tcp_timer.c tcp_delack_timer_handler, tcp_compressed_ack_kick (6.1) - having waited in vain, it
     // waits longer next time; in a dialogue, no longer at all.
-    pub fn on_timer(&mut self, now: Instant, path: Path) {
+    pub fn on_timer(&mut self, now: Instant, path: PathRtt) {
         if self.compressed_at <= now {
             self.compressed_at = Instant::NEVER;
             self.send |= self.compressed > 0;
@@ -353,7 +360,7 @@ impl Acks {
 
 /// What the policy asks of a connection in which something is missing.
 #[derive(Clone, Copy, Debug)]
-pub struct Gap {
+pub struct MissingData {
     /// The other end takes SACK blocks.
     pub sack: bool,
     /// Next sequence number that is missing.
@@ -364,7 +371,7 @@ pub struct Gap {
 
 /// What the sending half knows of the path.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Path {
+pub struct PathRtt {
     /// Eight times the smoothed round-trip time in us; 0 if unknown.
     pub srtt8_us: u32,
     /// Retransmission timeout in ticks.

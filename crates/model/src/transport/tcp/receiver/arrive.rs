@@ -1,6 +1,6 @@
 //! What a segment that has come does to the receiving half.
 
-use super::acks::{Arrival, MAX_QUICK};
+use super::acks::{MAX_QUICK, SegmentArrival};
 use super::ofo::Range;
 use super::sack::Sacks;
 use super::{Receiver, micros, millis};
@@ -197,7 +197,7 @@ impl Receiver {
             // linux: net/ipv4/tcp_input.c tcp_event_data_recv (6.1) - in this order.
             let (rcv_wnd, advmss) = (self.rcv_wnd, self.config.advmss);
             self.space.measure_ratio(header.payload, truesize, segment, self.acks.rcv_mss);
-            self.acks.data(tick, Arrival { segment, pushed }, rcv_wnd, advmss, self.path);
+            self.acks.data(tick, SegmentArrival { segment, pushed }, rcv_wnd, advmss, self.path);
             self.space.measure(micros(now), self.rcv_nxt, rcv_wnd);
             self.mark(ecn);
             if header.payload >= GROWS_WINDOW {

@@ -25,12 +25,12 @@ use super::info::TcpInfo;
 use super::ticks::Ticks;
 use crate::transport::seq::{after, before, distance};
 use crate::vocabulary::{Instant, TcpFlags, TcpHeader};
-use acks::{Acks, Gap};
+use acks::{Acks, MissingData};
 use ofo::OutOfOrder;
 use sack::Sacks;
 use space::Space;
 
-pub use acks::Path;
+pub use acks::PathRtt;
 pub use arrive::Check;
 
 /// Bytes of the time stamp option, padded.
@@ -40,7 +40,7 @@ pub const TIMESTAMP_OPTION: u32 = 12;
 #[derive(Clone, Debug)]
 pub struct Receiver {
     /// What the sending half knows of the path; the socket keeps it up to date.
-    pub path: Path,
+    pub path: PathRtt,
     ticks: Ticks,
     config: Settings,
     /// Next sequence number expected.
@@ -115,7 +115,7 @@ impl Receiver {
             timestamps: config.timestamps,
         };
         Self {
-            path: Path { srtt8_us: 0, rto: config.hz },
+            path: PathRtt { srtt8_us: 0, rto: config.hz },
             ticks: Ticks::new(config.hz),
             config: settings,
             rcv_nxt: 0,
@@ -192,7 +192,7 @@ impl Receiver {
             self.acks.quick = if short { 0 } else { self.acks.quick };
             window >= self.rcv_wnd
         };
-        let gap = (!self.ofo.is_empty()).then(|| Gap {
+        let gap = (!self.ofo.is_empty()).then(|| MissingData {
             sack: self.config.sack,
             rcv_nxt: self.rcv_nxt,
             rtt8_us: self.space.rtt_us(),

@@ -46,13 +46,13 @@ use super::ticks::Ticks;
 use super::{Emit, PeerOptions};
 use crate::transport::cc::{CaState, Cc, CcSock, Controller};
 use crate::transport::seq::before;
-use crate::vocabulary::{Duration, Instant, MAX_SACK_BLOCKS, Stream};
+use crate::vocabulary::{Duration, Instant, MAX_SACK_BLOCKS, RandomStream};
 use chrono::{Chrono, Limit};
-use queue::{RtxQueue, Unsent};
+use queue::{RtxQueue, UnsentQueue};
 use rack::Rack;
 use rate::Delivery;
 use recovery::{Recovery, Rexmit};
-use rtt::Rtt;
+use rtt::TcpRtt;
 use small_queues::HostQueue;
 use sndbuf::SendBuffer;
 use timer::RetransTimer;
@@ -110,7 +110,7 @@ pub struct Sender {
     /// Least retransmission timeout in us.
     rto_min_us: u32,
     rtx: RtxQueue,
-    unsent: Unsent,
+    unsent: UnsentQueue,
     /// The window that the peer offers, and the largest it ever did, in bytes.
     snd_wnd: u32,
     max_window: u32,
@@ -122,7 +122,7 @@ pub struct Sender {
     timestamps: bool,
     /// The last echoed time stamp in ms.
     tsecr: u32,
-    rtt: Rtt,
+    rtt: TcpRtt,
     rack: Rack,
     rec: Recovery,
     tlp: LossProbe,
@@ -159,7 +159,7 @@ pub struct Sender {
 
 impl Sender {
     /// A sender before the handshake. `random` is what its congestion control leaves to chance.
-    pub fn new(config: &TcpConfig, cc: Cc, random: Stream) -> Self {
+    pub fn new(config: &TcpConfig, cc: Cc, random: RandomStream) -> Self {
         let ticks = Ticks::new(config.hz);
         Self {
             sk: CcSock {
@@ -179,7 +179,7 @@ impl Sender {
             ticks,
             rto_min_us: (config.rto_min.nanos() / 1_000) as u32,
             rtx: RtxQueue::new(),
-            unsent: Unsent::default(),
+            unsent: UnsentQueue::default(),
             snd_wnd: 0,
             max_window: 0,
             snd_wl1: 0,
@@ -187,7 +187,7 @@ impl Sender {
             sack: config.sack,
             timestamps: config.timestamps,
             tsecr: 0,
-            rtt: Rtt::new(TIMEOUT_INIT_S * config.hz, 0, 0),
+            rtt: TcpRtt::new(TIMEOUT_INIT_S * config.hz, 0, 0),
             rack: Rack::default(),
             rec: Recovery::default(),
             tlp: LossProbe::default(),
@@ -272,8 +272,8 @@ impl Sender {
     }
 
     /// Round-trip times before any was measured: a timeout of `seconds`, and as much for its variation.
-    fn untimed(&self, seconds: u32) -> Rtt {
-        Rtt::new(seconds * self.cfg.hz, self.sk.jiffies, seconds * 1_000_000 / self.rtt_unit_us())
+    fn untimed(&self, seconds: u32) -> TcpRtt {
+        TcpRtt::new(seconds * self.cfg.hz, self.sk.jiffies, seconds * 1_000_000 / self.rtt_unit_us())
     }
 
     /// Takes the clock over.

@@ -8,14 +8,14 @@ use crate::transport::tcp::config::PrrRules;
 
 /// Progress of a reduction.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Prr {
+pub(super) struct TcpPrr {
     /// Segments delivered since it began.
     pub delivered: u32,
     /// Segments sent since it began.
     pub out: u32,
 }
 
-impl Prr {
+impl TcpPrr {
     /// Segments that may be sent now: `acked` were delivered by this acknowledgement, which shows that all goes `well` or not.
     // linux: net/ipv4/tcp_input.c tcp_cwnd_reduction (6.1, 5.10, 4.4).
     pub fn quota(
@@ -52,7 +52,7 @@ impl Sender {
         self.tlp.high_seq = None;
         self.sk.snd_cwnd_cnt = 0;
         self.sk.prior_cwnd = self.sk.snd_cwnd;
-        self.rec.prr = Prr::default();
+        self.rec.prr = TcpPrr::default();
         self.sk.snd_ssthresh = self.cc.ssthresh(&mut self.sk);
         self.queue_cwr();
     }
@@ -146,7 +146,7 @@ mod tests {
     // counts them; Linux with RACK has not, and so is at the threshold an acknowledgement earlier.
     #[test]
     fn halving_sends_on_every_other_acknowledgement() {
-        let mut prr = Prr::default();
+        let mut prr = TcpPrr::default();
         let mut in_flight = 20 - 1 - 2;
         let mut sent = vec![];
         for _ in 3..=18 {
@@ -182,7 +182,7 @@ mod tests {
         for ((delivered, out), acked, well, in_flight, want) in table {
             let quotas = all.map(|rules| {
                 let well = well || rules == Linux3_2;
-                Prr { delivered, out }.quota(rules, acked, well, in_flight, 10, 20)
+                TcpPrr { delivered, out }.quota(rules, acked, well, in_flight, 10, 20)
             });
             assert_eq!(quotas, want, "{delivered} {out} {acked} {well} {in_flight}");
         }

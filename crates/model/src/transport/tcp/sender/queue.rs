@@ -267,13 +267,13 @@ pub(super) struct Head {
 
 /// What was written and is not sent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Unsent {
+pub(super) struct UnsentQueue {
     runs: VecDeque<Run>,
     /// The last packet bears FIN.
     pub fin: bool,
 }
 
-impl Unsent {
+impl UnsentQueue {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn unsent_packets_stay_apart_as_they_were_cut() {
-        let mut u = Unsent::default();
+        let mut u = UnsentQueue::default();
         u.append(100);
         u.append(100);
         u.append(40);

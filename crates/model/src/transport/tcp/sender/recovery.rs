@@ -2,7 +2,7 @@
 
 use super::Sender;
 use super::ack::{Ack, DATA_SACKED, ECE, LOST_RETRANS, SACK_RENEGING, SET_XMIT_TIMER, UNA_ADVANCED};
-use super::prr::Prr;
+use super::prr::TcpPrr;
 use super::queue::{Id, LOST, RETRANS, SACKED};
 use super::timer::Due;
 use crate::transport::cc::CaState;
@@ -36,7 +36,7 @@ pub(super) struct Recovery {
     /// The threshold before it; 0: it is not to be undone.
     pub prior_ssthresh: u32,
     /// Proportional rate reduction.
-    pub prr: Prr,
+    pub prr: TcpPrr,
     /// Timeouts in a row.
     pub retransmits: u32,
     /// F-RTO is at work.

@@ -44,7 +44,7 @@ impl WindowedMin {
 
 /// What the estimator knows beside the smoothed round-trip time.
 #[derive(Clone, Debug)]
-pub(super) struct Rtt {
+pub(super) struct TcpRtt {
     /// Four times the mean deviation, in us or in ticks as the kernel measures (as all that follows).
     pub mdev: u32,
     /// Its maximum in the present round trip.
@@ -61,7 +61,7 @@ pub(super) struct Rtt {
     pub backoff: u32,
 }
 
-impl Rtt {
+impl TcpRtt {
     /// `rto` is the timeout before the first measurement, in ticks.
     pub fn new(rto: u32, tick: u32, fallback: u32) -> Self {
         Self {
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn estimator_by_hand() {
-        let mut r = Rtt::new(750, 0, 0);
+        let mut r = TcpRtt::new(750, 0, 0);
         // rtt, una, nxt | 8 x srtt, 4 x mdev, rttvar (rto_min 200 ms)
         let table: [(u32, u32, u32, u32, u32, u32); 7] = [
             (100_000, 0, 10, 800_000, 200_000, 200_000),

@@ -2,7 +2,7 @@
 
 use super::super::AckIn;
 use super::super::config::LossDetection;
-use super::queue::Unsent;
+use super::queue::UnsentQueue;
 use super::testing::*;
 use super::*;
 use crate::qdisc::Enqueue;
@@ -168,7 +168,7 @@ fn probe_then_timeout_at_ticks() {
 #[test]
 fn a_probe_that_repaired_a_loss_reduces_the_window() {
     let (mut s, mut out) = sending(10);
-    s.unsent = Unsent::default();
+    s.unsent = UnsentQueue::default();
     s.sk.unsent = 0;
     s.on_timer(at_us(132_000), &mut out);
     assert_eq!(out.numbers(), [9]);

@@ -12,7 +12,7 @@ use super::Sender;
 use crate::qdisc::Enqueue;
 use crate::transport::cc::Cc;
 use crate::transport::seq::{after, before, distance};
-use crate::vocabulary::{Duration, Instant, Seed, SockId, Stream, TcpFlags, TcpHeader};
+use crate::vocabulary::{Duration, Instant, RandomStream, Seed, SockId, TcpFlags, TcpHeader};
 
 /// Linux 6.1 as it was measured: one segment a packet on a device with scatter-gather.
 pub(super) fn config() -> TcpConfig {
@@ -22,7 +22,7 @@ pub(super) fn config() -> TcpConfig {
 pub(super) const PEER: PeerOptions =
     PeerOptions { mss: 1_460, sack: true, timestamps: true, ecn: true, window_scale: Some(7) };
 
-fn random() -> Stream {
+fn random() -> RandomStream {
     Seed { seed: 1, run: 0 }.stream("sender")
 }
 
@@ -135,7 +135,7 @@ pub(super) struct Run {
     serial: u64,
     local: VecDeque<SegmentOut>,
     sending: bool,
-    random: Stream,
+    random: RandomStream,
     pub rcv_nxt: u32,
     ooo: Vec<(u32, u32)>,
     ts_recent: u32,

@@ -1,6 +1,6 @@
 //! The handshake: SYN, its answer, what both ends agree on, and SYNs sent again.
 
-use super::{State, Tcp};
+use super::{Tcp, TcpState};
 use crate::transport::tcp::config::TcpConfig;
 use crate::transport::tcp::metrics::PathMetrics;
 use crate::transport::tcp::receiver::millis;
@@ -28,7 +28,7 @@ const SACK_ALONE: u32 = 4;
 
 /// What an end knows while there is no connection yet.
 #[derive(Clone, Debug)]
-pub struct Handshake {
+pub struct TcpHandshake {
     ticks: Ticks,
     /// Initial sequence number.
     iss: u32,
@@ -46,7 +46,7 @@ pub struct Handshake {
     pub path: PathMetrics,
 }
 
-impl Handshake {
+impl TcpHandshake {
     pub fn new(config: &TcpConfig, iss: u32, needs_ecn: bool) -> Self {
         Self {
             ticks: Ticks::new(config.hz),
@@ -82,7 +82,7 @@ impl Handshake {
 impl Tcp {
     /// Connects to the other end: sends a SYN, and again until it is answered.
     pub fn connect(&mut self, now: Instant, out: &mut impl Outlet) {
-        self.state = State::SynSent;
+        self.state = TcpState::SynSent;
         self.handshake.sent_at = now;
         self.send_syn(now, out);
     }
@@ -90,7 +90,7 @@ impl Tcp {
     /// Sends the SYN or the answer to one, and sets the timer.
     fn send_syn(&mut self, now: Instant, out: &mut impl Outlet) {
         let hs = &mut self.handshake;
-        let passive = self.state == State::SynReceived;
+        let passive = self.state == TcpState::SynReceived;
         let mut header = TcpHeader::blank(self.face.peer);
         header.flags = TcpFlags::SYN;
         let stamps = self.config.timestamps && hs.offer.is_none_or(|peer| peer.timestamps);
@@ -152,9 +152,9 @@ impl Tcp {
 
     /// No answer has come in time.
     pub(super) fn retry(&mut self, now: Instant, out: &mut impl Outlet) {
-        let most = if self.state == State::SynSent { SYN_RETRIES } else { SYNACK_RETRIES };
+        let most = if self.state == TcpState::SynSent { SYN_RETRIES } else { SYNACK_RETRIES };
         if self.handshake.tries > most {
-            self.state = State::Closed;
+            self.state = TcpState::Closed;
             self.handshake.due = None;
         } else {
             self.send_syn(now, out);
@@ -172,12 +172,12 @@ impl Tcp {
         out: &mut impl Outlet,
     ) {
         let answer = header.flags.has(TcpFlags::ACK);
-        let listens = self.state == State::Listen;
+        let listens = self.state == TcpState::Listen;
         if !listens && answer && ack != self.handshake.iss.wrapping_add(1) {
             return;
         }
         if header.flags.has(TcpFlags::RST) {
-            self.state = if listens || !answer { self.state } else { State::Closed };
+            self.state = if listens || !answer { self.state } else { TcpState::Closed };
             return;
         }
         if !header.flags.has(TcpFlags::SYN) || listens == answer {
@@ -185,11 +185,11 @@ impl Tcp {
         }
         self.take_offer(seq, header);
         if listens {
-            self.state = State::SynReceived;
+            self.state = TcpState::SynReceived;
             self.handshake.sent_at = now;
             self.send_syn(now, out);
         } else {
-            self.establish(now, header, State::Established);
+            self.establish(now, header, TcpState::Established);
             // linux: net/ipv4/tcp_input.c tcp_rcv_synsent_state_process (6.1) - the acknowledgement does not wait for data.
             self.acknowledge(now, out);
         }
@@ -204,7 +204,7 @@ impl Tcp {
         out: &mut impl Outlet,
     ) -> bool {
         if header.flags.has(TcpFlags::RST) {
-            self.state = State::Closed;
+            self.state = TcpState::Closed;
             return false;
         }
         if header.flags.has(TcpFlags::SYN) {
@@ -218,7 +218,7 @@ impl Tcp {
         if !header.flags.has(TcpFlags::ACK) || ack != self.handshake.iss.wrapping_add(1) {
             return false;
         }
-        self.establish(now, header, State::Established);
+        self.establish(now, header, TcpState::Established);
         if self.closing {
             self.close(now, out);
         }
@@ -231,7 +231,7 @@ impl Tcp {
         let syn = &header.syn;
         let both = TcpFlags::ECE.with(TcpFlags::CWR);
         // spec: rfc3168 6.1.1 - a SYN asks by both flags, the answer grants by one.
-        let ecn = if self.state == State::Listen {
+        let ecn = if self.state == TcpState::Listen {
             hs.grants_ecn && header.flags.0 & both.0 == both.0
         } else {
             hs.wants_ecn && header.flags.0 & both.0 == TcpFlags::ECE.0
@@ -249,8 +249,8 @@ impl Tcp {
     }
 
     /// The handshake is over.
-    fn establish(&mut self, now: Instant, header: &TcpHeader, state: State) {
-        let passive = self.state == State::SynReceived;
+    fn establish(&mut self, now: Instant, header: &TcpHeader, state: TcpState) {
+        let passive = self.state == TcpState::SynReceived;
         self.state = state;
         let hs = &mut self.handshake;
         hs.due = None;

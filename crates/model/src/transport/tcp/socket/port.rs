@@ -4,7 +4,7 @@ use crate::qdisc::Enqueue;
 use crate::transport::tcp::receiver::{Receiver, TIMESTAMP_OPTION};
 use crate::transport::tcp::{Emit, Outlet, SegmentOut};
 use crate::vocabulary::{
-    Endpoint, IPV4_HEADER, Instant, Kind, NewPacket, SockId, TcpFlags, TcpHeader, linear_truesize,
+    Endpoint, IPV4_HEADER, Instant, NewPacket, PacketKind, SockId, TcpFlags, TcpHeader, linear_truesize,
 };
 
 /// Bytes of a TCP header without options.
@@ -55,20 +55,20 @@ impl Face {
             src,
             dst,
             tos: tos & !3 | ecn,
-            kind: Kind::Tcp,
+            kind: PacketKind::Tcp,
         };
         out.send(segment.departs, packet, segment.segs, ack, header)
     }
 }
 
 /// The way out of a connected socket's sending half.
-pub struct Port<'a, O> {
+pub struct SocketPort<'a, O> {
     pub out: &'a mut O,
     pub receiver: &'a mut Receiver,
     pub face: &'a Face,
 }
 
-impl<O: Outlet> Emit for Port<'_, O> {
+impl<O: Outlet> Emit for SocketPort<'_, O> {
     #[inline]
     fn emit(&mut self, now: Instant, segment: SegmentOut) -> Enqueue {
         let mut header = TcpHeader::blank(self.face.peer);
@@ -79,7 +79,7 @@ impl<O: Outlet> Emit for Port<'_, O> {
     }
 }
 
-impl<O: Outlet> Port<'_, O> {
+impl<O: Outlet> SocketPort<'_, O> {
     // spec: rfc7323 3.2, rfc2018 3 - each padded to a multiple of four.
     #[inline]
     fn options(&self, header: &TcpHeader) -> u32 {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::vocabulary::Packets;
-use crate::wifi::air::medium::Outcome;
+use crate::wifi::air::medium::TxOutcome;
 use crate::wifi::rate::Probe;
 use crate::wifi::testing::{ms, ppdu, radio};
 use alloc::boxed::Box;
@@ -76,11 +76,11 @@ fn a_queue_asks_for_the_air_once() {
     for n in 0..3 {
         radio.send(ms(0), BE, Box::new(ppdu(&mut packets, [n])), &mut medium);
         medium.winners(&mut winners);
-        assert_eq!(winners, [radio.functions[BE]]);
+        assert_eq!(winners, [radio.edcafs[BE]]);
     }
     let start = medium.start().unwrap();
     radio.pop(BE);
-    medium.done(start, radio.functions[BE], Outcome::Finished, radio.queued(BE) > 0);
+    medium.done(start, radio.edcafs[BE], TxOutcome::Finished, radio.queued(BE) > 0);
     medium.idle(start, start);
     assert!(medium.start().unwrap() > start, "the next PPDU is already in contention");
 }

@@ -154,7 +154,7 @@ fn a_frame_that_is_loud_enough_comes_through() {
     // The first and the third hear the one between them, at -50 and -62 dBm, and not each other.
     let loud = |row: fn(usize, usize) -> Hearing, third: i32| {
         let level = move |from: usize, _: usize| if from == 2 { third } else { -50_000 };
-        views(3, row).with_capture(Capture::new(10_000, 3, level))
+        views(3, row).with_capture(CaptureEffect::new(10_000, 3, level))
     };
     // When the frame of the third ends before that of the first and begins before or after it: what is left of either.
     for (third_at, third_level, first, third) in [

@@ -1,4 +1,4 @@
-//! Identifiers are listed, but airtime is accounted by station and access category: one of the identifiers stands for those.
+//! TIDs are listed, but airtime is accounted by station and access category: one of the TIDs stands for those.
 
 use crate::fair::drr::{Drr, Member};
 use crate::vocabulary::{Ac, Duration};
@@ -9,7 +9,7 @@ use crate::wifi::tx::transmitter::{TIDS, TidIndex};
 // linux: net/mac80211/ieee80211_i.h AIRTIME_ACTIVE_DURATION (5.15) - 100 ms.
 pub(super) const ACTIVE: Duration = Duration::from_millis(100);
 
-/// The identifier that stands for all of its peer's identifiers of its category.
+/// The TID that stands for all of its peer's TIDs of its category.
 pub(super) const fn representative(tid: TidIndex) -> TidIndex {
     let number = match tid.ac() {
         Ac::Vo => 6,
@@ -25,8 +25,8 @@ pub(super) const fn quantum(params: &AirtimeParams) -> i64 {
     params.quantum.nanos() as i64
 }
 
-/// A member for each identifier, those of a station and category with one deficit, which begins at a quantum of so many nanoseconds.
-// linux: drivers/net/wireless/ath/ath9k (4.11) - traffic identifiers are listed, the deficit is one per station and access category.
+/// A member for each TID, those of a station and category with one deficit, which begins at a quantum of so many nanoseconds.
+// linux: drivers/net/wireless/ath/ath9k (4.11) - TIDs are listed, the deficit is one per station and access category.
 pub(super) fn deficits(peers: usize, quantum: i64) -> Drr {
     let tids = (peers * TIDS) as u32;
     let mut pool = Drr::new(tids);

@@ -26,7 +26,7 @@ pub(super) enum AnyScheduler {
     /// mac80211's virtual time.
     VirtualTime(VirtualTime),
     /// Somebody's own, called by dynamic dispatch.
-    Own(Watched),
+    Custom(Watched),
 }
 
 /// Does the same with whichever scheduler it is, in code of its own for each.
@@ -39,7 +39,7 @@ macro_rules! each {
             AnyScheduler::AsPrinted($s) => $do,
             AnyScheduler::WeightedDeficit($s) => $do,
             AnyScheduler::VirtualTime($s) => $do,
-            AnyScheduler::Own($s) => $do,
+            AnyScheduler::Custom($s) => $do,
         }
     };
 }
@@ -60,7 +60,7 @@ impl AnyScheduler {
                 }
                 Mac80211Rules::VirtualTime => Self::VirtualTime(VirtualTime::new(params, peers)),
             },
-            Scheduler::Own(ref own) => Self::Own(Watched::new(own, peers)),
+            Scheduler::Custom(ref own) => Self::Custom(Watched::new(own, peers)),
         }
     }
 }
@@ -75,6 +75,6 @@ pub fn scheduler_of(config: &Scheduler, peers: usize) -> Box<dyn StationSchedule
         AnyScheduler::AsPrinted(s) => Box::new(s),
         AnyScheduler::WeightedDeficit(s) => Box::new(s),
         AnyScheduler::VirtualTime(s) => Box::new(s),
-        AnyScheduler::Own(s) => s.into_inner(),
+        AnyScheduler::Custom(s) => s.into_inner(),
     }
 }

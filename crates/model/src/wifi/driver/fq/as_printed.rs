@@ -1,21 +1,21 @@
 //! Airtime fairness by deficits, as *Ending the Anomaly* prints it in Algorithm 3: it lists stations, where ath9k lists traffic
-//! identifiers.
+//! TIDs.
 
 use super::account::{deficits, quantum, representative};
-use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
+use crate::fair::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::AirtimeParams;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
-/// A station that becomes active is new whatever it owes, and passes through the old list always. An identifier stands for its
+/// A station that becomes active is new whatever it owes, and passes through the old list always. A TID stands for its
 /// station in each category.
 #[derive(Debug)]
 pub(super) struct AsPrinted {
     params: AirtimeParams,
     /// Deficits in nanoseconds.
     pool: Drr,
-    rounds: [Rounds; 4],
+    rounds: [DeficitRoundRobin; 4],
 }
 
 impl AsPrinted {
@@ -25,12 +25,12 @@ impl AsPrinted {
     }
 
     #[cfg(test)]
-    pub(super) fn lists(&self) -> (&Drr, &[Rounds; 4]) {
+    pub(super) fn lists(&self) -> (&Drr, &[DeficitRoundRobin; 4]) {
         (&self.pool, &self.rounds)
     }
 }
 
-/// An identifier with frames of the station and category that one stands for.
+/// A TID with frames of the station and category that one stands for.
 #[inline]
 fn backlogged(station: TidIndex, view: &DeviceView<'_>) -> Option<TidIndex> {
     if view.has_frames(station) {

@@ -1,8 +1,8 @@
-//! Airtime fairness by deficits, Algorithm 3 of *Ending the Anomaly*, as ath9k ran it from 4.11 to 5.0: it lists traffic identifiers,
+//! Airtime fairness by deficits, Algorithm 3 of *Ending the Anomaly*, as ath9k ran it from 4.11 to 5.0: it lists TIDs,
 //! while deficits are of stations.
 
 use super::account::{deficits, quantum};
-use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
+use crate::fair::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::AirtimeParams;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
@@ -14,7 +14,7 @@ pub(super) struct Deficit {
     params: AirtimeParams,
     /// Deficits in nanoseconds.
     pool: Drr,
-    rounds: [Rounds; 4],
+    rounds: [DeficitRoundRobin; 4],
 }
 
 impl Deficit {
@@ -24,7 +24,7 @@ impl Deficit {
     }
 
     #[cfg(test)]
-    pub(super) fn lists(&self) -> (&Drr, &[Rounds; 4]) {
+    pub(super) fn lists(&self) -> (&Drr, &[DeficitRoundRobin; 4]) {
         (&self.pool, &self.rounds)
     }
 }

@@ -17,10 +17,11 @@ pub use any::scheduler_of;
 
 use crate::aqm::codel::CodelParams;
 use crate::fair::drr::EmptyNew;
-use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, Tin};
+use crate::fair::flow_queues::{FlowQueues, FlowQueuesParams, MtuScope, TinId};
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, PeerId, Pkt, PlaceId, Rate, Seed, Sink};
 use crate::wifi::air::radio::Radio;
-use crate::wifi::config::{AqlParams, FqParams, Scheduler};
+use crate::wifi::config::{AqlParams, MacFqParams, Scheduler};
+use crate::wifi::stations::AirtimeBelow;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TIDS, TidIndex, Transmitter};
 use any::{AnyScheduler, each};
 
@@ -32,7 +33,7 @@ struct StationCodel {
 }
 
 impl StationCodel {
-    fn params(self, of: &FqParams) -> CodelParams {
+    fn params(self, of: &MacFqParams) -> CodelParams {
         if self.slow { of.codel_slow } else { of.codel }
     }
 }
@@ -40,8 +41,8 @@ impl StationCodel {
 /// What stations' frames wait in, and what limits how they leave: all but whose turn it is.
 #[derive(Debug)]
 struct StationQueues {
-    params: FqParams,
-    /// A tin for each identifier.
+    params: MacFqParams,
+    /// A tin for each TID.
     flows: FlowQueues,
     stations: Vec<StationCodel>,
     /// Airtime queue limits, if there are any.
@@ -56,10 +57,10 @@ impl StationQueues {
 
     #[inline]
     fn view<'a>(&'a self, tx: &'a Transmitter, radio: &'a Radio) -> DeviceView<'a> {
-        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref() }
+        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref(), below: None }
     }
 
-    /// Tries to send a PPDU of an identifier. If there is no room, a frame leaves its queue all the same and waits.
+    /// Tries to send a PPDU of a TID. If there is no room, a frame leaves its queue all the same and waits.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - the frame that was looked at.
     #[inline]
     fn attempt<S: Sink>(
@@ -74,7 +75,7 @@ impl StationQueues {
             return self.attempt_by_laws(now, tid, tx, hw, ctx);
         }
         let codel = self.codel(tid.peer());
-        let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue(now, Tin(tid.0), &codel, ctx);
+        let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue(now, TinId(tid.0), &codel, ctx);
         let attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
         if attempt == Attempt::Full {
             tx.hold_one(now, tid, ctx, pull);
@@ -94,7 +95,7 @@ impl StationQueues {
         ctx: &mut Ctx<'_, S>,
     ) -> Attempt {
         let slow = self.stations[tid.peer().index()].slow;
-        let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue_by_laws(now, Tin(tid.0), slow, ctx);
+        let mut pull = |ctx: &mut Ctx<'_, S>| self.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx);
         let attempt = tx.attempt(now, tid, hw, ctx, &mut pull);
         if attempt == Attempt::Full {
             tx.hold_one(now, tid, ctx, pull);
@@ -113,10 +114,57 @@ impl StationQueues {
         ctx: &mut Ctx<'_, S>,
     ) -> bool {
         let slow = self.stations[tid.peer().index()].slow;
-        self.flows.enqueue_by_laws(now, Tin(tid.0), slow, p, ctx).is_some()
+        self.flows.enqueue_by_laws(now, TinId(tid.0), slow, p, ctx).is_some()
     }
 
-    /// Serves one identifier after the other, as the scheduler names them, until it says that the look is over.
+    /// Lets frames leave one TID after the other, as the scheduler names them: of each as many as airtime queue limits allow, and in all
+    /// while there is room. `take` puts a frame where it goes, and says what it counts for. Whether any did.
+    #[inline]
+    fn hand_over<'a, T: StationScheduler + ?Sized, S: Sink>(
+        &mut self,
+        scheduler: &mut T,
+        now: Instant,
+        ac: Ac,
+        to: &mut Downstream<'_>,
+        ctx: &mut Ctx<'a, S>,
+        mut take: impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> u16,
+    ) -> bool {
+        let mut any = false;
+        scheduler.start(ac);
+        while let Some(tid) = scheduler.next(now, ac, &self.over(to)) {
+            let (codel, slow) = (self.codel(tid.peer()), self.stations[tid.peer().index()].slow);
+            let mut attempt = Attempt::Nothing;
+            while self.over(to).allows(tid) {
+                if to.room == 0 {
+                    attempt = if attempt == Attempt::Sent { attempt } else { Attempt::Full };
+                    break;
+                }
+                let frame = if self.flows.has_laws() {
+                    self.flows.dequeue_by_laws(now, TinId(tid.0), slow, ctx)
+                } else {
+                    self.flows.dequeue(now, TinId(tid.0), &codel, ctx)
+                };
+                let Some(p) = frame else { break };
+                to.room -= 1;
+                to.airtime.add(tid, take(p, tid, ctx));
+                attempt = Attempt::Sent;
+            }
+            any |= attempt == Attempt::Sent;
+            if !scheduler.done(now, tid, attempt, &self.over(to)) {
+                break;
+            }
+        }
+        any
+    }
+
+    /// What a scheduler sees above a firmware with queues of its own.
+    #[inline]
+    fn over<'a>(&'a self, to: &'a Downstream<'_>) -> DeviceView<'a> {
+        let (tx, radio, below) = (to.tx, to.radio, Some(&*to.airtime));
+        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref(), below }
+    }
+
+    /// Serves one TID after the other, as the scheduler names them, until it says that the look is over.
     #[inline]
     fn serve<T: StationScheduler + ?Sized, S: Sink>(
         &mut self,
@@ -137,6 +185,16 @@ impl StationQueues {
     }
 }
 
+/// What is below the queues where a firmware has queues of its own.
+pub(super) struct Downstream<'a> {
+    pub(super) tx: &'a Transmitter,
+    pub(super) radio: &'a Radio,
+    /// What the host has handed over, as it counts.
+    pub(super) airtime: &'a mut AirtimeBelow,
+    /// Frames that there is room for.
+    pub(super) room: u32,
+}
+
 /// The transmit path with queues in the MAC.
 #[derive(Debug)]
 pub struct FqDriver {
@@ -146,7 +204,7 @@ pub struct FqDriver {
 
 impl FqDriver {
     /// A driver for a device with so many peers. Drops are booked at `place`; `salt` decides which flows share a queue.
-    pub fn new(params: FqParams, scheduler: Scheduler, peers: usize, place: PlaceId, salt: u64) -> Self {
+    pub fn new(params: MacFqParams, scheduler: Scheduler, peers: usize, place: PlaceId, salt: u64) -> Self {
         let flows = FlowQueuesParams {
             flows: params.flows,
             tins: (peers * TIDS) as u32,
@@ -174,7 +232,7 @@ impl FqDriver {
     /// Queues a packet; others are dropped if a limit is exceeded.
     pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         if !self.queues.flows.has_laws() {
-            self.queues.flows.enqueue(now, Tin(tid.0), p, ctx);
+            self.queues.flows.enqueue(now, TinId(tid.0), p, ctx);
         } else if !self.queues.enqueue_by_laws(now, p, tid, ctx) {
             return;
         }
@@ -182,7 +240,7 @@ impl FqDriver {
         self.schedule(now, tid);
     }
 
-    /// The identifier has frames: whoever is scheduled for it is listed, unless listed already.
+    /// The TID has frames: whoever is scheduled for it is listed, unless listed already.
     #[inline]
     pub fn schedule(&mut self, now: Instant, tid: TidIndex) {
         each!(&mut self.scheduler, s => s.schedule(now, tid));
@@ -199,6 +257,19 @@ impl FqDriver {
     ) {
         let Self { queues, scheduler } = self;
         each!(scheduler, s => queues.serve(s, now, ac, tx, hw, ctx));
+    }
+
+    /// Lets frames leave for a firmware, as the scheduler says. `take` puts one where it goes, and says what it counts for. Whether any did.
+    pub(super) fn hand_over<'a, S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        to: &mut Downstream<'_>,
+        ctx: &mut Ctx<'a, S>,
+        take: impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> u16,
+    ) -> bool {
+        let Self { queues, scheduler } = self;
+        each!(scheduler, s => queues.hand_over(s, now, ac, to, ctx, take))
     }
 
     /// A station has used airtime: by what it was sent, retries included, or by what it sent.

@@ -1,8 +1,8 @@
-//! One aggregate for each traffic identifier in turn, however long it takes: ath9k without airtime fairness, in two versions.
+//! One aggregate for each TID in turn, however long it takes: ath9k without airtime fairness, in two versions.
 
 use crate::vocabulary::{Ac, Duration, Instant};
 use crate::wifi::config::WhenFull;
-use crate::wifi::driver::turns::{Look, Turns};
+use crate::wifi::driver::active_tids::{ActiveTids, Look};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
@@ -11,13 +11,13 @@ use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 // aggregate.
 #[derive(Debug)]
 pub(super) struct RoundRobin {
-    turns: Turns,
+    turns: ActiveTids,
 }
 
 impl RoundRobin {
     /// For a device with so many peers.
     pub(super) fn new(peers: usize) -> Self {
-        Self { turns: Turns::new(peers * TIDS, WhenFull::KeepsTurn) }
+        Self { turns: ActiveTids::new(peers * TIDS, WhenFull::KeepsTurn) }
     }
 
     #[cfg(test)]
@@ -65,19 +65,19 @@ impl StationScheduler for RoundRobin {
 /// Who finds the hardware full has had its turn, too.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_sched_aggr (4.10) - queues in the MAC below the round of the older
 // driver; the hardware is full only for who has a frame that would go there, which waits in retry_q from then on.
-// deviation: an identifier whose last frame is sent in a burst of two leaves at once, not at its next turn; a look that
+// deviation: a TID whose last frame is sent in a burst of two leaves at once, not at its next turn; a look that
 // finds the hardware full does not turn the frames that are to be sent again round by one, so that only their order
 // differs.
 #[derive(Debug)]
 pub(super) struct InTurn {
-    turns: Turns,
+    turns: ActiveTids,
     look: Look,
 }
 
 impl InTurn {
     /// For a device with so many peers.
     pub(super) fn new(peers: usize) -> Self {
-        Self { turns: Turns::new(peers * TIDS, WhenFull::LosesTurn), look: Look::default() }
+        Self { turns: ActiveTids::new(peers * TIDS, WhenFull::LosesTurn), look: Look::default() }
     }
 
     #[cfg(test)]

@@ -42,7 +42,7 @@ struct Bench {
 enum Do {
     /// Frames come for a station, without the hardware being looked at.
     Queue(u16, u32),
-    /// The same for its other best-effort identifier.
+    /// The same for its other best-effort TID.
     Queue3(u16, u32),
     Fill,
     /// The hardware's first PPDU took so long, and is through.
@@ -56,7 +56,7 @@ impl Bench {
     /// So many stations in session, whose aggregates hold at most `frames`.
     fn new(scheduler: Scheduler, stations: usize, frames: u32) -> Self {
         let rig = Rig::in_session((0..stations).map(|_| peer(&["ht20-mcs15-sgi"], frames)));
-        Self { driver: FqDriver::new(FqParams::default(), scheduler, stations, HERE, 1), rig }
+        Self { driver: FqDriver::new(MacFqParams::default(), scheduler, stations, HERE, 1), rig }
     }
 
     fn queue(&mut self, now: Instant, tid: TidIndex, frames: u32) {
@@ -278,7 +278,7 @@ fn identifiers_are_listed_in_ath9k_and_stations_in_the_paper() {
         (Queue(0, 9),  " | n0 | 300 300",           " | n0 | 300 300"),
         (Queue3(0, 9), " | n0 n0' | 300 300",       " | n0 | 300 300"),
         (Queue(1, 9),  " | n0 n0' n1 | 300 300",    " | n0 n1 | 300 300"),
-        // One deficit for both: the second identifier finds it used up and is given a quantum as well.
+        // One deficit for both: the second TID finds it used up and is given a quantum as well.
         (Fill,         "0 0 | n0 n0' n1 | 300 300", "0 0 | n0 n1 | 300 300"),
         (Done(800),    "0 1 | n1 o0 o0' | 100 300", "0 1 | n1 o0 | -200 300"),
     ]);
@@ -373,7 +373,7 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
     ];
     for (at, kbps, slow) in table {
         b.driver.expect(ms(at), PeerId(1), Rate::from_bps(kbps * 1_000));
-        let params = FqParams::default();
+        let params = MacFqParams::default();
         let want = if slow { params.codel_slow } else { params.codel };
         assert_eq!(
             (b.driver.queues.codel(PeerId(1)), b.driver.queues.codel(PeerId(0))),
@@ -388,13 +388,13 @@ fn codel_is_relaxed_for_slow_stations_with_hysteresis() {
 fn linux_has_a_threshold_that_grows_with_the_stations() {
     for (stations, limit) in [(1, 6_000), (4, 24_000), (30, 180_000)] {
         let mut b = Bench::new(Scheduler::RoundRobin(WhenFull::KeepsTurn), stations, 2);
-        b.driver.queues.params = FqParams::default().as_linux_has_it();
+        b.driver.queues.params = MacFqParams::default().as_linux_has_it();
         for (at, kbps, slow) in [(0, 0, false), (1, limit - 1, true), (2, limit, false), (3, limit - 1, true)]
         {
             b.driver.expect(ms(at), PeerId(0), Rate::from_bps(kbps * 1_000));
             assert_eq!(b.driver.is_slow(PeerId(0)), slow, "{kbps} kbit/s of {stations}");
         }
-        b.driver.queues.params = FqParams::default().as_linux_has_it().with_nobody_slow();
+        b.driver.queues.params = MacFqParams::default().as_linux_has_it().with_nobody_slow();
         b.driver.expect(ms(4), PeerId(0), Rate::from_bps(1));
         assert!(!b.driver.is_slow(PeerId(0)));
     }

@@ -37,7 +37,7 @@ struct Order {
     /// Sum of the weights of active stations, when it was counted last.
     weight: u64,
     counted: Instant,
-    /// Identifiers with frames by the clocks of their stations.
+    /// TIDs with frames by the clocks of their stations.
     listed: Vec<TidIndex>,
 }
 

@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
-use crate::wifi::config::OwnScheduler;
+use crate::wifi::config::SchedulerFactory;
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
 use crate::wifi::tx::transmitter::{Attempt, TIDS, TidIndex};
 
@@ -19,7 +19,7 @@ pub(super) struct Watched {
 
 impl Watched {
     /// Makes the scheduler, for so many peers.
-    pub(super) fn new(own: &OwnScheduler, peers: usize) -> Self {
+    pub(super) fn new(own: &SchedulerFactory, peers: usize) -> Self {
         Self { name: own.name().to_string(), inner: own.make(peers), tids: (peers * TIDS) as u32, in_vain: 0 }
     }
 

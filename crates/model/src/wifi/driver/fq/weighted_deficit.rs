@@ -1,7 +1,7 @@
 //! Airtime fairness by deficits, as mac80211 has it since 5.1 but for virtual time in between: one list, weights, airtime queue limits.
 
 use super::account::{ACTIVE, deficits, quantum, representative};
-use crate::fair::drr::{Drr, EmptyNew, Member, Rounds};
+use crate::fair::drr::{DeficitRoundRobin, Drr, EmptyNew, Member};
 use crate::vocabulary::{Ac, Duration, Instant, PeerId};
 use crate::wifi::config::{AIRTIME_WEIGHT, AirtimeParams};
 use crate::wifi::stations::{AirtimeUse, DeviceView, StationScheduler};
@@ -20,15 +20,17 @@ pub(super) struct WeightedDeficit {
     /// Deficits in nanoseconds.
     pool: Drr,
     /// Whoever becomes active is on the new list, whoever has had a turn on the old one: together they are the one list.
-    rounds: [Rounds; 4],
+    rounds: [DeficitRoundRobin; 4],
     /// By peer.
     weights: Vec<u32>,
-    /// By identifier: the look in which it was served last, and the number of the look under way.
+    /// By TID: the look in which it was served last, and the number of the look under way.
     served: Vec<u32>,
     look: u32,
     /// The first of those that airtime queue limits hold back, since anything was sent in this look.
     held_back: Option<TidIndex>,
-    /// Since 6.0: when a station, by the identifier that stands for it in a category, was listed last with frames.
+    /// Whether the look under way has named nobody yet.
+    first: bool,
+    /// Since 6.0: when a station, by the TID that stands for it in a category, was listed last with frames.
     active: Option<Vec<Option<Instant>>>,
 }
 
@@ -43,6 +45,7 @@ impl WeightedDeficit {
             served: vec![0; peers * TIDS],
             look: 0,
             held_back: None,
+            first: false,
             active: None,
         }
     }
@@ -52,7 +55,7 @@ impl WeightedDeficit {
         Self { active: Some(vec![None; peers * TIDS]), ..Self::new(params, peers) }
     }
 
-    /// The identifier was listed, or its turn is over and frames are left: it counts as active from now on.
+    /// The TID was listed, or its turn is over and frames are left: it counts as active from now on.
     // linux: net/mac80211/tx.c ieee80211_txq_set_active (6.0).
     #[inline]
     fn stays_active(&mut self, now: Instant, tid: TidIndex, view: &DeviceView<'_>) {
@@ -74,9 +77,19 @@ impl WeightedDeficit {
     }
 
     #[cfg(test)]
-    pub(super) fn lists(&self) -> (&Drr, &[Rounds; 4]) {
+    pub(super) fn lists(&self) -> (&Drr, &[DeficitRoundRobin; 4]) {
         (&self.pool, &self.rounds)
     }
+}
+
+/// Stations that are listed in a category, or were of late.
+// linux: net/mac80211/tx.c ieee80211_txq_keep_active (6.0).
+// deviation: a station's TIDs of a category count as one.
+#[cold]
+fn recent(active: &[Option<Instant>], ac: Ac, now: Instant) -> usize {
+    let of = |n: &usize| TidIndex(*n as u32).ac() == ac;
+    let is_active = |n: usize| active[n].is_some_and(|at| now.saturating_since(at) <= ACTIVE);
+    (0..active.len()).filter(of).filter(|n| is_active(*n)).count()
 }
 
 impl StationScheduler for WeightedDeficit {
@@ -115,11 +128,18 @@ impl StationScheduler for WeightedDeficit {
     #[inline]
     fn start(&mut self, _ac: Ac) {
         self.held_back = None;
+        self.first = true;
         self.look = self.look.wrapping_add(1);
     }
 
     #[inline]
-    fn next(&mut self, _now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+    fn next(&mut self, now: Instant, ac: Ac, view: &DeviceView<'_>) -> Option<TidIndex> {
+        if core::mem::take(&mut self.first)
+            && let Some(active) = &self.active
+            && view.is_category_full(ac, || recent(active, ac, now))
+        {
+            return None;
+        }
         let Self { params, pool, weights, .. } = self;
         let rounds = &mut self.rounds[ac.index()];
         let has_pending = self.active.is_some();

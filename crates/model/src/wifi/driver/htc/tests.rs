@@ -19,7 +19,7 @@ fn tid(peer: u16, tid: u8) -> TidIndex {
 
 struct Bench {
     rig: Rig,
-    driver: Htc,
+    driver: HtcDriver,
 }
 
 impl Bench {
@@ -34,7 +34,7 @@ impl Bench {
         let mut rig = Rig::in_session((0..stations).map(|_| peer(BEST, frames)));
         rig.set_depth(HardwareDepth::HTC);
         rig.tx.looks_before_it_takes();
-        Self { driver: Htc::new(params, rig.tx.tids.len()), rig }
+        Self { driver: HtcDriver::new(params, rig.tx.tids.len()), rig }
     }
     /// Frames come from above, without the hardware being looked at.
     fn queue(&mut self, tid: TidIndex, frames: u32) {

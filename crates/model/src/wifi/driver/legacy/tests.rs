@@ -15,7 +15,7 @@ fn be(peer: u16) -> TidIndex {
 
 struct Bench {
     rig: Rig,
-    driver: Legacy,
+    driver: LegacyDriver,
 }
 
 impl Bench {
@@ -23,7 +23,7 @@ impl Bench {
     fn new(stations: usize, frames: u32) -> Self {
         let mut rig = Rig::in_session((0..stations).map(|_| peer(BEST, frames)));
         rig.tx.looks_before_it_takes();
-        Self { driver: Legacy::new(LegacyParams::default(), rig.tx.tids.len()), rig }
+        Self { driver: LegacyDriver::new(LegacyParams::default(), rig.tx.tids.len()), rig }
     }
     /// Frames come from above, without the hardware being looked at.
     fn queue(&mut self, tid: TidIndex, frames: u32) {
@@ -184,12 +184,12 @@ fn two_aggregates_but_eight_single_frames() {
 fn an_identifier_that_may_not_send_leaves_the_round_and_a_closed_window_stays() {
     let mut b = Bench::new(2, MAX_FRAMES);
     (0..2).for_each(|s| b.queue(be(s), 3));
-    b.rig.tx.tids[be(0).index()].session = crate::wifi::tx::tid::Session::Asked(ms(1000));
+    b.rig.tx.tids[be(0).index()].session = crate::wifi::tx::tid::BlockAckSession::Asked(ms(1000));
     assert_eq!((b.fill(Ac::Be), b.turns()), (vec![1], vec![]));
     b.rig.tx.tids[be(0).index()].open();
     b.driver.schedule(be(0));
     assert_eq!(b.fill(Ac::Be), [1, 0]);
-    // 64 in flight and unanswered: more may not go, but the identifier is not forgotten.
+    // 64 in flight and unanswered: more may not go, but the TID is not forgotten.
     let mut b = Bench::new(1, MAX_FRAMES);
     b.queue(be(0), 100);
     b.fill(Ac::Be);

@@ -1,12 +1,13 @@
 use super::*;
-use crate::vocabulary::{Seed, Stream};
+use crate::vocabulary::{RandomStream, Seed};
+use crate::wifi::rate::table::Formats;
 use crate::wifi::testing::ms;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 fn can(width: Width, short_gi: bool) -> HtCapabilities {
-    HtCapabilities { streams: 1, width, short_gi }
+    HtCapabilities { streams: 1, width, short_gi, formats: Formats::Ht }
 }
 
 /// A chain as text: `R` for RTS.
@@ -63,7 +64,7 @@ fn send(control: &mut Ath9kHtc, now: u64, chain: &RetryChain, failed: u8, (frame
         left -= entry.tries;
         tries.push(*entry);
     }
-    control.sent(ms(now), Sent { tries: &tries, frames, acked, probe: None, unsent: 0 });
+    control.sent(ms(now), TxReport { tries: &tries, frames, acked, probe: None, unsent: 0 });
 }
 
 #[test]
@@ -116,7 +117,7 @@ fn error_rates_step_by_step() {
 }
 
 /// Sends for so many milliseconds, an aggregate of 17 in each, over a link that loses each frame with a chance by rate.
-fn converge(stream: &mut Stream, lost: impl Fn(PhyRate) -> f64) -> PhyRate {
+fn converge(stream: &mut RandomStream, lost: impl Fn(PhyRate) -> f64) -> PhyRate {
     let mut control = Ath9kHtc::new(can(Width::Mhz40, true));
     for now in 0..5_000 {
         let probe = control.probe(ms(now));
@@ -134,7 +135,7 @@ fn converge(stream: &mut Stream, lost: impl Fn(PhyRate) -> f64) -> PhyRate {
                 }
             }
         }
-        control.sent(ms(now), Sent { tries: &tries, frames, acked, probe, unsent: 0 });
+        control.sent(ms(now), TxReport { tries: &tries, frames, acked, probe, unsent: 0 });
     }
     control.chain().entries()[0].rate
 }

@@ -9,14 +9,14 @@ use alloc::vec::Vec;
 struct Bench {
     control: Minstrel,
     now: Instant,
-    stream: Stream,
+    stream: RandomStream,
     /// Probes in the first and in the second place.
     probes: [u32; 2],
     frames: u32,
 }
 
 impl Bench {
-    fn new(can: Legacy, protected: bool) -> Self {
+    fn new(can: LegacyMinstrel, protected: bool) -> Self {
         let seed = Seed { seed: 7, run: 0 };
         let control = Minstrel::new(can, protected, &mut seed.stream("rate"));
         Self { control, now: Instant::ZERO, stream: seed.stream("air"), probes: [0; 2], frames: 0 }
@@ -42,7 +42,7 @@ impl Bench {
                     }
                 }
             }
-            self.control.sent(self.now, Sent { tries: &used, frames: 1, acked, probe, unsent: 0 });
+            self.control.sent(self.now, TxReport { tries: &used, frames: 1, acked, probe, unsent: 0 });
         }
     }
 
@@ -77,7 +77,7 @@ fn times_and_tries_by_hand() {
 
 #[test]
 fn throughput_by_hand() {
-    let mut b = Bench::new(Legacy::A, false);
+    let mut b = Bench::new(LegacyMinstrel::A, false);
     let mut at = |n: usize, prob: u32| {
         b.control.rates[n].stats.prob = prob;
         b.control.throughput(n as Index)
@@ -91,27 +91,30 @@ fn throughput_by_hand() {
 
 #[test]
 fn nothing_is_known_at_first() {
-    assert_eq!(Bench::new(Legacy::A, false).chain(), ["ofdm-6 x3", "ofdm-6 x3", "ofdm-6 x3", "ofdm-6 x10"]);
-    assert_eq!(Bench::new(Legacy::B, false).chain()[3], "dsss-1 x10");
-    assert_eq!(Bench::new(Legacy::G, false).control.rates.len(), 12);
+    assert_eq!(
+        Bench::new(LegacyMinstrel::A, false).chain(),
+        ["ofdm-6 x3", "ofdm-6 x3", "ofdm-6 x3", "ofdm-6 x10"]
+    );
+    assert_eq!(Bench::new(LegacyMinstrel::B, false).chain()[3], "dsss-1 x10");
+    assert_eq!(Bench::new(LegacyMinstrel::G, false).control.rates.len(), 12);
 }
 
 #[test]
 fn a_perfect_link_ends_at_the_fastest_rates() {
-    let mut b = Bench::new(Legacy::A, false);
+    let mut b = Bench::new(LegacyMinstrel::A, false);
     b.send(5_000, |_| 1.0);
     // Half of six tries, and two at most, where nearly all succeeds; what is fast and sure is the most reliable too.
     assert_eq!(b.chain(), ["ofdm-54 x2", "ofdm-48 x2", "ofdm-54 x2", "ofdm-6 x10"]);
     // 4,150 packets of 9,600 bits, a kilobit of 1,024.
     assert_eq!(b.control.expected().bps(), 4_150 * 9_600 / 1024 * 1000);
-    let mut b = Bench::new(Legacy::G, false);
+    let mut b = Bench::new(LegacyMinstrel::G, false);
     b.send(5_000, |rate| if matches!(rate, PhyRate::Dsss(..)) { 1.0 } else { 0.0 });
     assert_eq!([&b.chain()[0], &b.chain()[3]], ["cck-11 x2", "dsss-1 x10"]);
 }
 
 #[test]
 fn a_link_between_rates_keeps_a_sure_one_behind() {
-    let mut b = Bench::new(Legacy::A, false);
+    let mut b = Bench::new(LegacyMinstrel::A, false);
     let works = |r: PhyRate| match r {
         PhyRate::Ofdm(r) if r <= OfdmRate::M24 => 1.0,
         PhyRate::Ofdm(OfdmRate::M36) => 0.8,
@@ -129,7 +132,7 @@ fn a_tenth_of_the_frames_are_probes() {
         PhyRate::Ofdm(r) if r <= OfdmRate::M24 => 0.9,
         _ => 0.05,
     };
-    let mut b = Bench::new(Legacy::A, false);
+    let mut b = Bench::new(LegacyMinstrel::A, false);
     b.send(9_000, works);
     let [first, second] = b.probes.map(|n| 1_000 * n / b.frames);
     assert!(
@@ -137,7 +140,7 @@ fn a_tenth_of_the_frames_are_probes() {
         "{first} and {second} per mille"
     );
     // With CTS before each frame a twentieth, and never in the second place.
-    let mut b = Bench::new(Legacy::G, true);
+    let mut b = Bench::new(LegacyMinstrel::G, true);
     b.send(9_000, works);
     let [first, second] = b.probes.map(|n| 1_000 * n / b.frames);
     assert!((10..=51).contains(&first) && second == 0, "{first} and {second} per mille");
@@ -157,7 +160,7 @@ fn after_a_step() {
             })
             .expect("it gets there")
     };
-    let mut b = Bench::new(Legacy::A, false);
+    let mut b = Bench::new(LegacyMinstrel::A, false);
     let poor = |r: PhyRate| if matches!(r, PhyRate::Ofdm(r) if r <= OfdmRate::M12) { 1.0 } else { 0.0 };
     b.send(3_000, |_| 1.0);
     let down = there(&mut b, "ofdm-12", &poor);

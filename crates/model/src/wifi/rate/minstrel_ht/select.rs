@@ -1,8 +1,6 @@
 //! The end of an interval: averages, and which rates are best.
 
-use super::{
-    GROUP_RATES, INTERVAL, Index, KEPT, MinstrelHt, ONE, Sampler, Version, group_of, percent, weighted,
-};
+use super::{INTERVAL, Index, KEPT, MinstrelHt, MinstrelVersion, ONE, Sampler, percent, weighted};
 use crate::vocabulary::Instant;
 
 impl MinstrelHt {
@@ -25,12 +23,12 @@ impl MinstrelHt {
     }
 
     fn end_interval(&mut self) {
-        for group in self.rates.chunks_mut(GROUP_RATES) {
+        for group in self.rates.chunk_by_mut(|a, b| a.group == b.group) {
             // A rate that was never tried is taken to be as good as the best of the faster ones.
             let mut faster = 0;
             for known in group.iter_mut().rev() {
                 known.stats.end_interval(self.version.average());
-                if self.version >= Version::From512 {
+                if self.version >= MinstrelVersion::From512 {
                     match known.stats.total.attempts {
                         0 => known.stats.prob = known.stats.prob.max(faster),
                         _ => faster = faster.max(known.stats.prob),
@@ -54,9 +52,8 @@ impl MinstrelHt {
     fn choose_by_throughput(&mut self) {
         let mut best = [0; KEPT];
         for group in 0..self.groups.len() {
-            let first = (group * GROUP_RATES) as Index;
-            let mut of_group = [first; KEPT];
-            let indices = first..first + GROUP_RATES as Index;
+            let indices = self.groups[group].indices();
+            let mut of_group = [indices.start; KEPT];
             // The order decides between equals.
             let mut put = |index| {
                 if self.throughput(index) > 0 {
@@ -65,8 +62,8 @@ impl MinstrelHt {
                 }
             };
             match self.version {
-                Version::Before512 => indices.for_each(&mut put),
-                Version::From512 | Version::From519 => indices.rev().for_each(&mut put),
+                MinstrelVersion::Before512 => indices.for_each(&mut put),
+                MinstrelVersion::From512 | MinstrelVersion::From519 => indices.rev().for_each(&mut put),
             }
             self.groups[group].best = of_group;
         }
@@ -78,15 +75,15 @@ impl MinstrelHt {
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_best_prob_rate (4.4) - the last choice stays until another is
     // better; (5.12) - it starts anew, and rates faster but less reliable than the best are out.
     fn choose_by_reliability(&mut self) {
-        if self.version >= Version::From512 {
+        if self.version >= MinstrelVersion::From512 {
             self.surest = 0;
-            self.groups.iter_mut().enumerate().for_each(|(n, g)| g.surest = (n * GROUP_RATES) as Index);
+            self.groups.iter_mut().for_each(|g| g.surest = g.first);
         }
         for index in 0..self.rates.len() as Index {
             let best = self.best[0];
             let counts = match self.version {
-                Version::Before512 => self.throughput(index) > 0,
-                Version::From512 | Version::From519 => {
+                MinstrelVersion::Before512 => self.throughput(index) > 0,
+                MinstrelVersion::From512 | MinstrelVersion::From519 => {
                     self.packet(best) <= self.packet(index) || self.prob(index) >= self.prob(best)
                 }
             };
@@ -100,13 +97,14 @@ impl MinstrelHt {
                     self.prob(index) > self.prob(held)
                 }
             };
-            let of_group = self.groups[group_of(index)].surest;
+            let group = self.group_of(index);
+            let of_group = self.groups[group].surest;
             let (all, own) = (beats(self.surest), beats(of_group));
             if all {
                 self.surest = index;
             }
             if own {
-                self.groups[group_of(index)].surest = index;
+                self.groups[group].surest = index;
             }
         }
     }
@@ -114,7 +112,7 @@ impl MinstrelHt {
     /// With more than one stream at the best rate, the most reliable one is looked for in groups with fewer.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_prob_rate_reduce_streams (4.4).
     fn fewer_streams(&mut self) {
-        let streams = self.groups[group_of(self.best[0])].of.streams;
+        let streams = self.groups[self.group_of(self.best[0])].of.streams;
         let mut most = 0;
         for group in self.groups.iter().filter(|g| g.of.streams < streams) {
             let throughput = self.throughput(group.surest);

@@ -1,6 +1,7 @@
 use super::*;
 use crate::vocabulary::Seed;
-use crate::wifi::phy::{RateTry, Width};
+use crate::wifi::phy::{HtRate, RateTry, Width};
+use crate::wifi::rate::table::Formats;
 use crate::wifi::rate::{Probe, probe_chain};
 use alloc::format;
 use alloc::string::String;
@@ -8,7 +9,10 @@ use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
-const VERSIONS: [Version; 3] = [Version::Before512, Version::From512, Version::From519];
+mod vht;
+
+const VERSIONS: [MinstrelVersion; 3] =
+    [MinstrelVersion::Before512, MinstrelVersion::From512, MinstrelVersion::From519];
 
 /// A link on which a share of the frames arrives, by rate, with frames always waiting.
 struct Bench {
@@ -16,18 +20,26 @@ struct Bench {
     now: Instant,
     /// The probe that ended the last aggregate.
     held: Option<Probe>,
-    stream: Stream,
+    stream: RandomStream,
 }
 
 impl Bench {
-    fn new(can: HtCapabilities, version: Version) -> Self {
+    fn new(can: HtCapabilities, version: MinstrelVersion) -> Self {
         let seed = Seed { seed: 7, run: 0 };
         let control = MinstrelHt::new(can, version, &mut seed.stream("rate"));
         Self { control, now: Instant::ZERO, held: None, stream: seed.stream("air") }
     }
 
-    /// Sends for so long; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms alone.
+    /// Sends for so long between HT stations; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms alone.
     fn send(&mut self, millis: u64, most: u32, works: impl Fn(HtRate) -> f64) {
+        self.send_any(millis, most, |rate| match rate {
+            PhyRate::Ht(rate) => works(rate),
+            _ => unreachable!("all rates are HT"),
+        });
+    }
+
+    /// The same at any rates.
+    fn send_any(&mut self, millis: u64, most: u32, works: impl Fn(PhyRate) -> f64) {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
             let look = |control: &mut MinstrelHt, now| {
@@ -47,16 +59,15 @@ impl Bench {
             let (mut used, mut acked) = (Vec::new(), 0);
             'chain: for entry in chain.entries() {
                 used.push(RateTry { tries: 0, ..*entry });
-                let PhyRate::Ht(rate) = entry.rate else { unreachable!("all rates are HT") };
                 for _ in 0..entry.tries {
                     used.last_mut().expect("just pushed").tries += 1;
-                    acked = (0..frames).map(|_| u32::from(self.stream.chance(works(rate)))).sum();
+                    acked = (0..frames).map(|_| u32::from(self.stream.chance(works(entry.rate)))).sum();
                     if acked > 0 {
                         break 'chain;
                     }
                 }
             }
-            self.control.sent(self.now, Sent { tries: &used, frames, acked, probe, unsent: 0 });
+            self.control.sent(self.now, TxReport { tries: &used, frames, acked, probe, unsent: 0 });
         }
     }
 
@@ -70,14 +81,14 @@ impl Bench {
 }
 
 fn two_streams(width: Width) -> HtCapabilities {
-    HtCapabilities { streams: 2, width, short_gi: true }
+    HtCapabilities { streams: 2, width, short_gi: true, formats: Formats::Ht }
 }
 
 #[test]
 fn nothing_is_known_at_first() {
     for version in VERSIONS {
         let b = Bench::new(two_streams(Width::Mhz20), version);
-        let entries = if version == Version::From519 { 4 } else { 3 };
+        let entries = if version == MinstrelVersion::From519 { 4 } else { 3 };
         assert_eq!(b.chain(), vec!["ht20-mcs0-lgi x2"; entries]);
         assert_eq!(b.control.expected().bps(), 0);
     }
@@ -85,7 +96,7 @@ fn nothing_is_known_at_first() {
 
 #[test]
 fn throughput_by_hand() {
-    let mut b = Bench::new(two_streams(Width::Mhz20), Version::Before512);
+    let mut b = Bench::new(two_streams(Width::Mhz20), MinstrelVersion::Before512);
     b.control.mean_aggregate = 18 * ONE;
     let index = |m: &MinstrelHt, name: &str| m.index(PhyRate::parse(name).unwrap()).unwrap();
     let at = |b: &mut Bench, name: &str, prob| {
@@ -101,7 +112,7 @@ fn throughput_by_hand() {
     assert_eq!([409, 408].map(|prob| at(&mut b, "ht20-mcs15-sgi", prob)), [122, 0]);
     // 3,686,000 by 1,338,800 are 2: the slowest rates are told apart badly.
     assert_eq!([at(&mut b, "ht20-mcs0-sgi", ONE), at(&mut b, "ht20-mcs0-lgi", ONE)], [48, 48]);
-    let mut b = Bench::new(two_streams(Width::Mhz20), Version::From512);
+    let mut b = Bench::new(two_streams(Width::Mhz20), MinstrelVersion::From512);
     b.control.mean_aggregate = 18 * ONE;
     // 3,686,000,000 by 66,640 + 6,000 ns.
     assert_eq!(at(&mut b, "ht20-mcs15-sgi", ONE), 1_238);
@@ -135,9 +146,12 @@ fn the_chain_is_filled_since_5_19() {
         assert!(!rts[0], "{version:?}");
         b.chain()
     };
-    assert_eq!(chain(Version::From512), ["ht20-mcs12-sgi x2", "ht20-mcs11-sgi x2", "ht20-mcs4-sgi x2"]);
     assert_eq!(
-        chain(Version::From519),
+        chain(MinstrelVersion::From512),
+        ["ht20-mcs12-sgi x2", "ht20-mcs11-sgi x2", "ht20-mcs4-sgi x2"]
+    );
+    assert_eq!(
+        chain(MinstrelVersion::From519),
         ["ht20-mcs12-sgi x2", "ht20-mcs11-sgi x2", "ht20-mcs11-lgi x2", "ht20-mcs4-sgi x2"]
     );
 }
@@ -153,7 +167,7 @@ fn one_stream_may_be_all_that_works() {
 
 #[test]
 fn short_packets_are_tried_more_often() {
-    let mut b = Bench::new(two_streams(Width::Mhz20), Version::Before512);
+    let mut b = Bench::new(two_streams(Width::Mhz20), MinstrelVersion::Before512);
     // Frames alone count 108 us more, and then 4.4 cannot tell the guard intervals apart: 3,686,000 by 177,200 or by 184,000
     // ns are 20. Tries: 206 us of back-off and 184 us each for two, then 467, 755, 1,331 and 2,483 us.
     b.send(3_000, 1, |_| 1.0);
@@ -192,9 +206,11 @@ fn after_a_step() {
 
 #[test]
 fn probes_are_few() {
-    for (version, least, most) in
-        [(Version::Before512, 15, 22), (Version::From512, 5, 10), (Version::From519, 5, 10)]
-    {
+    for (version, least, most) in [
+        (MinstrelVersion::Before512, 15, 22),
+        (MinstrelVersion::From512, 5, 10),
+        (MinstrelVersion::From519, 5, 10),
+    ] {
         let mut b = Bench::new(two_streams(Width::Mhz20), version);
         b.send(10_000, 32, |rate| if rate.mcs % 8 < 6 { 1.0 } else { 0.3 });
         let (total, probes) = b.control.totals();

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::vocabulary::{Ctx, Fate, Kind, NewPacket, NoSink, Packets, Pkt, PlaceId, Reason};
+use crate::vocabulary::{Ctx, Fate, NewPacket, NoSink, PacketKind, Packets, Pkt, PlaceId, Reason};
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::rx::reorder::Reorder;
@@ -145,7 +145,7 @@ fn the_smoothed_rate_chooses_the_index() {
 
 #[test]
 fn only_segments_of_tcp_are_given_up_and_held_or_passed_frames_are_only_counted() {
-    for (kind, up) in [(Kind::Tcp, vec![1]), (Kind::Udp, vec![])] {
+    for (kind, up) in [(PacketKind::Tcp, vec![1]), (PacketKind::Udp, vec![])] {
         let mut packets = Packets::new();
         let mut rx = RxTid::default();
         rx.open(Seq::new(0), HERE, &mut Vec::new());

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 const TID: TidIndex = TidIndex::new(PeerId(0), 0);
 
-/// A traffic identifier with so many packets of these lengths behind it.
+/// A TID with so many packets of these lengths behind it.
 struct Bench {
     rig: Rig,
     tid: TxTid,
@@ -17,18 +17,18 @@ struct Bench {
     rate: RateControl,
 }
 
-fn link(rate: &mut RateControl) -> Link<'_> {
-    Link { now: Instant::ZERO, rate }
+fn link(rate: &mut RateControl) -> LinkRate<'_> {
+    LinkRate { now: Instant::ZERO, rate }
 }
 
 impl Bench {
-    fn new(session: Session, rate: &str, lens: &[u32]) -> Self {
+    fn new(session: BlockAckSession, rate: &str, lens: &[u32]) -> Self {
         let mut rig = Rig::new([peer(&[rate], MAX_FRAMES)]);
         let limits = rig.tx.peers[0].limits[2];
         let rate = rig.tx.peers[0].rate.clone();
         let queue = lens.iter().map(|&len| rig.packet(TID, len)).collect();
         let mut tid = TxTid::new(session);
-        if session == Session::Open {
+        if session == BlockAckSession::Open {
             tid.open();
         }
         Self { rig, tid, queue, limits, rate }
@@ -62,7 +62,7 @@ fn range(r: core::ops::Range<u16>) -> Vec<u16> {
 
 #[test]
 fn an_open_ppdu_grows_to_what_it_would_have_been() {
-    let mut b = Bench::new(Session::Open, "ht20-mcs0-sgi", &[1500]);
+    let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs0-sgi", &[1500]);
     let mut ppdu = b.build().0;
     assert_eq!((ppdu.bytes, ppdu.header.content), (1_538, Content::Data { aggregate: false }));
     assert!(!b.add_to(&mut ppdu), "nothing has come");
@@ -76,7 +76,7 @@ fn an_open_ppdu_grows_to_what_it_would_have_been() {
 #[test]
 fn the_frame_that_does_not_fit_waits() {
     // 3660 bytes at 7.2 Mbit/s: 1544 + 1542 fit, a third frame only if it is a small one.
-    let mut b = Bench::new(Session::Open, "ht20-mcs0-sgi", &[1500, 1500, 1500, 60, 1500]);
+    let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs0-sgi", &[1500, 1500, 1500, 60, 1500]);
     let table = [
         (vec![0, 1], 1_544 + 1_542, true, 1),
         // It goes first now, with its number. 60 bytes make 98, of which 4 + 98 + 2 and 160 of delimiters.
@@ -92,7 +92,7 @@ fn the_frame_that_does_not_fit_waits() {
 
 #[test]
 fn of_many_that_wait_the_one_that_does_not_fit_stays_first() {
-    let mut b = Bench::new(Session::Open, "ht20-mcs0-sgi", &[1500; 4]);
+    let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs0-sgi", &[1500; 4]);
     let failed: Vec<Mpdu> = (0..2).flat_map(|_| b.build().0.mpdus).collect();
     failed.into_iter().for_each(|m| b.tid.again(m));
     assert_eq!([b.build().1, b.build().1], [range(0..2), range(2..4)]);
@@ -100,7 +100,7 @@ fn of_many_that_wait_the_one_that_does_not_fit_stays_first() {
 
 #[test]
 fn a_lone_frame_is_sent_without_aggregation() {
-    let mut b = Bench::new(Session::Open, "ht20-mcs15-sgi", &[1500]);
+    let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs15-sgi", &[1500]);
     let (ppdu, seqs, bytes, aggregate) = b.build();
     assert_eq!((seqs, bytes, aggregate, ppdu.header.in_session), (vec![0], 1_538, false, true));
     let m = ppdu.mpdus[0];
@@ -109,7 +109,7 @@ fn a_lone_frame_is_sent_without_aggregation() {
 
 #[test]
 fn the_oldest_open_frame_holds_the_window() {
-    let mut b = Bench::new(Session::Open, "ht20-mcs15-sgi", &[100; 200]);
+    let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs15-sgi", &[100; 200]);
     b.tid.next = Seq::new(4090);
     b.tid.open();
     let wrap = |r: core::ops::Range<u16>| -> Vec<u16> { r.map(|n| n % 4096).collect() };
@@ -142,7 +142,7 @@ fn the_oldest_open_frame_holds_the_window() {
 #[test]
 fn frames_sent_again_go_before_new_ones_in_their_order() {
     let sent_again = |looks: bool| {
-        let mut b = Bench::new(Session::Open, "ht20-mcs15-sgi", &[100; 40]);
+        let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs15-sgi", &[100; 40]);
         if looks {
             b.tid.looks_before_it_takes();
         }
@@ -160,7 +160,7 @@ fn frames_sent_again_go_before_new_ones_in_their_order() {
 
 #[test]
 fn a_held_frame_is_within_the_session_that_opens_later() {
-    let mut b = Bench::new(Session::Closed, "ht20-mcs15-sgi", &[100; 3]);
+    let mut b = Bench::new(BlockAckSession::Closed, "ht20-mcs15-sgi", &[100; 3]);
     let queue = &mut b.queue;
     // Only one is ever held.
     for _ in 0..2 {
@@ -175,7 +175,7 @@ fn a_held_frame_is_within_the_session_that_opens_later() {
 
 #[test]
 fn outside_a_session_no_window_holds() {
-    let mut b = Bench::new(Session::Never, "ht20-mcs15-sgi", &[100; 70]);
+    let mut b = Bench::new(BlockAckSession::Never, "ht20-mcs15-sgi", &[100; 70]);
     for n in 0..70 {
         let mut ppdu = crate::wifi::testing::ppdu(&mut b.rig.packets, []);
         let queue = &mut b.queue;

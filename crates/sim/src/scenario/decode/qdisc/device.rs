@@ -12,19 +12,19 @@ use stillair_model::qdisc::pie::PieQdiscParams;
 use stillair_model::qdisc::sfq::SfqParams;
 
 use super::super::super::{Profile, QdiscSpec, Scheme};
-use super::super::link::Kind;
+use super::super::link::LinkKind;
 
 /// What decides an interface's defaults.
-pub(in super::super) struct Device<'a> {
+pub(in super::super) struct DeviceQueue<'a> {
     pub profile: &'a Profile,
     pub txqueuelen: u32,
     /// None for a Wi-Fi device.
-    pub link: Option<Kind>,
+    pub link: Option<LinkKind>,
     /// None for a wired device.
     pub scheme: Option<Scheme>,
 }
 
-impl Device<'_> {
+impl DeviceQueue<'_> {
     pub(super) fn pfifo_fast(&self) -> QdiscConfig {
         let limit_per_band = self.profile.pfifo_fast_limit_per_band;
         QdiscConfig::PfifoFast(PfifoFastParams { limit: self.txqueuelen, limit_per_band })
@@ -66,10 +66,18 @@ impl Device<'_> {
 
     /// It never stops its qdisc: the MAC queues, or the device is virtual.
     pub(super) fn never_stops(&self) -> bool {
-        self.link == Some(Kind::Veth)
+        self.link == Some(LinkKind::Veth)
             || matches!(
                 self.scheme,
-                Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted | Scheme::Mac80211)
+                Some(
+                    Scheme::FqMac
+                        | Scheme::Airtime
+                        | Scheme::AirtimeAsPrinted
+                        | Scheme::Mac80211
+                        | Scheme::Ath10k
+                        | Scheme::Ath11k
+                        | Scheme::Mt76
+                )
             )
     }
 
@@ -82,9 +90,7 @@ impl Device<'_> {
             None => QdiscSpec { mq: false, config: self.by_sysctl() },
             Some(Scheme::Fifo | Scheme::Ath9kHtc) => QdiscSpec { mq: true, config: self.by_sysctl() },
             Some(Scheme::FqCodel) => QdiscSpec { mq: true, config: QdiscConfig::FqCodel(self.fq_codel()) },
-            Some(Scheme::FqMac | Scheme::Airtime | Scheme::AirtimeAsPrinted | Scheme::Mac80211) => {
-                QdiscSpec { mq: false, config: QdiscConfig::Noqueue }
-            }
+            Some(_) => QdiscSpec { mq: false, config: QdiscConfig::Noqueue },
         }
     }
 }

@@ -7,7 +7,7 @@ use stillair_model::qdisc::htb::HtbParams;
 use super::super::super::contract::{Family, Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
-use super::{BURST, CHILD, Device, child};
+use super::{BURST, CHILD, DeviceQueue, child};
 
 pub(super) static OPTIONS: &[Key] = &[
     Key::need("rate", Form::Rate, "rate of its one class"),
@@ -25,7 +25,7 @@ pub(super) static OPTIONS: &[Key] = &[
 /// Reads the options.
 // linux: iproute2 tc/q_htb.c (6.1), net/sched/sch_htb.c htb_change_class (6.1) - the ceiling is the rate by default; a class
 // begins with a pfifo of txqueuelen packets.
-pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<HtbParams, Fault> {
+pub(super) fn read(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<HtbParams, Fault> {
     let rate = section.need("rate", "a rate such as \"100 Mbit/s\"")?.value()?;
     let ceil = section.or("ceil", rate)?;
     let burst = section.or("burst", HtbParams::default_burst(rate))?;

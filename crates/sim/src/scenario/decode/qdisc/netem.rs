@@ -7,7 +7,7 @@ use stillair_model::vocabulary::Duration;
 use super::super::super::contract::{Family, Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
-use super::{CHILD, Device, child};
+use super::{CHILD, DeviceQueue, child};
 
 pub(super) static OPTIONS: &[Key] = &[
     Key::or("limit", Form::Integer(1, 1_000_000), "1000", "most packets"),
@@ -52,7 +52,10 @@ const MAX_JITTER: Duration = Duration::from_secs(2);
 /// Reads the options.
 // linux: iproute2 tc/q_netem.c netem_parse_opt (6.1), net/sched/sch_netem.c netem_change (6.1) - a probability without a gap
 // has a gap of one, a gap without a probability is certain; neither means anything without a delay, which tc refuses.
-pub(super) fn read(section: Option<&mut Section<'_>>, device: &Device<'_>) -> Result<QdiscConfig, Fault> {
+pub(super) fn read(
+    section: Option<&mut Section<'_>>,
+    device: &DeviceQueue<'_>,
+) -> Result<QdiscConfig, Fault> {
     let mut p = NetemParams::default();
     let Some(section) = section else { return Ok(QdiscConfig::Netem(p, None)) };
     p.limit = section.or("limit", p.limit)?;

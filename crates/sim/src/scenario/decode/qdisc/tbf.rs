@@ -9,7 +9,7 @@ use super::super::super::contract::{Family, Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
 use super::fifo::MIN_BFIFO;
-use super::{BURST, CHILD, Device, child};
+use super::{BURST, CHILD, DeviceQueue, child};
 
 pub(super) static OPTIONS: &[Key] = &[
     Key::need("rate", Form::Rate, "rate of the bucket"),
@@ -35,7 +35,7 @@ pub(super) static OPTIONS: &[Key] = &[
 // linux: iproute2 tc/q_tbf.c tbf_parse_opt (6.1) - a limit or a latency, and a peak rate takes an mtu; net/sched/sch_tbf.c
 // tbf_change (6.1) - the peak is above the rate.
 // deviation: with a child of another kind tc wants a limit too, which then does nothing - it is refused here.
-pub(super) fn read(section: &mut Section<'_>, device: &Device<'_>) -> Result<TbfParams, Fault> {
+pub(super) fn read(section: &mut Section<'_>, device: &DeviceQueue<'_>) -> Result<TbfParams, Fault> {
     let rate = section.need("rate", "a rate such as \"100 Mbit/s\"")?.value()?;
     let burst = section.need("burst", "a size such as \"32 KiB\"")?.value()?;
     let peak_rate = section.find("peakrate")?;

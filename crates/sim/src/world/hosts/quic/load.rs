@@ -1,8 +1,8 @@
 //! What goes over a QUIC connection: a transfer that a client asks for or makes, or a page.
 
 use stillair_model::app::Page;
-use stillair_model::transport::quic::{Connection, Engine, Role, Stack, StreamId};
-use stillair_model::vocabulary::{Duration, Instant, QuicTrace, Sink, Trace};
+use stillair_model::transport::quic::{Connection, Engine, QuicRole, Stack, StreamId};
+use stillair_model::vocabulary::{Duration, Instant, QuicTrace, Sink, TraceEvent};
 
 use super::{Below, Hosts};
 
@@ -11,7 +11,7 @@ const ENDLESS: u64 = 1 << 50;
 
 /// What is to be sent, and how far it is.
 #[derive(Debug)]
-pub(in crate::world) struct Load {
+pub(in crate::world) struct LoadState {
     pub(in crate::world) job: Job,
     /// When it begins, or the next one does.
     pub(in crate::world) next: Option<Instant>,
@@ -43,7 +43,7 @@ pub(in crate::world) enum Job {
     Page { page: Page, interval: Duration },
 }
 
-impl Load {
+impl LoadState {
     /// Begins at `start`.
     pub(in crate::world) fn new(job: Job, start: Instant, stop: Instant) -> Self {
         Self {
@@ -172,7 +172,7 @@ impl Hosts {
     ) {
         let now = below.core.now;
         let quic = self.quic(app);
-        let client = quic.ends[at].role == Role::Client;
+        let client = quic.ends[at].role == QuicRole::Client;
         let (flow, load) = (quic.flow, &mut quic.load);
         if client && load.began.is_some() && !load.asked && stack.connection() == Connection::Established {
             load.asked = true;
@@ -203,7 +203,7 @@ impl Hosts {
             write(&mut load.writing, now, stack);
         }
         if read > 0 {
-            below.core.tell(&Trace::Read { flow, forth: true, bytes: read as u32 });
+            below.core.tell(&TraceEvent::Read { flow, forth: true, bytes: read as u32 });
         }
         if finished > 0 {
             self.quic_finished(below, app, finished, stack);
@@ -233,9 +233,9 @@ impl Hosts {
         }
         let took = load.ended(now);
         stack.close(now);
-        below.core.tell(&Trace::Quic { flow, what: QuicTrace::Done });
+        below.core.tell(&TraceEvent::Quic { flow, what: QuicTrace::Done });
         if let Some(took) = took {
-            below.core.tell(&Trace::Loaded { flow, took });
+            below.core.tell(&TraceEvent::Loaded { flow, took });
         }
         self.arm_app(below, app);
     }

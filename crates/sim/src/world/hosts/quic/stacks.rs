@@ -1,14 +1,14 @@
 //! Which stack the ends of a flow have: each connection gets new ones.
 
-use stillair_model::transport::quic::{Engine, Quic, QuicConfig, Role, TcpControl};
+use stillair_model::transport::quic::{Engine, Quic, QuicConfig, QuicRole, TcpControl};
 #[cfg(feature = "quinn")]
-use stillair_model::vocabulary::Stream;
+use stillair_model::vocabulary::RandomStream;
 #[cfg(feature = "quinn")]
 use stillair_quinn::{AckFrequency, Congestion, QuinnStack, Settings, SimNull};
 
-#[cfg(feature = "quinn")]
-use crate::scenario::{Own, QuinnControl, QuinnOptions};
 use crate::scenario::{QuicFlow, QuicStack};
+#[cfg(feature = "quinn")]
+use crate::scenario::{QuinnControl, QuinnFactory, QuinnOptions};
 
 /// What makes the stacks of a flow.
 #[derive(Debug)]
@@ -23,11 +23,11 @@ pub(in crate::world) enum Stacks {
 #[derive(Debug)]
 pub(in crate::world) struct Quinns {
     settings: Settings,
-    own: Option<Own>,
+    custom: Option<QuinnFactory>,
     #[cfg(feature = "tls")]
     tls: bool,
     /// Instead of what quinn would draw from the system, for each end.
-    random: [Stream; 2],
+    random: [RandomStream; 2],
 }
 
 impl Stacks {
@@ -37,13 +37,13 @@ impl Stacks {
     pub(in crate::world) fn new(
         flow: &QuicFlow,
         laws: Option<[TcpControl; 2]>,
-        random: impl FnMut(usize) -> Stream,
+        random: impl FnMut(usize) -> RandomStream,
     ) -> Self {
         match &flow.stack {
             QuicStack::Model => Self::Model(Box::new(flow.config), laws.map(Box::new)),
             QuicStack::Quinn(options) => Self::Quinn(Box::new(Quinns {
                 settings: settings(options, &flow.config),
-                own: options.own.clone(),
+                custom: options.custom.clone(),
                 #[cfg(feature = "tls")]
                 tls: options.crypto == crate::scenario::Crypto::Tls,
                 random: [0, 1].map(random),
@@ -65,7 +65,7 @@ impl Stacks {
     }
 
     /// The stack of one end of a new connection.
-    pub(super) fn connect(&mut self, end: usize, role: Role) -> Engine {
+    pub(super) fn connect(&mut self, end: usize, role: QuicRole) -> Engine {
         match self {
             Self::Model(config, laws) => {
                 let law = laws.as_mut().map(|laws| {
@@ -78,7 +78,7 @@ impl Stacks {
             #[cfg(feature = "quinn")]
             Self::Quinn(quinns) => {
                 let mut parts = quinns.settings.parts();
-                if let Some(Own(factory)) = &quinns.own {
+                if let Some(QuinnFactory(factory)) = &quinns.custom {
                     parts.controller = factory.clone();
                 }
                 #[cfg(feature = "tls")]

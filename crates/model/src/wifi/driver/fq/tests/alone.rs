@@ -18,7 +18,7 @@ pub(super) struct Alone {
 enum Step {
     /// Frames come for a station.
     Comes(u16, u32),
-    /// The same for its other best-effort identifier.
+    /// The same for its other best-effort TID.
     Comes3(u16, u32),
     /// A look, in which so many PPDUs find room.
     Look(usize),
@@ -30,7 +30,7 @@ enum Step {
 use Step::{Comes, Comes3, Look, Rx, Tx};
 
 fn view<'a>(rig: &'a Rig, flows: &'a FlowQueues) -> DeviceView<'a> {
-    DeviceView { queues: flows, tx: &rig.tx, radio: &rig.radio, aql: None }
+    DeviceView { queues: flows, tx: &rig.tx, radio: &rig.radio, aql: None, below: None }
 }
 
 impl Alone {
@@ -57,7 +57,7 @@ impl Alone {
     pub(super) fn comes(&mut self, tid: TidIndex, frames: u32) {
         for _ in 0..frames {
             let p = self.rig.packet(tid, 1500);
-            self.flows.enqueue(ms(0), Tin(tid.0), p, &mut self.rig.ctx());
+            self.flows.enqueue(ms(0), TinId(tid.0), p, &mut self.rig.ctx());
             self.scheduler.schedule(ms(0), tid);
         }
     }
@@ -68,9 +68,9 @@ impl Alone {
 
     /// A PPDU leaves at once, or finds no room: then a frame leaves its queue and waits.
     fn attempt(&mut self, tid: TidIndex, room: bool) -> Attempt {
-        let codel = FqParams::default().codel;
+        let codel = MacFqParams::default().codel;
         let (tx, mut hw, mut ctx) = self.rig.parts();
-        let mut pull = |ctx: &mut Ctx<'_, _>| self.flows.dequeue(ms(0), Tin(tid.0), &codel, ctx);
+        let mut pull = |ctx: &mut Ctx<'_, _>| self.flows.dequeue(ms(0), TinId(tid.0), &codel, ctx);
         if !room {
             tx.hold_one(ms(0), tid, &mut ctx, pull);
             return Attempt::Full;
@@ -203,7 +203,7 @@ fn deficit() {
     ]);
 }
 
-// paper: ending-the-anomaly alg3 - stations are listed; linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - identifiers
+// paper: ending-the-anomaly alg3 - stations are listed; linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.11) - TIDs
 // are, and the second finds the quantum that the first was given.
 #[rustfmt::skip]
 #[test]
@@ -222,7 +222,7 @@ fn as_printed() {
         (Comes(0, 2),  ""),
         (Comes3(0, 2), ""),
         (Comes(1, 1),  ""),
-        // In its turn a station sends what its identifiers have.
+        // In its turn a station sends what its TIDs have.
         (Look(ANY),    "0 0 0' 0' 1"),
         // New whatever it owes: 600, which is paid in the same look.
         (Tx(0, 900),   ""),

@@ -1,7 +1,7 @@
 //! The round of Linux 4.10: who finds the hardware full has had its turn.
 
 use super::*;
-use crate::wifi::tx::tid::Session;
+use crate::wifi::tx::tid::BlockAckSession;
 use alloc::string::String;
 use alloc::string::ToString;
 use alloc::vec;
@@ -31,7 +31,7 @@ fn who_finds_the_hardware_full_has_had_its_turn() {
 /// The state after each look while the hardware is full, where station 2 sends its frames alone.
 fn looks(scheduler: Scheduler, times: usize) -> Vec<String> {
     let mut b = Bench::new(scheduler, 3, 2);
-    b.rig.tx.tids[be(2).index()].session = Session::Never;
+    b.rig.tx.tids[be(2).index()].session = BlockAckSession::Never;
     for station in 0..3 {
         b.queue(ms(0), be(station), 20);
     }

@@ -1,6 +1,6 @@
 //! What tests see of a scheduler: whom it lists, and what stations may still use.
 
-use crate::fair::drr::{Drr, Member, Rounds};
+use crate::fair::drr::{DeficitRoundRobin, Drr, Member};
 use crate::vocabulary::Ac;
 use crate::wifi::driver::fq::any::AnyScheduler;
 use crate::wifi::tx::transmitter::TidIndex;
@@ -8,12 +8,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 impl AnyScheduler {
-    fn rounds(&self) -> Option<(&Drr, &[Rounds; 4])> {
+    fn rounds(&self) -> Option<(&Drr, &[DeficitRoundRobin; 4])> {
         match self {
             Self::Deficit(s) => Some(s.lists()),
             Self::AsPrinted(s) => Some(s.lists()),
             Self::WeightedDeficit(s) => Some(s.lists()),
-            Self::InTurn(_) | Self::RoundRobin(_) | Self::VirtualTime(_) | Self::Own(_) => None,
+            Self::InTurn(_) | Self::RoundRobin(_) | Self::VirtualTime(_) | Self::Custom(_) => None,
         }
     }
 
@@ -29,7 +29,7 @@ impl AnyScheduler {
             Self::InTurn(s) => s.listed(ac).map(old).collect(),
             Self::RoundRobin(s) => s.listed(ac).map(old).collect(),
             Self::VirtualTime(s) => s.listed(ac).map(old).collect(),
-            Self::Own(_) => Vec::new(),
+            Self::Custom(_) => Vec::new(),
             Self::Deficit(_) | Self::AsPrinted(_) | Self::WeightedDeficit(_) => {
                 let (pool, rounds) = self.rounds().expect("these have rounds");
                 let (mut pool, mut rounds) = (pool.clone(), rounds[ac.index()].clone());

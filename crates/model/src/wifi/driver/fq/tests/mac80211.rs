@@ -27,7 +27,7 @@ fn airtime_queue_limits_leave_room_for_others() {
     ]);
 }
 
-// linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - a look through the list serves an identifier once and ends when it
+// linux: net/mac80211/tx.c ieee80211_next_txq (5.1), schedule_round - a look through the list serves a TID once and ends when it
 // comes to that again; the next look goes on from there.
 #[rustfmt::skip]
 #[test]
@@ -36,7 +36,7 @@ fn a_look_serves_each_identifier_once() {
         check(Scheduler::Mac80211(ALL, None, rules), 2, &[
             (Queue(0, 20), " | n0 | 300 300"),
             (Fill,         "0 | n0 | 300 300"),
-            // Whoever comes stands at the head; the other identifier of the same station has a turn of its own.
+            // Whoever comes stands at the head; the other TID of the same station has a turn of its own.
             (Queue3(0, 20), "0 | n0' n0 | 300 300"),
             (Fill,         "0 0 | n0' n0 | 300 300"),
             (Queue(1, 20), "0 0 | n1 n0' n0 | 300 300"),
@@ -66,7 +66,7 @@ fn airtime_is_shared_by_weight() {
         let mut used = [0; 3];
         for n in 0..600_u64 {
             for tid in [be(0), be(1)] {
-                if b.driver.queues.flows.backlog(Tin(tid.0)).0 < 10 {
+                if b.driver.queues.flows.backlog(TinId(tid.0)).0 < 10 {
                     b.queue(ms(n), tid, 10);
                 }
             }

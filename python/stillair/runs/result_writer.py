@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from stillair._native import InputError, RunError, __version__
-from stillair.results import folder, sampled, tidy
+from stillair.results import result_folder, sampled, tidy
 from stillair.results.result import Result
 from stillair.runs.scenario import Overrides, Scenario, pairs
 from stillair.text import output
@@ -24,7 +24,7 @@ _OLD = "old.json"
 """The summary of the old result, in the folder of the new one, while its other files are removed."""
 
 
-class Keeper:
+class ResultWriter:
     """Writes a result folder while the runs finish."""
 
     def __init__(self, path: Path, scenario: Scenario, overrides: Overrides, planned: int) -> None:
@@ -34,7 +34,7 @@ class Keeper:
         """
         resolved = scenario.resolve(overrides)
         self._path = path
-        self._new = path / folder.NEW
+        self._new = path / result_folder.NEW
         described = json.loads(resolved)
         self._name, self._notes = described["name"], described.get("notes", [])
         self._planned = planned
@@ -77,10 +77,16 @@ class Keeper:
             return None
         result = Result({"version": __version__, "scenario": self._name, "notes": self._notes, "runs": runs})
         # Read once for each table, and never all at once.
-        tidy.write_csv(self._new / "table.csv", (folder.measured(self._new, self._name, run) for run in runs))
-        tidy.write_pings_csv(self._new / "pings.csv", (folder.measured(self._new, self._name, run) for run in runs))
+        tidy.write_csv(self._new / "table.csv", (result_folder.measured(self._new, self._name, run) for run in runs))
+        tidy.write_pings_csv(
+            self._new / "pings.csv", (result_folder.measured(self._new, self._name, run) for run in runs)
+        )
         sampled.write_tables(self._new, self._name, runs)
-        head = {"format": folder.FORMAT, "planned_runs": self._planned, "seeds": sorted({run["seed"] for run in runs})}
+        head = {
+            "format": result_folder.FORMAT,
+            "planned_runs": self._planned,
+            "seeds": sorted({run["seed"] for run in runs}),
+        }
         text = json.dumps(head | result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         output.write_files(self._new, {"result.json": text + "\n"})
         try:
@@ -138,9 +144,9 @@ def _remove(new: Path) -> None:
 
 def refuse_others(path: Path) -> None:
     """An `InputError` if files in a folder have our names and are not of a result of ours."""
-    new = path / folder.NEW
+    new = path / result_folder.NEW
     if os.path.lexists(path / "result.json"):
-        folder.recognise(path)
+        result_folder.recognise(path)
         return
     # A whole result that was taking its place when it was cut off has moved some of its files already.
     if not (new / "result.json").exists():

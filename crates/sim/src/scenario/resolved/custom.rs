@@ -1,7 +1,7 @@
 //! Parts of somebody's own in the resolved scenario: as what is built in, with their options beside their name.
 
 use serde_json::{Value, json};
-use stillair_model::vocabulary::Own;
+use stillair_model::vocabulary::PartFactory;
 
 use super::super::CongestionControl;
 
@@ -9,12 +9,12 @@ use super::super::CongestionControl;
 pub(super) fn control(control: &CongestionControl) -> Value {
     match control {
         CongestionControl::BuiltIn(name) => json!(name),
-        CongestionControl::Own(own) => part(own),
+        CongestionControl::Custom(own) => part(own),
     }
 }
 
 /// A part with its options.
-pub(super) fn part<T: ?Sized, A>(own: &Own<T, A>) -> Value {
+pub(super) fn part<T: ?Sized, A>(own: &PartFactory<T, A>) -> Value {
     let mut shown: Value = serde_json::from_str(own.options()).expect("the registry writes options as JSON");
     shown["kind"] = json!(own.name());
     shown

@@ -4,7 +4,7 @@
 
 use stillair_model::vocabulary::{Duration, Instant, Sink};
 use stillair_model::wifi::air::account::AirUse;
-use stillair_model::wifi::air::medium::{EdcafId, Outcome};
+use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
 use stillair_model::wifi::air::overlap::spared;
 use stillair_model::wifi::air::ppdu::Content;
 use stillair_model::wifi::air::protection::Protection;
@@ -15,7 +15,7 @@ use stillair_model::wifi::phy::{frame, ppdu_duration};
 
 use super::exchange::At;
 use super::parts::{airtime, response, use_of};
-use super::tries::Fate;
+use super::tries::TryOutcome;
 use super::{Above, Air};
 use crate::engine::Slot;
 use crate::world::common::Core;
@@ -95,7 +95,7 @@ impl Exchange {
 
 /// A channel where not everybody hears everybody.
 #[derive(Debug)]
-pub(super) struct Hidden {
+pub(super) struct PartlyConnected {
     /// What each radio makes of it.
     pub(super) views: Views,
     /// By number on the channel: the radio.
@@ -109,7 +109,7 @@ pub(super) struct Hidden {
     winners: Vec<EdcafId>,
 }
 
-impl Hidden {
+impl PartlyConnected {
     /// An idle channel with these radios.
     pub(super) fn new(views: Views, radios: Vec<usize>) -> Self {
         let exchanges = vec![None; radios.len()];
@@ -149,7 +149,7 @@ impl Hidden {
             }
             medium.winners(&mut self.winners);
             let queue_of = |f: &EdcafId| {
-                radios[radio].functions.iter().position(|own| own == f).expect("a function of the radio")
+                radios[radio].edcafs.iter().position(|own| own == f).expect("a function of the radio")
             };
             // Beacons come before all categories.
             let rank = |queue: usize| if queue == BEACON_QUEUE { 0 } else { queue + 1 };
@@ -157,7 +157,7 @@ impl Hidden {
             self.views.engage(now, number);
             for f in &self.winners {
                 if queue_of(f) != first {
-                    self.views.medium(number).done(now, *f, Outcome::Failed, true);
+                    self.views.medium(number).done(now, *f, TxOutcome::Failed, true);
                 }
             }
             self.starting.push((number, first));
@@ -167,30 +167,30 @@ impl Hidden {
 
 impl Air {
     /// Arms the timer for what happens next on such a channel.
-    pub(super) fn plan_hidden<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
+    pub(super) fn plan_partly_connected<S: Sink>(&mut self, core: &mut Core<S>, index: usize) {
         let channel = &mut self.channels[index];
-        let hidden = channel.hidden.as_mut().expect("such a channel");
-        channel.account.book(hidden.using, core.now);
-        hidden.using = hidden.uses();
-        core.timers.set(Slot(self.slots.channels + index as u32), hidden.next());
+        let partly = channel.partly_connected.as_mut().expect("such a channel");
+        channel.account.book(partly.using, core.now);
+        partly.using = partly.uses();
+        core.timers.set(Slot(self.slots.channels + index as u32), partly.next());
     }
 
-    fn hidden(&mut self, index: usize) -> &mut Hidden {
-        self.channels[index].hidden.as_mut().expect("such a channel")
+    fn partly_connected(&mut self, index: usize) -> &mut PartlyConnected {
+        self.channels[index].partly_connected.as_mut().expect("such a channel")
     }
 
     /// Something is due on such a channel: first it is settled who begins, as nobody hears what begins at the same time; then
     /// frames end, then they begin.
-    pub(super) fn hidden_event<A: Above>(&mut self, above: &mut A, index: usize) {
+    pub(super) fn partly_connected_event<A: Above>(&mut self, above: &mut A, index: usize) {
         let now = above.core().now;
         let channel = &mut self.channels[index];
-        let hidden = channel.hidden.as_mut().expect("such a channel");
-        channel.account.book(hidden.using, now);
-        hidden.find_starting(now, &self.radios);
-        let radios = hidden.radios.len();
+        let partly = channel.partly_connected.as_mut().expect("such a channel");
+        channel.account.book(partly.using, now);
+        partly.find_starting(now, &self.radios);
+        let radios = partly.radios.len();
         let due = |e: &Exchange| e.at == now;
         for number in 0..radios {
-            let of = self.hidden(index).exchanges[number].filter(due);
+            let of = self.partly_connected(index).exchanges[number].filter(due);
             match of.map(|e| e.phase) {
                 Some(Phase::On(step, frame)) => self.frame_ended(above, index, number, step, frame),
                 Some(Phase::Failed) => self.finish(above, index, number, false),
@@ -199,18 +199,18 @@ impl Air {
         }
         for number in 0..radios {
             if let Some(Phase::Before(step)) =
-                self.hidden(index).exchanges[number].filter(due).map(|e| e.phase)
+                self.partly_connected(index).exchanges[number].filter(due).map(|e| e.phase)
             {
                 self.frame_begins(above.core().now, index, number, step);
             }
         }
-        let starting = core::mem::take(&mut self.hidden(index).starting);
+        let starting = core::mem::take(&mut self.partly_connected(index).starting);
         for &(number, queue) in &starting {
             self.begin(index, number, queue, now, None);
-            let first = self.hidden(index).exchanges[number].expect("it has just begun").first();
+            let first = self.partly_connected(index).exchanges[number].expect("it has just begun").first();
             self.frame_begins(above.core().now, index, number, first);
         }
-        self.hidden(index).starting = starting;
+        self.partly_connected(index).starting = starting;
     }
 
     /// A radio begins an exchange with the first PPDU of a queue at `begun`.
@@ -223,8 +223,8 @@ impl Air {
         txop_until: Option<Instant>,
     ) {
         let channel = &self.channels[index];
-        let hidden = channel.hidden.as_ref().expect("such a channel");
-        let ppdu = self.radios[hidden.radios[number]].first(queue).expect("who contends has a PPDU");
+        let partly = channel.partly_connected.as_ref().expect("such a channel");
+        let ppdu = self.radios[partly.radios[number]].first(queue).expect("who contends has a PPDU");
         let protection = Protection::of(ppdu, channel.protection);
         let content = ppdu.header.content;
         let to = (content != Content::Beacon).then(|| {
@@ -248,20 +248,20 @@ impl Air {
             txop_until,
         };
         exchange.phase = Phase::Before(exchange.first());
-        self.hidden(index).exchanges[number] = Some(exchange);
+        self.partly_connected(index).exchanges[number] = Some(exchange);
     }
 
     /// The same radio goes on within its transmit opportunity.
     pub(super) fn resume(&mut self, now: Instant, at: At, begins: Instant, until: Instant) {
         let number = self.radios[at.radio].number;
-        self.hidden(at.index).views.hold(now, number, begins);
+        self.partly_connected(at.index).views.hold(now, number, begins);
         self.begin(at.index, number, at.queue, begins, Some(until));
     }
 
     fn frame_begins(&mut self, now: Instant, index: usize, number: usize, step: Step) {
         let channel = &mut self.channels[index];
-        let (timing, hidden) = (channel.timing, channel.hidden.as_mut().expect("such a channel"));
-        let exchange = hidden.exchanges[number].as_mut().expect("a frame is of an exchange");
+        let (timing, partly) = (channel.timing, channel.partly_connected.as_mut().expect("such a channel"));
+        let exchange = partly.exchanges[number].as_mut().expect("a frame is of an exchange");
         let from = match step {
             Step::Cts | Step::Answer => exchange.to.expect("somebody answers"),
             Step::Rts | Step::CtsToSelf | Step::Data => number,
@@ -280,7 +280,7 @@ impl Air {
         };
         exchange.sent |= step == Step::Data;
         exchange.at = now + lasts;
-        exchange.phase = Phase::On(step, hidden.views.begin(now, from));
+        exchange.phase = Phase::On(step, partly.views.begin(now, from));
     }
 
     /// A frame of the exchange of radio `number` is over.
@@ -294,19 +294,20 @@ impl Air {
     ) {
         let now = above.core().now;
         let timing = self.channels[index].timing;
-        let hidden = self.hidden(index);
-        let mut exchange = hidden.exchanges[number].expect("a frame is of an exchange");
+        let partly = self.partly_connected(index);
+        let mut exchange = partly.exchanges[number].expect("a frame is of an exchange");
         let reservation = Reservation { until: exchange.ends(), by: number, by_rts: step == Step::Rts };
         let reservation = (step != Step::Answer && exchange.to.is_some()).then_some(reservation);
         let other = exchange.to.unwrap_or(number);
-        let clean =
-            |hidden: &mut Hidden, at| hidden.views.received(now, frame, at).is_some_and(<[_]>::is_empty);
+        let clean = |partly: &mut PartlyConnected, at| {
+            partly.views.received(now, frame, at).is_some_and(<[_]>::is_empty)
+        };
         let (sifs, late) = (now + timing.sifs, now + timing.eifs_extra());
         let (phase, at) = match step {
             Step::Rts => {
-                let clean = clean(hidden, other);
+                let clean = clean(partly, other);
                 let heard = clean && self.guard_is_heard(above.core().now, index, number, frame::RTS);
-                let views = &mut self.hidden(index).views;
+                let views = &mut self.partly_connected(index).views;
                 views.end(now, frame, number, Some((other, heard)), reservation);
                 let answered = heard && views.may_answer_rts(now, other);
                 exchange.disturbed = !answered && (heard || !clean);
@@ -322,43 +323,43 @@ impl Air {
                 }
             }
             Step::Cts => {
-                let clean = clean(hidden, number);
+                let clean = clean(partly, number);
                 let heard = clean && self.guard_is_heard(above.core().now, index, number, frame::CTS);
-                self.hidden(index).views.end(now, frame, other, Some((number, heard)), reservation);
+                self.partly_connected(index).views.end(now, frame, other, Some((number, heard)), reservation);
                 exchange.disturbed = !clean;
                 if heard {
                     (Phase::Before(Step::Data), sifs)
                 } else if exchange.disturbed {
                     (Phase::Failed, late)
                 } else {
-                    self.hidden(index).exchanges[number] = Some(exchange);
+                    self.partly_connected(index).exchanges[number] = Some(exchange);
                     return self.finish(above, index, number, false);
                 }
             }
             Step::CtsToSelf => {
-                hidden.views.end(now, frame, number, None, reservation);
+                partly.views.end(now, frame, number, None, reservation);
                 (Phase::Before(Step::Data), sifs)
             }
             Step::Data => {
-                hidden.exchanges[number] = Some(exchange);
+                partly.exchanges[number] = Some(exchange);
                 return self.data_ended(above, index, number, frame, reservation);
             }
             Step::Answer => {
-                let heard = clean(hidden, number);
-                hidden.views.end(now, frame, other, Some((number, heard)), None);
-                hidden.exchanges[number] = Some(exchange);
+                let heard = clean(partly, number);
+                partly.views.end(now, frame, other, Some((number, heard)), None);
+                partly.exchanges[number] = Some(exchange);
                 return self.finish(above, index, number, heard);
             }
         };
         (exchange.phase, exchange.at) = (phase, at);
-        self.hidden(index).exchanges[number] = Some(exchange);
+        self.partly_connected(index).exchanges[number] = Some(exchange);
     }
 
     /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the noise.
     fn guard_is_heard(&mut self, now: Instant, index: usize, number: usize, bytes: u32) -> bool {
-        let hidden = self.hidden(index);
+        let partly = self.partly_connected(index);
         let (exchange, radio) =
-            (hidden.exchanges[number].expect("a frame is of an exchange"), hidden.radios[number]);
+            (partly.exchanges[number].expect("a frame is of an exchange"), partly.radios[number]);
         let Protection::RtsCts(rate) = exchange.protection else { return true };
         let ppdu = self.radios[radio].first(exchange.queue).expect("a PPDU of its own");
         let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
@@ -376,16 +377,16 @@ impl Air {
     ) {
         let now = above.core().now;
         let timing = self.channels[index].timing;
-        let mut exchange = self.hidden(index).exchanges[number].expect("a frame is of an exchange");
-        let radio = self.hidden(index).radios[number];
+        let mut exchange = self.partly_connected(index).exchanges[number].expect("a frame is of an exchange");
+        let radio = self.partly_connected(index).radios[number];
         let Some(to) = exchange.to else {
-            self.hidden(index).views.end(now, frame, number, None, None);
+            self.partly_connected(index).views.end(now, frame, number, None, None);
             return self.finish(above, index, number, false);
         };
         let ppdu = self.radios[radio].pop(exchange.queue).expect("it has just been sent");
         let (mut got, _) = self.noise(exchange.start, &ppdu);
-        let hidden = self.hidden(index);
-        match hidden.views.received(now, frame, to) {
+        let partly = self.partly_connected(index);
+        match partly.views.received(now, frame, to) {
             None => (got, exchange.disturbed) = (RxOutcome::NOTHING, true),
             Some(noise) if !noise.is_empty() => {
                 let left = spared(&ppdu, exchange.start, exchange.took, noise);
@@ -394,33 +395,33 @@ impl Air {
             }
             Some(_) => {}
         }
-        hidden.views.end(now, frame, number, Some((to, got.whole != 0)), reservation);
+        partly.views.end(now, frame, number, Some((to, got.whole != 0)), reservation);
         exchange.got = got;
         (exchange.phase, exchange.at) = match got.whole {
             0 if exchange.disturbed => (Phase::Failed, now + timing.eifs_extra()),
             0 => (Phase::Failed, now + exchange.response),
             _ => (Phase::Before(Step::Answer), now + timing.sifs),
         };
-        hidden.exchanges[number] = Some(exchange);
+        partly.exchanges[number] = Some(exchange);
         self.radios[radio].put_back(exchange.queue, ppdu);
     }
 
     /// An exchange is over. `heard`: its sender heard the answer, unless noise broke it.
     fn finish<A: Above>(&mut self, above: &mut A, index: usize, number: usize, heard: bool) {
-        let hidden = self.hidden(index);
-        let exchange = hidden.exchanges[number].take().expect("what ends was there");
-        let radio = hidden.radios[number];
+        let partly = self.partly_connected(index);
+        let exchange = partly.exchanges[number].take().expect("what ends was there");
+        let radio = partly.radios[number];
         let Exchange { queue, start, took, begun, txop_until, got, sent, .. } = exchange;
         let rts_failed = !sent;
         if rts_failed {
             let now = above.core().now;
-            self.hidden(index).views.give_back(now, number);
+            self.partly_connected(index).views.give_back(now, number);
         }
         let ppdu = self.radios[radio].pop(queue).expect("a PPDU of its own");
         let to = &self.wlans[ppdu.header.dev.index()].dev.tx.peers;
         let to = exchange.to.map(|_| to[ppdu.header.peer.index()].remote.0);
         let acknowledged = heard && self.answer_comes(start, &ppdu);
-        let fate = Fate {
+        let fate = TryOutcome {
             to,
             whole: if to.is_some() { got.whole } else { 1 },
             collided: exchange.disturbed && got.whole == 0,

@@ -1,4 +1,4 @@
-"""A result folder: a result that explains itself, kept run by run. This reads one; `keeper` writes it.
+"""A result folder: a result that explains itself, kept run by run. This reads one; `runs.result_writer` writes it.
 
 `result.json` (summary), `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json`
 (summary and series of a run), `table.csv` and `pings.csv`; `sockets.csv` and `queues.csv` if asked for.

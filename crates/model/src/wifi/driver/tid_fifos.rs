@@ -1,39 +1,39 @@
-//! A FIFO for each traffic identifier, and for each access category a round of those that have frames: what ath9k's
+//! A FIFO for each TID, and for each access category a round of those that have frames: what ath9k's
 //! driver and the firmware behind ath9k_htc have in common.
 
-use super::turns::Turns;
+use super::active_tids::ActiveTids;
 use crate::vocabulary::{Ac, Ctx, Instant, Pkt, PktList, Sink};
 use crate::wifi::config::WhenFull;
-use crate::wifi::tx::tid::Session;
+use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, TidIndex, Transmitter};
 use alloc::vec::Vec;
 
-/// Queues by traffic identifier and whose turn it is.
+/// Queues by TID and whose turn it is.
 #[derive(Debug)]
-pub(super) struct Round {
+pub(super) struct TidFifos {
     queues: Vec<PktList>,
-    turns: Turns,
+    turns: ActiveTids,
 }
 
-impl Round {
-    /// A round for a device with so many traffic identifiers.
+impl TidFifos {
+    /// A round for a device with so many TIDs.
     pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
         let queues = (0..tids).map(|_| PktList::default()).collect();
-        Self { queues, turns: Turns::new(tids, when_full) }
+        Self { queues, turns: ActiveTids::new(tids, when_full) }
     }
 
-    /// Queues a frame; its identifier joins the round at its end, if it is not in it.
+    /// Queues a frame; its TID joins the round at its end, if it is not in it.
     pub(super) fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.queues[tid.index()].push(ctx.packets, p);
         self.schedule(tid);
     }
 
-    /// The traffic identifier has frames: it joins the round at its end, if it is not in it.
+    /// The TID has frames: it joins the round at its end, if it is not in it.
     pub(super) fn schedule(&mut self, tid: TidIndex) {
         self.turns.schedule(tid);
     }
 
-    /// Goes round the traffic identifiers, one aggregate each, until the hardware is full.
+    /// Goes round the TIDs, one aggregate each, until the hardware is full.
     pub(super) fn fill<S: Sink>(
         &mut self,
         now: Instant,
@@ -57,6 +57,26 @@ impl Round {
         });
     }
 
+    /// The PPDU queued last takes what has come for it, if it is not on the air yet.
+    pub(super) fn extend<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let Some(header) = hw.radio.last(ac).filter(|header| header.dev == tx.dev && header.in_session)
+        else {
+            return;
+        };
+        let tid = TidIndex::new(header.peer, header.tid);
+        let queue = &mut self.queues[tid.index()];
+        if !queue.is_empty() && tx.tids[tid.index()].may_send() && !hw.radio.room(ac, true) {
+            let _ = tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets));
+        }
+    }
+
     /// Whether going round would change nothing, for want of room in the hardware or of frames: what most new frames find.
     #[inline]
     fn waits_for_room(&self, ac: Ac, tx: &Transmitter, hw: &Hardware<'_>) -> bool {
@@ -64,7 +84,7 @@ impl Round {
         let t = &tx.tids[first.index()];
         self.turns.first_stays(ac, || t.has_waiting() || !self.queues[first.index()].is_empty())
             && t.may_send()
-            && !hw.radio.room(ac, t.session == Session::Open)
+            && !hw.radio.room(ac, t.session == BlockAckSession::Open)
     }
 
     /// Packets in all queues.
@@ -77,7 +97,7 @@ impl Round {
         self.queues.iter().map(PktList::bytes).sum()
     }
 
-    /// Identifiers in their turn.
+    /// TIDs in their turn.
     #[cfg(test)]
     pub(super) fn turns(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
         self.turns.listed(ac)

@@ -1,4 +1,4 @@
-//! Whose turn it is: for each access category a round of the traffic identifiers that have frames, as ath9k's driver before
+//! Whose turn it is: for each access category a round of the TIDs that have frames, as ath9k's driver before
 //! the airtime scheduler and the firmware behind ath9k_htc go it, whatever the frames wait in.
 
 use alloc::collections::VecDeque;
@@ -9,35 +9,35 @@ use crate::vocabulary::Ac;
 use crate::wifi::config::WhenFull;
 use crate::wifi::tx::transmitter::{Attempt, TidIndex};
 
-/// Identifiers in their turn.
+/// TIDs in their turn.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct ActiveTids {
     listed: Vec<bool>,
     turns: [VecDeque<TidIndex>; 4],
     when_full: WhenFull,
 }
 
-/// A look round the identifiers: where the round ends, and whether anything was sent in it.
+/// A look round the TIDs: where the round ends, and whether anything was sent in it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Look {
     last: Option<TidIndex>,
     sent: bool,
 }
 
-impl Turns {
-    /// For a device with so many traffic identifiers.
+impl ActiveTids {
+    /// For a device with so many TIDs.
     pub(super) fn new(tids: usize, when_full: WhenFull) -> Self {
         Self { listed: vec![false; tids], turns: Default::default(), when_full }
     }
 
-    /// The traffic identifier has frames: it joins the round at its end, if it is not in it.
+    /// The TID has frames: it joins the round at its end, if it is not in it.
     pub(super) fn schedule(&mut self, tid: TidIndex) {
         if !core::mem::replace(&mut self.listed[tid.index()], true) {
             self.turns[tid.ac().index()].push_back(tid);
         }
     }
 
-    /// Goes round the traffic identifiers until the hardware is full, or nothing was sent in a whole round. `serve` tries to
+    /// Goes round the TIDs until the hardware is full, or nothing was sent in a whole round. `serve` tries to
     /// send an aggregate, and says whether more is left that may be sent.
     #[inline]
     pub(super) fn go_round(&mut self, ac: Ac, mut serve: impl FnMut(TidIndex) -> (Attempt, bool)) {
@@ -50,13 +50,13 @@ impl Turns {
         }
     }
 
-    /// A look round the identifiers begins.
+    /// A look round the TIDs begins.
     #[inline]
     pub(super) fn look(&self, ac: Ac) -> Look {
         Look { last: self.turns[ac.index()].back().copied(), sent: false }
     }
 
-    /// Takes the identifier whose turn it is out of the round.
+    /// Takes the TID whose turn it is out of the round.
     #[inline]
     pub(super) fn take(&mut self, ac: Ac) -> Option<TidIndex> {
         let tid = self.turns[ac.index()].pop_front()?;
@@ -64,7 +64,7 @@ impl Turns {
         Some(tid)
     }
 
-    /// What became of the turn of an identifier that was taken; it joins the round again if it has more. False if the look
+    /// What became of the turn of a TID that was taken; it joins the round again if it has more. False if the look
     /// is over: the hardware is full, or nothing was sent in a whole round.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_txq_schedule (4.4, 4.10).
     #[inline(always)]
@@ -91,7 +91,7 @@ impl Turns {
         true
     }
 
-    /// The identifier whose turn it was goes to the end of the round.
+    /// The TID whose turn it was goes to the end of the round.
     #[inline]
     pub(super) fn rotate(&mut self, ac: Ac) {
         let turns = &mut self.turns[ac.index()];
@@ -100,7 +100,7 @@ impl Turns {
         }
     }
 
-    /// The identifier whose turn it is.
+    /// The TID whose turn it is.
     #[inline]
     pub(super) fn first(&self, ac: Ac) -> Option<TidIndex> {
         self.turns[ac.index()].front().copied()
@@ -112,7 +112,7 @@ impl Turns {
         self.when_full == WhenFull::KeepsTurn || (self.turns[ac.index()].len() == 1 && more())
     }
 
-    /// Identifiers in their turn.
+    /// TIDs in their turn.
     #[cfg(test)]
     pub(super) fn listed(&self, ac: Ac) -> impl Iterator<Item = TidIndex> {
         self.turns[ac.index()].iter().copied()

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use stillair_model::vocabulary::{
-    Ac, Ctx, DevId, Fate, Instant, Kind, NewPacket, NoSink, Packets, PeerId, Pkt, PlaceId, Rate, SockId,
+    Ac, Ctx, DevId, Fate, Instant, NewPacket, NoSink, PacketKind, Packets, PeerId, Pkt, PlaceId, Rate, SockId,
 };
 use stillair_model::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use stillair_model::wifi::air::reception::RxOutcome;
@@ -69,7 +69,7 @@ struct After {
 pub fn replay(events: &str) -> Result<String, ApiError> {
     let events: Events = serde_json::from_str(events).map_err(|e| ApiError::Input(format!("events: {e}")))?;
     let params = events.index.map_or(RetryOutParams::ByRate, RetryOutParams::Index);
-    let (mut session, mut after) = (Session::new(events.first, params)?, Vec::new());
+    let (mut session, mut after) = (ReceiverSession::new(events.first, params)?, Vec::new());
     for (n, ampdu) in events.ampdus.iter().enumerate() {
         let wrong = |what: &str| Err(ApiError::Input(format!("events: A-MPDU {}: {what}", n + 1)));
         if ampdu.received.len() > MOST.0 || ampdu.received.iter().any(|&seq| seq >= MOST.1) {
@@ -88,7 +88,7 @@ pub const fn retry_out_index(smoothed_bps: u64) -> Option<u8> {
     table(Rate::from_bps(smoothed_bps))
 }
 
-struct Session {
+struct ReceiverSession {
     rx: RxTid,
     packets: Packets,
     params: RetryOutParams,
@@ -98,7 +98,7 @@ struct Session {
     sent: BTreeMap<u16, Option<Pkt>>,
 }
 
-impl Session {
+impl ReceiverSession {
     fn new(first: u16, params: RetryOutParams) -> Result<Self, ApiError> {
         if first >= MOST.1 {
             return Err(ApiError::Input("events: first: a number above 4095".to_owned()));
@@ -122,10 +122,11 @@ impl Session {
             in_session: true,
         };
         let mut mpdu = |&seq: &u16| {
-            let new = NewPacket { kind: Kind::Tcp, seq: u32::from(seq), ..NewPacket::PLAIN };
+            let new = NewPacket { kind: PacketKind::Tcp, seq: u32::from(seq), ..NewPacket::PLAIN };
             let pkt = *sent.entry(seq).or_insert_with(|| Some(packets.create(new)));
             let seq = Seq::new(seq);
             Mpdu {
+                airtime: 0,
                 pkt,
                 seq,
                 len: 1538,

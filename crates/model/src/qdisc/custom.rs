@@ -8,8 +8,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Debug;
 
-use super::{Enqueue, QdiscStats, Wake};
-use crate::vocabulary::{Ctx, Instant, Own, Packet, Pkt, PktList, PlaceId, Reason, Sink, Stream};
+use super::{Enqueue, NextSend, QdiscStats};
+use crate::vocabulary::{
+    Ctx, Instant, Packet, PartFactory, Pkt, PktList, PlaceId, RandomStream, Reason, Sink,
+};
 
 /// What a discipline may do to packets, for the time of one call.
 pub trait Room {
@@ -44,13 +46,16 @@ pub trait Room {
 /// A packet is the discipline's from [`enqueue`](Self::enqueue) on, until it is given to the caller of [`dequeue`](Self::dequeue) or
 /// dropped through [`Room::drop`]. `now` never goes back. A [`PktList`] holds packets without allocation.
 ///
+/// A packet may stand for several segments ([`Packet::segs`]), of up to 64 KiB together: it comes and leaves as one, is one in the backlog,
+/// and has an Ethernet header for each segment in [`crate::vocabulary::skb_len`].
+///
 /// # What must hold
 ///
 /// - Each packet ends once: it leaves, or it is dropped, or it is inside. [`backlog`](Self::backlog) and [`stats`](Self::stats) say so.
 /// - The answer of `enqueue` fits what was dropped: see [`Enqueue`].
-/// - No wake is lost. Once `dequeue` gives nothing, [`next`](Self::next) is [`Wake::Never`] if nothing is inside, and a time that is still to
+/// - No wake is lost. Once `dequeue` gives nothing, [`next`](Self::next) is [`NextSend::Never`] if nothing is inside, and a time that is still to
 ///   come if something is.
-/// - No clock is read, and nothing is allocated but when it is built; chance comes from the [`Stream`] that it was built with: same calls,
+/// - No clock is read, and nothing is allocated but when it is built; chance comes from the [`RandomStream`] that it was built with: same calls,
 ///   same answers.
 ///
 /// [`crate::check::discipline`] tries all of it.
@@ -62,8 +67,8 @@ pub trait Discipline: Debug {
     fn dequeue(&mut self, now: Instant, room: &mut dyn Room) -> Option<Pkt>;
 
     /// When to dequeue next. One that never holds packets back leaves it as it is.
-    fn next(&self, _now: Instant) -> Wake {
-        if self.backlog().0 > 0 { Wake::Now } else { Wake::Never }
+    fn next(&self, _now: Instant) -> NextSend {
+        if self.backlog().0 > 0 { NextSend::Now } else { NextSend::Never }
     }
 
     /// Packets and bytes in it, as [`crate::vocabulary::skb_len`] counts them.
@@ -79,7 +84,7 @@ pub trait Discipline: Debug {
 }
 
 /// A discipline, as a configuration names it: one is made for each place, with a random stream of its own.
-pub type OwnDiscipline = Own<dyn Discipline + Send, Stream>;
+pub type DisciplineFactory = PartFactory<dyn Discipline + Send, RandomStream>;
 
 /// The world as one discipline may act on it now.
 struct Here<'a, 'c, S> {
@@ -122,15 +127,15 @@ impl<S: Sink> Room for Here<'_, '_, S> {
 
 /// A discipline of somebody's own in its place.
 #[derive(Debug)]
-pub struct OwnQdisc {
+pub struct CustomQdisc {
     name: String,
     place: PlaceId,
     discipline: Box<dyn Discipline + Send>,
 }
 
-impl OwnQdisc {
+impl CustomQdisc {
     /// Makes the discipline; drops are booked at `place`, and `stream` is what it may leave to chance by.
-    pub fn new(config: &OwnDiscipline, place: PlaceId, stream: Stream) -> Self {
+    pub fn new(config: &DisciplineFactory, place: PlaceId, stream: RandomStream) -> Self {
         Self { name: config.name().to_owned(), place, discipline: config.make(stream) }
     }
 
@@ -151,11 +156,11 @@ impl OwnQdisc {
 
     /// See [`Discipline::next`].
     /// Panics if it asks to be woken at a time that is not to come: the run would not go on.
-    pub fn next(&self, now: Instant) -> Wake {
+    pub fn next(&self, now: Instant) -> NextSend {
         let wake = self.discipline.next(now);
         assert!(
-            !matches!(wake, Wake::At(at) if at <= now),
-            "discipline {:?}: asks for {wake:?} at {now:?}, which is not to come; it is Wake::Now, if dequeue gives a packet",
+            !matches!(wake, NextSend::At(at) if at <= now),
+            "discipline {:?}: asks for {wake:?} at {now:?}, which is not to come; it is NextSend::Now, if dequeue gives a packet",
             self.name
         );
         wake

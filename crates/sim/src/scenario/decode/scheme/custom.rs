@@ -1,11 +1,11 @@
 //! Pieces of a scheme that a program brings.
 
-use stillair_model::aqm::law::OwnLaw;
-use stillair_model::wifi::config::OwnScheduler;
+use stillair_model::aqm::law::LawFactory;
+use stillair_model::wifi::config::SchedulerFactory;
 
 use super::super::super::contract::{Family, Form, Key};
+use super::super::super::custom;
 use super::super::super::error::Fault;
-use super::super::super::own;
 use super::super::super::reader::Section;
 
 /// Key of queues in the MAC.
@@ -27,17 +27,17 @@ pub(super) const SCHEDULER: Key = Key::or(
 );
 
 /// The scheduler that a program brings, if the scenario names one.
-pub(super) fn scheduler(section: &mut Section<'_>) -> Result<Option<OwnScheduler>, Fault> {
+pub(super) fn scheduler(section: &mut Section<'_>) -> Result<Option<SchedulerFactory>, Fault> {
     let Some(field) = section.get("scheduler") else { return Ok(None) };
-    let Some((kind, options)) = field.own_kind("round_robin")? else { return Ok(None) };
+    let Some((kind, options)) = field.custom_kind("round_robin")? else { return Ok(None) };
     let part = field.parts.find_scheduler(kind).expect("it is one of its kinds");
-    own::read(part, options).map(Some)
+    custom::read(part, &field, options).map(Some)
 }
 
 /// The law that a program brings, if the scenario names one.
-pub(super) fn law(section: &mut Section<'_>) -> Result<Option<OwnLaw>, Fault> {
+pub(super) fn law(section: &mut Section<'_>) -> Result<Option<LawFactory>, Fault> {
     let Some(field) = section.get("aqm") else { return Ok(None) };
-    let Some((kind, options)) = field.own_kind("codel")? else { return Ok(None) };
+    let Some((kind, options)) = field.custom_kind("codel")? else { return Ok(None) };
     let part = field.parts.find_law(kind).expect("it is one of its kinds");
-    own::read(part, options).map(Some)
+    custom::read(part, &field, options).map(Some)
 }

@@ -15,7 +15,7 @@ from conftest import SHORT
 from stillair import InputError, Result, RunError, Scenario, __version__
 from stillair.__main__ import status
 from stillair.runs import bundled
-from stillair.runs.keeper import Keeper
+from stillair.runs.result_writer import ResultWriter
 from stillair.text import output
 
 FILE = str(Path(bundled.scenario("anomaly-udp").file))
@@ -96,14 +96,14 @@ def test_a_file_in_the_way_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_failed_run_keeps_those_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    keep = Keeper.keep
+    keep = ResultWriter.keep
 
-    def fail_at_the_second(self: Keeper, text: str) -> None:
+    def fail_at_the_second(self: ResultWriter, text: str) -> None:
         if self.finished == 1:
             raise RunError("run 1: accounts do not close")
         keep(self, text)
 
-    monkeypatch.setattr(Keeper, "keep", fail_at_the_second)
+    monkeypatch.setattr(ResultWriter, "keep", fail_at_the_second)
     assert status(["run", FILE, "--runs", "3", "--jobs", "1", *SHORT, "-o", str(tmp_path)]) == 1
     assert capsys.readouterr().err == (
         f"stillair: 1 of 3 runs had finished and are kept in {tmp_path}\nstillair: run 1: accounts do not close\n"
@@ -114,13 +114,13 @@ def test_a_failed_run_keeps_those_before(
 def test_an_interrupt_keeps_what_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    keep = Keeper.keep
+    keep = ResultWriter.keep
 
-    def interrupt(self: Keeper, text: str) -> None:
+    def interrupt(self: ResultWriter, text: str) -> None:
         keep(self, text)
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(Keeper, "keep", interrupt)
+    monkeypatch.setattr(ResultWriter, "keep", interrupt)
     assert status(["run", FILE, "--runs", "1000", "--jobs", "1", *SHORT, "-o", str(tmp_path)]) == 130
     assert f"of 1000 runs had finished and are kept in {tmp_path}" in capsys.readouterr().err
     assert Result.load(tmp_path).measured(0).series.steps == 15

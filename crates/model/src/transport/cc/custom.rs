@@ -5,30 +5,34 @@ use alloc::sync::Arc;
 use core::fmt::Debug;
 
 use super::{AckSample, CaState, CcEvent, CcSock, Controller, RateSample};
+use crate::vocabulary::PartFactory;
 
 /// What a controller must be for a connection to hold one that the family does not know. Whatever is a [`Controller`], can be
 /// cloned, shown and sent to another thread is one.
-pub trait OwnController: Controller + Debug + Send {
+pub trait CustomController: Controller + Debug + Send {
     /// A copy, in the same state.
-    fn copy(&self) -> Box<dyn OwnController>;
+    fn copy(&self) -> Box<dyn CustomController>;
 }
 
-impl<C: Controller + Clone + Debug + Send + 'static> OwnController for C {
-    fn copy(&self) -> Box<dyn OwnController> {
+impl<C: Controller + Clone + Debug + Send + 'static> CustomController for C {
+    fn copy(&self) -> Box<dyn CustomController> {
         Box::new(self.clone())
     }
 }
 
+/// A controller, as a configuration names it: one is made for each connection.
+pub type ControllerFactory = PartFactory<dyn CustomController>;
+
 /// A controller by its own name, behind a pointer: the built-in ones have none between them and the sender.
 #[derive(Debug)]
-pub struct OwnCc {
+pub struct CustomCc {
     name: Arc<str>,
-    law: Box<dyn OwnController>,
+    law: Box<dyn CustomController>,
 }
 
-impl OwnCc {
+impl CustomCc {
     /// A controller of that name.
-    pub fn new(name: &str, law: Box<dyn OwnController>) -> Self {
+    pub fn new(name: &str, law: Box<dyn CustomController>) -> Self {
         Self { name: name.into(), law }
     }
 
@@ -38,14 +42,14 @@ impl OwnCc {
     }
 }
 
-impl Clone for OwnCc {
+impl Clone for CustomCc {
     fn clone(&self) -> Self {
         // The box is one that can be cloned itself: what is copied is what it holds.
         Self { name: self.name.clone(), law: (*self.law).copy() }
     }
 }
 
-impl Controller for OwnCc {
+impl Controller for CustomCc {
     fn init(&mut self, sk: &mut CcSock) {
         self.law.init(sk);
     }

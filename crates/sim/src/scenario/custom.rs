@@ -1,10 +1,10 @@
 //! Options of parts of somebody's own, read by the keys that these have declared.
 
-use stillair_model::vocabulary::Own;
+use stillair_model::vocabulary::PartFactory;
 
 use super::contract::Form;
 use super::error::Fault;
-use super::parts::{Key, Options, Part, Setting};
+use super::parts::{Key, Options, Part, Refusal, Setting, Trial};
 use super::reader::{Field, Section};
 
 /// The options of a part with these keys, given or by default; without a table all are by default.
@@ -16,14 +16,24 @@ pub(super) fn options(mut section: Option<&mut Section<'_>>, keys: &'static [Key
     keys.iter().map(one).collect::<Result<Vec<_>, _>>().map(Options)
 }
 
-/// A part with its options read to the end of its table, if there is one.
-pub(super) fn read<T: ?Sized + 'static, A: 'static>(
+/// A part with its options read to the end of its table, if there is one; `field` is that, or its name alone.
+pub(super) fn read<T: ?Sized + 'static, A: Trial + 'static>(
     part: &Part<T, A>,
+    field: &Field<'_>,
     mut section: Option<Section<'_>>,
-) -> Result<Own<T, A>, Fault> {
+) -> Result<PartFactory<T, A>, Fault> {
     let options = options(section.as_mut(), part.keys)?;
     section.map_or(Ok(()), Section::finish)?;
-    Ok(part.with(options))
+    with(part, field, options)
+}
+
+/// A part with these options, which stand at `field`.
+pub(super) fn with<T: ?Sized + 'static, A: Trial + 'static>(
+    part: &Part<T, A>,
+    field: &Field<'_>,
+    options: Options,
+) -> Result<PartFactory<T, A>, Fault> {
+    part.with(options).map_err(|Refusal { found, expected }| field.found(found, expected))
 }
 
 fn setting(field: &Field<'_>) -> Result<Setting, Fault> {

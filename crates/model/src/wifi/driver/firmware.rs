@@ -1,0 +1,222 @@
+//! Drivers whose firmware makes the aggregates, as ath10k's, ath11k's and mt76's does: mac80211's queues on the host, below them a queue
+//! for each station and TID in the firmware, and reports of many frames at once.
+//!
+//! The host knows three things of what it has handed over: how many frames the firmware has, what they count for against airtime queue
+//! limits, and, with a report, which of them are done with. A frame holds its socket's memory until it is reported.
+
+mod estimate;
+mod reports;
+
+use super::fq::{Downstream, FqDriver};
+use super::tid_fifos::TidFifos;
+use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink, SockId};
+use crate::wifi::air::ppdu::Mpdu;
+use crate::wifi::config::{
+    AirtimeReport, FirmwareParams, MacFqParams, Scheduler, WhenFirmwareFull, WhenFull,
+};
+use crate::wifi::stations::{AirtimeBelow, AirtimeUse};
+use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
+use alloc::vec;
+use alloc::vec::Vec;
+use estimate::{frame_airtime, units};
+use reports::{Report, Reports};
+
+/// All categories, as bits.
+const ALL: u8 = 0b1111;
+
+/// The transmit path of a driver whose firmware makes the aggregates.
+#[derive(Debug)]
+pub struct FirmwareDriver {
+    params: FirmwareParams,
+    /// mac80211's queues and who of them is next.
+    pub(super) host: FqDriver,
+    /// Whether what is below the host's queues is counted.
+    counts: bool,
+    below: AirtimeBelow,
+    /// Frames in the firmware that are in no PPDU.
+    fifos: TidFifos,
+    /// Frames that the host has handed over and not heard of.
+    outstanding: u32,
+    /// Categories in which the host has something to do: a frame has come, or the firmware has reported.
+    due: u8,
+    reports: Reports,
+    /// Airtime that the hardware has counted and the host has not read, by peer and category: sent and received.
+    counters: Vec<[[Duration; 2]; 4]>,
+    place: PlaceId,
+}
+
+impl FirmwareDriver {
+    /// A driver for a device with so many peers. Drops are booked at `place`; `salt` decides which flows share a queue.
+    pub fn new(
+        queues: MacFqParams,
+        scheduler: Scheduler,
+        params: FirmwareParams,
+        peers: usize,
+        place: PlaceId,
+        salt: u64,
+    ) -> Self {
+        Self {
+            params,
+            counts: scheduler.aql().is_some(),
+            host: FqDriver::new(queues, scheduler, peers, place, salt),
+            below: AirtimeBelow::new(peers),
+            // deviation: stations and TIDs of a category take turns, an aggregate each - no firmware says how it chooses.
+            fifos: TidFifos::new(peers * TIDS, WhenFull::KeepsTurn),
+            outstanding: 0,
+            due: 0,
+            reports: Reports::default(),
+            counters: vec![Default::default(); peers],
+            place,
+        }
+    }
+
+    /// Takes a packet; others are dropped if a limit of mac80211's queues is exceeded.
+    pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
+        self.due |= 1 << tid.ac().index();
+        self.host.push(now, p, tid, ctx);
+    }
+
+    /// The TID has frames in the firmware.
+    pub fn schedule(&mut self, tid: TidIndex) {
+        self.fifos.schedule(tid);
+    }
+
+    /// Hands over what the host may, then lets the firmware make PPDUs. One that waits for the air takes what has come for it.
+    // deviation: the host acts at once - mt76's thread and NAPI take turns with other work.
+    pub fn fill<S: Sink>(
+        &mut self,
+        now: Instant,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        for ac in Ac::ALL {
+            if self.due >> ac.index() & 1 == 1 {
+                self.hand_over(now, ac, tx, hw, ctx);
+            }
+            self.fifos.extend(now, ac, tx, hw, ctx);
+            self.fifos.fill(now, ac, tx, hw, ctx);
+        }
+        self.due = 0;
+    }
+
+    /// The host goes round its queues until none gives anything.
+    // linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_schedule (6.12) - rounds until one moves no frame; ath10k/mac.c
+    // ath10k_mac_schedule_txq, net/mac80211/util.c wake_tx_push_queue (6.12) - one round, each queue emptied.
+    // deviation: ath10k serves one queue when a frame comes, and all only while half of its descriptors are free.
+    fn hand_over<S: Sink>(
+        &mut self,
+        now: Instant,
+        ac: Ac,
+        tx: &Transmitter,
+        hw: &Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let Self { params, host, counts, below, fifos, outstanding, place, .. } = self;
+        let drops = params.full == WhenFirmwareFull::Drops;
+        loop {
+            let room = if drops { u32::MAX } else { params.frames - *outstanding };
+            let mut to = Downstream { tx, radio: hw.radio, airtime: below, room };
+            let moved = host.hand_over(now, ac, &mut to, ctx, |p, tid, ctx| {
+                if drops && *outstanding == params.frames {
+                    ctx.drop(now, p, Reason::Overlimit, *place);
+                    return 0;
+                }
+                *outstanding += 1;
+                let hot = ctx.packets.get_mut(p);
+                hot.airtime = 0;
+                if *counts {
+                    let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
+                    hot.airtime = units(rate, ac, hot.len);
+                }
+                let counted = hot.airtime;
+                fifos.push(p, tid, ctx);
+                counted
+            });
+            if !moved {
+                break;
+            }
+        }
+    }
+
+    /// The firmware is through with a frame; the host hears of that with the next report, and the charge ends then.
+    pub fn done(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu, charge: SockId) {
+        let report = Report { tid, airtime: mpdu.airtime, len: mpdu.len, charge, truesize: mpdu.truesize };
+        self.reports.add(now, report, &self.params);
+    }
+
+    /// A PPDU to a station is done with, after all its tries; or one of its own has come.
+    pub fn count(&mut self, tid: TidIndex, airtime: Duration, kind: AirtimeUse) {
+        if self.params.airtime == AirtimeReport::Counters {
+            self.counters[tid.peer().index()][tid.ac().index()][kind as usize] += airtime;
+        }
+    }
+
+    /// When the firmware reports.
+    #[inline]
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.reports.due()
+    }
+
+    /// The host hears of what is due: charges end, airtime is no more below its queues, and stations are charged for what they used.
+    pub fn on_timer<S: Sink>(&mut self, now: Instant, tx: &Transmitter, ctx: &mut Ctx<'_, S>) {
+        let Self { params, host, below, outstanding, reports, counters, due, .. } = self;
+        if reports.due().is_none_or(|at| at > now) {
+            return;
+        }
+        for report in reports.take() {
+            let Report { tid, airtime, len, charge, truesize } = report;
+            ctx.packets.uncharge(charge, truesize);
+            below.remove(tid, airtime);
+            *outstanding -= 1;
+            match params.airtime {
+                AirtimeReport::Nothing => {}
+                AirtimeReport::Frames => {
+                    let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
+                    host.charge(now, tid, frame_airtime(rate, len), AirtimeUse::Tx);
+                }
+                AirtimeReport::Counters => read(&mut counters[tid.peer().index()], now, tid, host),
+            }
+        }
+        *due = ALL;
+    }
+
+    /// Charges of frames that the firmware is through with and the host has not heard of.
+    pub fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
+        self.reports.charges()
+    }
+
+    /// Packets in the host's queues and in the firmware, apart from those in PPDUs.
+    pub fn queued(&self) -> u64 {
+        self.host.queued() + self.fifos.queued()
+    }
+
+    /// Their bytes, with Ethernet headers.
+    pub fn queued_bytes(&self) -> u64 {
+        self.host.queued_bytes() + self.fifos.queued_bytes()
+    }
+
+    /// What the frames that the host has not heard of count for.
+    #[cfg(test)]
+    pub(crate) fn below(&self) -> &AirtimeBelow {
+        &self.below
+    }
+}
+
+/// The host reads a station's counters: what has been added since it did so last is charged.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/mac.c mt7915_mac_sta_poll (6.12) - of each station that a report names, all
+// categories, sent and received.
+fn read(counters: &mut [[Duration; 2]; 4], now: Instant, of: TidIndex, host: &mut FqDriver) {
+    for ac in Ac::ALL {
+        let number = [6, 4, 0, 1][ac.index()];
+        for kind in [AirtimeUse::Tx, AirtimeUse::Rx] {
+            let used = core::mem::take(&mut counters[ac.index()][kind as usize]);
+            if used > Duration::ZERO {
+                host.charge(now, TidIndex::new(of.peer(), number), used, kind);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,54 @@
+//! Frames that the firmware is through with, until it tells the host.
+
+use crate::vocabulary::{Instant, SockId};
+use crate::wifi::config::FirmwareParams;
+use crate::wifi::tx::transmitter::TidIndex;
+use alloc::vec::Vec;
+
+/// A frame as the host will hear of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Report {
+    pub(super) tid: TidIndex,
+    /// What it counts for below the host's queues, in units of 4 us.
+    pub(super) airtime: u16,
+    /// Its bytes on the air.
+    pub(super) len: u16,
+    pub(super) charge: SockId,
+    pub(super) truesize: u32,
+}
+
+/// What the host has not heard of.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    frames: Vec<Report>,
+    due: Option<Instant>,
+}
+
+impl Reports {
+    /// One more. The host is told when there are as many as the hardware waits for, or so long after the first.
+    pub(super) fn add(&mut self, now: Instant, report: Report, params: &FirmwareParams) {
+        self.frames.push(report);
+        if self.frames.len() as u32 >= params.report_frames {
+            self.due = Some(now);
+        } else if self.due.is_none() {
+            self.due = Some(now + params.report_delay);
+        }
+    }
+
+    /// When the host is told.
+    #[inline]
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// All of them.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Report> {
+        self.due = None;
+        self.frames.drain(..)
+    }
+
+    /// Charges that end when the host is told.
+    pub(super) fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
+        self.frames.iter().filter(|one| one.charge != SockId::NONE).map(|one| (one.charge, one.truesize))
+    }
+}

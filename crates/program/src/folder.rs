@@ -1,0 +1,71 @@
+//! A result kept in a folder: what `stillair run -o` writes, but for its tables, so that its commands read it.
+//!
+//! `scenario.toml` (as given), `scenario.resolved.json`, `overrides.json`, `runs/run-N.json` (summary and series) as each run ends, and
+//! `result.json` (summaries) when all have ended.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use stillair_sim::run::RunReport;
+
+/// Of the folder, not of the program: the format that `stillair` reads.
+const FORMAT: u32 = 1;
+
+/// A result that is being kept.
+pub struct Keeper {
+    path: PathBuf,
+    /// Runs that there will be.
+    planned: u32,
+}
+
+impl Keeper {
+    /// Begins a result in a new folder, or one without anything in it.
+    pub fn new(
+        path: &str,
+        text: &str,
+        resolved: &str,
+        overrides: &[(String, String)],
+        planned: u32,
+    ) -> Result<Self, String> {
+        let keeper = Self { path: path.into(), planned };
+        if keeper.path.read_dir().is_ok_and(|mut found| found.next().is_some()) {
+            return Err(format!("{path}: has files in it; give another folder with -o"));
+        }
+        let runs = keeper.path.join("runs");
+        fs::create_dir_all(&runs).map_err(|e| format!("{path}: cannot be made: {e}"))?;
+        keeper.write("scenario.toml", text)?;
+        keeper.write("scenario.resolved.json", &format!("{resolved}\n"))?;
+        keeper.write("overrides.json", &format!("{}\n", json!(overrides)))?;
+        Ok(keeper)
+    }
+
+    /// Keeps a run that has ended.
+    pub fn keep(&self, report: &RunReport) -> Result<(), String> {
+        self.write(&format!("runs/run-{}.json", report.summary.run), &format!("{}\n", report.to_json()?))
+    }
+
+    /// Keeps the summaries of all runs, which are an object of JSON; the seeds are those of its runs.
+    pub fn finish(&self, result: &str, seeds: &[u64]) -> Result<(), String> {
+        let rest = result.strip_prefix('{').ok_or("a result that is no object")?;
+        let planned = self.planned;
+        let head = format!("{{\"format\":{FORMAT},\"planned_runs\":{planned},\"seeds\":{}", json!(seeds));
+        self.write("result.json", &format!("{head},{rest}\n"))
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), String> {
+        let path: &Path = &self.path.join(name);
+        fs::write(path, text).map_err(|e| format!("{}: cannot be written: {e}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_format_is_that_which_is_read() {
+        let reader = include_str!("../../../python/stillair/results/result_folder.py");
+        assert!(reader.contains(&format!("\nFORMAT = {FORMAT}\n")));
+    }
+}
