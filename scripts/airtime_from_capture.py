@@ -8,6 +8,11 @@ rate and length by the formulas of IEEE 802.11-2016 (17.4.3 for OFDM, 19.4.3 for
 held against the accounts of the run. What is no frame, such as delimiters without content between the frames of an
 A-MPDU, cannot be seen in a capture: `--least` and `--density` say what the sender puts there (ath9k: up to 256 bytes
 for an MPDU, and the bytes of 8 us at the rate).
+
+Nor can it be seen who hears whom. PPDUs that overlap are a `collision` here, from the beginning of the first to the end
+of the last. So do the accounts of a run have it where everybody hears everybody; on a channel with hidden stations they
+book only the time of several frames at once (`overlap_us`), and the rest of each frame by its own use. There only the
+sum of all uses can be held against the sum of the accounts, less `idle_us` and `contention_us`.
 """
 
 import argparse
@@ -59,7 +64,12 @@ class Frame:
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description="Airtime from a capture alone.")
+    parser = argparse.ArgumentParser(
+        description="Airtime from a capture alone, in microseconds by use.",
+        epilog="A capture does not tell who hears whom: PPDUs that overlap are a collision as a whole. Where stations"
+        " are hidden from each other the accounts of a run split them (overlap_us): there hold only the sum of all uses"
+        " against theirs without idle_us and contention_us.",
+    )
     parser.add_argument("file", type=Path)
     parser.add_argument("--least", type=int, default=256, help="bytes that an MPDU is filled up to")
     parser.add_argument("--density", type=int, default=8, help="least us from MPDU to MPDU")

@@ -11,6 +11,7 @@ import pytest
 
 from stillair import InputError, RunError, Scenario
 from stillair.capture import Capture, capture_points, write_capture
+from stillair.runs import bundled
 from tshark import BAD, CHECKS, GOOD, fields
 
 # The script is no module of the package.
@@ -437,3 +438,19 @@ interval = "0.1 s"
     captured = write_capture(Scenario(text), (), None, 0, tmp_path / "wires.pcapng")
     assert set(captured.frames) == {"left", "right"}
     assert min(captured.frames.values()) >= 18
+
+
+def test_of_hidden_stations_a_capture_tells_the_sum_alone(tmp_path: Path) -> None:
+    """Nobody sees in a capture who hears whom: the help says so, and the sum of all uses agrees to a thousandth."""
+    overrides = {"duration": "2 s", "warm_up": "0 s"}
+    seen = write_capture(bundled.scenario("hidden"), overrides, None, 0, tmp_path / "x.pcapng")
+    mine = airtime_from_capture.airtime(tmp_path / "x.pcapng")["air-wifi"]
+    accounts = dict(seen.run["air"]["wifi"])
+    assert accounts["overlap_us"] > 0 == accounts["collision_us"]
+    assert mine["collision"] > 1_000 * accounts["overlap_us"]
+    used = sum(us for use, us in accounts.items() if use not in ("idle_us", "contention_us"))
+    assert sum(mine.values()) / 1_000 == pytest.approx(used, rel=1e-3)
+    helped = subprocess.run(
+        [sys.executable, airtime_from_capture.__file__, "--help"], capture_output=True, text=True, check=True
+    )
+    assert "does not tell who hears whom" in " ".join(helped.stdout.split())
