@@ -61,6 +61,7 @@ def test_reading_a_scenario_opens_no_file_by_itself() -> None:
     files = (path for path in ROOT.glob("crates/*/src/**/*.rs") if path.name != "tests.rs")
     sources = (path for path in files if opens.search(path.read_text()))
     assert sorted(str(path.relative_to(ROOT)) for path in sources) == [
+        "crates/program/src/folder.rs",
         "crates/program/src/lib.rs",
         "crates/sim/src/api/capture.rs",
         "crates/sim/src/scenario/files.rs",

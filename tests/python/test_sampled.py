@@ -139,7 +139,7 @@ def test_samples_are_in_the_report_only_if_asked_for(folder: Path, tmp_path: Pat
     file.write_text(TEXT)
     assert status(["run", str(file), *RECORD, "-o", str(tmp_path / "x")]) == 0
     assert all((tmp_path / "x" / name).exists() for name in (sampled.SOCKETS, sampled.QUEUES))
-    assert status(["run", str(file), "-o", str(tmp_path / "x")]) == 0
+    assert status(["run", str(file), "--force", "-o", str(tmp_path / "x")]) == 0
     assert not any((tmp_path / "x" / name).exists() for name in sampled.TABLES)
     # Means over runs say nothing of samples.
     over = json.loads((folder / "result.json").read_text())["over_runs"]

@@ -464,6 +464,13 @@ pub fn schema() -> String {
     Parts::none().schema()
 }
 
+impl Parts {
+    /// The JSON Schema of a scenario that may name these parts.
+    pub fn schema(&self) -> String {
+        contract::schema(&decode::SHAPE, &|family| self.shapes(family))
+    }
+}
+
 /// The reference of a scenario for users, in Markdown.
 pub fn reference() -> String {
     contract::reference(&decode::SHAPE)

@@ -5,13 +5,15 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::parts::Parts;
 use super::super::{document, units};
 use super::{Absent, Family, Form, Key, Shape};
 
-/// The schema of a file whose keys are those of `root`, and that may name these parts.
+/// The schema of a file whose keys are those of `root`, and that may name parts: `parts` gives the tables of a family of them.
 // spec: json-schema draft-07 - the version that editors' TOML extensions read.
-pub(in super::super) fn schema(root: &'static Shape, parts: &Parts) -> String {
+pub(in super::super) fn schema(
+    root: &'static Shape,
+    parts: &dyn Fn(Family) -> Vec<&'static Shape>,
+) -> String {
     let mut writer = Writer { definitions: Map::new(), parts };
     let mut whole = writer.table(root, Presence::Whole);
     whole.insert("$schema".to_owned(), json!("http://json-schema.org/draft-07/schema#"));
@@ -32,7 +34,7 @@ enum Presence {
 
 struct Writer<'a> {
     definitions: Map<String, Value>,
-    parts: &'a Parts,
+    parts: &'a dyn Fn(Family) -> Vec<&'static Shape>,
 }
 
 impl Writer<'_> {
@@ -173,7 +175,7 @@ impl Writer<'_> {
 
     /// What is built in, or one of the parts of a family, by its name alone or as a table.
     fn part(&mut self, family: Family, built_in: &'static Form, presence: Presence) -> Value {
-        let (built_in, parts) = (self.form(built_in, presence), self.parts.shapes(family));
+        let (built_in, parts) = (self.form(built_in, presence), (self.parts)(family));
         if parts.is_empty() {
             return built_in;
         }

@@ -21,7 +21,6 @@ use stillair_model::vocabulary::{PartFactory, RandomStream};
 use stillair_model::wifi::driver::StationScheduler;
 
 use super::contract::{self, Family, Shape};
-use super::decode;
 pub use key::Key;
 use named::Named;
 pub(crate) use named::take_left;
@@ -219,11 +218,6 @@ impl Parts {
         let laws = self.laws.iter().map(|part| part.listed(LAW));
         let schedulers = self.schedulers.iter().map(|part| part.listed(SCHEDULER));
         controls.chain(qdiscs).chain(laws).chain(schedulers)
-    }
-
-    /// The JSON Schema of a scenario that may name these parts.
-    pub fn schema(&self) -> String {
-        contract::schema(&decode::SHAPE, self)
     }
 
     /// The tables of the parts of a family.

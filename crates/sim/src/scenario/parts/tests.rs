@@ -334,7 +334,7 @@ fn names_of_disciplines_are_those_that_the_reader_knows() {
     let key = "node.ap.interface.eth0.qdisc".to_owned();
     let says = reader.parse(SPECIMEN, "f", &[(key, "{ kind = \"fq_codel_\", limt = 3 }".to_owned())]);
     assert!(says.is_err_and(|e| e.to_string().contains("\"limit\"")));
-    let known: Vec<&str> = decode::qdisc_kinds();
+    let known: Vec<&str> = crate::scenario::decode::qdisc_kinds();
     assert!(known.iter().all(|kind| DISCIPLINES.contains(kind)), "{known:?}");
 }
 
