@@ -14,7 +14,7 @@ use super::super::Scheme;
 use super::super::error::Fault;
 use super::super::reader::Section;
 use super::usb;
-pub(in crate::scenario) use firmware::ATH11K_FRAMES;
+pub(in crate::scenario) use firmware::{ATH11K_AMSDU, ATH11K_FRAMES};
 pub(super) use keys::KEY;
 use keys::{ROUND_SINCE, SINCE};
 
