@@ -42,9 +42,14 @@ CASES = [
     ("vht40-mcs9-nss2-lgi", WIDE, ["9", "2", "1", "0"], 360.0),
     ("vht80-mcs9-nss2-sgi", WIDE, ["9", "2", "4", "1"], 866.7),
     ("vht160-mcs7-nss4-sgi", WIDE, ["7", "4", "11", "1"], 2600.0),
+    ("vht160-mcs9-nss1-lgi", WIDE, ["9", "1", "11", "0"], 780.0),
+    ("vht160-mcs8-nss3-lgi", WIDE, ["8", "3", "11", "0"], 2106.0),
+    ("vht160-mcs9-nss4-sgi", WIDE, ["9", "4", "11", "1"], 3466.7),
     ("he20-mcs0-nss1-gi3.2", HE_FIELDS, [0, 1, 0, 2], 7.3),
     ("he80-mcs11-nss2-gi0.8", HE_FIELDS, [11, 2, 2, 0], 1201.0),
     ("he160-mcs9-nss4-gi1.6", HE_FIELDS, [9, 4, 3, 1], 3629.6),
+    ("he160-mcs11-nss4-gi0.8", HE_FIELDS, [11, 4, 3, 0], 4803.9),
+    ("he160-mcs0-nss3-gi3.2", HE_FIELDS, [0, 3, 3, 2], 183.8),
 ]
 
 
@@ -66,3 +71,23 @@ def test_wireshark_reads_the_rate(
         assert float(frame["wlan_radio.data_rate"]) == pytest.approx(mbps, rel=2e-3)
         assert not frame["_ws.malformed"]
     assert any(frame["radiotap.ampdu.reference"] for frame in frames)
+    assert not warned(path)
+
+
+def warned(path: Path) -> list[dict[str, str]]:
+    """What tshark warns of in frames that are whole; notes, such as that a frame is a repetition, are none."""
+    only = "_ws.expert.severity >= 0x600000 && radiotap.flags.badfcs == 0"
+    return fields(path, ["_ws.expert.message"], only)
+
+
+def test_rates_that_minstrel_ht_chooses_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "chosen.pcapng"
+    text = TEXT.format(rate="vht80-mcs0-nss1-lgi").replace("160 MHz", "80 MHz").replace("50 Mbit/s", "700 Mbit/s")
+    text = text.replace('"50 ms"', '"1 s"').replace('rate = "vht80-mcs0-nss1-lgi"', 'rate = "minstrel_ht"')
+    write_capture(Scenario(text), (), None, 0, path, ["all"], snaplen=0)
+    frames = fields(path, [*WIDE, "wlan_radio.data_rate"], f"wlan.fc.type_subtype == {DATA}")
+    rates = {tuple(frame.values()) for frame in frames}
+    # It begins at the slowest rate, and finds the fastest one; all between are of VHT, of 20 to 80 MHz.
+    assert {("0", "1", "0", "0", "6.5"), ("9", "2", "4", "1", "866.667")} <= rates
+    assert {rate[2] for rate in rates} <= {"0", "1", "4"}
+    assert not warned(path)

@@ -27,5 +27,20 @@ def test_what_rate_control_knows_of_a_perfect_link() -> None:
     assert "A     ht20-mcs15-sgi" in rc_text(run)
 
 
+def test_rates_of_vht_have_their_names() -> None:
+    text = re.sub(r", retry_chain = \[.*\]", "", FILE.read_text())
+    text = re.sub(r'rate = "ht20-mcs[0-9]+-sgi"', 'rate = { kind = "minstrel_ht", streams = 2 }', text)
+    run = Scenario(text).run(overrides={"duration": "6 s", "channel.wifi.width": "80 MHz"}).runs[0]
+    rows = run["rc_stats"]["ap.wlan0 to fast1.wlan0"]
+    # MCS 0 to 9 at three widths with two guard intervals and one or two streams, without MCS 9 at 20 MHz.
+    assert len(rows) == 12 * 10 - 4
+    assert all(row["mode"].startswith("VHT") and row["rate"].startswith("vht") for row in rows)
+    best = next(row for row in rows if row["best"].startswith("A"))
+    assert (best["mode"], best["rate"]) == ("VHT80/SGI", "vht80-mcs9-nss2-sgi")
+    lines = rc_text(run).splitlines()
+    assert lines[1].startswith("mode      best  rate                tp(avg)")
+    assert any(line.startswith("VHT80/SGI A     vht80-mcs9-nss2-sgi ") for line in lines)
+
+
 def test_fixed_rates_have_nothing_to_show() -> None:
     assert rc_text({"stations": {}}) == "all rates are fixed"

@@ -4,6 +4,8 @@ mod common;
 
 use common::{cell, flow, of, parse, run, station};
 use stillair_model::wifi::config::DriverConfig;
+use stillair_model::wifi::phy::PhyRate;
+use stillair_sim::recorder::RunSummary;
 use stillair_sim::scenario::{Attachment, Node};
 
 fn flooded(width: &str, rate: &str) -> f64 {
@@ -31,7 +33,8 @@ fn goodput_follows_the_length_of_the_exchange() {
 }
 
 /// Two stations with a download each have the same airtime, whatever one of them sends beside it: ath10k, for which devices with VHT stand
-/// here, reports no received frames. One with ath9k pays for what it sends.
+/// here, reports no received frames. One with ath9k pays for what it sends, each packet in an MPDU of
+/// its own.
 // linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref, drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (5.1).
 #[test]
 fn equal_stations_with_vht_have_equal_airtime() {
@@ -41,7 +44,11 @@ fn equal_stations_with_vht_have_equal_airtime() {
             "profile = \"linux-4.6\"",
             &format!("profile = \"{profile}\"\nsysctl.\"net.core.wmem_default\" = 4000000"),
         ) + &station("a", 0, &format!("rate = \"{rate}\""))
-            + &station("b", 1, &format!("rate = \"{rate}\""))
+            + &station(
+                "b",
+                1,
+                &format!("rate = \"{rate}\", scheme = {{ kind = \"ath10k\", amsdu_frames = 1 }}"),
+            )
             + &flow("udp", "ap", "a", "rate = \"700 Mbit/s\"\nburst = 16")
             + &flow("udp", "ap", "b", "rate = \"700 Mbit/s\"\nburst = 16")
             + upload;
@@ -89,5 +96,95 @@ fn queues_of_devices_with_vht_have_more_memory() {
         let nodes = parse(&text, &[]).nodes;
         let found = ["ap", "a", "b"].map(|name| mebibytes(nodes.iter().find(|n| n.name == name).unwrap()));
         assert_eq!(found, want, "{width} {scheme} {rate}");
+    }
+}
+
+/// A flood on 80 MHz under some kernel: its report.
+fn flooded_by(kernel: &str, path: &str, seconds: u32) -> RunSummary {
+    let channel = "band = \"5 GHz\"\nwidth = \"80 MHz\"\nbeacon_interval = \"off\"";
+    let buffer = format!("profile = \"{kernel}\"\nsysctl.\"net.core.wmem_default\" = 4000000");
+    let text = cell(&format!("{seconds} s"), channel, "scheme = \"airtime\"")
+        .replace("profile = \"linux-4.6\"", &buffer)
+        + &station("s", 0, path)
+        + &flow("udp", "ap", "s", "rate = \"900 Mbit/s\"\nburst = 64\npayload = 1470");
+    let half = format!("{} s", seconds / 2);
+    run(&parse(&text, &[("warm_up", &half)]), 0)
+}
+
+#[test]
+fn minstrel_ht_fills_80_mhz() {
+    for kernel in ["linux-4.14", "linux-5.10", "linux-5.15", "linux-6.12"] {
+        let report = flooded_by(kernel, "rate = { kind = \"minstrel_ht\", streams = 2 }", 4);
+        let rows = &report.rc_stats["ap.wlan0 to s.wlan0"];
+        assert!(rows.iter().all(|row| row.mode.starts_with("VHT") && row.rate.starts_with("vht")));
+        let place =
+            |letter| rows.iter().find(|row| row.best.contains(letter)).map(|row| (row.mode, &row.rate[..]));
+        assert_eq!(place('A'), Some(("VHT80/SGI", "vht80-mcs9-nss2-sgi")), "{kernel}");
+        assert_eq!(place('P'), Some(("VHT80/SGI", "vht80-mcs9-nss1-sgi")), "{kernel}");
+        // The first rate of its chain and the last as a fixed one.
+        let chain = "rate = \"vht80-mcs9-nss2-sgi\", retry_chain = [\"mcs9\", \"vht80-mcs9-nss1-sgi\"]";
+        let share = report.goodput_total_mbps / flooded_by(kernel, chain, 2).goodput_total_mbps;
+        assert!((0.97..1.01).contains(&share), "{kernel}: {share}");
+    }
+}
+
+#[test]
+fn by_noise_minstrel_ht_comes_near_the_best_rate_of_80_mhz() {
+    for decibels in [14, 24, 34] {
+        let noisy = |rate: &str, seconds| {
+            flooded_by("linux-6.12", &format!("rate = {rate}, snr = \"{decibels} dB\""), seconds)
+                .goodput_total_mbps
+        };
+        let all = ["vht20", "vht40", "vht80"].into_iter().flat_map(|format| {
+            (0..10).flat_map(move |mcs| (1..3).map(move |n| format!("\"{format}-mcs{mcs}-nss{n}-sgi\"")))
+        });
+        let exists = |rate: &String| PhyRate::parse(rate.trim_matches('"')).is_ok();
+        let best = all.filter(exists).map(|rate| noisy(&rate, 1)).fold(0.0, f64::max);
+        let found = noisy("{ kind = \"minstrel_ht\", streams = 2 }", 6);
+        assert!(found > 0.9 * best, "{decibels} dB: {found} of {best}");
+    }
+}
+
+/// Who leaves rates of VHT to Minstrel-HT stands for mt76, which tells what it received.
+#[test]
+fn with_minstrel_ht_received_frames_are_charged() {
+    let charged = |rate: &str| {
+        let text = cell("1 s", "band = \"5 GHz\"\nwidth = \"80 MHz\"", "scheme = \"mac80211\"")
+            .replace("linux-4.6", "linux-6.12")
+            + &station("s", 0, &format!("rate = {rate}"));
+        let nodes = parse(&text, &[]).nodes;
+        let Attachment::Wifi(wifi) = &nodes.iter().find(|n| n.name == "ap").unwrap().interfaces[0].medium
+        else {
+            panic!("no Wi-Fi")
+        };
+        let DriverConfig::Fq(_, scheduler) = &wifi.driver else { panic!("no queues in the MAC") };
+        scheduler.clone().airtime_mut().expect("it has airtime").charge_rx
+    };
+    assert!(!charged("\"vht80-mcs9-nss1-sgi\""));
+    assert!(charged("\"minstrel_ht\""));
+    assert!(!charged("{ kind = \"minstrel_ht\", standard = \"802.11n\" }"));
+}
+
+/// A radio of VHT has one aggregate before its turn, so that each has the whole window; a scheme may say otherwise, and ath9k has two.
+#[test]
+fn radios_of_vht_fill_their_window() {
+    let depths = |width: &str, rate: &str, scheme: &str| {
+        let text =
+            cell("1 s", &format!("band = \"5 GHz\"\nwidth = \"{width}\""), &format!("scheme = {scheme}"))
+                + &station("s", 0, &format!("rate = \"{rate}\""));
+        let nodes = parse(&text, &[]).nodes;
+        ["ap", "s"].map(|name| match &nodes.iter().find(|n| n.name == name).unwrap().interfaces[0].medium {
+            Attachment::Wifi(wifi) => wifi.hardware.aggregates,
+            Attachment::Wired { .. } => 0,
+        })
+    };
+    for (width, rate, scheme, want) in [
+        ("40 MHz", "ht40-mcs7-sgi", "\"airtime\"", [2, 2]),
+        ("40 MHz", "vht40-mcs7-nss1-sgi", "\"fifo\"", [1, 1]),
+        ("80 MHz", "ht40-mcs7-sgi", "\"airtime\"", [1, 1]),
+        ("80 MHz", "he80-mcs7-nss1-gi0.8", "\"mac80211\"", [1, 1]),
+        ("80 MHz", "vht80-mcs7-nss1-sgi", "{ kind = \"airtime\", hw_aggregates = 2 }", [2, 1]),
+    ] {
+        assert_eq!(depths(width, rate, scheme), want, "{width} {rate} {scheme}");
     }
 }

@@ -34,9 +34,9 @@ const SHORT_GI: u8 = 0x80;
 /// Of the MCS field: width, index, guard interval, format, coding, space-time and extension streams are known.
 const MCS_KNOWN: u8 = 0x7f;
 
-/// Of the VHT field: guard interval and width are known.
+/// Of the VHT field: space-time block coding (there is none), guard interval and width are known.
 // spec: radiotap.org/fields/VHT.
-const VHT_KNOWN: u16 = 0x0004 | 0x0040;
+const VHT_KNOWN: u16 = 0x0001 | 0x0004 | 0x0040;
 const VHT_SHORT_GI: u8 = 0x04;
 /// Codes of the four widths.
 const VHT_WIDTHS: [u8; 4] = [0, 1, 4, 11];

@@ -32,6 +32,7 @@ impl Scenario {
                     notes.extend(deaf(&key, station, steps));
                 }
                 notes.extend(self.foreign(&key, station, &wifi.driver));
+                notes.extend(self.old_groups(&key, station, node));
             }
         }
         notes
@@ -69,6 +70,32 @@ impl Scenario {
             }
         };
         ends.into_iter().filter_map(one).collect()
+    }
+}
+
+impl Scenario {
+    /// Notes on groups of VHT in kernels that have not all of them.
+    fn old_groups(&self, key: &str, station: &Station, node: usize) -> Vec<String> {
+        let ends = [("rate", station.ap.node, &station.rates), ("uplink_rate", node, &station.uplink)];
+        let one = |(option, node, rates): (&str, usize, &Rates)| {
+            let (own, Rates::MinstrelHt(can, _)) = (&self.nodes[node], rates) else { return Vec::new() };
+            let (profile, name) = (&own.profile, &own.name);
+            if !rates.has_vht_groups() {
+                return Vec::new();
+            }
+            let option_of_build = profile.vht_groups_are_an_option().then(|| {
+                format!(
+                    "{key}.{option}: minstrel_ht of {} ({name}) has rates of VHT only if built with MAC80211_RC_MINSTREL_VHT, which it is taken to be",
+                    profile.name
+                )
+            });
+            let most = profile.most_vht_streams();
+            let fewer = (can.streams > most).then(|| {
+                format!("{key}.{option}: minstrel_ht of {} ({name}) has rates of {most} streams at most, which stand for {}", profile.name, can.streams)
+            });
+            option_of_build.into_iter().chain(fewer).collect()
+        };
+        ends.into_iter().flat_map(one).collect()
     }
 }
 

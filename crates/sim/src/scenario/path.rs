@@ -7,7 +7,7 @@ use stillair_model::wifi::phy::{PhyRate, RetryChain};
 use stillair_model::wifi::rate::ath9k_htc;
 use stillair_model::wifi::rate::mask::McsMask;
 use stillair_model::wifi::rate::minstrel::LegacyMinstrel;
-use stillair_model::wifi::rate::table::{HtCapabilities, rates};
+use stillair_model::wifi::rate::table::{Formats, HtCapabilities, rates};
 
 use super::InterfaceRef;
 
@@ -114,9 +114,14 @@ impl Rates {
     pub fn all(&self) -> Vec<PhyRate> {
         match self {
             Self::Fixed(chain) => chain.entries().iter().map(|entry| entry.rate).collect(),
-            Self::MinstrelHt(can, _) => rates(*can).map(PhyRate::Ht).collect(),
+            Self::MinstrelHt(can, _) => rates(*can).collect(),
             Self::Minstrel(can) => can.rates().collect(),
             Self::Ath9kHtc(can) => ath9k_htc::rates(*can).collect(),
         }
+    }
+
+    /// Whether they are Minstrel-HT's with its groups of VHT.
+    pub fn has_vht_groups(&self) -> bool {
+        matches!(self, Self::MinstrelHt(can, _) if can.formats != Formats::Ht)
     }
 }

@@ -1,5 +1,6 @@
 //! The resolved scenario as JSON, to be stored beside results: every default filled in, units in the names.
 
+mod driver;
 mod host;
 mod own;
 mod path;
@@ -14,9 +15,6 @@ use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::netem::{Chance, Share};
 use stillair_model::transport::cc::CcParams;
 use stillair_model::vocabulary::{Ac, Duration, Rate};
-use stillair_model::wifi::config::{
-    AirtimeReport, DriverConfig, Mac80211Rules, Scheduler, SlowBelow, WhenFirmwareFull, WhenFull,
-};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
@@ -26,6 +24,7 @@ use super::{
     SocketMemory, Wifi,
 };
 
+use driver::driver;
 use host::{jitter, link, wake};
 use own::part;
 use path::{errors, rates, traced};
@@ -401,99 +400,6 @@ fn chance(c: &Chance) -> Value {
 
 fn share(s: Share) -> f64 {
     f64::from(s.0) / f64::from(u32::MAX)
-}
-
-fn driver(config: &DriverConfig) -> Value {
-    let (p, scheduler, firmware) = match config {
-        DriverConfig::Legacy(p) => return json!({ "kind": "legacy", "qlen": p.qlen }),
-        DriverConfig::Htc(p) => {
-            return json!({
-                "kind": "ath9k_htc",
-                "limit": p.limit,
-                "target_buffers": p.target_buffers,
-                "max_frames": p.max_frames,
-                "usb": p.usb.map(|usb| json!({
-                    "packet_ns": usb.packet.nanos(),
-                    "start_ns": usb.start.nanos(),
-                    "interrupt_ns": usb.interrupt.nanos(),
-                    "tx_frames": usb.tx_frames,
-                    "rx_frames": usb.rx_frames,
-                    "rx_wait_ns": usb.rx_wait.nanos(),
-                })),
-            });
-        }
-        DriverConfig::Fq(p, scheduler) => (p, scheduler, None),
-        DriverConfig::Firmware(p, scheduler, firmware) => (p, scheduler, Some(firmware)),
-    };
-    let (name, airtime) = match scheduler {
-        Scheduler::RoundRobin(WhenFull::LosesTurn) => ("round_robin_loses_turn", None),
-        Scheduler::RoundRobin(WhenFull::KeepsTurn) => ("round_robin", None),
-        Scheduler::Airtime(a) => ("airtime", Some(a)),
-        Scheduler::AirtimeAsPrinted(a) => ("airtime_as_printed", Some(a)),
-        Scheduler::Mac80211(a, _, Mac80211Rules::Rounds) => ("mac80211", Some(a)),
-        Scheduler::Mac80211(a, _, Mac80211Rules::VirtualTime) => ("mac80211_virtual_time", Some(a)),
-        Scheduler::Mac80211(a, _, Mac80211Rules::RoundsWithPending) => ("mac80211_with_pending", Some(a)),
-        Scheduler::Own(own) => (own.name(), None),
-    };
-    let aql = match scheduler {
-        Scheduler::Mac80211(_, Some(aql), _) => json!({
-            "low_ns": aql.low.nanos(),
-            "high_ns": aql.high.nanos(),
-            "threshold_ns": aql.threshold.nanos(),
-        }),
-        _ => Value::Null,
-    };
-    let (below, each) = match p.slow_below {
-        SlowBelow::Rate(rate) => (Some(rate.bps()), None),
-        SlowBelow::EachStation(rate) => (None, Some(rate.bps())),
-    };
-    let airtime = airtime.map(|a| {
-        json!({
-            "quantum_ns": a.quantum.nanos(),
-            "sparse": a.sparse,
-            "charge_tx": a.charge_tx,
-            "charge_rx": a.charge_rx,
-        })
-    });
-    let mut resolved = json!({
-        "kind": "fq",
-        "flows": p.flows,
-        "limit": p.limit,
-        "memory_limit_bytes": p.memory_limit,
-        "drop_batch": p.drop_batch,
-        "fq_quantum_bytes": p.quantum,
-        "codel": codel(&p.codel),
-        "codel_slow": codel(&p.codel_slow),
-        "slow_below_bps": below,
-        "slow_below_each_station_bps": each,
-        "hysteresis_ns": p.hysteresis.nanos(),
-        "scheduler": name,
-        "airtime": airtime,
-        "aql": aql,
-    });
-    // Only where they are: what was kept of scenarios without them stays theirs.
-    if let Some(p) = firmware {
-        resolved["firmware"] = json!({
-            "frames": p.frames,
-            "drops_when_full": p.full == WhenFirmwareFull::Drops,
-            "amsdu_frames": p.amsdu_frames,
-            "amsdu_bytes": p.amsdu_bytes,
-            "report_frames": p.report_frames,
-            "report_delay_ns": p.report_delay.nanos(),
-            "airtime": match p.airtime {
-                AirtimeReport::Nothing => Value::Null,
-                AirtimeReport::Frames => "frames".into(),
-                AirtimeReport::Counters => "counters".into(),
-            },
-        });
-    }
-    if let Scheduler::Own(own) = scheduler {
-        resolved["scheduler"] = part(own);
-    }
-    if let Some(law) = &p.law {
-        resolved["law"] = part(law);
-    }
-    resolved
 }
 
 fn edca(ac: Ac, e: &EdcaOverride) -> Value {

@@ -206,10 +206,13 @@ pub(super) fn range(text: &str) -> Option<(i64, i64)> {
 ///
 /// In a retry chain `mcs14` takes the rest from `base`: on `ht20-mcs15-sgi` it is `ht20-mcs14-sgi`.
 pub(super) fn phy_rate(text: &str, base: Option<PhyRate>) -> Result<PhyRate, Expected> {
-    base.map_or_else(|| PhyRate::parse(text), |own| own.parse_in_chain(text)).map_err(|_| {
+    base.map_or_else(|| PhyRate::parse(text), |own| own.parse_in_chain(text)).map_err(|why| {
         if text.starts_with("ofdm") {
             let all = OfdmRate::ALL.map(|r| format!("\"{}\"", PhyRate::Ofdm(r)));
             return format!("an OFDM rate: one of {}", all.join(", "));
+        }
+        if let Some((_, why)) = why.split_once("VHT has no ") {
+            return format!("a rate that the standard has: VHT has no {why}");
         }
         if text.starts_with("vht") || text.starts_with("he") {
             return "a rate such as \"vht80-mcs9-nss2-sgi\" (mcs 0 to 9, where the standard has it) or \"he80-mcs11-nss2-gi0.8\"".to_owned();

@@ -1,6 +1,7 @@
 //! Keys that would have no effect: each is refused, and told with what it would have one.
 
 use super::*;
+use stillair_model::wifi::rate::table::Formats;
 
 const WLAN: &str = "node.fast1.interface.wlan0";
 const SLOW: &str = "while no station is slow, expected none of them, or slow_below beside it";
@@ -144,21 +145,93 @@ fn other_keys() {
     assert_eq!(new.unwrap_err().to_string(), says);
 }
 
+/// The rates of a station on a channel of so many MHz, by its rate control.
+fn rates_of(band: &str, megahertz: u32, rate: &str) -> Result<Rates, String> {
+    let sets = [
+        ("channel.wifi.band", band),
+        ("channel.wifi.width", &*format!("{megahertz} MHz")),
+        (&*format!("{WLAN}.retry_chain"), "[]"),
+        (&*format!("{WLAN}.rate"), rate),
+    ];
+    with(&sets).map(|found| station(&found, "fast1").rates).map_err(|e| e.to_string())
+}
+
 #[test]
-fn minstrel_ht_does_not_fill_a_wide_channel() {
-    let wide = |rate: &str| {
+fn minstrel_ht_has_vht_to_80_mhz() {
+    use Formats::{Ht, HtAndVht, Vht};
+    let table = |keys: &str| format!("{{ kind = \"minstrel_ht\"{keys} }}");
+    for (channel, keys, width, formats) in [
+        (20, "", 20, Ht),
+        (40, "", 40, Ht),
+        (40, ", standard = \"802.11ac\"", 40, Vht),
+        (80, "", 80, Vht),
+        (80, ", vht_only = false", 80, HtAndVht),
+        (80, ", width = \"40 MHz\"", 40, Ht),
+        (80, ", width = \"40 MHz\", standard = \"802.11ac\"", 40, Vht),
+        (80, ", standard = \"802.11n\"", 40, Ht),
+        (160, ", width = \"80 MHz\"", 80, Vht),
+        (160, ", standard = \"802.11n\"", 40, Ht),
+    ] {
+        let found = rates_of("5 GHz", channel, &table(keys)).unwrap();
+        let Rates::MinstrelHt(can, _) = found else { panic!("{found:?}") };
+        assert_eq!((can.width.megahertz(), can.formats), (width, formats), "{channel} {keys}");
+        assert!(found.all().iter().all(|rate| rate.width() <= can.width));
+    }
+    assert_eq!(rates_of("5 GHz", 80, "minstrel_ht"), rates_of("5 GHz", 80, &table("")));
+}
+
+#[test]
+fn what_minstrel_ht_has_no_rates_for_is_refused() {
+    for (band, channel, keys, says) in [
+        ("5 GHz", 160, "", "minstrel_ht on a channel of 160 MHz, of which its rates fill 80"),
+        (
+            "5 GHz",
+            160,
+            ", standard = \"802.11ac\"",
+            "minstrel_ht on a channel of 160 MHz, of which its rates fill 80",
+        ),
+        (
+            "5 GHz",
+            80,
+            ", standard = \"802.11ax\"",
+            "802.11ax, of which mac80211's minstrel_ht has no rates, expected 802.11ac",
+        ),
+        ("5 GHz", 80, ", width = \"80 MHz\", standard = \"802.11n\"", "802.11n with a width of 80 MHz"),
+        ("5 GHz", 80, ", ht_mcs = [0]", "ht_mcs with 802.11ac"),
+        ("5 GHz", 20, ", vht_only = true", "vht_only with 802.11n"),
+        ("5 GHz", 40, ", width = \"80 MHz\"", "40 MHz"),
+        ("2.4 GHz", 40, ", standard = \"802.11ac\"", "802.11ac at 2.4 GHz"),
+    ] {
+        let error = rates_of(band, channel, &format!("{{ kind = \"minstrel_ht\"{keys} }}")).unwrap_err();
+        assert!(error.contains(says), "{channel} {keys}: {error}");
+    }
+}
+
+#[test]
+fn groups_of_vht_that_a_kernel_may_not_have_are_noted() {
+    let noted = |profile: &str, streams: u8| {
+        let rate = format!("{{ kind = \"minstrel_ht\", streams = {streams} }}");
         let sets = [
             ("channel.wifi.width", "80 MHz"),
             (&*format!("{WLAN}.retry_chain"), "[]"),
-            (&*format!("{WLAN}.rate"), rate),
+            (&*format!("{WLAN}.rate"), &*rate),
+            ("node.ap.profile", profile),
+            ("node.fast1.profile", "linux-6.12"),
         ];
-        with(&sets).map(|found| station(&found, "fast1").rates).map_err(|e| e.to_string())
+        let notes = with(&sets).unwrap_or_else(|e| panic!("{e}")).notes();
+        // Beside notes on the firmware that a device of 80 MHz is taken to have.
+        let of_groups = |note: &String| note.starts_with(WLAN) && note.contains(": minstrel_ht of ");
+        notes.into_iter().filter(of_groups).collect::<Vec<_>>()
     };
-    let says = wide("minstrel_ht").unwrap_err();
-    assert!(says.contains("minstrel_ht on a channel of 80 MHz, of which its HT rates fill 40"), "{says}");
-    assert_eq!(wide("{ kind = \"minstrel_ht\" }").unwrap_err(), says);
-    let narrow = wide("{ kind = \"minstrel_ht\", width = \"40 MHz\" }").unwrap();
-    assert!(matches!(narrow, Rates::MinstrelHt(can, _) if can.width == Width::Mhz40));
+    assert_eq!(
+        noted("linux-4.19", 4),
+        [
+            "node.fast1.interface.wlan0.rate: minstrel_ht of linux-4.19 (ap) has rates of VHT only if built with MAC80211_RC_MINSTREL_VHT, which it is \
+             taken to be",
+            "node.fast1.interface.wlan0.rate: minstrel_ht of linux-4.19 (ap) has rates of 3 streams at most, which stand for 4"
+        ]
+    );
+    assert_eq!((noted("linux-4.19", 3).len(), noted("linux-5.10", 4)), (1, Vec::new()));
 }
 
 #[test]
@@ -196,7 +269,9 @@ fn a_rate_that_the_signal_cannot_carry_is_noted() {
             (format!("{WLAN}.retry_chain"), sets.iter().find(|(key, _)| key.ends_with(".rate")));
         let alone = fixed.map_or("[]".to_owned(), |(_, rate)| format!("[\"{rate}\"]"));
         let alone = if alone.contains('{') { "[]" } else { &alone };
-        let mut wide = vec![("channel.wifi.width", "80 MHz")];
+        // With a driver of which all is known.
+        let scheme = format!("{WLAN}.scheme");
+        let mut wide = vec![("channel.wifi.width", "80 MHz"), (&*scheme, "fifo")];
         wide.extend(fixed.map(|_| (chain.as_str(), alone)));
         let notes = with(&[&wide, sets].concat()).unwrap_or_else(|e| panic!("{e}")).notes();
         // Its neighbour is like it, and noted as well.

@@ -7,7 +7,7 @@
 mod estimate;
 mod reports;
 
-use super::fq::FqDriver;
+use super::fq::{Downstream, FqDriver};
 use super::tid_fifos::TidFifos;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink, SockId};
 use crate::wifi::air::ppdu::Mpdu;
@@ -115,20 +115,23 @@ impl FirmwareDriver {
         let Self { params, host, counts, below, fifos, outstanding, place, .. } = self;
         let drops = params.full == WhenFirmwareFull::Drops;
         loop {
-            let mut room = if drops { u32::MAX } else { params.frames - *outstanding };
-            let moved = host.hand_over(now, ac, tx, hw.radio, below, &mut room, ctx, |p, tid, below, ctx| {
+            let room = if drops { u32::MAX } else { params.frames - *outstanding };
+            let mut to = Downstream { tx, radio: hw.radio, airtime: below, room };
+            let moved = host.hand_over(now, ac, &mut to, ctx, |p, tid, ctx| {
                 if drops && *outstanding == params.frames {
                     ctx.drop(now, p, Reason::Overlimit, *place);
-                    return;
+                    return 0;
                 }
                 *outstanding += 1;
+                let hot = ctx.packets.get_mut(p);
+                hot.airtime = 0;
                 if *counts {
                     let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
-                    let hot = ctx.packets.get_mut(p);
                     hot.airtime = units(rate, ac, hot.len);
-                    below.add(tid, hot.airtime);
                 }
+                let counted = hot.airtime;
                 fifos.push(p, tid, ctx);
+                counted
             });
             if !moved {
                 break;
@@ -138,8 +141,7 @@ impl FirmwareDriver {
 
     /// The firmware is through with an MPDU; the host hears of that with the next report, and the charge ends then.
     pub fn done(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu, charge: SockId) {
-        let airtime = if self.counts { mpdu.airtime } else { 0 };
-        let Mpdu { len, msdus, truesize, .. } = *mpdu;
+        let Mpdu { airtime, len, msdus, truesize, .. } = *mpdu;
         let report = Report { tid, airtime, len, msdus, charge, truesize };
         self.reports.add(now, report, &self.params);
     }

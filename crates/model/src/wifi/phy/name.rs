@@ -61,7 +61,9 @@ impl PhyRate {
         let none = || format!("`{name}` is no MCS of `{self}`");
         match self {
             Self::Ht(own) => parse_mcs(name).map(|mcs| Self::Ht(HtRate { mcs, ..own })),
-            Self::Vht(own) => vht(number, own).ok_or_else(none),
+            Self::Vht(own) => {
+                vht(number, own).ok_or_else(|| excluded(name, number, own).unwrap_or_else(none))
+            }
             Self::He(own) => he(number, own).ok_or_else(none),
             Self::Ofdm(_) | Self::Dsss(..) => Err(format!(
                 "`{name}` has no width or guard interval to take from `{self}`: write it as {FORMS}"
@@ -82,29 +84,36 @@ fn vht_or_he(name: &str) -> Option<Result<PhyRate, String>> {
     let mut after = |prefix: &str| parts.next().and_then(|part| part.strip_prefix(prefix)).and_then(number);
     let (mcs, streams) = (after("mcs"), after("nss"));
     let gi = parts.next();
-    let rate = || {
-        let width = Width::ALL.into_iter().find(|w| number(width) == Some(w.megahertz()))?;
-        let mcs = u8::try_from(mcs?).ok();
-        let streams = streams.and_then(|n| u8::try_from(n).ok()).filter(|n| (1..=4).contains(n))?;
-        if parts.next().is_some() {
-            return None;
-        }
-        if format == "vht" {
-            let gi = [("lgi", Gi::Long), ("sgi", Gi::Short)].into_iter().find(|(n, _)| Some(*n) == gi)?.1;
-            return vht(mcs, VhtRate { mcs: 0, streams, width, gi });
-        }
-        let gi = HeGi::ALL.into_iter().find(|g| Some(he_gi(*g)) == gi)?;
-        he(mcs, HeRate { mcs: 0, streams, width, gi })
+    let width = Width::ALL.into_iter().find(|w| number(width) == Some(w.megahertz()));
+    let mcs = mcs.and_then(|n| u8::try_from(n).ok());
+    let streams = streams.and_then(|n| u8::try_from(n).ok()).filter(|n| (1..=4).contains(n));
+    let whole = parts.next().is_none();
+    let none = || {
+        format!(
+            "no rate `{name}`: `vht80-mcs9-nss2-sgi` and `he80-mcs11-nss2-gi0.8` are such, with 1 to 4 streams, 20 to 160 MHz, an MCS \
+             up to 9 or up to 11, and a guard interval `lgi` or `sgi`, or `gi0.8`, `gi1.6` or `gi3.2`"
+        )
     };
-    Some({
-        let mut rate = rate;
-        rate().ok_or_else(|| {
-            format!(
-                "no rate `{name}`: `vht80-mcs9-nss2-sgi` and `he80-mcs11-nss2-gi0.8` are such, with 1 to 4 streams, 20 to 160 MHz, an MCS \
-                 up to 9 that the standard has or up to 11, and a guard interval `lgi` or `sgi`, or `gi0.8`, `gi1.6` or `gi3.2`"
-            )
-        })
+    let (Some(width), Some(streams), true) = (width, streams, whole) else { return Some(Err(none())) };
+    Some(if format == "vht" {
+        let gi = [("lgi", Gi::Long), ("sgi", Gi::Short)].into_iter().find(|(n, _)| Some(*n) == gi);
+        let Some((_, gi)) = gi else { return Some(Err(none())) };
+        let own = VhtRate { mcs: 0, streams, width, gi };
+        vht(mcs, own).ok_or_else(|| excluded(name, mcs, own).unwrap_or_else(none))
+    } else {
+        let gi = HeGi::ALL.into_iter().find(|g| Some(he_gi(*g)) == gi);
+        gi.and_then(|gi| he(mcs, HeRate { mcs: 0, streams, width, gi })).ok_or_else(none)
     })
+}
+
+/// What is wrong with a rate of VHT that the standard leaves out.
+fn excluded(name: &str, mcs: Option<u8>, own: VhtRate) -> Option<String> {
+    let mcs = mcs.filter(|&mcs| mcs <= VhtRate::MAX_MCS)?;
+    let with = if own.streams == 1 { "one stream".to_string() } else { format!("{} streams", own.streams) };
+    Some(format!(
+        "no rate `{name}`: VHT has no MCS {mcs} at {} MHz with {with}, as the bits of a symbol would not divide among the encoders",
+        own.width.megahertz()
+    ))
 }
 
 /// The rate like `own` with another MCS.
@@ -222,7 +231,10 @@ mod tests {
         assert_eq!(own.parse_in_chain("ofdm-6"), Ok(PhyRate::Ofdm(OfdmRate::M6)));
         let vht = PhyRate::parse("vht80-mcs9-nss3-sgi").unwrap();
         assert_eq!(vht.parse_in_chain("mcs5"), PhyRate::parse("vht80-mcs5-nss3-sgi"));
-        assert!(["mcs6", "mcs10"].map(|name| vht.parse_in_chain(name).is_err()).iter().all(|&e| e));
+        assert!(
+            vht.parse_in_chain("mcs6").unwrap_err().contains("VHT has no MCS 6 at 80 MHz with 3 streams")
+        );
+        assert!(vht.parse_in_chain("mcs10").unwrap_err().contains("no MCS of"));
         assert!(PhyRate::Ofdm(OfdmRate::M6).parse_in_chain("mcs0").unwrap_err().contains("ofdm-6"));
     }
 
@@ -241,7 +253,12 @@ mod tests {
             ("", "ofdm-6"),
             ("dsss-1-short", "dsss-1"),
             ("vht80-mcs10-nss1-sgi", "vht80-mcs9-nss2-sgi"),
-            ("vht20-mcs9-nss1-sgi", "that the standard has"),
+            ("vht20-mcs9-nss1-sgi", "VHT has no MCS 9 at 20 MHz with one stream"),
+            ("vht20-mcs9-nss4-lgi", "VHT has no MCS 9 at 20 MHz with 4 streams"),
+            ("vht80-mcs6-nss3-lgi", "VHT has no MCS 6 at 80 MHz with 3 streams"),
+            ("vht160-mcs9-nss3-sgi", "VHT has no MCS 9 at 160 MHz with 3 streams"),
+            ("vht320-mcs9-nss3-sgi", "20 to 160 MHz"),
+            ("vht80-mcs9-nss2-gi0.8", "`lgi` or `sgi`"),
             ("vht80-mcs9-sgi", "1 to 4 streams"),
             ("he80-mcs11-nss5-gi0.8", "1 to 4 streams"),
             ("he80-mcs11-nss2-sgi", "gi3.2"),

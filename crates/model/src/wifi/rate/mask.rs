@@ -61,7 +61,7 @@ mod tests {
     use crate::vocabulary::{Duration, Instant, Seed};
     use crate::wifi::phy::{RateTry, Width};
     use crate::wifi::rate::minstrel_ht::{MinstrelHt, MinstrelVersion};
-    use crate::wifi::rate::table::HtCapabilities;
+    use crate::wifi::rate::table::{Formats, HtCapabilities};
     use crate::wifi::rate::{RateControl, TxReport};
     use alloc::boxed::Box;
     use alloc::string::ToString;
@@ -88,7 +88,8 @@ mod tests {
         // the whole frames of a mean aggregate, 1.9; since then at most one in 20 ms, and faster rates, which are never reported, are
         // always asked for.
         for (version, probes) in [(MinstrelVersion::Before512, 134), (MinstrelVersion::From512, 236)] {
-            let can = HtCapabilities { streams: 1, width: Width::Mhz20, short_gi: true };
+            let can =
+                HtCapabilities { streams: 1, width: Width::Mhz20, short_gi: true, formats: Formats::Ht };
             let control = MinstrelHt::new(can, version, &mut Seed { seed: 7, run: 0 }.stream("rate"));
             let mut control = RateControl::MinstrelHt(Box::new(control), McsMask::only([0]));
             let (mut now, mut found, mut held) = (Instant::ZERO, 0, None);

@@ -1,4 +1,4 @@
-//! Minstrel-HT: rates of an HT station by what was acknowledged, with a probe now and then.
+//! Minstrel-HT: rates of an HT or VHT station by what was acknowledged, with a probe now and then.
 //!
 //! Every 50 ms the successes of each rate become an average, and of all rates four are chosen by expected throughput and one
 //! by reliability. They make the retry chain. Probes keep the averages of other rates alive.
@@ -10,15 +10,16 @@ mod select;
 
 use super::stats::{Average, ONE, RateStats, percent, weighted};
 use super::table::{
-    GROUP_RATES, Group, HtCapabilities, PACKET_BITS, groups, packet_time, packet_time_in_aggregate,
+    Group, HtCapabilities, MOST_PLACES, PACKET_BITS, groups, packet_time, packet_time_in_aggregate,
 };
 use super::{StatsRow, TxReport};
 use crate::vocabulary::{Duration, Instant, RandomStream, Rate};
-use crate::wifi::phy::{HtRate, PhyRate, RetryChain};
+use crate::wifi::phy::{PhyRate, RetryChain};
 use alloc::string::String;
 use alloc::vec::Vec;
 use by_count::ByCount;
 use by_need::ByNeed;
+use core::ops::Range;
 
 /// Which Minstrel-HT: its sampling and its averages were written anew for 5.12, and its chain got longer in 5.19.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -65,16 +66,14 @@ const KEPT: usize = 4;
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - frames of 0 and 10 bytes at 6 Mbit/s with their gaps.
 const OVERHEAD_MICROS: u64 = 48 + 60;
 
-/// Position of a rate: eight to a group.
-type Index = u8;
-
-const fn group_of(index: Index) -> usize {
-    index as usize / GROUP_RATES
-}
+/// Position of a rate among all of the link, group by group.
+type Index = u16;
 
 #[derive(Clone, Debug)]
 struct Known {
-    rate: HtRate,
+    rate: PhyRate,
+    /// Its group.
+    group: u8,
     packet: Duration,
     stats: RateStats,
 }
@@ -82,10 +81,32 @@ struct Known {
 #[derive(Clone, Debug)]
 struct Best {
     of: Group,
+    /// Position of its first rate.
+    first: Index,
+    /// Its places with a rate, one bit each.
+    has: u16,
     /// By throughput.
     best: [Index; KEPT],
     /// By reliability.
     surest: Index,
+}
+
+impl Best {
+    fn new(of: Group, first: Index) -> Self {
+        let has = (0..of.places()).filter(|&n| of.rate(n).is_some()).fold(0, |has, n| has | 1 << n);
+        Self { of, first, has, best: [first; KEPT], surest: first }
+    }
+
+    /// Positions of its rates.
+    fn indices(&self) -> Range<Index> {
+        self.first..self.first + self.has.count_ones() as Index
+    }
+
+    /// Position of the rate at a place, if there is one.
+    fn at(&self, place: u8) -> Option<Index> {
+        let before = self.has & ((1 << place) - 1);
+        (self.has >> place & 1 == 1).then_some(self.first + before.count_ones() as Index)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -121,17 +142,20 @@ impl MinstrelHt {
             MinstrelVersion::Before512 => packet_time,
             MinstrelVersion::From512 | MinstrelVersion::From519 => packet_time_in_aggregate,
         };
-        let groups = groups(can);
-        let known = |rate| Known { rate, packet: time(rate), stats: RateStats::default() };
-        let rates: Vec<_> =
-            groups.iter().flat_map(|g| (0..GROUP_RATES as u8).map(|n| known(g.rate(n)))).collect();
-        let first = |n: usize| (n * GROUP_RATES) as Index;
-        let groups: Vec<_> = (groups.into_iter().enumerate())
-            .map(|(n, of)| Best { of, best: [first(n); KEPT], surest: first(n) })
-            .collect();
+        let (mut groups_of_link, mut rates) = (Vec::new(), Vec::new());
+        for (n, of) in (0..).zip(groups(can)) {
+            groups_of_link.push(Best::new(of, rates.len() as Index));
+            let known = |place| {
+                let (rate, stats) = (of.rate(place)?, RateStats::default());
+                Some(Known { rate, group: n, packet: time(of, place), stats })
+            };
+            rates.extend((0..of.places()).filter_map(known));
+        }
+        let groups = groups_of_link;
+        let places = groups.iter().map(|g| g.of.places()).max().unwrap_or(MOST_PLACES as u8);
         let sampler = match version {
-            MinstrelVersion::Before512 => Sampler::Count(ByCount::new(groups.len(), stream)),
-            MinstrelVersion::From512 | MinstrelVersion::From519 => Sampler::Need(ByNeed::new(stream)),
+            MinstrelVersion::Before512 => Sampler::Count(ByCount::new(groups.len(), places, stream)),
+            MinstrelVersion::From512 | MinstrelVersion::From519 => Sampler::Need(ByNeed::new(places, stream)),
         };
         let mut new = Self {
             version,
@@ -157,7 +181,7 @@ impl MinstrelHt {
             Sampler::Count(_) => self.probe_by_count(),
             Sampler::Need(_) => self.probe_by_need(now),
         };
-        index.map(|i| PhyRate::Ht(self.rates[usize::from(i)].rate))
+        index.map(|i| self.rates[usize::from(i)].rate)
     }
 
     /// A PPDU is done with; true if the retry chain may be another now.
@@ -196,7 +220,7 @@ impl MinstrelHt {
     /// The best rate has collapsed: one of the group before it takes its place, if that has no more streams.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_downgrade_rate (4.4) - against the sudden death of spatial multiplexing.
     fn downgrade(&mut self, place: usize) {
-        let group = group_of(self.best[place]);
+        let group = self.group_of(self.best[place]);
         let streams = self.groups[group].of.streams;
         if let Some(lower) = self.groups[..group].iter().rev().find(|g| g.of.streams <= streams) {
             self.best[place] = lower.best[place];
@@ -204,9 +228,11 @@ impl MinstrelHt {
     }
 
     fn index(&self, rate: PhyRate) -> Option<Index> {
-        let PhyRate::Ht(rate) = rate else { return None };
-        let group = self.groups.iter().position(|g| g.of.holds(rate))?;
-        Some((group * GROUP_RATES) as Index + rate.mcs % 8)
+        self.groups.iter().find_map(|g| g.at(g.of.place(rate)?))
+    }
+
+    fn group_of(&self, index: Index) -> usize {
+        usize::from(self.rates[usize::from(index)].group)
     }
 
     fn packet(&self, index: Index) -> Duration {
@@ -274,8 +300,8 @@ impl MinstrelHt {
         let row = |(n, known): (usize, &Known)| {
             let index = n as Index;
             StatsRow {
-                mode: self.groups[group_of(index)].of.mode(),
-                rate: PhyRate::Ht(known.rate),
+                mode: self.groups[usize::from(known.group)].of.mode(),
+                rate: known.rate,
                 places: self.places(index),
                 tries: self.entry(index, false).tries,
                 packets_per_second: 10 * self.throughput(index),

@@ -1,42 +1,53 @@
-//! The order in which the rates of a group are probed: columns of eight, each shuffled.
+//! The order in which the rates of a group are probed: columns of all its places, each shuffled.
 
-use super::table::GROUP_RATES;
+use super::table::MOST_PLACES;
 use crate::vocabulary::RandomStream;
 
 // linux: net/mac80211/rc80211_minstrel.h SAMPLE_COLUMNS (4.4).
 const COLUMNS: usize = 10;
 
-/// Ten columns of the eight places of a group.
+/// Ten columns of the places of a group.
 #[derive(Clone, Copy, Debug)]
-pub struct Order([u8; COLUMNS * GROUP_RATES]);
+pub struct Order {
+    held: [u8; COLUMNS * MOST_PLACES],
+    places: u8,
+}
 
 impl Order {
-    /// A new order.
+    /// A new order of so many places: of the longest group of a link.
     // linux: net/mac80211/rc80211_minstrel_ht.c init_sample_table (4.4) - each rate is moved by a random distance, to the next
-    // place that is free.
-    pub fn new(stream: &mut RandomStream) -> Self {
+    // place that is free. net/mac80211/rc80211_minstrel_ht.h MCS_GROUP_RATES - ten places, and eight before 5.0 in a kernel without
+    // groups of VHT (MAC80211_RC_MINSTREL_VHT).
+    // deviation: links of HT alone have eight places with each kernel - with ten, two draws of ten find no rate.
+    pub fn new(places: u8, stream: &mut RandomStream) -> Self {
         const FREE: u8 = u8::MAX;
-        let mut all = [FREE; COLUMNS * GROUP_RATES];
-        for column in all.chunks_mut(GROUP_RATES) {
-            for rate in 0..GROUP_RATES {
-                let mut at = (rate + stream.below(256) as usize) % GROUP_RATES;
+        let (places, n) = (usize::from(places), places);
+        let mut held = [FREE; COLUMNS * MOST_PLACES];
+        for column in held.chunks_mut(places).take(COLUMNS) {
+            for rate in 0..places {
+                let mut at = (rate + stream.below(256) as usize) % places;
                 while column[at] != FREE {
-                    at = (at + 1) % GROUP_RATES;
+                    at = (at + 1) % places;
                 }
                 column[at] = rate as u8;
             }
         }
-        Self(all)
+        Self { held, places: n }
+    }
+
+    /// Places of a column.
+    pub const fn places(&self) -> u8 {
+        self.places
     }
 
     /// The place that is probed at a cursor.
     pub fn at(&self, cursor: u8) -> u8 {
-        self.0[usize::from(cursor)]
+        self.held[usize::from(cursor)]
     }
 
     /// The cursor after another.
-    pub const fn after(cursor: u8) -> u8 {
-        (cursor + 1) % (COLUMNS * GROUP_RATES) as u8
+    pub const fn after(&self, cursor: u8) -> u8 {
+        if cursor + 1 == COLUMNS as u8 * self.places { 0 } else { cursor + 1 }
     }
 }
 
@@ -48,22 +59,24 @@ mod tests {
 
     #[test]
     fn each_column_has_each_place_once() {
-        let order = Order::new(&mut Seed { seed: 1, run: 0 }.stream("order"));
-        let (mut cursor, mut columns) = (0, Vec::new());
-        for _ in 0..COLUMNS {
-            let mut column: Vec<u8> = (0..GROUP_RATES)
-                .map(|_| {
-                    let place = order.at(cursor);
-                    cursor = Order::after(cursor);
-                    place
-                })
-                .collect();
-            columns.push(column.clone());
-            column.sort_unstable();
-            assert_eq!(column, [0, 1, 2, 3, 4, 5, 6, 7]);
+        for places in [8, 10] {
+            let order = Order::new(places, &mut Seed { seed: 1, run: 0 }.stream("order"));
+            let (mut cursor, mut columns) = (0, Vec::new());
+            for _ in 0..COLUMNS {
+                let mut column: Vec<u8> = (0..places)
+                    .map(|_| {
+                        let place = order.at(cursor);
+                        cursor = order.after(cursor);
+                        place
+                    })
+                    .collect();
+                columns.push(column.clone());
+                column.sort_unstable();
+                assert_eq!(column, (0..places).collect::<Vec<_>>());
+            }
+            assert_eq!(cursor, 0);
+            columns.dedup();
+            assert!(columns.len() > 5, "columns differ: {columns:?}");
         }
-        assert_eq!(cursor, 0);
-        columns.dedup();
-        assert!(columns.len() > 5, "columns differ: {columns:?}");
     }
 }

@@ -1,24 +1,50 @@
-//! The rates between two HT stations, in groups, and how long each needs for a packet.
+//! The rates between two HT or VHT stations, in groups, and how long each needs for a packet.
 
 use crate::vocabulary::Duration;
-use crate::wifi::phy::{Gi, HtRate, Width};
+use crate::wifi::phy::{Gi, HtRate, PhyRate, VhtRate, Width};
 use alloc::vec::Vec;
 
-/// What both ends of an HT link can do.
+/// What both ends of an HT or VHT link can do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HtCapabilities {
     /// Most spatial streams, 1 to 4.
     pub streams: u8,
-    /// Widest channel.
+    /// Widest channel; HT rates have 40 MHz at most, and the groups of VHT 80.
     pub width: Width,
     /// The short guard interval may be used.
     pub short_gi: bool,
+    /// Whose rates there are.
+    pub formats: Formats,
+}
+
+/// Whose rates a link has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Formats {
+    /// Those of 802.11n.
+    Ht,
+    /// Those of 802.11ac alone: both ends can VHT.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_vht_only, minstrel_ht_update_caps (4.4, 6.12) - set by default: a station that
+    // can VHT has no HT rates.
+    Vht,
+    /// Both: the module's parameter `minstrel_vht_only` is off.
+    HtAndVht,
+}
+
+/// Format of a group's PPDUs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// 802.11n.
+    Ht,
+    /// 802.11ac.
+    Vht,
 }
 
 /// Rates that differ in modulation and code alone.
 // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups (4.4).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Group {
+    /// Format.
+    pub format: Format,
     /// Spatial streams.
     pub streams: u8,
     /// Width.
@@ -27,44 +53,91 @@ pub struct Group {
     pub gi: Gi,
 }
 
-/// Rates in a group.
-pub const GROUP_RATES: usize = 8;
+/// Most places of a group.
+pub const MOST_PLACES: usize = 10;
+
+/// Most groups of a link: four streams and two guard intervals, with two widths of HT and three of VHT.
+pub const MOST_GROUPS: usize = 4 * 2 * (2 + 3);
 
 impl Group {
-    /// The rate of that place in the group, 0 to 7.
-    pub const fn rate(self, n: u8) -> HtRate {
-        HtRate { mcs: 8 * (self.streams - 1) + n, width: self.width, gi: self.gi }
+    /// Its places: MCS 0 to 7 of HT, 0 to 9 of VHT.
+    pub const fn places(self) -> u8 {
+        match self.format {
+            Format::Ht => 8,
+            Format::Vht => MOST_PLACES as u8,
+        }
     }
 
-    /// Whether it has that rate.
-    pub fn holds(self, rate: HtRate) -> bool {
-        self.rate(rate.mcs % 8) == rate
+    /// The rate of a place, unless the standard has none there.
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_get_valid_vht_rates (4.4, 6.12) - MCS 9 at 20 MHz with one, two and four
+    // streams and MCS 6 at 80 MHz with three are left out, as in the standard. What the peer receives of the others its VHT capabilities say.
+    // deviation: both ends are taken to have MCS 0 to 9 with all their streams.
+    pub fn rate(self, place: u8) -> Option<PhyRate> {
+        let Self { format, streams, width, gi } = self;
+        match format {
+            Format::Ht => Some(PhyRate::Ht(HtRate { mcs: 8 * (streams - 1) + place, width, gi })),
+            Format::Vht => {
+                let rate = VhtRate { mcs: place, streams, width, gi };
+                rate.is_allowed().then_some(PhyRate::Vht(rate))
+            }
+        }
+    }
+
+    /// All its rates, the slowest first.
+    pub fn rates(self) -> impl Iterator<Item = PhyRate> {
+        (0..self.places()).filter_map(move |place| self.rate(place))
+    }
+
+    /// The place of a rate, if it is the group's.
+    pub fn place(self, rate: PhyRate) -> Option<u8> {
+        let (format, streams, width, gi, place) = match rate {
+            PhyRate::Ht(r) => (Format::Ht, r.streams(), r.width, r.gi, r.mcs % 8),
+            PhyRate::Vht(r) => (Format::Vht, r.streams, r.width, r.gi, r.mcs),
+            PhyRate::Ofdm(_) | PhyRate::Dsss(..) | PhyRate::He(_) => return None,
+        };
+        (Self { format, streams, width, gi } == self).then_some(place)
     }
 
     /// Name as in `rc_stats`.
     pub const fn mode(self) -> &'static str {
-        match (self.width, self.gi) {
-            (Width::Mhz20, Gi::Long) => "HT20/LGI",
-            (Width::Mhz20, Gi::Short) => "HT20/SGI",
-            (_, Gi::Long) => "HT40/LGI",
-            (_, Gi::Short) => "HT40/SGI",
+        match (self.format, self.width, self.gi) {
+            (Format::Ht, Width::Mhz20, Gi::Long) => "HT20/LGI",
+            (Format::Ht, Width::Mhz20, Gi::Short) => "HT20/SGI",
+            (Format::Ht, _, Gi::Long) => "HT40/LGI",
+            (Format::Ht, _, Gi::Short) => "HT40/SGI",
+            (Format::Vht, Width::Mhz20, Gi::Long) => "VHT20/LGI",
+            (Format::Vht, Width::Mhz20, Gi::Short) => "VHT20/SGI",
+            (Format::Vht, Width::Mhz40, Gi::Long) => "VHT40/LGI",
+            (Format::Vht, Width::Mhz40, Gi::Short) => "VHT40/SGI",
+            (Format::Vht, _, Gi::Long) => "VHT80/LGI",
+            (Format::Vht, _, Gi::Short) => "VHT80/SGI",
         }
     }
 }
 
-/// The groups that a link may use, in Linux's order: by width, then by guard interval, then by streams.
+/// The groups that a link may use, in Linux's order: those of HT, then those of VHT; by width, then by guard interval, then by streams.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - VHT up to 80 MHz. The groups of CCK and
+// OFDM, which stand between them, no link of ours has.
 pub fn groups(can: HtCapabilities) -> Vec<Group> {
-    let widths = [Width::Mhz20, Width::Mhz40].into_iter().filter(|&w| w <= can.width);
-    let kinds = widths.flat_map(|width| [(width, Gi::Long), (width, Gi::Short)]);
-    let allowed = kinds.filter(|&(_, gi)| gi == Gi::Long || can.short_gi);
-    allowed
-        .flat_map(|(width, gi)| (1..=can.streams).map(move |streams| Group { streams, width, gi }))
-        .collect()
+    let of = |format, widths: &'static [Width]| {
+        let widths = widths.iter().filter(move |&&width| width <= can.width);
+        let kinds = widths.flat_map(|&width| [(width, Gi::Long), (width, Gi::Short)]);
+        kinds.filter(move |&(_, gi)| gi == Gi::Long || can.short_gi).flat_map(move |(width, gi)| {
+            (1..=can.streams).map(move |streams| Group { format, streams, width, gi })
+        })
+    };
+    const ALL: [Width; 4] = Width::ALL;
+    let (ht, vht) = (of(Format::Ht, &ALL[..2]), of(Format::Vht, &ALL[..3]));
+    match can.formats {
+        Formats::Ht => ht.collect(),
+        Formats::Vht => vht.collect(),
+        Formats::HtAndVht => ht.chain(vht).collect(),
+    }
 }
 
 /// All rates of a link, group by group.
-pub fn rates(can: HtCapabilities) -> impl Iterator<Item = HtRate> {
-    groups(can).into_iter().flat_map(|group| (0..GROUP_RATES as u8).map(move |n| group.rate(n)))
+pub fn rates(can: HtCapabilities) -> impl Iterator<Item = PhyRate> {
+    groups(can).into_iter().flat_map(Group::rates)
 }
 
 /// Length of the packet that rates are compared by, in bits.
@@ -73,30 +146,43 @@ pub const PACKET_BITS: u64 = 1200 * 8;
 
 /// Time of a packet's symbols.
 // linux: net/mac80211/rc80211_minstrel_ht.c MCS_SYMBOL_TIME, MCS_DURATION (4.4) - whole symbols; with the short guard
-// interval 0.8 us are added.
-pub const fn packet_time(rate: HtRate) -> Duration {
-    Duration::from_nanos(symbols_time(rate, PACKET_BITS))
+// interval 0.8 us are added. Of VHT a sixteenth of sixteen packets' symbols.
+pub fn packet_time(group: Group, place: u8) -> Duration {
+    Duration::from_nanos(match group.format {
+        Format::Ht => symbols_time(group, place, PACKET_BITS),
+        Format::Vht => sixteenth(group, place),
+    })
 }
 
 /// Time of a packet's symbols as a sixteenth of an aggregate's.
 // linux: net/mac80211/rc80211_minstrel_ht.c MCS_DURATION, GROUP_SHIFT (5.12) - sixteen packets, and what 16 bits cannot hold
 // of a group's slowest rate is cut off.
-pub const fn packet_time_in_aggregate(rate: HtRate) -> Duration {
-    let slowest = HtRate { mcs: rate.mcs / 8 * 8, width: rate.width, gi: rate.gi };
-    let shift = 16_u32.saturating_sub((sixteenth(slowest) as u32).leading_zeros());
-    Duration::from_nanos(sixteenth(rate) >> shift << shift)
+pub fn packet_time_in_aggregate(group: Group, place: u8) -> Duration {
+    let shift = 16_u32.saturating_sub((sixteenth(group, 0) as u32).leading_zeros());
+    Duration::from_nanos(sixteenth(group, place) >> shift << shift)
 }
 
-const fn sixteenth(rate: HtRate) -> u64 {
-    symbols_time(rate, 16 * PACKET_BITS) / 16
+fn sixteenth(group: Group, place: u8) -> u64 {
+    symbols_time(group, place, 16 * PACKET_BITS) / 16
 }
 
-const fn symbols_time(rate: HtRate, bits: u64) -> u64 {
-    let symbols = bits.div_ceil(rate.bits_per_symbol() as u64);
-    match rate.gi {
+fn symbols_time(group: Group, place: u8, bits: u64) -> u64 {
+    let symbols = bits.div_ceil(bits_per_symbol(group, place));
+    match group.gi {
         Gi::Long => symbols * 4_000,
         Gi::Short => (symbols * 18_000 + 4_000) / 5,
     }
+}
+
+/// Data bits of a symbol.
+// linux: net/mac80211/rc80211_minstrel_ht.c VHT_GROUP (4.4, 6.12) - those of one stream times the streams: MCS 9 at 20 MHz has 346, of
+// which three make two bits fewer than the standard's 1040.
+fn bits_per_symbol(Group { format, streams, width, gi }: Group, place: u8) -> u64 {
+    let one = match format {
+        Format::Ht => HtRate { mcs: place, width, gi }.bits_per_symbol(),
+        Format::Vht => VhtRate { mcs: place, streams: 1, width, gi }.bits_per_symbol(),
+    };
+    u64::from(one) * u64::from(streams)
 }
 
 #[cfg(test)]
@@ -107,13 +193,13 @@ mod tests {
 
     #[test]
     fn groups_in_order() {
-        let names = |streams, width, short_gi| {
-            let all = groups(HtCapabilities { streams, width, short_gi });
-            all.iter().map(|g| format!("{} {}", g.mode(), g.rate(7))).collect::<Vec<_>>()
+        let names = |formats, streams, width, short_gi| {
+            let all = groups(HtCapabilities { streams, width, short_gi, formats });
+            all.iter().map(|g| format!("{} {}", g.mode(), g.rate(7).unwrap())).collect::<Vec<_>>()
         };
-        assert_eq!(names(1, Width::Mhz20, false), ["HT20/LGI ht20-mcs7-lgi"]);
+        assert_eq!(names(Formats::Ht, 1, Width::Mhz20, false), ["HT20/LGI ht20-mcs7-lgi"]);
         assert_eq!(
-            names(2, Width::Mhz40, true),
+            names(Formats::Ht, 2, Width::Mhz40, true),
             [
                 "HT20/LGI ht20-mcs7-lgi",
                 "HT20/LGI ht20-mcs15-lgi",
@@ -130,8 +216,13 @@ mod tests {
     #[test]
     fn times_of_a_packet() {
         let both = |name: &str| {
-            let PhyRate::Ht(rate) = PhyRate::parse(name).unwrap() else { panic!("{name}") };
-            [packet_time(rate), packet_time_in_aggregate(rate)].map(Duration::nanos)
+            let rate = PhyRate::parse(name).unwrap();
+            let (streams, width, gi) =
+                (rate.streams(), rate.width(), if name.ends_with("sgi") { Gi::Short } else { Gi::Long });
+            let format = if name.starts_with("vht") { Format::Vht } else { Format::Ht };
+            let group = Group { format, streams, width, gi };
+            let place = group.place(rate).unwrap();
+            [packet_time(group, place), packet_time_in_aggregate(group, place)].map(Duration::nanos)
         };
         // 370 and 19 symbols of 3.6 us and 0.8 us; 5,908 and 296 of them by 16, less what 5 and 4 bits hold.
         assert_eq!(both("ht20-mcs0-sgi"), [1_332_800, 1_329_344]);

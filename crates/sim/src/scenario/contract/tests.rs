@@ -175,7 +175,11 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
             sets.push(("channel.wifi.band".to_owned(), "2.4 GHz".to_owned()));
             Some(sets)
         }
-        ("Rate control minstrel_ht" | "Rate control ath9k_htc", "width") => {
+        ("Rate control minstrel_ht", "width") => {
+            Some(vec![("channel.wifi.width".to_owned(), "80 MHz".to_owned())])
+        }
+        ("Rate control minstrel_ht", "vht_only") => Some(set(".standard", "802.11ac")),
+        ("Rate control ath9k_htc", "width") => {
             Some(vec![("channel.wifi.width".to_owned(), "40 MHz".to_owned())])
         }
         ("Station's interface", "airtime_weight") => {

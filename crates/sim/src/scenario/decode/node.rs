@@ -11,7 +11,7 @@ use super::super::document::Table;
 use super::super::error::{Fault, Origin};
 use super::super::parts::Parts;
 use super::super::reader::Section;
-use super::super::{Attachment, Channel, InterfaceRef, Node, Role, Wifi, profile};
+use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, profile};
 use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
@@ -178,9 +178,16 @@ fn weigh(nodes: &[Node], wiring: &Wiring<'_>) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not ath9k's, and to those of VHT a driver that does not report
-/// what it received (the scheme's `charge_rx`), as ath10k's. Drivers of HE that report airtime at all, as mt76, report both.
+/// Gives devices that can VHT or HE what is those devices': memory of their queues, hardware that is not ath9k's, one aggregate before its turn (two
+/// would share the window of 64 frames, which such a radio fills), and to those of VHT a driver that does not report
+/// what it received (the scheme's `charge_rx`), as ath10k's. Drivers of HE that report airtime at all, as mt76, report both, and so do those of VHT
+/// that leave rates to Minstrel-HT: mt76's too.
 // linux: net/mac80211/tx.c ieee80211_txq_setup_flows (5.4) - by the bands of the radio.
+// linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report, mt7615/mac.c mt7615_mac_sta_poll (6.12) - mt76x0, mt76x2 and
+// mt7615 are the drivers of VHT without HAS_RATE_CONTROL that report airtime.
+// linux: drivers/net/wireless/mediatek/mt76/tx.c mt76_txq_send_burst, drivers/net/wireless/ath/ath10k/mac.c ath10k_mac_tx_push_txq (6.12) - frames are
+// handed over one by one; hardware or firmware makes the aggregates.
+// deviation: one aggregate is made when the one before it is done with, and frames that come while it contends wait for the next.
 // deviation: what a device can is what its links use, and for an access point its channel - nothing else tells.
 fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     let wifi = |at: InterfaceRef| match &nodes[at.node].interfaces[at.interface].medium {
@@ -189,14 +196,15 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
     };
     let is_vht = |rate: &PhyRate| matches!(rate, PhyRate::Vht(_) | PhyRate::He(_));
     // Both ends of a link that uses such rates, and access points of channels that HT cannot fill.
-    let (mut can, mut he) = (BTreeSet::new(), BTreeSet::new());
+    let (mut can, mut both) = (BTreeSet::new(), BTreeSet::new());
     for (at, own) in wiring.stations.iter().filter_map(|(at, _)| Some((*at, wifi(*at)?))) {
         if let Role::Station(station) = &own.role
             && station.all_rates().any(|rate| is_vht(&rate))
         {
             can.extend([at, station.ap]);
-            if station.all_rates().any(|rate| matches!(rate, PhyRate::He(_))) {
-                he.extend([at, station.ap]);
+            let by_host = [&station.rates, &station.uplink].into_iter().any(Rates::has_vht_groups);
+            if by_host || station.all_rates().any(|rate| matches!(rate, PhyRate::He(_))) {
+                both.extend([at, station.ap]);
             }
         }
     }
@@ -209,6 +217,9 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
         if left.filter {
             own.filter = None;
         }
+        if left.aggregates {
+            own.hardware.aggregates = 1;
+        }
         let (DriverConfig::Fq(queues, scheduler) | DriverConfig::Firmware(queues, scheduler, _)) =
             &mut own.driver
         else {
@@ -217,7 +228,7 @@ fn by_device(nodes: &mut [Node], wiring: &Wiring<'_>, channels: &[Channel]) {
         if left.memory {
             queues.memory_limit = MacFqParams::VHT_MEMORY_LIMIT;
         }
-        if let Some(airtime) = scheduler.airtime_mut().filter(|_| left.charge_rx && !he.contains(at)) {
+        if let Some(airtime) = scheduler.airtime_mut().filter(|_| left.charge_rx && !both.contains(at)) {
             airtime.charge_rx = false;
         }
     }

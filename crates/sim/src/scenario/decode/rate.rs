@@ -3,7 +3,7 @@
 use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, RateTry, RetryChain, Width};
 use stillair_model::wifi::rate::mask::McsMask;
 use stillair_model::wifi::rate::minstrel::LegacyMinstrel;
-use stillair_model::wifi::rate::table::HtCapabilities;
+use stillair_model::wifi::rate::table::{Formats, HtCapabilities};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::Value;
@@ -19,9 +19,21 @@ static MINSTREL_HT: Shape = Shape {
         Key::or("streams", Form::Integer(1, 4), "2", "most spatial streams"),
         Key::open(
             "width",
-            Form::Choice(&HT_WIDTHS),
-            "the channel's, if that is of 20 or 40 MHz; on a wider one it must be said",
+            Form::Choice(&WIDTHS),
+            "the channel's, of one of 160 MHz it must be said; 40 MHz at most with `standard = \"802.11n\"`",
             "widest channel; no wider than the channel",
+        ),
+        Key::open(
+            "standard",
+            Form::Choice(&HIGH_STANDARDS),
+            "`802.11ac` where `width` is 80 MHz, else `802.11n`",
+            "what both ends can do: rates of HT, or of VHT (at 5 GHz). There are none of 802.11ax: Linux sends to such a station at VHT's",
+        ),
+        Key::open(
+            "vht_only",
+            Form::Boolean,
+            "true",
+            "stations of 802.11ac are sent nothing at HT rates: the parameter `minstrel_vht_only` of the kernel's module",
         ),
         Key::or("short_gi", Form::Boolean, "true", "the short guard interval may be used"),
         Key::open(
@@ -29,12 +41,14 @@ static MINSTREL_HT: Shape = Shape {
             Form::List(&Form::Integer(0, 31)),
             "all",
             "MCS that frames of this link may be sent at, in both directions: in place of another that rate control chooses or probes \
-             the next lower one, as with `iw set bitrates` (which limits all that one interface sends)",
+             the next lower one, as with `iw set bitrates` (which limits all that one interface sends); not with `802.11ac`",
         ),
     ]],
 };
 
 const HT_WIDTHS: [&str; 2] = ["20 MHz", "40 MHz"];
+const WIDTHS: [&str; 3] = ["20 MHz", "40 MHz", "80 MHz"];
+const HIGH_STANDARDS: [&str; 2] = ["802.11n", "802.11ac"];
 
 static MINSTREL: Shape = Shape {
     title: "Rate control minstrel",
@@ -226,32 +240,82 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
     .map(Some)
 }
 
-/// Minstrel-HT has the groups of HT alone here, which do not fill a wider channel: nobody is to take their goodput for that channel's.
-// deviation: Linux has groups of VHT up to 160 MHz too (net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups).
+/// Minstrel-HT has groups of HT to 40 MHz and of VHT to 80: nobody is to take their goodput for that of a wider channel, nor for HE's.
+// linux: net/mac80211/rc80211_minstrel_ht.c minstrel_mcs_groups, minstrel_ht_update_caps (4.4, 6.12) - none of 160 MHz and none of HE,
+// whose capabilities are not looked at.
 fn minstrel_ht(
     field: &Field<'_>,
     section: Option<Section<'_>>,
     channel: &Channel,
 ) -> Result<(HtCapabilities, McsMask), Fault> {
-    let stated = section.as_ref().is_some_and(|section| section.has("width"));
-    if channel.width > Width::Mhz40 && !stated {
+    let mut section = section;
+    let stated = section.as_mut().map(standard).transpose()?.flatten();
+    let width = section.as_mut().map(|section| fits_channel(section, &WIDTHS, channel.width)).transpose()?;
+    let (high, width) = match (stated, width.flatten()) {
+        (None, None) if channel.width > Width::Mhz80 => return Err(too_wide(field, channel)),
+        (Some(Formats::Vht), None) if channel.width > Width::Mhz80 => return Err(too_wide(field, channel)),
+        (Some(Formats::Ht), None) => (Formats::Ht, channel.width.min(Width::Mhz40)),
+        (stated, width) => {
+            let width = width.unwrap_or(channel.width);
+            let by_width = if width > Width::Mhz40 { Formats::Vht } else { Formats::Ht };
+            (stated.unwrap_or(by_width), width)
+        }
+    };
+    if high == Formats::Ht && width > Width::Mhz40 {
         return Err(field.found(
-            format!("minstrel_ht on a channel of {} MHz, of which its HT rates fill 40", channel.width.megahertz()),
-            "a fixed rate of VHT or HE, a channel of 20 or 40 MHz, or { kind = \"minstrel_ht\", width = \"40 MHz\" } for a station that can HT alone",
+            format!("802.11n with a width of {} MHz, of which its rates fill 40", width.megahertz()),
+            "standard = \"802.11ac\", or width = \"40 MHz\"",
         ));
     }
-    let channel = channel.width;
-    let mut can = HtCapabilities { streams: 2, width: channel.min(Width::Mhz40), short_gi: true };
+    if high == Formats::Vht && channel.band == Band::Ghz2 {
+        return Err(field.found(
+            "minstrel_ht with 802.11ac at 2.4 GHz, where VHT has no rates",
+            "a channel at 5 GHz, or standard = \"802.11n\" and a width of 20 or 40 MHz",
+        ));
+    }
+    let mut can = HtCapabilities { streams: 2, width, short_gi: true, formats: high };
     let mut mask = McsMask::ALL;
     let Some(mut section) = section else { return Ok((can, mask)) };
     can.streams = section.or("streams", can.streams)?;
-    width(&mut section, &mut can, channel)?;
     can.short_gi = section.or("short_gi", can.short_gi)?;
+    if let Some(field) = section.get("vht_only") {
+        if high == Formats::Ht {
+            return Err(field.found("vht_only with 802.11n", "standard = \"802.11ac\", or no vht_only"));
+        }
+        if !field.value::<bool>()? {
+            can.formats = Formats::HtAndVht;
+        }
+    }
     if let Some(field) = section.get("ht_mcs") {
+        if high == Formats::Vht {
+            return Err(field.found(
+                "ht_mcs with 802.11ac, whose rates are VHT's",
+                "no ht_mcs, or standard = \"802.11n\"",
+            ));
+        }
         mask = allowed(&field, 8 * can.streams)?;
     }
     section.finish()?;
     Ok((can, mask))
+}
+
+fn too_wide(field: &Field<'_>, channel: &Channel) -> Fault {
+    field.found(
+        format!("minstrel_ht on a channel of {} MHz, of which its rates fill 80, as Linux's", channel.width.megahertz()),
+        "a fixed rate of VHT or HE, a channel of 20 to 80 MHz, or { kind = \"minstrel_ht\", width = \"80 MHz\" }",
+    )
+}
+
+/// Which standard both ends have, if the table says so.
+fn standard(section: &mut Section<'_>) -> Result<Option<Formats>, Fault> {
+    let Some(field) = section.get("standard") else { return Ok(None) };
+    if matches!(&field.item.value, Value::String(text) if text == "802.11ax") {
+        return Err(field.found(
+            "802.11ax, of which mac80211's minstrel_ht has no rates",
+            "802.11ac, at whose rates it sends to such stations too, or a fixed rate such as \"he80-mcs11-nss2-gi0.8\" in place of rate control",
+        ));
+    }
+    field.choice(&[(HIGH_STANDARDS[0], Formats::Ht), (HIGH_STANDARDS[1], Formats::Vht)]).map(Some)
 }
 
 /// The MCS of a list, of which there are so many.
@@ -282,22 +346,30 @@ fn ath9k_htc(
             "a channel of 20 or 40 MHz at 2.4 GHz, or minstrel_ht",
         ));
     }
-    let mut can = HtCapabilities { streams: 1, width: channel.width, short_gi: true };
+    let mut can = HtCapabilities { streams: 1, width: channel.width, short_gi: true, formats: Formats::Ht };
     let Some(mut section) = section else { return Ok(can) };
-    width(&mut section, &mut can, channel.width)?;
+    if let Some(width) = fits_channel(&mut section, &HT_WIDTHS, channel.width)? {
+        can.width = width;
+    }
     can.short_gi = section.or("short_gi", can.short_gi)?;
     section.finish()?;
     Ok(can)
 }
 
-fn width(section: &mut Section<'_>, can: &mut HtCapabilities, channel: Width) -> Result<(), Fault> {
-    if let Some(field) = section.get("width") {
-        can.width = field.choice(&[(HT_WIDTHS[0], Width::Mhz20), (HT_WIDTHS[1], Width::Mhz40)])?;
-        if can.width > channel {
-            return Err(field.wrong(suggest("", &[HT_WIDTHS[0]])));
-        }
+/// The width that the table says, no wider than the channel.
+fn fits_channel(
+    section: &mut Section<'_>,
+    names: &[&'static str],
+    channel: Width,
+) -> Result<Option<Width>, Fault> {
+    let Some(field) = section.get("width") else { return Ok(None) };
+    let all: Vec<_> = names.iter().copied().zip(Width::ALL).collect();
+    let width = field.choice(&all)?;
+    if width > channel {
+        let fits: Vec<_> = all.iter().filter(|(_, width)| *width <= channel).map(|(name, _)| *name).collect();
+        return Err(field.wrong(suggest("", &fits)));
     }
-    Ok(())
+    Ok(Some(width))
 }
 
 fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<LegacyMinstrel, Fault> {

@@ -11,12 +11,38 @@ use stillair_model::wifi::config::{
 };
 
 use super::super::Scheme;
+use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::Section;
 use super::usb;
 pub(in crate::scenario) use firmware::{ATH11K_AMSDU, ATH11K_FRAMES};
-pub(super) use keys::KEY;
 use keys::{ROUND_SINCE, SINCE};
+
+/// What a scheme may be.
+const FORM: Form = Form::Kinds {
+    shapes: &[
+        &keys::FIFO,
+        &keys::FQ_CODEL,
+        &keys::FQ_MAC,
+        &keys::AIRTIME,
+        &keys::AIRTIME_AS_PRINTED,
+        &keys::MAC80211,
+        &keys::ATH9K_HTC,
+        &firmware::ATH10K,
+        &firmware::ATH11K,
+        &firmware::MT76,
+    ],
+    bare: true,
+};
+
+/// The key of an interface.
+pub(super) const KEY: Key = Key::open(
+    "scheme",
+    FORM,
+    "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
+     `mac80211` with `aql = false` since; CoDel is relaxed for nobody before 4.12, below 6 Mbit/s for each station of the device since",
+    "how it queues and schedules",
+);
 
 /// How a kernel serves stations; one before all of them as the first.
 fn rules(version: Version) -> Mac80211Rules {
@@ -89,6 +115,8 @@ pub(super) struct ByDevice {
     pub charge_rx: bool,
     /// Whether its hardware filters by destination.
     pub filter: bool,
+    /// How many aggregates are made before their turn.
+    pub aggregates: bool,
 }
 
 impl Choice {
@@ -119,11 +147,12 @@ impl Choice {
         let hardware = HardwareDepth::of(&driver);
         let queues = matches!(driver, DriverConfig::Fq(..) | DriverConfig::Firmware(..));
         let charges = matches!(driver, DriverConfig::Fq(_, ref by) if by.airtime().is_some());
+        let aggregates = matches!(driver, DriverConfig::Legacy(_) | DriverConfig::Fq(..));
         Self {
             name,
             driver,
             hardware,
-            by_device: ByDevice { memory: queues, charge_rx: charges, filter: false },
+            by_device: ByDevice { memory: queues, charge_rx: charges, filter: false, aggregates },
         }
     }
 }
@@ -190,6 +219,7 @@ pub(super) fn read(section: &mut Section<'_>, version: Version, wide: bool) -> R
         }
     }
     let depth = &mut choice.hardware;
+    choice.by_device.aggregates &= !section.has("hw_aggregates");
     depth.aggregates = section.or("hw_aggregates", depth.aggregates)?;
     depth.singles = section.or("hw_singles", depth.singles)?;
     section.finish()?;

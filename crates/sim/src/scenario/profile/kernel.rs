@@ -51,3 +51,19 @@ pub struct Profile {
     /// Rules and module parameters of the congestion controls.
     pub cc: CcParams,
 }
+
+impl Profile {
+    /// Most spatial streams of Minstrel-HT's groups of VHT.
+    // linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_MAX_STREAMS - 3 (4.4, 4.14), 4 (5.2).
+    // deviation: groups of HT go to four streams with each kernel.
+    pub fn most_vht_streams(&self) -> u8 {
+        if self.version.is_some_and(|own| own < (5, 1)) { 3 } else { 4 }
+    }
+
+    /// Minstrel-HT has groups of VHT in a kernel that was built with them alone.
+    // linux: net/mac80211/rc80211_minstrel_ht.c (4.4, 4.14) - under CONFIG_MAC80211_RC_MINSTREL_VHT, which distributions had in part; (5.2)
+    // always (since 5.0, recalled).
+    pub fn vht_groups_are_an_option(&self) -> bool {
+        self.version.is_some_and(|own| own < (5, 0))
+    }
+}

@@ -7,6 +7,7 @@ use stillair_model::wifi::phy::errors::Snr;
 use stillair_model::wifi::phy::{RateTry, RetryChain};
 use stillair_model::wifi::rate::mask::McsMask;
 use stillair_model::wifi::rate::minstrel::LegacyMinstrel;
+use stillair_model::wifi::rate::table::Formats;
 
 use super::super::{Errors, GivenErrors, PathTrace, Rates};
 
@@ -29,6 +30,10 @@ pub(super) fn rates(rates: &Rates) -> (&'static str, Value) {
         Rates::MinstrelHt(can, mask) => {
             let width = format!("{} MHz", can.width.megahertz());
             let mut keys = json!({ "streams": can.streams, "width": width, "short_gi": can.short_gi });
+            if can.formats != Formats::Ht {
+                keys["standard"] = json!("802.11ac");
+                keys["vht_only"] = json!(can.formats == Formats::Vht);
+            }
             if *mask != McsMask::ALL {
                 keys["ht_mcs"] = mask.allowed().collect();
             }

@@ -25,8 +25,12 @@ impl Plan<'_> {
         let stream = || seed.stream(&format!("{}.rate.{}", self.name(at), self.name(peer)));
         match *rates {
             Rates::Fixed(chain) => RateControl::Fixed(chain),
-            Rates::MinstrelHt(can, mask) => {
-                let version = self.scenario.nodes[at.node].profile.minstrel_ht;
+            Rates::MinstrelHt(mut can, mask) => {
+                let profile = &self.scenario.nodes[at.node].profile;
+                if rates.has_vht_groups() {
+                    can.streams = can.streams.min(profile.most_vht_streams());
+                }
+                let version = profile.minstrel_ht;
                 RateControl::MinstrelHt(Box::new(MinstrelHt::new(can, version, &mut stream())), mask)
             }
             // deviation: the same with every kernel - since 5.12 Minstrel-HT has groups for these rates.

@@ -117,29 +117,25 @@ impl StationQueues {
         self.flows.enqueue_by_laws(now, TinId(tid.0), slow, p, ctx).is_some()
     }
 
-    /// Lets frames leave one TID after the other, as the scheduler names them, to where `take` puts them: of each as many as airtime queue
-    /// limits allow, and in all while there is `room`. Whether any did.
+    /// Lets frames leave one TID after the other, as the scheduler names them: of each as many as airtime queue limits allow, and in all
+    /// while there is room. `take` puts a frame where it goes, and says what it counts for. Whether any did.
     #[inline]
-    #[expect(clippy::too_many_arguments, reason = "the host's side, the firmware's, and what joins them")]
     fn hand_over<'a, T: StationScheduler + ?Sized, S: Sink>(
         &mut self,
         scheduler: &mut T,
         now: Instant,
         ac: Ac,
-        tx: &Transmitter,
-        radio: &Radio,
-        below: &mut AirtimeBelow,
-        room: &mut u32,
+        to: &mut Downstream<'_>,
         ctx: &mut Ctx<'a, S>,
-        mut take: impl FnMut(Pkt, TidIndex, &mut AirtimeBelow, &mut Ctx<'a, S>),
+        mut take: impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> u16,
     ) -> bool {
         let mut any = false;
         scheduler.start(ac);
-        while let Some(tid) = scheduler.next(now, ac, &self.over(tx, radio, below)) {
+        while let Some(tid) = scheduler.next(now, ac, &self.over(to)) {
             let (codel, slow) = (self.codel(tid.peer()), self.stations[tid.peer().index()].slow);
             let mut attempt = Attempt::Nothing;
-            while self.over(tx, radio, below).allows(tid) {
-                if *room == 0 {
+            while self.over(to).allows(tid) {
+                if to.room == 0 {
                     attempt = if attempt == Attempt::Sent { attempt } else { Attempt::Full };
                     break;
                 }
@@ -149,12 +145,12 @@ impl StationQueues {
                     self.flows.dequeue(now, TinId(tid.0), &codel, ctx)
                 };
                 let Some(p) = frame else { break };
-                *room -= 1;
-                take(p, tid, below, ctx);
+                to.room -= 1;
+                to.airtime.add(tid, take(p, tid, ctx));
                 attempt = Attempt::Sent;
             }
             any |= attempt == Attempt::Sent;
-            if !scheduler.done(now, tid, attempt, &self.over(tx, radio, below)) {
+            if !scheduler.done(now, tid, attempt, &self.over(to)) {
                 break;
             }
         }
@@ -163,8 +159,9 @@ impl StationQueues {
 
     /// What a scheduler sees above a firmware with queues of its own.
     #[inline]
-    fn over<'a>(&'a self, tx: &'a Transmitter, radio: &'a Radio, below: &'a AirtimeBelow) -> DeviceView<'a> {
-        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref(), below: Some(below) }
+    fn over<'a>(&'a self, to: &'a Downstream<'_>) -> DeviceView<'a> {
+        let (tx, radio, below) = (to.tx, to.radio, Some(&*to.airtime));
+        DeviceView { queues: &self.flows, tx, radio, aql: self.aql.as_ref(), below }
     }
 
     /// Serves one TID after the other, as the scheduler names them, until it says that the look is over.
@@ -186,6 +183,16 @@ impl StationQueues {
             }
         }
     }
+}
+
+/// What is below the queues where a firmware has queues of its own.
+pub(super) struct Downstream<'a> {
+    pub(super) tx: &'a Transmitter,
+    pub(super) radio: &'a Radio,
+    /// What the host has handed over, as it counts.
+    pub(super) airtime: &'a mut AirtimeBelow,
+    /// Frames that there is room for.
+    pub(super) room: u32,
 }
 
 /// The transmit path with queues in the MAC.
@@ -252,21 +259,17 @@ impl FqDriver {
         each!(scheduler, s => queues.serve(s, now, ac, tx, hw, ctx));
     }
 
-    /// Lets frames leave for a firmware, as the scheduler says. Whether any did.
-    #[expect(clippy::too_many_arguments, reason = "the host's side, the firmware's, and what joins them")]
+    /// Lets frames leave for a firmware, as the scheduler says. `take` puts one where it goes, and says what it counts for. Whether any did.
     pub(super) fn hand_over<'a, S: Sink>(
         &mut self,
         now: Instant,
         ac: Ac,
-        tx: &Transmitter,
-        radio: &Radio,
-        below: &mut AirtimeBelow,
-        room: &mut u32,
+        to: &mut Downstream<'_>,
         ctx: &mut Ctx<'a, S>,
-        take: impl FnMut(Pkt, TidIndex, &mut AirtimeBelow, &mut Ctx<'a, S>),
+        take: impl FnMut(Pkt, TidIndex, &mut Ctx<'a, S>) -> u16,
     ) -> bool {
         let Self { queues, scheduler } = self;
-        each!(scheduler, s => queues.hand_over(s, now, ac, tx, radio, below, room, ctx, take))
+        each!(scheduler, s => queues.hand_over(s, now, ac, to, ctx, take))
     }
 
     /// A station has used airtime: by what it was sent, retries included, or by what it sent.

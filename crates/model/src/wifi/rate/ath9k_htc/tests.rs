@@ -1,12 +1,13 @@
 use super::*;
 use crate::vocabulary::{RandomStream, Seed};
+use crate::wifi::rate::table::Formats;
 use crate::wifi::testing::ms;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 fn can(width: Width, short_gi: bool) -> HtCapabilities {
-    HtCapabilities { streams: 1, width, short_gi }
+    HtCapabilities { streams: 1, width, short_gi, formats: Formats::Ht }
 }
 
 /// A chain as text: `R` for RTS.

@@ -1,6 +1,6 @@
 //! Probes before Linux 5.12: one for so many frames, over all rates in turn.
 
-use super::{GROUP_RATES, Index, MinstrelHt, Sampler, group_of, percent};
+use super::{Index, MinstrelHt, Sampler, percent};
 use crate::vocabulary::RandomStream;
 use crate::wifi::rate::order::Order;
 use alloc::vec;
@@ -25,9 +25,9 @@ pub(super) struct ByCount {
 
 impl ByCount {
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_caps (4.4) - sixteen at first, four of them at once.
-    pub(super) fn new(groups: usize, stream: &mut RandomStream) -> Self {
-        let cursors = vec![0; groups];
-        Self { order: Order::new(stream), cursors, group: 0, wait: 0, tries: 4, count: 16, slow: 0 }
+    pub(super) fn new(groups: usize, places: u8, stream: &mut RandomStream) -> Self {
+        let (order, cursors) = (Order::new(places, stream), vec![0; groups]);
+        Self { order, cursors, group: 0, wait: 0, tries: 4, count: 16, slow: 0 }
     }
 
     /// A PPDU is done with.
@@ -41,19 +41,18 @@ impl ByCount {
     }
 
     /// An interval is over: the next may probe as often as there are rates.
-    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4).
+    // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_update_stats (4.4, 4.14) - eight for each group, of VHT too.
     pub(super) fn after_interval(&mut self, groups: usize) {
         self.slow = 0;
-        self.count = (groups * GROUP_RATES) as u32;
+        self.count = 8 * groups as u32;
     }
 
-    /// The rate whose turn it is; the turn passes on, through all groups.
-    fn next(&mut self) -> Index {
-        let place = self.order.at(self.cursors[self.group]);
-        let index = (self.group * GROUP_RATES) as Index + place;
+    /// Group and place whose turn it is; the turn passes on, through all groups.
+    fn next(&mut self) -> (usize, u8) {
+        let next = (self.group, self.order.at(self.cursors[self.group]));
         self.group = (self.group + 1) % self.cursors.len();
-        self.cursors[self.group] = Order::after(self.cursors[self.group]);
-        index
+        self.cursors[self.group] = self.order.after(self.cursors[self.group]);
+        next
     }
 }
 
@@ -68,7 +67,8 @@ impl MinstrelHt {
         if sampler.tries == 0 {
             return None;
         }
-        let index = sampler.next();
+        let (group, place) = sampler.next();
+        let index = self.groups[group].at(place)?;
         // A rate in use or known to be good teaches nothing.
         if index == self.best[0] || index == self.surest || self.prob(index) > percent(95) {
             return None;
@@ -95,7 +95,7 @@ impl MinstrelHt {
     fn is_slow(&self, index: Index) -> bool {
         let [a, b, ..] = self.best;
         let (fast, slower) = if self.packet(a) > self.packet(b) { (b, a) } else { (a, b) };
-        let streams = |i| self.groups[group_of(i)].of.streams;
+        let streams = |i| self.groups[self.group_of(i)].of.streams;
         self.packet(index) >= self.packet(slower)
             && (streams(fast) - 1 < streams(index) || self.packet(index) >= self.packet(self.surest))
     }

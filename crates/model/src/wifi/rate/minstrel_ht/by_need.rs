@@ -1,8 +1,9 @@
 //! Probes since Linux 5.12: at most one in 20 ms, of rates that might be better than those in use.
 
-use super::{GROUP_RATES, Index, MinstrelHt, Sampler, percent};
+use super::{Index, MinstrelHt, Sampler, percent};
 use crate::vocabulary::{Duration, Instant, RandomStream};
 use crate::wifi::rate::order::Order;
+use crate::wifi::rate::table::MOST_GROUPS;
 
 /// Time between two probes.
 // linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_SAMPLE_INTERVAL (5.12) - HZ / 50.
@@ -11,9 +12,6 @@ const SPACING: Duration = Duration::from_millis(20);
 /// Rates that wait to be probed, of each kind.
 // linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_SAMPLE_RATES (5.12).
 const WAITING: usize = 5;
-
-/// Four streams, two widths, two guard intervals.
-const MOST_GROUPS: usize = 16;
 
 /// Why a rate is probed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,9 +75,9 @@ impl List {
 }
 
 impl ByNeed {
-    pub(super) fn new(stream: &mut RandomStream) -> Self {
+    pub(super) fn new(places: u8, stream: &mut RandomStream) -> Self {
         Self {
-            order: Order::new(stream),
+            order: Order::new(places, stream),
             cursors: [0; MOST_GROUPS],
             waiting: Default::default(),
             groups: [0; 2],
@@ -128,8 +126,7 @@ impl MinstrelHt {
 
     /// The slowest rate of a group that is faster than `limit`.
     fn first_faster(&self, group: usize, limit: Duration) -> Option<Index> {
-        let first = (group * GROUP_RATES) as Index;
-        (first..first + GROUP_RATES as Index).find(|&i| self.packet(i) < limit)
+        self.groups[group].indices().find(|&i| self.packet(i) < limit)
     }
 
     /// Group by group, the first rate that is faster than the best.
@@ -157,10 +154,10 @@ impl MinstrelHt {
             let group = sampler.groups[1];
             let Some(least) = self.first_faster(group, limit) else { continue };
             let cursor = &mut sampler.cursors[group];
-            let found = (0..GROUP_RATES).find_map(|_| {
-                let index = (group * GROUP_RATES) as Index + sampler.order.at(*cursor);
-                *cursor = Order::after(*cursor);
-                (index >= least).then_some(index)
+            let found = (0..sampler.order.places()).find_map(|_| {
+                let place = sampler.order.at(*cursor);
+                *cursor = sampler.order.after(*cursor);
+                self.groups[group].at(place).filter(|&index| index >= least)
             });
             let Some(index) = found else { continue };
             let packet = self.packet(index);

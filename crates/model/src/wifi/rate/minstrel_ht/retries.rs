@@ -1,7 +1,7 @@
 //! How often each entry of the chain is tried.
 
 use super::{Index, MinstrelHt, OVERHEAD_MICROS, percent};
-use crate::wifi::phy::{PhyRate, RateTry};
+use crate::wifi::phy::RateTry;
 
 /// Time that the tries of one entry may take in all, in us.
 // linux: net/mac80211/rc80211_minstrel.c minstrel_alloc (4.4) - segment_size.
@@ -20,7 +20,7 @@ impl MinstrelHt {
     /// An entry of the chain; fallbacks are sent after an RTS.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_set_rate (4.4).
     pub(super) fn entry(&self, index: Index, fallback: bool) -> RateTry {
-        let rate = PhyRate::Ht(self.rates[usize::from(index)].rate);
+        let rate = self.rates[usize::from(index)].rate;
         RateTry { rate, tries: self.tries(index, fallback), rts: fallback }
     }
 

@@ -1,9 +1,6 @@
 //! The end of an interval: averages, and which rates are best.
 
-use super::{
-    GROUP_RATES, INTERVAL, Index, KEPT, MinstrelHt, MinstrelVersion, ONE, Sampler, group_of, percent,
-    weighted,
-};
+use super::{INTERVAL, Index, KEPT, MinstrelHt, MinstrelVersion, ONE, Sampler, percent, weighted};
 use crate::vocabulary::Instant;
 
 impl MinstrelHt {
@@ -26,7 +23,7 @@ impl MinstrelHt {
     }
 
     fn end_interval(&mut self) {
-        for group in self.rates.chunks_mut(GROUP_RATES) {
+        for group in self.rates.chunk_by_mut(|a, b| a.group == b.group) {
             // A rate that was never tried is taken to be as good as the best of the faster ones.
             let mut faster = 0;
             for known in group.iter_mut().rev() {
@@ -55,9 +52,8 @@ impl MinstrelHt {
     fn choose_by_throughput(&mut self) {
         let mut best = [0; KEPT];
         for group in 0..self.groups.len() {
-            let first = (group * GROUP_RATES) as Index;
-            let mut of_group = [first; KEPT];
-            let indices = first..first + GROUP_RATES as Index;
+            let indices = self.groups[group].indices();
+            let mut of_group = [indices.start; KEPT];
             // The order decides between equals.
             let mut put = |index| {
                 if self.throughput(index) > 0 {
@@ -81,7 +77,7 @@ impl MinstrelHt {
     fn choose_by_reliability(&mut self) {
         if self.version >= MinstrelVersion::From512 {
             self.surest = 0;
-            self.groups.iter_mut().enumerate().for_each(|(n, g)| g.surest = (n * GROUP_RATES) as Index);
+            self.groups.iter_mut().for_each(|g| g.surest = g.first);
         }
         for index in 0..self.rates.len() as Index {
             let best = self.best[0];
@@ -101,13 +97,14 @@ impl MinstrelHt {
                     self.prob(index) > self.prob(held)
                 }
             };
-            let of_group = self.groups[group_of(index)].surest;
+            let group = self.group_of(index);
+            let of_group = self.groups[group].surest;
             let (all, own) = (beats(self.surest), beats(of_group));
             if all {
                 self.surest = index;
             }
             if own {
-                self.groups[group_of(index)].surest = index;
+                self.groups[group].surest = index;
             }
         }
     }
@@ -115,7 +112,7 @@ impl MinstrelHt {
     /// With more than one stream at the best rate, the most reliable one is looked for in groups with fewer.
     // linux: net/mac80211/rc80211_minstrel_ht.c minstrel_ht_prob_rate_reduce_streams (4.4).
     fn fewer_streams(&mut self) {
-        let streams = self.groups[group_of(self.best[0])].of.streams;
+        let streams = self.groups[self.group_of(self.best[0])].of.streams;
         let mut most = 0;
         for group in self.groups.iter().filter(|g| g.of.streams < streams) {
             let throughput = self.throughput(group.surest);

@@ -1,12 +1,15 @@
 use super::*;
 use crate::vocabulary::Seed;
-use crate::wifi::phy::{RateTry, Width};
+use crate::wifi::phy::{HtRate, RateTry, Width};
+use crate::wifi::rate::table::Formats;
 use crate::wifi::rate::{Probe, probe_chain};
 use alloc::format;
 use alloc::string::String;
 use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
+
+mod vht;
 
 const VERSIONS: [MinstrelVersion; 3] =
     [MinstrelVersion::Before512, MinstrelVersion::From512, MinstrelVersion::From519];
@@ -27,8 +30,16 @@ impl Bench {
         Self { control, now: Instant::ZERO, held: None, stream: seed.stream("air") }
     }
 
-    /// Sends for so long; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms alone.
+    /// Sends for so long between HT stations; each PPDU has up to `most` frames and takes 4 ms, or 0.3 ms alone.
     fn send(&mut self, millis: u64, most: u32, works: impl Fn(HtRate) -> f64) {
+        self.send_any(millis, most, |rate| match rate {
+            PhyRate::Ht(rate) => works(rate),
+            _ => unreachable!("all rates are HT"),
+        });
+    }
+
+    /// The same at any rates.
+    fn send_any(&mut self, millis: u64, most: u32, works: impl Fn(PhyRate) -> f64) {
         let end = self.now + Duration::from_millis(millis);
         while self.now < end {
             let look = |control: &mut MinstrelHt, now| {
@@ -48,10 +59,9 @@ impl Bench {
             let (mut used, mut acked) = (Vec::new(), 0);
             'chain: for entry in chain.entries() {
                 used.push(RateTry { tries: 0, ..*entry });
-                let PhyRate::Ht(rate) = entry.rate else { unreachable!("all rates are HT") };
                 for _ in 0..entry.tries {
                     used.last_mut().expect("just pushed").tries += 1;
-                    acked = (0..frames).map(|_| u32::from(self.stream.chance(works(rate)))).sum();
+                    acked = (0..frames).map(|_| u32::from(self.stream.chance(works(entry.rate)))).sum();
                     if acked > 0 {
                         break 'chain;
                     }
@@ -71,7 +81,7 @@ impl Bench {
 }
 
 fn two_streams(width: Width) -> HtCapabilities {
-    HtCapabilities { streams: 2, width, short_gi: true }
+    HtCapabilities { streams: 2, width, short_gi: true, formats: Formats::Ht }
 }
 
 #[test]

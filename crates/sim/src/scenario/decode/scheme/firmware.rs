@@ -54,6 +54,13 @@ pub(in crate::scenario) const ATH11K_AMSDU: u8 = 4;
 const FRAMES: &str = "frames that the host hands over without having heard of them";
 const DELAY: &str = "how long a report waits after the first frame of it";
 
+const ASSUMED_DELAY: Key = Key::open(
+    "report_delay",
+    REPORT_DELAY,
+    "`0 us`, a report for each PPDU; no source says when its firmware reports: 0 to 1 ms, which is ath11k's",
+    DELAY,
+);
+
 pub(super) static ATH10K: Shape = Shape {
     title: "Scheme ath10k",
     about: "mac80211's queues over firmware that makes the aggregates, as ath10k has it (QCA988x, 9984, 4019): airtime queue limits, airtime reckoned by frames.",
@@ -64,12 +71,7 @@ pub(super) static ATH10K: Shape = Shape {
             Key::or("amsdu_frames", Form::Integer(1, 32), "3", AMSDU),
             AMSDU_BYTES,
             REPORT_FRAMES,
-            Key::open(
-                "report_delay",
-                REPORT_DELAY,
-                "`0 us`, a report for each PPDU; no source says when its firmware reports: 0 to 1 ms, which is ath11k's",
-                DELAY,
-            ),
+            ASSUMED_DELAY,
             AIRTIME,
         ],
         MAC80211_PIECES,
@@ -88,12 +90,7 @@ pub(super) static MT76: Shape = Shape {
             Key::or("amsdu_frames", Form::Integer(1, 32), "8", AMSDU),
             AMSDU_BYTES,
             REPORT_FRAMES,
-            Key::open(
-                "report_delay",
-                REPORT_DELAY,
-                "`0 us`, a report for each PPDU; no source says when its firmware reports: 0 to 1 ms, which is ath11k's",
-                DELAY,
-            ),
+            ASSUMED_DELAY,
             AIRTIME,
         ],
         MAC80211_PIECES,

@@ -2,13 +2,13 @@
 
 use super::super::super::contract::{Form, Key, Shape};
 use super::super::{qdisc, usb};
-use super::{firmware, own};
+use super::own;
 
 pub(super) const HARDWARE: &[Key] = &[
-    Key::or(
+    Key::open(
         "hw_aggregates",
         Form::Integer(1, 64),
-        "2",
+        "2, as ath9k's driver; 1 of a device of VHT or HE, as its rates or its channel's width show, whose radio fills an aggregate when its turn comes",
         "aggregates that the driver keeps in the hardware, per access category",
     ),
     Key::or("hw_singles", Form::Integer(1, 512), "8", "the same for frames that are sent alone"),
@@ -95,9 +95,9 @@ pub(super) const QUANTUM: Form = Form::Times {
 // linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref (5.1) - that of sent frames alone; airtime_flags of mac80211
 // has both bits set, but nobody tells of the other kind.
 // linux: drivers/net/wireless/mediatek/mt76/mac80211.c mt76_airtime_report (5.1), mt7915/mac.c (6.12) - mt76 registers both: say
-// `charge_rx = true` for a device of VHT that is one.
+// `charge_rx = true` for a device of VHT with fixed rates that is one.
 pub(super) const CHARGE_RX: &str = "`true`, as ath9k and mt76 report what they received; `false` of a device of VHT, as its rates or its channel's width \
-                         show, as ath10k does not";
+                         show, as ath10k does not, unless `minstrel_ht` chooses them, as for mt76";
 
 pub(super) const PIECES: &[Key] = &[
     Key::or("sparse", Form::Boolean, "true", "newly active stations go first, for one round"),
@@ -242,29 +242,3 @@ pub(super) static ATH9K_HTC: Shape = Shape {
         usb::KEYS,
     ],
 };
-
-/// What a scheme may be.
-const FORM: Form = Form::Kinds {
-    shapes: &[
-        &FIFO,
-        &FQ_CODEL,
-        &FQ_MAC,
-        &AIRTIME,
-        &AIRTIME_AS_PRINTED,
-        &MAC80211,
-        &ATH9K_HTC,
-        &firmware::ATH10K,
-        &firmware::ATH11K,
-        &firmware::MT76,
-    ],
-    bare: true,
-};
-
-/// The key of an interface.
-pub(in super::super) const KEY: Key = Key::open(
-    "scheme",
-    FORM,
-    "on a channel of 80 MHz and more `mt76`, in kernels before 5.7 `ath10k`; else as ath9k has it in the node's kernel: `fifo` before 4.10 and in what is not Linux, `fq_mac` in 4.10, `airtime` before 5.1, \
-     `mac80211` with `aql = false` since; CoDel is relaxed for nobody before 4.12, below 6 Mbit/s for each station of the device since",
-    "how it queues and schedules",
-);
