@@ -33,7 +33,8 @@ fn goodput_follows_the_length_of_the_exchange() {
 }
 
 /// Two stations with a download each have the same airtime, whatever one of them sends beside it: ath10k, for which devices with VHT stand
-/// here, reports no received frames. One with ath9k pays for what it sends.
+/// here, reports no received frames. One with ath9k pays for what it sends, each packet in an MPDU of
+/// its own.
 // linux: drivers/net/wireless/ath/ath10k/txrx.c ath10k_txrx_tx_unref, drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (5.1).
 #[test]
 fn equal_stations_with_vht_have_equal_airtime() {
@@ -43,7 +44,11 @@ fn equal_stations_with_vht_have_equal_airtime() {
             "profile = \"linux-4.6\"",
             &format!("profile = \"{profile}\"\nsysctl.\"net.core.wmem_default\" = 4000000"),
         ) + &station("a", 0, &format!("rate = \"{rate}\""))
-            + &station("b", 1, &format!("rate = \"{rate}\""))
+            + &station(
+                "b",
+                1,
+                &format!("rate = \"{rate}\", scheme = {{ kind = \"ath10k\", amsdu_frames = 1 }}"),
+            )
             + &flow("udp", "ap", "a", "rate = \"700 Mbit/s\"\nburst = 16")
             + &flow("udp", "ap", "b", "rate = \"700 Mbit/s\"\nburst = 16")
             + upload;

@@ -330,7 +330,7 @@ impl Bench {
             if sent {
                 continue;
             }
-            return match (self.dev.held(), self.packets.live()) {
+            return match (self.dev.held(&self.packets), self.packets.live()) {
                 (0, 0) => Ok(()),
                 (held, live) => Err(format!(
                     "nothing is in the hardware, but {held} frames wait in the device and {live} packets are not done with"

@@ -127,8 +127,11 @@ pub struct MpduView {
     pub retry: bool,
     /// It reached its receiver whole at this try.
     pub whole: bool,
-    /// The packet in it; none once the receiver has it, when the frame is sent again after a lost acknowledgement.
+    /// The packet in it, of an A-MSDU the first; none once the receiver has it, when the frame is sent again after a lost
+    /// acknowledgement.
     pub packet: Option<Pkt>,
+    /// Packets in it: more than one in an A-MSDU.
+    pub msdus: u8,
 }
 
 /// What a PPDU is for.

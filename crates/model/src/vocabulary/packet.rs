@@ -4,6 +4,7 @@
 //! holds the handle owns the packet and must hand it on or [`Packets::free`] it with a [`Fate`]: so no layer has to
 //! know sockets, and a drop cannot forget whose memory it held.
 
+mod amsdu;
 mod outside;
 
 use alloc::collections::VecDeque;
@@ -88,6 +89,8 @@ pub struct Packet {
     pub airtime: u16,
     generation: u8,
     live: bool,
+    /// Packets of the A-MSDU that this one is the first of; 1 of all others.
+    msdus: u8,
 }
 
 /// All that a new packet needs from its maker.
@@ -301,8 +304,10 @@ impl Packets {
         &mut self.tcp[p.slot()]
     }
 
-    /// Ends a packet's life: books its fate, ends its charge, takes the handle out of use.
+    /// Ends a packet's life: books its fate, ends its charge, takes the handle out of use. Of an A-MSDU each packet is freed by itself
+    /// (see [`Packets::take_msdu`]).
     pub fn free(&mut self, p: Pkt, fate: Fate) {
+        debug_assert!(self.get(p).msdus == 1, "the others of the A-MSDU would be lost");
         self.orphan(p);
         match fate {
             Fate::Delivered => self.account.delivered += 1,
@@ -424,6 +429,7 @@ fn blank() -> Packet {
         airtime: 0,
         generation: 1,
         live: false,
+        msdus: 1,
     }
 }
 

@@ -176,11 +176,15 @@ pub struct Ctx<'a, S> {
 }
 
 impl<S: Sink> Ctx<'_, S> {
-    /// Drops a packet: reports it, books it, ends its charge.
+    /// Drops a packet: reports it, books it, ends its charge; of an A-MSDU each.
     pub fn drop(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
-        let hot = self.packets.get(p);
-        self.trace.event(now, &TraceEvent::Dropped { flow: hot.flow, seq: hot.seq, reason, place });
-        self.packets.free(p, Fate::Dropped(reason, place));
+        let mut next = Some(p);
+        while let Some(p) = next {
+            next = self.packets.take_msdu(p);
+            let hot = self.packets.get(p);
+            self.trace.event(now, &TraceEvent::Dropped { flow: hot.flow, seq: hot.seq, reason, place });
+            self.packets.free(p, Fate::Dropped(reason, place));
+        }
     }
 
     /// Hands a packet to its application: reports it, books it, ends its charge.

@@ -34,6 +34,10 @@ pub struct FirmwareParams {
     pub report_delay: Duration,
     /// Airtime that stations are charged with.
     pub airtime: AirtimeReport,
+    /// Packets that the firmware joins into an A-MSDU at most.
+    pub amsdu_frames: u8,
+    /// Bytes of an MPDU with several packets at most; what the peer announces if it is not given.
+    pub amsdu_bytes: Option<u16>,
 }
 
 /// What becomes of a frame for which the firmware has no room.

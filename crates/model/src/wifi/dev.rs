@@ -4,7 +4,7 @@ mod options;
 mod status;
 
 use super::deadlines::Deadlines;
-use crate::vocabulary::{Ac, Ctx, Instant, PeerId, Pkt, PlaceId, RadioId, Sink, SockId};
+use crate::vocabulary::{Ac, Ctx, Instant, Packets, PeerId, Pkt, PlaceId, RadioId, Sink, SockId};
 use crate::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use crate::wifi::air::reception::RxOutcome;
 use crate::wifi::driver::Driver;
@@ -173,7 +173,7 @@ impl WifiDev {
     }
 
     /// The hardware received one try of a PPDU from `peer`, at this rate: what came whole, and what broken, which the driver sees
-    /// too. Packets that can go up are appended to `up`.
+    /// too. Packets that can go up are appended to `up`, of an A-MSDU the first.
     #[expect(clippy::too_many_arguments, reason = "the air's report to the receiver, each part of it needed")]
     pub fn receive<S: Sink>(
         &mut self,
@@ -333,9 +333,10 @@ impl WifiDev {
     }
 
     /// Packets inside the device, apart from those in its radio: queued, waiting for another try, or received and not handed up.
-    pub fn held(&self) -> u64 {
-        let waiting = self.waiting().filter(|m| m.pkt.is_some()).count();
-        self.driver.queued() + (waiting + self.received().count()) as u64
+    pub fn held(&self, packets: &Packets) -> u64 {
+        let waiting: u64 = self.waiting().map(Mpdu::held).sum();
+        let received: u64 = self.received().map(|p| u64::from(packets.msdus(p))).sum();
+        self.driver.queued() + waiting + received
     }
 
     /// Packets in the driver's own queues, and their bytes with Ethernet headers.
@@ -343,7 +344,7 @@ impl WifiDev {
         (self.driver.queued(), self.driver.queued_bytes())
     }
 
-    /// Packets received and not handed up: held for order, or until the host is told of them.
+    /// Packets received and not handed up: held for order, or until the host is told of them. Of an A-MSDU the first.
     pub fn received(&self) -> impl Iterator<Item = Pkt> {
         let held_back = self.held_back.iter().flat_map(HeldBack::packets);
         let moving = self.transfers.iter().flat_map(|transfers| transfers.packets());

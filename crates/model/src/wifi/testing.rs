@@ -158,6 +158,7 @@ pub(crate) fn ppdu(packets: &mut Packets, seqs: impl IntoIterator<Item = u16>) -
             probe: None,
             charge: SockId::NONE,
             truesize: TRUESIZE,
+            msdus: 1,
         })
         .collect();
     Ppdu::new(header, chain(&["ht20-mcs7-lgi"]), mpdus)

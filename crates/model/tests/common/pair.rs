@@ -320,7 +320,7 @@ impl Pair {
     pub fn check_drained(&mut self) {
         for (n, side) in self.sides.iter().enumerate() {
             assert!(side.above.iter().all(VecDeque::is_empty), "a queue above device {n} was never woken");
-            assert_eq!((side.dev.held(), side.radio.ppdus().count()), (0, 0), "device {n}");
+            assert_eq!((side.dev.held(&self.packets), side.radio.ppdus().count()), (0, 0), "device {n}");
         }
         assert_eq!(self.packets.live(), 0);
         self.ended.extend(core::iter::from_fn(|| self.packets.pop_uncharged()).map(|c| c.0.0));

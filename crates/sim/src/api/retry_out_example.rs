@@ -135,6 +135,7 @@ impl ReceiverSession {
                 probe: None,
                 charge: SockId::NONE,
                 truesize: 0,
+                msdus: 1,
             }
         };
         let mut ppdu = Ppdu::new(header, *chain, ampdu.received.iter().map(&mut mpdu).collect());

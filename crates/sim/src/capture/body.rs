@@ -68,15 +68,25 @@ impl<'a> Body<'a> {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Appends `len` bytes of payload that begin with `phase`, as far as they are kept. A frame has one payload.
+    /// Appends `len` bytes of payload that begin with `phase`, as far as they are kept. One payload of a frame stays apart.
     pub fn payload(&mut self, phase: u8, len: usize) {
         let kept = len.min(self.limit.saturating_sub(self.kept()));
-        if kept < LEAST_APART {
+        if kept < LEAST_APART || self.apart.len > 0 {
             self.bytes.extend_from_slice(pattern(phase, kept));
         } else {
             self.apart = Apart { at: self.bytes.len(), len: kept, phase };
         }
         self.left_out += len - kept;
+    }
+
+    /// Whether some of a payload was cut.
+    pub fn is_cut(&self) -> bool {
+        self.left_out > 0
+    }
+
+    /// Counts bytes that come after a payload that was cut.
+    pub fn leave_out(&mut self, len: usize) {
+        self.left_out += len;
     }
 
     /// Appends bytes that come after the payload; none of them if some of that was cut.

@@ -56,7 +56,11 @@ pub struct Dot11Header {
 /// Bytes of a header with three addresses.
 const HEADER: usize = 24;
 /// Bytes of the QoS control field, LLC and SNAP.
-const QOS_AND_LLC: usize = 10;
+const QOS_AND_LLC: usize = QOS + 8;
+/// Bytes of the QoS control field.
+const QOS: usize = 2;
+/// Bit of that: the frame holds an A-MSDU.
+const AMSDU_PRESENT: u8 = 0x80;
 
 /// A QoS data frame up to LLC and SNAP.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +78,31 @@ impl QosData {
         self.0[HEADER + QOS_AND_LLC - 2..].copy_from_slice(&ethertype.to_be_bytes());
     }
 
+    /// Several packets follow, each with a head of its own.
+    // spec: ieee80211-2016 9.2.4.5.9 - A-MSDU Present, bit 7 of QoS control.
+    pub fn holds_amsdu(&mut self, yes: bool) {
+        self.0[HEADER] = self.0[HEADER] & !AMSDU_PRESENT | if yes { AMSDU_PRESENT } else { 0 };
+    }
+
+    /// Begins a frame: up to LLC and SNAP, or to the first packet's head in an A-MSDU.
+    pub fn write(&self, out: &mut Body<'_>) {
+        out.push(&self.0[..self.len()]);
+    }
+
+    /// Begins a packet in an A-MSDU, which is `packet` bytes long: its head, LLC and SNAP.
+    // spec: ieee80211-2016 9.3.2.2.2 - destination, source, and the length of what follows.
+    // deviation: the two are the stations at both ends of the link - behind the access point is itself, as it routes.
+    pub fn write_msdu(&self, out: &mut Body<'_>, packet: u32) {
+        out.push(&self.0[4..16]);
+        let llc = &self.0[HEADER + QOS..];
+        out.push(&(packet as u16 + llc.len() as u16).to_be_bytes());
+        out.push(llc);
+    }
+
+    fn len(&self) -> usize {
+        if self.0[HEADER] & AMSDU_PRESENT == 0 { self.0.len() } else { HEADER + QOS }
+    }
+
     /// Writes it as an encrypted frame begins: with the header of CCMP after the QoS control field.
     // spec: ieee80211-2016 9.2.4.1.9, 12.5.3.2 - the Protected bit; packet number, low bytes first, around a reserved byte and the key
     // identifier 0 with its bit of an extended IV.
@@ -82,7 +111,7 @@ impl QosData {
     pub fn write_ccmp(&self, out: &mut Body<'_>) {
         let mut head = self.0;
         head[1] |= PROTECTED;
-        let (before, llc) = head.split_at(HEADER + 2);
+        let (before, llc) = head[..self.len()].split_at(HEADER + QOS);
         let number = u16::from_le_bytes([head[22], head[23]]) >> 4;
         let [low, high] = number.to_le_bytes();
         out.push(before);

@@ -59,7 +59,7 @@ impl Scoreboard {
 #[derive(Debug)]
 struct Link {
     /// Packets that came while their acknowledgement did not, by sequence number modulo the window.
-    received: [Option<(u16, KeptHeaders)>; WINDOW],
+    received: [Option<(u16, Box<[KeptHeaders]>)>; WINDOW],
     scoreboard: Scoreboard,
     /// Token of the last ADDBA request; they begin with 1.
     token: u8,
@@ -116,21 +116,28 @@ impl MemoryFile {
         })
     }
 
-    /// The packet of a data frame of a try that [`Self::note`] was shown.
+    /// The packets of a data frame of a try that [`Self::note`] was shown: one, or those of an A-MSDU.
     ///
     /// Panics if the frame has none and none came whole before without being acknowledged: there is no such frame.
     #[inline]
-    pub fn packet<'a>(&'a self, view: &PpduView<'a>, mpdu: &MpduView) -> Headers<'a> {
-        mpdu.packet.map_or_else(|| self.received(view, mpdu.seq), |p| Headers::of(view.packets, p))
+    pub fn packets<'a>(
+        &'a self,
+        view: &PpduView<'a>,
+        mpdu: &MpduView,
+    ) -> impl Iterator<Item = Headers<'a>> + use<'a> {
+        let (shown, packets) = (mpdu.packet, view.packets);
+        let kept = if shown.is_none() { self.received(view, mpdu.seq) } else { &[] };
+        let inside = shown.into_iter().flat_map(|first| packets.amsdu(first));
+        inside.map(|p| Headers::of(packets, p)).chain(kept.iter().map(KeptHeaders::get))
     }
 
-    fn received(&self, view: &PpduView<'_>, seq: u16) -> Headers<'_> {
+    fn received(&self, view: &PpduView<'_>, seq: u16) -> &[KeptHeaders] {
         let links = &self.links[view.tried.dev.index()];
         let link = links[view.tried.peer.index() * TIDS + usize::from(view.tid)].as_ref();
         let kept = link.and_then(|link| link.received[usize::from(seq) % WINDOW].as_ref());
         let (_, headers) =
             kept.filter(|(n, _)| *n == seq).expect("a frame without its packet was received before");
-        headers.get()
+        headers
     }
 
     /// Takes note of a try; gives the numbers for its frames.
@@ -179,7 +186,8 @@ impl MemoryFile {
                 for mpdu in view.mpdus.iter().filter(|mpdu| mpdu.whole) {
                     link.scoreboard.receive(Seq::new(mpdu.seq));
                     if let (Some(p), true) = (mpdu.packet, unheard) {
-                        let kept = Headers::of(view.packets, p).keep();
+                        let packets = view.packets.amsdu(p);
+                        let kept = packets.map(|p| Headers::of(view.packets, p).keep()).collect();
                         link.received[usize::from(mpdu.seq) % WINDOW] = Some((mpdu.seq, kept));
                     }
                 }

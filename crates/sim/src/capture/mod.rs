@@ -26,6 +26,7 @@ mod sums;
 mod tcp;
 
 use std::io::{self, Write};
+use std::iter;
 
 use stillair_model::vocabulary::{
     AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PpduView, RtsCtsView, Sink,
@@ -36,7 +37,7 @@ use stillair_model::wifi::phy::frame::{self as lengths, Cipher};
 
 use crate::scenario::Scenario;
 use body::Body;
-use dot11::Dot11Header;
+use dot11::{Dot11Header, QosData};
 use mac::Mac;
 use memory::{MemoryFile, Numbers};
 use pcapng::Writer;
@@ -152,6 +153,7 @@ impl<W: Write> Capture<W> {
         }
         let numbers = self.memory.note(view);
         let packets = view.mpdus.iter().filter_map(|mpdu| mpdu.packet);
+        let packets = packets.flat_map(|first| view.packets.amsdu(first));
         packets.for_each(|p| self.connections.note(&Headers::of(view.packets, p)));
         if !wanted {
             return;
@@ -234,20 +236,41 @@ impl Shot<'_> {
         for (n, mpdu) in view.mpdus.iter().enumerate() {
             radiotap.mark(bad_fcs(mpdu.whole), n + 1 == view.mpdus.len());
             head.mark(mpdu.seq, mpdu.retry);
-            let p = self.memory.packet(view, mpdu);
-            head.carries(ip::ethertype(&p));
-            let data = |out: &mut Body<'_>| match cipher {
-                Cipher::None => {
-                    out.push(&head.0);
-                    ip::packet(out, &p, self.scene.addresses(&p), self.connections);
+            head.holds_amsdu(mpdu.msdus > 1);
+            let data = |out: &mut Body<'_>| {
+                let mut packets = self.memory.packets(view, mpdu);
+                let first = packets.next().expect("a data frame has a packet");
+                head.carries(ip::ethertype(&first));
+                match cipher {
+                    Cipher::None => head.write(out),
+                    Cipher::Ccmp => head.write_ccmp(out),
                 }
-                Cipher::Ccmp => {
-                    head.write_ccmp(out);
-                    ip::packet(out, &p, self.scene.addresses(&p), self.connections);
+                if mpdu.msdus == 1 {
+                    ip::packet(out, &first, self.scene.addresses(&first), self.connections);
+                } else {
+                    self.amsdu(out, &mut head, iter::once(first).chain(packets));
+                }
+                if cipher == Cipher::Ccmp {
                     out.tail(&[0; Cipher::MIC as usize]);
                 }
             };
             writer.frame(now, point, start, |out| framed(out, &radiotap, data));
+        }
+    }
+
+    /// The packets of an A-MSDU.
+    // spec: ieee80211-2016 9.3.2.2.2 - each is padded to a multiple of four but the last.
+    fn amsdu<'a>(&self, out: &mut Body<'_>, head: &mut QosData, packets: impl Iterator<Item = Headers<'a>>) {
+        let begin = out.len();
+        for p in packets {
+            out.tail(&[0; 3][..lengths::padding((out.len() - begin) as u32) as usize]);
+            if out.is_cut() {
+                out.leave_out((lengths::AMSDU_HEADER + lengths::LLC_SNAP + p.len) as usize);
+                continue;
+            }
+            head.carries(ip::ethertype(&p));
+            head.write_msdu(out, p.len);
+            ip::packet(out, &p, self.scene.addresses(&p), self.connections);
         }
     }
 

@@ -5,7 +5,7 @@ use stillair_model::wifi::config::DriverConfig;
 use stillair_model::wifi::phy::errors::{ErrorTable, Snr};
 use stillair_model::wifi::phy::{DsssRate, HeRate, HtRate, OfdmRate, PhyRate, VhtRate, Width};
 
-use super::decode::scheme::ATH11K_FRAMES;
+use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::{Attachment, Errors, InterfaceRef, Rates, Role, Scenario, Scheme, SnrSteps, Station, Wifi};
 
 /// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
@@ -99,11 +99,11 @@ impl Scenario {
     }
 }
 
-/// A note on what no source tells of a firmware, while it is as assumed.
-fn unknown(key: &str, wifi: &Wifi) -> Option<String> {
-    let DriverConfig::Firmware(_, _, firmware) = &wifi.driver else { return None };
+/// Notes on what no source tells of a firmware, while it is as assumed.
+fn unknown(key: &str, wifi: &Wifi) -> Vec<String> {
+    let DriverConfig::Firmware(_, _, firmware) = &wifi.driver else { return Vec::new() };
     let name = wifi.scheme.name();
-    match wifi.scheme {
+    let first = match wifi.scheme {
         Scheme::Ath11k if firmware.frames == ATH11K_FRAMES => Some(format!(
             "{key}.scheme: no source tells how many frames the firmware of {name} keeps: {ATH11K_FRAMES} are assumed; try frames = 512 and 32767"
         )),
@@ -111,7 +111,17 @@ fn unknown(key: &str, wifi: &Wifi) -> Option<String> {
             "{key}.scheme: no source tells when the firmware of {name} reports frames: after each PPDU is assumed; try report_delay = \"1 ms\", which is ath11k's"
         )),
         _ => None,
-    }
+    };
+    let joins = match wifi.scheme {
+        Scheme::Ath11k if firmware.amsdu_frames == ATH11K_AMSDU => Some(format!(
+            "{key}.scheme: no source tells how many packets the firmware of {name} joins into an MPDU: {ATH11K_AMSDU} at most are assumed; try amsdu_frames = 1 and 7"
+        )),
+        Scheme::Ath10k | Scheme::Mt76 if firmware.amsdu_frames > 1 => Some(format!(
+            "{key}.scheme: no source tells when the firmware of {name} joins packets into an MPDU: whenever it may is assumed; try amsdu_frames = 1"
+        )),
+        _ => None,
+    };
+    first.into_iter().chain(joins).collect()
 }
 
 /// Notes on rates that a path's signal cannot carry, each rate where it is worst.

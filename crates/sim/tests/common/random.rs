@@ -233,7 +233,9 @@ impl Cell {
         let mut scheme = if is_firmware(self.scheme) {
             let (frames, delay) = (64 + self.limit, 100 * aggregates);
             format!(
-                "kind = \"{kind}\", frames = {frames}, report_frames = {singles}, report_delay = \"{delay} us\""
+                "kind = \"{kind}\", frames = {frames}, report_frames = {singles}, report_delay = \"{delay} us\", \
+                 amsdu_frames = {}",
+                1 + self.retry_limit % 9
             )
         } else {
             format!("kind = \"{kind}\", hw_aggregates = {aggregates}, hw_singles = {singles}")
@@ -395,6 +397,10 @@ impl Case {
                 ),
             };
             let kernel = KERNELS[s.stack.0];
+            let own = |scheme: usize, n: u32| {
+                let flows = if has_flows(scheme) { format!(", flows = {flows}") } else { String::new() };
+                if is_firmware(scheme) { format!("{flows}, amsdu_frames = {}", 1 + n % 9) } else { flows }
+            };
             let upper = if SCHEMES[s.scheme] == "fifo" { UPPER[s.stack.2] } else { "" };
             line(format!(
                 "[node.sta{n}]\nprofile = \"{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
@@ -402,7 +408,7 @@ impl Case {
                 s.ap % self.cells.len(),
                 n + 1,
                 SCHEMES[s.scheme],
-                if has_flows(s.scheme) { format!(", flows = {flows}") } else { String::new() },
+                own(s.scheme, s.txqueuelen),
                 s.txqueuelen,
                 TSO[s.stack.1],
                 interrupts(n + 1, s.scheme),

@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 /// is known.
 #[derive(Clone, Copy, Debug)]
 pub struct Mpdu {
-    /// The packet, as long as the receiver has not got it.
+    /// The packet, of an A-MSDU the first, as long as the receiver has not got it.
     pub pkt: Option<Pkt>,
     /// Sequence number.
     pub seq: Seq,
@@ -29,6 +29,16 @@ pub struct Mpdu {
     pub truesize: u32,
     /// Airtime that it counts for until its driver hears of it, in units of 4 us.
     pub airtime: u16,
+    /// Packets in it: more than one in an A-MSDU.
+    pub msdus: u8,
+}
+
+impl Mpdu {
+    /// Packets that it holds, as long as the receiver has not got them.
+    #[inline]
+    pub fn held(&self) -> u64 {
+        if self.pkt.is_some() { u64::from(self.msdus) } else { 0 }
+    }
 }
 
 /// What a PPDU is for.
@@ -261,6 +271,7 @@ impl Ppdu {
             retry: self.on_air || mpdu.tries > 0,
             whole: whole >> n & 1 == 1,
             packet: mpdu.pkt,
+            msdus: mpdu.msdus,
         }));
     }
 

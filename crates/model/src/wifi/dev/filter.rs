@@ -123,7 +123,11 @@ impl Bench {
     /// Every packet has come or was dropped, nothing waits, and no session waits for the fate of a number.
     fn closes(&mut self, pushed: u64) {
         let _ = self.rig.uncharged();
-        let held = (self.dev.held(), self.rig.radio.ppdus().count(), self.rig.packets.live_charges().count());
+        let held = (
+            self.dev.held(&self.rig.packets),
+            self.rig.radio.ppdus().count(),
+            self.rig.packets.live_charges().count(),
+        );
         assert_eq!(held, (0, 0, 0));
         for t in self.dev.tx.tids.iter().filter(|t| t.session == BlockAckSession::Open) {
             assert_eq!(t.start(), t.next());

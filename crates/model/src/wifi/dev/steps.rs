@@ -130,7 +130,7 @@ impl Bench {
     /// Nothing waits in the hardware or in the driver, and no memory is charged.
     fn is_done(&mut self) -> bool {
         self.rig.hardware(Ac::Be).is_empty()
-            && self.sender.held() == 0
+            && self.sender.held(&self.rig.packets) == 0
             && self.rig.packets.live_charges().count() == 0
     }
 }

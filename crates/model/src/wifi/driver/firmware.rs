@@ -18,7 +18,7 @@ use crate::wifi::stations::{AirtimeBelow, AirtimeUse};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 use alloc::vec;
 use alloc::vec::Vec;
-use estimate::{frame_airtime, units};
+use estimate::{frames_airtime, units};
 use reports::{Report, Reports};
 
 /// All categories, as bits.
@@ -139,9 +139,10 @@ impl FirmwareDriver {
         }
     }
 
-    /// The firmware is through with a frame; the host hears of that with the next report, and the charge ends then.
+    /// The firmware is through with an MPDU; the host hears of that with the next report, and the charge ends then.
     pub fn done(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu, charge: SockId) {
-        let report = Report { tid, airtime: mpdu.airtime, len: mpdu.len, charge, truesize: mpdu.truesize };
+        let Mpdu { airtime, len, msdus, truesize, .. } = *mpdu;
+        let report = Report { tid, airtime, len, msdus, charge, truesize };
         self.reports.add(now, report, &self.params);
     }
 
@@ -165,15 +166,15 @@ impl FirmwareDriver {
             return;
         }
         for report in reports.take() {
-            let Report { tid, airtime, len, charge, truesize } = report;
+            let Report { tid, airtime, len, msdus, charge, truesize } = report;
             ctx.packets.uncharge(charge, truesize);
             below.remove(tid, airtime);
-            *outstanding -= 1;
+            *outstanding -= u32::from(msdus);
             match params.airtime {
                 AirtimeReport::Nothing => {}
                 AirtimeReport::Frames => {
                     let rate = tx.peers[tid.peer().index()].chain.entries()[0].rate;
-                    host.charge(now, tid, frame_airtime(rate, len), AirtimeUse::Tx);
+                    host.charge(now, tid, frames_airtime(rate, len, msdus), AirtimeUse::Tx);
                 }
                 AirtimeReport::Counters => read(&mut counters[tid.peer().index()], now, tid, host),
             }

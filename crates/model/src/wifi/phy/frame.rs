@@ -83,6 +83,18 @@ pub const fn data_mpdu(packet: u32) -> u32 {
     QOS_HEADER + LLC_SNAP + packet + FCS
 }
 
+/// Head of a packet in an A-MSDU: destination, source and length; LLC and SNAP follow.
+// spec: ieee80211-2016 9.3.2.2.2 - 6 and 6 and 2.
+pub const AMSDU_HEADER: u32 = 14;
+
+/// Length of a QoS data frame of `mpdu` bytes, `sealed` of them for encryption, once another packet has joined those in it.
+// spec: ieee80211-2016 9.3.2.2.2 - each subframe but the last is padded to a multiple of four.
+#[inline]
+pub const fn joined_mpdu(mpdu: u32, sealed: u32, alone: bool, packet: u32) -> u32 {
+    let before = mpdu + if alone { AMSDU_HEADER } else { 0 };
+    before + padding(before - QOS_HEADER - FCS - sealed) + AMSDU_HEADER + LLC_SNAP + packet
+}
+
 /// How the payload of data frames is encrypted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Cipher {
@@ -130,6 +142,18 @@ mod tests {
         assert_eq!([ACK, BLOCK_ACK_REQUEST, BLOCK_ACK], [14, 24, 32]);
         assert_eq!([ADDBA_REQUEST, ADDBA_RESPONSE], [37, 37]);
         assert_eq!(BEACON, 157);
+    }
+
+    #[test]
+    fn packets_join() {
+        // 26 + 1,522 + 2 + 1,522 + 4; a third one: 2 more of padding.
+        let two = joined_mpdu(data_mpdu(1500), 0, true, 1500);
+        assert_eq!((two, joined_mpdu(two, 0, false, 1500)), (3_076, 4_600));
+        // An acknowledgement of 52 bytes is 74 and 2 of padding; encryption is no part of what is padded.
+        assert_eq!(joined_mpdu(data_mpdu(52), 0, true, 52), 26 + 76 + 74 + 4);
+        assert_eq!(joined_mpdu(data_mpdu(52) + 16, 16, true, 52), 26 + 76 + 74 + 4 + 16);
+        // 54 bytes need none.
+        assert_eq!(joined_mpdu(data_mpdu(54), 0, true, 54), 26 + 76 + 76 + 4);
     }
 
     proptest! {

@@ -84,7 +84,10 @@ impl RxTid {
                 self.duplicates += 1;
                 continue;
             };
-            (mpdu.charge, mpdu.truesize) = ctx.packets.take_charge(pkt);
+            (mpdu.charge, mpdu.truesize) = match mpdu.msdus {
+                1 => ctx.packets.take_charge(pkt),
+                _ => ctx.packets.take_charges(pkt),
+            };
             match &mut self.session {
                 Some(reorder) => reorder.receive(now, mpdu.seq, pkt, up, ctx),
                 None => up.push(pkt),

@@ -45,7 +45,26 @@ pub struct AggregateLimits {
     least: u32,
     /// Delimiters without content that encryption asks for between frames.
     sealing: u32,
+    amsdu: AmsduLimits,
 }
+
+/// What one A-MSDU may hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AmsduLimits {
+    /// Packets at most; 1 where none are joined.
+    pub packets: u8,
+    /// Bytes of the MPDU at most.
+    pub bytes: u16,
+}
+
+impl AmsduLimits {
+    /// Each packet has an MPDU of its own.
+    pub const NONE: Self = Self { packets: 1, bytes: 0 };
+}
+
+/// Most bytes of an MPDU in an A-MPDU of HT.
+// spec: ieee80211-2016 9.7.3 - 4,095, as its delimiter has 12 bits for the length.
+const HT_MPDU_MAX: u16 = 4_095;
 
 impl AggregateLimits {
     /// The limits for PPDUs sent with `chain`.
@@ -64,7 +83,8 @@ impl AggregateLimits {
                     bytes = bytes.min(wide_bytes_within(duration, entry.rate))
                 }
                 PhyRate::Ofdm(_) | PhyRate::Dsss(..) => {
-                    return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU, sealing: 0 };
+                    let amsdu = AmsduLimits::NONE;
+                    return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU, sealing: 0, amsdu };
                 }
             }
         }
@@ -73,7 +93,7 @@ impl AggregateLimits {
             PhyRate::Ht(rate) => (dense_mpdu(rate), MIN_MPDU),
             _ => (0, 0),
         };
-        Self { frames: max_frames.max(1), bytes, dense, least, sealing: 0 }
+        Self { frames: max_frames.max(1), bytes, dense, least, sealing: 0, amsdu: AmsduLimits::NONE }
     }
 
     /// Frames and bytes at most that the two ends of a link sent at `first` agree on: ath9k's, or those of VHT and HE.
@@ -94,6 +114,20 @@ impl AggregateLimits {
     #[must_use]
     pub const fn with_sealing(self, delimiters: u32) -> Self {
         Self { sealing: delimiters, ..self }
+    }
+
+    /// The same limits where packets are joined into A-MSDUs, for PPDUs sent with `chain`.
+    #[must_use]
+    pub fn with_amsdu(self, limits: AmsduLimits, chain: &RetryChain) -> Self {
+        let ht = chain.entries().iter().any(|entry| matches!(entry.rate, PhyRate::Ht(_)));
+        let bytes = if ht { limits.bytes.min(HT_MPDU_MAX) } else { limits.bytes };
+        Self { amsdu: AmsduLimits { bytes, ..limits }, ..self }
+    }
+
+    /// What one A-MSDU may hold.
+    #[inline]
+    pub const fn amsdu(self) -> AmsduLimits {
+        self.amsdu
     }
 
     /// Frames at most; 1 where nothing may be aggregated.
@@ -179,6 +213,12 @@ impl Subframes {
         Self { limits, frames: 0, first: 0, bytes: 0, filler: 0 }
     }
 
+    /// The limits that it is filled up to.
+    #[inline]
+    pub const fn limits(&self) -> AggregateLimits {
+        self.limits
+    }
+
     /// Whether an MPDU of `mpdu` bytes (see [`crate::wifi::phy::frame::data_mpdu`]) may be added. The first one always may.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - what follows the frame itself is not held against it,
     // as it is not sent if the frame stays the last.
@@ -200,6 +240,22 @@ impl Subframes {
         self.frames += 1;
         self.bytes += self.filler + subframe;
         self.filler = padding(subframe) + self.limits.extra_delimiters(mpdu) * DELIMITER;
+    }
+
+    /// Whether the MPDU added last may become longer by so many bytes.
+    // deviation: an A-MSDU is never longer than an A-MPDU may be at the rates of its PPDU - whether firmware keeps to that is not known.
+    pub const fn would_grow(&self, by: u32) -> bool {
+        self.bytes + by <= self.limits.bytes
+    }
+
+    /// The MPDU added last becomes longer, by so many bytes to `mpdu`.
+    pub const fn grow(&mut self, mpdu: u32, by: u32) {
+        debug_assert!(self.frames > 0, "no frame to become longer");
+        if self.frames == 1 {
+            self.first = mpdu;
+        }
+        self.bytes += by;
+        self.filler = padding(DELIMITER + mpdu) + self.limits.extra_delimiters(mpdu) * DELIMITER;
     }
 
     /// Frames added.

@@ -12,6 +12,8 @@ use crate::wifi::rate::RateControl;
 use crate::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
 use crate::wifi::tx::aggregate::{AggregateLimits, Subframes};
 
+mod amsdu;
+
 /// State of the Block Ack session in which frames may be aggregated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BlockAckSession {
@@ -204,6 +206,7 @@ impl TxTid {
             charge: SockId::NONE,
             truesize,
             airtime,
+            msdus: 1,
         };
         if self.is_inside(seq) {
             return Some(mpdu);
@@ -235,7 +238,7 @@ impl TxTid {
     }
 
     /// Fills `ppdu`, which is empty or has not been tried, with frames up to the limits that it was begun with; true if one was
-    /// added.
+    /// added, or a packet to one.
     ///
     /// The frame that does not fit any more waits at the head. A lone frame is sent without aggregation.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - limits in this order: window, bytes, frames. The frame that
@@ -253,9 +256,15 @@ impl TxTid {
         if ppdu.mpdus.first().is_some_and(|first| first.probe.is_some()) {
             return false;
         }
-        let (mut subframes, before) = (Subframes::new(limits), ppdu.mpdus.len());
+        let (mut subframes, before) = (Subframes::new(limits), ppdu.bytes);
         ppdu.mpdus.iter().for_each(|mpdu| subframes.add(u32::from(mpdu.len)));
-        while let Some(mut mpdu) = self.take(&mut link, ctx, &mut pull) {
+        loop {
+            let (next, sealed) = (self.next, u32::from(self.sealed));
+            let mut join = |ctx: &mut Ctx<'a, S>| match limits.amsdu().packets {
+                1 => pull(ctx),
+                _ => amsdu::pull(&mut pull, ppdu.mpdus.last_mut(), next, sealed, &mut subframes, ctx),
+            };
+            let Some(mut mpdu) = self.take(&mut link, ctx, &mut join) else { break };
             link.ask(&mut mpdu, ppdu.mpdus.is_empty());
             // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr, ath_lookup_rate (4.4) - a probe is sent alone.
             let probes = mpdu.probe.is_some();
@@ -282,7 +291,7 @@ impl TxTid {
                 ppdu.header.content = Content::Data { aggregate: true };
             }
         }
-        ppdu.mpdus.len() > before
+        ppdu.bytes > before
     }
 
     /// Puts one frame, without aggregation, into `ppdu`; false if there is none.

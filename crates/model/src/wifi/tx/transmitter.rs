@@ -8,7 +8,7 @@ use crate::wifi::air::radio::Radio;
 use crate::wifi::air::reception::PathErrors;
 use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::{RateControl, TxReport};
-use crate::wifi::tx::aggregate::{AggregateLimits, MAX_FRAMES, PEER_MAX};
+use crate::wifi::tx::aggregate::{AggregateLimits, AmsduLimits, MAX_FRAMES, PEER_MAX};
 use crate::wifi::tx::expected::expected_throughput;
 use crate::wifi::tx::starts::Starts;
 use crate::wifi::tx::tid::{BlockAckSession, LinkRate, TxTid};
@@ -75,6 +75,8 @@ pub struct Peer {
     pub delimiter_counted: bool,
     /// Delimiters without content that encryption asks for between frames.
     pub sealing: u32,
+    /// What A-MSDUs to it may hold.
+    pub amsdu: AmsduLimits,
     /// What is lost on the way to it and back.
     pub errors: PathErrors,
     /// Data PPDUs to it of which nothing was heard, and answers of its to data PPDUs that were lost: by noise, not in
@@ -98,6 +100,7 @@ impl Peer {
             most: AggregateLimits::most(chain.entries()[0].rate),
             delimiter_counted: false,
             sealing: 0,
+            amsdu: AmsduLimits::NONE,
             errors: PathErrors::NONE,
             weight: AIRTIME_WEIGHT,
             unheard: 0,
@@ -112,7 +115,9 @@ impl Peer {
         self.chain = self.rate.chain();
         let (frames, bytes) = self.most;
         self.limits = Ac::ALL.map(|ac| {
-            let limits = AggregateLimits::of(&self.chain, txop(ac), frames, bytes).with_sealing(self.sealing);
+            let limits = AggregateLimits::of(&self.chain, txop(ac), frames, bytes)
+                .with_sealing(self.sealing)
+                .with_amsdu(self.amsdu, &self.chain);
             if self.delimiter_counted { limits.with_delimiter_counted() } else { limits }
         });
         let first = self.chain.entries()[0].rate;

@@ -15,7 +15,7 @@ use super::super::contract::{Form, Key};
 use super::super::error::Fault;
 use super::super::reader::Section;
 use super::usb;
-pub(in crate::scenario) use firmware::ATH11K_FRAMES;
+pub(in crate::scenario) use firmware::{ATH11K_AMSDU, ATH11K_FRAMES};
 use keys::{ROUND_SINCE, SINCE};
 
 /// What a scheme may be.

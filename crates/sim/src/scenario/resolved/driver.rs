@@ -81,6 +81,8 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
         resolved["firmware"] = json!({
             "frames": p.frames,
             "drops_when_full": p.full == WhenFirmwareFull::Drops,
+            "amsdu_frames": p.amsdu_frames,
+            "amsdu_bytes": p.amsdu_bytes,
             "report_frames": p.report_frames,
             "report_delay_ns": p.report_delay.nanos(),
             "airtime": match p.airtime {

@@ -1,6 +1,6 @@
 //! What can be read of the air: its accounts, what waits in devices and radios, what was lost, what rate control knows.
 
-use stillair_model::vocabulary::{DevId, IfId, Instant, Pkt, SockId};
+use stillair_model::vocabulary::{DevId, IfId, Instant, Packets, Pkt, SockId};
 use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::dev::WifiDev;
@@ -42,7 +42,7 @@ impl<'a> Within<'a> {
         ppdus.filter(move |p| p.header.dev == id).flat_map(|p| &p.mpdus)
     }
 
-    /// Packets that have been received and not yet handed up.
+    /// Packets that have been received and not yet handed up, of an A-MSDU the first.
     pub(in crate::world) fn received(&self) -> impl Iterator<Item = Pkt> {
         self.dev.received()
     }
@@ -67,10 +67,10 @@ impl Air {
     }
 
     /// Packets in drivers, and in radios.
-    pub(in crate::world) fn held(&self) -> (u64, u64) {
-        let drivers = self.wlans.iter().map(|s| s.dev.held()).sum();
+    pub(in crate::world) fn held(&self, packets: &Packets) -> (u64, u64) {
+        let drivers = self.wlans.iter().map(|s| s.dev.held(packets)).sum();
         let in_hardware = self.radios.iter().flat_map(|r| r.ppdus()).flat_map(|p| &p.mpdus);
-        (drivers, in_hardware.filter(|m| m.pkt.is_some()).count() as u64)
+        (drivers, in_hardware.map(Mpdu::held).sum())
     }
 
     /// Sockets that are charged for frames whose packets have moved on.

@@ -1,6 +1,6 @@
 //! Devices of a channel at work: what they receive goes up, what they have sent is reported, their timers and beacons.
 
-use stillair_model::vocabulary::{Ac, DevId, PeerId, Pkt, Sink};
+use stillair_model::vocabulary::{Ac, DevId, IfId, PeerId, Pkt, Sink};
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::radio::BEACON_QUEUE;
 use stillair_model::wifi::air::reception::RxOutcome;
@@ -32,8 +32,7 @@ impl Air {
         let core = above.core();
         wlan.dev.receive(core.now, peer, ppdu, rate, got, &mut up, &mut hw, &mut core.ctx());
         let radio = wlan.dev.radio.index();
-        above.up(self, interface, &mut up);
-        self.batches.push(up);
+        self.up(above, interface, up);
         if self.sharing[radio].len() > 1 {
             self.heard_beside(above, radio, dev, got.broken(ppdu));
         }
@@ -61,6 +60,13 @@ impl Air {
         let (wlan, _) = self.open(dev);
         give(&mut wlan.dev, &mut up);
         let interface = wlan.interface;
+        self.up(above, interface, up);
+    }
+
+    /// Packets go up, those of an A-MSDU one by one.
+    // linux: net/wireless/util.c ieee80211_amsdu_to_8023s (6.12) - in order, and all at once.
+    fn up<A: Above>(&mut self, above: &mut A, interface: IfId, mut up: Vec<Pkt>) {
+        above.core().packets.split_amsdus(&mut up);
         above.up(self, interface, &mut up);
         self.batches.push(up);
     }
@@ -154,8 +160,7 @@ impl Air {
         let core = above.core();
         let radio = wlan.dev.radio.index();
         let woken = wlan.dev.on_timer(core.now, &mut up, &mut hw, &mut core.ctx());
-        above.up(self, interface, &mut up);
-        self.batches.push(up);
+        self.up(above, interface, up);
         if woken.any() {
             above.woken(self, interface, woken);
         }

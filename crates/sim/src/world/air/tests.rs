@@ -77,7 +77,7 @@ fn what_is_pushed_into_a_device_comes_up_at_the_other() {
     let all: usize = listener.heard.iter().map(|&(.., packets)| packets).sum();
     let (first, last) = (listener.heard[0].0, listener.heard.last().expect("something").0);
     // Single frames first, then aggregates: 40 frames take some 10 ms at 65 Mbit/s, and the session a few ms more.
-    assert_eq!((all, listener.core.packets.live(), air.held()), (40, 0, (0, 0)));
+    assert_eq!((all, listener.core.packets.live(), air.held(&listener.core.packets)), (40, 0, (0, 0)));
     assert!(last - first < Duration::from_millis(30), "{first:?} to {last:?}");
     assert_eq!(air.close(end), Ok(()));
 }

@@ -2,16 +2,22 @@
 
 use stillair_model::vocabulary::{ETHERNET_HEADER, Packets, Pkt, skb_len};
 use stillair_model::wifi::air::ppdu::Mpdu;
-use stillair_model::wifi::phy::frame::{Cipher, data_mpdu};
+use stillair_model::wifi::phy::frame::{AMSDU_HEADER, Cipher, LLC_SNAP, data_mpdu};
 
 use super::super::network::NetDevice;
 use super::Books;
 use crate::recorder::{Backlog, LayerBacklog};
 
-/// One frame; whoever has got its packet may wait for the acknowledgement, so its own length counts.
+/// The packets of one frame; whoever has got them may wait for the acknowledgement, so its own length counts, in an A-MSDU with what pads
+/// packets.
 fn frame(mpdu: &Mpdu, cipher: Cipher) -> LayerBacklog {
-    let packet = u32::from(mpdu.len).saturating_sub(data_mpdu(0) + cipher.bytes());
-    LayerBacklog { packets: 1, bytes: u64::from(packet + ETHERNET_HEADER) }
+    let packets = u32::from(mpdu.msdus);
+    let headers = match packets {
+        1 => data_mpdu(0),
+        _ => data_mpdu(0) - LLC_SNAP + packets * (AMSDU_HEADER + LLC_SNAP),
+    };
+    let bytes = u32::from(mpdu.len).saturating_sub(headers + cipher.bytes());
+    LayerBacklog { packets, bytes: u64::from(bytes + packets * ETHERNET_HEADER) }
 }
 
 fn packet(packets: &Packets, p: Pkt) -> LayerBacklog {
@@ -51,7 +57,8 @@ impl<'a, S> Books<'a, S> {
                     let mut driver = counted(within.queued());
                     driver += sum(within.waiting().filter(|m| m.pkt.is_some()).map(frame));
                     let hardware = sum(within.hardware().map(frame));
-                    let reorder = sum(within.received().map(|p| packet(packets, p)));
+                    let reorder =
+                        sum(within.received().flat_map(|p| packets.amsdu(p)).map(|p| packet(packets, p)));
                     [socket, qdisc, driver, hardware, LayerBacklog::default(), reorder]
                 }
             }

@@ -22,7 +22,7 @@ impl<'a, S> Books<'a, S> {
             return Err(format!("packets: {a:?} with {live} alive"));
         }
         let (queued, wired) = self.network.held();
-        let (mac, hardware) = self.air.held();
+        let (mac, hardware) = self.air.held(&self.core.packets);
         let found = queued + wired + mac + hardware;
         if found != live {
             let places =

@@ -10,12 +10,14 @@ use stillair_model::wifi::air::views::Views;
 use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
+use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::tx::aggregate::AmsduLimits;
 use stillair_model::wifi::tx::starts::Starts;
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 
 use super::super::air::{AirChannel, Beacons, Wlan};
 use super::{Plan, paths};
-use crate::scenario::{self, InterfaceRef, Role};
+use crate::scenario::{self, InterfaceRef, Role, Scheme, Wifi};
 
 /// A beacon goes before all categories.
 // linux: drivers/net/wireless/ath/ath9k/beacon.c (4.4) - AIFS 1 and no backoff.
@@ -143,6 +145,7 @@ impl Plan<'_> {
             path_to.delimiter_counted = true;
         }
         path_to.sealing = self.wifi_of(at).cipher_delimiters;
+        path_to.amsdu = amsdu(self.wifi_of(at), self.wifi_of(peer), path_to.chain.entries()[0].rate);
         path_to.choose(|ac| edca.get(ac).txop);
         path_to.errors = paths::errors(&path.errors);
         if let Some(trace) = &self.wifi_of(station).trace {
@@ -151,6 +154,24 @@ impl Plan<'_> {
         path_to.weight = path.airtime_weight;
         path_to
     }
+}
+
+/// What A-MSDUs from one device to another may hold, in a link that begins with this rate.
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_wiphy (6.12) - announces 7,991 bytes; include/linux/ieee80211.h
+// IEEE80211_MAX_MPDU_LEN_VHT_3895 (6.12) - the least.
+// linux: drivers/net/wireless/ath/ath9k/init.c (6.12) - is not among those with SUPPORTS_AMSDU_IN_AMPDU: it takes none in a session.
+// deviation: ath10k and ath11k announce what their firmware says, taken to be 11,454; schemes of ath9k stand for another device where
+// there is VHT or HE.
+fn amsdu(from: &Wifi, to: &Wifi, first: PhyRate) -> AmsduLimits {
+    let DriverConfig::Firmware(_, _, firmware) = &from.driver else { return AmsduLimits::NONE };
+    let wide = matches!(first, PhyRate::Vht(_) | PhyRate::He(_));
+    let announced = match to.scheme {
+        Scheme::Mt76 => 7_991,
+        Scheme::Ath10k | Scheme::Ath11k => 11_454,
+        _ if wide => 3_895,
+        _ => return AmsduLimits::NONE,
+    };
+    AmsduLimits { packets: firmware.amsdu_frames, bytes: firmware.amsdu_bytes.unwrap_or(announced) }
 }
 
 /// A channel's medium, on which nobody contends yet.

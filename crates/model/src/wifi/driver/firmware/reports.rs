@@ -5,7 +5,7 @@ use crate::wifi::config::FirmwareParams;
 use crate::wifi::tx::transmitter::TidIndex;
 use alloc::vec::Vec;
 
-/// A frame as the host will hear of it.
+/// An MPDU as the host will hear of it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Report {
     pub(super) tid: TidIndex,
@@ -13,6 +13,8 @@ pub(super) struct Report {
     pub(super) airtime: u16,
     /// Its bytes on the air.
     pub(super) len: u16,
+    /// Packets in it, each of them a frame to the host.
+    pub(super) msdus: u8,
     pub(super) charge: SockId,
     pub(super) truesize: u32,
 }
@@ -20,15 +22,17 @@ pub(super) struct Report {
 /// What the host has not heard of.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
-    frames: Vec<Report>,
+    mpdus: Vec<Report>,
+    frames: u32,
     due: Option<Instant>,
 }
 
 impl Reports {
     /// One more. The host is told when there are as many as the hardware waits for, or so long after the first.
     pub(super) fn add(&mut self, now: Instant, report: Report, params: &FirmwareParams) {
-        self.frames.push(report);
-        if self.frames.len() as u32 >= params.report_frames {
+        self.mpdus.push(report);
+        self.frames += u32::from(report.msdus);
+        if self.frames >= params.report_frames {
             self.due = Some(now);
         } else if self.due.is_none() {
             self.due = Some(now + params.report_delay);
@@ -43,12 +47,12 @@ impl Reports {
 
     /// All of them.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Report> {
-        self.due = None;
-        self.frames.drain(..)
+        (self.due, self.frames) = (None, 0);
+        self.mpdus.drain(..)
     }
 
     /// Charges that end when the host is told.
     pub(super) fn charges(&self) -> impl Iterator<Item = (SockId, u32)> {
-        self.frames.iter().filter(|one| one.charge != SockId::NONE).map(|one| (one.charge, one.truesize))
+        self.mpdus.iter().filter(|one| one.charge != SockId::NONE).map(|one| (one.charge, one.truesize))
     }
 }

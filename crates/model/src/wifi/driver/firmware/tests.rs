@@ -1,7 +1,8 @@
 use super::*;
-use crate::vocabulary::{Fate, PeerId};
+use crate::vocabulary::{Fate, Packet, PeerId};
 use crate::wifi::config::{AirtimeParams, AqlParams, HardwareDepth, Mac80211Rules};
 use crate::wifi::testing::{Rig, peer};
+use crate::wifi::tx::aggregate::AmsduLimits;
 
 /// Microseconds after the start.
 fn us(n: u64) -> Instant {
@@ -18,6 +19,8 @@ const PARAMS: FirmwareParams = FirmwareParams {
     report_frames: 1023,
     report_delay: Duration::from_micros(500),
     airtime: AirtimeReport::Counters,
+    amsdu_frames: 1,
+    amsdu_bytes: None,
 };
 
 fn be(peer: u16) -> TidIndex {
@@ -178,4 +181,78 @@ fn counters_are_read_with_a_report() {
     let quantum = 300_000;
     assert_eq!((before - 740_000 - bench.driver.host.deficit(be(0))).rem_euclid(quantum), 0);
     assert_eq!(bench.driver.host.deficit(be(1)), others);
+}
+
+/// Packets and bytes of each MPDU of the first PPDU, when forwarded packets of these lengths have come, one by one or at once.
+fn joined(rate: &str, limits: AmsduLimits, lens: &[u32], at_once: bool) -> Vec<(u8, u16)> {
+    let mut bench = Bench::new(0, by_airtime(Mac80211Rules::Rounds), PARAMS);
+    let mut to = peer(&[rate], 64);
+    to.amsdu = limits;
+    to.most.1 = 1 << 20;
+    to.choose(|_| Duration::ZERO);
+    bench.rig.tx.add_peer(to);
+    bench.rig.tx.tids.iter_mut().for_each(|t| {
+        t.open();
+        t.looks_before_it_takes();
+    });
+    let scheduler = by_airtime(Mac80211Rules::Rounds);
+    bench.driver = FirmwareDriver::new(MacFqParams::default(), scheduler, PARAMS, 1, PlaceId(0), 1);
+    for &len in lens {
+        let p = bench.rig.packet(be(0), len);
+        bench.rig.packets.orphan(p);
+        bench.driver.push(us(0), p, be(0), &mut bench.rig.ctx());
+        if !at_once {
+            bench.fill(us(0));
+        }
+    }
+    bench.fill(us(0));
+    let ppdu = bench.rig.radio.first(Ac::Be.index()).expect("a PPDU");
+    let held = |m: &Mpdu| bench.rig.packets.amsdu(m.pkt.expect("not sent")).map(|p| bench.rig.packets.get(p));
+    for m in &ppdu.mpdus {
+        let of = |sum: fn(&Packet) -> u32| held(m).map(sum).sum::<u32>();
+        assert_eq!(of(|p| p.airtime.into()), m.airtime.into());
+        assert_eq!((of(|_| 1), of(|p| p.truesize)), (m.msdus.into(), m.truesize));
+    }
+    let seqs: Vec<u32> = ppdu.mpdus.iter().flat_map(held).map(|p| p.seq).collect();
+    assert!(seqs.iter().copied().eq(0..seqs.len() as u32), "in order: {seqs:?}");
+    ppdu.mpdus.iter().map(|m| (m.msdus, m.len)).collect()
+}
+
+type Row<'a> = (&'a str, u8, u16, &'a [u32], &'a [(u8, u16)]);
+
+#[test]
+fn packets_join_until_a_limit_is_reached() {
+    const VHT: &str = "vht80-mcs9-nss2-sgi";
+    #[rustfmt::skip]
+    let table: &[Row<'_>] = &[
+        // rate              packets bytes   lengths       MPDUs
+        (VHT,                   1,  11_454, &[1500; 2], &[(1, 1_538), (1, 1_538)]),
+        // 26 + 1,524 + 1,524 + 1,522 + 4.
+        (VHT,                   3,  11_454, &[1500; 7], &[(3, 4_600), (3, 4_600), (1, 1_538)]),
+        (VHT,                   8,   3_895, &[1500; 4], &[(2, 3_076), (2, 3_076)]),
+        (VHT,                   8,   7_991, &[1500; 7], &[(5, 7_648), (2, 3_076)]),
+        (VHT,                   8,  11_454, &[1500; 8], &[(7, 10_696), (1, 1_538)]),
+        (VHT,                   8,   7_991, &[52; 9],   &[(8, 636), (1, 90)]),
+        (VHT,                   8,   7_991, &[52, 1500, 53], &[(3, 1_705)]),
+        // In an A-MPDU of HT 4,095 at most.
+        ("ht40-mcs7-sgi",       8,   7_991, &[1500; 3], &[(2, 3_076), (1, 1_538)]),
+        // 4 ms at the slowest rate hold 3,293 bytes: with the fourth it were 3,324.
+        ("ht20-mcs0-lgi",       8,   7_991, &[1000, 1000, 1000, 200], &[(3, 3_100)]),
+    ];
+    for &(rate, packets, bytes, lens, want) in table {
+        for at_once in [false, true] {
+            let limits = AmsduLimits { packets, bytes };
+            assert_eq!(joined(rate, limits, lens, at_once), want, "{rate} {packets} {bytes} {lens:?}");
+        }
+    }
+}
+
+#[test]
+fn packets_of_two_sockets_do_not_join() {
+    // The bench charges each packet to a socket of its own.
+    let mut bench = Bench::new(1, by_airtime(Mac80211Rules::Rounds), PARAMS);
+    bench.rig.tx.peers[0].amsdu = AmsduLimits { packets: 8, bytes: 4095 };
+    bench.rig.tx.peers[0].choose(|_| Duration::ZERO);
+    bench.push(us(0), 0, 3);
+    assert_eq!(bench.done(us(100), Duration::ZERO), (0, 3));
 }

@@ -26,6 +26,17 @@ const REPORT_FRAMES: Key = Key::open(
     "frames with which the firmware's report does not wait any longer",
 );
 
+const AMSDU_BYTES: Key = Key::open(
+    "amsdu_bytes",
+    Form::Integer(3_895, 11_454),
+    "what the receiver announces: 7,991 of mt76 (MT7915), 11,454 of ath10k and ath11k, 3,895 of another with VHT or HE, the least that each \
+     takes; between radios of HT 4,095 whatever is given",
+    "bytes of an MPDU that holds several packets (A-MSDU) at most",
+);
+
+const AMSDU: &str = "packets of a station and TID that the firmware joins into an MPDU (A-MSDU) at most, of what it has in a Block Ack session \
+                     when it sends; 1 joins none. What mac80211 itself joins, when packets are queued, is not modelled";
+
 const AIRTIME: Key = Key::open(
     "airtime_report",
     Form::Choice(&["frames", "counters"]),
@@ -36,6 +47,9 @@ const AIRTIME: Key = Key::open(
 
 /// Frames that ath11k's firmware is assumed to keep.
 pub(in crate::scenario) const ATH11K_FRAMES: u32 = 4096;
+
+/// Packets that ath11k's firmware is assumed to join: the middle of 1 to 7.
+pub(in crate::scenario) const ATH11K_AMSDU: u8 = 4;
 
 const FRAMES: &str = "frames that the host hands over without having heard of them";
 const DELAY: &str = "how long a report waits after the first frame of it";
@@ -54,6 +68,8 @@ pub(super) static ATH10K: Shape = Shape {
         &[
             Key::tag("kind", "ath10k"),
             Key::or("frames", Form::Integer(64, 65_536), "1424", FRAMES),
+            Key::or("amsdu_frames", Form::Integer(1, 32), "3", AMSDU),
+            AMSDU_BYTES,
             REPORT_FRAMES,
             ASSUMED_DELAY,
             AIRTIME,
@@ -71,6 +87,8 @@ pub(super) static MT76: Shape = Shape {
         &[
             Key::tag("kind", "mt76"),
             Key::or("frames", Form::Integer(64, 65_536), "8128", FRAMES),
+            Key::or("amsdu_frames", Form::Integer(1, 32), "8", AMSDU),
+            AMSDU_BYTES,
             REPORT_FRAMES,
             ASSUMED_DELAY,
             AIRTIME,
@@ -93,6 +111,13 @@ pub(super) static ATH11K: Shape = Shape {
                 "`4096`; no source says how many its firmware keeps: 512 (entries of a transmit ring) to 32,767 (identifiers of frames)",
                 "frames that the firmware has room for; others are dropped",
             ),
+            Key::open(
+                "amsdu_frames",
+                Form::Integer(1, 32),
+                "`4`; no source says how many its firmware joins: 1 to 7, which are what 11,454 bytes hold of full packets",
+                AMSDU,
+            ),
+            AMSDU_BYTES,
             REPORT_FRAMES,
             Key::or("report_delay", REPORT_DELAY, "1 ms", DELAY),
         ],
@@ -112,6 +137,8 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
             report_frames: 256,
             report_delay: Duration::from_millis(1),
             airtime: AirtimeReport::Nothing,
+            amsdu_frames: ATH11K_AMSDU,
+            amsdu_bytes: None,
         };
         return DriverConfig::Firmware(
             queues_of(version),
@@ -129,6 +156,10 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
         report_frames: if mt76 { 1023 } else { 255 },
         report_delay: Duration::ZERO,
         airtime: if mt76 { AirtimeReport::Counters } else { AirtimeReport::Frames },
+        // linux: drivers/net/wireless/mediatek/mt76/mt7915/mcu.c mt7915_mcu_sta_amsdu_tlv (6.12) - 8; ath10k/htt.h
+        // ATH10K_HTT_MAX_NUM_AMSDU_DEFAULT (6.12) - 3.
+        amsdu_frames: if mt76 { 8 } else { 3 },
+        amsdu_bytes: None,
     };
     let airtime = AirtimeParams {
         quantum: Duration::from_micros(u64::from(AIRTIME_WEIGHT)),
@@ -143,6 +174,15 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
 /// Reads what the firmware has.
 pub(super) fn read(section: &mut Section<'_>, p: &mut FirmwareParams) -> Result<(), Fault> {
     p.frames = section.or("frames", p.frames)?;
+    p.amsdu_frames = section.or("amsdu_frames", p.amsdu_frames)?;
+    if p.amsdu_frames == 1 {
+        section.idle(
+            "amsdu_bytes",
+            "with amsdu_frames = 1",
+            "amsdu_frames = 2 or more, or no `amsdu_bytes`",
+        )?;
+    }
+    p.amsdu_bytes = section.find("amsdu_bytes")?;
     p.report_frames = section.or("report_frames", p.report_frames)?;
     p.report_delay = section.or("report_delay", p.report_delay)?;
     if p.airtime != AirtimeReport::Nothing {

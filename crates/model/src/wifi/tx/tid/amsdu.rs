@@ -1,0 +1,49 @@
+//! New packets join the last frame of the PPDU that is filled.
+
+use crate::vocabulary::{Ctx, Pkt, Sink};
+use crate::wifi::air::ppdu::Mpdu;
+use crate::wifi::phy::frame::joined_mpdu;
+use crate::wifi::seq_window::Seq;
+use crate::wifi::tx::aggregate::Subframes;
+
+/// Pulls packets and puts them into `last` while they fit; gives the first that does not. `next` is the number of the next frame.
+///
+/// A frame takes others as long as it has not been sent and none is behind it, so that packets keep their order, and what comes while a
+/// PPDU waits for the air goes where it would go if the PPDU were made then.
+// spec: ieee80211-2016 9.3.2.2 - all of one TID and between the same two stations.
+// deviation: packets join that are charged to the same socket or to none, as an MPDU has one charge: of what a host sends itself those of
+// one socket, of what it forwards all. No source tells how firmware chooses.
+#[cold]
+pub(super) fn pull<'a, S: Sink>(
+    pull: &mut impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
+    last: Option<&mut Mpdu>,
+    next: Seq,
+    sealed: u32,
+    subframes: &mut Subframes,
+    ctx: &mut Ctx<'a, S>,
+) -> Option<Pkt> {
+    let limits = subframes.limits().amsdu();
+    let open = |mpdu: &Mpdu| mpdu.tries == 0 && mpdu.probe.is_none() && mpdu.seq.plus(1) == next;
+    let Some((first, last)) = last.filter(|mpdu| open(mpdu)).and_then(|mpdu| Some((mpdu.pkt?, mpdu))) else {
+        return pull(ctx);
+    };
+    loop {
+        let p = pull(ctx)?;
+        let before = u32::from(last.len);
+        let len = joined_mpdu(before, sealed, last.msdus == 1, ctx.packets.get(p).len);
+        if last.msdus >= limits.packets
+            || len > u32::from(limits.bytes)
+            || !subframes.would_grow(len - before)
+            || ctx.packets.charge(p) != ctx.packets.charge(first)
+        {
+            return Some(p);
+        }
+        let hot = ctx.packets.get(p);
+        last.truesize += hot.truesize;
+        last.airtime += hot.airtime;
+        last.len = len as u16;
+        last.msdus += 1;
+        ctx.packets.join(first, p);
+        subframes.grow(len, len - before);
+    }
+}
