@@ -36,7 +36,7 @@ impl Scenario {
         let channels = self.channels.iter().map(|c| {
             json!({
                 "name": c.name,
-                "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0 },
+                "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0, Band::Ghz6 => 6.0 },
                 "width_mhz": c.width.megahertz(),
                 "lowest_rate": c.lowest_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),

@@ -90,7 +90,7 @@ pub(super) static SHAPE: Shape = Shape {
     ]],
 };
 
-const BANDS: [&str; 2] = ["2.4 GHz", "5 GHz"];
+const BANDS: [&str; 3] = ["2.4 GHz", "5 GHz", "6 GHz"];
 const WIDTHS: [&str; 4] = ["20 MHz", "40 MHz", "80 MHz", "160 MHz"];
 
 /// 15 to 65,535 time units of 1024 us.
@@ -106,11 +106,15 @@ static CHANNEL: Shape = Shape {
     about: "One medium, which everyone on it shares.",
     groups: &[
         &[
-            Key::need("band", Form::Choice(&BANDS), "frequency band"),
+            Key::need(
+                "band",
+                Form::Choice(&BANDS),
+                "frequency band; at 6 GHz all data goes at rates of HE (802.11ax)",
+            ),
             Key::need(
                 "width",
                 Form::Choice(&WIDTHS),
-                "width, above 40 MHz at 5 GHz alone; stations may use less",
+                "width, at 2.4 GHz at most 40 MHz; stations may use less",
             ),
             rate::LOWEST,
             Key::or(
@@ -380,7 +384,7 @@ fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) 
     });
     let rate = match channel.band {
         Band::Ghz2 => PhyRate::Dsss(DsssRate::M11, Preamble::Long),
-        Band::Ghz5 => PhyRate::Ofdm(OfdmRate::M24),
+        Band::Ghz5 | Band::Ghz6 => PhyRate::Ofdm(OfdmRate::M24),
     };
     channel.long_slot = given.long_slot.unwrap_or(old);
     channel.protection = given.protection.unwrap_or(old).then_some(rate);
@@ -416,13 +420,23 @@ fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]
 /// A channel, and what of it waits for its interfaces.
 fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, hearing::Given<'a>)), Fault> {
     let mut section = field.section("a table with band and width")?;
-    let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
+    let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5), (BANDS[2], Band::Ghz6)];
     let widths: [_; WIDTHS.len()] = core::array::from_fn(|n| (WIDTHS[n], Width::ALL[n]));
     let band = section.need("band", &suggest("", &BANDS))?.choice(&band)?;
     let field = section.need("width", &suggest("", &WIDTHS))?;
     let width = field.choice(&widths)?;
     if band == Band::Ghz2 && width > Width::Mhz40 {
         return Err(field.wrong("at most 40 MHz at 2.4 GHz"));
+    }
+    if band == Band::Ghz6 {
+        // spec: ieee80211ax-2021 26.17.2.1 - all stations at 6 GHz have HE: there is nobody to have regard for.
+        for key in ["long_slot", "protection"] {
+            section.idle(
+                key,
+                "at 6 GHz, where all stations have OFDM",
+                "a channel at another band, or no such key",
+            )?;
+        }
     }
     let channel = Channel {
         name: name.to_owned(),
