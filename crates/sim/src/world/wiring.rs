@@ -20,6 +20,7 @@ use crate::recorder::{Direction, HostFlows, HostRecords, Recorder};
 use crate::scenario::{self, Attachment, Host, InterfaceRef, Role, Scenario, Wifi};
 
 mod flows;
+mod foreign;
 mod paths;
 mod routing;
 mod wifi;

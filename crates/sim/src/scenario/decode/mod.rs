@@ -8,14 +8,16 @@ mod hearing;
 mod host;
 mod idle;
 mod interface;
+mod interference;
 mod interrupts;
 mod jitter;
 mod link;
 mod losses;
 mod mark;
+mod neighbour;
 mod node;
 mod page;
-mod position;
+pub(super) mod position;
 mod qdisc;
 mod quic;
 mod quinn;
@@ -73,6 +75,8 @@ pub(super) static SHAPE: Shape = Shape {
         Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
         Key::open("channel", Form::Named("channel", &Form::Table(&CHANNEL)), "none", "Wi-Fi channels"),
         Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
+        Key::open("interference", interference::FORM, "none", "sources on channels that are no Wi-Fi"),
+        Key::open("neighbour", neighbour::FORM, "none", "neighbouring networks on channels, as load"),
         Key::need(
             "node",
             Form::Named("node", &Form::Table(&node::SHAPE)),
@@ -294,8 +298,10 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
     let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (mut nodes, wiring) = node::all(&merged, &names, &channels, parts)?;
+    let (noisy, neighbours) = (root.get("interference"), root.get("neighbour"));
+    let loud = interference::channels(noisy.as_ref(), &names);
     for (n, (_, field)) in channel_fields.iter().enumerate() {
-        levels(n, field, &nodes, &wiring.distances)?;
+        levels(n, field, &nodes, &wiring.distances, loud.contains(&n))?;
     }
     position::used(&nodes, &wiring.positions)?;
     position::losses(&mut nodes, &wiring.silent, &channels);
@@ -304,6 +310,8 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         c.audible = audible.resolve(n, &names, &nodes)?;
         position::audible(c, n, &nodes, audible.capture(n, &nodes)?);
     }
+    noisy.map_or(Ok(()), |field| interference::read(&field, &names, &nodes, &mut channels, duration))?;
+    neighbours.map_or(Ok(()), |field| neighbour::read(&field, &names, &nodes, &mut channels, duration))?;
     let links = link_fields.iter().zip(&wiring.ends);
     let links = links
         .map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics))
@@ -390,8 +398,14 @@ fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) 
     channel.protection = given.protection.unwrap_or(old).then_some(rate);
 }
 
-/// Refuses levels of a channel on which nobody says where he is.
-fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]) -> Result<(), Fault> {
+/// Refuses levels of a channel on which nobody says where he is. `loud`: there is interference, beside which the noise has its effect.
+fn levels(
+    channel: usize,
+    field: &Field<'_>,
+    nodes: &[Node],
+    distances: &[usize],
+    loud: bool,
+) -> Result<(), Fault> {
     let on = |n: &Node| {
         let on = |medium: &Attachment| matches!(medium, Attachment::Wifi(wifi) if wifi.channel == channel);
         n.interfaces.iter().any(|i| on(&i.medium))
@@ -407,10 +421,13 @@ fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]
             )?;
         }
     }
+    if !loud {
+        section.idle("energy_from", "without interference on the channel", "some of it, or no such level")?;
+    }
     if !placed && !distances.contains(&channel) {
         let keys = ["tx_power", "loss_at_1m", "loss_per_decade", "noise"];
         let right = "a distance or a position, or no such level";
-        for key in keys {
+        for key in keys.into_iter().filter(|key| !loud || *key != "noise") {
             section.idle(key, "without a distance or a position on the channel", right)?;
         }
     }
@@ -452,6 +469,9 @@ fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, heari
         path_loss: losses::path_loss(&mut section, band)?,
         audible: Audible::default(),
         capture: None,
+        interference: Vec::new(),
+        energy_from: hearing::energy(&mut section)?,
+        neighbours: Vec::new(),
         sensed_from: hearing::level(&mut section, "sensed_from")?,
         understood_from: hearing::level(&mut section, "understood_from")?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.
