@@ -19,11 +19,21 @@ cipher = "{cipher}"
 
 [node.ap]
 profile = "linux-6.6"
-interface.wlan0 = {{ channel = "wifi", role = "ap", scheme = {{ kind = "mt76", amsdu_frames = {packets} }}, address = "10.0.1.1" }}
+[node.ap.interface.wlan0]
+channel = "wifi"
+role = "ap"
+scheme = {{ kind = "mt76", amsdu_frames = {packets} }}
+address = "10.0.1.1"
 
 [node.s]
 profile = "linux-6.6"
-interface.wlan0 = {{ channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.1.2", rate = "{rate}", error_rate = 0.1 }}
+[node.s.interface.wlan0]
+channel = "wifi"
+role = "station"
+ap = "ap.wlan0"
+address = "10.0.1.2"
+rate = "{rate}"
+error_rate = 0.1
 
 [[flow]]
 kind = "udp"
@@ -36,7 +46,7 @@ payload = {payload}
 DATA = "wlan.fc.type_subtype == 0x28 && radiotap.flags.badfcs == 0"
 PRESENT = "wlan.qos.amsdupresent"
 LENGTHS = "wlan_aggregate.a_mdsu.length"
-# Radio, packets at most, payload, most packets that an MPDU has: 7,991 bytes take five full packets, those of 200 bytes are eight.
+# Radio, packets at most, payload, packets that an MPDU has at most: 7,991 bytes take five full ones.
 CASES = [
     ("vht80-mcs9-nss2-sgi", 8, 1470, 5),
     ("he80-mcs11-nss2-gi0.8", 8, 201, 8),
@@ -45,7 +55,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("cipher", ["none", "ccmp"])
-@pytest.mark.parametrize(("rate", "packets", "payload", "most"), CASES, ids=lambda value: str(value))
+@pytest.mark.parametrize(("rate", "packets", "payload", "most"), CASES, ids=str)
 def test_wireshark_takes_them_apart(
     cipher: str, rate: str, packets: int, payload: int, most: int, tmp_path: Path
 ) -> None:
@@ -53,7 +63,7 @@ def test_wireshark_takes_them_apart(
     text = TEXT.format(cipher=cipher, rate=rate, packets=packets, payload=payload)
     write_capture(Scenario(text), (), None, 0, path, ["all"], snaplen=0)
     names = [PRESENT, LENGTHS, "udp.length", "ip.checksum.status", "udp.checksum.status", "wlan.fcs.status"]
-    # As captures of encrypted frames are in the clear: the Protected bit is to be ignored, the room for the header is not.
+    # Captures of encrypted frames are in the clear: the Protected bit is to be ignored, the header's room is not.
     options = ["wlan.ignore_wep:Yes - with IV"] if cipher == "ccmp" else []
     frames = fields(path, [*names, "_ws.malformed"], f"{DATA} && udp", options=options)
     joined = [frame for frame in frames if frame[PRESENT] in ("1", "True")]
@@ -72,6 +82,7 @@ def test_wireshark_takes_them_apart(
         assert set(frame["udp.checksum.status"].split(";")) == {"1"}
         assert frame["wlan.fcs.status"] == "1"
         assert not frame["_ws.malformed"]
-    assert max(counts) == most and min(counts) > 1
+    assert max(counts) == most
+    assert min(counts) > 1
     only = "_ws.expert.severity >= 0x600000 && radiotap.flags.badfcs == 0"
     assert fields(path, ["_ws.expert.message"], only, options=options) == []
