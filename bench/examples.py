@@ -28,6 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not cases:
         print(f"no case has {options.only!r} in its name", file=sys.stderr)
         return 2
+    if options.write and options.only:
+        print("--write takes all cases: leave --only away", file=sys.stderr)
+        return 2
     if options.predict:
         print(report.predictions(cases))
         return 0

@@ -1,7 +1,8 @@
 """ns-3's examples: their settings, and what ns-3's own test of them accepts.
 
 Settings and ranges are those of ns-3 3.44: examples/wireless/*.cc, examples/wireless/examples-to-run.py and
-src/wifi/examples/wifi-bianchi.cc. UDP payload is 1,472 bytes but for wifi-he-network.cc; stations are within 5 m, and nothing is lost to noise.
+src/wifi/examples/wifi-bianchi.cc. UDP payload is 1,472 bytes but for wifi-he-network.cc; stations are within 5 m, and
+nothing is lost to noise.
 """
 
 from collections.abc import Iterator
@@ -54,8 +55,8 @@ class Case:
 
 
 NO_AMSDU_ALONE = (
-    "an A-MSDU without an A-MPDU: schemes join packets only in frames that an A-MPDU may hold, which caps them at 4,095 bytes at "
-    "rates of HT, and none where nothing is aggregated"
+    "an A-MSDU without an A-MPDU: schemes join packets only in frames that an A-MPDU may hold, which caps them at "
+    "4,095 bytes at rates of HT, and none where nothing is aggregated"
 )
 # ns-3: wifi-bianchi.cc - retries without end, queues without limit.
 WITHOUT_END = (
@@ -104,7 +105,7 @@ def edca_txop() -> Iterator[Case]:
 
 
 def hidden() -> Iterator[Case]:
-    """wifi-simple-ht-hidden-stations.cc: two stations that do not hear each other send aggregates of up to 32 frames."""
+    """wifi-simple-ht-hidden-stations.cc: two stations that do not hear each other send up to 32 frames at once."""
     base = Case("wifi-simple-ht-hidden-stations", "", HT20, stations=2, up=True, hidden=True, ampdu=32 * (1472 + 200))
     yield replace(base, name="without RTS", low=59, high=60)
     yield replace(base, name="with RTS", rts=True, low=57, high=58)
@@ -118,7 +119,9 @@ def ht_network() -> Iterator[Case]:
             for mcs in (0, 3, 7):
                 low = 5 if (width, guard, mcs) == (20, "lgi", 0) else None
                 high = 135 if (width, guard, mcs) == (40, "sgi", 7) else None
-                yield replace(base, name=f"{width} MHz MCS {mcs} {guard}", rate=f"ht{width}-mcs{mcs}-{guard}", low=low, high=high)
+                yield replace(
+                    base, name=f"{width} MHz MCS {mcs} {guard}", rate=f"ht{width}-mcs{mcs}-{guard}", low=low, high=high
+                )
     fast = replace(base, rate="ht40-mcs7-sgi")
     yield replace(fast, name="40 MHz MCS 7 sgi, RTS", rts=True, high=132)
     yield replace(fast, name="40 MHz MCS 7 sgi, 2.4 GHz", band="2_4", high=132)
@@ -131,7 +134,9 @@ def vht_network() -> Iterator[Case]:
         for mcs in (0, 4, 8) if width == 20 else (0, 4, 9):
             low = 5 if (width, mcs) == (20, 0) else None
             high = 620 if (width, mcs) == (160, 9) else None
-            yield replace(base, name=f"{width} MHz MCS {mcs} sgi", rate=f"vht{width}-mcs{mcs}-nss1-sgi", low=low, high=high)
+            yield replace(
+                base, name=f"{width} MHz MCS {mcs} sgi", rate=f"vht{width}-mcs{mcs}-nss1-sgi", low=low, high=high
+            )
     yield replace(base, name="80 MHz MCS 9 lgi", rate="vht80-mcs9-nss1-lgi")
     yield replace(base, name="160 MHz MCS 9 sgi, RTS", rate="vht160-mcs9-nss1-sgi", rts=True, high=557)
 
@@ -151,8 +156,8 @@ def he_network() -> Iterator[Case]:
     yield replace(fast, name="160 MHz MCS 11 gi 0.8, window of 256", window=256, high=1033 * 1.1)
 
 
-# ns-3: wifi-bianchi.cc - by rate and stations, Bianchi's model with a collision that costs DIFS (upper) and EIFS (lower). Its test
-# allows 1.5 % from the nearer one.
+# ns-3: wifi-bianchi.cc - by rate and stations, Bianchi's model with a collision that costs EIFS (lower) and DIFS
+# (upper). Its test allows 1.5 % from the nearer one.
 BIANCHI = {
     "ofdm-6": {5: (4.6899, 4.7087), 10: (4.3197, 4.3453), 20: (3.9589, 3.9899), 50: (3.4711, 3.5071)},
     "ofdm-54": {5: (29.2861, 29.8324), 10: (27.3763, 28.1519), 20: (25.3325, 26.2925), 50: (22.4162, 23.5618)},

@@ -11,7 +11,8 @@ from saturated.programs import Figure
 BOUND = 0.05
 """What a difference may be without an explanation."""
 HEADER = (
-    "", "accepts", "ns-3", "MPDUs", "Stillair", "MPDUs", "differs", "ns-3 as here", "differs", "theory", "as here", "verdict",
+    "", "accepts", "ns-3", "MPDUs", "Stillair", "MPDUs", "differs", "ns-3 as here", "differs", "theory",
+    "as here", "verdict",
 )  # fmt: skip
 
 
@@ -24,7 +25,7 @@ class Row:
     stillair: Figure | None
     """None: no scenario says it."""
     alike: Figure | None = None
-    """ns-3 with Stillair's aggregates and without the differences that the case names; None where nothing would change."""
+    """ns-3 with Stillair's aggregates, and with what the case names; None where nothing would change."""
 
     @property
     def difference(self) -> float | None:
@@ -127,6 +128,9 @@ def _percent(value: float | None) -> str:
 def _aligned(lines: Sequence[Sequence[str]]) -> str:
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     return "\n".join(
-        "  ".join(cell.ljust(w) if i in {0, len(line) - 1} else cell.rjust(w) for i, (cell, w) in enumerate(zip(line, widths, strict=True))).rstrip()
+        "  ".join(
+            cell.ljust(w) if i in {0, len(line) - 1} else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
         for line in lines
     )

@@ -84,7 +84,7 @@ def _edca(case: Case) -> list[str]:
 
 
 def load_mbps(case: Case, data: Rate) -> float:
-    """Mbit/s of payload for each station: the rate shared out, as ns-3's examples have it, and a tenth more of several."""
+    """Mbit/s of payload for each station: the rate shared out, as in ns-3's examples, and a tenth more of several."""
     return data.mbps / case.stations * (1.0 if case.stations == 1 else 1.1)
 
 

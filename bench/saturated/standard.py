@@ -72,14 +72,15 @@ def rate(name: str) -> Rate:
     coded, times, by = MODULATIONS[mcs]
     bits = TONES[kind][width] * coded * times // by
     guard = round(1000 * float(found[5])) if found[5] else {"lgi": 800, "sgi": 400}[found[4]]
-    # spec: ieee80211-2020 19.3.4, 21.3.4; ieee80211ax-2021 27.3.4 - one training field; that of HE with the interval of the data.
+    # spec: ieee80211-2020 19.3.4, 21.3.4; ieee80211ax-2021 27.3.4 - one training field; HE's has the data's interval.
     preamble = {"ht": 36.0, "vht": 40.0, "he": 36.0 + (12.8 + 3.2 if guard == 3200 else 6.4 + guard / 1e3)}[kind]
     return Rate(name, kind, width, mcs, guard, bits, (12.8 if kind == "he" else 3.2) + guard / 1e3, preamble)
 
 
 def ppdu(rate: Rate, psdu: int) -> float:
     """Duration of a PPDU at 5 GHz."""
-    # spec: ieee80211-2020 17.4.3, 19.4.3, 21.4.3 - service 16 bits, tail 6 of each encoder; one with short intervals ends on a grid of 4 us.
+    # spec: ieee80211-2020 17.4.3, 19.4.3, 21.4.3 - service 16 bits, tail 6 of each encoder; with short intervals it
+    # ends on a grid of 4 us.
     encoders = math.ceil(rate.bits / 2160) if rate.kind == "vht" else 1
     tail = 0 if rate.kind == "he" and rate.width > 20 else 6 * encoders
     data = math.ceil((16 + 8 * psdu + tail) / rate.bits) * rate.symbol
@@ -92,7 +93,7 @@ def ofdm(mbps: int, psdu: int) -> float:
 
 
 def answer(rate: Rate, psdu: int) -> float:
-    """Duration of an answer to a frame of this rate: the highest of 6, 12 and 24 Mbit/s that is not above the reference."""
+    """Duration of an answer to a frame of this rate, at the highest of 6, 12 and 24 Mbit/s not above the reference."""
     return ofdm(max(basic for basic in (6, 12, 24) if basic <= rate.reference), psdu)
 
 
