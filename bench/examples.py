@@ -53,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _row(ns3: Path, case: Case) -> Row:
-    runs = 1 if case.stations == 1 else RUNS
+    runs = 1 if case.stations == 1 else case.runs
     stated = run_ns3(ns3, case, runs)
     if case.lacks:
         return Row(case, stated, None)
@@ -82,7 +82,7 @@ def _json(rows: Sequence[Row]) -> str:
         "stillair_seed": 1,
         "stillair_runs": RUNS,
         "ns3_rng_seed": 1,
-        "ns3_rng_runs": "1, of several stations 1 to 3",
+        "ns3_rng_runs": "1 to the runs of each figure",
         "cases": [report.as_json(row) for row in rows],
     }
     return json.dumps(whole, indent=1) + "\n"

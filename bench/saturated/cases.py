@@ -41,6 +41,10 @@ class Case:
     header: int = 26
     """Bytes of the MAC header in ns-3; Stillair's payload makes up for a shorter one."""
     aifsn: int = 3
+    seconds: float = 4
+    """That several stations are measured in ns-3: less where a second has many frames."""
+    runs: int = 3
+    """Of several stations in ns-3; one station is run once."""
     lacks: str = ""
     """What of it no scenario of Stillair says; then it is not run there."""
     ns3: tuple[str, ...] = ()
@@ -106,7 +110,10 @@ def edca_txop() -> Iterator[Case]:
 
 def hidden() -> Iterator[Case]:
     """wifi-simple-ht-hidden-stations.cc: two stations that do not hear each other send up to 32 frames at once."""
-    base = Case("wifi-simple-ht-hidden-stations", "", HT20, stations=2, up=True, hidden=True, ampdu=32 * (1472 + 200))
+    both = (*NO_BAR, *WITHOUT_END)
+    base = Case(
+        "wifi-simple-ht-hidden-stations", "", HT20, stations=2, up=True, hidden=True, ampdu=32 * 1672, alone=both
+    )
     yield replace(base, name="without RTS", low=59, high=60)
     yield replace(base, name="with RTS", rts=True, low=57, high=58)
 
@@ -179,13 +186,13 @@ def bianchi() -> Iterator[Case]:
         for stations, (lower, upper) in by_stations.items():
             yield replace(
                 base, name=f"{rate}, {stations} stations", rate=rate, stations=stations, header=24 if old else 26,
-                low=lower * 0.985, high=upper * 1.015, ns3=ns3,
+                low=lower * 0.985, high=upper * 1.015, ns3=ns3, seconds=4 if old else 1.5, runs=3 if old else 1,
             )  # fmt: skip
 
 
 def saturation() -> Iterator[Case]:
     """Aggregates of several stations on 80 MHz, of which ns-3 states no range."""
-    base = Case("saturation", "", "", up=True, ns3=WITHOUT_END, alone=NO_BAR)
+    base = Case("saturation", "", "", up=True, ns3=WITHOUT_END, alone=NO_BAR, seconds=1.5, runs=1)
     for name, rate in (("VHT80 MCS 9 sgi", "vht80-mcs9-nss1-sgi"), ("HE80 MCS 11 gi 0.8", "he80-mcs11-nss1-gi0.8")):
         for stations in (1, 2, 5, 10):
             yield replace(base, name=f"{name}, {stations} stations", rate=rate, stations=stations)

@@ -12,9 +12,6 @@ from saturated import scenario, theory
 from saturated.cases import Case
 from saturated.standard import rate
 
-STATION_SECONDS = {1: (0.2, 1.0), 2: (0.5, 4.0)}
-"""Of ns-3: what is not measured and what is, of one station and of several."""
-
 
 @dataclass(frozen=True)
 class Figure:
@@ -45,7 +42,8 @@ def run_stillair(case: Case, runs: int) -> Figure:
 def run_ns3(program: Path, case: Case, runs: int, *more: str, ampdu: int | None = None) -> Figure:
     """The case in ns-3, with more of its attributes; `ampdu` in place of the case's bytes of an A-MPDU."""
     data = rate(case.rate)
-    settle, seconds = STATION_SECONDS[min(case.stations, 2)]
+    # A second is enough of one station, as nothing collides. Several first have to find their windows.
+    settle, seconds = (0.2, 1.0) if case.stations == 1 else (min(0.5, 0.2 * case.seconds), case.seconds)
     arguments = {
         "standard": data.standard,
         "data": data.mode,
