@@ -21,6 +21,7 @@ use crate::scenario::{self, Attachment, Host, InterfaceRef, Role, Scenario, Wifi
 
 mod flows;
 mod foreign;
+mod medium;
 mod paths;
 mod routing;
 mod wifi;

@@ -1,5 +1,6 @@
 //! Small networks at random.
 
+mod devices;
 mod foreign;
 mod qdiscs;
 
@@ -8,6 +9,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 use super::stacks::{KERNELS, TSO, UPPER, control};
+use devices::{INTERRUPTS, WIRES};
 use foreign::FOREIGN;
 use qdiscs::QDISCS;
 
@@ -40,25 +42,6 @@ fn has_flows(scheme: usize) -> bool {
 
 /// Presets of QUIC.
 const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
-
-/// What Wi-Fi devices do about received frames; most tell of them at once.
-const INTERRUPTS: [&str; 4] = [
-    "",
-    ", rx_mitigation = \"ar9300\"",
-    ", rx_mitigation = { kind = \"ar9002\" }",
-    ", rx_mitigation = { kind = \"times\", last = \"4 ms\", first = \"3 ms\" }",
-];
-
-/// Links between server and access points: most are one of the first two.
-const WIRES: [&str; 7] = [
-    "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
-    "rate = \"8 Mbit/s\"\ndelay = \"0.2 ms\"",
-    "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
-    "rate = \"8 Mbit/s\"\ndelay = \"0.2 ms\"\nbql = true",
-    "rate = \"100 Mbit/s\"\ndelay = \"0.2 ms\"\nring = 4\ntx_usecs = 72\ntx_frames = 53\nrx_usecs = 20\nrx_frames = 5\nbql = true",
-    "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"\ntx_usecs = 0\nrx_usecs = 3000",
-    "kind = \"veth\"",
-];
 
 #[derive(Clone, Debug)]
 struct Cell {

@@ -9,6 +9,7 @@ mod foreign;
 mod neighbour;
 mod partly_connected;
 mod parts;
+mod phases;
 mod tries;
 
 use stillair_model::node::interface::Port;

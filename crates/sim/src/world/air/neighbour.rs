@@ -9,7 +9,7 @@ use stillair_model::wifi::air::views::{Reservation, Views};
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::timeline::Timeline;
 
-use super::partly_connected::{Phase, Step};
+use super::phases::{Phase, Step};
 
 /// The only function of a sender.
 const OWN: EdcafId = EdcafId(0);

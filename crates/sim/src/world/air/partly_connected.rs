@@ -16,31 +16,11 @@ use stillair_model::wifi::phy::{frame, ppdu_duration};
 use super::exchange::At;
 use super::foreign::{Foreign, OnAir};
 use super::parts::{airtime, response, use_of};
+use super::phases::{Phase, Step};
 use super::tries::TryOutcome;
 use super::{Above, Air};
 use crate::engine::Slot;
 use crate::world::common::Core;
-
-/// A frame of an exchange.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Step {
-    Rts,
-    Cts,
-    CtsToSelf,
-    Data,
-    Answer,
-}
-
-/// Where an exchange is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Phase {
-    /// A gap before a frame.
-    Before(Step),
-    /// A frame is on the air.
-    On(Step, FrameId),
-    /// What should have come has not: its sender waits for a while.
-    Failed,
-}
 
 /// An exchange that a radio has begun.
 #[derive(Clone, Copy, Debug)]

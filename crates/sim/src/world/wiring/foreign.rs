@@ -9,8 +9,8 @@ use stillair_model::wifi::phy::{OfdmRate, PhyRate};
 use stillair_model::wifi::timeline::Timeline;
 
 use super::super::air::{Foreign, Load, Neighbour};
+use super::medium::medium;
 use super::paths::timeline;
-use super::wifi::medium;
 use crate::scenario::{Channel, Interferer, NeighbourLoad, SourceLevel, SwitchPattern};
 
 /// What others do on a channel; their radios get their media behind those of the nodes, of which `places` has where they stand.

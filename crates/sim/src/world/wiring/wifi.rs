@@ -17,6 +17,7 @@ use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
 
 use super::super::air::{AirChannel, Beacons, Wlan};
 use super::foreign::foreign;
+use super::medium::medium;
 use super::{Plan, paths};
 use crate::scenario::{self, InterfaceRef, Role, Scheme, Wifi};
 
@@ -180,13 +181,6 @@ fn amsdu(from: &Wifi, to: &Wifi, first: PhyRate) -> AmsduLimits {
         _ => return AmsduLimits::NONE,
     };
     AmsduLimits { packets: firmware.amsdu_frames, bytes: firmware.amsdu_bytes.unwrap_or(announced) }
-}
-
-/// A channel's medium, on which nobody contends yet.
-pub(super) fn medium(channel: &scenario::Channel) -> Medium {
-    let timing = channel.timing();
-    let medium = Medium::new(timing.sifs, timing.slot);
-    if channel.busy_backoff { medium } else { medium.without_busy_backoff() }
 }
 
 /// Adds a radio's contention functions to its medium.
