@@ -123,8 +123,8 @@ fn stations_with_a_backlog_have_equal_airtime_and_full_aggregates() {
 #[test]
 fn stations_of_two_generations_share_the_air_where_the_mac_does() {
     let slow = |scheme: &str| {
-        let mut text =
-            modern(scheme, RATES[1], 2) + &flow("tcp", "ap", "s0", "") + &flow("tcp", "ap", "s1", "");
+        let mut text = behind_a_server(scheme, RATES[1], 2);
+        text += &(flow("tcp", "server", "s0", "") + &flow("tcp", "server", "s1", ""));
         let at = text.find(RATES[1]).expect("a rate");
         text.replace_range(at..at + RATES[1].len(), "ht20-mcs7-sgi");
         let scenario = parse(&text, &[("warm_up", "1 s"), ("duration", "6 s")]);
@@ -136,7 +136,8 @@ fn stations_of_two_generations_share_the_air_where_the_mac_does() {
         let (fair, told) = slow(&format!("{{ kind = \"mt76\", vow_atf = true, amsdu_frames = {joined} }}"));
         assert!((fair - 0.5).abs() < 0.03 && !told, "{joined}: {fair}");
     }
-    // In turn, an aggregate each: 12 frames in 2.3 ms beside 64 in 0.9 ms, or beside 320 in 3.3 ms if five are an A-MSDU, but that need not be full.
+    // In turn, an aggregate each: 12 frames in 2.3 ms beside 64 in 0.9 ms, or beside up to 320 in 3.3 ms where
+    // five are an A-MSDU.
     for (joined, share) in [(1, 0.70..0.80), (8, 0.45..0.60)] {
         let (in_turn, told) = slow(&format!("{{ kind = \"mt76\", amsdu_frames = {joined} }}"));
         assert!(share.contains(&in_turn) && told, "{joined}: {in_turn}");
