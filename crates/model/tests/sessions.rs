@@ -60,6 +60,49 @@ fn frames_wait_for_the_answer() {
     assert_eq!(drain(&mut p), "S");
 }
 
+// linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session, agg-tx.c ieee80211_process_addba_resp (6.12).
+#[test]
+fn a_window_has_what_is_asked_for_and_granted() {
+    for (windows, granted) in
+        [([256, 256], 256), ([256, 64], 64), ([64, 256], 64), ([200, 130], 130), ([1, 9], 1)]
+    {
+        let rates = ["he80-mcs11-nss2-gi0.8"];
+        let driver = DriverConfig::Legacy(LegacyParams { qlen: 900 });
+        let mut p = Pair::new(driver, &rates, 10).with_windows(windows);
+        offer(&mut p, 0, 800);
+        assert_eq!(p.run(10_000), End::Drained);
+        p.check_drained();
+        let asked =
+            |s: &Seen| matches!(s.content, Content::AddbaRequest { frames, .. } if frames == windows[0]);
+        let answered = |s: &Seen| matches!(s.content, Content::AddbaResponse { frames } if frames == granted);
+        assert!(p.seen.iter().any(asked) && p.seen.iter().any(answered), "{windows:?}");
+        assert_eq!(p.seen.iter().map(|s| s.frames).max(), Some(usize::from(granted)), "{windows:?}");
+        assert_eq!(p.up(0, 0).len() + p.up(1, 0).len(), 800);
+    }
+}
+
+/// A hole at the left edge closes the window, whatever its size, until the frame comes or is given up.
+#[test]
+fn a_hole_closes_the_window() {
+    for window in [64, 128, 256] {
+        let driver = DriverConfig::Legacy(LegacyParams { qlen: 9_000 });
+        let mut p = Pair::new(driver, &["he80-mcs11-nss2-gi0.8"], 60).with_windows([window; 2]);
+        // Of every PPDU with frame 0 that fails at first the others come.
+        p.rule =
+            Some(
+                |s| if s.first == Some(0) { Try { whole: !1, acked: true, ..Try::FINE } } else { Try::FINE },
+            );
+        // So many that sequence numbers wrap.
+        offer(&mut p, 0, 5_000);
+        assert_eq!(p.run(40_000), End::Drained);
+        p.check_drained();
+        let up = p.up(1, 0);
+        assert!(up.is_sorted_by(|a, b| a < b) && up.len() >= 4_998, "{window}: {}", up.len());
+        let most = p.seen.iter().map(|s| s.frames).max();
+        assert_eq!(most, Some(usize::from(window)), "{window}");
+    }
+}
+
 #[test]
 fn the_host_begins_one_session_after_the_other() {
     let mut p = pair(10).with_work_queues();

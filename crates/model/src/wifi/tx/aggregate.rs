@@ -224,6 +224,24 @@ impl Subframes {
         Self { limits, frames: 0, first: 0, bytes: 0, filler: 0 }
     }
 
+    /// As it was when it was filled before: so many frames, the first and the last of these lengths, and a PSDU of so many bytes.
+    #[inline]
+    pub const fn resumed(
+        limits: AggregateLimits,
+        frames: u32,
+        [first, last]: [u32; 2],
+        psdu_bytes: u32,
+    ) -> Self {
+        let bytes = if frames == 1 { DELIMITER + first } else { psdu_bytes };
+        Self { limits, frames, first, bytes, filler: Self::filler(limits, last) }
+    }
+
+    /// What follows a frame of so many bytes that is not the last.
+    #[inline]
+    const fn filler(limits: AggregateLimits, mpdu: u32) -> u32 {
+        padding(DELIMITER + mpdu) + limits.extra_delimiters(mpdu) * DELIMITER
+    }
+
     /// The limits that it is filled up to.
     #[inline]
     pub const fn limits(&self) -> AggregateLimits {
@@ -250,7 +268,7 @@ impl Subframes {
         let subframe = DELIMITER + mpdu;
         self.frames += 1;
         self.bytes += self.filler + subframe;
-        self.filler = padding(subframe) + self.limits.extra_delimiters(mpdu) * DELIMITER;
+        self.filler = Self::filler(self.limits, mpdu);
     }
 
     /// Whether the MPDU added last may become longer by so many bytes.
@@ -266,7 +284,7 @@ impl Subframes {
             self.first = mpdu;
         }
         self.bytes += by;
-        self.filler = padding(DELIMITER + mpdu) + self.limits.extra_delimiters(mpdu) * DELIMITER;
+        self.filler = Self::filler(self.limits, mpdu);
     }
 
     /// Frames added.
@@ -392,7 +410,8 @@ mod tests {
         assert_eq!(bytes("he80-mcs11-nss2-gi0.8"), (814_601, 256));
         // At 7.3 Mbit/s 400 symbols of 117 bits.
         assert_eq!(bytes("he20-mcs0-nss1-gi0.8"), (5_843, 3));
-        assert_eq!(bytes("he160-mcs11-nss4-gi0.8"), (3_266_593, 256));
+        // Four training fields: 398 symbols of 65,333 bits.
+        assert_eq!(bytes("he160-mcs11-nss4-gi0.8"), (3_250_310, 256));
     }
 
     #[test]
@@ -441,13 +460,16 @@ mod tests {
             let txop = Duration::from_micros(txop);
             let limits = AggregateLimits::of(&chain, txop, MAX_FRAMES, PEER_MAX);
             let mut s = Subframes::new(limits);
-            let mut payload = 0;
+            let (mut payload, mut added) = (0, Vec::new());
             for mpdu in mpdus {
                 if !s.would_fit(mpdu) {
                     break;
                 }
                 s.add(mpdu);
                 payload += mpdu;
+                added.push(mpdu);
+                let ends = [added[0], mpdu];
+                prop_assert_eq!(Subframes::resumed(limits, s.frames(), ends, s.psdu_bytes()), s);
             }
             prop_assert!(s.frames() >= 1 && s.frames() <= MAX_FRAMES && s.psdu_bytes() >= payload);
             if s.frames() > 1 {

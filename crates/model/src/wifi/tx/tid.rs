@@ -262,8 +262,14 @@ impl TxTid {
         if ppdu.mpdus.first().is_some_and(|first| first.probe.is_some()) {
             return false;
         }
-        let (mut subframes, before) = (Subframes::new(limits), ppdu.bytes);
-        ppdu.mpdus.iter().for_each(|mpdu| subframes.add(u32::from(mpdu.len)));
+        let before = ppdu.bytes;
+        let mut subframes = match (ppdu.mpdus.first(), ppdu.mpdus.last()) {
+            (Some(first), Some(last)) => {
+                let ends = [first, last].map(|mpdu| u32::from(mpdu.len));
+                Subframes::resumed(limits, ppdu.mpdus.len() as u32, ends, before)
+            }
+            _ => Subframes::new(limits),
+        };
         loop {
             let (next, sealed) = (self.next, u32::from(self.sealed));
             let mut join = |ctx: &mut Ctx<'a, S>| match limits.amsdu().packets {
