@@ -6,6 +6,7 @@ use super::interference::Stretch;
 use crate::vocabulary::{Duration, Instant, RandomStream};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::air::reception::RxOutcome;
+use crate::wifi::marks::Marks;
 use crate::wifi::phy::errors::{Snr, byte_is_right, unheard};
 use crate::wifi::phy::frame::DELIMITER;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
@@ -73,7 +74,8 @@ impl Interfered<'_> {
         let (head, end) = (self.body(rate), self.start + self.took);
         if ppdu.mpdus.len() <= 1 {
             let broken = stream.chance(self.broken(rate, ppdu.bytes, head, end));
-            return RxOutcome { whole: u64::from(!broken), readable: 1 };
+            let whole = if broken { Marks::NONE } else { Marks::first(1) };
+            return RxOutcome { whole, readable: Marks::first(1) };
         }
         let (body, bytes) = ((end - head).nanos(), u64::from(ppdu.bytes).max(1));
         let at = |byte: u32| head + Duration::from_nanos(body * u64::from(byte).min(bytes) / bytes);
@@ -84,8 +86,12 @@ impl Interfered<'_> {
             let readable = !stream.chance(self.broken(rate, DELIMITER, at(before), at(first)));
             let whole =
                 readable && !stream.chance(self.broken(rate, u32::from(mpdu.len), at(first), at(last)));
-            got.readable |= u64::from(readable) << n;
-            got.whole |= u64::from(whole) << n;
+            if readable {
+                got.readable.mark(n);
+            }
+            if whole {
+                got.whole.mark(n);
+            }
             before = last.next_multiple_of(DELIMITER);
         }
         got
@@ -137,7 +143,7 @@ mod tests {
         let mut got = |stretches: &[Stretch]| {
             let frame = Interfered { snr: Snr(50_000), start: us(0), took, stretches };
             let got = frame.receive(&ppdu, &mut stream);
-            (got.whole, got.readable)
+            (got.whole.words()[0], got.readable.words()[0])
         };
         let end = us(0) + took;
         // Frames of 190 us begin after 40 us of head; nothing is right 10 dB below the noise.

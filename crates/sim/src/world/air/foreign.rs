@@ -101,7 +101,7 @@ impl Air {
         start: Instant,
         ppdu: &Ppdu,
     ) -> bool {
-        let bytes = if asks_for_block_ack(ppdu) { frame::BLOCK_ACK } else { frame::ACK };
+        let bytes = if asks_for_block_ack(ppdu) { frame::block_ack(ppdu.wide) } else { frame::ACK };
         let of = (ppdu.header.dev, ppdu.header.peer);
         let comes = self.short_comes(index, at, now, of, (control_rate(ppdu.rate()), bytes));
         comes.unwrap_or_else(|| self.answer_comes(start, ppdu))
