@@ -374,7 +374,7 @@ impl Case {
             let error = f64::from(s.errors) / 100.0;
             let chances = if s.txqueuelen % 3 == 0 {
                 let ht = (0..32).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
-                let legacy = rates[..2].join("\", \"");
+                let legacy = [&rates[..2], &rates[6..]].concat().join("\", \"");
                 format!(
                     "[{{ rates = [{ht}], chance = {error}, bytes = 1538 }}, {{ rates = [\"{legacy}\"], chance = {error} }}]"
                 )

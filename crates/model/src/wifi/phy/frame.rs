@@ -39,7 +39,7 @@ pub const BLOCK_ACK: u32 = BLOCK_ACK_REQUEST + 8;
 
 /// The same with a bitmap of 256 frames, which answers in sessions with windows of more than 64.
 // spec: ieee80211ax-2021 9.3.1.8.2 - the Fragment Number subfield tells the bitmap's length: 8 or 32 bytes.
-// spec: ieee80211ax-2021 26.4.3 - in a session with a buffer of more than 64 frames a recipient may answer with either.
+// spec: ieee80211ax-2021 26.4.3 (recalled) - in a session with a buffer of more than 64 frames a recipient may answer with either.
 // deviation: always with 32 bytes there - when chips choose the shorter one is not known.
 pub const BLOCK_ACK_256: u32 = BLOCK_ACK_REQUEST + 32;
 
