@@ -91,6 +91,8 @@ class Result(Tabular):
 
     def batches(self) -> Iterator[Columns]:
         """The tidy table, a run at a time; an `InputError` if the result has no series."""
+        if self._load is None and not self._series:
+            raise InputError(NO_SERIES)
         return (tidy.columns([measured]) for measured in self.all_measured())
 
     def pings(self) -> Frame:
