@@ -11,15 +11,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 from stillair import Scenario, run_sweep
 from stillair.runs import bundled
+from stillair.runs.overrides import Value, pairs
 from stillair.runs.work import cells, run_cell
 
-# Half a second of virtual time would tell nobody anything; a sweep of less is all overhead.
-_OVERRIDES = {"duration": "15 s"}
-_TINY = {"duration": "20 ms", "warm_up": "0 s"}
+_OVERRIDES: dict[str, Value] = {"duration": "15 s"}
+_TINY: dict[str, Value] = {"duration": "20 ms", "warm_up": "0 s"}
 
 
 def main() -> None:
@@ -71,11 +72,10 @@ def cpu(run: Callable[[], object]) -> float:
 
 def dask(scenario: Scenario, tasks: int) -> None:
     """CPU time and wall time of a task on one worker, beside the same cell run here."""
-    import distributed  # noqa: PLC0415 - needed here alone
-    import psutil  # noqa: PLC0415
-
+    # Neither has types of its own.
+    distributed, psutil = import_module("distributed"), import_module("psutil")
     seeds = range(1, tasks + 1)
-    one = cells(scenario, [[*_TINY.items(), ("seed", "1")]], None, 1)[0]
+    one = cells(scenario, [pairs({**_TINY, "seed": 1})], None, 1)[0]
     alone = cpu(lambda: [run_cell(one) for _ in range(tasks)])
     # Reading the combinations is no part of a task.
     read = cpu(lambda: [scenario.resolve({**_TINY, "seed": seed}) for seed in seeds])
@@ -97,9 +97,9 @@ def dask(scenario: Scenario, tasks: int) -> None:
             there = sum(worker.cpu_times()[:2]) - there
             each = [1000 * part / tasks for part in (here - read, there, here - read + there - alone, wall, alone)]
             print(
-                f"Dask, one worker, kept{', and as Parquet' if parquet else ''}: {tasks} tasks, each {each[0]:.1f} ms of "
-                f"CPU time here and {each[1]:.1f} ms there, {each[2]:.1f} ms more than the {each[4]:.1f} ms of the cell "
-                f"alone; {each[3]:.1f} ms on the wall"
+                f"Dask, one worker, kept{', and as Parquet' if parquet else ''}: {tasks} tasks, each {each[0]:.1f} ms "
+                f"of CPU time here and {each[1]:.1f} ms there, {each[2]:.1f} ms more than the {each[4]:.1f} ms of the "
+                f"cell alone; {each[3]:.1f} ms on the wall"
             )
 
 

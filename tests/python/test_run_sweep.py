@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +277,19 @@ def test_a_pool_that_breaks_fails_what_it_had_and_what_was_to_come() -> None:
             run_sweep(TEXT, AXES, executor=pool)
     assert [failure.cell for failure in caught.value.result.failures] == list(range(6))
     assert {failure.error.partition(":")[0] for failure in caught.value.result.failures} == {"BrokenProcessPool"}
+
+
+def test_a_dask_worker_that_is_killed_costs_nothing_but_its_cell(tmp_path: Path, plain: dict[str, bytes]) -> None:
+    with dask() as executor:
+        victim = next(iter(executor._client.run(os.getpid).values()))  # type: ignore[attr-defined]
+
+        def kill(runs: int) -> None:
+            if runs == 2:
+                with suppress(ProcessLookupError):
+                    os.kill(victim, signal.SIGKILL)
+
+        run_sweep(TEXT, AXES, runs=2, executor=executor, folder=tmp_path, parquet=True, progress=kill)
+    assert files(tmp_path) == plain
 
 
 def test_no_more_cells_are_handed_over_than_fit_into_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,16 +73,13 @@ class DataSet:
         """Writes the file of a chunk, with those of its combinations that there are, unless it is there already."""
         path = self._folder / self._name(chunk, results)
         if not path.exists():
-            parquet = extras.need("pyarrow.parquet", "arrow")
+            arrow, parquet = extras.need("pyarrow", "arrow"), extras.need("pyarrow.parquet", "arrow")
             columns = schema(self._rows.kinds, {"stillair": __version__})
-            with (
-                output.whole(path, shared=True) as part,
-                parquet.ParquetWriter(part, columns, compression="zstd") as file,
-            ):
-                for cell in chunk:
-                    result = results[cell]
-                    if result is not None:
-                        file.write_batch(batch(columns, self._rows.of(cell, result)))
+            found = ((cell, results[cell]) for cell in chunk)
+            made = [batch(columns, self._rows.of(cell, result)) for cell, result in found if result is not None]
+            # Snappy, as zstd takes as long to set up as such a small file takes to write.
+            with output.whole(path, shared=True) as part:
+                parquet.write_table(arrow.Table.from_batches(made, columns), part, compression="snappy")
         for other in self._folder.glob(f"{_stem(chunk)}-*.parquet"):
             if other != path:
                 other.unlink(missing_ok=True)
