@@ -6,7 +6,6 @@ Usage: python bench/sweep_overhead.py [--cells N] [--repeat N] [--tasks N]
 import argparse
 import os
 import resource
-import statistics
 import tempfile
 import time
 from collections.abc import Callable
@@ -19,14 +18,13 @@ from stillair.runs import bundled
 from stillair.runs.overrides import Value, pairs
 from stillair.runs.work import cells, run_cell
 
-_OVERRIDES: dict[str, Value] = {"duration": "15 s"}
 _TINY: dict[str, Value] = {"duration": "20 ms", "warm_up": "0 s"}
 
 
 def main() -> None:
     """Prints both."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cells", type=int, default=12)
+    parser.add_argument("--cells", type=int, default=8)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--tasks", type=int, default=500)
     chosen = parser.parse_args()
@@ -37,29 +35,39 @@ def main() -> None:
 
 
 def local(scenario: Scenario, count: int, repeat: int) -> None:
-    """CPU time of single runs, and of a sweep of the same runs; pairs of both, one after the other."""
+    """CPU time of single runs, and of a sweep of the same runs, in turn; the least of each counts."""
     seeds = range(1, count + 1)
 
     def single() -> None:
         for seed in seeds:
-            scenario.run(overrides={**_OVERRIDES, "seed": seed}, jobs=1)
+            scenario.run(overrides={"seed": seed}, jobs=1)
 
-    def swept(parquet: bool) -> Callable[[], None]:
-        def run() -> None:
-            with tempfile.TemporaryDirectory() as folder:
-                run_sweep(scenario, {"seed": seeds}, overrides=_OVERRIDES, folder=folder, parquet=parquet)
-
-        return run
+    def swept(jobs: int, parquet: bool) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            axes = {"seed": list(seeds)}
+            run_sweep(scenario, axes, jobs=jobs, folder=folder, parquet=parquet)
 
     # What is imported late is imported before anything is measured.
-    swept(parquet=True)()
-    for title, run in (("kept", swept(parquet=False)), ("kept, and as Parquet", swept(parquet=True))):
-        pairs = [(cpu(single), cpu(run)) for _ in range(repeat)]
-        alone = statistics.median(one for one, _ in pairs)
-        more = statistics.median(both / one - 1 for one, both in pairs)
-        print(
-            f"local, {title}: {count} runs of {1000 * alone / count:.0f} ms of CPU time each, {100 * more:+.1f} % in a sweep"
+    swept(1, parquet=True)
+    for jobs, parquet in ((1, False), (1, True), (os.cpu_count() or 1, True)):
+        pairs = [(spent(single), spent(partial(swept, jobs, parquet))) for _ in range(repeat)]
+        # Others on the machine make either take longer, never shorter.
+        (alone, own), (both, more) = (
+            [min(1000 * value / count for value in values) for values in zip(*times, strict=True)]
+            for times in zip(*pairs, strict=True)
         )
+        print(
+            f"local, jobs {jobs}, kept{', and as Parquet' if parquet else ''}: a run takes {alone:.1f} ms of CPU time "
+            f"alone and {both:.1f} ms in a sweep of {count}, {100 * (both / alone - 1):+.1f} %; without the engine's "
+            f"threads {own:.2f} and {more:.2f} ms, {100 * (more - own) / alone:+.1f} %"
+        )
+
+
+def spent(run: Callable[[], object]) -> tuple[float, float]:
+    """CPU time of all threads of this process, and of this one, which does all but the runs."""
+    begin = time.thread_time()
+    whole = cpu(run)
+    return whole, time.thread_time() - begin
 
 
 def cpu(run: Callable[[], object]) -> float:
