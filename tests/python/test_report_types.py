@@ -1,14 +1,22 @@
 """The types of a report are those of what the engine reports, key by key."""
 
+import inspect
 import types
 import typing
 from collections.abc import Mapping, Sequence
 from typing import Union, get_args, get_origin, get_type_hints, is_typeddict
 
+import pandas
+import polars
+import pyarrow
 import pytest
 
+from stillair import Picture, Result, Scenario, SweepResult
+from stillair.results.frame import Frame
 from stillair.results.report import OverRuns, Run, Whole, figures
+from stillair.results.tidy import Measured
 from stillair.runs import bundled
+from stillair.runs.overrides import Value
 
 RECORD = {"record": {"ss": "1 s", "queues": "1 s", "air": "2 s..2.01 s"}}
 
@@ -74,6 +82,25 @@ def test_the_scenarios_above_have_every_key() -> None:
     for name, overrides in SCENARIOS.items():
         seen |= bundled.scenario(name).run(overrides=overrides).runs[0].keys()
     assert typing.get_type_hints(Run).keys() - seen == {"hosts"}
+
+
+def parts(hint: object) -> set[str]:
+    """The names of a type and of all that it is made of."""
+    inner = list(get_type_hints(hint).values()) if is_typeddict(hint) else [*get_args(hint)]
+    flat = [one for of in inner for one in (of if isinstance(of, list) else [of])]
+    return {str(hint)}.union(*(parts(one) for one in flat))
+
+
+@pytest.mark.parametrize(
+    "kind", [Result, Scenario, SweepResult, Frame, Picture, Measured], ids=lambda kind: kind.__name__
+)
+def test_nothing_that_a_user_gets_is_of_any_type(kind: type) -> None:
+    # Names that are imported for types alone.
+    names = {"pandas": pandas, "polars": polars, "pyarrow": pyarrow, "Picture": Picture, "Value": Value}
+    methods = [value for name, value in inspect.getmembers(kind) if not name.startswith("_") and callable(value)]
+    for one in (kind, *methods):
+        for name, hint in get_type_hints(one, localns=names).items():
+            assert "typing.Any" not in parts(hint), (one, name)
 
 
 def test_figures_are_the_numbers_of_a_report() -> None:

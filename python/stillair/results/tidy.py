@@ -1,12 +1,13 @@
 """Tidy tables: a row for each value, the same bytes on every machine."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from stillair.results import frame
 from stillair.results.frame import Frame, Kind
+from stillair.results.report import Run
 from stillair.results.series import Series, VoiceStep
 from stillair.text import extras, output
 
@@ -15,7 +16,7 @@ class Measured(NamedTuple):
     """One run with its series."""
 
     scenario: str
-    summary: Mapping[str, Any]
+    summary: Run
     series: Series
 
 

@@ -11,7 +11,7 @@ from stillair._native import RunError
 from stillair.results.frame import Columns, Kind, Tabular
 from stillair.results.result import Result
 from stillair.runs import dataset
-from stillair.runs.overrides import Overrides, Value
+from stillair.runs.overrides import Overrides
 from stillair.runs.scenario import Scenario
 from stillair.runs.sweep import Outcome, Over, Shard, Sweep
 from stillair.runs.sweep_text import SweepText
@@ -112,7 +112,7 @@ class SweepError(RunError):
 
 
 def run_sweep(
-    scenario: Scenario | str | os.PathLike[str] | Mapping[str, Value],
+    scenario: Scenario | str | os.PathLike[str] | Mapping[str, object],
     over: Over | None = None,
     *,
     overrides: Overrides = (),

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from stillair import _native
 from stillair._native import InputError
@@ -21,7 +20,7 @@ MOST_JOBS = 1024
 class Scenario:
     """A scenario file, its text, or the same as a dictionary."""
 
-    def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+    def __init__(self, source: str | os.PathLike[str] | Mapping[str, object]) -> None:
         """Takes a path, a text (anything with a line break in it) or a dictionary with the keys of the file."""
         if isinstance(source, Mapping):
             self.file = "scenario"
