@@ -350,7 +350,9 @@ pub fn summarise(
         })
     });
     let uses = |a: &AirAccount| {
-        AirUse::ALL.iter().map(|&u| (format!("{}_us", u.name()), a.used(u).micros_f64())).collect()
+        let told = |u: &&AirUse| !u.is_foreign() || a.used(**u) > Duration::ZERO;
+        let all = AirUse::ALL.iter().filter(told);
+        all.map(|&u| (format!("{}_us", u.name()), a.used(u).micros_f64())).collect()
     };
     RunSummary {
         run,
