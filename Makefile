@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-ns3 ns3-examples clean prerequisites
+.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-sweeps bench-ns3 ns3-examples clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -113,6 +113,9 @@ bench-ccs: | prerequisites ## CPU time and instructions per acknowledgement in e
 bench-doors: | prerequisites ## CPU time of a packet from outside beside a modelled one
 	cargo build --release --locked -p stillair-sim --example bench_doors
 	$(TARGET)/release/examples/bench_doors
+
+bench-sweeps: $(STAMPS)/native ## CPU time of a sweep beside its runs, and of a Dask task
+	$(BIN)/python bench/sweep_overhead.py
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench

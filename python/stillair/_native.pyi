@@ -20,7 +20,11 @@ __all__ = [
     "sweep",
 ]
 
-class InputError(ValueError): ...
+class InputError(ValueError):
+    file: str | None
+    line: int | None
+    key: str | None
+
 class RunError(RuntimeError): ...
 
 def run(
@@ -46,6 +50,7 @@ def run_variants(
     jobs: int,
     finished: Callable[[int], object],
     done: Callable[[int, str], object],
+    failed: Callable[[int, str], object],
 ) -> None: ...
 def replay(events: str) -> str: ...
 def retry_out_index(smoothed_bps: int) -> int | None: ...

@@ -55,6 +55,7 @@ fn retry_out_index(smoothed_bps: u64) -> Option<u8> {
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::without_place(py)?;
     module.add("InputError", py.get_type::<errors::InputError>())?;
     module.add("RunError", py.get_type::<errors::RunError>())?;
     module.add_function(wrap_pyfunction!(runs::run, module)?)?;

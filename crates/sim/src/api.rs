@@ -17,7 +17,7 @@ use stillair_model::vocabulary::Seed;
 
 pub use crate::run::{RunReport, run_once, run_reported};
 use crate::scenario::parts::Parts;
-use crate::scenario::{self, Folder, Reader, Scenario};
+use crate::scenario::{self, Folder, Reader, Scenario, ScenarioError};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -46,10 +46,18 @@ pub struct Request {
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ApiError {
-    /// The scenario is wrong.
+    /// What was asked for is wrong.
     Input(String),
+    /// The scenario is wrong: where, and what would be right.
+    Scenario(Box<ScenarioError>),
     /// A run failed.
     Run(String),
+}
+
+impl From<ScenarioError> for ApiError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(Box::new(error))
+    }
 }
 
 /// Called after each run.
@@ -72,7 +80,7 @@ fn read_by(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ApiError> {
-    reader.parse(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
+    Ok(reader.parse(text, file, overrides)?)
 }
 
 /// The same of a scenario that is to be run.
@@ -157,7 +165,7 @@ pub fn sweep(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Vec<Vec<(String, String)>>, ApiError> {
-    scenario::sweep(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
+    Ok(scenario::sweep(text, file, overrides)?)
 }
 
 #[cfg(test)]
@@ -228,17 +236,20 @@ mod tests {
 
     #[test]
     fn a_wrong_scenario_is_an_input_error() {
-        let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
+        let Err(ApiError::Scenario(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
             panic!("it was run")
         };
-        assert!(says.contains("duration") && says.contains("soon"), "{says}");
+        assert_eq!((says.key.as_str(), says.line, says.found.as_str()), ("duration", None, "\"soon\""));
         let outside = run(&request(1, &[("node.server.host", "outside"), ("flow", "[]")]), &|_, _| true);
         let Err(ApiError::Input(says)) = outside else { panic!("it was run") };
         assert!(
             says.starts_with("good.toml: node.server.host: found \"outside\", and a driver must"),
             "{says}"
         );
-        assert!(matches!(resolve("name = 1", "x.toml", &[]), Err(ApiError::Input(_))));
+        let Err(ApiError::Scenario(says)) = resolve("\nname = 1", "x.toml", &[]) else {
+            panic!("it was read")
+        };
+        assert_eq!((says.file.as_str(), says.line, says.key.as_str()), ("x.toml", Some(2), "name"));
         assert_eq!(sweep(TEXT, "good.toml", &[]).map(|all| all.len()), Ok(4));
     }
 }

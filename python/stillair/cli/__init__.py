@@ -6,6 +6,7 @@ A command says what is to be done and prints what came of it. What is done stand
     paper       the papers' command
     export      `stillair export`: files for other programs
     page        `stillair report`: a result as one page
+    sweeps      what a sweep says beside its table
     options     options that several commands have
     place       whether a folder may take a new result
     progress    how far it is, for people

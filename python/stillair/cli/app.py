@@ -11,7 +11,7 @@ import typer
 
 from stillair import __version__, _native
 from stillair._native import InputError, RunError
-from stillair.cli import place
+from stillair.cli import place, sweeps
 from stillair.cli.options import AsJson, File, Folder, Force, Jobs, RunNumber, Runs, Seed, Set
 from stillair.cli.options import overrides as _overrides
 from stillair.cli.options import path as _path
@@ -148,26 +148,35 @@ def sweep(
     folder: Folder = None,
     force: Force = False,
     as_json: AsJson = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Run part I of N into the folder of -o, which the others share; then gather."),
+    ] = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Also write a Parquet data set into the folder.")] = False,
 ) -> None:
     """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
     _unused(folder, force)
+    part = sweeps.part(shard, folder, as_json=as_json, parquet=parquet)
     table = Sweep(Scenario(file), _overrides(set_), runs, seed)
-    with _writing(folder):
+    with _writing(folder, shared=part is not None):
         if folder is not None:
             table.prepare(folder)
             place.check(folder, place.SWEEP, replace=force, grows=table.grows(folder))
+        count = table.share(part)
         try:
-            with runs_progress(runs * len(table.combinations), quiet=as_json) as progress:
-                results = table.run(jobs, folder, progress)
+            with runs_progress(runs * count, quiet=as_json) as progress:
+                outcome = table.run(jobs, folder, progress, shard=part, parquet=parquet)
         except KeyboardInterrupt:
             if folder is not None:
-                kept = f"{table.kept(folder)} of {len(table.combinations)} combinations"
+                kept = f"{table.kept(folder, part)} of {count} combinations"
                 print(f"stillair: {kept} are kept in {folder}; the same command goes on from there", file=sys.stderr)
             raise
-        if folder is not None:
-            table.write(folder, results)
-    _mention(note for result in results for note in result.notes)
-    print(table.to_json(results) if as_json else table.to_text(results))
+        if folder is not None and part is None:
+            table.write(folder, outcome, parquet)
+    told = table.told(*outcome)
+    _mention(note for result in outcome.results if result is not None for note in result.notes)
+    print(sweeps.said(told, part, folder, count, outcome.failures, as_json=as_json))
+    sweeps.refuse(told, outcome.failures, count, folder)
 
 
 @app.command()

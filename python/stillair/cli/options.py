@@ -36,13 +36,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value inste
 
 
 @contextmanager
-def writing(folder: Path | None) -> Iterator[None]:
-    """Makes the folder of a result, and holds it while one is made."""
+def writing(folder: Path | None, *, shared: bool = False) -> Iterator[None]:
+    """Makes the folder of a result, and holds it while one is made: alone, or beside others who make parts of it."""
     if folder is None:
         yield
         return
     output.prepare(folder)
-    with lock.held(folder):
+    with lock.held(folder, shared=shared):
         yield
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stillair.results.result import Result
+from stillair.results.report import Reported
 from stillair.text.table import natural, table
 
 Columns = Sequence[tuple[str, str, float, int]]
@@ -31,7 +31,7 @@ class Table(NamedTuple):
     rows: Sequence[Sequence[str]]
 
 
-def summary(result: Result) -> str:
+def summary(result: Reported) -> str:
     """What a person wants to know about the runs."""
     over = result.over_runs()
     dropped = _text(drops(over)) or NO_DROPS
@@ -39,7 +39,7 @@ def summary(result: Result) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def traffic(result: Result) -> list[Table]:
+def traffic(result: Reported) -> list[Table]:
     """What carries data, by kind; tables without a row among them."""
     over = result.over_runs()
     return [_flows(result), _pings(over), _calls(over), _pages(over), _transfers(over)]
@@ -63,7 +63,7 @@ def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -
     return f"{mean} ±{(value['high'] - value['low']) / 2 * scale:.{digits}f}"
 
 
-def head(result: Result) -> str:
+def head(result: Reported) -> str:
     """What was run, and how often."""
     runs = len(result.runs)
     seeds = sorted({run["seed"] for run in result.runs})
@@ -112,7 +112,7 @@ _FLOWS = (
 _PINGS = (("median_ms", "median ms", 1, 1), ("p95_ms", "p95 ms", 1, 1), ("replies", "replies", 1, 0))
 
 
-def _flows(result: Result) -> Table:
+def _flows(result: Reported) -> Table:
     """Each flow that carries data, with its ends, and the columns that some of them have."""
     found = _counted(result.over_runs().get("flows") or {})
     # Text has no mean: protocol and ends are those of the first run that has the flow.

@@ -13,7 +13,8 @@ from typing import Any
 from stillair._native import InputError, RunError, __version__
 from stillair.results import result_folder, sampled, tidy
 from stillair.results.result import Result
-from stillair.runs.scenario import Overrides, Scenario, pairs
+from stillair.runs.overrides import Overrides, pairs
+from stillair.runs.scenario import Scenario
 from stillair.text import output
 
 _GIVEN = ("scenario.toml", "scenario.resolved.json", "overrides.json")
