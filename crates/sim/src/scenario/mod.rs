@@ -31,6 +31,7 @@ mod read;
 mod reader;
 mod record;
 mod resolved;
+mod survey;
 mod sweep;
 mod topology;
 mod trace;

@@ -64,7 +64,7 @@ pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), 
 }
 
 /// Millimetres between two places, rounded down.
-pub(super) const fn distance(a: Position, b: Position) -> u64 {
+pub(in super::super) const fn distance(a: Position, b: Position) -> u64 {
     let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);
     (x * x + y * y).isqrt() as u64
 }
