@@ -6,4 +6,5 @@ A result folder is written here while its runs finish.
     sweep          all combinations, what is finished kept
     result_writer  a result folder written
     scenario       a scenario that can be run
+    limits         the numbers that can be asked for
 """

@@ -219,8 +219,8 @@ class Sweep:
             out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
         return text.getvalue()
 
-    def to_text(self, results: Sequence[Result]) -> str:
-        """The table at the terminal: one row for each combination."""
+    def to_text(self, results: Sequence[Result], width: int | None = None) -> str:
+        """The table at the terminal: one row for each combination; no wider than `width`, if it is given."""
         stations = _stations(results)
         flows = _columns(results, _APPS if stations else _APPS | _WIRED)
         shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
@@ -233,7 +233,7 @@ class Sweep:
             rows.append([*(value for _, value in combination.sets), *cells])
         titles = [f"{column.flow} {column.figure.title}" for column in told]
         heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown, *titles]
-        lines = [table(heading, rows), ""]
+        lines = [table(heading, rows, width=width), ""]
         if stations:
             lines.append("by station: goodput Mbit/s / airtime % / ping median ms")
         if self.runs > 1:
