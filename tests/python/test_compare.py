@@ -11,6 +11,7 @@ from stillair.cli.compare.rows import differs, rows
 from stillair.cli.compare.shown import as_json, markdown, text
 from stillair.cli.compare.sides import Side
 
+ROOT = Path(__file__).resolve().parents[2]
 SCHEME = "node.ap.interface.wlan0.scheme"
 BLINK = "duration=40 ms; warm_up=0 s"
 
@@ -87,9 +88,11 @@ def test_markdown_is_a_table() -> None:
 
 
 def test_settings_stand_beside_the_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = tmp_path / "f.svg"
+    file, scenario = tmp_path / "f.svg", tmp_path / "udp.toml"
+    text = (ROOT / "scenarios" / "anomaly-udp.toml").read_text().replace('"35 s"', '"6 s"')
+    scenario.write_text(text.partition("[sweep]")[0])
     settings = ["--set", f"{BLINK}; {SCHEME}=fifo", "--set", f"{BLINK}; {SCHEME}=fq_mac"]
-    assert status(["compare", "anomaly-udp", *settings, "--runs", "2", "--json", "-o", str(file), "--seed", "3"]) == 0
+    assert status(["compare", str(scenario), *settings, "--runs", "2", "--json", "-o", str(file), "--seed", "3"]) == 0
     captured = capsys.readouterr()
     found = json.loads(captured.out)
     titles = [one["title"] for one in found["sides"]]

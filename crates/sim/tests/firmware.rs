@@ -111,6 +111,26 @@ fn stations_with_a_backlog_have_equal_airtime_and_full_aggregates() {
     }
 }
 
+/// A station of 802.11n beside one of 802.11ax, both with a download: airtime of the slow one.
+#[test]
+fn stations_of_two_generations_share_the_air_where_the_mac_does() {
+    let slow = |scheme: &str| {
+        let mut text =
+            modern(scheme, RATES[1], 2) + &flow("tcp", "ap", "s0", "") + &flow("tcp", "ap", "s1", "");
+        let at = text.find(RATES[1]).expect("a rate");
+        text.replace_range(at..at + RATES[1].len(), "ht20-mcs7-sgi");
+        let scenario = parse(&text, &[("warm_up", "1 s"), ("duration", "6 s")]);
+        let told = scenario.notes().iter().any(|note| note.contains("chooses among stations"));
+        let report = run(&scenario, 0);
+        (of(&report, "s0").airtime_share.expect("it has sent"), told)
+    };
+    let (fair, told) = slow("{ kind = \"mt76\", vow_atf = true }");
+    assert!((fair - 0.5).abs() < 0.03 && !told, "{fair}");
+    // In turn, an aggregate of at most 5.5 ms each.
+    let (in_turn, told) = slow("\"mt76\"");
+    assert!(in_turn > 0.7 && told, "{in_turn}");
+}
+
 /// A ping beside four downloads waits for what is in the firmware: 12 ms by airtime queue limits, which reckon 12 us for a frame that
 /// takes 15 in an aggregate, and CoDel's 5 ms or so above; without limits all that the firmware keeps, 4,096 frames of 14 us, as four of them are an A-MSDU.
 #[test]

@@ -23,10 +23,12 @@ impl Scenario {
         for (node, n) in self.nodes.iter().enumerate() {
             for (interface, i) in n.interfaces.iter().enumerate() {
                 let Attachment::Wifi(wifi) = &i.medium else { continue };
-                let at = self.interface_name(InterfaceRef { node, interface });
+                let own = InterfaceRef { node, interface };
+                let at = self.interface_name(own);
                 let (name, interface) = at.split_once('.').unwrap_or((&at, ""));
                 let key = format!("node.{name}.interface.{interface}");
                 notes.extend(unknown(&key, wifi));
+                notes.extend(self.turns(&key, wifi, own));
                 let Role::Station(station) = &wifi.role else { continue };
                 if let Errors::Noise(steps) = &station.errors {
                     notes.extend(deaf(&key, station, steps));
@@ -40,6 +42,21 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// A note on the order in which an access point's firmware serves its stations.
+    fn turns(&self, key: &str, wifi: &Wifi, ap: InterfaceRef) -> Option<String> {
+        let DriverConfig::Firmware(_, _, firmware) = &wifi.driver else { return None };
+        let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
+        let is_its = |medium: &&Attachment| matches!(medium, Attachment::Wifi(Wifi { role: Role::Station(s), .. }) if s.ap == ap);
+        let unsure = !firmware.shares_airtime && media.filter(is_its).nth(1).is_some();
+        let other = if wifi.scheme == Scheme::Mt76 { "; try vow_atf = true" } else { "" };
+        unsure.then(|| {
+            format!(
+                "{key}.scheme: no source tells how the firmware of {} chooses among stations: an aggregate each in turn is assumed{other}",
+                wifi.scheme.name()
+            )
+        })
+    }
+
     /// Notes on rate control that the driver of its end has not.
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not asked.
     fn foreign(&self, key: &str, station: &Station, own: &DriverConfig) -> Vec<String> {
