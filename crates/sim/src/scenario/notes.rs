@@ -35,6 +35,7 @@ impl Scenario {
                 }
                 notes.extend(self.foreign(&key, station, &wifi.driver));
                 notes.extend(self.old_groups(&key, station, node));
+                notes.extend(self.windows(&key, station, wifi));
             }
         }
         notes
@@ -113,6 +114,19 @@ impl Scenario {
             option_of_build.into_iter().chain(fewer).collect()
         };
         ends.into_iter().flat_map(one).collect()
+    }
+}
+
+impl Scenario {
+    /// Notes on Block Ack windows that are shorter than one end of a link has them.
+    fn windows(&self, key: &str, station: &Station, own: &Wifi) -> Option<String> {
+        let ap = &self.nodes[station.ap.node].interfaces[station.ap.interface].medium;
+        let Attachment::Wifi(ap) = ap else { return None };
+        let (own, ap) = (own.block_ack_window, ap.block_ack_window);
+        (station.can_he() && own != ap).then(|| {
+            let (least, whose) = if own < ap { (own, "it") } else { (ap, "its access point") };
+            format!("{key}: windows of Block Ack sessions have {least} frames, as {whose} has no more (block_ack_window)")
+        })
     }
 }
 

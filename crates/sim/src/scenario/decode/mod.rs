@@ -1,5 +1,6 @@
 //! The tree, key by key, to the scenario's types.
 
+mod block_ack;
 mod edca;
 mod filter;
 mod flent;

@@ -229,7 +229,7 @@ fn joined(rate: &str, limits: AmsduLimits, lens: &[u32], at_once: bool) -> Vec<(
     to.choose(|_| Duration::ZERO);
     bench.rig.tx.add_peer(to);
     bench.rig.tx.tids.iter_mut().for_each(|t| {
-        t.open();
+        t.open(64);
         t.looks_before_it_takes();
     });
     let scheduler = by_airtime(Mac80211Rules::Rounds);
