@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-sweeps bench-ns3 ns3-examples clean prerequisites
+.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-startup bench-sweeps bench-ns3 ns3-examples clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -97,6 +97,9 @@ bench: | prerequisites ## CPU time and instructions per packet, and per segment 
 	cargo build --release --locked -p stillair-sim --example bench
 	$(TARGET)/release/examples/bench $(BENCH)
 	@scripts/instructions.sh $(TARGET)/release/examples/bench $(BENCH)
+
+bench-startup: $(STAMPS)/native ## CPU time of commands before they do anything, and what they import
+	$(BIN)/python bench/startup.py --imports
 
 bench-qdiscs: | prerequisites ## CPU time and instructions per packet in each queueing discipline, with 1, 100 and 10,000 flows
 	@mkdir -p build

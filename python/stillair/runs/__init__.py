@@ -12,4 +12,5 @@ A result folder is written here while its runs finish.
     result_writer  a result folder written
     scenario       a scenario that can be run
     overrides      values that take the place of a scenario's
+    limits         the numbers that can be asked for
 """

@@ -4,17 +4,16 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stillair import _native
 from stillair._native import InputError
-from stillair.results.result import Result
+from stillair.runs.limits import LARGEST_RUN, LARGEST_SEED, MOST_JOBS
 from stillair.runs.overrides import Overrides, mistake, pairs
 from stillair.text.toml import to_toml
 
-LARGEST_RUN = 2**32 - 2
-"""The highest number of a run."""
-LARGEST_SEED = 2**64 - 1
-MOST_JOBS = 1024
+if TYPE_CHECKING:
+    from stillair.results.result import Result
 
 
 class Scenario:
@@ -42,18 +41,22 @@ class Scenario:
         progress: Callable[[int], object] | None = None,
         series: bool = False,
         keep: Callable[[str], object] | None = None,
-    ) -> Result:
+        passed: Callable[[float], object] | None = None,
+    ) -> "Result":
         """Runs the scenario `runs` times, `jobs` at once (as many as there are processors unless said).
 
         Runs are numbered from `first_run` on. `overrides` are dotted keys with their values: numbers, lists and tables,
         or text as `--set` takes it. `seed` takes the place of the file's. `progress` is called with the number of
         runs finished so far. With `series` each run keeps what happened step by step; if `keep` is given, it gets
-        each run as JSON as it finishes, and the result has the summaries only. A number beyond its bounds is an
+        each run as JSON as it finishes, and the result has the summaries only. `passed` is called while runs are under
+        way, with the number of runs made and the parts of those that have not ended. A number beyond its bounds is an
         `InputError`, as is a wrong scenario.
         """
+        from stillair.results.result import Result  # noqa: PLC0415 - not needed to read a scenario, and slow to load
+
         # Read twice, and it may be an iterator.
         overrides = pairs(overrides)
-        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, keep)
+        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, keep, passed)
         return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
 
     def run_text(
@@ -66,6 +69,7 @@ class Scenario:
         progress: Callable[[int], object] | None = None,
         series: bool = False,
         keep: Callable[[str], object] | None = None,
+        passed: Callable[[float], object] | None = None,
     ) -> str:
         """The same result as JSON, for who has no use for it beside what `keep` got."""
         check_runs(runs, seed, jobs, first_run)
@@ -80,6 +84,7 @@ class Scenario:
             progress,
             series=series,
             keep=keep,
+            passed=passed,
         )
 
     def resolve(self, overrides: Overrides = ()) -> str:

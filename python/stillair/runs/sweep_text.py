@@ -129,10 +129,10 @@ class SweepText:
             out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
         return text.getvalue()
 
-    def to_text(self) -> str:
-        """The table at the terminal: one row for each combination."""
+    def to_text(self, width: int | None = None) -> str:
+        """The table at the terminal: one row for each combination; no wider than `width`, if it is given."""
         heading, rows, notes = self.grid()
-        return "\n".join([table(heading, rows), "", *notes]).rstrip()
+        return "\n".join([table(heading, rows, width=width), "", *notes]).rstrip()
 
     def grid(self) -> tuple[list[str], list[list[str]], list[str]]:
         """The table by heading and rows, and what is to be said below it."""

@@ -125,7 +125,11 @@ fn interface_names(scenario: &Scenario) -> Vec<String> {
 }
 
 /// The counters of all queueing disciplines, by name.
-fn qdiscs<S: Sink>(scenario: &Scenario, world: &World<S>, end: Instant) -> BTreeMap<String, QdiscSummary> {
+pub(super) fn qdiscs<S: Sink>(
+    scenario: &Scenario,
+    world: &World<S>,
+    end: Instant,
+) -> BTreeMap<String, QdiscSummary> {
     let nodes = scenario.nodes.iter();
     let names: Vec<(&str, &str)> =
         nodes.flat_map(|n| n.interfaces.iter().map(|i| (n.name.as_str(), i.name.as_str()))).collect();

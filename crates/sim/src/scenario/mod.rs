@@ -32,6 +32,7 @@ mod read;
 mod reader;
 mod record;
 mod resolved;
+mod survey;
 mod sweep;
 mod topology;
 mod trace;

@@ -37,7 +37,10 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
             let step = if all.len() > 500 { 13 } else { 1 };
             (all.into_iter().step_by(step).collect(), texts(&["nonsense", "-1"]))
         }
-        Form::Choice(names) => (texts(names), texts(&["nonsense", "1"])),
+        Form::Choice(names) => {
+            let unspaced = names.iter().filter_map(|name| units::unspaced(name));
+            (texts(names).into_iter().chain(unspaced).collect(), texts(&["nonsense", "1"]))
+        }
         Form::Tag(_) => (Vec::new(), texts(&["nonsense", "1"])),
         Form::Boolean => (texts(&["true", "false"]), texts(&["1", "\"true\"", "nonsense"])),
         Form::Integer(low, high) => {

@@ -40,7 +40,7 @@ use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Wid
 
 use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
-use super::error::{Fault, Origin, suggest};
+use super::error::{Fault, Origin, gather, suggest};
 use super::hearing::Audible;
 use super::outside;
 use super::parts::Parts;
@@ -48,6 +48,7 @@ use super::reader::{Field, Section};
 use super::{Attachment, Channel, FlowEnd, InterfaceRef, Node, Record, Scenario, sweep};
 pub(super) use filter::name as filter_name;
 use flent::Times;
+pub(super) use position::distance;
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {
@@ -215,7 +216,7 @@ impl Names<'_> {
     fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
         let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
         let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
-        self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())))
+        self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())).that_may_follow())
     }
 
     /// What `node.interface` stands for.
@@ -234,7 +235,9 @@ impl Names<'_> {
                 all.iter().map(|i| format!("{node}.{i}")).collect::<Vec<_>>()
             };
             let names: Vec<String> = self.nodes.iter().flat_map(one).collect();
-            field.wrong(suggest(text, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+            field
+                .wrong(suggest(text, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+                .that_may_follow()
         })
     }
 }
@@ -295,8 +298,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
     };
 
-    let channels =
-        channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
+    let channels = gather(channel_fields.iter().map(|(name, field)| channel(name, field)))?;
     let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (mut nodes, wiring) = node::all(&merged, &names, &channels, parts)?;
     let (noisy, neighbours) = (root.get("interference"), root.get("neighbour"));
@@ -314,9 +316,8 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     noisy.map_or(Ok(()), |field| interference::read(&field, &names, &nodes, &mut channels, duration))?;
     neighbours.map_or(Ok(()), |field| neighbour::read(&field, &names, &nodes, &mut channels, duration))?;
     let links = link_fields.iter().zip(&wiring.ends);
-    let links = links
-        .map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics))
-        .collect::<Result<Vec<_>, _>>()?;
+    let links =
+        gather(links.map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics)))?;
     link::used(&wiring.nics, &links, &link_fields)?;
     let mut flows =
         root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
