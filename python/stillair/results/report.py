@@ -18,9 +18,11 @@ class Station(TypedDict):
     mean_rate_up_mbps: float | None
     ping_median_ms: float | None
     ping_p95_ms: float | None
+    ping_p99_ms: float | None
     ping_mean_ms: float | None
     udp_ping_median_ms: float | None
     udp_ping_p95_ms: float | None
+    udp_ping_p99_ms: float | None
     airtime_tx_us: float
     airtime_rx_us: float
 
@@ -52,6 +54,7 @@ class Ping(TypedDict):
     replies: int
     median_ms: float
     p95_ms: float
+    p99_ms: float
     mean_ms: float
 
 
@@ -75,6 +78,7 @@ class Page(TypedDict):
     mean_s: float | None
     median_s: float | None
     p95_s: float | None
+    p99_s: float | None
     unfinished_s: float | None
 
 
