@@ -174,6 +174,8 @@ pub struct Packets {
     buffers: Buffers,
     free: Vec<u32>,
     account: PacketAccount,
+    /// Packets have been joined into A-MSDUs in this run.
+    joins: bool,
     uncharged: Vec<(SockId, u32)>,
     /// Tokens of outside hosts whose charge has ended, the first one first.
     ended: VecDeque<u32>,

@@ -177,6 +177,7 @@ pub struct Ctx<'a, S> {
 
 impl<S: Sink> Ctx<'_, S> {
     /// Drops a packet: reports it, books it, ends its charge; of an A-MSDU each.
+    #[inline]
     pub fn drop(&mut self, now: Instant, p: Pkt, reason: Reason, place: PlaceId) {
         let mut next = Some(p);
         while let Some(p) = next {

@@ -19,6 +19,7 @@ impl Packets {
         let last = self.amsdu(first).last().unwrap_or(first);
         self.links[last.slot()] = Some(p);
         self.get_mut(first).msdus += 1;
+        self.joins = true;
     }
 
     /// The packets that the handle stands for, in order.
@@ -37,6 +38,10 @@ impl Packets {
     /// Takes the first packet off an A-MSDU: gives what is left, which its second one stands for, if there is any.
     #[inline]
     pub fn take_msdu(&mut self, first: Pkt) -> Option<Pkt> {
+        if self.joins { self.take_first(first) } else { None }
+    }
+
+    fn take_first(&mut self, first: Pkt) -> Option<Pkt> {
         let msdus = core::mem::replace(&mut self.get_mut(first).msdus, 1);
         if msdus == 1 {
             return None;
@@ -61,7 +66,14 @@ impl Packets {
     }
 
     /// Takes A-MSDUs among these apart, each where it stands.
+    #[inline]
     pub fn split_amsdus(&mut self, all: &mut Vec<Pkt>) {
+        if self.joins {
+            self.split(all);
+        }
+    }
+
+    fn split(&mut self, all: &mut Vec<Pkt>) {
         let mut at = 0;
         while at < all.len() {
             if let Some(rest) = self.take_msdu(all[at]) {

@@ -31,6 +31,7 @@ impl ActiveTids {
     }
 
     /// The TID has frames: it joins the round at its end, if it is not in it.
+    #[inline]
     pub(super) fn schedule(&mut self, tid: TidIndex) {
         if !core::mem::replace(&mut self.listed[tid.index()], true) {
             self.turns[tid.ac().index()].push_back(tid);

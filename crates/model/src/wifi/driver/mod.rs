@@ -112,6 +112,7 @@ impl Driver {
     }
 
     /// A frame is completed; says which queues above are woken by that.
+    #[inline]
     pub fn completed(&mut self, now: Instant, tid: TidIndex, mpdu: &Mpdu) -> Woken {
         let ac = tid.ac();
         match self {
@@ -188,6 +189,7 @@ impl Driver {
     }
 
     /// A PPDU to a station is done with, after all its tries.
+    #[inline]
     pub fn charge_tx(&mut self, now: Instant, tid: TidIndex, airtime: Duration) {
         match self {
             Self::Fq(d) => d.charge(now, tid, airtime, AirtimeUse::Tx),

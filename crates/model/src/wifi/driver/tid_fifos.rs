@@ -23,12 +23,14 @@ impl TidFifos {
     }
 
     /// Queues a frame; its TID joins the round at its end, if it is not in it.
+    #[inline]
     pub(super) fn push<S: Sink>(&mut self, p: Pkt, tid: TidIndex, ctx: &mut Ctx<'_, S>) {
         self.queues[tid.index()].push(ctx.packets, p);
         self.schedule(tid);
     }
 
     /// The TID has frames: it joins the round at its end, if it is not in it.
+    #[inline]
     pub(super) fn schedule(&mut self, tid: TidIndex) {
         self.turns.schedule(tid);
     }

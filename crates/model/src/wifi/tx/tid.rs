@@ -323,6 +323,7 @@ impl TxTid {
     }
 
     /// A frame's fate is known: its number is done with.
+    #[inline]
     pub fn complete(&mut self, seq: Seq) {
         if let WindowPosition::Inside(n) = self.window.position(seq) {
             // In order each is the oldest that is open, and none behind it is done with.
