@@ -10,11 +10,13 @@ use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{InterfaceRef, Node, units};
 use super::link::RATE;
+use super::product::{self, Product};
 use super::qdisc::overhead;
 
 /// Both directions of what is the same where one value stands alone.
 const fn both(form: Form, [down, up]: [&'static str; 2]) -> [Key; 2] {
-    [Key::need("down", form, down), Key::need("up", form, up)]
+    let otherwise = "that of `line`; must be there without one";
+    [Key::open("down", form, otherwise, down), Key::open("up", form, otherwise, up)]
 }
 
 const RATES: [Key; 2] = both(RATE, ["rate to the customer", "rate from the customer"]);
@@ -42,15 +44,18 @@ const BOTH_RATES: Form = Form::Table(&RATES_SHAPE);
 const BOTH_BUFFERS: Form = Form::Table(&BUFFERS_SHAPE);
 
 /// The keys that no other link has.
-pub(super) static KEYS: [Key; 8] = [
-    Key::need(
+pub(super) static KEYS: [Key; 9] = [
+    product::KEY,
+    Key::open(
         "rate",
         EITHER_RATE,
+        "that of `line`; must be there without one",
         "rate of the line, of both directions or as `{ down = \"500 Mbit/s\", up = \"50 Mbit/s\" }`",
     ),
-    Key::need(
+    Key::open(
         "buffer",
         EITHER_BUFFER,
+        "that of `line` as far as it has one; else it must be there",
         "what waits before the line at most, where nothing of the host hears of it; what comes beyond that is dropped. Of both directions, or as \
          a table of `down` and `up`",
     ),
@@ -93,17 +98,21 @@ impl Access {
     }
 }
 
-/// A value for both directions, or a table of each.
+/// A value for both directions, or a table of each, where `known` stands in for what is not there.
 fn each<'a, T: Copy>(
     field: &Field<'a>,
+    known: [Option<T>; 2],
     read: impl Fn(&Field<'a>) -> Result<T, Fault>,
 ) -> Result<[T; 2], Fault> {
     if !matches!(field.item.value, Value::Table(_)) {
         return read(field).map(|same| [same; 2]);
     }
     let mut section = field.section("a table of down and up")?;
-    let mut one = |key: &str| read(&section.need(key, "both down and up")?);
-    let all = [one("down")?, one("up")?];
+    let mut one = |key: &str, known: Option<T>| match (section.get(key), known) {
+        (None, Some(known)) => Ok(known),
+        _ => read(&section.need(key, "both down and up")?),
+    };
+    let all = [one("down", known[0])?, one("up", known[1])?];
     section.finish()?;
     Ok(all)
 }
@@ -125,17 +134,48 @@ fn buffer(field: &Field<'_>) -> Result<(LineBuffer, Option<Duration>), Fault> {
     }
 }
 
+/// What waits before both directions.
+fn buffers(
+    section: &mut Section<'_>,
+    product: Option<&Product>,
+) -> Result<[(LineBuffer, Option<Duration>); 2], Fault> {
+    let known = product.map_or([None; 2], |product| product.buffers);
+    let known = known.map(|time| time.map(|time| (LineBuffer::Bytes(0), Some(time))));
+    if let (None, [Some(down), Some(up)]) = (section.get("buffer"), known) {
+        return Ok([down, up]);
+    }
+    let right = match (product, known) {
+        (None, _) => "what the modems hold, such as { down = \"100 ms\", up = \"250 ms\" }",
+        (Some(_), [None, Some(_)]) => {
+            "what the provider's side holds, such as { down = \"100 ms\" }: no source tells it of this line"
+        }
+        (Some(_), _) => {
+            "what the modems hold, such as { down = \"100 ms\", up = \"250 ms\" }: no source tells it of this line"
+        }
+    };
+    each(&section.need("buffer", right)?, known, buffer)
+}
+
 /// Reads what only an access line has; `ends` are the interfaces that name it.
 pub(super) fn read(
     section: &mut Section<'_>,
     ends: &[InterfaceRef],
     nodes: &[Node],
 ) -> Result<Access, Fault> {
-    let rate = section.need("rate", "a rate, or { down = \"500 Mbit/s\", up = \"50 Mbit/s\" }")?;
-    let rates = each(&rate, rate_of)?;
-    let buffers =
-        section.need("buffer", "what the modems hold, such as { down = \"250 ms\", up = \"250 ms\" }")?;
-    let buffers = each(&buffers, buffer)?;
+    let product = section.get("line").map(|field| product::read(&field)).transpose()?;
+    let rates = match (section.get("rate"), product) {
+        (None, Some(product)) => product.rates,
+        (_, product) => {
+            let right =
+                "a rate, { down = \"500 Mbit/s\", up = \"50 Mbit/s\" }, or a line such as \"cable-500-50\"";
+            each(
+                &section.need("rate", right)?,
+                product.map_or([None; 2], |known| known.rates.map(Some)),
+                rate_of,
+            )?
+        }
+    };
+    let buffers = buffers(section, product)?;
     let delay = section.need("delay", "a time such as \"5 ms\"")?.value()?;
     // Ethernet's next rate above that of a line.
     let fastest = rates[0].max(rates[1]);
@@ -147,10 +187,11 @@ pub(super) fn read(
     })?;
     if port < fastest {
         return Err(
-            rate.found("a line faster than the Ethernet before it, 10 Gbit/s", "a port as fast beside it")
+            section.wrong("a line faster than the Ethernet before it, 10 Gbit/s", "a port as fast beside it")
         );
     }
-    let usual = overhead::framing(FRAMING).unwrap_or(Framing::RAW);
+    let usual =
+        product.map_or(overhead::framing(FRAMING), |product| Some(product.framing)).unwrap_or(Framing::RAW);
     let framing = overhead::read(section, usual)?;
     let line = |n: usize| {
         let (rate, (buffer, time)) = (rates[n], buffers[n]);

@@ -221,7 +221,8 @@ fn wifi<'a>(
         Role::Station(station)
     };
     let wide = context.channels[channel].width > Width::Mhz40;
-    let scheme = scheme::read(section, context.profile.version, wide)?;
+    let kernel = (context.profile.wifi_version, context.profile.airtime_quantum);
+    let scheme = scheme::read(section, kernel, wide)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));
@@ -248,7 +249,8 @@ fn wifi<'a>(
         section.or("cipher_delimiters", if htc { 10 } else { 0 })?
     };
     let has_index = is_ap || context.channels[channel].cipher != Cipher::None;
-    let (filter, filters_by_device) = filter::read(section, has_index, &scheme, context.profile.version)?;
+    let (filter, filters_by_device) =
+        filter::read(section, has_index, &scheme, context.profile.wifi_version)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;

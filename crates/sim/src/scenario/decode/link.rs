@@ -164,8 +164,8 @@ pub(super) fn read(
         LinkKind::Access => {
             section.narrow(&ACCESS);
             let access = access::read(&mut section, ends, nodes)?;
-            let rate_field = section.get("port").or(section.get("rate"));
-            let rate_field = rate_field.expect("an access line has a rate");
+            let rate_field = section.get("port").or(section.get("rate")).or(section.get("line"));
+            let rate_field = rate_field.expect("an access line has a rate or a name");
             let devices =
                 ethernet(&mut section, &rate_field, (access.port, access.delay), ends, nodes, nics)?;
             let [there, back] = access.lines();

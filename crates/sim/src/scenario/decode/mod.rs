@@ -18,6 +18,7 @@ mod mark;
 mod node;
 mod page;
 mod position;
+mod product;
 mod qdisc;
 mod quic;
 mod quinn;
