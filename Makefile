@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-ns3 clean prerequisites
+.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-ns3 ns3-examples clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -118,6 +118,13 @@ bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--sce
 	cargo build --release --locked -p stillair-sim --example bench
 	@$(MAKE) --no-print-directory -C bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3
 	$(NS3_ENV)/bin/python bench/compare.py --ns3 build/ns3/bench --stillair $(TARGET)/release/examples/bench $(NS3_ARGS)
+
+# Of several stations with up to 50 of them ns-3 takes most of the quarter of an hour.
+ns3-examples: $(STAMPS)/native $(STAMPS)/ns3 ## ns-3's validated Wi-Fi examples in ns-3 and here, into docs/results/ns3-examples
+	@$(MAKE) --no-print-directory -C bench/ns3 NS3=$$($(NS3_ENV)/bin/python -c $(NS3_FIND)) OUT=$(CURDIR)/build/ns3 saturation
+	@mkdir -p docs/results/ns3-examples
+	$(BIN)/python bench/examples.py --predict >docs/results/ns3-examples/predictions.txt
+	$(BIN)/python bench/examples.py --ns3 build/ns3/saturation --write docs/results/ns3-examples $(NS3_ARGS)
 
 clean: ## remove what was built, the virtual environment included
 	cargo clean

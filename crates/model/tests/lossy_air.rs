@@ -60,19 +60,28 @@ proptest! {
     fn every_packet_is_delivered_once_and_in_order_or_dropped_for_a_reason(
         driver in drivers(),
         slow in any::<bool>(),
+        windows in prop::array::uniform2(prop_oneof![2 => Just(64_u16), 1 => 1_u16..=256, 1 => Just(256)]),
         retry_limit in prop_oneof![Just(0_u8), Just(10), Just(30)],
         air in prop::collection::vec(tries(), 0..400),
         offers in prop::collection::vec((0_usize..2, prop::sample::select(vec![0_u8, 0, 0, 3, 1, 5, 6]), 1_usize..40, 0_u32..6), 1..12),
     ) {
         let rates: &[&str] = if slow { &["ht20-mcs0-sgi"] } else { &["ht20-mcs15-sgi", "ht20-mcs5-sgi"] };
-        let mut pair = Pair::new(driver, rates, retry_limit);
+        // The wider ones are of HE, whose aggregates are not limited to 32 frames.
+        let wide = windows.iter().any(|&frames| frames != 64);
+        let mut pair = match wide {
+            true => Pair::new(driver, &["he40-mcs11-nss2-gi0.8", "he40-mcs5-nss1-gi0.8"], retry_limit).with_windows(windows),
+            false => Pair::new(driver, rates, retry_limit),
+        };
         pair.air = air.into();
         for (side, tid, packets, steps) in offers {
+            let packets = if wide { 8 * packets } else { packets };
             (0..packets).for_each(|_| { pair.offer(side, tid, 1500); });
             pair.run(steps);
         }
         prop_assert_eq!(pair.run(20_000), End::Drained);
         pair.check_drained();
+        let most = usize::from(windows[0].min(windows[1]));
+        prop_assert!(!wide || pair.seen.iter().all(|s| s.frames <= most), "no PPDU beyond the window");
         for side in 0..2 {
             for tid in 0..8 {
                 let up = pair.up(side, tid);

@@ -50,7 +50,8 @@ impl Sink for Keeper {
             FrameView::Sent(wire, headers) => kept.packets[1 + wire.index()].push((now, headers.keep())),
             FrameView::Received(wire, headers) => kept.packets[2 - wire.index()].push((now, headers.keep())),
             FrameView::Air(view) => {
-                let PpduView { tried, to, rate, bytes, tid, content, whole, answer, guard, .. } = **view;
+                let PpduView { tried, to, rate, bytes, tid, content, wide, whole, answer, guard, .. } =
+                    **view;
                 let (mpdus, none) = (view.mpdus.to_vec(), &*NO_PACKETS);
                 let copy = |mpdu: &MpduView| mpdu.packet.map(|p| Headers::of(view.packets, p).keep());
                 let packets = mpdus.iter().map(copy).collect();
@@ -61,6 +62,7 @@ impl Sink for Keeper {
                     bytes,
                     tid,
                     content,
+                    wide,
                     mpdus: &[],
                     packets: none,
                     whole,
@@ -216,21 +218,22 @@ fn be32(b: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([b[at], b[at + 1], b[at + 2], b[at + 3]])
 }
 
-fn check_answer(read: &Read<'_>, answer: &AckView, mpdus: &[MpduView], tid: u8) {
+fn check_answer(read: &Read<'_>, answer: &AckView, mpdus: &[MpduView], tid: u8, wide: bool) {
     let rate = PhyRate::of_code(answer.rate).unwrap();
-    let len = if answer.block { frame::BLOCK_ACK } else { frame::ACK };
+    let len = if answer.block { frame::block_ack(wide) } else { frame::ACK };
     check_frame(read, answer.start, rate, answer.heard, len);
     if answer.block {
         assert_eq!(read.frame[0], 0x94);
         assert_eq!(read.frame[17] >> 4, tid);
         let start = u16_at(read.frame, 18) >> 4;
-        let bitmap = u64::from_le_bytes(read.frame[20..28].try_into().unwrap());
+        assert_eq!(read.frame[18] & 0xf, if wide { 4 } else { 0 });
+        let bitmap = &read.frame[20..if wide { 52 } else { 28 }];
         // The capture keeps a scoreboard of its own; the world says what the receiver has.
         for (n, mpdu) in mpdus.iter().enumerate() {
-            let offset = mpdu.seq.wrapping_sub(start) & 0xfff;
+            let offset = usize::from(mpdu.seq.wrapping_sub(start) & 0xfff);
             // The last frames may lie beyond the window, if they did not come.
-            let bit = if offset < 64 { bitmap >> offset & 1 } else { 0 };
-            assert_eq!(bit, answer.frames >> n & 1, "number {}", mpdu.seq);
+            let bit = bitmap.get(offset / 8).is_some_and(|byte| byte >> (offset % 8) & 1 == 1);
+            assert_eq!(bit, answer.frames[n / 64] >> (n % 64) & 1 == 1, "number {}", mpdu.seq);
         }
     } else {
         assert_eq!(read.frame[0], 0xd4);
@@ -265,19 +268,23 @@ fn check_ppdu(shown: &Shown, frames: &mut impl Iterator<Item = usize>, all: &[Re
         let len = match view.content {
             ContentView::Beacon => frame::BEACON,
             ContentView::AddbaRequest { .. } => frame::ADDBA_REQUEST,
-            ContentView::AddbaResponse => frame::ADDBA_RESPONSE,
+            ContentView::AddbaResponse { .. } => frame::ADDBA_RESPONSE,
             _ => frame::BLOCK_ACK_REQUEST,
         };
         check_frame(read, start, rate, view.whole, len);
         if let ContentView::Bar { start } = view.content {
             assert_eq!((read.frame[16], u16_at(read.frame, 18) >> 4), (4, start));
         }
-        if let ContentView::AddbaRequest { start } = view.content {
+        if let ContentView::AddbaRequest { start, frames } = view.content {
             assert_eq!((read.frame[24..26].to_vec(), u16_at(read.frame, 31) >> 4), (vec![3, 0], start));
+            assert_eq!(u16_at(read.frame, 27) >> 6, frames);
+        }
+        if let ContentView::AddbaResponse { frames } = view.content {
+            assert_eq!((read.frame[24..26].to_vec(), u16_at(read.frame, 29) >> 6), (vec![3, 1], frames));
         }
     }
     if let Some(answer) = &view.answer {
-        check_answer(next(), answer, mpdus, view.tid);
+        check_answer(next(), answer, mpdus, view.tid, view.wide);
     }
     repeats
 }

@@ -93,9 +93,11 @@ impl Spec {
         36.0 + 4.0 * fields + (data / 4.0 - 1e-9).ceil() * 4.0
     }
 
-    /// Frames of an aggregate: at most 64, the window of a Block Ack, and a PPDU of 4096 us, as ath9k has it.
+    /// Frames of an aggregate: at most 64, the window of a Block Ack, and a PPDU of 4,096 us, as ath9k has it, or of 5,484 us in HE.
+    // spec: ieee80211ax-2021 table 27-61 - aPPDUMaxTime.
     fn frames(self) -> u32 {
-        (1..=64).rfind(|n| self.duration(n * SUBFRAME - 2) <= 4_096.0).unwrap()
+        let longest = if self.he { 5_484.0 } else { 4_096.0 };
+        (1..=64).rfind(|n| self.duration(n * SUBFRAME - 2) <= longest).unwrap()
     }
 
     /// Time of an exchange from the start of its PPDU to that of the next, in us, with so many slots of back-off.

@@ -19,9 +19,11 @@ use crate::wifi::air::radio::{BEACON_QUEUE, Radio};
 use crate::wifi::config::{DriverConfig, HardwareDepth, MacFqParams, Scheduler, WhenFull};
 use crate::wifi::dev::WifiDev;
 use crate::wifi::driver::{AirtimeUse, DeviceView, Driver, StationScheduler, scheduler_of};
+use crate::wifi::marks::Marks;
 use crate::wifi::phy::timing::Timing;
 use crate::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
 use crate::wifi::rate::RateControl;
+use crate::wifi::seq_window::SeqWindow;
 use crate::wifi::tx::tid::BlockAckSession;
 use crate::wifi::tx::transmitter::{Attempt, Hardware, Peer, TIDS, TidIndex, Transmitter};
 
@@ -205,7 +207,10 @@ impl Bench {
             peer.expected = Rate::from_mbps(u64::from(1 + draw.below(100)));
             tx.add_peer(peer);
         }
-        tx.tids.iter_mut().filter(|t| t.session == BlockAckSession::Closed).for_each(|t| t.open());
+        tx.tids
+            .iter_mut()
+            .filter(|t| t.session == BlockAckSession::Closed)
+            .for_each(|t| t.open(SeqWindow::SIZE));
         let seen = Arc::new(Mutex::new(Seen::default()));
         let watched = {
             let (config, seen) = (config.clone(), Arc::clone(&seen));
@@ -292,20 +297,16 @@ impl Bench {
         loop {
             let took = ppdu_duration(ppdu.rate(), ppdu.bytes, Band::Ghz5);
             self.now += took;
-            let all = if ppdu.mpdus.is_empty() { 1 } else { ppdu.all() };
-            let got =
-                (0..64).filter(|_| self.stream.below(8) >= self.loss).fold(0, |got, n| got | 1 << n) & all;
-            let acknowledged = got != 0 && self.stream.below(8) >= self.loss / 2;
-            for (_, m) in ppdu.mpdus.iter_mut().enumerate().filter(|(n, _)| got >> n & 1 == 1) {
+            let got = Marks::each(Marks::WORD, |_| self.stream.below(8) >= self.loss);
+            let got = got & Marks::first(ppdu.mpdus.len().max(1));
+            let acknowledged = got.any() && self.stream.below(8) >= self.loss / 2;
+            for (_, m) in ppdu.mpdus.iter_mut().enumerate().filter(|&(n, _)| got.has(n)) {
                 if let Some(pkt) = m.pkt.take() {
                     (m.charge, m.truesize) = self.packets.take_charge(pkt);
                     self.packets.free(pkt, Fate::Delivered);
                 }
             }
-            ppdu.received |= got;
-            if acknowledged {
-                (ppdu.acknowledged, ppdu.acked) = (true, ppdu.received);
-            }
+            ppdu.acknowledged |= acknowledged;
             if !ppdu.tried(took, true, acknowledged) {
                 break;
             }

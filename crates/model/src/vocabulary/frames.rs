@@ -151,9 +151,14 @@ pub enum ContentView {
     AddbaRequest {
         /// First sequence number of the session.
         start: u16,
+        /// Frames of the window that is asked for.
+        frames: u16,
     },
     /// The answer to such a request.
-    AddbaResponse,
+    AddbaResponse {
+        /// Frames of the window that is granted.
+        frames: u16,
+    },
     /// A beacon.
     Beacon,
 }
@@ -169,8 +174,8 @@ pub struct AckView {
     pub rate: RateCode,
     /// It is a Block Ack, not an ACK.
     pub block: bool,
-    /// Bit n: it says that frame n of the PPDU has been received, now or before.
-    pub frames: u64,
+    /// Bit n of these words, the lowest first: it says that frame n of the PPDU has been received, now or before.
+    pub frames: [u64; 4],
     /// It reached the sender of the PPDU.
     pub heard: bool,
 }
@@ -190,6 +195,8 @@ pub struct PpduView<'a> {
     pub tid: u8,
     /// What it is for.
     pub content: ContentView,
+    /// A Block Ack that answers it has a bitmap of 256 frames, not of 64.
+    pub wide: bool,
     /// Its data frames.
     pub mpdus: &'a [MpduView],
     /// Where their packets are.

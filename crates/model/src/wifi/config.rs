@@ -38,6 +38,8 @@ pub struct FirmwareParams {
     pub amsdu_frames: u8,
     /// Bytes of an MPDU with several packets at most; what the peer announces if it is not given.
     pub amsdu_bytes: Option<u16>,
+    /// Whether the firmware shares the air among stations by airtime; else they take turns, an aggregate each.
+    pub shares_airtime: bool,
 }
 
 /// What becomes of a frame for which the firmware has no room.

@@ -181,7 +181,7 @@ impl WifiDev {
         peer: PeerId,
         ppdu: &mut Ppdu,
         rate: PhyRate,
-        got: RxOutcome,
+        got: &RxOutcome,
         up: &mut Vec<Pkt>,
         hw: &mut Hardware<'_>,
         ctx: &mut Ctx<'_, S>,
@@ -197,26 +197,30 @@ impl WifiDev {
                 });
                 rx.receive(now, ppdu, got, judge, up, ctx);
                 self.note(tid.index());
-                self.driver.charge_rx(now, tid, ppdu, rate, got.whole);
+                self.driver.charge_rx(now, tid, ppdu, rate, &got.whole);
             }
             Content::Bar { start } => {
                 self.rx[tid.index()].on_bar(start, up);
                 self.note(tid.index());
             }
-            Content::AddbaRequest { start } => {
+            Content::AddbaRequest { start, frames } => {
                 // A repeat after a lost ACK is known by its sequence number, and not answered again.
-                if core::mem::replace(&mut ppdu.received, 1) == 0 {
-                    self.rx[tid.index()].open(start, self.place, up);
+                if !core::mem::replace(&mut ppdu.taken, true) {
+                    // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (6.12) - what is asked for, within one's own limit.
+                    let frames = frames.min(self.tx.peers[peer.index()].windows.grants);
+                    self.rx[tid.index()].open(start, frames, self.place, up);
                     if self.retry_out.is_some() {
                         self.rx[tid.index()].count_broken();
                     }
                     self.note(tid.index());
-                    self.tx.send_management(now, tid, Ac::Vo, Content::AddbaResponse, hw);
+                    self.tx.send_management(now, tid, Ac::Vo, Content::AddbaResponse { frames }, hw);
                 }
             }
-            Content::AddbaResponse => {
+            Content::AddbaResponse { frames } => {
                 if matches!(self.tx.tids[tid.index()].session, BlockAckSession::Asked(_)) {
-                    self.tx.tids[tid.index()].open();
+                    // linux: net/mac80211/agg-tx.c ieee80211_process_addba_resp (6.12) - what is granted, within one's own limit.
+                    let frames = frames.min(self.tx.peers[peer.index()].windows.asks);
+                    self.tx.tids[tid.index()].open(frames);
                     self.driver.schedule(now, tid);
                     self.driver.fill(now, tid.ac(), &mut self.tx, hw, ctx);
                 }
@@ -229,7 +233,7 @@ impl WifiDev {
         if let Some(transfers) = &mut self.transfers
             && let Content::Data { .. } = ppdu.header.content
         {
-            transfers.received(now, ppdu, rate, got.whole, up);
+            transfers.received(now, ppdu, rate, &got.whole, up);
         } else if let Some(transfers) = &mut self.transfers {
             transfers.behind(now, up);
         }

@@ -9,6 +9,7 @@ pub mod config;
 mod deadlines;
 pub mod dev;
 pub mod driver;
+pub mod marks;
 pub mod phy;
 pub mod rate;
 pub mod rx;

@@ -1,4 +1,4 @@
-//! Sequence numbers of 12 bits, and the window of 64 that sender and receiver both keep.
+//! Sequence numbers of 12 bits, and the window of them that sender and receiver both keep.
 
 /// An 802.11 sequence number, 0 to 4095, compared modulo 4096.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -35,35 +35,64 @@ pub enum WindowPosition {
     Ahead(u16),
 }
 
-/// 64 sequence numbers from a moving left edge on, with a mark for each.
+/// Sequence numbers from a moving left edge on, 64 of them or up to 256, with a mark for each.
 ///
 /// The sender marks what is done with, the receiver what it holds; for both the left edge is the oldest number
-/// that is still open.
-// spec: ieee80211 10.24.7 - full-state Block Ack of 64 frames; a number in the half of the space before the window is old.
-#[derive(Clone, Copy, Debug, Default)]
+/// that is still open. Marks past the 64th are looked at only where the window is that wide.
+// spec: ieee80211 10.24.7 - full-state Block Ack of as many frames as the session has agreed on; a number in the half of the space before
+// the window is old.
+#[derive(Clone, Copy, Debug)]
 pub struct SeqWindow {
     start: Seq,
-    marks: u64,
+    size: u16,
+    near: u64,
+    far: [u64; 3],
+}
+
+impl Default for SeqWindow {
+    fn default() -> Self {
+        Self::new(Seq::default(), Self::SIZE)
+    }
 }
 
 impl SeqWindow {
-    /// Numbers in a window.
+    /// Numbers in a window unless a session has agreed on others.
+    // linux: include/linux/ieee80211.h IEEE80211_MAX_AMPDU_BUF_HT (6.12).
     pub const SIZE: u16 = 64;
+    /// Numbers in a window at most.
+    // linux: include/linux/ieee80211.h IEEE80211_MAX_AMPDU_BUF_HE (6.12).
+    pub const MOST: u16 = 256;
 
-    /// An unmarked window that starts at `start`.
-    pub const fn new(start: Seq) -> Self {
-        Self { start, marks: 0 }
+    /// An unmarked window of `size` numbers that starts at `start`.
+    pub const fn new(start: Seq, size: u16) -> Self {
+        debug_assert!(0 < size && size <= Self::MOST);
+        Self { start, size, near: 0, far: [0; 3] }
     }
     /// The left edge.
     #[inline]
     pub const fn start(&self) -> Seq {
         self.start
     }
+    /// The first number past it.
+    #[inline]
+    pub const fn end(&self) -> Seq {
+        self.start.plus(self.size)
+    }
+    /// Numbers in it.
+    #[inline]
+    pub const fn size(&self) -> u16 {
+        self.size
+    }
+    /// Whether it has more numbers than 64.
+    #[inline]
+    pub const fn is_wide(&self) -> bool {
+        self.size > Self::SIZE
+    }
     /// Where `seq` lies.
     #[inline]
     pub const fn position(&self, seq: Seq) -> WindowPosition {
         match seq.since(self.start) {
-            n if n < Self::SIZE => WindowPosition::Inside(n),
+            n if n < self.size => WindowPosition::Inside(n),
             n if n < 2048 => WindowPosition::Ahead(n),
             _ => WindowPosition::Behind,
         }
@@ -71,39 +100,87 @@ impl SeqWindow {
     /// Whether any number is marked.
     #[inline]
     pub const fn any(&self) -> bool {
-        self.marks != 0
+        self.near != 0 || self.is_wide() && self.far[0] | self.far[1] | self.far[2] != 0
     }
     /// Marks the number `offset` steps after the left edge.
     #[inline]
     pub const fn mark(&mut self, offset: u16) {
-        self.marks |= 1 << offset;
+        if offset < 64 {
+            self.near |= 1 << offset;
+        } else {
+            self.far[offset as usize / 64 - 1] |= 1 << (offset % 64);
+        }
     }
     /// Whether the number `offset` steps after the left edge is marked.
     #[inline]
     pub const fn is_marked(&self, offset: u16) -> bool {
-        self.marks >> offset & 1 == 1
+        let word = if offset < 64 { self.near } else { self.far[offset as usize / 64 - 1] };
+        word >> (offset % 64) & 1 == 1
+    }
+    /// The marks, 64 to a word, that of the left edge in the lowest bit of the first.
+    #[inline]
+    pub const fn words(&self) -> [u64; 4] {
+        [self.near, self.far[0], self.far[1], self.far[2]]
     }
     /// Offsets of the marks, in order.
     #[inline]
     pub fn marked(&self) -> impl Iterator<Item = u16> + use<> {
-        let mut left = self.marks;
+        let (mut words, mut begin) = (self.words(), 0);
         core::iter::from_fn(move || {
-            let first = (left != 0).then(|| left.trailing_zeros() as u16)?;
-            left &= left - 1;
-            Some(first)
+            while words[0] == 0 {
+                words = [words[1], words[2], words[3], 0];
+                begin += 64;
+                if words == [0; 4] {
+                    return None;
+                }
+            }
+            let first = words[0].trailing_zeros() as u16;
+            words[0] &= words[0] - 1;
+            Some(begin + first)
         })
     }
     /// Moves the left edge by `n` numbers; marks that fall out are lost.
     #[inline]
     pub const fn shift(&mut self, n: u16) {
         self.start = self.start.plus(n);
-        self.marks = if n >= Self::SIZE { 0 } else { self.marks >> n };
+        if self.is_wide() {
+            return self.shift_wide(n);
+        }
+        self.near = if n >= 64 { 0 } else { self.near >> n };
+    }
+    const fn shift_wide(&mut self, n: u16) {
+        let (words, bits) = (n / 64, n % 64);
+        let mut k = 0;
+        while k < words && k < 4 {
+            (self.near, self.far) = (self.far[0], [self.far[1], self.far[2], 0]);
+            k += 1;
+        }
+        if bits > 0 {
+            let [a, b, c] = self.far;
+            self.near = self.near >> bits | a << (64 - bits);
+            self.far = [a >> bits | b << (64 - bits), b >> bits | c << (64 - bits), c >> bits];
+        }
     }
     /// Moves the left edge past the marked numbers that it stands at; returns how many.
     #[inline]
     pub const fn advance(&mut self) -> u16 {
-        let n = self.marks.trailing_ones() as u16;
+        let mut n = self.near.trailing_ones() as u16;
+        if n == 64 && self.is_wide() {
+            n += self.far_marked();
+        }
         self.shift(n);
+        n
+    }
+    /// Marked numbers from the 64th on without a gap.
+    const fn far_marked(&self) -> u16 {
+        let (mut n, mut word) = (0, 0);
+        while word < 3 {
+            n += self.far[word].trailing_ones() as u16;
+            if n < 64 * (word as u16 + 1) {
+                break;
+            }
+            word += 1;
+        }
         n
     }
 }
@@ -111,10 +188,14 @@ impl SeqWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::collections::VecDeque;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
 
     #[test]
     fn positions_wrap_around() {
-        let w = SeqWindow::new(Seq::new(4090));
+        let w = SeqWindow::new(Seq::new(4090), 64);
         assert_eq!(w.position(Seq::new(4090)), WindowPosition::Inside(0));
         assert_eq!(w.position(Seq::new(57)), WindowPosition::Inside(63));
         assert_eq!(w.position(Seq::new(58)), WindowPosition::Ahead(64));
@@ -125,7 +206,7 @@ mod tests {
 
     #[test]
     fn the_left_edge_waits_for_the_oldest() {
-        let mut w = SeqWindow::new(Seq::new(10));
+        let mut w = SeqWindow::new(Seq::new(10), 64);
         w.mark(1);
         w.mark(2);
         assert_eq!((w.advance(), w.start().get(), w.marked().next()), (0, 10, Some(1)));
@@ -133,5 +214,74 @@ mod tests {
         assert_eq!((w.advance(), w.start().get(), w.any()), (3, 13, false));
         (0..64).for_each(|n| w.mark(n));
         assert_eq!((w.advance(), w.start().get(), w.any()), (64, 77, false));
+    }
+
+    #[derive(Debug, Clone, Copy)]
+    enum Op {
+        Mark(u16),
+        Shift(u16),
+        Advance,
+    }
+
+    fn ops() -> impl Strategy<Value = Vec<Op>> {
+        let one = prop_oneof![
+            6 => (0_u16..256).prop_map(Op::Mark),
+            1 => (0_u16..70).prop_map(Op::Shift),
+            1 => (0_u16..2_048).prop_map(Op::Shift),
+            2 => Just(Op::Advance),
+        ];
+        prop::collection::vec(one, 1..200)
+    }
+
+    proptest! {
+        /// A window of any size is a list of truths that begins somewhere on the circle of 4,096 numbers.
+        #[test]
+        fn as_a_list_of_truths(
+            start in 0_u16..4_096,
+            size in prop_oneof![Just(64_u16), Just(128), Just(256), 1_u16..=256],
+            ops in ops(),
+        ) {
+            let mut w = SeqWindow::new(Seq::new(start), size);
+            let (mut edge, mut truth) = (u32::from(start), VecDeque::from(vec![false; usize::from(size)]));
+            for op in ops {
+                let moved = match op {
+                    // Numbers next to the edge come more often, so that it advances.
+                    Op::Mark(n) => {
+                        let n = if n % 3 == 0 { n % size } else { (n / 16) % size };
+                        w.mark(n);
+                        truth[usize::from(n)] = true;
+                        0
+                    }
+                    Op::Shift(n) => {
+                        w.shift(n);
+                        n
+                    }
+                    Op::Advance => {
+                        let want = truth.iter().take_while(|&&is| is).count();
+                        prop_assert_eq!(usize::from(w.advance()), want);
+                        want as u16
+                    }
+                };
+                for _ in 0..moved {
+                    truth.pop_front();
+                    truth.push_back(false);
+                }
+                edge = (edge + u32::from(moved)) % 4_096;
+                prop_assert_eq!((w.start().get(), w.size()), (edge as u16, size));
+                prop_assert_eq!(w.any(), truth.contains(&true));
+                let offsets: Vec<u16> = (0..size).filter(|&n| truth[usize::from(n)]).collect();
+                prop_assert_eq!(w.marked().collect::<Vec<_>>(), offsets);
+                prop_assert!((0..size).all(|n| w.is_marked(n) == truth[usize::from(n)]));
+            }
+            // Every number lies in one of three places.
+            for n in 0..4_096_u16 {
+                let want = match n {
+                    n if n < size => WindowPosition::Inside(n),
+                    n if n < 2_048 => WindowPosition::Ahead(n),
+                    _ => WindowPosition::Behind,
+                };
+                prop_assert_eq!(w.position(w.start().plus(n)), want);
+            }
+        }
     }
 }

@@ -75,7 +75,7 @@ impl Rig {
     pub(crate) fn in_session(peers: impl IntoIterator<Item = Peer>) -> Self {
         let mut rig = Self::new(peers);
         let closed = |s| s == crate::wifi::tx::tid::BlockAckSession::Closed;
-        rig.tx.tids.iter_mut().filter(|t| closed(t.session)).for_each(|t| t.open());
+        rig.tx.tids.iter_mut().filter(|t| closed(t.session)).for_each(|t| t.open(64));
         rig
     }
 

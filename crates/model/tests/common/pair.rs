@@ -17,16 +17,17 @@ use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::config::{DriverConfig, HardwareDepth};
 use stillair_model::wifi::dev::{WifiDev, Woken};
 use stillair_model::wifi::driver::Driver;
+use stillair_model::wifi::marks::Marks;
 use stillair_model::wifi::phy::timing::Timing;
 use stillair_model::wifi::phy::{Band, PhyRate, RateTry, RetryChain, ppdu_duration};
 use stillair_model::wifi::rate::RateControl;
 use stillair_model::wifi::tx::starts::Starts;
-use stillair_model::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter};
+use stillair_model::wifi::tx::transmitter::{Hardware, Peer, TidIndex, Transmitter, Windows};
 
 /// What the air does to one try of a PPDU.
 #[derive(Clone, Copy, Debug)]
 pub struct Try {
-    /// Bit n: frame n arrives whole.
+    /// Bit n: frames n, n + 64 and so on arrive whole.
     pub whole: u64,
     /// The acknowledgement arrives.
     pub acked: bool,
@@ -138,6 +139,17 @@ impl Pair {
             made: 0,
             ended: Vec::new(),
         }
+    }
+
+    /// The same with windows of Block Ack sessions of at most so many frames at each of the two.
+    pub fn with_windows(mut self, frames: [u16; 2]) -> Self {
+        for (side, frames) in self.sides.iter_mut().zip(frames) {
+            let peer = &mut side.dev.tx.peers[0];
+            peer.windows = Windows { asks: frames, grants: frames };
+            peer.most.0 = u32::from(frames);
+            peer.choose(|_| Duration::ZERO);
+        }
+        self
     }
 
     /// The same with hosts that take their time to begin and to end sessions.
@@ -271,8 +283,8 @@ impl Pair {
         self.now = start + longest.expect("somebody won") + self.timing.eifs_extra() + tries[0].pause;
         let mut through = Vec::new();
         for ((fate, winner), (side, queue, mut ppdu)) in tries.into_iter().zip(winners).zip(ppdus) {
-            let whole = fate.whole & u64::MAX >> (64 - ppdu.mpdus.len().max(1));
-            let acknowledged = whole != 0 && fate.acked;
+            let whole = Marks::each(ppdu.mpdus.len().max(1), |n| fate.whole >> (n % 64) & 1 == 1);
+            let acknowledged = whole.any() && fate.acked;
             let airtime = ppdu_duration(ppdu.rate(), ppdu.bytes, self.timing.band);
             let rate = ppdu.rate();
             let again = ppdu.tried(airtime, true, acknowledged);
@@ -280,17 +292,18 @@ impl Pair {
             let more = again || self.sides[side].radio.queued(queue) > 0;
             self.medium.done(self.now, winner, outcome, more);
             // A frame that carries no data is not seen by the receiver's driver unless it is whole.
-            if whole != 0 || !ppdu.mpdus.is_empty() {
+            if whole.any() || !ppdu.mpdus.is_empty() {
                 let mut up = Vec::new();
                 let Side { dev, radio, .. } = &mut self.sides[1 - side];
                 let ctx = &mut Ctx { packets: &mut self.packets, trace: &mut self.drops };
                 let hw = &mut Hardware { radio, medium: &mut self.medium };
+                let readable = Marks::first(ppdu.mpdus.len().max(1));
                 dev.receive(
                     self.now,
                     PeerId(0),
                     &mut ppdu,
                     rate,
-                    RxOutcome { whole, readable: u64::MAX },
+                    &RxOutcome { whole, readable },
                     &mut up,
                     hw,
                     ctx,
@@ -300,9 +313,7 @@ impl Pair {
             if again {
                 self.sides[side].radio.put_back(queue, ppdu);
             } else {
-                if acknowledged {
-                    (ppdu.acknowledged, ppdu.acked) = (true, ppdu.received);
-                }
+                ppdu.acknowledged |= acknowledged;
                 through.push((side, ppdu));
             }
         }

@@ -9,10 +9,11 @@ use stillair_model::vocabulary::{
 };
 use stillair_model::wifi::air::ppdu::{Content, Header, Mpdu, Ppdu};
 use stillair_model::wifi::air::reception::RxOutcome;
+use stillair_model::wifi::marks::Marks;
 use stillair_model::wifi::phy::{PhyRate, RateTry, RetryChain};
 use stillair_model::wifi::rx::retry_out::{RetryOutParams, SmoothedRate, table};
 use stillair_model::wifi::rx::{Judge, RxTid};
-use stillair_model::wifi::seq_window::Seq;
+use stillair_model::wifi::seq_window::{Seq, SeqWindow};
 
 use super::ApiError;
 
@@ -106,7 +107,7 @@ impl ReceiverSession {
         let slowest = PhyRate::parse("ht20-mcs0-lgi").expect("a rate");
         let chain = RetryChain::new(&[RateTry::new(slowest, 1)]).expect("one entry");
         let (mut rx, packets) = (RxTid::default(), Packets::new());
-        rx.open(Seq::new(first), PlaceId(0), &mut Vec::new());
+        rx.open(Seq::new(first), SeqWindow::SIZE, PlaceId(0), &mut Vec::new());
         rx.count_broken();
         Ok(Self { rx, packets, params, smoothed: SmoothedRate::default(), chain, sent: BTreeMap::new() })
     }
@@ -141,12 +142,11 @@ impl ReceiverSession {
         let mut ppdu = Ppdu::new(header, *chain, ampdu.received.iter().map(&mut mpdu).collect());
         let came: Vec<u16> = ppdu.mpdus.iter().filter(|m| m.pkt.is_some()).map(|m| m.seq.get()).collect();
         let broken = |seq: &u16| ampdu.crc_error.contains(seq);
-        let bits = ampdu.received.iter().enumerate().filter(|(_, seq)| !broken(seq));
-        let whole = bits.fold(0, |bits, (n, _)| bits | 1 << n);
+        let whole = Marks::each(ampdu.received.len(), |n| !broken(&ampdu.received[n]));
         let got = RxOutcome { whole, readable: ppdu.all() };
         let judge = Judge { params: *params, smoothed, rate: Rate::from_bps(ampdu.rate_bps) };
         let (mut gone, ctx) = (Vec::new(), &mut Ctx { packets, trace: &mut NoSink });
-        rx.receive(Instant::ZERO, &mut ppdu, got, Some(judge), &mut gone, ctx);
+        rx.receive(Instant::ZERO, &mut ppdu, &got, Some(judge), &mut gone, ctx);
         sent.extend(ppdu.mpdus.iter().map(|m| (m.seq.get(), m.pkt)));
         let up: Vec<u32> = gone.iter().map(|&p| packets.get(p).seq).collect();
         gone.into_iter().for_each(|p| packets.free(p, Fate::Delivered));

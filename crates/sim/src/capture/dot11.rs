@@ -155,29 +155,29 @@ impl Dot11Header {
         self.write(out, kind::BEACON, 0, self.bssid);
     }
 
-    /// An ADDBA request for a session of `tid` that begins at `start`.
+    /// An ADDBA request for a session of `tid` with a window of so many frames that begins at `start`.
     // spec: ieee80211-2016 9.6.5.2 - Block Ack category, request, token, parameters, timeout, starting sequence.
-    pub fn addba_request(&self, out: &mut Body<'_>, token: u8, tid: u8, start: u16) {
+    pub fn addba_request(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16, start: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);
         out.push(&[3, 0, token]);
-        out.push(&addba_parameters(tid));
+        out.push(&addba_parameters(tid, frames));
         out.push(&[0, 0]);
         out.push(&sequence_control(start));
     }
 
-    /// The answer that grants a session.
+    /// The answer that grants a session with a window of so many frames.
     // spec: ieee80211-2016 9.6.5.3 - Block Ack category, response, token, status, parameters, timeout.
-    pub fn addba_response(&self, out: &mut Body<'_>, token: u8, tid: u8) {
+    pub fn addba_response(&self, out: &mut Body<'_>, token: u8, tid: u8, frames: u16) {
         self.write(out, kind::ACTION, 0, self.bssid);
         out.push(&[3, 1, token, 0, 0]);
-        out.push(&addba_parameters(tid));
+        out.push(&addba_parameters(tid, frames));
         out.push(&[0, 0]);
     }
 }
 
-// spec: ieee80211-2016 9.4.1.14 - no A-MSDU, immediate policy, TID, buffer of 64 frames.
-fn addba_parameters(tid: u8) -> [u8; 2] {
-    (0x0002 | u16::from(tid) << 2 | 64 << 6).to_le_bytes()
+// spec: ieee80211-2016 9.4.1.14 - no A-MSDU, immediate policy, TID, buffer size in ten bits.
+fn addba_parameters(tid: u8, frames: u16) -> [u8; 2] {
+    (0x0002 | u16::from(tid) << 2 | frames << 6).to_le_bytes()
 }
 
 /// Control field of a Block Ack and of its request.
@@ -212,12 +212,17 @@ pub fn block_ack_request(out: &mut Body<'_>, [from, to]: [Mac; 2], nav: Duration
     out.push(&sequence_control(start));
 }
 
-/// A Block Ack whose bitmap begins at `start`.
-pub fn block_ack(out: &mut Body<'_>, [from, to]: [Mac; 2], tid: u8, start: u16, bitmap: u64) {
+/// Fragment number of a Block Ack with a bitmap of 32 bytes; that of one with 8 is zero.
+// spec: ieee80211ax-2021 9.3.1.8.2 - bits 1 and 2 of the Fragment Number subfield tell the bitmap's length, 2 for 32 bytes.
+const BITMAP_OF_32_BYTES: u8 = 2 << 1;
+
+/// A Block Ack whose bitmap, of one word or of four, begins at `start`.
+pub fn block_ack(out: &mut Body<'_>, [from, to]: [Mac; 2], tid: u8, start: u16, bitmap: &[u64]) {
     out.push(&[kind::BLOCK_ACK, 0, 0, 0]);
     out.push(&to.0);
     out.push(&from.0);
     out.push(&block_ack_control(tid));
-    out.push(&sequence_control(start));
-    out.push(&bitmap.to_le_bytes());
+    let [low, high] = sequence_control(start);
+    out.push(&[low | if bitmap.len() > 1 { BITMAP_OF_32_BYTES } else { 0 }, high]);
+    bitmap.iter().for_each(|word| out.push(&word.to_le_bytes()));
 }

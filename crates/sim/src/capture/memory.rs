@@ -2,56 +2,55 @@
 //! already has, the receiver's scoreboard, and the numbers of management frames and A-MPDUs.
 
 use stillair_model::vocabulary::{ContentView, DevId, Headers, KeptHeaders, MpduView, PpduView};
-use stillair_model::wifi::seq_window::Seq;
+use stillair_model::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
 
 use crate::world::WorldLayout;
 
 /// Sequence numbers that may be under way at once.
-const WINDOW: usize = 64;
+const WINDOW: usize = SeqWindow::MOST as usize;
 const TIDS: usize = 8;
 
-/// What a receiver's Block Acks say: a bit for each of 64 numbers from the left edge on.
+/// What a receiver's Block Acks say: a mark for each number of the session's window from the left edge on.
 // spec: ieee80211-2016 10.24.7.3 and 10.24.7.5 - full state: the edge moves when a number beyond the window comes, or by a
 // request; it is the starting sequence number of each Block Ack.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Scoreboard {
-    start: Seq,
-    bits: u64,
-}
+pub struct Scoreboard(SeqWindow);
 
 impl Scoreboard {
-    fn new(start: Seq) -> Self {
-        Self { start, bits: 0 }
+    fn new(start: Seq, frames: u16) -> Self {
+        Self(SeqWindow::new(start, frames))
     }
 
-    fn shift(&mut self, n: u16) {
-        self.start = self.start.plus(n);
-        self.bits = self.bits.checked_shr(u32::from(n)).unwrap_or(0);
+    /// The session has a window of so many frames; what came before that was known stays marked.
+    fn resize(&mut self, frames: u16) {
+        let mut window = SeqWindow::new(self.0.start(), frames);
+        self.0.marked().filter(|&n| n < frames).for_each(|n| window.mark(n));
+        self.0 = window;
     }
 
     /// A frame came whole.
     pub fn receive(&mut self, seq: Seq) {
-        match seq.since(self.start) {
-            n if usize::from(n) < WINDOW => self.bits |= 1 << n,
-            n if n < 2048 => {
-                self.shift(n - (WINDOW as u16 - 1));
-                self.bits |= 1 << (WINDOW - 1);
+        match self.0.position(seq) {
+            WindowPosition::Inside(n) => self.0.mark(n),
+            WindowPosition::Ahead(n) => {
+                let last = self.0.size() - 1;
+                self.0.shift(n - last);
+                self.0.mark(last);
             }
-            _ => {}
+            WindowPosition::Behind => {}
         }
     }
 
     /// A request moves the edge.
     pub fn move_to(&mut self, start: Seq) {
-        let n = start.since(self.start);
-        if n < 2048 {
-            self.shift(n);
+        if let WindowPosition::Inside(n) | WindowPosition::Ahead(n) = self.0.position(start) {
+            self.0.shift(n);
         }
     }
 
     /// Starting sequence number and bitmap.
-    pub fn block_ack(&self) -> (u16, u64) {
-        (self.start.get(), self.bits)
+    pub fn block_ack(&self) -> (u16, [u64; 4]) {
+        (self.0.start().get(), self.0.words())
     }
 }
 
@@ -77,7 +76,7 @@ pub struct Numbers {
     /// Number of the A-MPDU.
     pub reference: u32,
     /// Starting sequence number and bitmap of a Block Ack that follows.
-    pub block_ack: (u16, u64),
+    pub block_ack: (u16, [u64; 4]),
 }
 
 /// What was seen so far.
@@ -149,7 +148,7 @@ impl MemoryFile {
                 let next = &mut self.management[dev.index()].0;
                 numbers.seq = core::mem::replace(next, (*next + 1) & 0xfff);
             }
-            ContentView::AddbaRequest { start } => {
+            ContentView::AddbaRequest { start, .. } => {
                 numbers.seq = self.addba_seq(view);
                 let link = self.link(dev, peer, view.tid);
                 if view.tried.attempt == 0 {
@@ -159,14 +158,19 @@ impl MemoryFile {
                 // A request that is repeated after a lost ACK finds the session open, perhaps with frames in it.
                 if view.whole && link.opened != link.token {
                     link.opened = link.token;
-                    link.scoreboard = Scoreboard::new(Seq::new(start));
+                    // How many frames it is granted the answer tells, before there are any.
+                    link.scoreboard = Scoreboard::new(Seq::new(start), SeqWindow::SIZE);
                 }
             }
-            ContentView::AddbaResponse => {
+            ContentView::AddbaResponse { frames } => {
                 numbers.seq = self.addba_seq(view);
                 let asker = self.peers[dev.index()][peer];
                 let back = self.peers[asker.index()].iter().position(|&d| d == dev);
-                numbers.token = self.link(asker, back.expect("peers know each other"), view.tid).token;
+                let link = self.link(asker, back.expect("peers know each other"), view.tid);
+                if view.tried.attempt == 0 {
+                    link.scoreboard.resize(frames);
+                }
+                numbers.token = link.token;
             }
             ContentView::Bar { start } => {
                 let link = self.link(dev, peer, view.tid);
@@ -213,19 +217,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scoreboard_keeps_64_numbers() {
-        let mut board = Scoreboard::new(Seq::new(4090));
+    fn a_scoreboard_keeps_a_window_of_numbers() {
+        let mut board = Scoreboard::new(Seq::new(4090), 64);
+        let first = |bits| [bits, 0, 0, 0];
         [4090, 4092, 3].into_iter().for_each(|n| board.receive(Seq::new(n)));
-        assert_eq!(board.block_ack(), (4090, 1 | 1 << 2 | 1 << 9));
+        assert_eq!(board.block_ack(), (4090, first(1 | 1 << 2 | 1 << 9)));
         // 4090 + 64 is 58 modulo 4096: the window ends there and begins one later.
         board.receive(Seq::new(58));
-        assert_eq!(board.block_ack(), (4091, 1 << 1 | 1 << 8 | 1 << 63));
+        assert_eq!(board.block_ack(), (4091, first(1 << 1 | 1 << 8 | 1 << 63)));
         board.receive(Seq::new(4000));
         board.move_to(Seq::new(4000));
-        assert_eq!(board.block_ack(), (4091, 1 << 1 | 1 << 8 | 1 << 63));
+        assert_eq!(board.block_ack(), (4091, first(1 << 1 | 1 << 8 | 1 << 63)));
         board.move_to(Seq::new(3));
-        assert_eq!(board.block_ack(), (3, 1 | 1 << 55));
+        assert_eq!(board.block_ack(), (3, first(1 | 1 << 55)));
         board.receive(Seq::new(2000));
-        assert_eq!(board.block_ack(), (1937, 1 << 63));
+        assert_eq!(board.block_ack(), (1937, first(1 << 63)));
+        // 4000 + 255 is 159 modulo 4096: the last number of a window of 256.
+        let mut board = Scoreboard::new(Seq::new(4000), 256);
+        [4001, 159].into_iter().for_each(|n| board.receive(Seq::new(n)));
+        assert_eq!(board.block_ack(), (4000, [2, 0, 0, 1 << 63]));
+        board.receive(Seq::new(160));
+        assert_eq!(board.block_ack(), (4001, [1, 0, 0, 3 << 62]));
     }
 }

@@ -285,8 +285,12 @@ impl Shot<'_> {
                 out.push(&radiotap::tsft(view.tried.start, rate(view.rate)).to_le_bytes());
                 out.push(self.scene.beacon(view.tried.dev));
             }
-            ContentView::AddbaRequest { start } => head.addba_request(out, numbers.token, view.tid, start),
-            ContentView::AddbaResponse => head.addba_response(out, numbers.token, view.tid),
+            ContentView::AddbaRequest { start, frames } => {
+                head.addba_request(out, numbers.token, view.tid, frames, start);
+            }
+            ContentView::AddbaResponse { frames } => {
+                head.addba_response(out, numbers.token, view.tid, frames);
+            }
             ContentView::Bar { start } => {
                 dot11::block_ack_request(out, [head.from, head.to], head.nav, view.tid, start);
             }
@@ -310,7 +314,10 @@ impl Shot<'_> {
         let (start, bitmap) = self.numbers.block_ack;
         writer.frame(now, point, answer.start, |out| {
             framed(out, &radiotap, |out| match answer.block {
-                true => dot11::block_ack(out, [from, to], self.view.tid, start, bitmap),
+                true => {
+                    let words = if self.view.wide { &bitmap[..] } else { &bitmap[..1] };
+                    dot11::block_ack(out, [from, to], self.view.tid, start, words);
+                }
                 false => dot11::ack(out, to),
             });
         });

@@ -211,7 +211,7 @@ impl Scene {
         timing.sifs
             + match view.content {
                 ContentView::Data { aggregate: true } | ContentView::Bar { .. } => {
-                    timing.block_ack_duration(rate)
+                    timing.block_ack_duration(rate, view.wide)
                 }
                 _ => timing.ack_duration(rate),
             }

@@ -327,6 +327,8 @@ pub struct Wifi {
     pub rts_threshold: u32,
     /// Delimiters without content that its hardware needs between frames of an aggregate to encrypt them.
     pub cipher_delimiters: u32,
+    /// Frames of a Block Ack window that it asks for and grants at most; between devices of HT and VHT never more than 64.
+    pub block_ack_window: u16,
     /// The interface whose radio it sends with, if it has none of its own: the radio's hardware depth and EDCA parameters
     /// are then this device's too.
     pub radio: Option<InterfaceRef>,

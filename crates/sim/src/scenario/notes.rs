@@ -23,16 +23,19 @@ impl Scenario {
         for (node, n) in self.nodes.iter().enumerate() {
             for (interface, i) in n.interfaces.iter().enumerate() {
                 let Attachment::Wifi(wifi) = &i.medium else { continue };
-                let at = self.interface_name(InterfaceRef { node, interface });
+                let own = InterfaceRef { node, interface };
+                let at = self.interface_name(own);
                 let (name, interface) = at.split_once('.').unwrap_or((&at, ""));
                 let key = format!("node.{name}.interface.{interface}");
                 notes.extend(unknown(&key, wifi));
+                notes.extend(self.turns(&key, wifi, own));
                 let Role::Station(station) = &wifi.role else { continue };
                 if let Errors::Noise(steps) = &station.errors {
                     notes.extend(deaf(&key, station, steps));
                 }
                 notes.extend(self.foreign(&key, station, &wifi.driver));
                 notes.extend(self.old_groups(&key, station, node));
+                notes.extend(self.windows(&key, station, wifi));
             }
         }
         notes
@@ -40,6 +43,21 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// A note on the order in which an access point's firmware serves its stations.
+    fn turns(&self, key: &str, wifi: &Wifi, ap: InterfaceRef) -> Option<String> {
+        let DriverConfig::Firmware(_, _, firmware) = &wifi.driver else { return None };
+        let media = self.nodes.iter().flat_map(|n| &n.interfaces).map(|i| &i.medium);
+        let is_its = |medium: &&Attachment| matches!(medium, Attachment::Wifi(Wifi { role: Role::Station(s), .. }) if s.ap == ap);
+        let unsure = !firmware.shares_airtime && media.filter(is_its).nth(1).is_some();
+        let other = if wifi.scheme == Scheme::Mt76 { "; try vow_atf = true" } else { "" };
+        unsure.then(|| {
+            format!(
+                "{key}.scheme: no source tells how the firmware of {} chooses among stations: an aggregate each in turn is assumed{other}",
+                wifi.scheme.name()
+            )
+        })
+    }
+
     /// Notes on rate control that the driver of its end has not.
     // linux: drivers/net/wireless/ath/ath9k/htc_drv_init.c (4.14) - HAS_RATE_CONTROL: mac80211's is not asked.
     fn foreign(&self, key: &str, station: &Station, own: &DriverConfig) -> Vec<String> {
@@ -96,6 +114,19 @@ impl Scenario {
             option_of_build.into_iter().chain(fewer).collect()
         };
         ends.into_iter().flat_map(one).collect()
+    }
+}
+
+impl Scenario {
+    /// Notes on Block Ack windows that are shorter than one end of a link has them.
+    fn windows(&self, key: &str, station: &Station, own: &Wifi) -> Option<String> {
+        let ap = &self.nodes[station.ap.node].interfaces[station.ap.interface].medium;
+        let Attachment::Wifi(ap) = ap else { return None };
+        let (own, ap) = (own.block_ack_window, ap.block_ack_window);
+        (station.can_he() && own != ap).then(|| {
+            let (least, whose) = if own < ap { (own, "it") } else { (ap, "its access point") };
+            format!("{key}: windows of Block Ack sessions have {least} frames, as {whose} has no more (block_ack_window)")
+        })
     }
 }
 

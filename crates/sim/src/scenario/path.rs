@@ -31,6 +31,11 @@ impl Station {
     pub fn all_rates(&self) -> impl Iterator<Item = PhyRate> + use<> {
         self.rates.all().into_iter().chain(self.uplink.all())
     }
+
+    /// Whether its link is one of HE.
+    pub fn can_he(&self) -> bool {
+        self.all_rates().any(|rate| matches!(rate, PhyRate::He(_)))
+    }
 }
 
 /// What is lost on a path, the same in both directions.

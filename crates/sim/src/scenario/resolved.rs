@@ -18,6 +18,7 @@ use stillair_model::vocabulary::{Ac, Duration, Rate};
 use stillair_model::wifi::phy::Band;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::rx::retry_out::RetryOutParams;
+use stillair_model::wifi::seq_window::SeqWindow;
 
 use super::{
     Attachment, EdcaOverride, FlentTest, Flow, FlowKind, Gap, Host, Interface, Profile, Role, Scenario,
@@ -139,7 +140,7 @@ impl Scenario {
                 keys
             }
         };
-        json!({
+        let mut resolved = json!({
             "channel": self.channels[wifi.channel].name,
             "role": role,
             "scheme": scheme,
@@ -162,7 +163,12 @@ impl Scenario {
             "destination_filter": super::decode::filter_name(wifi.filter),
             "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
-        })
+        });
+        // Only where it is another: what was kept of scenarios without it stays theirs.
+        if wifi.block_ack_window != SeqWindow::SIZE {
+            resolved["block_ack_window"] = wifi.block_ack_window.into();
+        }
+        resolved
     }
 
     fn test(&self, test: &FlentTest) -> Value {

@@ -47,6 +47,9 @@ const INTERRUPTS: [&str; 4] = [
     ", rx_mitigation = { kind = \"times\", last = \"4 ms\", first = \"3 ms\" }",
 ];
 
+/// Block Ack windows.
+const WINDOWS: [u32; 4] = [256, 64, 256, 100];
+
 /// Links between server and access points: most are one of the first two.
 const WIRES: [&str; 7] = [
     "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
@@ -150,7 +153,7 @@ fn sta() -> impl Strategy<Value = Sta> {
     let ack_errors = prop_oneof![Just(0_u32), 1_u32..41];
     let snr = prop::option::weighted(0.3, (-5_i32..45, -5_i32..45));
     let control = prop_oneof![2 => Just(0_u8), 1 => 1_u8..5];
-    let path = (0_usize..2, 0_usize..6, 0_usize..7, 1_u8..6, control, errors, ack_errors);
+    let path = (0_usize..2, 0_usize..7, 0_usize..8, 1_u8..6, control, errors, ack_errors);
     let stack = (0..KERNELS.len(), 0..TSO.len(), 0..UPPER.len());
     (path, snr, 0..SCHEMES.len(), 1_u32..200, stack, prop::option::weighted(0.4, second())).prop_map(
         |(
@@ -180,7 +183,7 @@ fn sta() -> impl Strategy<Value = Sta> {
 fn second() -> impl Strategy<Value = Second> {
     let errors = prop_oneof![3 => Just(0_u32), 6 => 1_u32..61, 1 => Just(100_u32)];
     let limit = prop_oneof![Just(0), 1_u32..40];
-    (0_usize..2, 0_usize..6, errors, 0..SCHEMES.len(), limit)
+    (0_usize..2, 0_usize..7, errors, 0..SCHEMES.len(), limit)
         .prop_map(|(ap, rate, errors, scheme, limit)| Second { ap, rate, errors, scheme, limit })
 }
 
@@ -231,7 +234,7 @@ impl Cell {
         let kind = SCHEMES[self.scheme];
         let (aggregates, singles) = self.hardware;
         let mut scheme = if is_firmware(self.scheme) {
-            let (frames, delay) = (64 + self.limit, 100 * aggregates);
+            let (frames, delay) = (64 + 8 * self.limit, 100 * aggregates);
             format!(
                 "kind = \"{kind}\", frames = {frames}, report_frames = {singles}, report_delay = \"{delay} us\", \
                  amsdu_frames = {}",
@@ -282,7 +285,8 @@ impl Cell {
         };
         let filter = self.filter().map_or(String::new(), |rule| format!("destination_filter = \"{rule}\", "));
         format!(
-            "scheme = {{ {scheme} }}, {qdisc}{bursts}{filter}{retry_out}retry_limit = {}",
+            "scheme = {{ {scheme} }}, {qdisc}{bursts}{filter}{retry_out}block_ack_window = {}, retry_limit = {}",
+            WINDOWS[self.limit as usize % 4],
             self.retry_limit
         )
     }
@@ -360,7 +364,7 @@ impl Case {
         let rates = [old[0], old[1], "ht20-mcs0-sgi", "ht20-mcs15-lgi", "ht20-mcs31-sgi"]
             .map(str::to_owned)
             .into_iter()
-            .chain([format!("{width}-mcs7-sgi")])
+            .chain([format!("{width}-mcs7-sgi"), format!("{}-mcs11-nss2-gi0.8", width.replace("ht", "he"))])
             .collect::<Vec<_>>();
         for (n, s) in self.stations.iter().enumerate() {
             let first = &rates[s.rate];
@@ -404,12 +408,13 @@ impl Case {
             let upper = if SCHEMES[s.scheme] == "fifo" { UPPER[s.stack.2] } else { "" };
             line(format!(
                 "[node.sta{n}]\nprofile = \"{kernel}\"\ninterface.wlan0 = {{ channel = \"wifi\", role = \"station\", \
-                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}{}{upper}{} }}\n",
+                 ap = \"ap{}.wlan0\", address = \"10.2.0.{}\", {path}, {losses}, scheme = {{ kind = \"{}\"{} }}, txqueuelen = {}, block_ack_window = {}{}{upper}{} }}\n",
                 s.ap % self.cells.len(),
                 n + 1,
                 SCHEMES[s.scheme],
                 own(s.scheme, s.txqueuelen),
                 s.txqueuelen,
+                WINDOWS[s.txqueuelen as usize % 4],
                 TSO[s.stack.1],
                 interrupts(n + 1, s.scheme),
             ));

@@ -2,6 +2,7 @@
 
 use crate::vocabulary::{RandomStream, RateCode};
 use crate::wifi::air::ppdu::Ppdu;
+use crate::wifi::marks::Marks;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::timeline::Timeline;
 use alloc::boxed::Box;
@@ -63,17 +64,23 @@ impl RateErrors {
         Some((self.rates[at].1, self.rates[at].2))
     }
 
-    /// Draws which frames of a PPDU come whole: bit n is frame n.
-    pub(super) fn whole(&self, ppdu: &Ppdu, stream: &mut RandomStream) -> u64 {
+    /// Draws which frames of a PPDU come whole.
+    pub(super) fn whole(&self, ppdu: &Ppdu, stream: &mut RandomStream) -> Marks {
         let Some(parts) = self.of(ppdu.rate()) else { return ppdu.all() };
         // Most frames of an aggregate have the same length.
         let (mut len, mut broken) = (0, 0.0);
-        ppdu.mpdus.iter().enumerate().fold(0, |bits, (n, mpdu)| {
-            if mpdu.len != len {
-                (len, broken) = (mpdu.len, chance(parts, u32::from(mpdu.len)));
+        let mut whole = Marks::NONE;
+        for (word, mpdus) in ppdu.mpdus.chunks(Marks::WORD).enumerate() {
+            let mut bits = 0;
+            for (n, mpdu) in mpdus.iter().enumerate() {
+                if mpdu.len != len {
+                    (len, broken) = (mpdu.len, chance(parts, u32::from(mpdu.len)));
+                }
+                bits |= u64::from(!stream.chance(broken)) << n;
             }
-            bits | u64::from(!stream.chance(broken)) << n
-        })
+            whole.put(word, bits);
+        }
+        whole
     }
 }
 
@@ -122,7 +129,7 @@ mod tests {
         let mut ppdu = ppdu(&mut packets, 0..32);
         let whole = |table: &[RateError], ppdu: &Ppdu, stream: &mut RandomStream| {
             let table = RateErrors::new(table);
-            (0..1_000).map(|_| table.whole(ppdu, stream).count_ones()).sum::<u32>()
+            (0..1_000).map(|_| table.whole(ppdu, stream).count()).sum::<u32>()
         };
         let name = ppdu.rate().to_string();
         let half = [error(&name, 0.5, None)];

@@ -3,6 +3,7 @@
 use crate::vocabulary::{Duration, Instant};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::air::reception::RxOutcome;
+use crate::wifi::marks::Marks;
 use crate::wifi::phy::frame::{DELIMITER, QOS_HEADER};
 use crate::wifi::phy::ppdu_duration_without_extension;
 
@@ -12,8 +13,8 @@ use crate::wifi::phy::ppdu_duration_without_extension;
 // deviation: a frame's place is that of its bytes in the whole PPDU; the symbol that it shares with the next one, at most 4 us, counts
 // for one of them.
 pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, Instant)]) -> RxOutcome {
-    let all = u64::MAX >> (64 - ppdu.mpdus.len().max(1));
     if noise.is_empty() {
+        let all = Marks::first(ppdu.mpdus.len().max(1));
         return RxOutcome { whole: all, readable: all };
     }
     // With the symbol that begins with the SERVICE field.
@@ -23,7 +24,7 @@ pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, In
         return RxOutcome::NOTHING;
     }
     if ppdu.mpdus.len() <= 1 {
-        return RxOutcome { whole: 0, readable: 1 };
+        return RxOutcome { whole: Marks::NONE, readable: Marks::first(1) };
     }
     let (body, bytes) = ((took - head).nanos(), u64::from(ppdu.bytes).max(1));
     let at = |byte: u32| start + head + Duration::from_nanos(body * u64::from(byte).min(bytes) / bytes);
@@ -32,8 +33,12 @@ pub fn spared(ppdu: &Ppdu, start: Instant, took: Duration, noise: &[(Instant, In
     for (n, mpdu) in ppdu.mpdus.iter().enumerate() {
         let end = before + DELIMITER + u32::from(mpdu.len);
         let readable = !hit(at(before), at(before + DELIMITER + QOS_HEADER));
-        got.readable |= u64::from(readable) << n;
-        got.whole |= u64::from(readable && !hit(at(before), at(end))) << n;
+        if readable {
+            got.readable.mark(n);
+        }
+        if readable && !hit(at(before), at(end)) {
+            got.whole.mark(n);
+        }
         before = end.next_multiple_of(DELIMITER);
     }
     got
@@ -61,7 +66,7 @@ mod tests {
         let took = ppdu_duration(rate, ppdu.bytes, Band::Ghz5);
         let noise: Vec<_> = noise.iter().map(|&(a, b)| (us(1_000 + a), us(1_000 + b))).collect();
         let got = spared(&ppdu, us(1_000), took, &noise);
-        (got.whole, got.readable)
+        (got.whole.words()[0], got.readable.words()[0])
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! PPDUs on their way through the hardware, and the frames in them.
 
 use crate::vocabulary::{Ac, ContentView, DevId, Duration, MpduView, PeerId, Pkt, PpduKind, SockId};
+use crate::wifi::marks::Marks;
 use crate::wifi::phy::frame;
 use crate::wifi::phy::{PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::Probe;
@@ -58,9 +59,14 @@ pub enum Content {
     AddbaRequest {
         /// First sequence number of the session.
         start: Seq,
+        /// Frames of the window that is asked for.
+        frames: u16,
     },
     /// The answer to such a request.
-    AddbaResponse,
+    AddbaResponse {
+        /// Frames of the window that is granted.
+        frames: u16,
+    },
     /// A beacon, answered by nobody.
     Beacon,
 }
@@ -72,7 +78,7 @@ impl Content {
             Self::Data { .. } => 0,
             Self::Bar { .. } => frame::BLOCK_ACK_REQUEST,
             Self::AddbaRequest { .. } => frame::ADDBA_REQUEST,
-            Self::AddbaResponse => frame::ADDBA_RESPONSE,
+            Self::AddbaResponse { .. } => frame::ADDBA_RESPONSE,
             Self::Beacon => frame::BEACON,
         }
     }
@@ -82,8 +88,8 @@ impl Content {
         match self {
             Self::Data { aggregate } => ContentView::Data { aggregate },
             Self::Bar { start } => ContentView::Bar { start: start.get() },
-            Self::AddbaRequest { start } => ContentView::AddbaRequest { start: start.get() },
-            Self::AddbaResponse => ContentView::AddbaResponse,
+            Self::AddbaRequest { start, frames } => ContentView::AddbaRequest { start: start.get(), frames },
+            Self::AddbaResponse { frames } => ContentView::AddbaResponse { frames },
             Self::Beacon => ContentView::Beacon,
         }
     }
@@ -94,7 +100,7 @@ impl Content {
             Self::Data { aggregate: true } => PpduKind::Aggregate,
             Self::Data { aggregate: false } => PpduKind::Single,
             Self::Bar { .. } => PpduKind::Bar,
-            Self::AddbaRequest { .. } | Self::AddbaResponse => PpduKind::Management,
+            Self::AddbaRequest { .. } | Self::AddbaResponse { .. } => PpduKind::Management,
             Self::Beacon => PpduKind::Beacon,
         }
     }
@@ -137,12 +143,12 @@ pub struct Ppdu {
     pub long: bool,
     /// Length of the PSDU in bytes.
     pub bytes: u32,
-    /// Its data frames, at most 64.
+    /// Its data frames, at most [`Marks::MOST`].
     pub mpdus: Vec<Mpdu>,
-    /// Bit n: frame n reached the receiver.
-    pub received: u64,
-    /// Bit n: the sender knows that frame n reached the receiver.
-    pub acked: u64,
+    /// The receiver has taken it, if it carries no data: what comes again after a lost ACK is no new request.
+    pub taken: bool,
+    /// A Block Ack that answers it has marks for 256 frames.
+    pub wide: bool,
     /// The sender got an acknowledgement.
     pub acknowledged: bool,
     /// It lifts the hardware's filter by destination.
@@ -172,8 +178,8 @@ impl Ppdu {
             long: false,
             bytes: header.content.fixed_bytes(),
             mpdus,
-            received: 0,
-            acked: 0,
+            taken: false,
+            wide: false,
             acknowledged: false,
             lifts: false,
             filtered: false,
@@ -251,35 +257,38 @@ impl Ppdu {
         self.entry_unsent
     }
 
-    /// A bit for each of its frames.
+    /// A mark for each of its frames.
     #[inline]
-    pub fn all(&self) -> u64 {
-        match self.mpdus.len() {
-            0 => 0,
-            n => u64::MAX >> (64 - n),
-        }
+    pub fn all(&self) -> Marks {
+        Marks::first(self.mpdus.len())
     }
 
-    /// Puts its data frames, as a capture sees this try of them, into `views`; bit n of `whole` says that frame n came whole.
+    /// How many of its frames its sender knows to have reached the receiver.
+    // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries, so that a Block Ack tells of all that the receiver has.
+    #[inline]
+    pub fn acked(&self) -> u32 {
+        if self.acknowledged { self.mpdus.iter().map(|mpdu| u32::from(mpdu.pkt.is_none())).sum() } else { 0 }
+    }
+
+    /// Puts its data frames, as a capture sees this try of them, into `views`; a mark of `whole` says that a frame came whole.
     // spec: ieee80211-2016 9.2.4.1.6 - the Retry bit is that of a frame that was on the air before; a failed RTS alone makes none.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_set_retry (4.11) - frames that the driver sends once more have it in any case.
-    pub fn view(&self, whole: u64, views: &mut Vec<MpduView>) {
+    pub fn view(&self, whole: &Marks, views: &mut Vec<MpduView>) {
         views.clear();
         views.extend(self.mpdus.iter().enumerate().map(|(n, mpdu)| MpduView {
             seq: mpdu.seq.get(),
             len: mpdu.len,
             retry: self.on_air || mpdu.tries > 0,
-            whole: whole >> n & 1 == 1,
+            whole: whole.has(n),
             packet: mpdu.pkt,
             msdus: mpdu.msdus,
         }));
     }
 
-    /// A bit for each frame that the receiver has, once it got those of `whole` at this try.
+    /// A mark for each frame that the receiver has, once it got those of `whole` at this try.
     // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries.
-    pub fn held(&self, whole: u64) -> u64 {
-        let before = self.mpdus.iter().enumerate().filter(|(_, m)| m.pkt.is_none());
-        before.fold(whole & self.all(), |bits, (n, _)| bits | 1 << n)
+    pub fn held(&self, whole: &Marks) -> Marks {
+        Marks::each(self.mpdus.len(), |n| whole.has(n) || self.mpdus[n].pkt.is_none())
     }
 }
 

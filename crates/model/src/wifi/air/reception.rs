@@ -3,6 +3,7 @@
 use crate::vocabulary::{Instant, RandomStream};
 use crate::wifi::air::given::FrameErrors;
 use crate::wifi::air::ppdu::{Content, Ppdu};
+use crate::wifi::marks::Marks;
 use crate::wifi::phy::PhyRate;
 use crate::wifi::phy::errors::{ErrorTable, Snr};
 use crate::wifi::timeline::Timeline;
@@ -40,20 +41,26 @@ pub struct Noise {
 /// What the receiver's hardware got of one try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RxOutcome {
-    /// Bit n: frame n came whole. Bit 0 of a PPDU without data frames.
-    pub whole: u64,
-    /// Bit n: frame n came, perhaps broken, and its length and sequence number could be read. Nothing at all if the
+    /// The frame came whole; frame 0 is that of a PPDU without data frames.
+    pub whole: Marks,
+    /// The frame came, perhaps broken, and its length and sequence number could be read. Nothing at all if the
     /// preamble was not understood.
-    pub readable: u64,
+    pub readable: Marks,
 }
 
 impl RxOutcome {
     /// Nothing.
-    pub const NOTHING: Self = Self { whole: 0, readable: 0 };
+    pub const NOTHING: Self = Self { whole: Marks::NONE, readable: Marks::NONE };
 
     /// Whether some frame of the PPDU came, but broken.
     pub fn broken(&self, ppdu: &Ppdu) -> bool {
-        self.readable & !self.whole & ppdu.all() != 0
+        (self.readable & !self.whole & ppdu.all()).any()
+    }
+
+    /// Whether nothing of the PPDU was understood; what came whole could be read.
+    #[inline]
+    pub const fn is_nothing(&self) -> bool {
+        !self.readable.any()
     }
 }
 
@@ -82,7 +89,7 @@ impl PathErrors {
     #[inline]
     pub fn receive(&mut self, now: Instant, ppdu: &Ppdu, stream: &mut RandomStream) -> RxOutcome {
         let frames = ppdu.mpdus.len().max(1);
-        let all = u64::MAX >> (64 - frames);
+        let all = Marks::first(frames);
         match self {
             Self::Given { unheard, frame, .. } => {
                 if !matches!(ppdu.header.content, Content::Data { .. }) {
@@ -92,9 +99,7 @@ impl PathErrors {
                     return RxOutcome::NOTHING;
                 }
                 let whole = match frame {
-                    &mut FrameErrors::Same(error) => {
-                        (0..frames).fold(0, |bits, n| bits | u64::from(!stream.chance(error)) << n)
-                    }
+                    &mut FrameErrors::Same(error) => Marks::each(frames, |_| !stream.chance(error)),
                     FrameErrors::ByRate(tables) => tables.now(now).whole(ppdu, stream),
                 };
                 RxOutcome { whole, readable: all }
@@ -108,7 +113,7 @@ impl PathErrors {
                 if error >= 1.0 {
                     return RxOutcome::NOTHING;
                 }
-                let whole = (0..frames).fold(0, |bits, n| bits | u64::from(!stream.chance(error)) << n);
+                let whole = Marks::each(frames, |_| !stream.chance(error));
                 RxOutcome { whole, readable: all }
             }
         }
@@ -157,20 +162,25 @@ impl ErrorTable {
         let unreadable = self.unreadable(rate);
         let Some(first) = ppdu.mpdus.first() else {
             let whole = u64::from(!stream.chance(self.broken(rate, ppdu.bytes)));
-            return RxOutcome { whole, readable: 1 };
+            return RxOutcome { whole: Marks::of(whole), readable: Marks::first(1) };
         };
         let (mut len, mut broken) = (first.len, self.broken(rate, u32::from(first.len)));
         let aggregate = ppdu.mpdus.len() > 1;
         let mut got = RxOutcome::NOTHING;
-        for (n, mpdu) in ppdu.mpdus.iter().enumerate() {
-            // Most frames of an aggregate have the same length.
-            if mpdu.len != len {
-                (len, broken) = (mpdu.len, self.broken(rate, u32::from(mpdu.len)));
+        for (word, mpdus) in ppdu.mpdus.chunks(Marks::WORD).enumerate() {
+            let (mut found, mut whole) = (0, 0);
+            for (n, mpdu) in mpdus.iter().enumerate() {
+                // Most frames of an aggregate have the same length.
+                if mpdu.len != len {
+                    (len, broken) = (mpdu.len, self.broken(rate, u32::from(mpdu.len)));
+                }
+                // spec: ieee80211-2016 9.7.1 - without its delimiter a frame is not found.
+                let readable = !aggregate || !stream.chance(unreadable);
+                found |= u64::from(readable) << n;
+                whole |= u64::from(readable && !stream.chance(broken)) << n;
             }
-            // spec: ieee80211-2016 9.7.1 - without its delimiter a frame is not found.
-            let readable = !aggregate || !stream.chance(unreadable);
-            got.readable |= u64::from(readable) << n;
-            got.whole |= u64::from(readable && !stream.chance(broken)) << n;
+            got.readable.put(word, found);
+            got.whole.put(word, whole);
         }
         got
     }
@@ -192,9 +202,9 @@ mod tests {
         let ppdu = ppdu(&mut packets, 0..32);
         (0..1_000).fold((0, 0, 0), |(unheard, readable, whole), _| {
             let got = errors.receive(Instant::ZERO, &ppdu, &mut stream);
-            assert_eq!(got.whole & !got.readable, 0, "what is whole could be read");
+            assert!(!(got.whole & !got.readable).any(), "what is whole could be read");
             let none = u32::from(got == RxOutcome::NOTHING);
-            (unheard + none, readable + got.readable.count_ones(), whole + got.whole.count_ones())
+            (unheard + none, readable + got.readable.count(), whole + got.whole.count())
         })
     }
 

@@ -69,7 +69,7 @@ impl Bench {
         let mut what = frames(&self.rig, &ppdu);
         while ppdu.tried(Duration::from_micros(100), true, comes) {}
         if comes {
-            (ppdu.acknowledged, ppdu.acked) = (true, ppdu.all());
+            ppdu.acknowledged = true;
             for m in &mut ppdu.mpdus {
                 let pkt = m.pkt.take().expect("sent once");
                 (m.charge, m.truesize) = self.rig.packets.take_charge(pkt);
@@ -112,7 +112,7 @@ impl Bench {
     fn open(&mut self, station: u16) {
         let tid = TidIndex::new(PeerId(station), 3);
         if self.dev.tx.tids[tid.index()].session != BlockAckSession::Open {
-            self.dev.tx.tids[tid.index()].open();
+            self.dev.tx.tids[tid.index()].open(64);
             self.dev.driver.schedule(ms(0), tid);
             let (_, mut hw, mut ctx) = self.rig.parts();
             self.dev.driver.fill(ms(0), tid.ac(), &mut self.dev.tx, &mut hw, &mut ctx);

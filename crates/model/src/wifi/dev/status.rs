@@ -32,7 +32,7 @@ impl WifiDev {
         }
         !header.in_session
             || matches!(self.driver, Driver::Htc(_))
-            || ppdu.acked & ppdu.all() != 0
+            || ppdu.acknowledged
             || ppdu.mpdus.iter().any(|mpdu| mpdu.tries >= limit)
     }
 
@@ -52,8 +52,8 @@ impl WifiDev {
         let limit = self.limit(ppdu);
         // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, ath_tx_set_retry (e888634) - a try is a PPDU there.
         let counts_ppdus = matches!(self.driver, Driver::Htc(_));
-        for (n, mut mpdu) in ppdu.mpdus.drain(..).enumerate() {
-            let acked = ppdu.acked >> n & 1 == 1;
+        for mut mpdu in ppdu.mpdus.drain(..) {
+            let acked = ppdu.acknowledged && mpdu.pkt.is_none();
             if !acked && header.in_session {
                 let t = &mut self.tx.tids[tid.index()];
                 if mpdu.tries < limit && !t.is_given_up(mpdu.seq) {

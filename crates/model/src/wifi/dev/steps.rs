@@ -5,6 +5,7 @@ use super::*;
 use crate::vocabulary::{DevId, Duration, Fate, PeerId};
 use crate::wifi::air::radio::Radio;
 use crate::wifi::config::{DriverConfig, LegacyParams};
+use crate::wifi::marks::Marks;
 use crate::wifi::testing::{Rig, ms, peer, radio};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -40,7 +41,7 @@ impl Bench {
         let mut tx = Transmitter::new(DevId(1));
         tx.add_peer(peer(&chain, 4));
         let mut receiver = device(tx);
-        receiver.rx[BE.index()].open(crate::wifi::seq_window::Seq::new(0), PlaceId(0), &mut Vec::new());
+        receiver.rx[BE.index()].open(crate::wifi::seq_window::Seq::new(0), 64, PlaceId(0), &mut Vec::new());
         let mut bench = Self { rig, sender, receiver, its: radio("receiver") };
         bench.push(packets);
         bench
@@ -63,20 +64,17 @@ impl Bench {
         if outcome == "." {
             return again;
         }
-        let bit = |is: &dyn Fn(char) -> bool| {
-            outcome.chars().enumerate().fold(0, |bits, (n, c)| bits | u64::from(is(c)) << n)
-        };
+        let told: Vec<char> = outcome.chars().collect();
+        let bit = |is: &dyn Fn(char) -> bool| Marks::each(told.len(), |n| is(told[n]));
         let got = RxOutcome { whole: bit(&|c| c == '1'), readable: bit(&|c| "01".contains(c)) };
         let mut hw = Hardware { radio: &mut self.its.1, medium: &mut self.its.0 };
         let (mut now_up, ctx) = (Vec::new(), &mut self.rig.ctx());
-        self.receiver.receive(ms(0), PeerId(0), ppdu, rate, got, &mut now_up, &mut hw, ctx);
+        self.receiver.receive(ms(0), PeerId(0), ppdu, rate, &got, &mut now_up, &mut hw, ctx);
         for pkt in now_up {
             up.push(self.rig.packets.get(pkt).seq);
             self.rig.packets.free(pkt, Fate::Delivered);
         }
-        if acknowledged {
-            (ppdu.acknowledged, ppdu.acked) = (true, ppdu.received);
-        }
+        ppdu.acknowledged |= acknowledged;
         again
     }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::vocabulary::{Duration, Rate};
 use crate::wifi::config::{AirtimeParams, DriverConfig, LegacyParams, MacFqParams, Scheduler, WhenFull};
+use crate::wifi::marks::Marks;
 use crate::wifi::testing::{Rig, ms, peer};
 use alloc::vec;
 use alloc::vec::Vec;
@@ -51,7 +52,7 @@ fn both_directions_are_charged_with_all_tries() {
             PeerId(0),
             ppdu,
             rate,
-            RxOutcome { whole, readable: u64::MAX },
+            &RxOutcome { whole: Marks::of(whole), readable: Marks::first(3) },
             &mut Vec::new(),
             &mut hw,
             &mut ctx,
@@ -77,7 +78,7 @@ fn frames_are_freed_one_by_one_and_one_of_them_wakes_the_queue() {
         let mut ppdu = rig.pop(ms(0), Ac::Be);
         ppdu.tried(Duration::from_micros(100), true, true);
         assert_eq!(ppdu.mpdus.len(), frames);
-        (ppdu.received, ppdu.acked, ppdu.acknowledged) = (acked, acked, true);
+        ppdu.acknowledged = true;
         for (_, m) in ppdu.mpdus.iter_mut().enumerate().filter(|(n, _)| acked >> n & 1 == 1) {
             let pkt = m.pkt.take().unwrap();
             (m.charge, m.truesize) = rig.packets.take_charge(pkt);

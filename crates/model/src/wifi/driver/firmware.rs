@@ -4,6 +4,7 @@
 //! The host knows three things of what it has handed over: how many frames the firmware has, what they count for against airtime queue
 //! limits, and, with a report, which of them are done with. A frame holds its socket's memory until it is reported.
 
+mod airtime_turns;
 mod estimate;
 mod reports;
 
@@ -16,6 +17,7 @@ use crate::wifi::config::{
 };
 use crate::wifi::stations::{AirtimeBelow, AirtimeUse};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
+use airtime_turns::AirtimeTurns;
 use alloc::vec;
 use alloc::vec::Vec;
 use estimate::{frames_airtime, units};
@@ -35,6 +37,8 @@ pub struct FirmwareDriver {
     below: AirtimeBelow,
     /// Frames in the firmware that are in no PPDU.
     fifos: TidFifos,
+    /// What stations have left of their turns, if the firmware goes by that.
+    turns: Option<AirtimeTurns>,
     /// Frames that the host has handed over and not heard of.
     outstanding: u32,
     /// Categories in which the host has something to do: a frame has come, or the firmware has reported.
@@ -60,7 +64,8 @@ impl FirmwareDriver {
             counts: scheduler.aql().is_some(),
             host: FqDriver::new(queues, scheduler, peers, place, salt),
             below: AirtimeBelow::new(peers),
-            // deviation: stations and TIDs of a category take turns, an aggregate each - no firmware says how it chooses.
+            // deviation: without VoW stations and TIDs of a category take turns, an aggregate each - no other firmware says how it chooses.
+            turns: params.shares_airtime.then(|| AirtimeTurns::new(peers)),
             fifos: TidFifos::new(peers * TIDS, WhenFull::KeepsTurn),
             outstanding: 0,
             due: 0,
@@ -95,7 +100,10 @@ impl FirmwareDriver {
                 self.hand_over(now, ac, tx, hw, ctx);
             }
             self.fifos.extend(now, ac, tx, hw, ctx);
-            self.fifos.fill(now, ac, tx, hw, ctx);
+            match &mut self.turns {
+                None => self.fifos.fill(now, ac, tx, hw, ctx),
+                Some(turns) => self.fifos.fill_by(|tid| turns.may_send(tid), now, ac, tx, hw, ctx),
+            }
         }
         self.due = 0;
     }
@@ -148,6 +156,9 @@ impl FirmwareDriver {
 
     /// A PPDU to a station is done with, after all its tries; or one of its own has come.
     pub fn count(&mut self, tid: TidIndex, airtime: Duration, kind: AirtimeUse) {
+        if let (Some(turns), AirtimeUse::Tx) = (&mut self.turns, kind) {
+            turns.charge(tid, airtime);
+        }
         if self.params.airtime == AirtimeReport::Counters {
             self.counters[tid.peer().index()][tid.ac().index()][kind as usize] += airtime;
         }

@@ -16,6 +16,7 @@ pub use legacy::LegacyDriver;
 use crate::vocabulary::{Ac, Ctx, Duration, Instant, Pkt, PlaceId, Sink, SockId};
 use crate::wifi::air::ppdu::{Mpdu, Ppdu};
 use crate::wifi::config::DriverConfig;
+use crate::wifi::marks::Marks;
 use crate::wifi::phy::{PhyRate, ppdu_duration_without_extension};
 use crate::wifi::tx::transmitter::{Hardware, TIDS, TidIndex, Transmitter};
 
@@ -195,17 +196,17 @@ impl Driver {
         }
     }
 
-    /// A station sent something at this rate, of which these frames came whole (a bit for each).
+    /// A station sent something at this rate, of which these frames came whole.
     ///
     /// It is charged for each as if it had come alone: of an aggregate with a preamble for every frame.
     // linux: drivers/net/wireless/ath/ath9k/recv.c ath_rx_count_airtime (4.11) - reckoned from length and rate of each frame that is handed up.
     // deviation: for rates without HT it adds a SIFS.
-    pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, ppdu: &Ppdu, rate: PhyRate, whole: u64) {
+    pub fn charge_rx(&mut self, now: Instant, tid: TidIndex, ppdu: &Ppdu, rate: PhyRate, whole: &Marks) {
         if let Self::Firmware(d) = self {
             d.count(tid, ppdu_duration_without_extension(rate, ppdu.bytes), AirtimeUse::Rx);
         }
         if let Self::Fq(d) = self {
-            let came = ppdu.mpdus.iter().enumerate().filter(|(n, _)| whole >> n & 1 == 1);
+            let came = ppdu.mpdus.iter().enumerate().filter(|&(n, _)| whole.has(n));
             let each = came.map(|(_, frame)| ppdu_duration_without_extension(rate, u32::from(frame.len)));
             let used = each.fold(Duration::ZERO, |sum, takes| sum + takes);
             if used > Duration::ZERO {

@@ -57,6 +57,40 @@ impl TidFifos {
         });
     }
 
+    /// Goes round the TIDs until the hardware is full; each sends until `may` says no, which is asked again when all others have been.
+    pub(super) fn fill_by<S: Sink>(
+        &mut self,
+        mut may: impl FnMut(TidIndex) -> bool,
+        now: Instant,
+        ac: Ac,
+        tx: &mut Transmitter,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'_, S>,
+    ) {
+        let mut unsent = None;
+        while let Some(tid) = self.turns.first(ac) {
+            let t = &tx.tids[tid.index()];
+            let queue = &mut self.queues[tid.index()];
+            if !t.may_send() || (!t.has_waiting() && queue.is_empty()) {
+                self.turns.take(ac);
+            } else if !hw.radio.room(ac, t.session == BlockAckSession::Open) {
+                break;
+            } else if !may(tid) {
+                self.turns.rotate(ac);
+            } else {
+                match tx.attempt(now, tid, hw, ctx, |ctx| queue.pop(ctx.packets)) {
+                    Attempt::Sent => unsent = None,
+                    Attempt::Full => break,
+                    Attempt::Nothing if unsent == Some(tid) => break,
+                    Attempt::Nothing => {
+                        unsent.get_or_insert(tid);
+                        self.turns.rotate(ac);
+                    }
+                }
+            }
+        }
+    }
+
     /// The PPDU queued last takes what has come for it, if it is not on the air yet.
     pub(super) fn extend<S: Sink>(
         &mut self,

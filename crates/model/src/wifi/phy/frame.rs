@@ -35,6 +35,18 @@ pub const BLOCK_ACK_REQUEST: u32 = 24;
 // spec: ieee80211-2016 9.3.1.9 - as the request, and a bitmap of 8.
 pub const BLOCK_ACK: u32 = BLOCK_ACK_REQUEST + 8;
 
+/// The same with a bitmap of 256 frames, which answers in sessions with windows of more than 64.
+// spec: ieee80211ax-2021 9.3.1.8.2 - the Fragment Number subfield tells the bitmap's length: 8 or 32 bytes.
+// spec: ieee80211ax-2021 26.4.3 - in a session with a buffer of more than 64 frames a recipient may answer with either.
+// deviation: always with 32 bytes there - when chips choose the shorter one is not known.
+pub const BLOCK_ACK_256: u32 = BLOCK_ACK_REQUEST + 32;
+
+/// Length of a Block Ack, with the wide bitmap or not.
+#[inline]
+pub const fn block_ack(wide: bool) -> u32 {
+    if wide { BLOCK_ACK_256 } else { BLOCK_ACK }
+}
+
 /// Header of a management frame.
 // spec: ieee80211-2016 9.3.3.2 - frame control 2, duration 2, three addresses 18, sequence control 2.
 pub const MANAGEMENT_HEADER: u32 = 24;
@@ -139,7 +151,7 @@ mod tests {
         // paper: ending-the-anomaly sec. 2.2.1 - 1500 bytes with delimiter, header 34, FCS and padding are 1544.
         let subframe = DELIMITER + data_mpdu(1500);
         assert_eq!((data_mpdu(1500), subframe + padding(subframe)), (1538, 1544));
-        assert_eq!([ACK, BLOCK_ACK_REQUEST, BLOCK_ACK], [14, 24, 32]);
+        assert_eq!([ACK, BLOCK_ACK_REQUEST, block_ack(false), block_ack(true)], [14, 24, 32, 56]);
         assert_eq!([ADDBA_REQUEST, ADDBA_RESPONSE], [37, 37]);
         assert_eq!(BEACON, 157);
     }

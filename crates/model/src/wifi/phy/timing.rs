@@ -84,10 +84,10 @@ impl Timing {
         ppdu_duration(rate, frame::ACK, self.band)
     }
 
-    /// Duration of a compressed Block Ack at a control rate (see [`control_rate`]).
+    /// Duration of a compressed Block Ack at a control rate (see [`control_rate`]), with marks for 256 frames (`wide`) or for 64.
     #[inline]
-    pub fn block_ack_duration(self, rate: PhyRate) -> Duration {
-        ppdu_duration(rate, frame::BLOCK_ACK, self.band)
+    pub fn block_ack_duration(self, rate: PhyRate, wide: bool) -> Duration {
+        ppdu_duration(rate, frame::block_ack(wide), self.band)
     }
 }
 
@@ -170,9 +170,12 @@ mod tests {
     fn answers() {
         let (low, high) = (Timing::of(Band::Ghz2), Timing::of(Band::Ghz5));
         let ack = BASIC_RATES.map(|r| high.ack_duration(PhyRate::Ofdm(r)));
-        let block_ack = BASIC_RATES.map(|r| high.block_ack_duration(PhyRate::Ofdm(r)));
+        let block_ack = BASIC_RATES.map(|r| high.block_ack_duration(PhyRate::Ofdm(r), false));
+        let wide = BASIC_RATES.map(|r| high.block_ack_duration(PhyRate::Ofdm(r), true));
         assert_eq!(ack, [us(44), us(32), us(28)]);
         assert_eq!(block_ack, [us(68), us(44), us(32)]);
+        // 470 bits of 24, 48 and 96 a symbol.
+        assert_eq!(wide, [us(100), us(60), us(40)]);
         assert_eq!([PhyRate::Ofdm(OfdmRate::M24); 2].map(|r| low.ack_duration(r)), [us(34), us(34)]);
     }
 

@@ -8,6 +8,7 @@ pub mod transfers;
 use crate::vocabulary::{Ctx, Instant, Pkt, PlaceId, Rate, Sink};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::air::reception::RxOutcome;
+use crate::wifi::marks::Marks;
 use crate::wifi::rx::reorder::Reorder;
 use crate::wifi::rx::retry_out::{RetryOutParams, SmoothedRate};
 use crate::wifi::seq_window::Seq;
@@ -43,11 +44,12 @@ impl RxTid {
         }
     }
 
-    /// The peer asks for a Block Ack session from `start` on. One that is open already, whose answer was lost, ends.
-    pub fn open(&mut self, start: Seq, place: PlaceId, up: &mut Vec<Pkt>) {
+    /// The peer asks for a Block Ack session from `start` on, and is granted a window of so many frames. One that is open already,
+    /// whose answer was lost, ends.
+    pub fn open(&mut self, start: Seq, frames: u16, place: PlaceId, up: &mut Vec<Pkt>) {
         match &mut self.session {
-            Some(reorder) => reorder.restart(start, up),
-            None => self.session = Some(Box::new(Reorder::new(start, place))),
+            Some(reorder) => reorder.restart(start, frames, up),
+            None => self.session = Some(Box::new(Reorder::new(start, frames, place))),
         }
     }
 
@@ -59,43 +61,43 @@ impl RxTid {
         &mut self,
         now: Instant,
         ppdu: &mut Ppdu,
-        got: RxOutcome,
+        got: &RxOutcome,
         mut judge: Option<Judge<'_>>,
         up: &mut Vec<Pkt>,
         ctx: &mut Ctx<'_, S>,
     ) {
-        for (n, mpdu) in ppdu.mpdus.iter_mut().enumerate() {
-            if let Some(judge) = judge.as_mut().filter(|_| got.readable >> n & 1 == 1) {
-                judge.smoothed.update(judge.rate);
-            }
-            if got.whole >> n & 1 == 0 {
-                if got.readable >> n & 1 == 0 {
+        let words = got.whole.words().iter().zip(got.readable.words());
+        for (mpdus, (whole, readable)) in ppdu.mpdus.chunks_mut(Marks::WORD).zip(words) {
+            for (n, mpdu) in mpdus.iter_mut().enumerate() {
+                if let Some(judge) = judge.as_mut().filter(|_| readable >> n & 1 == 1) {
+                    judge.smoothed.update(judge.rate);
+                }
+                if whole >> n & 1 == 0 {
+                    if readable >> n & 1 == 0 {
+                        continue;
+                    }
+                    self.broken += 1;
+                    if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
+                        // A frame that was received before is not looked at again.
+                        let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.carries_tcp(p));
+                        reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);
+                    }
                     continue;
                 }
-                self.broken += 1;
-                if let (Some(judge), Some(reorder)) = (&judge, &mut self.session) {
-                    // A frame that was received before is not looked at again.
-                    let tcp = mpdu.pkt.is_some_and(|p| ctx.packets.carries_tcp(p));
-                    reorder.broken(mpdu.seq, tcp, judge.params.index(*judge.smoothed), up);
+                let Some(pkt) = mpdu.pkt.take() else {
+                    self.duplicates += 1;
+                    continue;
+                };
+                (mpdu.charge, mpdu.truesize) = match mpdu.msdus {
+                    1 => ctx.packets.take_charge(pkt),
+                    _ => ctx.packets.take_charges(pkt),
+                };
+                match &mut self.session {
+                    Some(reorder) => reorder.receive(now, mpdu.seq, pkt, up, ctx),
+                    None => up.push(pkt),
                 }
-                continue;
-            }
-            let Some(pkt) = mpdu.pkt.take() else {
-                self.duplicates += 1;
-                continue;
-            };
-            (mpdu.charge, mpdu.truesize) = match mpdu.msdus {
-                1 => ctx.packets.take_charge(pkt),
-                _ => ctx.packets.take_charges(pkt),
-            };
-            match &mut self.session {
-                Some(reorder) => reorder.receive(now, mpdu.seq, pkt, up, ctx),
-                None => up.push(pkt),
             }
         }
-        // spec: ieee80211 10.24.7.3 - the scoreboard remembers frames of earlier tries, so the next Block Ack has them.
-        ppdu.received |=
-            ppdu.mpdus.iter().enumerate().filter(|(_, m)| m.pkt.is_none()).fold(0, |b, (n, _)| b | 1 << n);
     }
 
     /// A Block Ack request moves the window.

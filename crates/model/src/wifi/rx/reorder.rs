@@ -4,19 +4,19 @@ use crate::vocabulary::{Ctx, Duration, Instant, Pkt, PlaceId, Reason, Sink};
 use crate::wifi::rx::retry_out::RetryOut;
 use crate::wifi::seq_window::{Seq, SeqWindow, WindowPosition};
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
-
-const SLOTS: usize = SeqWindow::SIZE as usize;
 
 /// How long a hole may hold back later frames.
 // linux: net/mac80211/rx.c HT_RX_REORDER_BUF_TIMEOUT (4.4) - HZ / 10.
 pub const RELEASE_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Puts the frames of one session in order again: 64 frames, released after a timeout if one stays missing.
+/// Puts the frames of one session in order again: a window of them, released after a timeout if one stays missing.
 #[derive(Debug)]
 pub struct Reorder {
     window: SeqWindow,
-    slots: [Option<(Pkt, Instant)>; SLOTS],
+    /// By number; a power of two of them, as many as the window has or more.
+    slots: Box<[Option<(Pkt, Instant)>]>,
     /// A frame of the session has come.
     started: bool,
     place: PlaceId,
@@ -25,25 +25,35 @@ pub struct Reorder {
 }
 
 impl Reorder {
-    /// An empty buffer whose first expected frame is `start`.
-    pub fn new(start: Seq, place: PlaceId) -> Self {
-        Self { window: SeqWindow::new(start), slots: [None; SLOTS], started: false, place, retry_out: None }
+    /// An empty buffer for a window of so many frames, whose first expected one is `start`.
+    pub fn new(start: Seq, frames: u16, place: PlaceId) -> Self {
+        Self {
+            window: SeqWindow::new(start, frames),
+            slots: slots(frames),
+            started: false,
+            place,
+            retry_out: None,
+        }
     }
 
     /// Frames that come broken are counted from now on, and count as lost when [`Reorder::broken`] finds that they came so
     /// too often.
     pub fn count_broken(&mut self) {
-        self.retry_out.get_or_insert_default();
+        let frames = self.window.size();
+        self.retry_out.get_or_insert_with(|| Box::new(RetryOut::new(frames)));
     }
 
     /// A new session takes the place of this one: what is held goes up, and the next frame expected is `start`.
     // linux: net/mac80211/agg-rx.c __ieee80211_start_rx_ba_session (4.4) - a session that is open is stopped first.
-    pub fn restart(&mut self, start: Seq, up: &mut Vec<Pkt>) {
-        self.shift(SeqWindow::SIZE, up);
-        self.window = SeqWindow::new(start);
+    pub fn restart(&mut self, start: Seq, frames: u16, up: &mut Vec<Pkt>) {
+        self.shift(self.window.size(), up);
+        if frames != self.window.size() {
+            self.slots = slots(frames);
+        }
+        self.window = SeqWindow::new(start, frames);
         self.started = false;
         if let Some(retry_out) = &mut self.retry_out {
-            **retry_out = RetryOut::default();
+            **retry_out = RetryOut::new(frames);
         }
     }
 
@@ -74,8 +84,9 @@ impl Reorder {
             WindowPosition::Inside(n) => n,
             WindowPosition::Ahead(n) => {
                 // The sender has given up what lies before: make the frame the last one of the window.
-                self.shift(n + 1 - SeqWindow::SIZE, up);
-                SeqWindow::SIZE - 1
+                let size = self.window.size();
+                self.shift(n + 1 - size, up);
+                size - 1
             }
         };
         if self.window.is_marked(offset) {
@@ -96,7 +107,7 @@ impl Reorder {
         let remembered = match position {
             WindowPosition::Inside(_) => true,
             WindowPosition::Ahead(_) => false,
-            WindowPosition::Behind => self.window.start().since(seq) <= SeqWindow::SIZE,
+            WindowPosition::Behind => self.window.start().since(seq) <= self.window.size(),
         };
         if !remembered {
             return;
@@ -122,7 +133,7 @@ impl Reorder {
     /// Why a frame that has come does not go up.
     fn why_not(&self, seq: Seq) -> Reason {
         let near = self.window.position(seq) != WindowPosition::Behind
-            || self.window.start().since(seq) <= SeqWindow::SIZE;
+            || self.window.start().since(seq) <= self.window.size();
         match &self.retry_out {
             Some(retry_out) if near && retry_out.is_lost(seq) => Reason::RetryOut,
             _ => Reason::OldOrDuplicate,
@@ -168,11 +179,16 @@ impl Reorder {
     }
 
     fn slot(&self, offset: u16) -> usize {
-        usize::from(self.window.start().plus(offset).get()) % SLOTS
+        self.slot_of(self.window.start().plus(offset))
+    }
+
+    #[inline]
+    fn slot_of(&self, seq: Seq) -> usize {
+        usize::from(seq.get()) & (self.slots.len() - 1)
     }
 
     fn shift(&mut self, n: u16, up: &mut Vec<Pkt>) {
-        for offset in 0..n.min(SeqWindow::SIZE) {
+        for offset in 0..n.min(self.window.size()) {
             let slot = self.slot(offset);
             up.extend(self.slots[slot].take().map(|(pkt, _)| pkt));
         }
@@ -183,22 +199,27 @@ impl Reorder {
     #[inline]
     fn move_on(&mut self, n: u16) {
         if let Some(retry_out) = &mut self.retry_out {
-            retry_out.moved(self.window.start(), n);
+            retry_out.moved(self.window.end(), n);
         }
         self.window.shift(n);
     }
 
     fn release_ready(&mut self, up: &mut Vec<Pkt>) {
-        let from = self.window.start();
+        let (from, end) = (self.window.start(), self.window.end());
         let n = self.window.advance();
         if let Some(retry_out) = &mut self.retry_out {
-            retry_out.moved(from, n);
+            retry_out.moved(end, n);
         }
         for n in 0..n {
-            let slot = usize::from(from.plus(n).get()) % SLOTS;
+            let slot = self.slot_of(from.plus(n));
             up.extend(self.slots[slot].take().map(|(pkt, _)| pkt));
         }
     }
+}
+
+/// Empty slots for a window of so many frames.
+fn slots(frames: u16) -> Box<[Option<(Pkt, Instant)>]> {
+    vec![None; usize::from(frames).next_power_of_two()].into_boxed_slice()
 }
 
 #[cfg(test)]

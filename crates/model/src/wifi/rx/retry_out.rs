@@ -5,6 +5,7 @@
 //! waited, and ignores the frame if it comes well after all.
 
 use crate::vocabulary::Rate;
+use crate::wifi::marks::Marks;
 use crate::wifi::seq_window::{Seq, SeqWindow};
 
 /// How a receiver decides that a frame has come broken often enough.
@@ -56,59 +57,64 @@ impl SmoothedRate {
     }
 }
 
-/// Sequence numbers that are remembered: those of the window and as many before it, whose frames may still come.
-const NUMBERS: usize = 2 * SeqWindow::SIZE as usize;
+/// Sequence numbers that may be remembered: those of the widest window and as many before it, whose frames may still come.
+const NUMBERS: usize = 2 * SeqWindow::MOST as usize;
 
 /// What is remembered of the frames of one session.
 #[derive(Clone, Debug)]
 pub struct RetryOut {
-    /// By sequence number modulo [`NUMBERS`]: how often it came broken.
+    /// So many numbers are remembered, a power of two: those of the window and as many before it.
+    numbers: usize,
+    /// By sequence number modulo that: how often it came broken.
     broken: [u8; NUMBERS],
     /// In the same way: it was marked lost.
-    lost: u128,
-}
-
-impl Default for RetryOut {
-    fn default() -> Self {
-        Self { broken: [0; NUMBERS], lost: 0 }
-    }
+    lost: [Marks; 2],
 }
 
 impl RetryOut {
-    fn place(seq: Seq) -> usize {
-        usize::from(seq.get()) % NUMBERS
+    /// Nothing has come in a session with a window of so many frames.
+    pub fn new(frames: u16) -> Self {
+        let numbers = 2 * usize::from(frames).next_power_of_two();
+        Self { numbers, broken: [0; NUMBERS], lost: [Marks::NONE; 2] }
+    }
+
+    fn place(&self, seq: Seq) -> usize {
+        usize::from(seq.get()) & (self.numbers - 1)
     }
 
     /// A frame near the window came broken; returns the estimated count of its retransmissions, which is one less than that
     /// of its receptions.
     // paper: retry-out 3.2 (2) - every report with an error counts, so whole PPDUs that are sent again count too.
     pub fn broken(&mut self, seq: Seq) -> u8 {
-        let broken = &mut self.broken[Self::place(seq)];
+        let place = self.place(seq);
+        let broken = &mut self.broken[place];
         *broken = broken.saturating_add(1);
         *broken - 1
     }
 
     /// The estimated count of retransmissions of a frame that came broken; none if it never did.
     pub fn count(&self, seq: Seq) -> Option<u8> {
-        self.broken[Self::place(seq)].checked_sub(1)
+        self.broken[self.place(seq)].checked_sub(1)
     }
 
     /// The frame counts as lost from now on.
     pub fn mark(&mut self, seq: Seq) {
-        self.lost |= 1 << Self::place(seq);
+        let place = self.place(seq);
+        self.lost[place / Marks::MOST].mark(place % Marks::MOST);
     }
 
     /// Whether the frame was marked lost.
     pub fn is_lost(&self, seq: Seq) -> bool {
-        self.lost >> Self::place(seq) & 1 == 1
+        let place = self.place(seq);
+        self.lost[place / Marks::MOST].has(place % Marks::MOST)
     }
 
-    /// The window moves on from `start` by `n` numbers: those that come into it are new.
-    pub fn moved(&mut self, start: Seq, n: u16) {
-        for n in 0..n.min(NUMBERS as u16) {
-            let place = Self::place(start.plus(SeqWindow::SIZE + n));
+    /// The window moves on by `n` numbers: those from `end` on, which come into it, are new.
+    pub fn moved(&mut self, end: Seq, n: u16) {
+        for n in 0..n.min(self.numbers as u16) {
+            let place = self.place(end.plus(n));
             self.broken[place] = 0;
-            self.lost &= !(1 << place);
+            self.lost[place / Marks::MOST].clear(place % Marks::MOST);
         }
     }
 }

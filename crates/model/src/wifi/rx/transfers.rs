@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::vocabulary::{Duration, Instant, Pkt};
 use crate::wifi::air::ppdu::Ppdu;
 use crate::wifi::config::UsbParams;
+use crate::wifi::marks::Marks;
 use crate::wifi::phy::PhyRate;
 
 /// What goes ahead of a frame: the stream's header, HTC's and that of its reception.
@@ -47,17 +48,17 @@ impl Transfers {
         }
     }
 
-    /// A PPDU has been received at this rate, of which these frames came whole (a bit for each) and these packets would go up;
+    /// A PPDU has been received at this rate, of which these frames came whole and these packets would go up;
     /// they stay here.
-    pub fn received(&mut self, now: Instant, ppdu: &Ppdu, rate: PhyRate, whole: u64, up: &mut Vec<Pkt>) {
+    pub fn received(&mut self, now: Instant, ppdu: &Ppdu, rate: PhyRate, whole: &Marks, up: &mut Vec<Pkt>) {
         let mut follow: u64 = ppdu.mpdus.iter().map(|mpdu| u64::from(mpdu.len)).sum();
-        let came = (whole & ppdu.all()).count_ones() as usize;
+        let came = (*whole & ppdu.all()).count() as usize;
         // Packets that have waited for order go with the first frame.
         let mut more = up.len().saturating_sub(came);
         let mut packets = up.drain(..);
         for (n, mpdu) in ppdu.mpdus.iter().enumerate() {
             follow -= u64::from(mpdu.len);
-            if whole >> n & 1 == 0 {
+            if !whole.has(n) {
                 continue;
             }
             let later = Duration::from_nanos(follow * 8 * 1_000_000_000 / rate.rate().bps().max(1));
@@ -173,7 +174,7 @@ mod tests {
             let mut transfers = Transfers::new(ALL);
             let mut up = (0..up).map(|n| packet(&mut packets, n, 1500)).collect();
             let ppdu = ppdu(&mut packets, 0..frames);
-            transfers.received(us(5_000), &ppdu, rate, whole, &mut up);
+            transfers.received(us(5_000), &ppdu, rate, &Marks::of(whole), &mut up);
             assert!(up.is_empty());
             run(&mut transfers)
         };
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!(given(1, 1, 12), [(5_320, 12)]);
         let mut whole = Transfers::new(UsbParams { rx_wait: Duration::from_millis(9), ..ALL });
         let mut up = (0..12).map(|n| packet(&mut packets, n, 1500)).collect();
-        whole.received(us(5_000), &ppdu(&mut packets, 0..12), rate, 0xfff, &mut up);
+        whole.received(us(5_000), &ppdu(&mut packets, 0..12), rate, &Marks::first(12), &mut up);
         // Ten go when the tenth has come, 182 us before the end, 32 packets of the bus; the others wait.
         assert_eq!(run(&mut whole), [(5_247, 10), (14_088, 2)]);
     }
@@ -199,16 +200,16 @@ mod tests {
         let mut transfers = Transfers::new(UsbParams { rx_wait: Duration::from_millis(9), ..ALL });
         let mut up: Vec<_> = (0..9).map(|n| packet(&mut packets, n, 1500)).collect();
         let nine = ppdu(&mut packets, 0..9);
-        transfers.received(us(5_000), &nine, rate, 0x1ff, &mut up);
+        transfers.received(us(5_000), &nine, rate, &Marks::first(9), &mut up);
         // The tenth frame closes a hole: three packets that have waited go up with its own.
         up.extend((9..13).map(|n| packet(&mut packets, n, 1500)));
         let tenth = ppdu(&mut packets, 9..10);
-        transfers.received(us(5_200), &tenth, rate, 1, &mut up);
+        transfers.received(us(5_200), &tenth, rate, &Marks::first(1), &mut up);
         assert_eq!(run(&mut transfers).iter().map(|&(_, packets)| packets).sum::<usize>(), 13);
         // A broken frame that was given up sets packets free as well.
         up.extend((13..15).map(|n| packet(&mut packets, n, 1500)));
         let broken = ppdu(&mut packets, 10..11);
-        transfers.received(us(9_000), &broken, rate, 0, &mut up);
+        transfers.received(us(9_000), &broken, rate, &Marks::NONE, &mut up);
         assert_eq!(run(&mut transfers), [(9_000, 2)]);
     }
 }

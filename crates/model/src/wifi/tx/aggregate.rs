@@ -5,6 +5,7 @@
 use crate::vocabulary::Duration;
 use crate::wifi::phy::frame::{DELIMITER, padding};
 use crate::wifi::phy::{Gi, HtRate, PhyRate, RetryChain, ppdu_duration_without_extension};
+use crate::wifi::seq_window::SeqWindow;
 
 /// Frames ath9k puts in an aggregate at most.
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the 64-frame Block Ack window.
@@ -22,10 +23,20 @@ const MAX_DURATION: Duration = Duration::from_micros(4_096);
 // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_max_framelen (4.4).
 const MAX_BYTES: u32 = 65_532;
 
-/// Frames and bytes of an aggregate between radios of VHT or HE: the window of a Block Ack session, and what length fields tell.
-// spec: ieee80211-2020 9.4.2.157.2 - 2^(13 + n) - 1 with n = 7; HE stations may take more.
-// deviation: windows of 64 frames in HE too, which allows 256.
-pub const WIDE_MOST: (u32, u32) = (64, (1 << 20) - 1);
+/// Frames and bytes of an aggregate between radios of VHT: the window of a Block Ack session, and what length fields tell.
+// spec: ieee80211-2020 9.4.2.157.2 - 2^(13 + n) - 1 with n = 7, which all drivers of VHT announce.
+pub const VHT_MOST: (u32, u32) = (64, (1 << 20) - 1);
+
+/// The same between radios of HE.
+// spec: ieee80211ax-2021 9.4.2.248.2 - 2^(20 + x) - 1 bytes with x = 3 at most, which are more than the longest PSDU of table 27-61 (recalled).
+// linux: drivers/net/wireless/mediatek/mt76/mt7915/init.c mt7915_init_he_caps (6.12) - announces x = 3.
+// deviation: x = 3 of all radios - what the firmware of ath11k announces is not known.
+pub const HE_MOST: (u32, u32) = (SeqWindow::MOST as u32, 6_500_631);
+
+/// Longest PPDU of HE.
+// spec: ieee80211ax-2021 table 27-61 - aPPDUMaxTime, 5.484 ms.
+// deviation: the standard's limit - no driver tells its firmware another, and what that keeps to is not known. The 4 ms are ath9k's.
+const HE_MAX_DURATION: Duration = Duration::from_micros(5_484);
 
 /// MPDUs below this many bytes are followed by delimiters that make up for the rest.
 // linux: drivers/net/wireless/ath/ath9k/ath9k.h ATH_AGGR_MINPLEN, ATH_AGGR_GET_NDELIM (4.4) - the MPDU's own delimiter does not
@@ -74,14 +85,13 @@ impl AggregateLimits {
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_lookup_rate (4.4) - the least of what each entry of the chain can carry
     // in the time; nothing is aggregated if one of them is not HT.
     pub fn of(chain: &RetryChain, txop: Duration, max_frames: u32, peer_max: u32) -> Self {
-        let duration = if txop == Duration::ZERO { MAX_DURATION } else { txop.min(MAX_DURATION) };
+        let within = |longest| if txop == Duration::ZERO { longest } else { txop.min(longest) };
         let mut bytes = peer_max;
         for entry in chain.entries() {
             match entry.rate {
-                PhyRate::Ht(rate) => bytes = bytes.min(bytes_within(duration, rate)),
-                PhyRate::Vht(_) | PhyRate::He(_) => {
-                    bytes = bytes.min(wide_bytes_within(duration, entry.rate))
-                }
+                PhyRate::Ht(rate) => bytes = bytes.min(bytes_within(within(MAX_DURATION), rate)),
+                PhyRate::Vht(_) => bytes = bytes.min(wide_bytes_within(within(MAX_DURATION), entry.rate)),
+                PhyRate::He(_) => bytes = bytes.min(wide_bytes_within(within(HE_MAX_DURATION), entry.rate)),
                 PhyRate::Ofdm(_) | PhyRate::Dsss(..) => {
                     let amsdu = AmsduLimits::NONE;
                     return Self { frames: 1, bytes: 0, dense: 0, least: MIN_MPDU, sealing: 0, amsdu };
@@ -99,7 +109,8 @@ impl AggregateLimits {
     /// Frames and bytes at most that the two ends of a link sent at `first` agree on: ath9k's, or those of VHT and HE.
     pub const fn most(first: PhyRate) -> (u32, u32) {
         match first {
-            PhyRate::Vht(_) | PhyRate::He(_) => WIDE_MOST,
+            PhyRate::Vht(_) => VHT_MOST,
+            PhyRate::He(_) => HE_MOST,
             PhyRate::Ht(_) | PhyRate::Ofdm(_) | PhyRate::Dsss(..) => (MAX_FRAMES, PEER_MAX),
         }
     }
@@ -174,12 +185,12 @@ fn bytes_within(duration: Duration, rate: HtRate) -> u32 {
 }
 
 /// The same for VHT and HE: what the standard's duration leaves after the preamble.
-// deviation: 4 ms as ath9k has it - what the firmware of such radios keeps to is not known; the standard allows 5.484 ms.
+// deviation: VHT within 4 ms as ath9k has it - what the firmware of such radios keeps to is not known; the standard allows 5.484 ms.
 fn wide_bytes_within(duration: Duration, rate: PhyRate) -> u32 {
     let preamble = ppdu_duration_without_extension(rate, 0).nanos() - symbols_of_nothing(rate);
     let symbols = duration.nanos().saturating_sub(preamble) / rate.symbol_nanos();
     let bits = symbols * u64::from(rate.bits_per_symbol());
-    (bits.saturating_sub(16 + 6 * 6) / 8).min(u64::from(WIDE_MOST.1)) as u32
+    (bits.saturating_sub(16 + 6 * 6) / 8).min(u64::from(HE_MOST.1)) as u32
 }
 
 /// Length of the data field of a PPDU without data: one symbol, on VHT's grid of 4 us.
@@ -213,6 +224,24 @@ impl Subframes {
         Self { limits, frames: 0, first: 0, bytes: 0, filler: 0 }
     }
 
+    /// As it was when it was filled before: so many frames, the first and the last of these lengths, and a PSDU of so many bytes.
+    #[inline]
+    pub const fn resumed(
+        limits: AggregateLimits,
+        frames: u32,
+        [first, last]: [u32; 2],
+        psdu_bytes: u32,
+    ) -> Self {
+        let bytes = if frames == 1 { DELIMITER + first } else { psdu_bytes };
+        Self { limits, frames, first, bytes, filler: Self::filler(limits, last) }
+    }
+
+    /// What follows a frame of so many bytes that is not the last.
+    #[inline]
+    const fn filler(limits: AggregateLimits, mpdu: u32) -> u32 {
+        padding(DELIMITER + mpdu) + limits.extra_delimiters(mpdu) * DELIMITER
+    }
+
     /// The limits that it is filled up to.
     #[inline]
     pub const fn limits(&self) -> AggregateLimits {
@@ -239,7 +268,7 @@ impl Subframes {
         let subframe = DELIMITER + mpdu;
         self.frames += 1;
         self.bytes += self.filler + subframe;
-        self.filler = padding(subframe) + self.limits.extra_delimiters(mpdu) * DELIMITER;
+        self.filler = Self::filler(self.limits, mpdu);
     }
 
     /// Whether the MPDU added last may become longer by so many bytes.
@@ -255,7 +284,7 @@ impl Subframes {
             self.first = mpdu;
         }
         self.bytes += by;
-        self.filler = padding(DELIMITER + mpdu) + self.limits.extra_delimiters(mpdu) * DELIMITER;
+        self.filler = Self::filler(self.limits, mpdu);
     }
 
     /// Frames added.
@@ -377,9 +406,12 @@ mod tests {
         assert_eq!(bytes("vht80-mcs0-nss1-lgi"), (14_823, 9));
         // 1,125 symbols of 3.6 us after 44 us, of 3,120 bits each.
         assert_eq!(bytes("vht80-mcs9-nss2-sgi"), (438_743, 64));
-        // 36 us and two training fields of 7.2 us leave 4,045.6 us: 297 symbols of 13.6 us, of 16,333 bits.
-        assert_eq!(bytes("he80-mcs11-nss2-gi0.8"), (606_356, 64));
-        assert_eq!(bytes("he160-mcs11-nss4-gi0.8"), ((1 << 20) - 1, 64));
+        // 36 us and two training fields of 7.2 us leave 5,433.6 us: 399 symbols of 13.6 us, of 16,333 bits.
+        assert_eq!(bytes("he80-mcs11-nss2-gi0.8"), (814_601, 256));
+        // At 7.3 Mbit/s 400 symbols of 117 bits.
+        assert_eq!(bytes("he20-mcs0-nss1-gi0.8"), (5_843, 3));
+        // Four training fields: 398 symbols of 65,333 bits.
+        assert_eq!(bytes("he160-mcs11-nss4-gi0.8"), (3_250_310, 256));
     }
 
     #[test]
@@ -428,13 +460,16 @@ mod tests {
             let txop = Duration::from_micros(txop);
             let limits = AggregateLimits::of(&chain, txop, MAX_FRAMES, PEER_MAX);
             let mut s = Subframes::new(limits);
-            let mut payload = 0;
+            let (mut payload, mut added) = (0, Vec::new());
             for mpdu in mpdus {
                 if !s.would_fit(mpdu) {
                     break;
                 }
                 s.add(mpdu);
                 payload += mpdu;
+                added.push(mpdu);
+                let ends = [added[0], mpdu];
+                prop_assert_eq!(Subframes::resumed(limits, s.frames(), ends, s.psdu_bytes()), s);
             }
             prop_assert!(s.frames() >= 1 && s.frames() <= MAX_FRAMES && s.psdu_bytes() >= payload);
             if s.frames() > 1 {

@@ -129,6 +129,12 @@ impl TxTid {
         }
     }
 
+    /// Whether its Block Acks have marks for 256 frames.
+    #[inline]
+    pub fn is_wide(&self) -> bool {
+        self.window.is_wide()
+    }
+
     /// The oldest number that is still open.
     pub fn start(&self) -> Seq {
         self.window.start()
@@ -155,9 +161,9 @@ impl TxTid {
         self.last_request = now;
     }
 
-    /// The session opens: its window starts at the next frame. Frames that wait get new numbers if one that is with the hardware, and
-    /// does not belong to the session, has a later one than the first of them.
-    pub fn open(&mut self) {
+    /// The session opens with a window of so many frames, which starts at the next frame. Frames that wait get new numbers if one that is
+    /// with the hardware, and does not belong to the session, has a later one than the first of them.
+    pub fn open(&mut self, frames: u16) {
         self.session = BlockAckSession::Open;
         self.requests = 0;
         self.bar_pending = None;
@@ -171,12 +177,12 @@ impl TxTid {
                 self.next = self.next.plus(1);
             }
         }
-        self.window = SeqWindow::new(self.next());
+        self.window = SeqWindow::new(self.next(), frames);
     }
 
     /// Takes the next frame: one that waits, or else a new one from `pull`, which gets the next number.
     ///
-    /// In a session nothing is sent that would lie 64 numbers or more after the oldest open one: a frame found there has left its queue
+    /// In a session nothing is sent that would lie a window or more after the oldest open one: a frame found there has left its queue
     /// and waits.
     // linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_get_tid_subframe (4.11) - into retry_q.
     fn take<'a, S: Sink>(
@@ -256,8 +262,14 @@ impl TxTid {
         if ppdu.mpdus.first().is_some_and(|first| first.probe.is_some()) {
             return false;
         }
-        let (mut subframes, before) = (Subframes::new(limits), ppdu.bytes);
-        ppdu.mpdus.iter().for_each(|mpdu| subframes.add(u32::from(mpdu.len)));
+        let before = ppdu.bytes;
+        let mut subframes = match (ppdu.mpdus.first(), ppdu.mpdus.last()) {
+            (Some(first), Some(last)) => {
+                let ends = [first, last].map(|mpdu| u32::from(mpdu.len));
+                Subframes::resumed(limits, ppdu.mpdus.len() as u32, ends, before)
+            }
+            _ => Subframes::new(limits),
+        };
         loop {
             let (next, sealed) = (self.next, u32::from(self.sealed));
             let mut join = |ctx: &mut Ctx<'a, S>| match limits.amsdu().packets {
@@ -331,7 +343,7 @@ impl TxTid {
     pub fn give_up(&mut self, seq: Seq, lost: &mut Vec<Mpdu>) -> Seq {
         let start = seq.plus(1);
         self.given_up = Some(start);
-        let window = self.window;
+        let window = &self.window;
         lost.extend(self.waiting.iter().filter(|m| before(window, m.seq, start)));
         self.waiting.retain(|m| !before(window, m.seq, start));
         start
@@ -340,7 +352,7 @@ impl TxTid {
     /// Whether a frame of the session lies before one that was given up.
     #[inline]
     pub fn is_given_up(&self, seq: Seq) -> bool {
-        self.given_up.is_some_and(|start| before(self.window, seq, start))
+        self.given_up.is_some_and(|start| before(&self.window, seq, start))
     }
 
     /// A Block Ack request from `start` on was lost.
@@ -407,7 +419,7 @@ impl LinkRate<'_> {
 }
 
 /// Whether `seq` lies in the window and before `limit`.
-fn before(window: SeqWindow, seq: Seq, limit: Seq) -> bool {
+fn before(window: &SeqWindow, seq: Seq, limit: Seq) -> bool {
     matches!(window.position(seq), WindowPosition::Inside(n) if n < limit.since(window.start()))
         && matches!(window.position(limit), WindowPosition::Inside(_) | WindowPosition::Ahead(_))
 }

@@ -8,6 +8,7 @@ use crate::wifi::air::radio::Radio;
 use crate::wifi::air::reception::PathErrors;
 use crate::wifi::phy::{OfdmRate, PhyRate, RateTry, RetryChain};
 use crate::wifi::rate::{RateControl, TxReport};
+use crate::wifi::seq_window::SeqWindow;
 use crate::wifi::tx::aggregate::{AggregateLimits, AmsduLimits, MAX_FRAMES, PEER_MAX};
 use crate::wifi::tx::expected::expected_throughput;
 use crate::wifi::tx::starts::Starts;
@@ -54,6 +55,21 @@ impl TidIndex {
     }
 }
 
+/// Frames that the window of a Block Ack session with a neighbour may have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Windows {
+    /// Those that it is asked for.
+    pub asks: u16,
+    /// Those that it is granted at most.
+    pub grants: u16,
+}
+
+impl Default for Windows {
+    fn default() -> Self {
+        Self { asks: SeqWindow::SIZE, grants: SeqWindow::SIZE }
+    }
+}
+
 /// A neighbour that frames are exchanged with.
 #[derive(Clone, Debug)]
 pub struct Peer {
@@ -77,6 +93,8 @@ pub struct Peer {
     pub sealing: u32,
     /// What A-MSDUs to it may hold.
     pub amsdu: AmsduLimits,
+    /// Windows of Block Ack sessions with it.
+    pub windows: Windows,
     /// What is lost on the way to it and back.
     pub errors: PathErrors,
     /// Data PPDUs to it of which nothing was heard, and answers of its to data PPDUs that were lost: by noise, not in
@@ -101,6 +119,7 @@ impl Peer {
             delimiter_counted: false,
             sealing: 0,
             amsdu: AmsduLimits::NONE,
+            windows: Windows::default(),
             errors: PathErrors::NONE,
             weight: AIRTIME_WEIGHT,
             unheard: 0,
@@ -224,7 +243,7 @@ impl Transmitter {
         let sent = TxReport {
             tries: &used[..n],
             frames: ppdu.mpdus.len() as u32,
-            acked: (ppdu.acked & ppdu.all()).count_ones(),
+            acked: ppdu.acked(),
             probe: ppdu.mpdus.first().and_then(|m| m.probe),
             unsent: ppdu.unsent(),
         };
@@ -303,7 +322,8 @@ impl Transmitter {
         let t = &mut self.tids[tid.index()];
         let late = self.starts.as_mut().map_or(Duration::ZERO, Starts::late);
         t.ask(now, now + ADDBA_TIMEOUT + late);
-        let content = Content::AddbaRequest { start: t.next() };
+        let frames = self.peers[tid.peer().index()].windows.asks;
+        let content = Content::AddbaRequest { start: t.next(), frames };
         self.send_management(now, tid, Ac::Vo, content, hw);
     }
 
@@ -318,7 +338,8 @@ impl Transmitter {
     ) {
         let header =
             Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session: false };
-        let ppdu = hw.radio.blank(header, management_chain(self.lowest));
+        let mut ppdu = hw.radio.blank(header, management_chain(self.lowest));
+        ppdu.wide = self.tids[tid.index()].is_wide();
         hw.send(now, ppdu);
     }
 
@@ -357,6 +378,7 @@ impl Transmitter {
             let link = LinkRate { now, rate: &mut peer.rate };
             if t.fill(&mut ppdu, peer.limits[ac.index()], link, ctx, pull) {
                 ppdu.long = ppdu.bytes > self.rts_threshold;
+                ppdu.wide = t.is_wide();
                 ppdu.lifts = core::mem::take(&mut t.lifts);
                 hw.send(now, ppdu);
                 return Attempt::Sent;

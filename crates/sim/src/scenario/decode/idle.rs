@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use stillair_model::qdisc::QdiscConfig;
 use stillair_model::vocabulary::Duration;
+use stillair_model::wifi::seq_window::SeqWindow;
 
 use super::super::document::{Table, Value, join};
 use super::super::error::Origin;
@@ -13,7 +14,8 @@ use super::super::quic::QuicFlow;
 use super::super::quinn::{QuicStack, QuinnControl};
 use super::super::reader::{Field, flatten};
 use super::super::{
-    Attachment, CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, Node, Role,
+    Attachment, CongestionControl, Errors, Flow, FlowKind, GivenErrors, Interface, InterfaceRef, Node, Role,
+    Wifi,
 };
 
 /// What stands before the name of a parameter of a congestion control.
@@ -34,13 +36,15 @@ pub(super) fn of_nodes(
 ) -> Vec<String> {
     let used: Vec<Used<'_>> = used(nodes, flows);
     let mut notes = Vec::new();
-    for ((node, used), (name, _, whole)) in nodes.iter().zip(&used).zip(merged) {
+    for (index, ((node, used), (name, _, whole))) in nodes.iter().zip(&used).zip(merged).enumerate() {
         let (path, own) = (format!("node.{name}"), inside(table(&field.item.value), name));
         of_hosts(&path, own, used, &mut notes);
-        for interface in &node.interfaces {
+        for (n, interface) in node.interfaces.iter().enumerate() {
             let path = format!("{path}.interface.{}", interface.name);
             let find = |of| inside(inside(of, "interface"), &interface.name);
             of_interface(&path, [find(own), find(Some(whole))], interface, end, &mut notes);
+            let at = InterfaceRef { node: index, interface: n };
+            notes.extend(find(own).and_then(|own| of_window(&path, own, nodes, at)));
         }
     }
     notes
@@ -164,6 +168,25 @@ fn of_interface(
             end.secs_f64()
         ));
     }
+}
+
+/// A window of more than 64 frames that is said of a device without a link of HE.
+fn of_window(path: &str, own: &Table, nodes: &[Node], at: InterfaceRef) -> Option<String> {
+    let item = own.get("block_ack_window")?;
+    let all = nodes.iter().enumerate().flat_map(|(node, n)| {
+        n.interfaces.iter().enumerate().map(move |(interface, i)| (InterfaceRef { node, interface }, i))
+    });
+    let mut windows = all.filter_map(|(other, i)| match &i.medium {
+        Attachment::Wifi(Wifi { role: Role::Station(station), .. }) if other == at || station.ap == at => {
+            Some(station.can_he())
+        }
+        _ => None,
+    });
+    let of_wide = matches!(item.value, Value::Integer(frames) if frames > i64::from(SeqWindow::SIZE));
+    (of_wide && !windows.any(|he| he)).then(|| {
+        let why = "beyond 64 frames, as none of its links is one of HE";
+        note(&join(path, "block_ack_window"), &item.value, why, "say 64 or less, or rates of HE")
+    })
 }
 
 /// Whether a discipline takes a limit from its device.

@@ -12,8 +12,8 @@ use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
-    Names, address, edca, filter, host, interrupts, link, losses, rate, refer, retries, scheme, shaper,
-    station, trace,
+    Names, address, block_ack, edca, filter, host, interrupts, link, losses, rate, refer, retries, scheme,
+    shaper, station, trace,
 };
 
 const COMMON: &[Key] = &[
@@ -50,6 +50,7 @@ const WIFI: &[Key] = &[
     Key::open("rts_threshold", Form::Integer(0, 65_535), "off", "PPDUs of more bytes begin with RTS and CTS"),
     interrupts::KEY,
     filter::KEY,
+    block_ack::KEY,
     Key::open(
         "cipher_delimiters",
         Form::Integer(0, 63),
@@ -256,6 +257,7 @@ fn wifi<'a>(
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
     }
+    let block_ack_window = block_ack::read(section, scheme.name)?;
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
     wiring.by_device.push((at, ByDevice { filter: filters_by_device, ..by_device }));
     let retries::Retries { limit, limit_by_rate, retry_out } = retries;
@@ -274,6 +276,7 @@ fn wifi<'a>(
         filter,
         rts_threshold,
         cipher_delimiters,
+        block_ack_window,
         radio,
     };
     Ok((wifi, qdisc))

@@ -2,6 +2,7 @@
 
 mod access;
 mod address;
+mod block_ack;
 mod edca;
 mod filter;
 mod flent;

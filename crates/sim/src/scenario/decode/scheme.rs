@@ -201,7 +201,7 @@ pub(super) fn read(
             }
         }
         DriverConfig::Firmware(fq, scheduler, params) => {
-            firmware::read(&mut section, params)?;
+            firmware::read(&mut section, name, params)?;
             if let Scheduler::Mac80211(airtime, aql, rules) = scheduler {
                 mac80211(&mut section, fq, airtime, aql, rules)?;
             }

@@ -83,6 +83,7 @@ pub(super) fn driver(config: &DriverConfig) -> Value {
             "drops_when_full": p.full == WhenFirmwareFull::Drops,
             "amsdu_frames": p.amsdu_frames,
             "amsdu_bytes": p.amsdu_bytes,
+            "vow_atf": p.shares_airtime,
             "report_frames": p.report_frames,
             "report_delay_ns": p.report_delay.nanos(),
             "airtime": match p.airtime {

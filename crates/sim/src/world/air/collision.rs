@@ -6,6 +6,7 @@ use stillair_model::wifi::air::medium::{EdcafId, TxOutcome};
 use stillair_model::wifi::air::ppdu::{Content, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
 use stillair_model::wifi::air::radio::{QUEUES, Radio};
+use stillair_model::wifi::air::reception::RxOutcome;
 
 use super::exchange::At;
 use super::parts::{airtime, response, use_of};
@@ -84,8 +85,9 @@ impl Air {
             let protection = Protection::of(&ppdu, self.channels[index].protection);
             // deviation: an RTS that collides is a try of the chain - ath9k's radio counts such tries apart.
             let sent = !matches!(protection, Protection::RtsCts(_));
-            let fate = TryOutcome { to, whole: 0, collided: true, sent, acknowledged: false, protection };
-            self.report(above.core(), index, &ppdu, start + protection.duration(timing), took, fate);
+            let fate = TryOutcome { to, collided: true, sent, acknowledged: false, protection };
+            let start = start + protection.duration(timing);
+            self.report(above.core(), index, &ppdu, start, took, &RxOutcome::NOTHING, fate);
             let beacon = ppdu.header.content == Content::Beacon;
             if ppdu.tried(took, sent, beacon) {
                 self.radios[radio].put_back(queue, ppdu);
@@ -133,8 +135,7 @@ impl Air {
             txop_from: begun,
             txop_until: None,
         };
-        let sent =
-            TryOutcome { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
+        let sent = TryOutcome { to: None, collided: false, sent: true, acknowledged: false, protection };
         self.arrives(above, at, ppdu, sent);
     }
 }

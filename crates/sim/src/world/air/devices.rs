@@ -21,9 +21,9 @@ impl Air {
         ppdu: &mut Ppdu,
         rate: PhyRate,
         (dev, peer): (DevId, PeerId),
-        got: RxOutcome,
+        got: &RxOutcome,
     ) {
-        if got == RxOutcome::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
+        if got.is_nothing() || (ppdu.mpdus.is_empty() && !got.whole.any()) {
             return;
         }
         let mut up = self.batches.pop().unwrap_or_default();

@@ -200,8 +200,7 @@ impl Air {
         let begun = start;
         let start = start + protection.duration(timing);
         let at = At { index, radio, queue, start, took, idle_from: now, txop_from: begun, txop_until };
-        let sent =
-            TryOutcome { to: None, whole: 1, collided: false, sent: true, acknowledged: false, protection };
+        let sent = TryOutcome { to: None, collided: false, sent: true, acknowledged: false, protection };
         if core::mem::take(&mut channel.rts_lost) {
             channel.account.book(AirUse::Protection, begun + protection.first(timing));
             channel.account.book(AirUse::Contention, now);
@@ -210,14 +209,14 @@ impl Air {
                 above,
                 at,
                 ppdu,
-                RxOutcome::NOTHING,
-                TryOutcome { to: Some(to), whole: 0, sent: false, ..sent },
+                &RxOutcome::NOTHING,
+                TryOutcome { to: Some(to), sent: false, ..sent },
             );
         }
         channel.account.book(AirUse::Protection, start);
         channel.account.book(use_of(ppdu.header.content), start + took);
         if ppdu.header.content == Content::Beacon {
-            return self.conclude(above, at, ppdu, RxOutcome::NOTHING, sent);
+            return self.conclude(above, at, ppdu, &RxOutcome::NOTHING, sent);
         }
 
         self.arrives(above, at, ppdu, sent);
@@ -226,13 +225,14 @@ impl Air {
     /// A PPDU was alone on the air: noise takes what it takes, and its receiver answers.
     pub(super) fn arrives<A: Above>(&mut self, above: &mut A, at: At, ppdu: Box<Ppdu>, sent: TryOutcome) {
         let (got, to) = self.noise(at.start, &ppdu);
-        let acknowledged = got.whole != 0 && self.answer_comes(at.start, &ppdu);
+        let comes = got.whole.any();
+        let acknowledged = comes && self.answer_comes(at.start, &ppdu);
         // deviation: without any whole frame there is no answer, and everybody goes on when it would have been over, as those do who
         // heard the frame. Its receiver would wait EIFS, its sender ACKTimeout: longer by a slot, shorter by less than an ACK.
-        let after = if got.whole == 0 { AirUse::Contention } else { AirUse::Ack };
+        let after = if comes { AirUse::Ack } else { AirUse::Contention };
         self.channels[at.index].account.book(after, above.core().now);
-        let fate = TryOutcome { to: Some(to.0), whole: got.whole, acknowledged, ..sent };
-        self.conclude(above, at, ppdu, got, fate);
+        let fate = TryOutcome { to: Some(to.0), acknowledged, ..sent };
+        self.conclude(above, at, ppdu, &got, fate);
     }
 
     /// An exchange is over: both ends learn of it, and the sender tries once more, goes on or is done with the PPDU.
@@ -241,11 +241,11 @@ impl Air {
         above: &mut A,
         at: At,
         mut ppdu: Box<Ppdu>,
-        got: RxOutcome,
+        got: &RxOutcome,
         fate: TryOutcome,
     ) {
         let At { index, radio, queue, start, took, .. } = at;
-        self.report(above.core(), index, &ppdu, start, took, fate);
+        self.report(above.core(), index, &ppdu, start, took, got, fate);
         if ppdu.header.content == Content::Beacon {
             self.back_off(above.core().now, at, TxOutcome::Finished);
             return self.radios[radio].recycle(ppdu);
@@ -254,8 +254,8 @@ impl Air {
         let remote = peer.remote;
         let lost = !fate.acknowledged && !fate.collided && fate.sent;
         if lost && matches!(ppdu.header.content, Content::Data { .. }) {
-            peer.unheard += u64::from(got == RxOutcome::NOTHING);
-            peer.answers_lost += u64::from(got.whole != 0);
+            peer.unheard += u64::from(got.is_nothing());
+            peer.answers_lost += u64::from(got.whole.any());
         }
         // Another try may have another rate.
         let rate = ppdu.rate();
@@ -269,10 +269,7 @@ impl Air {
         let more = self.radios[radio].queued(queue) > 0;
         self.back_off(above.core().now, at, TxOutcome::Finished);
         self.hand_over(above, &mut ppdu, rate, remote, got);
-        if fate.acknowledged {
-            ppdu.acknowledged = true;
-            ppdu.acked = ppdu.received;
-        }
+        ppdu.acknowledged = fate.acknowledged;
         let limit = self.radios[radio].txop(ppdu.header.ac);
         self.tx_status(above, ppdu);
         if fate.acknowledged && more && limit > Duration::ZERO {

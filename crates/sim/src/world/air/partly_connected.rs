@@ -395,12 +395,12 @@ impl Air {
             }
             Some(_) => {}
         }
-        partly.views.end(now, frame, number, Some((to, got.whole != 0)), reservation);
+        partly.views.end(now, frame, number, Some((to, got.whole.any())), reservation);
         exchange.got = got;
-        (exchange.phase, exchange.at) = match got.whole {
-            0 if exchange.disturbed => (Phase::Failed, now + timing.eifs_extra()),
-            0 => (Phase::Failed, now + exchange.response),
-            _ => (Phase::Before(Step::Answer), now + timing.sifs),
+        (exchange.phase, exchange.at) = match got.whole.any() {
+            false if exchange.disturbed => (Phase::Failed, now + timing.eifs_extra()),
+            false => (Phase::Failed, now + exchange.response),
+            true => (Phase::Before(Step::Answer), now + timing.sifs),
         };
         partly.exchanges[number] = Some(exchange);
         self.radios[radio].put_back(exchange.queue, ppdu);
@@ -423,8 +423,7 @@ impl Air {
         let acknowledged = heard && self.answer_comes(start, &ppdu);
         let fate = TryOutcome {
             to,
-            whole: if to.is_some() { got.whole } else { 1 },
-            collided: exchange.disturbed && got.whole == 0,
+            collided: exchange.disturbed && !got.whole.any(),
             sent,
             acknowledged,
             protection: exchange.protection,
@@ -439,6 +438,6 @@ impl Air {
             txop_from: begun,
             txop_until,
         };
-        self.conclude(above, at, ppdu, got, fate);
+        self.conclude(above, at, ppdu, &got, fate);
     }
 }

@@ -24,7 +24,9 @@ pub(super) const fn use_of(content: Content) -> AirUse {
     match content {
         Content::Data { .. } => AirUse::Data,
         Content::Beacon => AirUse::Beacon,
-        Content::Bar { .. } | Content::AddbaRequest { .. } | Content::AddbaResponse => AirUse::Management,
+        Content::Bar { .. } | Content::AddbaRequest { .. } | Content::AddbaResponse { .. } => {
+            AirUse::Management
+        }
     }
 }
 
@@ -33,7 +35,7 @@ pub(super) fn response(timing: Timing, ppdu: &Ppdu) -> Duration {
     let rate = control_rate(ppdu.rate());
     match ppdu.header.content {
         Content::Beacon => Duration::ZERO,
-        _ if asks_for_block_ack(ppdu) => timing.sifs + timing.block_ack_duration(rate),
+        _ if asks_for_block_ack(ppdu) => timing.sifs + timing.block_ack_duration(rate, ppdu.wide),
         _ => timing.sifs + timing.ack_duration(rate),
     }
 }
@@ -50,7 +52,7 @@ impl Air {
     pub(super) fn answer_comes(&mut self, start: Instant, ppdu: &Ppdu) -> bool {
         let wlan = &mut self.wlans[ppdu.header.dev.index()];
         let peer = &mut wlan.dev.tx.peers[ppdu.header.peer.index()];
-        let bytes = if asks_for_block_ack(ppdu) { frame::BLOCK_ACK } else { frame::ACK };
+        let bytes = if asks_for_block_ack(ppdu) { frame::block_ack(ppdu.wide) } else { frame::ACK };
         peer.errors.answer(start, control_rate(ppdu.rate()), bytes, &mut wlan.errors)
     }
 

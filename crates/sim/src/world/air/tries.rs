@@ -3,8 +3,9 @@
 use stillair_model::vocabulary::{
     AckView, ChannelId, DevId, Duration, FrameView, Instant, PpduTry, PpduView, RtsCtsView, Sink, TraceEvent,
 };
-use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
+use stillair_model::wifi::air::ppdu::{Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
+use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{frame, ppdu_duration};
 
@@ -17,8 +18,6 @@ use crate::world::common::Core;
 pub(super) struct TryOutcome {
     /// The device it was for, if for one alone.
     pub(super) to: Option<DevId>,
-    /// Bit n: frame n came whole; bit 0 for a PPDU without data frames.
-    pub(super) whole: u64,
     pub(super) collided: bool,
     /// The PPDU was sent, not only the RTS before it.
     pub(super) sent: bool,
@@ -36,19 +35,27 @@ impl Air {
         ppdu: &Ppdu,
         start: Instant,
         airtime: Duration,
+        got: &RxOutcome,
         fate: TryOutcome,
     ) {
-        let what = tried(index, ppdu, start, airtime, fate);
+        let what = tried(index, ppdu, start, airtime, got, fate);
         if fate.sent {
             core.trace.event(core.now, &TraceEvent::Ppdu(what));
         }
         if S::FRAMES {
-            self.show(core, ppdu, what, fate);
+            self.show(core, ppdu, what, got, fate);
         }
     }
 
     /// Puts together what a capture needs of a try.
-    fn show<S: Sink>(&mut self, core: &mut Core<S>, ppdu: &Ppdu, tried: PpduTry, fate: TryOutcome) {
+    fn show<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        ppdu: &Ppdu,
+        tried: PpduTry,
+        got: &RxOutcome,
+        fate: TryOutcome,
+    ) {
         let timing = self.channels[tried.channel.index()].timing;
         let rate = control_rate(ppdu.rate());
         let answer = AckView {
@@ -56,10 +63,12 @@ impl Air {
             airtime: response(timing, ppdu).saturating_sub(timing.sifs),
             rate: rate.code(),
             block: asks_for_block_ack(ppdu),
-            frames: ppdu.held(fate.whole),
+            frames: *ppdu.held(&got.whole).words(),
             heard: fate.acknowledged,
         };
-        ppdu.view(fate.whole, &mut self.mpdus);
+        ppdu.view(&got.whole, &mut self.mpdus);
+        // A beacon has no receiver: it is whole unless it met another frame.
+        let whole = got.whole.any() || (fate.to.is_none() && !fate.collided);
         let view = PpduView {
             tried,
             to: fate.to,
@@ -67,10 +76,11 @@ impl Air {
             bytes: ppdu.bytes,
             tid: ppdu.header.tid,
             content: ppdu.header.content.view(),
+            wide: ppdu.wide,
             mpdus: &self.mpdus,
             packets: &core.packets,
-            whole: fate.whole != 0,
-            answer: (fate.whole != 0 && fate.to.is_some()).then_some(answer),
+            whole,
+            answer: (whole && fate.to.is_some()).then_some(answer),
             guard: guard(timing, tried.start, fate.protection, fate.sent),
         };
         core.trace.frame(core.now, &FrameView::Air(&view));
@@ -90,9 +100,15 @@ fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> 
 }
 
 /// A try as every reader of the trace sees it.
-fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: TryOutcome) -> PpduTry {
+fn tried(
+    index: usize,
+    ppdu: &Ppdu,
+    start: Instant,
+    airtime: Duration,
+    got: &RxOutcome,
+    fate: TryOutcome,
+) -> PpduTry {
     let Header { dev, peer, ac, content, .. } = ppdu.header;
-    let beacon = content == Content::Beacon;
     PpduTry {
         channel: ChannelId::from_index(index),
         dev,
@@ -103,8 +119,7 @@ fn tried(index: usize, ppdu: &Ppdu, start: Instant, airtime: Duration, fate: Try
         airtime,
         rate: ppdu.rate().rate(),
         mpdus: ppdu.mpdus.len() as u16,
-        // A beacon has no receiver.
-        received: if beacon { 0 } else { fate.whole.count_ones() as u16 },
+        received: got.whole.count() as u16,
         attempt: ppdu.tries,
         collided: fate.collided,
         acknowledged: fate.acknowledged,

@@ -11,9 +11,10 @@ use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::driver::Driver;
 use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::seq_window::SeqWindow;
 use stillair_model::wifi::tx::aggregate::AmsduLimits;
 use stillair_model::wifi::tx::starts::Starts;
-use stillair_model::wifi::tx::transmitter::{Peer, Transmitter};
+use stillair_model::wifi::tx::transmitter::{Peer, Transmitter, Windows};
 
 use super::super::air::{AirChannel, Beacons, Wlan};
 use super::{Plan, paths};
@@ -140,8 +141,10 @@ impl Plan<'_> {
         let back = self.numbers[self.dev(at).index()];
         let rates = if at == station { &path.uplink } else { &path.rates };
         let mut path_to = Peer::new((self.dev(peer), back), self.rate_control(at, peer, rates, seed));
+        let (windows, frames) = windows(self.wifi_of(at).block_ack_window, path_to.chain.entries()[0].rate);
+        (path_to.windows, path_to.most.0) = (windows, path_to.most.0.min(frames));
         if let DriverConfig::Htc(htc) = self.wifi_of(at).driver {
-            path_to.most.0 = htc.max_frames;
+            path_to.most.0 = htc.max_frames.min(windows.asks.into());
             path_to.delimiter_counted = true;
         }
         path_to.sealing = self.wifi_of(at).cipher_delimiters;
@@ -154,6 +157,16 @@ impl Plan<'_> {
         path_to.weight = path.airtime_weight;
         path_to
     }
+}
+
+/// Windows of a device's Block Ack sessions with another, to which it sends at this rate first, and the frames of its aggregates.
+// linux: net/mac80211/agg-tx.c ieee80211_send_addba_with_timeout (6.12) - to a device of HE what the driver can, else 64 whatever it can;
+// agg-rx.c __ieee80211_start_rx_ba_session (6.12) - what is asked for, within what the driver can.
+// linux: drivers/net/wireless/ath/ath9k/xmit.c ath_tx_form_aggr (4.4) - half of the window.
+fn windows(own: u16, first: PhyRate) -> (Windows, u32) {
+    let asks = if matches!(first, PhyRate::He(_)) { own } else { own.min(SeqWindow::SIZE) };
+    let aggregated = if matches!(first, PhyRate::Ht(_)) { asks.div_ceil(2) } else { asks };
+    (Windows { asks, grants: own }, aggregated.into())
 }
 
 /// What A-MSDUs from one device to another may hold, in a link that begins with this rate.

@@ -27,7 +27,7 @@ fn the_retry_bit_is_of_frames_that_were_on_the_air() {
     let mut p = ppdu(&mut packets, 0..2);
     let mut views = Vec::new();
     let mut retry = |p: &Ppdu| {
-        p.view(0, &mut views);
+        p.view(&Marks::NONE, &mut views);
         views.iter().map(|view| view.retry).collect::<Vec<_>>()
     };
     assert_eq!(retry(&p), [false, false]);
@@ -40,7 +40,7 @@ fn the_retry_bit_is_of_frames_that_were_on_the_air() {
     let mut next = ppdu(&mut packets, 0..2);
     next.mpdus[1].tries = 3;
     let mut views = Vec::new();
-    next.view(0, &mut views);
+    next.view(&Marks::NONE, &mut views);
     assert_eq!(views.iter().map(|view| view.retry).collect::<Vec<_>>(), [false, true]);
 }
 
@@ -61,10 +61,11 @@ fn tries_that_were_only_an_rts_are_charged_as_ath9k_does() {
 }
 
 #[test]
-fn a_bit_for_each_frame() {
+fn a_mark_for_each_frame() {
     let mut packets = Packets::new();
-    for (frames, want) in [(0, 0), (1, 1), (2, 3), (32, 0xffff_ffff), (63, u64::MAX >> 1), (64, u64::MAX)] {
-        assert_eq!(ppdu(&mut packets, 0..frames).all(), want, "{frames}");
+    for frames in [0, 1, 2, 32, 63, 64, 65, 255, 256] {
+        let all = ppdu(&mut packets, 0..frames).all();
+        assert_eq!((all.count(), all.has(usize::from(frames.max(1)) - 1)), (u32::from(frames), frames > 0));
     }
 }
 
@@ -75,8 +76,8 @@ fn lengths_and_kinds_of_what_carries_no_data() {
         (Content::Data { aggregate: true }, 0, PpduKind::Aggregate),
         (Content::Data { aggregate: false }, 0, PpduKind::Single),
         (Content::Bar { start }, 24, PpduKind::Bar),
-        (Content::AddbaRequest { start }, 37, PpduKind::Management),
-        (Content::AddbaResponse, 37, PpduKind::Management),
+        (Content::AddbaRequest { start, frames: 256 }, 37, PpduKind::Management),
+        (Content::AddbaResponse { frames: 64 }, 37, PpduKind::Management),
         (Content::Beacon, 157, PpduKind::Beacon),
     ];
     for (content, bytes, kind) in table {

@@ -92,11 +92,11 @@ fn used_ppdus_start_afresh() {
     let mut used = Box::new(ppdu(&mut packets, 0..5));
     let (header, chain, at) = (used.header, used.chain, &raw const *used);
     used.tried(Duration::from_micros(100), true, true);
-    (used.received, used.acked, used.acknowledged) = (3, 1, true);
+    (used.taken, used.wide, used.acknowledged) = (true, true, true);
     radio.recycle(used);
     let again = radio.blank(header, chain);
     assert_eq!(&raw const *again, at, "the same memory");
-    assert_eq!((again.mpdus.len(), again.received, again.acked, again.acknowledged), (0, 0, 0, false));
+    assert_eq!((again.mpdus.len(), again.taken, again.wide, again.acknowledged), (0, false, false, false));
     assert_eq!((again.tries, again.airtime), (0, Duration::ZERO));
     assert!(again.mpdus.capacity() >= 5);
 }

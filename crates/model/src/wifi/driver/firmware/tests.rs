@@ -21,6 +21,7 @@ const PARAMS: FirmwareParams = FirmwareParams {
     airtime: AirtimeReport::Counters,
     amsdu_frames: 1,
     amsdu_bytes: None,
+    shares_airtime: false,
 };
 
 fn be(peer: u16) -> TidIndex {
@@ -116,6 +117,42 @@ fn a_category_has_a_limit_of_its_own_since_6_0() {
     assert_eq!([bench.below(0), bench.below(1)], [(143 - 42) * UNIT_US, 143 * UNIT_US]);
 }
 
+/// Who sends PPDU after PPDU, each station's with an airtime of its own in us, while all have frames.
+fn served(shares_airtime: bool, airtimes: [u64; 2], ppdus: usize) -> Vec<usize> {
+    let params = FirmwareParams { shares_airtime, report_delay: Duration::ZERO, ..PARAMS };
+    let mut bench = Bench::new(2, Scheduler::RoundRobin(WhenFull::KeepsTurn), params);
+    bench.push(us(0), 0, 400);
+    bench.push(us(0), 1, 400);
+    let order = (0..ppdus as u64).map(|n| {
+        let head = bench.rig.radio.first(Ac::Be.index()).expect("a PPDU").header.peer.index();
+        let (of, frames) = bench.done(us(n), Duration::from_micros(airtimes[head]));
+        bench.hears(us(n));
+        bench.push(us(n), of, frames as u32);
+        usize::from(of)
+    });
+    order.collect()
+}
+
+#[test]
+fn stations_take_turns_an_aggregate_each() {
+    let order = served(false, [4_000, 800], 40);
+    assert!(order[4..].windows(2).all(|two| two[0] != two[1]), "{order:?}");
+}
+
+#[test]
+fn the_firmware_shares_the_air_if_it_goes_by_airtime() {
+    for airtimes in [[4_000, 800], [5_000, 200], [300, 301], [900, 5_400]] {
+        let mut sums = [0, 0];
+        for of in served(true, airtimes, 600) {
+            sums[of] += airtimes[of];
+            // Apart by a turn of each, and by two PPDUs of each, as the radio has one ready while another is on the air.
+            let bound = 2 * 2_560 + 2 * (airtimes[0] + airtimes[1]);
+            assert!(sums[0].abs_diff(sums[1]) <= bound, "{airtimes:?}: {sums:?}");
+        }
+        assert!(sums[0].min(sums[1]) > 50_000, "{airtimes:?}: {sums:?}");
+    }
+}
+
 #[test]
 fn the_host_hears_of_frames_together_and_later() {
     let mut bench = Bench::new(1, by_airtime(Mac80211Rules::Rounds), PARAMS);
@@ -192,7 +229,7 @@ fn joined(rate: &str, limits: AmsduLimits, lens: &[u32], at_once: bool) -> Vec<(
     to.choose(|_| Duration::ZERO);
     bench.rig.tx.add_peer(to);
     bench.rig.tx.tids.iter_mut().for_each(|t| {
-        t.open();
+        t.open(64);
         t.looks_before_it_takes();
     });
     let scheduler = by_airtime(Mac80211Rules::Rounds);

@@ -186,7 +186,7 @@ fn an_identifier_that_may_not_send_leaves_the_round_and_a_closed_window_stays() 
     (0..2).for_each(|s| b.queue(be(s), 3));
     b.rig.tx.tids[be(0).index()].session = crate::wifi::tx::tid::BlockAckSession::Asked(ms(1000));
     assert_eq!((b.fill(Ac::Be), b.turns()), (vec![1], vec![]));
-    b.rig.tx.tids[be(0).index()].open();
+    b.rig.tx.tids[be(0).index()].open(64);
     b.driver.schedule(be(0));
     assert_eq!(b.fill(Ac::Be), [1, 0]);
     // 64 in flight and unanswered: more may not go, but the TID is not forgotten.

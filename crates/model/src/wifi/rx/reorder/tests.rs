@@ -16,7 +16,10 @@ struct Bench {
 
 impl Bench {
     fn new(start: u16) -> Self {
-        Self { reorder: Reorder::new(Seq::new(start), HERE), packets: Packets::new(), up: Vec::new() }
+        Self::of(start, 64)
+    }
+    fn of(start: u16, frames: u16) -> Self {
+        Self { reorder: Reorder::new(Seq::new(start), frames, HERE), packets: Packets::new(), up: Vec::new() }
     }
     fn receive(&mut self, at: u64, seq: u16) {
         let p = packet(&mut self.packets, u32::from(seq), 1500);
@@ -142,9 +145,10 @@ proptest! {
     #[test]
     fn order_and_account_and_timers(
         start in 0_u16..4096,
-        ops in prop::collection::vec((0_u16..90, 0_u64..60, 0_u8..12), 1..300),
+        frames in prop_oneof![Just(64_u16), Just(128), Just(256), 1_u16..=256],
+        ops in prop::collection::vec((0_u16..300, 0_u64..60, 0_u8..12), 1..300),
     ) {
-        let mut b = Bench::new(start);
+        let mut b = Bench::of(start, frames);
         b.receive(0, start);
         b.up();
         let (mut now, mut last) = (0, None::<u16>);
@@ -154,6 +158,7 @@ proptest! {
                 b.reorder.on_timeout(ms(at), &mut b.up);
                 prop_assert!(b.timeout().is_none_or(|next| next > at), "the timer stands still");
             }
+            let step = step % (frames + 26);
             let seq = b.reorder.window.start().plus(step).plus(4096 - 10);
             match kind {
                 0 => b.reorder.move_to(seq, &mut b.up),

@@ -20,7 +20,7 @@ struct Bench {
 
 impl Bench {
     fn new(start: u16) -> Self {
-        let mut reorder = Reorder::new(Seq::new(start), HERE);
+        let mut reorder = Reorder::new(Seq::new(start), 64, HERE);
         reorder.count_broken();
         Self { reorder, packets: Packets::new(), up: Vec::new() }
     }
@@ -148,7 +148,7 @@ fn only_segments_of_tcp_are_given_up_and_held_or_passed_frames_are_only_counted(
     for (kind, up) in [(PacketKind::Tcp, vec![1]), (PacketKind::Udp, vec![])] {
         let mut packets = Packets::new();
         let mut rx = RxTid::default();
-        rx.open(Seq::new(0), HERE, &mut Vec::new());
+        rx.open(Seq::new(0), 64, HERE, &mut Vec::new());
         rx.count_broken();
         let mut p = ppdu(&mut packets, 0..2);
         for mpdu in &mut p.mpdus {
@@ -162,7 +162,8 @@ fn only_segments_of_tcp_are_given_up_and_held_or_passed_frames_are_only_counted(
             let rate = PhyRate::parse("ht20-mcs0-lgi").unwrap().rate();
             let judge = Some(Judge { params: RetryOutParams::ByRate, smoothed: &mut smoothed, rate });
             let ctx = &mut Ctx { packets: &mut packets, trace: &mut NoSink };
-            rx.receive(ms(0), &mut p, RxOutcome { whole, readable: u64::MAX }, judge, &mut gone, ctx);
+            let got = RxOutcome { whole: Marks::of(whole), readable: Marks::first(2) };
+            rx.receive(ms(0), &mut p, &got, judge, &mut gone, ctx);
         }
         let seqs: Vec<_> = gone.iter().map(|&p| packets.get(p).seq).collect();
         assert_eq!(seqs, up, "{kind:?}");

@@ -29,7 +29,7 @@ impl Bench {
         let queue = lens.iter().map(|&len| rig.packet(TID, len)).collect();
         let mut tid = TxTid::new(session);
         if session == BlockAckSession::Open {
-            tid.open();
+            tid.open(64);
         }
         Self { rig, tid, queue, limits, rate }
     }
@@ -111,7 +111,7 @@ fn a_lone_frame_is_sent_without_aggregation() {
 fn the_oldest_open_frame_holds_the_window() {
     let mut b = Bench::new(BlockAckSession::Open, "ht20-mcs15-sgi", &[100; 200]);
     b.tid.next = Seq::new(4090);
-    b.tid.open();
+    b.tid.open(64);
     let wrap = |r: core::ops::Range<u16>| -> Vec<u16> { r.map(|n| n % 4096).collect() };
     let (first, seqs, ..) = b.build();
     assert_eq!(seqs, wrap(4090..4122));
@@ -167,7 +167,7 @@ fn a_held_frame_is_within_the_session_that_opens_later() {
         b.tid.hold_one(link(&mut b.rate), &mut b.rig.ctx(), |_: &mut Ctx<'_, NoSink>| queue.pop_front());
     }
     assert_eq!((b.tid.waiting().count(), b.queue.len(), b.tid.next().get()), (1, 2, 0));
-    b.tid.open();
+    b.tid.open(64);
     assert_eq!((b.tid.start().get(), b.build().1), (0, vec![0, 1, 2]));
     b.tid.complete(Seq::new(0));
     assert_eq!((b.tid.start().get(), b.tid.next().get()), (1, 3));

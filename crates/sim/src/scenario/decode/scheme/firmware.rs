@@ -54,6 +54,14 @@ pub(in crate::scenario) const ATH11K_AMSDU: u8 = 4;
 const FRAMES: &str = "frames that the host hands over without having heard of them";
 const DELAY: &str = "how long a report waits after the first frame of it";
 
+const VOW_ATF: Key = Key::or(
+    "vow_atf",
+    Form::Boolean,
+    "false",
+    "the MAC shares the air among stations by airtime (VoW), as MT7916, MT7986, MT7996 and newer do with OpenWrt's mt76 since June 2026; \
+     without, stations take turns, an aggregate each, which is assumed of MT7915 and older",
+);
+
 const ASSUMED_DELAY: Key = Key::open(
     "report_delay",
     REPORT_DELAY,
@@ -92,6 +100,7 @@ pub(super) static MT76: Shape = Shape {
             REPORT_FRAMES,
             ASSUMED_DELAY,
             AIRTIME,
+            VOW_ATF,
         ],
         MAC80211_PIECES,
         QUEUES,
@@ -139,6 +148,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
             airtime: AirtimeReport::Nothing,
             amsdu_frames: ATH11K_AMSDU,
             amsdu_bytes: None,
+            shares_airtime: false,
         };
         return DriverConfig::Firmware(
             queues_of(version),
@@ -160,6 +170,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
         // ATH10K_HTT_MAX_NUM_AMSDU_DEFAULT (6.12) - 3.
         amsdu_frames: if mt76 { 8 } else { 3 },
         amsdu_bytes: None,
+        shares_airtime: false,
     };
     let airtime = AirtimeParams {
         quantum: Duration::from_micros(u64::from(AIRTIME_WEIGHT)),
@@ -172,7 +183,7 @@ pub(super) fn of(name: Scheme, version: Version) -> DriverConfig {
 }
 
 /// Reads what the firmware has.
-pub(super) fn read(section: &mut Section<'_>, p: &mut FirmwareParams) -> Result<(), Fault> {
+pub(super) fn read(section: &mut Section<'_>, name: Scheme, p: &mut FirmwareParams) -> Result<(), Fault> {
     p.frames = section.or("frames", p.frames)?;
     p.amsdu_frames = section.or("amsdu_frames", p.amsdu_frames)?;
     if p.amsdu_frames == 1 {
@@ -185,6 +196,9 @@ pub(super) fn read(section: &mut Section<'_>, p: &mut FirmwareParams) -> Result<
     p.amsdu_bytes = section.find("amsdu_bytes")?;
     p.report_frames = section.or("report_frames", p.report_frames)?;
     p.report_delay = section.or("report_delay", p.report_delay)?;
+    if name == Scheme::Mt76 {
+        p.shares_airtime = section.or("vow_atf", false)?;
+    }
     if p.airtime != AirtimeReport::Nothing {
         let all = [("frames", AirtimeReport::Frames), ("counters", AirtimeReport::Counters)];
         p.airtime = section.or_by("airtime_report", p.airtime, |field| field.choice(&all))?;

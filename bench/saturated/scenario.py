@@ -1,0 +1,103 @@
+"""A case as a scenario of Stillair."""
+
+from saturated.cases import Case
+from saturated.standard import Rate, rate
+
+KERNEL = "linux-6.6"
+BUFFER = 8_000_000
+"""Bytes of a UDP socket: more than the largest aggregates need."""
+SETTLE, SECONDS = 1, 5
+"""What is not measured, and what is, in s."""
+HEADER = 26
+"""Every data frame has a QoS header here."""
+
+
+def scenario(case: Case) -> str:
+    """The scenario as TOML."""
+    if case.lacks:
+        raise ValueError(case.lacks)
+    data = rate(case.rate)
+    scheme = _scheme(case)
+    channel = [f'band = "{case.band.replace("_", ".")} GHz"', f'width = "{data.width} MHz"']
+    if case.hidden:
+        channel.append(f"deaf = [{[f's{i}' for i in range(case.stations)]}]".replace("'", '"'))
+    lines = [
+        f'name = "{case.example}"',
+        f'duration = "{SETTLE + SECONDS} s"',
+        f'warm_up = "{SETTLE} s"',
+        "[channel.wifi]",
+        *channel,
+        *_node("ap", 1, [*scheme, 'role = "ap"', *_edca(case)]),
+    ]
+    for i in range(case.stations):
+        path = ['role = "station"', 'ap = "ap.wlan0"', f'rate = "{case.rate}"', _chain(case), *scheme]
+        lines += _node(f"s{i}", 10 + i, path)
+    for i in range(case.stations):
+        lines += _flow(case, f"s{i}", data)
+    return "\n".join(lines) + "\n"
+
+
+def _node(name: str, number: int, keys: list[str]) -> list[str]:
+    return [
+        f"[node.{name}]",
+        f'profile = "{KERNEL}"',
+        f'sysctl."net.core.wmem_default" = {BUFFER}',
+        f"[node.{name}.interface.wlan0]",
+        'channel = "wifi"',
+        f'address = "10.0.1.{number}"',
+        *keys,
+    ]
+
+
+def _scheme(case: Case) -> list[str]:
+    """A FIFO above a radio that fills aggregates when they are sent; A-MSDUs are made by firmware alone."""
+    if case.joined > 1:
+        scheme = f'{{ kind = "ath10k", aql = false, amsdu_frames = {case.joined} }}'
+    else:
+        scheme = '{ kind = "fifo", qlen = 1000, firmware_aggregates = true }'
+    return [f"scheme = {scheme}", "retry_limit = 255", *(["rts_threshold = 0"] if case.rts else [])]
+
+
+def _chain(case: Case) -> str:
+    """Tries at one rate until a frame arrives; a last entry without HT keeps frames single."""
+    entry = f'{{ rate = "{case.rate}", tries = 15 }}'
+    last = entry if case.ampdu else '{ rate = "ofdm-6", tries = 15 }'
+    return f"retry_chain = [{entry}, {entry}, {entry}, {last}]"
+
+
+def _edca(case: Case) -> list[str]:
+    """The access point's parameters, and those of stations from its beacons, as ns-3 has them: the standard's."""
+    queue, ac = (1, "vi") if case.video else (2, "be")
+    least, most = (3, 4) if case.video else (4, 10)
+    aifsn = 2 if case.video else case.aifsn
+    txop = case.txop_us or 0
+    return [
+        f"tx_queue_data{queue}_aifs = {aifsn}",
+        f"tx_queue_data{queue}_cwmin = {2**least - 1}",
+        f"tx_queue_data{queue}_cwmax = {2**most - 1}",
+        f'tx_queue_data{queue}_burst = "{txop} us"',
+        f"wmm_ac_{ac}_aifs = {aifsn}",
+        f"wmm_ac_{ac}_cwmin = {least}",
+        f"wmm_ac_{ac}_cwmax = {most}",
+        f"wmm_ac_{ac}_txop_limit = {txop // 32}",
+    ]
+
+
+def load_mbps(case: Case, data: Rate) -> float:
+    """Mbit/s of payload for each station: the rate shared out, as in ns-3's examples, and a tenth more of several."""
+    return data.mbps / case.stations * (1.0 if case.stations == 1 else 1.1)
+
+
+def _flow(case: Case, name: str, data: Rate) -> list[str]:
+    ends = (name, "ap") if case.up else ("ap", name)
+    return [
+        "[[flow]]",
+        'kind = "udp"',
+        f'from = "{ends[0]}"',
+        f'to = "{ends[1]}"',
+        f'rate = "{round(1000 * load_mbps(case, data))} kbit/s"',
+        f"payload = {case.payload - (HEADER - case.header)}",
+        "burst = 8",
+        f'mark = "{"CS5" if case.video else "CS0"}"',
+        'start_spread = "10 ms"',
+    ]

@@ -1,0 +1,146 @@
+//! A mark for each frame of a PPDU.
+
+use core::ops::{BitAnd, Not};
+
+const WORDS: usize = Marks::MOST / Marks::WORD;
+
+/// Marks of up to 256 frames, 64 to a word. Whoever goes through a PPDU goes word by word, so that one of 64 frames or fewer costs one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Marks([u64; WORDS]);
+
+impl Marks {
+    /// Frames of a PPDU at most.
+    pub const MOST: usize = 256;
+    /// Frames of a word.
+    pub const WORD: usize = 64;
+    /// No frame is marked.
+    pub const NONE: Self = Self([0; WORDS]);
+
+    /// The first `n` frames are marked.
+    #[inline]
+    pub fn first(n: usize) -> Self {
+        match n {
+            0 => Self::NONE,
+            1..=Self::WORD => Self([u64::MAX >> (Self::WORD - n), 0, 0, 0]),
+            _ => Self::each(n, |_| true),
+        }
+    }
+
+    /// The first 64 frames are marked by the bits of `word`.
+    #[inline]
+    pub const fn of(word: u64) -> Self {
+        Self([word, 0, 0, 0])
+    }
+
+    /// Of the first `n` frames those are marked, asked for in order, for which `is` is true.
+    #[inline]
+    pub fn each(n: usize, mut is: impl FnMut(usize) -> bool) -> Self {
+        let (mut marks, mut begin) = (Self::NONE, 0);
+        for word in &mut marks.0 {
+            for frame in begin..n.min(begin + Self::WORD) {
+                *word |= u64::from(is(frame)) << (frame - begin);
+            }
+            begin += Self::WORD;
+            if begin >= n {
+                break;
+            }
+        }
+        marks
+    }
+
+    /// By word, the first frame in the lowest bit.
+    #[inline]
+    pub const fn words(&self) -> &[u64; WORDS] {
+        &self.0
+    }
+
+    /// Marks of frames 64 `word` and up.
+    #[inline]
+    pub const fn put(&mut self, word: usize, bits: u64) {
+        self.0[word] = bits;
+    }
+
+    /// Marks a frame.
+    #[inline]
+    pub const fn mark(&mut self, frame: usize) {
+        self.0[frame / Self::WORD] |= 1 << (frame % Self::WORD);
+    }
+
+    /// A frame is marked no more.
+    #[inline]
+    pub const fn clear(&mut self, frame: usize) {
+        self.0[frame / Self::WORD] &= !(1 << (frame % Self::WORD));
+    }
+
+    /// Whether a frame is marked.
+    #[inline]
+    pub const fn has(&self, frame: usize) -> bool {
+        self.0[frame / Self::WORD] >> (frame % Self::WORD) & 1 == 1
+    }
+
+    /// Whether any frame is marked.
+    #[inline]
+    pub const fn any(&self) -> bool {
+        self.0[0] | self.0[1] | self.0[2] | self.0[3] != 0
+    }
+
+    /// How many frames are.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+}
+
+impl BitAnd for Marks {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        Self(core::array::from_fn(|n| self.0[n] & other.0[n]))
+    }
+}
+
+impl Not for Marks {
+    type Output = Self;
+    #[inline]
+    fn not(self) -> Self {
+        Self(self.0.map(|word| !word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever is done with marks is what would be done with a truth for each frame.
+        #[test]
+        fn as_a_truth_for_each(
+            n in 0_usize..=Marks::MOST,
+            given in prop::collection::vec(any::<bool>(), Marks::MOST),
+            more in prop::collection::vec(0_usize..Marks::MOST, 0..5),
+        ) {
+            let mut asked = Vec::new();
+            let mut marks = Marks::each(n, |frame| {
+                asked.push(frame);
+                given[frame]
+            });
+            prop_assert_eq!(asked, (0..n).collect::<Vec<_>>());
+            let mut truth: Vec<bool> = (0..Marks::MOST).map(|frame| frame < n && given[frame]).collect();
+            for (&frame, on) in more.iter().zip([true, false, true, true, false]) {
+                if on { marks.mark(frame) } else { marks.clear(frame) };
+                truth[frame] = on;
+            }
+            let seen: Vec<bool> = (0..Marks::MOST).map(|frame| marks.has(frame)).collect();
+            let words: Vec<bool> = marks.words().iter().flat_map(|w| (0..64).map(move |n| w >> n & 1 == 1)).collect();
+            prop_assert_eq!((&seen, &words), (&truth, &truth));
+            prop_assert_eq!(marks.count() as usize, truth.iter().filter(|&&is| is).count());
+            prop_assert_eq!(marks.any(), truth.contains(&true));
+            let first = Marks::first(n);
+            prop_assert_eq!((first.count() as usize, (marks & first & !marks).any()), (n, false));
+            prop_assert!((0..Marks::MOST).all(|frame| first.has(frame) == (frame < n)));
+            prop_assert!((0..Marks::MOST).all(|frame| (marks & first).has(frame) == (truth[frame] && frame < n)));
+        }
+    }
+}
