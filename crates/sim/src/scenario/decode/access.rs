@@ -9,9 +9,11 @@ use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{InterfaceRef, Node, units};
-use super::link::RATE;
+use super::overhead;
 use super::product::{self, Product};
-use super::qdisc::overhead;
+
+/// Slower is a slip in the unit: a packet would outlast most runs.
+pub(super) const RATE: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
 
 /// Both directions of what is the same where one value stands alone.
 const fn both(form: Form, [down, up]: [&'static str; 2]) -> [Key; 2] {

@@ -141,7 +141,7 @@ static VOIP: Shape = Shape {
         &[Key::tag("kind", "voip")],
         mark::COMMON,
         &[
-            BOTH_WAYS,
+            mark::BOTH_WAYS,
             Key::or(
                 "interval",
                 Form::Times { least: "1 ms", most: Some("1 s"), why: "what a packet can hold" },
@@ -186,14 +186,6 @@ const ANSWERS: u64 = 10_000_000;
 
 /// Kinds of flows that may go both ways.
 const BOTH: [&str; 2] = ["voip", "video"];
-
-/// Their key.
-pub(super) const BOTH_WAYS: Key = Key::or(
-    "both_ways",
-    Form::Boolean,
-    "false",
-    "each receiver sends the same back, as a flow of its own with `-back-` and its name behind that of the flow",
-);
 
 /// Refuses the flow read last if with it there are so many `answers` that they could not be kept.
 pub(super) fn bounded(answers: u64, key: &Field<'_>) -> Result<(), Fault> {
@@ -246,7 +238,7 @@ fn table(
     end: Duration,
 ) -> Result<Vec<Flow>, Fault> {
     let (kind, mut section) = field.kind_table("a table")?;
-    let both_ways = BOTH.contains(&kind) && section.or(BOTH_WAYS.name, false)?;
+    let both_ways = BOTH.contains(&kind) && section.or(mark::BOTH_WAYS.name, false)?;
     let from = section.need("from", "the name of a node, or a list of them")?;
     let several = from.is_list() || pattern(&from).is_some();
     let mut senders = Vec::new();
@@ -298,7 +290,7 @@ fn one(
     let (kind, mut section) = field.kind_table("a table")?;
     section.get("from");
     if BOTH.contains(&kind) {
-        section.get(BOTH_WAYS.name);
+        section.get(mark::BOTH_WAYS.name);
     }
     let name = section
         .get("name")

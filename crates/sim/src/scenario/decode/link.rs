@@ -8,10 +8,7 @@ use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{InterfaceRef, Link, Nic, Node};
-use super::access;
-
-/// Slower is a slip in the unit: a packet would outlast most runs.
-pub(super) const RATE: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
+use super::access::{self, RATE};
 
 /// Most microseconds and frames that coalescing may be set to.
 const MOST: i64 = 1_000_000;

@@ -47,6 +47,14 @@ pub(super) const COMMON: &[Key] = &[
     Key::open("stop", Form::Time, "the end of the run", "when it stops; after `start`"),
 ];
 
+/// Key of flows that may go both ways.
+pub(super) const BOTH_WAYS: Key = Key::or(
+    "both_ways",
+    Form::Boolean,
+    "false",
+    "each receiver sends the same back, as a flow of its own with `-back-` and its name behind that of the flow",
+);
+
 /// The type-of-service byte of a mark: the name of a DSCP or its number.
 pub(super) fn tos(field: &Field<'_>) -> Result<u8, Fault> {
     let expected = "a mark: \"CS0\" to \"CS7\", \"AF11\" to \"AF43\", \"EF\" or a DSCP from 0 to 63";

@@ -17,6 +17,7 @@ mod link;
 mod losses;
 mod mark;
 mod node;
+mod overhead;
 mod page;
 mod position;
 mod product;

@@ -8,7 +8,6 @@ mod fq;
 mod fq_codel;
 mod htb;
 mod netem;
-pub(super) mod overhead;
 mod pie;
 mod sfq;
 mod tbf;

@@ -6,8 +6,7 @@ use stillair_model::vocabulary::Duration;
 use super::super::contract::{Form, Key, Shape};
 use super::super::error::Fault;
 use super::super::reader::Section;
-use super::flow::BOTH_WAYS;
-use super::mark;
+use super::mark::{self, BOTH_WAYS};
 
 /// RTP's header takes 12 bytes of the largest payload of UDP.
 const MOST_PAYLOAD: u32 = 1_460;

@@ -5,7 +5,7 @@ use stillair_model::qdisc::cake::{CakeParams, Isolation, Tins};
 use super::super::super::contract::{Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
-use super::overhead;
+use super::super::overhead;
 
 const TINS: [(&str, Tins); 5] = [
     (Tins::Besteffort.name(), Tins::Besteffort),

@@ -2,10 +2,10 @@
 
 use stillair_model::qdisc::cake::{Cells, Framing};
 
-use super::super::super::contract::{Form, Key};
-use super::super::super::document::Value;
-use super::super::super::error::{Fault, suggest};
-use super::super::super::reader::Section;
+use super::super::contract::{Form, Key};
+use super::super::document::Value;
+use super::super::error::{Fault, suggest};
+use super::super::reader::Section;
 
 /// Bytes beside an IP packet, the least that a packet costs, and its cells, by keyword.
 // linux: iproute2 man/man8/tc-cake.8, tc/q_cake.c cake_parse_opt (6.1).
@@ -43,7 +43,7 @@ const NAMES: [&str; 13] = {
 const OVERHEAD: Form = Form::Either(&[Form::Integer(-64, 256), Form::Choice(&NAMES)]);
 
 /// The keys, with what holds without `overhead`.
-pub(in super::super) const fn keys(otherwise: &'static str) -> [Key; 3] {
+pub(super) const fn keys(otherwise: &'static str) -> [Key; 3] {
     [
         Key::open(
             "overhead",
@@ -67,13 +67,13 @@ pub(in super::super) const fn keys(otherwise: &'static str) -> [Key; 3] {
 }
 
 /// What a keyword stands for.
-pub(in super::super) fn framing(keyword: &str) -> Option<Framing> {
+pub(super) fn framing(keyword: &str) -> Option<Framing> {
     let (_, (overhead, mpu, cells)) = KEYWORDS.iter().find(|(name, _)| *name == keyword)?;
     Some(Framing { overhead: Some(*overhead), mpu: *mpu, cells: *cells })
 }
 
 /// Reads the keys.
-pub(in super::super) fn read(section: &mut Section<'_>, without: Framing) -> Result<Framing, Fault> {
+pub(super) fn read(section: &mut Section<'_>, without: Framing) -> Result<Framing, Fault> {
     let mut p = section.or_by("overhead", without, |field| match &field.item.value {
         Value::String(keyword) => framing(keyword)
             .ok_or_else(|| field.wrong(suggest(keyword, &NAMES).to_owned() + ", or a number of bytes")),
