@@ -73,7 +73,7 @@ _BEYOND = (
     "IPv4", "bytes", "the sweep", "a node", "found no such", "in a sweep", "one value", "none to refer to",
     "hostapd takes", "at least", "units of 32 us", "whole number of bits", "another node", "with itself",
     "swept already", "of its streams", "at and snr", "one chance for each", "one for each rate", " in line ",
-    "before that of the entry before",
+    "before that of the entry before", "each sender once",
 )  # fmt: skip
 
 

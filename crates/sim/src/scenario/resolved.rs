@@ -374,6 +374,7 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "split_gso": p.split_gso,
             "ingress": p.ingress,
             "wash": p.wash,
+            "ack_filter": p.ack_filter.name(),
         }),
         QdiscConfig::Sfq(p) => json!({
             "kind": "sfq",

@@ -160,13 +160,13 @@ impl Choice {
 impl Choice {
     /// The same with a kernel's own quantum of the airtime scheduler.
     fn with_quantum(mut self, own: Option<Duration>) -> Self {
-        match (&mut self.driver, own) {
-            (
-                DriverConfig::Fq(_, Scheduler::Mac80211(airtime, ..))
-                | DriverConfig::Firmware(_, Scheduler::Mac80211(airtime, ..), _),
-                Some(own),
-            ) => airtime.quantum = own,
-            _ => {}
+        if let (
+            DriverConfig::Fq(_, Scheduler::Mac80211(airtime, ..))
+            | DriverConfig::Firmware(_, Scheduler::Mac80211(airtime, ..), _),
+            Some(own),
+        ) = (&mut self.driver, own)
+        {
+            airtime.quantum = own;
         }
         self
     }

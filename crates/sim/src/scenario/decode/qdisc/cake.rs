@@ -1,6 +1,6 @@
 //! The options of cake.
 
-use stillair_model::qdisc::cake::{CakeParams, Isolation, Tins};
+use stillair_model::qdisc::cake::{AckFilter, CakeParams, Isolation, Tins};
 
 use super::super::super::contract::{Form, Key};
 use super::super::super::error::Fault;
@@ -13,6 +13,12 @@ const TINS: [(&str, Tins); 5] = [
     (Tins::Diffserv3.name(), Tins::Diffserv3),
     (Tins::Diffserv4.name(), Tins::Diffserv4),
     (Tins::Diffserv8.name(), Tins::Diffserv8),
+];
+
+const ACK_FILTERS: [(&str, AckFilter); 3] = [
+    (AckFilter::Off.name(), AckFilter::Off),
+    (AckFilter::Conservative.name(), AckFilter::Conservative),
+    (AckFilter::Aggressive.name(), AckFilter::Aggressive),
 ];
 
 const ISOLATION: [(&str, Isolation); 8] = [
@@ -78,9 +84,9 @@ pub(super) const OPTIONS: &[Key] = &[
     Key::or("wash", Form::Boolean, "false", "the type of service is cleared once the tin is chosen"),
     Key::or(
         "ack_filter",
-        Form::Choice(&["no-ack-filter"]),
+        Form::Choice(&names(&ACK_FILTERS)),
         "no-ack-filter",
-        "`ack-filter` and `ack-filter-aggressive` are not modelled",
+        "acknowledgements that newer ones of their connection make needless are dropped: the older of two, or already one",
     ),
 ];
 
@@ -98,9 +104,6 @@ pub(super) fn read(section: Option<&mut Section<'_>>) -> Result<CakeParams, Faul
     p.split_gso = section.or("split_gso", p.split_gso)?;
     p.ingress = section.or("ingress", p.ingress)?;
     p.wash = section.or("wash", p.wash)?;
-    section.or_by("ack_filter", (), |field| {
-        let none = field.choice(&[("no-ack-filter", ())]);
-        none.map_err(|_| field.wrong("\"no-ack-filter\", as there is no such filter here"))
-    })?;
+    p.ack_filter = section.or_by("ack_filter", p.ack_filter, |field| field.choice(&ACK_FILTERS))?;
     Ok(p)
 }
