@@ -15,7 +15,7 @@ export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 
 RUST_INPUTS := Cargo.toml Cargo.lock pyproject.toml $(shell find crates \( -name '*.rs' -o -name '*.toml' \))
 
-.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-ns3 ns3-examples clean prerequisites
+.PHONY: help run papers why kernels jitter retry-out validate-wifi describe test test-rust test-python wheel test-wheel fuzz bench bench-qdiscs bench-ccs bench-doors bench-startup bench-sweeps bench-ns3 ns3-examples clean prerequisites
 .DEFAULT_GOAL := help
 
 help: ## show this list
@@ -98,6 +98,9 @@ bench: | prerequisites ## CPU time and instructions per packet, and per segment 
 	$(TARGET)/release/examples/bench $(BENCH)
 	@scripts/instructions.sh $(TARGET)/release/examples/bench $(BENCH)
 
+bench-startup: $(STAMPS)/native ## CPU time of commands before they do anything, and what they import
+	$(BIN)/python bench/startup.py --imports
+
 bench-qdiscs: | prerequisites ## CPU time and instructions per packet in each queueing discipline, with 1, 100 and 10,000 flows
 	@mkdir -p build
 	cargo build --release --locked -p stillair-model --example qdiscs
@@ -113,6 +116,9 @@ bench-ccs: | prerequisites ## CPU time and instructions per acknowledgement in e
 bench-doors: | prerequisites ## CPU time of a packet from outside beside a modelled one
 	cargo build --release --locked -p stillair-sim --example bench_doors
 	$(TARGET)/release/examples/bench_doors
+
+bench-sweeps: $(STAMPS)/native ## CPU time of a sweep beside its runs, and of a Dask task
+	$(BIN)/python bench/sweep_overhead.py
 
 bench-ns3: $(STAMPS)/ns3 ## the same scenarios in ns-3 and here (NS3_ARGS="--scenario anomaly-udp --runs 5 --json")
 	cargo build --release --locked -p stillair-sim --example bench

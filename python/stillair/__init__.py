@@ -3,15 +3,37 @@
 >>> from stillair import Scenario
 >>> result = Scenario("scenarios/anomaly-udp.toml").run(runs=10)
 >>> result.over_runs()["goodput_total_mbps"]["mean"]
+>>> from stillair import run_sweep
+>>> table = run_sweep("scenarios/anomaly-udp.toml", {"flow.0.rate": ["5 Mbit/s", "50 Mbit/s"]}, runs=10)
+>>> table.to_polars()
 """
 
 TYPE_CHECKING = False  # the one of `typing` costs its import
 if TYPE_CHECKING:
     from stillair._native import InputError, RunError, __version__
+    from stillair.plot import Picture
     from stillair.results.result import Result
+    from stillair.runs.campaign import SweepError, SweepResult, run_sweep
     from stillair.runs.scenario import Scenario
 
-__all__ = ["InputError", "Result", "RunError", "Scenario", "__version__"]
+__all__ = [
+    "InputError",
+    "Picture",
+    "Result",
+    "RunError",
+    "Scenario",
+    "SweepError",
+    "SweepResult",
+    "__version__",
+    "run_sweep",
+]
+
+_ROOMS = {
+    "Result": "stillair.results.result",
+    "Scenario": "stillair.runs.scenario",
+    "Picture": "stillair.plot",
+    **dict.fromkeys(("SweepError", "SweepResult", "run_sweep"), "stillair.runs.campaign"),
+}
 
 
 def __getattr__(name: str) -> object:
@@ -20,6 +42,5 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module  # noqa: PLC0415 - needed here alone
 
-    module = {"Result": "stillair.results.result", "Scenario": "stillair.runs.scenario"}.get(name, "stillair._native")
-    globals()[name] = found = getattr(import_module(module), name)
+    globals()[name] = found = getattr(import_module(_ROOMS.get(name, "stillair._native")), name)
     return found

@@ -78,17 +78,29 @@ def _not_utf8(argument: str) -> str:
 
 
 def _complain(why: object, code: int) -> int:
-    print(f"stillair: {why}", file=sys.stderr)
+    from stillair.text import terminal  # noqa: PLC0415 - see above
+
+    # Several mistakes are told on a line each.
+    lines = [terminal.harmless(line) for line in str(why).split("\n")]
+    colour = terminal.YELLOW if code == INTERRUPTED else terminal.RED
+    for line in lines:
+        print(terminal.painted("stillair:", colour, sys.stderr), line, file=sys.stderr)
     return code
 
 
 def _usage(error: Exception) -> str:
     """The parser's own message and where to read more, in one line."""
-    say = getattr(error, "format_message", None)
-    message = str(say() if callable(say) else error).rstrip(".").replace("\n", " ")
+    near = getattr(error, "possibilities", None)
+    said = getattr(error, "message", "") if near else ""
+    if not said:
+        say = getattr(error, "format_message", None)
+        said = str(say() if callable(say) else error)
+    message = said.rstrip(".").replace("\n", " ").replace('"', "'")
+    if near:
+        message += f". Did you mean {' or '.join(repr(name) for name in near)}?"
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "stillair"
-    return f"{message}. Try '{command} --help'"
+    return f"{message}{'' if message.endswith('?') else '.'} Try '{command} --help'"
 
 
 if __name__ == "__main__":

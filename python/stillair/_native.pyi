@@ -17,10 +17,16 @@ __all__ = [
     "run_variants",
     "schema",
     "ss",
+    "survey",
     "sweep",
+    "tc",
 ]
 
-class InputError(ValueError): ...
+class InputError(ValueError):
+    file: str | None
+    line: int | None
+    key: str | None
+
 class RunError(RuntimeError): ...
 
 def run(
@@ -34,8 +40,10 @@ def run(
     progress: Callable[[int], object] | None,
     series: bool = False,
     keep: Callable[[str], object] | None = None,
+    passed: Callable[[float], object] | None = None,
 ) -> str: ...
 def resolve(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
+def survey(text: str, file: str, overrides: list[tuple[str, str]]) -> str: ...
 def sweep(text: str, file: str, overrides: list[tuple[str, str]]) -> list[list[tuple[str, str]]]: ...
 def run_variants(
     text: str,
@@ -46,6 +54,7 @@ def run_variants(
     jobs: int,
     finished: Callable[[int], object],
     done: Callable[[int, str], object],
+    failed: Callable[[int, str], object],
 ) -> None: ...
 def replay(events: str) -> str: ...
 def retry_out_index(smoothed_bps: int) -> int | None: ...
@@ -65,6 +74,15 @@ def capture(
 ) -> str: ...
 def capture_points(text: str, file: str, overrides: list[tuple[str, str]]) -> list[str]: ...
 def ss(
+    text: str,
+    file: str,
+    overrides: list[tuple[str, str]],
+    seed: int | None,
+    run: int,
+    at: str | None,
+    json: bool = False,
+) -> str: ...
+def tc(
     text: str,
     file: str,
     overrides: list[tuple[str, str]],

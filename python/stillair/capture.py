@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from stillair import _native
 from stillair._native import InputError, __version__
-from stillair.results.result import Run
-from stillair.runs.scenario import Overrides, Scenario, check_number, check_runs, pairs
+from stillair.results.report import Run
+from stillair.runs.overrides import Overrides, pairs
+from stillair.runs.scenario import Scenario, check_number, check_runs
 from stillair.text import output
 
 SNAPLEN = 256

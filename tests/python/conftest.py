@@ -58,8 +58,9 @@ def engine(monkeypatch: pytest.MonkeyPatch, three_runs: Result) -> Callable[[Bas
     def install(error: BaseException | None = None) -> list[Any]:
         calls: list[Any] = []
 
-        def run(*arguments: object, series: bool, keep: Callable[[str], object] | None) -> str:
+        def run(*arguments: object, series: bool, keep: Callable[[str], object] | None, passed: object = None) -> str:
             assert not series
+            assert passed is None or callable(passed)
             calls.append(arguments)
             if error is not None:
                 raise error

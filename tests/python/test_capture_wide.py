@@ -32,6 +32,7 @@ rate = "50 Mbit/s"
 burst = 8
 """
 DATA = "0x0028"
+BLOCK_ACK = "0x0019"
 WIDE = ["radiotap.vht.mcs.0", "radiotap.vht.nss.0", "radiotap.vht.bw", "radiotap.vht.gi"]
 HE = ["data_3.data_mcs", "data_6.nsts", "data_5.data_bw_ru_allocation", "data_5.gi"]
 HE_FIELDS = [f"radiotap.he.{name}" for name in HE]
@@ -90,4 +91,34 @@ def test_rates_that_minstrel_ht_chooses_are_read(tmp_path: Path) -> None:
     # It begins at the slowest rate, and finds the fastest one; all between are of VHT, of 20 to 80 MHz.
     assert {("0", "1", "0", "0", "6.5"), ("9", "2", "4", "1", "866.667")} <= rates
     assert {rate[2] for rate in rates} <= {"0", "1", "4"}
+    assert not warned(path)
+
+
+def test_block_acks_of_256_frames_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "window.pcapng"
+    text = TEXT.format(rate="he160-mcs11-nss2-gi0.8")
+    for old, new in (
+        ("linux-4.6", "linux-6.6"),
+        ("linux-4.4", "linux-6.6"),
+        ('scheme = "airtime", ', ""),
+        ("50 Mbit/s", "1500 Mbit/s"),
+        ("burst = 8", "burst = 300"),
+        ('rate = "he160', 'error_rate = 0.1, rate = "he160'),
+    ):
+        text = text.replace(old, new)
+    write_capture(Scenario(text), (), None, 0, path, ["all"], snaplen=0)
+    names = ["wlan.fixed.action_code", "wlan.fixed.baparams.buffersize"]
+    sessions = fields(path, names, "wlan.fixed.category_code == 3")
+    assert {number(frame["wlan.fixed.action_code"]) for frame in sessions} == {0, 1}
+    assert {number(frame["wlan.fixed.baparams.buffersize"]) for frame in sessions} == {256}
+    asked = ["wlan.fixed.ssc.fragment", "wlan.ba.bm", "frame.len", "radiotap.length"]
+    answers = fields(path, asked, f"wlan.fc.type_subtype == {BLOCK_ACK}")
+    assert len(answers) > 10
+    for answer in answers:
+        # The fragment number 4 says that the bitmap has 32 bytes.
+        assert number(answer["wlan.fixed.ssc.fragment"]) == 4
+        assert len(answer["wlan.ba.bm"].replace(":", "")) == 64
+        assert int(answer["frame.len"]) - int(answer["radiotap.length"]) == 56
+    # Some frame past the 64th was acknowledged.
+    assert any(answer["wlan.ba.bm"].replace(":", "")[16:].strip("0") for answer in answers)
     assert not warned(path)

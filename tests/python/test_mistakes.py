@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from stillair import RunError
+from stillair.__main__ import status
+from stillair.results import tidy
+
 ROOT = Path(__file__).resolve().parents[2]
 GOOD = (ROOT / "crates" / "sim" / "tests" / "scenario" / "good.toml").read_text(encoding="utf-8")
 SHORT = GOOD.replace('"30 s"', '"100 ms"').replace('"5 s"', '"0 s"').partition("[sweep]")[0]
@@ -157,9 +161,15 @@ def test_letters_that_the_output_does_not_know(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "module", ["typer", "stillair._native", "stillair.results.result", "stillair.papers.pages.report"]
+    ("module", "command"),
+    [
+        ("typer", "--version"),
+        ("stillair._native", "--version"),
+        ("stillair.results.result", "run"),
+        ("stillair.papers.pages.report", "paper"),
+    ],
 )
-def test_an_interrupt_while_the_program_is_loaded(tmp_path: Path, module: str) -> None:
+def test_an_interrupt_while_the_program_is_loaded(tmp_path: Path, module: str, command: str) -> None:
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
@@ -168,7 +178,7 @@ def test_an_interrupt_while_the_program_is_loaded(tmp_path: Path, module: str) -
         f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interrupting())\n"
         "from stillair.__main__ import main\n"
-        "main(['--version'])\n"
+        f"main({[command, 'anomaly-udp'] if command == 'run' else [command]})\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
@@ -188,6 +198,24 @@ def test_a_disk_that_fills_up_leaves_no_half_of_a_file(tmp_path: Path, command: 
         json.loads(path.read_text())
     assert not (tmp_path / "kept" / "result.json").exists()
     assert not (tmp_path / "kept" / "sweep.json").exists()
+    assert not (tmp_path / "kept" / ".new-result").exists()
+
+
+def test_a_disk_that_fills_up_when_runs_are_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "f.toml").write_text(SHORT, encoding="utf-8")
+
+    def full(path: Path, *_: object) -> None:
+        assert (path.parent / "runs" / "run-0.json").exists()
+        raise RunError(f"{path}: cannot be written: No space left on device")
+
+    monkeypatch.setattr(tidy, "write_csv", full)
+    assert status(["run", str(tmp_path / "f.toml"), "-o", str(tmp_path / "kept")]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "table.csv: cannot be written: No space left on device" in captured.err
+    assert [path.name for path in (tmp_path / "kept").iterdir() if "lock" not in path.name] == []
 
 
 @pytest.mark.parametrize("arguments", [["run", "f.toml", "--json"], ["sweep", "f.toml"], ["paper"], ["schema"]])

@@ -274,3 +274,17 @@ def test_progress_counts_the_runs_of_all_cells() -> None:
     report.run(wanted, prepared, runs=2, extra=short, progress=heard.append)
     assert heard[-1] == report.total_runs(wanted, prepared, 2) == 32
     assert heard == sorted(heard)
+
+
+def test_without_a_terminal_each_experiment_is_told_of_as_it_ends(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Nothing is run: what counts is when the last campaign of an experiment is over.
+    monkeypatch.setattr(campaign, "run", lambda *_: campaign.Outcome(lacks="nothing"))
+    wanted = report.registry.find("ending-the-anomaly/fig")
+    prepared = dict.fromkeys((own for entry in wanted for own in entry.all_campaigns), "")
+    told: list[str] = []
+    report.run(wanted, prepared, 1, finished=told.append)
+    names = [line.partition(":")[0] for line in told]
+    assert sorted(names) == sorted(entry.experiment.name for entry in wanted)
+    assert told[-1].endswith(f"({len(wanted)} of {len(wanted)} experiments)")

@@ -85,9 +85,9 @@ def test_a_result_can_be_pickled(three_runs: Result, kept: Path) -> None:
 ONE = """\
 sample: run 0, seed 1
 
-station  goodput Mbit/s  airtime %  frames/aggregate  ping median ms  ping p95 ms
-fast1             30.00       50.0             16.00            10.0         20.0
-slow               2.00       50.0              2.00               -            -
+station  goodput Mbit/s  airtime %  frames per aggregate  ping p50 ms  ping p95 ms
+fast1             30.00       50.0                 16.00         10.0         20.0
+slow               2.00       50.0                  2.00            -            -
 
 total goodput 32.00 Mbit/s, Jain's index of the airtime 1.000
 
@@ -99,13 +99,13 @@ air of wifi, whole run: data 75.0 %, contention 25.0 %
 THREE = """\
 sample: 3 runs, seed 1; means with 95 % confidence intervals over the runs
 
-station  goodput Mbit/s  airtime %  frames/aggregate  ping median ms  ping p95 ms
-fast1       30.00 ±2.48       50.0       16.00 ±2.48       10.0 ±2.5         20.0
-slow               2.00       50.0              2.00               -            -
+station  goodput Mbit/s  airtime %  frames per aggregate  ping p50 ms  ping p95 ms
+fast1       30.00 ±2.48       50.0           16.00 ±2.48    10.0 ±2.5         20.0
+slow               2.00       50.0                  2.00            -            -
 
 total goodput 32.00 ±2.48 Mbit/s, Jain's index of the airtime 1.000
 
-dropped at     reason  packets
+dropped at  reason     packets
 ap.wlan0    overlimit  67 ±143
 
 air of wifi, whole run: data 75.0 %, contention 25.0 %
@@ -125,13 +125,13 @@ wire: run 0, seed 1
 
 total goodput 9.00 Mbit/s
 
-flow         from  over  goodput Mbit/s  loss %  retransmissions  timeouts  least RTT ms  one-way p50 ms  p95 ms  p99 ms
-down.host  server   tcp            6.00       -               12         0          10.2            3.10    4.20    5.30
-up.server    host   tcp            3.00       -                0         1             -               -       -       -
-video.b    server   udp           69.50   30.00                -         -             -           20.00   40.00   60.00
+flow       from    over  goodput Mbit/s  loss %  retransmissions  timeouts  least RTT ms  one-way p50 ms  p95 ms  p99 ms
+down.host  server  tcp             6.00       -               12         0          10.2            3.10    4.20    5.30
+up.server  host    tcp             3.00       -                0         1             -               -       -       -
+video.b    server  udp            69.50   30.00                -         -             -           20.00   40.00   60.00
 
-ping       median ms  p95 ms  replies
-ping.host       12.5    31.0      150
+ping       p50 ms  p95 ms  p99 ms  replies
+ping.host    12.5    31.0    44.0      150
 
 no drops
 """
@@ -153,7 +153,7 @@ def test_summary_of_a_wire_tells_flows_and_pings() -> None:
     run = {
         "run": 0, "seed": 1, "trace_hash": "0", "goodput_total_mbps": 9.0, "jain_airtime": None, "stations": {},
         "flows": {"down.host": down, "up.server": up, "video.b": video}, "drops": [], "air": {},
-        "pings": {"ping.host": {"replies": 150, "median_ms": 12.5, "p95_ms": 31.0, "mean_ms": 14.0}},
+        "pings": {"ping.host": {"replies": 150, "median_ms": 12.5, "p95_ms": 31.0, "p99_ms": 44.0, "mean_ms": 14.0}},
     }  # fmt: skip
 
     def told(stations: dict[str, object]) -> str:
@@ -162,7 +162,7 @@ def test_summary_of_a_wire_tells_flows_and_pings() -> None:
     assert told({}) == WIRED
     # Flows are told beside stations too: a row of those adds up what goes up and what goes down.
     beside_stations = told({"a": {"goodput_mbps": 6.0}, "b": {"goodput_mbps": 3.0}})
-    assert "up.server    host   tcp            3.00" in beside_stations
+    assert "up.server  host    tcp             3.00" in beside_stations
     assert "ping.host" not in beside_stations
 
 

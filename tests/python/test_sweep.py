@@ -100,7 +100,7 @@ def test_a_row_for_each_combination_in_the_order_of_the_file(file: Path, capsys:
 
 def test_a_combination_gives_what_run_gives_for_any_number_of_workers(file: Path) -> None:
     table = Sweep(Scenario(file), runs=2, seed=5)
-    one, three = table.run(jobs=1), table.run(jobs=3)
+    one, three = table.run(jobs=1).results, table.run(jobs=3).results
     assert [result.to_json() for result in one] == [result.to_json() for result in three]
     for combination, result in zip(table.combinations, one, strict=True):
         assert Scenario(file).run(runs=2, seed=5, overrides=combination.sets).runs == result.runs
@@ -114,7 +114,7 @@ def test_what_is_kept_is_not_run_again_unless_it_depends_on_what_changed(
     def again(text: str = TEXT, runs: int = 1, seed: int | None = None) -> int:
         begun.clear()
         table = Sweep(Scenario(text), runs=runs, seed=seed)
-        assert len(table.run(folder=folder)) == len(table.combinations)
+        assert len(table.run(folder=folder).results) == len(table.combinations)
         return sum(begun)
 
     assert again() == 4
@@ -269,7 +269,7 @@ def test_run_says_that_there_is_a_sweep(file: Path, capsys: pytest.CaptureFixtur
 def test_keys_are_shown_by_what_tells_them_apart() -> None:
     text = TEXT.partition("[sweep]")[0] + '[sweep]\n"flow.0.start" = ["0 s"]\n"flow.1.start" = ["0 s", "1 ms"]\n'
     table = Sweep(Scenario(text))
-    heading = table.to_text(table.run()).splitlines()[0]
+    heading = table.told(*table.run()).to_text().splitlines()[0]
     assert heading.split()[:2] == ["0.start", "1.start"]
 
 
@@ -371,15 +371,15 @@ def test_calls_pages_and_quic_are_told(name: str) -> None:
     sets, figures, title = FLOWS[name]
     table = Sweep(bundled.scenario(name), sets, runs=2)
     table.combinations = table.combinations[:2]
-    results = table.run()
-    rows = list(csv.DictReader(io.StringIO(table.to_csv(results))))
+    results = table.run().results
+    rows = list(csv.DictReader(io.StringIO(table.told(results).to_csv())))
     for row, result in zip(rows, results, strict=True):
         flows = result.over_runs()[{"anomaly-voip": "voip", "anomaly-web": "web", "quic-quinn": "quic"}[name]]
         for figure in figures:
             flow, _, key = figure.rpartition(".")
             found = [float(row[figure + end]) for end in ("", ".low", ".high")]
             assert found == [flows[flow][key][end] for end in ("mean", "low", "high")]
-    assert title in table.to_text(results)
+    assert title in table.told(results).to_text()
 
 
 def test_a_sweep_of_wires_tells_flows_and_pings() -> None:
@@ -388,7 +388,7 @@ def test_a_sweep_of_wires_tells_flows_and_pings() -> None:
         + '\n[[flow]]\nkind = "ping"\nname = "ping"\nfrom = "client"\nto = "server"\n'
     )
     table = Sweep(Scenario(text + '\n[sweep]\n"link.cr.delay" = ["1 ms", "5 ms"]\n'), {"duration": "2 s"})
-    head = table.to_csv(table.run()).partition("\n")[0].split(",")
+    head = table.told(*table.run()).to_csv().partition("\n")[0].split(",")
     assert {"upload1.server.goodput_mbps", "upload1.server.minrtt_ms", "ping.server.median_ms"} <= set(head)
     assert not any(name.endswith(".low") for name in head)
 
@@ -409,7 +409,7 @@ def test_keys_that_change_nothing_are_told(file: Path, capsys: pytest.CaptureFix
 
 def test_a_file_tells_every_flow(file: Path) -> None:
     table = Sweep(Scenario(file))
-    header = next(csv.reader(io.StringIO(table.to_csv(table.run()))))
+    header = next(csv.reader(io.StringIO(table.told(*table.run()).to_csv())))
     assert [name for name in header if name.startswith("udp-0.fast.")] == [
         f"udp-0.fast.{key}" for key in ("goodput_mbps", "loss", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms")
     ]

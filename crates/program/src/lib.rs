@@ -44,6 +44,7 @@ impl From<ApiError> for Failure {
     fn from(error: ApiError) -> Self {
         match error {
             ApiError::Input(says) => Self::Input(says),
+            ApiError::Scenario(error) => Self::Input(error.to_string()),
             ApiError::Run(says) => Self::Run(says),
         }
     }
@@ -191,14 +192,19 @@ fn sweep(parts: &Parts, arguments: &Arguments) -> Result<String, Failure> {
     let variants = all.iter().map(|set| sets.iter().chain(set).cloned().collect()).collect();
     let batch = Batch { text, file: file.clone(), variants, seed: *seed, runs: *runs, jobs: *jobs };
     let results = Mutex::new(vec![None; all.len()]);
-    batch::run_by(&reader, &batch, &|news| {
-        if let News::Variant(nth, result) = news
-            && let Ok(mut results) = results.lock()
-        {
-            results[nth] = Some(result);
+    let failed = Mutex::new(None);
+    let ended = batch::run_by(&reader, &batch, &|news| match news {
+        News::Runs(_) => true,
+        News::Variant(nth, result) => results.lock().map(|mut all| all[nth] = Some(result)).is_ok(),
+        News::Failed(_, why) => {
+            failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+            false
         }
-        true
-    })?;
+    });
+    if let Some(why) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(Failure::Run(why));
+    }
+    ended?;
     let results = results.into_inner().unwrap_or_default();
     let mut combinations = Vec::with_capacity(all.len());
     for (set, result) in all.iter().zip(results) {

@@ -1,8 +1,11 @@
 //! The two ways in which a call fails, as Python sees them.
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
 use pyo3::{PyErr, create_exception};
 use stillair_sim::api::ApiError;
+use stillair_sim::scenario::ScenarioError;
 
 create_exception!(
     stillair,
@@ -21,6 +24,26 @@ create_exception!(
 pub fn to_python(error: ApiError) -> PyErr {
     match error {
         ApiError::Input(message) => InputError::new_err(message),
+        ApiError::Scenario(error) => Python::attach(|py| {
+            let raised = InputError::new_err(error.to_string());
+            match place(py, raised.value(py).as_any(), &error) {
+                Ok(()) => raised,
+                Err(why) => why,
+            }
+        }),
         ApiError::Run(message) => RunError::new_err(message),
     }
+}
+
+/// Says where a mistake is: `file`, `line` from 1, `key`; none where it has none.
+fn place(py: Python<'_>, raised: &Bound<'_, PyAny>, error: &ScenarioError) -> PyResult<()> {
+    raised.setattr("file", &error.file)?;
+    raised.setattr("line", error.line)?;
+    raised.setattr("key", (!error.key.is_empty()).then(|| PyString::new(py, &error.key)))
+}
+
+/// An error that Python raises itself knows no place.
+pub fn without_place(py: Python<'_>) -> PyResult<()> {
+    let kind = py.get_type::<InputError>();
+    ["file", "line", "key"].into_iter().try_for_each(|name| kind.setattr(name, py.None()))
 }

@@ -14,6 +14,12 @@ fn resolve(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult
     api::resolve(text, file, &overrides).map_err(errors::to_python)
 }
 
+/// What the scenario comes to, as JSON: who is there, who hears whom, the rates of each path, and what has no effect.
+#[pyfunction]
+fn survey(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<String> {
+    api::survey(text, file, &overrides).map_err(errors::to_python)
+}
+
 /// The override sets of the scenario's `[sweep]` table, one per combination; they follow `overrides`.
 #[pyfunction]
 fn sweep(text: &str, file: &str, overrides: Vec<(String, String)>) -> PyResult<Vec<Vec<(String, String)>>> {
@@ -55,6 +61,7 @@ fn retry_out_index(smoothed_bps: u64) -> Option<u8> {
 fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::without_place(py)?;
     module.add("InputError", py.get_type::<errors::InputError>())?;
     module.add("RunError", py.get_type::<errors::RunError>())?;
     module.add_function(wrap_pyfunction!(runs::run, module)?)?;
@@ -64,7 +71,9 @@ fn native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(runs::capture, module)?)?;
     module.add_function(wrap_pyfunction!(capture_points, module)?)?;
     module.add_function(wrap_pyfunction!(runs::ss, module)?)?;
+    module.add_function(wrap_pyfunction!(runs::tc, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(survey, module)?)?;
     module.add_function(wrap_pyfunction!(sweep, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;
     module.add_function(wrap_pyfunction!(retry_out_index, module)?)?;

@@ -6,16 +6,22 @@ use stillair_sim::api::{self, ApiError, CaptureRequest, Request, SsRequest};
 use crate::attended::attended;
 use crate::errors;
 
-/// News of a run: how many have finished, and the last one as JSON if it is to be kept.
-type News = (u32, Option<Result<String, ApiError>>);
+/// News of a run.
+enum News {
+    /// So many runs have been made, with the parts of those under way.
+    Passed(f64),
+    /// So many have finished, and the last one as JSON if it is to be kept.
+    Finished(u32, Option<Result<String, ApiError>>),
+}
 
 /// Runs a scenario `runs` times on `jobs` threads and gives the results as JSON.
 ///
 /// `progress`, if given, is called with the number of runs finished so far, and `keep` with each finished run as JSON;
-/// an exception from either ends the call. With `series` each run has its series, in what `keep` gets if it is given,
+/// an exception from either ends the call. `passed` is called while runs are under way, with the number of runs made and the parts of those
+/// that have not ended. With `series` each run has its series, in what `keep` gets if it is given,
 /// otherwise in the result.
 #[pyfunction]
-#[pyo3(signature = (text, file, overrides, seed, runs, first_run, jobs, progress, series = false, keep = None))]
+#[pyo3(signature = (text, file, overrides, seed, runs, first_run, jobs, progress, series = false, keep = None, passed = None))]
 #[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
 pub fn run(
     py: Python<'_>,
@@ -29,20 +35,31 @@ pub fn run(
     progress: Option<Bound<'_, PyAny>>,
     series: bool,
     keep: Option<Bound<'_, PyAny>>,
+    passed: Option<Bound<'_, PyAny>>,
 ) -> PyResult<String> {
     let request = Request { text, file, overrides, seed, runs, first_run, jobs, series };
-    let keeps = keep.is_some();
+    let (keeps, watched) = (keep.is_some(), passed.is_some());
     let work = move |tell: &(dyn Fn(News) -> bool + Sync)| {
-        api::run(&request, &|finished, report| {
+        let part = |runs: f64| !watched || tell(News::Passed(runs));
+        api::run_watched(&request, &part, &|finished, report| {
             let json = keeps.then(|| report.to_json().map_err(ApiError::Run));
             if keeps {
                 // It is with the keeper now; many runs would not fit into memory.
                 report.series = None;
             }
-            tell((finished, json))
+            tell(News::Finished(finished, json))
         })
     };
-    attended(py, work, |(finished, json)| {
+    attended(py, work, |news| {
+        let (finished, json) = match news {
+            News::Finished(finished, json) => (finished, json),
+            News::Passed(runs) => {
+                if let Some(passed) = &passed {
+                    passed.call1((runs,))?;
+                }
+                return Ok(());
+            }
+        };
         if let (Some(keep), Some(json)) = (&keep, json) {
             keep.call1((json.map_err(errors::to_python)?,))?;
         }
@@ -75,10 +92,32 @@ pub fn capture(
     attended(py, move |_: &(dyn Fn(()) -> bool + Sync)| api::capture(&request), |()| Ok(()))
 }
 
-/// Runs one repetition up to an instant and gives its connections as `ss -tinm` prints them.
+/// Runs one repetition up to an instant and gives its connections as `ss -tinm` prints them, or as JSON.
+#[pyfunction]
+#[pyo3(signature = (text, file, overrides, seed, run, at, json = false))]
+#[expect(clippy::too_many_arguments, reason = "one argument for each field of the engine's request")]
+pub fn ss(
+    py: Python<'_>,
+    text: String,
+    file: String,
+    overrides: Vec<(String, String)>,
+    seed: Option<u64>,
+    run: u64,
+    at: Option<String>,
+    json: bool,
+) -> PyResult<String> {
+    let request = SsRequest { text, file, overrides, seed, run, at };
+    attended(
+        py,
+        move |_: &(dyn Fn(()) -> bool + Sync)| if json { api::ss_json(&request) } else { api::ss(&request) },
+        |()| Ok(()),
+    )
+}
+
+/// Runs one repetition up to an instant and gives what its queueing disciplines have counted, as JSON.
 #[pyfunction]
 #[pyo3(signature = (text, file, overrides, seed, run, at))]
-pub fn ss(
+pub fn tc(
     py: Python<'_>,
     text: String,
     file: String,
@@ -88,5 +127,5 @@ pub fn ss(
     at: Option<String>,
 ) -> PyResult<String> {
     let request = SsRequest { text, file, overrides, seed, run, at };
-    attended(py, move |_: &(dyn Fn(()) -> bool + Sync)| api::ss(&request), |()| Ok(()))
+    attended(py, move |_: &(dyn Fn(()) -> bool + Sync)| api::tc(&request), |()| Ok(()))
 }

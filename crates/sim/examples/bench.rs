@@ -155,6 +155,7 @@ fn print_capture_cost(target: &str, file: &str, snaplen: &str, points: &[&str]) 
         })
         .map_err(|e| match e {
             ApiError::Input(why) | ApiError::Run(why) => why,
+            ApiError::Scenario(error) => error.to_string(),
         })?;
         without += between - begun;
         with += cpu_seconds() - between;

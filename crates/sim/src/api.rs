@@ -3,21 +3,24 @@
 mod capture;
 mod retry_out_example;
 mod ss;
+mod tc;
 
 pub use capture::{CaptureRequest, capture, capture_by, capture_points, capture_points_by};
 pub use retry_out_example::{replay, retry_out_index};
-pub use ss::{SsRequest, ss, ss_by};
+pub use ss::{SsRequest, ss, ss_by, ss_json};
+pub use tc::tc;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 use serde::Serialize;
 use stillair_model::vocabulary::Seed;
 
+use crate::run::run_watching;
 pub use crate::run::{RunReport, run_once, run_reported};
 use crate::scenario::parts::Parts;
-use crate::scenario::{self, Folder, Reader, Scenario};
+use crate::scenario::{self, Folder, Reader, Scenario, ScenarioError};
 
 /// Version of the program, as results carry it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -46,11 +49,22 @@ pub struct Request {
 /// Why there is no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ApiError {
-    /// The scenario is wrong.
+    /// What was asked for is wrong.
     Input(String),
+    /// The scenario is wrong: where, and what would be right.
+    Scenario(Box<ScenarioError>),
     /// A run failed.
     Run(String),
 }
+
+impl From<ScenarioError> for ApiError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(Box::new(error))
+    }
+}
+
+/// How often a run tells how far it has come.
+const STEPS: u32 = 50;
 
 /// Called after each run.
 pub type Finish<'a> = dyn Fn(u32, &mut RunReport) -> bool + Sync + 'a;
@@ -72,7 +86,7 @@ fn read_by(
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Scenario, ApiError> {
-    reader.parse(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
+    Ok(reader.parse(text, file, overrides)?)
 }
 
 /// The same of a scenario that is to be run.
@@ -98,6 +112,26 @@ pub fn run(request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
 
 /// The same of a scenario as `reader` reads it.
 pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Result<String, ApiError> {
+    run_watched_by(reader, request, &|_| true, finish)
+}
+
+/// The same; while runs are under way `passed` gets how many have been made, with the parts of those that have not ended, and says whether
+/// to go on.
+pub fn run_watched(
+    request: &Request,
+    passed: &(dyn Fn(f64) -> bool + Sync),
+    finish: &Finish<'_>,
+) -> Result<String, ApiError> {
+    let files = Folder::of(&request.file);
+    run_watched_by(&Reader { parts: Parts::none(), files: &files }, request, passed, finish)
+}
+
+fn run_watched_by(
+    reader: &Reader<'_>,
+    request: &Request,
+    passed: &(dyn Fn(f64) -> bool + Sync),
+    finish: &Finish<'_>,
+) -> Result<String, ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
     let first = request.first_run;
     if first.checked_add(request.runs.saturating_sub(1)).is_none() {
@@ -105,13 +139,21 @@ pub fn run_by(reader: &Reader<'_>, request: &Request, finish: &Finish<'_>) -> Re
         return Err(ApiError::Input(format!("{found}, expected numbers of runs up to {}", u32::MAX)));
     }
     let pool = workers(request.jobs, request.runs.into())?;
-    let (finished, stop) = (Mutex::new(0), AtomicBool::new(false));
+    let (finished, stop, steps) = (Mutex::new(0), AtomicBool::new(false), AtomicU64::new(0));
+    let step = || {
+        let made = steps.fetch_add(1, Ordering::Relaxed) + 1;
+        let go_on = passed(made as f64 / f64::from(STEPS));
+        if !go_on {
+            stop.store(true, Ordering::Relaxed);
+        }
+        !stop.load(Ordering::Relaxed)
+    };
     let one = |run: u32| {
         if stop.load(Ordering::Relaxed) {
             return Err("interrupted".to_owned());
         }
         let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: u64::from(run) };
-        let mut report = run_reported(&scenario, seed, request.series)?;
+        let mut report = run_watching(&scenario, seed, request.series, STEPS, &step)?;
         // Counted and told under one lock, so that the numbers come in order.
         let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         *finished += 1;
@@ -151,13 +193,20 @@ pub fn resolve_by(
     Ok(read_by(reader, text, file, overrides)?.resolved())
 }
 
+/// What the scenario comes to, as JSON: who is there, who hears whom, the rates of each path, and what has no effect.
+pub fn survey(text: &str, file: &str, overrides: &[(String, String)]) -> Result<String, ApiError> {
+    let files = Folder::of(file);
+    let reader = Reader { parts: Parts::none(), files: &files };
+    Ok(read_by(&reader, text, file, overrides)?.survey())
+}
+
 /// The combinations of the scenario's `[sweep]` table, each a list of overrides to follow `overrides`.
 pub fn sweep(
     text: &str,
     file: &str,
     overrides: &[(String, String)],
 ) -> Result<Vec<Vec<(String, String)>>, ApiError> {
-    scenario::sweep(text, file, overrides).map_err(|e| ApiError::Input(e.to_string()))
+    Ok(scenario::sweep(text, file, overrides)?)
 }
 
 #[cfg(test)]
@@ -228,17 +277,20 @@ mod tests {
 
     #[test]
     fn a_wrong_scenario_is_an_input_error() {
-        let Err(ApiError::Input(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
+        let Err(ApiError::Scenario(says)) = run(&request(1, &[("duration", "soon")]), &|_, _| true) else {
             panic!("it was run")
         };
-        assert!(says.contains("duration") && says.contains("soon"), "{says}");
+        assert_eq!((says.key.as_str(), says.line, says.found.as_str()), ("duration", None, "\"soon\""));
         let outside = run(&request(1, &[("node.server.host", "outside"), ("flow", "[]")]), &|_, _| true);
         let Err(ApiError::Input(says)) = outside else { panic!("it was run") };
         assert!(
             says.starts_with("good.toml: node.server.host: found \"outside\", and a driver must"),
             "{says}"
         );
-        assert!(matches!(resolve("name = 1", "x.toml", &[]), Err(ApiError::Input(_))));
+        let Err(ApiError::Scenario(says)) = resolve("\nname = 1", "x.toml", &[]) else {
+            panic!("it was read")
+        };
+        assert_eq!((says.file.as_str(), says.line, says.key.as_str()), ("x.toml", Some(2), "name"));
         assert_eq!(sweep(TEXT, "good.toml", &[]).map(|all| all.len()), Ok(4));
     }
 }

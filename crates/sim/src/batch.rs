@@ -36,6 +36,8 @@ pub enum News {
     /// All runs of the variant at this position are finished; the result is the JSON object that
     /// [`crate::api::run`] gives.
     Variant(usize, String),
+    /// A run of the variant at this position has failed, and why; its other runs are not begun, those of other variants are.
+    Failed(usize, String),
 }
 
 #[derive(Serialize)]
@@ -51,12 +53,13 @@ struct Output<'a> {
 struct Variant {
     scenario: Scenario,
     done: Mutex<Vec<RunReport>>,
+    failed: AtomicBool,
 }
 
 /// Runs all variants, `jobs` runs at a time. Every variant is read before the first is run.
 ///
 /// `tell` gets the news as they come and says whether to go on. Results do not depend on `jobs`; the order in which
-/// variants finish does.
+/// variants finish does. A variant that fails is told of and keeps nobody else from running.
 pub fn run(batch: &Batch, tell: &(dyn Fn(News) -> bool + Sync)) -> Result<(), ApiError> {
     let files = Folder::of(&batch.file);
     run_by(&Reader { parts: Parts::none(), files: &files }, batch, tell)
@@ -70,7 +73,7 @@ pub fn run_by(
 ) -> Result<(), ApiError> {
     let read = |set: &Vec<(String, String)>| {
         let scenario = read_to_run_by(reader, &batch.text, &batch.file, set)?;
-        Ok(Variant { scenario, done: Mutex::new(Vec::new()) })
+        Ok(Variant { scenario, done: Mutex::new(Vec::new()), failed: AtomicBool::new(false) })
     };
     let variants = batch.variants.iter().map(read).collect::<Result<Vec<Variant>, ApiError>>()?;
     let runs = u64::from(batch.runs.max(1));
@@ -81,9 +84,19 @@ pub fn run_by(
             return Err("interrupted".to_owned());
         }
         let variant = &variants[index];
+        if variant.failed.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let seed = Seed { seed: batch.seed.unwrap_or(variant.scenario.seed), run: u64::from(run) };
-        let report = run_reported(&variant.scenario, seed, false)
-            .inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+        let report = match run_reported(&variant.scenario, seed, false) {
+            Ok(report) => report,
+            Err(why) => {
+                if !variant.failed.swap(true, Ordering::Relaxed) && !tell(News::Failed(index, why)) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+                return Ok(());
+            }
+        };
         // Counted and told under one lock, so that the numbers come in order.
         let mut finished = finished.lock().unwrap_or_else(PoisonError::into_inner);
         *finished += 1;
@@ -189,7 +202,9 @@ mod tests {
     #[test]
     fn a_mistake_in_any_variant_is_told_before_the_first_run() {
         let said = run(&batch(1, &["fifo", "airtme"]), &|news| panic!("{news:?}")).unwrap_err();
-        assert!(matches!(said, ApiError::Input(text) if text.contains("did you mean \"airtime\"?")));
+        assert!(
+            matches!(said, ApiError::Scenario(error) if error.expected.contains("did you mean \"airtime\"?"))
+        );
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn goodput_follows_the_length_of_the_exchange() {
         let report = run(&parse(&text, &[("warm_up", "200 ms")]), 0);
         let found = report.goodput_total_mbps;
         let (frames, want) = ideal(rate, packets);
-        assert!((found / want - 1.0).abs() < 0.005, "{scheme} {station}: {found} for {want}");
+        assert!((found / want - 1.0).abs() < 0.01, "{scheme} {station}: {found} for {want}");
         let mean = of(&report, "s").mean_aggregate.expect("it was sent something");
         assert!(mean > 0.97 * frames, "{scheme} {station}: {mean} frames of {frames}");
     }

@@ -1,8 +1,11 @@
 //! Station schedulers of one's own: one that breaks what must hold ends the run with a message, and weights need one that heeds them.
 
+use std::sync::Mutex;
+
 use stillair_model::vocabulary::{Ac, Duration, Instant, PeerId, Seed};
 use stillair_model::wifi::driver::{AirtimeUse, DeviceView, StationScheduler};
 use stillair_model::wifi::tx::transmitter::{Attempt, TidIndex};
+use stillair_sim::batch::{self, Batch, News};
 use stillair_sim::parts::{Key, Options, Parts};
 use stillair_sim::run::run_once;
 use stillair_sim::scenario::{NoFiles, Reader, Scenario};
@@ -33,6 +36,11 @@ impl StationScheduler for Stuck {
 }
 
 fn read(options: &str, station: &str) -> Result<Scenario, String> {
+    let (parts, text) = (parts(), text(options, station));
+    Reader { parts: &parts, files: &NoFiles }.parse(&text, "stuck.toml", &[]).map_err(|e| e.to_string())
+}
+
+fn parts() -> Parts {
     let mut parts = Parts::default();
     let keys = vec![
         Key::boolean("beyond", false, "names what is not there"),
@@ -43,7 +51,11 @@ fn read(options: &str, station: &str) -> Result<Scenario, String> {
         Ok(Stuck { beyond: o.boolean("beyond"), weights: o.boolean("weights"), panics: o.boolean("panics") })
     };
     parts.station_scheduler("stuck", "never ends", keys, make).expect("a part");
-    let text = format!(
+    parts
+}
+
+fn text(options: &str, station: &str) -> String {
+    format!(
         r#"
 name = "stuck"
 duration = "100 ms"
@@ -60,8 +72,7 @@ from = "ap"
 to = "sta"
 rate = "5 Mbit/s"
 "#
-    );
-    Reader { parts: &parts, files: &NoFiles }.parse(&text, "stuck.toml", &[]).map_err(|e| e.to_string())
+    )
 }
 
 /// What ends a run with these options.
@@ -87,6 +98,40 @@ fn an_identifier_that_is_not_there_is_told() {
 fn a_panic_has_a_run_a_seed_and_a_part() {
     let says = ends(", panics = true");
     assert_eq!(says, "run 3, seed 7: station scheduler \"stuck\" panicked: out of ideas");
+}
+
+/// Of many variants the one that fails is told of once, and the others are run.
+#[test]
+fn a_variant_that_fails_keeps_no_other_from_running() {
+    let parts = parts();
+    let scheme = |value: &str| vec![("node.ap.interface.wlan0.scheme".to_owned(), value.to_owned())];
+    let broken = "{ kind = \"fq_mac\", scheduler = { kind = \"stuck\", panics = true } }";
+    let variants = vec![scheme(broken), scheme("fifo"), scheme("fq_mac")];
+    let (text, file) = (text("", ""), "stuck.toml".to_owned());
+    for jobs in [1, 3] {
+        let told = Mutex::new(Vec::new());
+        let batch = Batch {
+            text: text.clone(),
+            file: file.clone(),
+            variants: variants.clone(),
+            seed: Some(7),
+            runs: 2,
+            jobs,
+        };
+        let ended = batch::run_by(&Reader { parts: &parts, files: &NoFiles }, &batch, &|news| {
+            match news {
+                News::Runs(_) => {}
+                News::Variant(nth, _) => told.lock().unwrap().push((nth, String::new())),
+                News::Failed(nth, why) => told.lock().unwrap().push((nth, why.replacen("run 1", "run 0", 1))),
+            }
+            true
+        });
+        assert_eq!(ended, Ok(()));
+        let mut told = told.into_inner().unwrap();
+        told.sort();
+        let why = "run 0, seed 7: station scheduler \"stuck\" panicked: out of ideas".to_owned();
+        assert_eq!(told, [(0, why), (1, String::new()), (2, String::new())]);
+    }
 }
 
 #[test]

@@ -1,34 +1,28 @@
 """The command line."""
 
-import json
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stillair import __version__, _native
-from stillair._native import InputError, RunError
-from stillair.cli import place
-from stillair.cli.options import AsJson, File, Folder, Force, Jobs, RunNumber, Runs, Seed, Set
-from stillair.cli.options import overrides as _overrides
+from stillair._native import InputError, RunError, __version__
+from stillair.cli.check import check
+from stillair.cli.compare.command import compare
+from stillair.cli.look import rc, ss, tc
+from stillair.cli.new.command import new
+from stillair.cli.options import AsJson, Jobs
 from stillair.cli.options import path as _path
-from stillair.cli.options import writing as _writing
 from stillair.cli.paper import paper
 from stillair.cli.progress import runs_progress
+from stillair.cli.running import run, sweep
+from stillair.cli.scenarios import scenarios
 from stillair.cli.time_range import parse as parse_window
-from stillair.results.result import Result
-from stillair.results.summary import summary
-from stillair.runs.scenario import LARGEST_RUN, Scenario
-from stillair.runs.sweep import Sweep
-from stillair.text import output
-from stillair.text.rc import rc_text
-from stillair.text.tc import tc_text
+from stillair.runs.limits import LARGEST_RUN
 
 app = typer.Typer(
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -55,167 +49,8 @@ def _stillair(
         print(context.get_help())
 
 
-@app.command()
-def run(
-    file: File,
-    seed: Seed = None,
-    runs: Runs = 1,
-    jobs: Jobs = None,
-    set_: Set = None,
-    folder: Folder = None,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    """Run a scenario and print what it measured."""
-    _unused(folder, force)
-    overrides = _overrides(set_)
-    scenario = Scenario(file)
-    if folder is None:
-        with runs_progress(runs, quiet=as_json) as progress:
-            result = scenario.run(runs=runs, seed=seed, jobs=jobs, overrides=overrides, progress=progress)
-    else:
-        from stillair.runs import result_writer  # noqa: PLC0415 - not needed without -o
-
-        # A mistake is found before anything is made.
-        scenario.resolve(overrides)
-        with _writing(folder), runs_progress(runs, quiet=as_json) as progress:
-            result_writer.refuse_others(folder)
-            place.check(folder, place.RUN, replace=force)
-            result = _run_and_keep(folder, scenario, overrides, runs, seed, jobs, progress)
-    _mention(result.notes)
-    _mention_sweep(scenario, overrides)
-    print(result.to_json() if as_json else summary(result).rstrip())
-
-
-def _run_and_keep(
-    folder: Path,
-    scenario: Scenario,
-    overrides: list[tuple[str, str]],
-    runs: int,
-    seed: int | None,
-    jobs: int | None,
-    progress: Callable[[int], object] | None,
-) -> Result:
-    """Runs a scenario and keeps its runs, even if only some have finished when one fails or all are interrupted."""
-    from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
-
-    writer = ResultWriter(folder, scenario, overrides, runs)
-    try:
-        result = scenario.run(runs, seed, jobs, overrides, progress=progress, series=True, keep=writer.keep)
-    except (InputError, RunError, KeyboardInterrupt):
-        kept = writer.finish()
-        if kept is not None:
-            stays = "" if kept == folder else f"; the old result is still in {folder}"
-            finished = f"{writer.finished} of {runs} runs had finished"
-            print(f"stillair: {finished} and are kept in {kept}{stays}", file=sys.stderr)
-        raise
-    writer.finish()
-    return result
-
-
-def _unused(folder: Path | None, force: bool) -> None:
-    if force and folder is None:
-        raise InputError("--force: has no effect without -o, which names the folder of the result")
-
-
-def _mention(notes: Iterable[str]) -> None:
-    """Says beside the results what should be known of the scenario; each thing once."""
-    for note in dict.fromkeys(notes):
-        print(f"stillair: note: {note}", file=sys.stderr)
-
-
-def _mention_sweep(scenario: Scenario, overrides: list[tuple[str, str]]) -> None:
-    """Says that there is more to run; a table that does not fit the overrides is for `stillair sweep` to refuse."""
-    try:
-        combinations = scenario.sweep(overrides)
-    except InputError:
-        return
-    if any(combinations):
-        print(
-            f"stillair: {scenario.file}: this is the scenario as it stands; "
-            f"'stillair sweep' runs the {len(combinations)} combinations of its [sweep] table",
-            file=sys.stderr,
-        )
-
-
-@app.command()
-def sweep(
-    file: File,
-    seed: Seed = None,
-    runs: Runs = 1,
-    jobs: Jobs = None,
-    set_: Set = None,
-    folder: Folder = None,
-    force: Force = False,
-    as_json: AsJson = False,
-) -> None:
-    """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
-    _unused(folder, force)
-    table = Sweep(Scenario(file), _overrides(set_), runs, seed)
-    with _writing(folder):
-        if folder is not None:
-            table.prepare(folder)
-            place.check(folder, place.SWEEP, replace=force, grows=table.grows(folder))
-        try:
-            with runs_progress(runs * len(table.combinations), quiet=as_json) as progress:
-                results = table.run(jobs, folder, progress)
-        except KeyboardInterrupt:
-            if folder is not None:
-                kept = f"{table.kept(folder)} of {len(table.combinations)} combinations"
-                print(f"stillair: {kept} are kept in {folder}; the same command goes on from there", file=sys.stderr)
-            raise
-        if folder is not None:
-            table.write(folder, results)
-    _mention(note for result in results for note in result.notes)
-    print(table.to_json(results) if as_json else table.to_text(results))
-
-
-@app.command()
-def ss(
-    file: File,
-    seed: Seed = None,
-    run_: RunNumber = 0,
-    at: Annotated[
-        str | None,
-        typer.Option("--at", metavar="TIME", help="When to look, such as '5 s'.", show_default="the end"),
-    ] = None,
-    set_: Set = None,
-) -> None:
-    """Print the TCP sockets of a run at one instant, as 'ss -tinm' of iproute2 6.1 prints them."""
-    scenario = Scenario(file)
-    print(_native.ss(scenario.text, scenario.file, _overrides(set_), seed, run_, at).rstrip())
-
-
-@app.command()
-def tc(
-    file: File,
-    seed: Seed = None,
-    run_: RunNumber = 0,
-    set_: Set = None,
-) -> None:
-    """Print the queueing disciplines of a run as they are at its end, as 'tc -s qdisc' prints them without handles.
-
-    A discipline inside another has that one's kind as its parent, or the number of its queue under an mq.
-    """
-    scenario, overrides = Scenario(file), _overrides(set_)
-    result = scenario.run(seed=seed, overrides=overrides, first_run=run_)
-    print(tc_text(result.runs[0], json.loads(scenario.resolve(overrides))))
-
-
-@app.command()
-def rc(
-    file: File,
-    seed: Seed = None,
-    run_: RunNumber = 0,
-    set_: Set = None,
-) -> None:
-    """Print what rate control knows at the end of a run, by columns of 'rc_stats' of mac80211.
-
-    They are mode, best, rate, tp(avg), prob(avg), retry, and successes and attempts in the last interval and in sum, of
-    rates that were tried or have a place. Its idx, airtime, max_tp, deviation and lines of totals are not there.
-    """
-    result = Scenario(file).run(seed=seed, overrides=_overrides(set_), first_run=run_)
-    print(rc_text(result.runs[0]))
+for command in (run, sweep, compare, check, new, scenarios, ss, tc, rc):
+    app.command()(command)
 
 
 @app.command()
@@ -223,6 +58,8 @@ def schema(
     reference: Annotated[bool, typer.Option("--reference", help="Print the reference for people.")] = False,
 ) -> None:
     """Print the JSON Schema of a scenario file, for editors."""
+    from stillair import _native  # noqa: PLC0415 - it is there already
+
     print((_native.reference() if reference else _native.schema()).rstrip())
 
 
@@ -252,8 +89,8 @@ def linux(
     plan = command.plan(folder)
     for note in plan.notes:
         print(f"stillair: {note}", file=sys.stderr)
-    with runs_progress(len(plan.subjects), quiet=as_json) as progress:
-        report = command.run(plan, jobs, progress)
+    with runs_progress(len(plan.subjects), quiet=as_json) as watched:
+        report = command.run(plan, jobs, watched.progress)
     if report.rows:
         print(command.as_json(report.rows) if as_json else command.text(report.rows))
     _tell(report.fault())
@@ -281,7 +118,8 @@ def wifi(
     ] = None,
 ) -> None:
     """Run what the real mac80211 was measured at, and compare. Without DIR: the measurements that come with it."""
-    from stillair.validate import batch  # noqa: PLC0415 - not needed for other commands
+    from stillair.text import output  # noqa: PLC0415 - not needed for other commands
+    from stillair.validate import batch  # noqa: PLC0415
     from stillair.validate.wifi import command, report  # noqa: PLC0415
 
     for target in (into, scenarios):
@@ -294,8 +132,8 @@ def wifi(
         output.write_files(scenarios, command.scenarios(plan))
         _tell(batch.fault(plan.faults))
         return
-    with runs_progress(len(plan.configurations), quiet=as_json) as progress:
-        made = command.run(plan, jobs, progress)
+    with runs_progress(len(plan.configurations), quiet=as_json) as watched:
+        made = command.run(plan, jobs, watched.progress)
     if made.rows:
         rows = command.as_json(made.rows)
         if into is not None:
@@ -408,6 +246,7 @@ def plot(
     """Draw a picture of one or several results."""
     from stillair import plot as plots  # noqa: PLC0415 - not needed for other commands
     from stillair.plot.data import Titled  # noqa: PLC0415
+    from stillair.results.result import Result  # noqa: PLC0415
 
     if name == "list":
         print(plots.listing())

@@ -1,16 +1,15 @@
 """`stillair paper`: the papers' experiments run and judged, and why a claim is missed."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from stillair._native import InputError, RunError
-from stillair.cli import place
 from stillair.cli.options import MOST_RUNS, AsJson, Folder, Force, Jobs, overrides, writing
 from stillair.cli.progress import runs_progress
-from stillair.papers.pages import keep, registry, report, why
 
 
 def paper(
@@ -47,6 +46,9 @@ def paper(
     if why_:
         _why(name, runs, jobs, overrides(set_), folder, as_json)
         return
+    from stillair.cli import place  # noqa: PLC0415 - all of the papers takes its time to load
+    from stillair.papers.pages import keep, registry, report  # noqa: PLC0415
+
     if name is None:
         given = {"--runs": runs is not None, "--set": bool(set_), "-o": folder is not None}
         if unused := [option for option, there in given.items() if there]:
@@ -62,8 +64,10 @@ def paper(
             keep.prepare(folder)
             place.check(folder, place.REPORT, replace=force)
         try:
-            with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as progress:
-                made = report.run(wanted, prepared, runs, jobs, extra, progress)
+            with runs_progress(report.total_runs(wanted, prepared, runs), quiet=as_json) as watched:
+                made = report.run(
+                    wanted, prepared, runs, jobs, extra, watched.progress, _finished(len(wanted), as_json)
+                )
         except (KeyboardInterrupt, RunError):
             if folder is not None:
                 # Claims are judged over all runs, and a report of some would take the place of a whole one.
@@ -72,6 +76,13 @@ def paper(
         if folder is not None:
             keep.write(folder, made)
     print(report.as_json(made.rows()) if as_json else report.text(made).rstrip())
+
+
+def _finished(experiments: int, as_json: bool) -> Callable[[str], object] | None:
+    """Who tells of each experiment that is finished, where there are several and no bar does."""
+    if experiments == 1 or as_json or sys.stderr.isatty():
+        return None
+    return lambda told: print(f"stillair: {told}", file=sys.stderr, flush=True)
 
 
 def _why(
@@ -86,13 +97,15 @@ def _why(
         raise InputError("paper: --why asks about a claim: give its name, or that of an experiment or a paper, or all")
     if folder is not None:
         raise InputError("-o: --why keeps nothing; it prints text, or with --json one value")
+    from stillair.papers.pages import why  # noqa: PLC0415 - all of the papers takes its time to load
+
     asked = why.questions(name, change)
     found = []
-    with runs_progress(len(asked), quiet=as_json or len(asked) == 1) as progress:
+    with runs_progress(len(asked), quiet=as_json or len(asked) == 1) as watched:
         for one in why.answers(asked, runs, jobs):
             found.append(one)
-            if progress is not None:
-                progress(len(found))
+            if watched.progress is not None:
+                watched.progress(len(found))
             if not as_json:
                 print(why.text(one), end="\n\n" if len(asked) > 1 else "\n", flush=True)
     if as_json:

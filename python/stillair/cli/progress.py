@@ -1,20 +1,60 @@
-"""Progress on stderr, for people only."""
+"""Progress on stderr, for people only: a bar at a terminal, and elsewhere a line now and then."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+_QUIET_S = 20.0
+"""Without a terminal nothing is said of what takes less, nor more often."""
+
+
+class Watched(NamedTuple):
+    """What is called while there is something to wait for; nothing if nobody is to hear."""
+
+    progress: Callable[[int], object] | None = None
+    """With the number of runs finished."""
+    passed: Callable[[float], object] | None = None
+    """With the number of runs made, and the parts of those under way."""
 
 
 @contextmanager
-def runs_progress(total: int, quiet: bool) -> Iterator[Callable[[int], object] | None]:
-    """Gives a callback for the number of runs finished; none if nobody watches or `quiet`."""
-    if quiet or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+def runs_progress(total: int, quiet: bool, clock: Callable[[], float] = time.monotonic) -> Iterator[Watched]:
+    """Tells how far `total` runs are; nothing if `quiet`."""
+    if quiet:
+        yield Watched()
+    elif sys.stderr.isatty():
+        yield from _bar(total)
+    else:
+        yield _lines(total, clock)
+
+
+def _bar(total: int) -> Iterator[Watched]:
+    from rich.console import Console  # noqa: PLC0415 - it takes its time to load
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
+
+    # Of one run nobody wants to read 0/1.
+    count = TextColumn("{task.percentage:>3.0f} %") if total == 1 else MofNCompleteColumn()
+    columns = (TextColumn("{task.description}"), BarColumn(), count, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("runs", total=total)
-        yield lambda finished: progress.update(task, completed=finished)
+        task = progress.add_task("run" if total == 1 else "runs", total=total)
+
+        def move(made: float) -> None:
+            # Parts of runs come from many workers: what came late must not lead back.
+            progress.update(task, completed=max(made, progress.tasks[task].completed))
+
+        yield Watched(move, move)
+
+
+def _lines(total: int, clock: Callable[[], float]) -> Watched:
+    said = clock()
+
+    def say(made: float) -> None:
+        nonlocal said
+        if clock() - said >= _QUIET_S and made < total:
+            said = clock()
+            part = f"{100 * made / total:.0f} % of the run" if total == 1 else f"{int(made)} of {total} runs"
+            print(f"stillair: {part}", file=sys.stderr, flush=True)
+
+    return Watched(say, say)

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from stillair._native import InputError
 from stillair.plot.data import Titled, UndrawnError
+from stillair.results.result import Result
 from stillair.text import extras, output
 
 SUFFIXES = (".png", ".svg", ".pdf")
@@ -95,3 +96,35 @@ def picture(name: str, results: Sequence[Titled], kind: str, window: tuple[int, 
         held = BytesIO()
         figure.savefig(held, format=kind, metadata=dates[kind])
         return held.getvalue()
+
+
+class Picture:
+    """A picture of a result: a notebook shows it, `save` writes it as PNG, SVG or PDF."""
+
+    def __init__(self, name: str, result: Result, window: tuple[float, float] | None = None) -> None:
+        """Checks what is asked for; it is drawn when it is shown. `window` is in seconds."""
+        if name not in PLOTS:
+            raise InputError(f'plot: found "{name}", expected one of {", ".join(PLOTS)}')
+        if window is not None and name != TIMELINE:
+            raise InputError(f"window: {name} shows the whole run; {TIMELINE} has windows")
+        self.name = name
+        self._results = [Titled(result.scenario, result)]
+        self._window = None if window is None else (round(window[0] * 1e9), round(window[1] * 1e9))
+
+    def svg(self) -> str:
+        """The picture as SVG; an `InputError` if the result has nothing for it."""
+        return picture(self.name, self._results, "svg", self._window).decode()
+
+    def save(self, path: str | Path) -> None:
+        """Writes a file in the format that its name ends in: `.png`, `.svg` or `.pdf`."""
+        draw(self.name, self._results, Path(path), self._window)
+
+    def __repr__(self) -> str:
+        """What it shows."""
+        return f"<Picture of {self._results[0].title}: {PLOTS[self.name].description}>"
+
+    def _repr_html_(self) -> str:
+        """The picture, as a notebook shows it."""
+        svg = self.svg()
+        # Without the declaration of XML, which has no place within a page.
+        return svg[svg.index("<svg") :]

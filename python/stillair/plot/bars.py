@@ -32,7 +32,7 @@ def _bars(figure: Figure, results: Sequence[Titled], key: str, label: str, scale
                 continue
             mean = value["mean"] * scale
             # One run has no interval.
-            low, high = (mean if value[end] is None else value[end] * scale for end in ("low", "high"))
+            low, high = (mean if end is None else end * scale for end in (value["low"], value["high"]))
             axes.bar(
                 station + (number - (len(results) - 1) / 2) * width,
                 mean,

@@ -2,8 +2,8 @@
 
 A result reads its folder, and writes tables, qlog and the files of Flent.
 
-    summary        results as text
     result         what runs gave
+    summary        results as text
     result_folder  a result folder read
     flent          Flent's files
     sampled        what `[record]` asks for
@@ -12,5 +12,7 @@ A result reads its folder, and writes tables, qlog and the files of Flent.
     exchanges      every exchange on the air
     series         what happened in steps of 0.2 s
     sawtooth       the saw of samples
+    frame          tables by columns, for whatever reads Arrow
+    report         a run's report, key by key
     statistics     means and intervals over runs
 """

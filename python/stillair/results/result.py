@@ -4,22 +4,21 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from stillair._native import InputError
 from stillair.results import result_folder as folders
-from stillair.results import tidy
+from stillair.results import sampled, summary, tidy
 from stillair.results.flent import file as flent
+from stillair.results.frame import Columns, Frame, Kind, Tabular
+from stillair.results.report import DropMean, Figure, Mean, OverRuns, Run, Whole, figures
 from stillair.results.series import Series
 from stillair.results.statistics import interval
 from stillair.results.tidy import Measured
+from stillair.text import markup
 
 if TYPE_CHECKING:
-    import pandas
-    import polars
-
-# A run as the engine reports it. The keys are the contract of `stillair run --json`; keys may be added.
-Run = Mapping[str, Any]
+    from stillair import Picture
 
 NO_SERIES = "the result has no series: run the scenario with series=True, or with -o and load the folder"
 
@@ -27,15 +26,15 @@ NO_SERIES = "the result has no series: run the scenario with series=True, or wit
 _IDENTITY = ("run", "seed", "trace_hash")
 
 
-class Result:
-    """The measurements of one scenario, run by run."""
+class Result(Tabular):
+    """The measurements of one scenario, run by run. As a table it is the tidy one of all series."""
 
     def __init__(
         self,
         data: Mapping[str, Any],
         resolved: str | None = None,
         folder: Path | None = None,
-        load: Callable[[Run], Series] | None = None,
+        load: Callable[[Mapping[str, Any]], Series] | None = None,
     ) -> None:
         """Wraps the engine's report. `load` gives the series of a run that are not in it.
 
@@ -45,7 +44,8 @@ class Result:
             raise InputError("runs: found none, expected at least one")
         self.version: str = data["version"]
         self.scenario: str = data["scenario"]
-        self.runs: list[Run] = [_without_series(run) for run in data["runs"]]
+        self.runs: list[Run] = [cast("Run", _without_series(run)) for run in data["runs"]]
+        """Each run as the engine reports it; the keys are the contract of `stillair run --json`."""
         self.notes: list[str] = list(data.get("notes", ()))
         """What should be known of the scenario, such as a rate that its signal cannot carry."""
         self.resolved = resolved
@@ -54,7 +54,7 @@ class Result:
         """The folder it was loaded from."""
         self._series = {run["run"]: run["series"] for run in data["runs"] if "series" in run}
         self._load = load
-        self._over_runs: dict[str, Any] | None = None
+        self._over_runs: OverRuns | None = None
 
     @classmethod
     def from_json(cls, text: str) -> "Result":
@@ -85,13 +85,61 @@ class Result:
         """All runs with their series, one at a time."""
         return (self.measured(run["run"]) for run in self.runs)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """The tidy table of all runs."""
-        return tidy.to_pandas(self.all_measured())
+    def kinds(self) -> Mapping[str, Kind]:
+        """The columns of the tidy table."""
+        return tidy.KINDS
 
-    def to_polars(self) -> "polars.DataFrame":
-        """The tidy table of all runs."""
-        return tidy.to_polars(self.all_measured())
+    def batches(self) -> Iterator[Columns]:
+        """The tidy table, a run at a time; an `InputError` if the result has no series."""
+        if self._load is None and not self._series:
+            raise InputError(NO_SERIES)
+        return (tidy.columns([measured]) for measured in self.all_measured())
+
+    def pings(self) -> Frame:
+        """Every reply to a ping; an `InputError` if the result has no series."""
+        return tidy.pings(self.all_measured())
+
+    def figures(self) -> Frame:
+        """A row for each number of each run: `stations`, `fast1`, `goodput_mbps`, 40.8."""
+        kinds: dict[str, Kind] = {"run": "uint64", "seed": "uint64", **dict.fromkeys(Figure._fields[:3], "text")}
+        found = [(run["run"], run["seed"], *figure) for run in self.runs for figure in figures(run)]
+        columns = dict(zip((*kinds, "value"), map(list, zip(*found, strict=True)), strict=True))
+        return Frame(f"{self.scenario}, figures", kinds | {"value": "float64"}, columns)
+
+    def sockets(self) -> Frame:
+        """The samples of all TCP senders, as `ss` shows them; an `InputError` unless the scenario has `[record] ss`."""
+        return sampled.sockets_frame(self.scenario, self.runs)
+
+    def queues(self) -> Frame:
+        """What waited where; an `InputError` unless the scenario has `[record] queues`."""
+        return sampled.queues_frame(self.scenario, self.runs)
+
+    def exchanges(self) -> Frame:
+        """Every exchange on the air; an `InputError` unless the scenario has `[record] air`."""
+        return sampled.exchanges_frame(self.scenario, self.runs)
+
+    def plot(self, name: str = "timeseries", *, window: tuple[float, float] | None = None) -> "Picture":
+        """A picture, as `stillair plot` draws it. A timeline may have a `window`, in seconds."""
+        # Pictures stand above results; the package's own file, above all, passes them on.
+        from stillair import Picture  # noqa: PLC0415
+
+        return Picture(name, self, window)
+
+    def __repr__(self) -> str:
+        """What was run, and the goodput."""
+        return f"<Result of {summary.head(self)}: {summary.totals(self.over_runs())}>"
+
+    def _repr_html_(self) -> str:
+        """The summary, as a notebook shows it."""
+        over = self.over_runs()
+        tables = [summary.stations(over), *summary.traffic(self), summary.drops(over)]
+        shown = (
+            f"<p><b>{markup.lines(table.title)}</b></p>\n{markup.grid(table.header, map(markup.row, table.rows))}\n"
+            for table in tables
+            if table.rows
+        )
+        head = markup.lines("\n".join([summary.head(self), summary.totals(over), *self.notes]))
+        return f"<p>{head}</p>\n{''.join(shown)}"
 
     def save(self, path: str | Path, run: int | None = None) -> None:
         """Writes a file in the format that its name ends in: `.csv`, `.parquet`, or `.flent.gz` (one run)."""
@@ -115,7 +163,7 @@ class Result:
             raise InputError(NO_SERIES)
         return self.resolved
 
-    def over_runs(self) -> dict[str, Any]:
+    def over_runs(self) -> OverRuns:
         """The keys of a run, each as mean, low and high: a 95 % confidence interval over the runs.
 
         Of a value that one run alone has, low and high are null: it says nothing about the spread.
@@ -123,33 +171,29 @@ class Result:
         """
         if self._over_runs is None:
             measured = [
-                {key: run[key] for key in run if key not in (*_IDENTITY, "drops", "queues", "exchanges")}
+                {key: value for key, value in run.items() if key not in (*_IDENTITY, "drops", "queues", "exchanges")}
                 for run in self.runs
             ]
-            self._over_runs = {**_over(measured), "drops": _drops_over([run["drops"] for run in self.runs])}
+            over = {**_over(measured), "drops": _drops_over([run["drops"] for run in self.runs])}
+            self._over_runs = cast("OverRuns", over)
         return self._over_runs
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Whole:
         """The object that `stillair run --json` prints."""
-        return {
-            "version": self.version,
-            "scenario": self.scenario,
-            **({"notes": self.notes} if self.notes else {}),
-            "runs": self.runs,
-            "over_runs": self.over_runs(),
-        }
+        head = {"version": self.version, "scenario": self.scenario, **({"notes": self.notes} if self.notes else {})}
+        return cast("Whole", head | {"runs": self.runs, "over_runs": self.over_runs()})
 
     def to_json(self, indent: int | None = None) -> str:
         """`to_dict` as text. Values that JSON cannot hold are an error, not a surprise for the reader."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
-def _without_series(run: Run) -> Run:
+def _without_series(run: Mapping[str, Any]) -> Mapping[str, Any]:
     # As it is if it has none: it may be of a kind that reads itself when asked.
     return {key: run[key] for key in run if key != "series"} if "series" in run else run
 
 
-def _series(folder: Path, scenario: str, nodes: frozenset[str], run: Run) -> Series:
+def _series(folder: Path, scenario: str, nodes: frozenset[str], run: Mapping[str, Any]) -> Series:
     return folders.measured(folder, scenario, run, nodes).series
 
 
@@ -177,13 +221,13 @@ def _over(values: Sequence[Any]) -> Any:  # noqa: ANN401 - the shape follows the
     return None
 
 
-def _interval(values: Sequence[float]) -> dict[str, float | None]:
+def _interval(values: Sequence[float]) -> Mean:
     """Mean and 95 % confidence interval; one value has none."""
     mean, low, high = interval(values)
     return {"mean": mean, "low": low, "high": high} if len(values) > 1 else {"mean": mean, "low": None, "high": None}
 
 
-def _drops_over(drops: Sequence[Sequence[Mapping[str, Any]]]) -> list[dict[str, Any]]:
+def _drops_over(drops: Sequence[Sequence[Mapping[str, Any]]]) -> list[DropMean]:
     """Packets dropped by place and reason, over runs."""
     packets: dict[tuple[str, str], list[int]] = {}
     for number, run in enumerate(drops):

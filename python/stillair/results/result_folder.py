@@ -7,10 +7,11 @@
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from stillair._native import InputError, __version__
 from stillair.results import qlog, sampled
+from stillair.results.report import Run
 from stillair.results.series import Series
 from stillair.results.tidy import Measured
 from stillair.text import shape
@@ -175,7 +176,7 @@ def measured(path: Path, name: str, run: Mapping[str, Any], nodes: Collection[st
     for key, end in ends:
         if nodes is not None and end is not None and end not in nodes:
             raise InputError(f'{file}: {key}: found "{end}", expected a node of scenario.resolved.json')
-    return Measured(name, run, series)
+    return Measured(name, cast("Run", run), series)
 
 
 def _read(file: Path) -> Any:  # noqa: ANN401 - JSON

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stillair._native import InputError
 from stillair.results import exchanges
+from stillair.results.frame import Frame, Kind
 from stillair.results.series import Queue
 from stillair.results.tidy import Measured
 from stillair.text import output, shape
@@ -54,6 +56,18 @@ SHAPES = {
 """The samples of a run by their key, as the engine reports them."""
 
 
+_QUEUE_KINDS: dict[str, Kind] = {
+    "run": "uint64",
+    "scenario": "text",
+    "seed": "uint64",
+    "t_s": "float64",
+    "interface": "text",
+    "layer": "text",
+    "packets": "uint64",
+    "bytes": "uint64",
+}
+
+
 class Occupancy(NamedTuple):
     """What waits in each layer of each interface, sampled at times in seconds."""
 
@@ -93,11 +107,64 @@ def write_tables(folder: Path, scenario: str, runs: Sequence[Run]) -> None:
         names = next(list(columns) for run in runs for columns in sockets(run).values())
         _write(folder / SOCKETS, ["run", "scenario", "seed", "flow", *names], _socket_rows(scenario, runs, names))
     if any(recorded(run) for run in runs):
-        header = ["run", "scenario", "seed", "t_s", "interface", "layer", "packets", "bytes"]
-        _write(folder / QUEUES, header, _queue_rows(scenario, runs))
+        _write(folder / QUEUES, list(_QUEUE_KINDS), _queue_rows(scenario, runs))
     if any(run.get("exchanges") for run in runs):
         header = ["run", "scenario", "seed", *exchanges.Exchange._fields]
         _write(folder / EXCHANGES, header, exchanges.rows(scenario, runs))
+
+
+def sockets_frame(scenario: str, runs: Sequence[Run]) -> Frame:
+    """The samples of all sockets as a table."""
+    first = next((columns for run in runs for columns in sockets(run).values()), None)
+    if first is None:
+        raise _missing("ss")
+    kinds = {name: _kind(values) for name, values in first.items()}
+    # A whole number in one sample may be none or a fraction in another.
+    for run in runs:
+        for columns in sockets(run).values():
+            kinds |= {
+                name: "float64" for name, kind in kinds.items() if kind == "uint64" and _kind(columns[name]) != kind
+            }
+    head: dict[str, Kind] = {"run": "uint64", "scenario": "text", "seed": "uint64", "flow": "text"}
+    return _frame(f"{scenario}, sockets", head | kinds, _socket_rows(scenario, runs, list(first)))
+
+
+def queues_frame(scenario: str, runs: Sequence[Run]) -> Frame:
+    """What waited where as a table."""
+    if not any(recorded(run) for run in runs):
+        raise _missing("queues")
+    return _frame(f"{scenario}, queues", _QUEUE_KINDS, _queue_rows(scenario, runs))
+
+
+def exchanges_frame(scenario: str, runs: Sequence[Run]) -> Frame:
+    """Every exchange on the air as a table."""
+    if not any(run.get("exchanges") for run in runs):
+        raise _missing("air")
+    of: dict[type, Kind] = {int: "uint64", str: "text", bool: "uint64"}
+    kinds = {name: of[kind] for name, kind in exchanges.Exchange.__annotations__.items()}
+    head: dict[str, Kind] = {"run": "uint64", "scenario": "text", "seed": "uint64"}
+    return _frame(f"{scenario}, exchanges", head | kinds, exchanges.rows(scenario, runs))
+
+
+def _frame(title: str, kinds: Mapping[str, Kind], rows: Iterable[Sequence[Any]]) -> Frame:
+    columns: list[list[Any]] = [[] for _ in kinds]
+    for row in rows:
+        for column, value in zip(columns, row, strict=True):
+            column.append(value)
+    return Frame(title, kinds, dict(zip(kinds, columns, strict=True)))
+
+
+def _kind(values: Sequence[Any]) -> Kind:
+    kinds = {type(value) for value in values}
+    if kinds <= {int, bool}:
+        return "uint64"
+    return "text" if str in kinds else "float64"
+
+
+def _missing(key: str) -> InputError:
+    return InputError(
+        f"record.{key}: nothing was sampled; the scenario has to ask for such samples in its [record] table"
+    )
 
 
 def _socket_rows(scenario: str, runs: Sequence[Run], names: Sequence[str]) -> Iterator[list[Any]]:

@@ -1,9 +1,11 @@
 """The summary at the terminal: text first."""
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from stillair.results.result import Result
+from stillair.results.report import Reported
+from stillair.text import terminal
 from stillair.text.table import natural, table
 
 Columns = Sequence[tuple[str, str, float, int]]
@@ -12,11 +14,13 @@ Columns = Sequence[tuple[str, str, float, int]]
 _STATIONS = (
     ("goodput_mbps", "goodput Mbit/s", 1, 2),
     ("airtime_share", "airtime %", 100, 1),
-    ("mean_aggregate", "frames/aggregate", 1, 2),
-    ("ping_median_ms", "ping median ms", 1, 1),
+    ("mean_aggregate", "frames per aggregate", 1, 2),
+    ("ping_median_ms", "ping p50 ms", 1, 1),
     ("ping_p95_ms", "ping p95 ms", 1, 1),
-    ("udp_ping_median_ms", "UDP ping median ms", 1, 1),
+    ("ping_p99_ms", "ping p99 ms", 1, 1),
+    ("udp_ping_median_ms", "UDP ping p50 ms", 1, 1),
     ("udp_ping_p95_ms", "UDP ping p95 ms", 1, 1),
+    ("udp_ping_p99_ms", "UDP ping p99 ms", 1, 1),
 )
 
 NOT_MEASURED = "-"
@@ -29,27 +33,48 @@ class Table(NamedTuple):
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    words: int = 1
+    """So many columns are words, the others figures."""
 
 
-def summary(result: Result) -> str:
-    """What a person wants to know about the runs."""
+def summary(result: Reported, stream: IO[str] | None = None) -> str:
+    """What a person wants to know about the runs, as wide as the terminal if it goes to a stream."""
     over = result.over_runs()
-    dropped = _text(drops(over)) or NO_DROPS
-    parts = [head(result), _text(stations(over)), totals(over), *map(_text, traffic(result)), dropped, _air(over)]
+
+    def text(of: Table) -> str:
+        return as_text(of, stream)
+
+    dropped = text(drops(over)) or NO_DROPS
+    air_ = _air(over)
+    if stream is not None:
+        air_ = "\n".join(map(_wrapped, air_.splitlines()))
+    heading = terminal.harmless(head(result))
+    parts = [heading, text(stations(over)), totals(over), *map(text, traffic(result)), dropped, air_]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def traffic(result: Result) -> list[Table]:
+def traffic(result: Reported) -> list[Table]:
     """What carries data, by kind; tables without a row among them."""
     over = result.over_runs()
     return [_flows(result), _pings(over), _calls(over), _pages(over), _transfers(over)]
 
 
-def _text(of: Table) -> str:
+def as_text(of: Table, stream: IO[str] | None = None) -> str:
+    """A table as text; nothing of one without rows."""
     if not of.rows:
         return ""
     more = len(of.rows) - _MOST_ROWS
-    text = table(of.header, of.rows[:_MOST_ROWS])
+    rows = [[terminal.harmless(cell) for cell in row] for row in of.rows[:_MOST_ROWS]]
+    if stream is None:
+        text = table(of.header, rows, words=of.words)
+    else:
+        text = table(
+            of.header,
+            rows,
+            width=terminal.width(),
+            words=of.words,
+            paint=lambda line: terminal.painted(line, terminal.BOLD, stream),
+        )
     return f"{text}\n... and {more} more; --json has all" if more > 0 else text
 
 
@@ -63,7 +88,7 @@ def figure(value: Mapping[str, Any] | None, scale: float = 1, digits: int = 2) -
     return f"{mean} ±{(value['high'] - value['low']) / 2 * scale:.{digits}f}"
 
 
-def head(result: Result) -> str:
+def head(result: Reported) -> str:
     """What was run, and how often."""
     runs = len(result.runs)
     seeds = sorted({run["seed"] for run in result.runs})
@@ -78,11 +103,11 @@ def head(result: Result) -> str:
 def stations(over: Mapping[str, Any]) -> Table:
     """The stations, with the columns that some of them have."""
     found = _counted(over.get("stations") or {})
-    # What no station has, such as UDP pings in most scenarios, takes no column.
+    # What no station has, such as UDP pings in most scenarios, takes no column; nor what older results have not.
     columns = [
         column
         for column in _STATIONS
-        if not column[0].startswith("udp_") or any(station.get(column[0]) for _, station in found)
+        if not column[0].startswith(("udp_", "ping_p99")) or any(station.get(column[0]) for _, station in found)
     ]
     return _table("Stations", "station", columns, found)
 
@@ -109,10 +134,15 @@ _FLOWS = (
     ("delay_p95_ms", "p95 ms", 1, 2),
     ("delay_p99_ms", "p99 ms", 1, 2),
 )
-_PINGS = (("median_ms", "median ms", 1, 1), ("p95_ms", "p95 ms", 1, 1), ("replies", "replies", 1, 0))
+_PINGS = (
+    ("median_ms", "p50 ms", 1, 1),
+    ("p95_ms", "p95 ms", 1, 1),
+    ("p99_ms", "p99 ms", 1, 1),
+    ("replies", "replies", 1, 0),
+)
 
 
-def _flows(result: Result) -> Table:
+def _flows(result: Reported) -> Table:
     """Each flow that carries data, with its ends, and the columns that some of them have."""
     found = _counted(result.over_runs().get("flows") or {})
     # Text has no mean: protocol and ends are those of the first run that has the flow.
@@ -127,7 +157,7 @@ def _flows(result: Result) -> Table:
         [row[0], *(str(about[row[0]].get(key) or NOT_MEASURED) for key in ("from", "protocol")), *row[1:]]
         for row in of_each.rows
     ]
-    return Table(of_each.title, header, rows)
+    return Table(of_each.title, header, rows, words=3)
 
 
 def _counted(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -171,8 +201,9 @@ def _transfers(over: Mapping[str, Any]) -> Table:
 
 _PAGES = (
     ("mean_s", "page load mean s", 1, 3),
-    ("median_s", "median s", 1, 3),
+    ("median_s", "p50 s", 1, 3),
     ("p95_s", "p95 s", 1, 3),
+    ("p99_s", "p99 s", 1, 3),
     ("loads", "loads", 1, 0),
     ("unfinished_s", "unfinished s", 1, 1),
 )
@@ -188,7 +219,7 @@ NO_DROPS = "no drops"
 def drops(over: Mapping[str, Any]) -> Table:
     """Packets dropped, by place and reason."""
     rows = [[drop["place"], drop["reason"], figure(drop["packets"], digits=0)] for drop in over["drops"]]
-    return Table("Drops", ["dropped at", "reason", "packets"], rows)
+    return Table("Drops", ["dropped at", "reason", "packets"], rows, words=2)
 
 
 def air(over: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
@@ -201,6 +232,12 @@ def _uses(accounts: Mapping[str, Any]) -> list[tuple[str, str]]:
     means = [(use.removesuffix("_us"), value["mean"]) for use, value in accounts.items() if value is not None]
     whole = sum(us for _, us in means)
     return [(use, f"{100 * us / whole:.1f} %") for use, us in means] if whole > 0 else []
+
+
+def _wrapped(line: str) -> str:
+    """A line as wide as the terminal, broken where no figure is parted from its unit."""
+    kept = textwrap.fill(line.replace(" %", "\xa0%"), terminal.width(), subsequent_indent="  ")
+    return kept.replace("\xa0", " ")
 
 
 def _air(over: Mapping[str, Any]) -> str:

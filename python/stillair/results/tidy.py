@@ -1,23 +1,22 @@
 """Tidy tables: a row for each value, the same bytes on every machine."""
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from stillair.results import frame
+from stillair.results.frame import Frame, Kind
+from stillair.results.report import Run
 from stillair.results.series import Series, VoiceStep
 from stillair.text import extras, output
-
-if TYPE_CHECKING:
-    import pandas
-    import polars
 
 
 class Measured(NamedTuple):
     """One run with its series."""
 
     scenario: str
-    summary: Mapping[str, Any]
+    summary: Run
     series: Series
 
 
@@ -149,29 +148,27 @@ def columns(runs: Iterable[Measured]) -> dict[str, list[Any]]:
     return dict(zip(Row._fields, table, strict=True))
 
 
-def to_pandas(runs: Iterable[Measured]) -> "pandas.DataFrame":
-    """The table as a pandas DataFrame."""
-    frame: pandas.DataFrame = extras.need("pandas", "pandas").DataFrame(columns(runs)).astype({"seed": "uint64"})
-    return frame
+def pings(runs: Iterable[Measured]) -> Frame:
+    """The raw samples of all pings as a table."""
+    found = [row for measured in runs for row in ping_rows(measured)]
+    columns = {name: [row[at] for row in found] for at, name in enumerate(PingRow._fields)}
+    return Frame("replies to pings", _kinds(PingRow), columns)
 
 
-def to_polars(runs: Iterable[Measured]) -> "polars.DataFrame":
-    """The table as a polars DataFrame."""
-    module = extras.need("polars", "polars")
-    frame: polars.DataFrame = module.DataFrame(
-        columns(runs), schema_overrides={"run": module.UInt64, "seed": module.UInt64}
-    )
-    return frame
+def _kinds(row: type[NamedTuple]) -> dict[str, Kind]:
+    kinds: dict[type, Kind] = {int: "uint64", float: "float64", str: "text"}
+    return {name: kinds[kind] for name, kind in row.__annotations__.items()}
+
+
+KINDS = _kinds(Row)
+"""The columns of the tidy table."""
 
 
 def write_parquet(path: Path, runs: Iterable[Measured], resolved: str) -> None:
     """The table as Parquet with zstd; the metadata key `scenario` holds the resolved scenario as JSON."""
-    arrow = extras.need("pyarrow", "parquet")
-    parquet = extras.need("pyarrow.parquet", "parquet")
-    kinds = {int: arrow.uint64(), float: arrow.float64(), str: arrow.string()}
-    fields = [(name, kinds[kind]) for name, kind in Row.__annotations__.items()]
-    schema = arrow.schema(fields, metadata={"scenario": resolved})
+    parquet = extras.need("pyarrow.parquet", "arrow")
+    schema = frame.schema(KINDS, {"scenario": resolved})
     # Written run by run: a row group holds one.
     with output.whole(path) as part, parquet.ParquetWriter(part, schema, compression="zstd") as writer:
         for measured in runs:
-            writer.write_table(arrow.table(columns([measured]), schema=schema))
+            writer.write_batch(frame.batch(schema, columns([measured])))

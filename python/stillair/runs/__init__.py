@@ -3,7 +3,14 @@
 A result folder is written here while its runs finish.
 
     bundled        the scenarios that the package ships
+    campaign       a sweep from Python, and what came of it
     sweep          all combinations, what is finished kept
+    sweep_text     a sweep as text
+    dataset        a sweep's table as Parquet
+    work           combinations run, by threads or by an executor
+    kept           combinations in a folder
     result_writer  a result folder written
     scenario       a scenario that can be run
+    overrides      values that take the place of a scenario's
+    limits         the numbers that can be asked for
 """

@@ -13,7 +13,8 @@ from typing import Any
 from stillair._native import InputError, RunError, __version__
 from stillair.results import result_folder, sampled, tidy
 from stillair.results.result import Result
-from stillair.runs.scenario import Overrides, Scenario, pairs
+from stillair.runs.overrides import Overrides, pairs
+from stillair.runs.scenario import Scenario
 from stillair.text import output
 
 _GIVEN = ("scenario.toml", "scenario.resolved.json", "overrides.json")
@@ -49,8 +50,15 @@ class ResultWriter:
         except OSError as error:
             why = error.strerror or error
             raise InputError(f"{self._new}: what was begun there cannot be removed: {why}") from None
+        self._begin(scenario, resolved, overrides)
+
+    def _begin(self, scenario: Scenario, resolved: str, overrides: Overrides) -> None:
         texts = (scenario.text, resolved + "\n", json.dumps(pairs(overrides), ensure_ascii=False) + "\n")
-        output.write_files(self._new, dict(zip(_GIVEN, texts, strict=True)))
+        try:
+            output.write_files(self._new, dict(zip(_GIVEN, texts, strict=True)))
+        except RunError:
+            self.discard()
+            raise
 
     @property
     def finished(self) -> int:
@@ -67,14 +75,35 @@ class ResultWriter:
     def finish(self) -> Path | None:
         """Writes tables and summary of the runs kept, and only then puts them in the place of the old result.
 
-        Fewer runs than planned go beside an old result, into a folder of their own. Gives the folder where they are;
-        none without a run, when the old result stays and nothing of the new one.
+        What cannot be written, as on a full disk, leaves nothing of the new one. Fewer runs than planned go beside an
+        old result, into a folder of their own. Gives the folder where they are; none without a run, when the old result
+        stays and nothing of the new one.
         """
         runs = [self._kept[number] for number in sorted(self._kept)]
         if not runs:
-            with suppress(OSError):
-                _remove(self._new)
+            self.discard()
             return None
+        try:
+            self._complete(runs)
+        except RunError:
+            self.discard()
+            raise
+        try:
+            if len(runs) < self._planned and (self._path / "result.json").exists():
+                return self._stand_beside()
+            self._take_place()
+        except OSError as error:
+            why = error.strerror or error
+            raise RunError(f"{self._path}: the new result stays in {self._new}, whole: {why}") from None
+        return self._path
+
+    def discard(self) -> None:
+        """Removes what there is of the new result, as far as that can be."""
+        with suppress(OSError):
+            _remove(self._new)
+
+    def _complete(self, runs: list[dict[str, Any]]) -> None:
+        """Writes tables and summary beside the runs."""
         result = Result({"version": __version__, "scenario": self._name, "notes": self._notes, "runs": runs})
         # Read once for each table, and never all at once.
         tidy.write_csv(self._new / "table.csv", (result_folder.measured(self._new, self._name, run) for run in runs))
@@ -89,14 +118,6 @@ class ResultWriter:
         }
         text = json.dumps(head | result.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         output.write_files(self._new, {"result.json": text + "\n"})
-        try:
-            if len(runs) < self._planned and (self._path / "result.json").exists():
-                return self._stand_beside()
-            self._take_place()
-        except OSError as error:
-            why = error.strerror or error
-            raise RunError(f"{self._path}: the new result stays in {self._new}, whole: {why}") from None
-        return self._path
 
     def _stand_beside(self) -> Path:
         """Moves what is new to a folder beside that of the old result, which is worth more than a part of a new one."""

@@ -2,27 +2,24 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from stillair import _native
 from stillair._native import InputError
-from stillair.results.result import Result
+from stillair.runs.limits import LARGEST_RUN, LARGEST_SEED, MOST_JOBS
+from stillair.runs.overrides import Overrides, mistake, pairs
 from stillair.text.toml import to_toml
 
-LARGEST_RUN = 2**32 - 2
-"""The highest number of a run."""
-LARGEST_SEED = 2**64 - 1
-MOST_JOBS = 1024
-
-Overrides = Mapping[str, str] | Iterable[tuple[str, str]]
+if TYPE_CHECKING:
+    from stillair.results.result import Result
 
 
 class Scenario:
     """A scenario file, its text, or the same as a dictionary."""
 
-    def __init__(self, source: str | os.PathLike[str] | Mapping[str, Any]) -> None:
+    def __init__(self, source: str | os.PathLike[str] | Mapping[str, object]) -> None:
         """Takes a path, a text (anything with a line break in it) or a dictionary with the keys of the file."""
         if isinstance(source, Mapping):
             self.file = "scenario"
@@ -44,17 +41,22 @@ class Scenario:
         progress: Callable[[int], object] | None = None,
         series: bool = False,
         keep: Callable[[str], object] | None = None,
-    ) -> Result:
+        passed: Callable[[float], object] | None = None,
+    ) -> "Result":
         """Runs the scenario `runs` times, `jobs` at once (as many as there are processors unless said).
 
-        Runs are numbered from `first_run` on. `overrides` are dotted keys with their value as TOML, as `--set` takes
-        them. `seed` takes the place of the file's. `progress` is called with the number of runs finished so far. With
-        `series` each run keeps what happened step by step; if `keep` is given, it gets each run as JSON as it finishes,
-        and the result has the summaries only. A number beyond its bounds is an `InputError`, as is a wrong scenario.
+        Runs are numbered from `first_run` on. `overrides` are dotted keys with their values: numbers, lists and tables,
+        or text as `--set` takes it. `seed` takes the place of the file's. `progress` is called with the number of
+        runs finished so far. With `series` each run keeps what happened step by step; if `keep` is given, it gets
+        each run as JSON as it finishes, and the result has the summaries only. `passed` is called while runs are under
+        way, with the number of runs made and the parts of those that have not ended. A number beyond its bounds is an
+        `InputError`, as is a wrong scenario.
         """
+        from stillair.results.result import Result  # noqa: PLC0415 - not needed to read a scenario, and slow to load
+
         # Read twice, and it may be an iterator.
         overrides = pairs(overrides)
-        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, keep)
+        text = self.run_text(runs, seed, jobs, overrides, first_run, progress, series, keep, passed)
         return Result(json.loads(text), resolved=self.resolve(overrides) if series else None)
 
     def run_text(
@@ -67,6 +69,7 @@ class Scenario:
         progress: Callable[[int], object] | None = None,
         series: bool = False,
         keep: Callable[[str], object] | None = None,
+        passed: Callable[[float], object] | None = None,
     ) -> str:
         """The same result as JSON, for who has no use for it beside what `keep` got."""
         check_runs(runs, seed, jobs, first_run)
@@ -81,6 +84,7 @@ class Scenario:
             progress,
             series=series,
             keep=keep,
+            passed=passed,
         )
 
     def resolve(self, overrides: Overrides = ()) -> str:
@@ -109,7 +113,7 @@ def check_runs(runs: int, seed: int | None, jobs: int | None, first_run: int = 0
 def check_number(name: str, value: int, least: int, most: int) -> None:
     """An `InputError` if a number is not within its bounds."""
     if not least <= value <= most:
-        raise InputError(f"{name}: found {value}, expected a whole number from {least} to {most}")
+        raise mistake(name, f"found {value}, expected a whole number from {least} to {most}")
 
 
 def processors() -> int:
@@ -117,11 +121,6 @@ def processors() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def pairs(overrides: Overrides) -> list[tuple[str, str]]:
-    """Overrides as the engine takes them, in order."""
-    return list(overrides.items()) if isinstance(overrides, Mapping) else list(overrides)
 
 
 def _read(path: Path) -> str:

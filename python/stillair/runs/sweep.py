@@ -1,108 +1,97 @@
 """All combinations of a scenario's `[sweep]` table, with what is finished kept for the next time."""
 
-import csv
 import hashlib
-import io
+import itertools
 import json
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from stillair import __version__, _native
+from stillair import __version__
 from stillair._native import InputError
 from stillair.results.result import Result
-from stillair.runs.scenario import Overrides, Scenario, check_runs, pairs, processors
+from stillair.runs import dataset, kept, work
+from stillair.runs.kept import Combination, name_of
+from stillair.runs.overrides import Overrides, Value, as_set, mistake, pairs
+from stillair.runs.scenario import Scenario, check_runs
+from stillair.runs.sweep_text import SweepText
+from stillair.runs.work import Failure, Hear
 from stillair.text import output
-from stillair.text.table import natural, table
 
-Override = tuple[str, str]
-
-_STATION = ("goodput_mbps", "airtime_share", "ping_median_ms")
-_MOST_COLUMNS = 8  # more than these are not read at a terminal; the files have all
+Over = Mapping[str, Sequence[Value] | str] | Sequence[Mapping[str, Value]]
+"""Values by key, of which all combinations are run, or the combinations themselves, all of the same keys."""
 
 
-class _Figure(NamedTuple):
-    """One figure of calls, pages or flows: its key, and what stands above it in the table."""
-
-    key: str
-    title: str
-    digits: int
-
-
-# What flows of each kind are told by, under the names of the summary over runs.
-_APPS = {
-    "voip": (_Figure("mos", "MOS", 2), _Figure("delay_ms", "delay ms", 1), _Figure("jitter_ms", "jitter ms", 1)),
-    "web": (_Figure("mean_s", "load s", 2),),
-    "quic": (_Figure("throughput_mbps", "Mbit/s", 1),),
-}
-# What a file has of every flow that carries data.
-_IN_FILES = {
-    "flows": tuple(
-        _Figure(key, key, 2)
-        for key in ("goodput_mbps", "minrtt_ms", "loss", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms")
-    )
-}
-# Where there are stations, theirs say it at a terminal.
-_WIRED = {
-    "flows": (_Figure("goodput_mbps", "Mbit/s", 1), _Figure("minrtt_ms", "least RTT ms", 1)),
-    "pings": (_Figure("median_ms", "ping ms", 1),),
-}
-
-
-class _Column(NamedTuple):
-    """A figure of one flow."""
-
-    group: str
-    flow: str
-    figure: _Figure
-
-    @property
-    def name(self) -> str:
-        """Its name in a file."""
-        return f"{self.flow}.{self.figure.key}"
-
-    def of(self, over: Mapping[str, Any]) -> Mapping[str, float] | None:
-        """What one combination has of it."""
-        found: Mapping[str, float] | None = (over.get(self.group) or {}).get(self.flow, {}).get(self.figure.key)
-        return found
+_MOST = 100_000
+"""Combinations of a sweep; more are a slip of the pen."""
 
 
 @dataclass(frozen=True)
-class Combination:
-    """One combination: what it sets, and what it is recognised by when the sweep is run again."""
+class Shard:
+    """One of several parts of a sweep that different processes run into one folder; `number` counts from 1."""
 
-    sets: tuple[Override, ...]
-    fingerprint: str
+    number: int
+    of: int
+
+    @classmethod
+    def read(cls, text: str, key: str = "shard") -> "Shard":
+        """`2/16`; an `InputError` that names `key` if it is none."""
+        number, _, of = text.partition("/")
+        if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of) <= 1_000_000):
+            raise mistake(key, f'found "{text}", expected I/N such as 2/16, I from 1 to N')
+        return cls(int(number), int(of))
+
+
+class Outcome(NamedTuple):
+    """What came of the combinations, in their order: none for one that failed, or is of another shard."""
+
+    results: list[Result | None]
+    failures: list[Failure]
 
 
 class Sweep:
     """The combinations of a scenario, each to be run `runs` times."""
 
-    def __init__(self, scenario: Scenario, overrides: Overrides = (), runs: int = 1, seed: int | None = None) -> None:
+    def __init__(
+        self,
+        scenario: Scenario,
+        overrides: Overrides = (),
+        runs: int = 1,
+        seed: int | None = None,
+        over: Over | None = None,
+    ) -> None:
         """Reads every combination; a mistake in any is found here. `overrides` act below those of the table.
 
-        `seed` takes the place of the file's; an `InputError` if the table has seeds of its own.
+        `over` takes the place of the file's table, `seed` that of its seed; an `InputError` if the table has seeds of
+        its own.
         """
         check_runs(runs, seed, jobs=None)
         self.scenario = scenario
         self.runs = runs
         self.seed = seed
         self.base = pairs(overrides)
-        table = scenario.sweep(self.base)
+        table = _table(scenario, self.base, over)
         if seed is not None and any(key == "seed" for key, _ in table[0]):
             raise InputError(
                 f"--seed: found {seed}, but the [sweep] table of {scenario.file} sets seed: leave out one of the two"
             )
         self.combinations = [self._combination(sets) for sets in table]
 
-    def _combination(self, sets: list[Override]) -> Combination:
+    def _combination(self, sets: list[tuple[str, str]]) -> Combination:
         try:
             resolved = self.scenario.resolve([*self.base, *sets])
         except InputError as error:
+            if not sets:
+                raise
             # The reader knows a value of the table only as one that was set.
             values = ", ".join(f"{key} = {value}" for key, value in sets)
-            raise InputError(f"{self.scenario.file}: [sweep] with {values}: {error}") if sets else error from None
+            named = InputError(f"{self.scenario.file}: [sweep] with {values}: {error}")
+            named.file, named.key = self.scenario.file, error.key
+            raise named from None
         # The resolved scenario holds all that decides a run, but for the seed given beside it.
         what = json.dumps([__version__, resolved, self.runs, self.seed])
         return Combination(tuple(sets), hashlib.sha256(what.encode()).hexdigest()[:20])
@@ -112,46 +101,90 @@ class Sweep:
         jobs: int | None = None,
         folder: Path | None = None,
         progress: Callable[[int], object] | None = None,
-    ) -> list[Result]:
-        """Runs what `folder` does not have yet, `jobs` runs at once, and keeps each combination as it is finished.
+        executor: Executor | None = None,
+        shard: Shard | None = None,
+        parquet: bool = False,
+    ) -> Outcome:
+        """Runs what `folder` does not have yet, and keeps each combination as it is finished.
 
-        Results stand in the order of the combinations and do not depend on `jobs`.
+        `jobs` runs at once on threads of this process, or a combination a task on `executor`. Results do not depend on
+        either. One that fails keeps no other from being run.
         """
         check_runs(self.runs, self.seed, jobs)
-        results = [self._kept(folder, combination) for combination in self.combinations]
-        missing = [index for index, result in enumerate(results) if result is None]
-        found = self.runs * (len(results) - len(missing))
+        if executor is not None and jobs is not None:
+            raise mistake("jobs", f"found {jobs}, which has no effect beside an executor: leave out one of the two")
+        asked = [cell for chunk in self._chunks(shard) for cell in chunk]
+        results: list[Result | None] = [None] * len(self.combinations)
+        if folder is not None:
+            for cell in asked:
+                results[cell] = kept.read(folder, self.combinations[cell], self.runs)
+        missing = [cell for cell in asked if results[cell] is None]
+        table = self._data_set(folder, parquet)
+        left = {chunk: sum(results[cell] is None for cell in chunk) for chunk in self._chunks(shard)}
+        chunk_of = {cell: chunk for chunk in left for cell in chunk}
+        found = self.runs * (len(asked) - len(missing))
+        failures: list[Failure] = []
+
+        def ended(cell: int) -> None:
+            chunk = chunk_of[cell]
+            left[chunk] -= 1
+            if table is not None and left[chunk] == 0:
+                table.write(chunk, results)
 
         def finished(count: int) -> None:
             if progress is not None:
                 progress(found + count)
 
         def done(position: int, text: str) -> None:
-            index = missing[position]
-            results[index] = Result.from_json(text)
+            cell = missing[position]
+            data = json.loads(text)
+            results[cell] = Result(data)
             if folder is not None:
-                output.write_files(folder, {_name(self.combinations[index]): _sealed(text)})
+                kept.write(folder, self.combinations[cell], data)
+            ended(cell)
+
+        def failed(position: int, why: str) -> None:
+            failures.append(Failure(missing[position], why))
+            ended(missing[position])
 
         finished(0)
+        if table is not None:
+            for chunk in (chunk for chunk, count in left.items() if count == 0):
+                table.write(chunk, results)
         if missing:
             if folder is not None:
-                output.prepare(folder / "combinations")
-            variants = [[*self.base, *self.combinations[index].sets] for index in missing]
-            scenario = self.scenario
-            _native.run_variants(
-                scenario.text, scenario.file, variants, self.seed, self.runs, jobs or processors(), finished, done
-            )
-        return [result for result in results if result is not None]
+                output.prepare(folder / kept.FOLDER)
+            sets = [[*self.base, *self.combinations[cell].sets] for cell in missing]
+            cells = work.cells(self.scenario, sets, self.seed, self.runs)
+            hear = Hear(finished, done, failed)
+            if executor is None:
+                work.by_threads(cells, jobs, hear)
+            else:
+                work.by_executor(cells, executor, hear)
+        return Outcome(results, sorted(failures, key=lambda failure: failure.cell))
 
-    def _kept(self, folder: Path | None, combination: Combination) -> Result | None:
-        if folder is None:
+    def _chunks(self, shard: Shard | None) -> list[range]:
+        """The combinations by file of the data set; those of a shard are every so manieth."""
+        chunks = dataset.chunks(len(self.combinations))
+        return chunks if shard is None else chunks[shard.number - 1 :: shard.of]
+
+    def _data_set(self, folder: Path | None, parquet: bool) -> dataset.DataSet | None:
+        if not parquet:
             return None
-        result = _unsealed(folder / _name(combination))
-        return result if result is not None and len(result.runs) == self.runs else None
+        if folder is None:
+            raise mistake("parquet", "found no folder, and a data set is written into that of the sweep")
+        made = dataset.DataSet(folder, self.combinations)
+        output.prepare(folder / dataset.FOLDER)
+        return made
 
-    def kept(self, folder: Path) -> int:
-        """How many combinations the folder has."""
-        return sum(self._kept(folder, combination) is not None for combination in self.combinations)
+    def kept(self, folder: Path, shard: Shard | None = None) -> int:
+        """How many combinations the folder has, of all or of a shard."""
+        cells = (cell for chunk in self._chunks(shard) for cell in chunk)
+        return sum(kept.read(folder, self.combinations[cell], self.runs) is not None for cell in cells)
+
+    def share(self, shard: Shard | None) -> int:
+        """How many combinations there are, of all or of a shard."""
+        return sum(map(len, self._chunks(shard)))
 
     def prepare(self, folder: Path) -> None:
         """An `InputError` if files in the folder have the names of a sweep's and are not a sweep's of ours."""
@@ -172,164 +205,46 @@ class Sweep:
             return True
         except (OSError, ValueError, RecursionError, TypeError, KeyError):
             return False
-        return told <= {_name(combination) for combination in self.combinations}
+        return told <= {name_of(combination) for combination in self.combinations}
 
-    def write(self, folder: Path, results: Sequence[Result]) -> None:
-        """Writes `sweep.json` and `sweep.csv`."""
-        text = self.to_json(results, indent=1) + "\n"
-        output.write_files(folder, {"sweep.json": text, "sweep.csv": self.to_csv(results)})
+    def told(self, results: Sequence[Result | None], failures: Sequence[Failure] = ()) -> SweepText:
+        """What came of it as text."""
+        return SweepText(self.combinations, results, self.runs, self.seed, failures)
 
-    def to_json(self, results: Sequence[Result], indent: int | None = None) -> str:
-        """Every combination with what it sets and its means over the runs."""
-        rows = [
-            {"set": dict(combination.sets), "file": _name(combination), "over_runs": result.over_runs()}
-            for combination, result in zip(self.combinations, results, strict=True)
-        ]
-        name = results[0].scenario if results else ""
-        whole = {
-            "version": __version__,
-            "scenario": name,
-            "runs": self.runs,
-            "seed": self.seed,
-            "without_effect": self.without_effect(results),
-            "combinations": rows,
-        }
-        return json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def to_csv(self, results: Sequence[Result]) -> str:
-        """A row for each combination: the swept keys and the means; empty where nothing was measured.
-
-        Of several runs each mean has the ends of its 95 % confidence interval beside it.
-        """
-        keys, stations = self._keys(), _stations(results)
-        flows = _columns(results, _APPS | _IN_FILES if stations else _APPS | _WIRED | _IN_FILES)
-        names = ["goodput_total_mbps", "jain_airtime"]
-        names += [f"{station}.{metric}" for station in stations for metric in _STATION]
-        names += [column.name for column in flows]
-        ends = ("", ".low", ".high") if self.runs > 1 else ("",)
-        text = io.StringIO()
-        out = csv.writer(text, lineterminator="\n")
-        out.writerow([*keys, "runs", *(f"{name}{end}" for name in names for end in ends)])
-        for combination, result in zip(self.combinations, results, strict=True):
-            over = result.over_runs()
-            found = [over.get("goodput_total_mbps"), over.get("jain_airtime")]
-            found += [_of(over, station, metric) for station in stations for metric in _STATION]
-            found += [column.of(over) for column in flows]
-            cells = [_written(it, end[1:] or "mean") for it in found for end in ends]
-            out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
-        return text.getvalue()
-
-    def to_text(self, results: Sequence[Result]) -> str:
-        """The table at the terminal: one row for each combination."""
-        stations = _stations(results)
-        flows = _columns(results, _APPS if stations else _APPS | _WIRED)
-        shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
-        rows = []
-        for combination, result in zip(self.combinations, results, strict=True):
-            over = result.over_runs()
-            cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
-            cells += [_cell(over, name) for name in shown]
-            cells += [_figure(_mean(column.of(over)), column.figure.digits) for column in told]
-            rows.append([*(value for _, value in combination.sets), *cells])
-        titles = [f"{column.flow} {column.figure.title}" for column in told]
-        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown, *titles]
-        lines = [table(heading, rows), ""]
-        if stations:
-            lines.append("by station: goodput Mbit/s / airtime % / ping median ms")
-        if self.runs > 1:
-            lines.append(f"means over {self.runs} runs")
-        for more, what in ((len(stations) - len(shown), "stations"), (len(flows) - len(told), "figures of flows")):
-            if more > 0:
-                lines.append(f"and {more} more {what}; sweep.csv in the folder of -o has all")
-        lines += [f"{key}: no effect in any combination" for key in self.without_effect(results)]
-        return "\n".join(lines).rstrip()
-
-    def without_effect(self, results: Sequence[Result]) -> list[str]:
-        """Keys that were swept and changed nothing: with the others alike, every value gives the same traces."""
-        return [key for at, key in enumerate(self._keys()) if self._is_idle(at, results)]
-
-    def _is_idle(self, at: int, results: Sequence[Result]) -> bool:
-        found: dict[tuple[Override, ...], list[Sequence[str]]] = {}
-        for combination, result in zip(self.combinations, results, strict=True):
-            others = (*combination.sets[:at], *combination.sets[at + 1 :])
-            found.setdefault(others, []).append([run["trace_hash"] for run in result.runs])
-        compared = [traces for traces in found.values() if len(traces) > 1]
-        return bool(compared) and all(traces == others[0] for others in compared for traces in others)
-
-    def _keys(self) -> list[str]:
-        return [key for key, _ in self.combinations[0].sets]
+    def write(self, folder: Path, outcome: Outcome, parquet: bool = False) -> None:
+        """Writes `sweep.json` and `sweep.csv`, and removes what is of no use; for who is alone there."""
+        told = self.told(*outcome)
+        output.write_files(folder, {"sweep.json": told.to_json(indent=1) + "\n", "sweep.csv": told.to_csv()})
+        kept.tidy(folder, (kept.FOLDER, dataset.FOLDER))
+        if parquet:
+            dataset.DataSet(folder, self.combinations).prune(outcome.results)
 
 
-def _name(combination: Combination) -> str:
-    return f"combinations/{combination.fingerprint}.json"
+def _values(key: str, values: Sequence[Value] | str) -> Sequence[Value]:
+    """The values of an axis; of numbers one after the other a range will do, as in a file."""
+    if isinstance(values, str):
+        ends = re.fullmatch(r"(-?\d{1,18})\.\.(-?\d{1,18})", values)
+        values = range(int(ends[1]), min(int(ends[2]), int(ends[1]) + _MOST) + 1) if ends else ()
+    if not values:
+        raise mistake(f"over.{key}", 'expected a list of values or a range such as "1..30"')
+    return values
 
 
-def _sealed(text: str) -> str:
-    """A result as JSON with a checksum of all else in it: what was edited or damaged must not count as measured."""
-    data = json.loads(text)
-    return json.dumps(data | {"sha256": _checksum(data)}, ensure_ascii=False, allow_nan=False)
-
-
-def _unsealed(file: Path) -> Result | None:
-    """The result in a file; none if it is not there, or not as it was written."""
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-        whole = isinstance(data, dict) and data.pop("sha256", None) == _checksum(data)
-    except (OSError, ValueError, RecursionError):
-        return None
-    return Result(data) if whole else None
-
-
-def _checksum(data: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
-
-
-def _stations(results: Sequence[Result]) -> list[str]:
-    """The stations of all combinations, as people count."""
-    return natural({name for result in results for name in result.over_runs().get("stations") or {}})
-
-
-def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]]) -> list[_Column]:
-    """The figures of flows that any combination has."""
-    overs = [result.over_runs() for result in results]
-    flows = {group: dict.fromkeys(flow for over in overs for flow in over.get(group) or {}) for group in groups}
-    every = [
-        _Column(group, flow, figure) for group, figures in groups.items() for flow in flows[group] for figure in figures
-    ]
-    return [column for column in every if any(column.of(over) is not None for over in overs)]
-
-
-def _of(over: Mapping[str, Any], station: str, metric: str) -> Mapping[str, float] | None:
-    found: Mapping[str, float] | None = (over.get("stations") or {}).get(station, {}).get(metric)
-    return found
-
-
-def _mean(value: Mapping[str, float] | None) -> float | None:
-    return None if value is None else value["mean"]
-
-
-def _figure(value: float | None, digits: int, scale: float = 1) -> str:
-    return "-" if value is None else f"{value * scale:.{digits}f}"
-
-
-def _cell(over: Mapping[str, Any], station: str) -> str:
-    goodput, airtime, ping = (_mean(_of(over, station, metric)) for metric in _STATION)
-    return f"{_figure(goodput, 1)} / {_figure(airtime, 1, 100)} / {_figure(ping, 1)}"
-
-
-def _written(value: Mapping[str, float | None] | None, part: str) -> str:
-    """A part of an interval as a file has it; what was not measured, or has no interval, is empty."""
-    found = None if value is None else value[part]
-    return "" if found is None else repr(found)
-
-
-def _short(keys: Sequence[str]) -> list[str]:
-    """The keys by as few of their last parts as tell them apart."""
-    parts = [key.split(".") for key in keys]
-    most = max((len(part) for part in parts), default=1)
-    for count in range(1, most + 1):
-        names = [".".join(part[-count:]) for part in parts]
-        # A number alone says nothing: `flow.0` is better than `0`.
-        if len(set(names)) == len(names) and not any(name.isdigit() for name in names):
-            return names
-    return list(keys)
+def _table(scenario: Scenario, base: list[tuple[str, str]], over: Over | None) -> list[list[tuple[str, str]]]:
+    """The override sets of all combinations."""
+    if over is None:
+        return scenario.sweep(base)
+    if isinstance(over, Mapping):
+        axes = [[(key, as_set(key, value)) for value in _values(key, values)] for key, values in over.items()]
+        if math.prod(map(len, axes)) > _MOST:
+            raise mistake("over", f"found {math.prod(map(len, axes))} combinations, expected at most {_MOST}")
+        return [list(sets) for sets in itertools.product(*axes)]
+    cells = [pairs(cell) for cell in over]
+    if not cells:
+        raise mistake("over", "found no combination, expected at least one")
+    keys = [key for key, _ in cells[0]]
+    for number, cell in enumerate(cells):
+        if sorted(key for key, _ in cell) != sorted(keys):
+            found = ", ".join(key for key, _ in cell) or "nothing"
+            raise mistake(f"over.{number}", f"found {found}, expected each combination to set {', '.join(keys)}")
+    return [[(key, dict(cell)[key]) for key in keys] for cell in cells]

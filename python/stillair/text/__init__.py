@@ -2,13 +2,15 @@
 
 Nothing here knows a run.
 
-    extras  packages that only some commands need
-    lock    one writer at a time in a folder
-    markup  HTML that needs no other file
-    output  files written whole
-    rc      `rc_stats`
-    shape   what JSON has to look like
-    table   tables
-    tc      `tc -s qdisc`
-    toml    TOML written
+    extras    packages that only some commands need
+    lock      one writer at a time in a folder
+    markup    HTML that needs no other file
+    nearest   the name that was probably meant
+    output    files written whole
+    rc        `rc_stats`
+    shape     what JSON has to look like
+    table     tables
+    tc        `tc -s qdisc`
+    terminal  how wide it is, colours
+    toml      TOML written
 """

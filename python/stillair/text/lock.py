@@ -14,8 +14,10 @@ except ImportError:  # not a Unix
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[None]:
+def held(folder: Path, *, shared: bool = False) -> Iterator[None]:
     """Holds a folder that exists; an `InputError` if another process, or this one, holds it already.
+
+    Those that hold it `shared` do so side by side, and keep out who wants it alone.
 
     The folder itself is locked, so nothing is left behind in it, and the lock ends with its process however that ends.
     """
@@ -27,7 +29,7 @@ def held(folder: Path) -> Iterator[None]:
         # Some file systems know no locks: there it is as if nobody else were at work.
         with suppress(OSError):
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise InputError(
                     f"{folder}: another run is writing its result there; wait for it, or give another folder with -o"

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -58,14 +59,15 @@ def in_place(path: Path) -> bool:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, *, shared: bool = False) -> Iterator[Path]:
     """Gives a temporary path beside `path`, which takes its name at the end and is removed on an error.
 
     A device, a pipe or a link that is there already is written to, not replaced: who names `/dev/stdout` wants it to
-    stay.
+    stay. `shared`, several may write the same file at once, and each has a temporary path of its own.
     """
     there = in_place(path)
-    part = path if there else path.with_name(f".{path.name}.part")
+    own = f".{secrets.token_hex(4)}" if shared else ""
+    part = path if there else path.with_name(f".{path.name}{own}.part")
     try:
         yield part
         if not there:

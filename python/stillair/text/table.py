@@ -1,23 +1,95 @@
 """Plain text tables: a header, rows, columns in line."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 _PARTS = re.compile("([0-9]+)")
+_GAP = "  "
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> str:
-    """Lays out a table. The first column is words and stands left, the others are figures and stand right."""
+Paint = Callable[[str], str]
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    indent: str = "",
+    width: int | None = None,
+    words: int = 1,
+    paint: Paint | None = None,
+) -> str:
+    """Lays out a table. The first columns, so many as there are `words`, stand left; the others are figures, right.
+
+    One that is wider than `width` has its headings broken into lines, and then its columns put below each other in
+    parts, each beginning with the first column. `paint` makes the lines of the heading look like one.
+    """
     lines = [list(header), *map(list, rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    return "\n".join(
-        (indent + "  ".join(_cell(text, widths[column], column) for column, text in enumerate(line))).rstrip()
-        for line in lines
-    )
+    if width is None or _whole(widths, indent) <= width:
+        return _laid_out([lines[0]], lines[1:], widths, indent, words, paint)
+    # As wide as what stands below the heading, or as its longest word.
+    least = [max([len(line[column]) for line in lines[1:]], default=0) for column in range(len(header))]
+    most = [max(own, *(len(word) for word in header[column].split() or [""])) for column, own in enumerate(least)]
+    parts = _parts(most, width - len(indent))
+    blocks = []
+    for columns in parts:
+        own = [most[column] for column in columns]
+        heading = _broken([header[column] for column in columns], own)
+        cells = [[row[column] for column in columns] for row in lines[1:]]
+        blocks.append(_laid_out(heading, cells, own, indent, words, paint))
+    return "\n\n".join(blocks)
 
 
-def _cell(text: str, width: int, column: int) -> str:
-    return text.ljust(width) if column == 0 else text.rjust(width)
+def _whole(widths: Sequence[int], indent: str) -> int:
+    return len(indent) + sum(widths) + len(_GAP) * (len(widths) - 1)
+
+
+def _parts(widths: Sequence[int], width: int) -> list[list[int]]:
+    """Columns of each part: the first of all, and as many of the others as fit beside it; at least one."""
+    parts, used = [[0]], widths[0]
+    for column in range(1, len(widths)):
+        wanted = len(_GAP) + widths[column]
+        if used + wanted > width and len(parts[-1]) > 1:
+            parts.append([0])
+            used = widths[0]
+        parts[-1].append(column)
+        used += wanted
+    return parts
+
+
+def _broken(header: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
+    """The lines of a heading whose words go below each other where they do not fit; the last line is full."""
+    columns = []
+    for text, width in zip(header, widths, strict=True):
+        lines = [""]
+        for word in text.split():
+            if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+                lines.append(word)
+            else:
+                lines[-1] = f"{lines[-1]} {word}".strip()
+        columns.append(lines)
+    height = max(map(len, columns))
+    filled = [[""] * (height - len(lines)) + lines for lines in columns]
+    return [list(line) for line in zip(*filled, strict=True)]
+
+
+def _laid_out(
+    heading: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    indent: str,
+    words: int,
+    paint: Paint | None,
+) -> str:
+    def line(cells: Sequence[str]) -> str:
+        return (indent + _GAP.join(_cell(text, widths[at], at < words) for at, text in enumerate(cells))).rstrip()
+
+    above = [paint(line(cells)) if paint else line(cells) for cells in heading]
+    return "\n".join([*above, *map(line, rows)])
+
+
+def _cell(text: str, width: int, is_word: bool) -> str:
+    return text.ljust(width) if is_word else text.rjust(width)
 
 
 def figure(value: float | None) -> str:

@@ -16,13 +16,28 @@ _PRIOMAP = "bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1"
 
 def tc_text(run: Fields, resolved: Fields) -> str:
     """All disciplines of a run's report, with the options that the resolved scenario has for them."""
-    blocks = []
+    return "\n".join(_block(*one) for one in _all(run, resolved))
+
+
+def tc_list(run: Fields, resolved: Fields) -> list[Fields]:
+    """The same as a list of objects: where it stands in `tc`'s words, counters, options."""
+    found: list[Fields] = []
+    for counters, where, config, _ in _all(run, resolved):
+        _, device, *place = where.split()
+        parent = {"root": True} if place == ["root"] else {"parent": place[1]}
+        own = {key: value for key, value in counters.items() if key != "kind"}
+        chosen = {key: value for key, value in config.items() if key not in ("kind", "child")}
+        found.append({"kind": counters["kind"], "dev": device, **parent, "options": chosen, **own})
+    return found
+
+
+def _all(run: Fields, resolved: Fields) -> Iterable[tuple[Fields, str, Fields, int]]:
+    """Of each discipline its counters, where it stands, its options and the queue length of its device."""
     for node in resolved["nodes"]:
         for interface in node["interfaces"]:
             name = f"{node['name']}.{interface['name']}"
             for counters, where, config in _found(run["qdiscs"], name, interface["qdisc"]):
-                blocks.append(_block(counters, where, config, interface["txqueuelen"]))
-    return "\n".join(blocks)
+                yield counters, where, config, interface["txqueuelen"]
 
 
 def _found(counted: Mapping[str, Fields], interface: str, qdisc: Fields) -> Iterable[tuple[Fields, str, Fields]]:

@@ -14,6 +14,16 @@ def to_toml(table: Mapping[str, Any]) -> str:
     return "".join(f"{_key(key)} = {_value(value, _key(key))}\n" for key, value in table.items())
 
 
+def to_value(value: Any, where: str) -> str:  # noqa: ANN401 - whatever the caller put in
+    """A value as TOML on one line; `where` names it if it is none."""
+    return _value(value, where)
+
+
+def dotted(key: str) -> str:
+    """A key as a part of a dotted one."""
+    return _key(key)
+
+
 def _key(key: object) -> str:
     if not isinstance(key, str):
         raise TypeError(f"scenario keys are text, found {key!r}")

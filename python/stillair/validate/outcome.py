@@ -36,7 +36,7 @@ class Outcome:
 
 def outcome(result: Result, config: Config, trees: Mapping[tc.Device, tc.Qdisc]) -> Outcome:
     """The only run of a result that has series."""
-    run = result.runs[0]
+    run: Mapping[str, Any] = result.runs[0]
     try:
         sockets = [_socket(run["sockets"][reported(upload(number))]) for number in range(config.flows)]
         drops = {device: _drops(run["qdiscs"], node, device, root) for (node, device), root in trees.items()}

@@ -35,6 +35,9 @@ impl Marks {
     /// Of the first `n` frames those are marked, asked for in order, for which `is` is true.
     #[inline]
     pub fn each(n: usize, mut is: impl FnMut(usize) -> bool) -> Self {
+        if n <= Self::WORD {
+            return Self::of((0..n).fold(0, |word, frame| word | u64::from(is(frame)) << frame));
+        }
         let (mut marks, mut begin) = (Self::NONE, 0);
         for word in &mut marks.0 {
             for frame in begin..n.min(begin + Self::WORD) {
@@ -87,7 +90,13 @@ impl Marks {
     /// How many frames are.
     #[inline]
     pub fn count(&self) -> u32 {
-        self.0.iter().map(|word| word.count_ones()).sum()
+        let near = self.0[0].count_ones();
+        if self.0[1] | self.0[2] | self.0[3] == 0 { near } else { near + self.count_far() }
+    }
+
+    #[cold]
+    fn count_far(&self) -> u32 {
+        self.0[1..].iter().map(|word| word.count_ones()).sum()
     }
 }
 

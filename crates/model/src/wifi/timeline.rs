@@ -27,7 +27,7 @@ impl<T> Timeline<T> {
     }
 
     /// When the next value holds, if there is one.
-    fn next(&self) -> Option<Instant> {
+    pub fn next(&self) -> Option<Instant> {
         match self.steps.get(self.at + 1) {
             Some(&(at, _)) => Some(self.began + at),
             None => self.length.map(|length| self.began + length),

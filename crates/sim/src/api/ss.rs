@@ -3,11 +3,13 @@
 use core::fmt::Write;
 use std::net::Ipv4Addr;
 
+use serde_json::{Value, json};
 use stillair_model::transport::tcp::{info::BbrInfo, info::TcpInfo, socket::TcpState};
 use stillair_model::vocabulary::{Instant, Seed};
 
 use super::{ApiError, read_to_run_by};
 use crate::capture::ports;
+use crate::recorder::Recorder;
 use crate::run::{Records, Session, guarded};
 use crate::scenario::parts::Parts;
 use crate::scenario::{self, Folder, Reader, Scenario};
@@ -38,25 +40,120 @@ pub fn ss(request: &SsRequest) -> Result<String, ApiError> {
 
 /// The same of a scenario as `reader` reads it.
 pub fn ss_by(reader: &Reader<'_>, request: &SsRequest) -> Result<String, ApiError> {
+    looked_at(reader, request, table)
+}
+
+/// The same as JSON, a list of objects: times in ms, rates in Mbit/s, all else as `ss` names it.
+pub fn ss_json(request: &SsRequest) -> Result<String, ApiError> {
+    let files = Folder::of(&request.file);
+    looked_at(&Reader { parts: Parts::none(), files: &files }, request, list)
+}
+
+/// What `show` makes of a run that has come to the instant of the request.
+fn looked_at(
+    reader: &Reader<'_>,
+    request: &SsRequest,
+    show: impl Fn(&Session<'_, Recorder>, &Scenario, Instant) -> String,
+) -> Result<String, ApiError> {
     let scenario = read_to_run_by(reader, &request.text, &request.file, &request.overrides)?;
-    let end = Instant::ZERO + scenario.duration;
-    let at = match &request.at {
-        None => end,
-        Some(text) => match scenario::parse_duration(text) {
-            Ok(since) if Instant::ZERO + since <= end => Instant::ZERO + since,
-            Ok(_) => return Err(ApiError::Input(format!("at: found \"{text}\", but the run is shorter"))),
-            Err(expected) => {
-                return Err(ApiError::Input(format!("at: found \"{text}\", expected {expected}")));
-            }
-        },
-    };
+    let at = instant(&scenario, request.at.as_deref())?;
     let seed = Seed { seed: request.seed.unwrap_or(scenario.seed), run: request.run };
     let run = || {
         let mut session = Session::new(&scenario, seed, |recorder| recorder)?;
         session.advance(at);
-        Ok(table(&session, &scenario, at))
+        Ok(show(&session, &scenario, at))
     };
     guarded(seed, run).map_err(ApiError::Run)
+}
+
+/// The instant of a run that a text such as `5 s` names; its end if there is none.
+pub(super) fn instant(scenario: &Scenario, at: Option<&str>) -> Result<Instant, ApiError> {
+    let end = Instant::ZERO + scenario.duration;
+    let Some(text) = at else { return Ok(end) };
+    match scenario::parse_duration(text) {
+        Ok(since) if Instant::ZERO + since <= end => Ok(Instant::ZERO + since),
+        Ok(_) => Err(ApiError::Input(format!("at: found \"{text}\", but the run is shorter"))),
+        Err(expected) => Err(ApiError::Input(format!("at: found \"{text}\", expected {expected}"))),
+    }
+}
+
+/// The connections of a run at `at`, which it has come to, as JSON.
+fn list<S: Records>(session: &Session<'_, S>, scenario: &Scenario, at: Instant) -> String {
+    let addresses: Vec<Ipv4Addr> =
+        crate::world::layout(scenario).interfaces.iter().map(|i| i.address).collect();
+    let names = scenario.flow_names();
+    let shown = session.tcp_sockets().filter(|s| is_shown(s.tcp.state()));
+    let all = shown.map(|s| {
+        let ((received, sent), info) = (s.tcp.queued(), s.tcp.info(at));
+        let [local, peer] = ends(&s, &addresses);
+        let mut socket = json!({
+            "flow": names[s.flow.index()],
+            "state": s.tcp.state().name(),
+            "recv_q": received,
+            "send_q": sent,
+            "local": local,
+            "peer": peer,
+            "congestion_control": s.tcp.congestion_control(),
+        });
+        if let (Value::Object(socket), Value::Object(info)) = (&mut socket, counted(&info)) {
+            socket.extend(info);
+        }
+        socket
+    });
+    Value::Array(all.collect()).to_string()
+}
+
+/// What the kernel would tell of a socket; null is what it does not know.
+fn counted(i: &TcpInfo) -> Value {
+    let ms = |us: u32| f64::from(us) / 1e3;
+    let known = |us: u32| (us > 0 && us < u32::MAX).then(|| ms(us));
+    let mbps = |bytes: u64| (bytes > 0 && bytes < u64::MAX).then(|| bytes as f64 * 8.0 / 1e6);
+    json!({
+        "rtt_ms": known(i.rtt_us),
+        "rttvar_ms": known(i.rttvar_us),
+        "minrtt_ms": known(i.minrtt_us),
+        "rcv_rtt_ms": known(i.rcv_rtt_us),
+        "rto_ms": ms(i.rto_us),
+        "backoff": i.backoff,
+        "mss": i.mss,
+        "cwnd": i.cwnd,
+        "ssthresh": (i.ssthresh < INFINITE).then_some(i.ssthresh),
+        "pacing_rate_mbps": mbps(i.pacing_rate),
+        "delivery_rate_mbps": mbps(i.delivery_rate),
+        "app_limited": i.app_limited,
+        "bytes_sent": i.bytes_sent,
+        "bytes_retrans": i.bytes_retrans,
+        "bytes_acked": i.bytes_acked,
+        "bytes_received": i.bytes_received,
+        "segs_out": i.segs_out,
+        "segs_in": i.segs_in,
+        "data_segs_out": i.data_segs_out,
+        "data_segs_in": i.data_segs_in,
+        "delivered": i.delivered,
+        "delivered_ce": i.delivered_ce,
+        "unacked": i.unacked,
+        "sacked": i.sacked,
+        "lost": i.lost,
+        "retrans": i.retrans,
+        "retrans_total": i.retrans_total,
+        "dsack_dups": i.dsack_dups,
+        "reordering": i.reordering,
+        "notsent": i.notsent,
+        "snd_wnd": i.snd_wnd,
+        "rcv_space": i.rcv_space,
+        "busy_ms": i.busy_us as f64 / 1e3,
+        "rwnd_limited_ms": i.rwnd_limited_us as f64 / 1e3,
+        "sndbuf_limited_ms": i.sndbuf_limited_us as f64 / 1e3,
+        "skmem": { "r": i.rmem_alloc, "rb": i.rcvbuf, "t": i.wmem_alloc, "tb": i.sndbuf, "w": i.wmem_queued },
+    })
+}
+
+/// Address and port of a socket and of its peer.
+fn ends(s: &TcpSocket<'_>, addresses: &[Ipv4Addr]) -> [String; 2] {
+    let [own, other] = if s.opens { [0, 1] } else { [1, 0] };
+    let ports = ports(s.flow);
+    let end = |addr: usize, port: usize| format!("{}:{}", addresses[addr], ports[port]);
+    [end(s.tcp.source().index(), own), end(s.tcp.destination().index(), other)]
 }
 
 /// The table of a run's connections at `at`, which it has come to.
@@ -78,10 +175,7 @@ const fn is_shown(state: TcpState) -> bool {
 }
 
 fn row(out: &mut String, s: &TcpSocket<'_>, now: Instant, addresses: &[Ipv4Addr]) {
-    let [own, other] = if s.opens { [0, 1] } else { [1, 0] };
-    let ports = ports(s.flow);
-    let end = |addr: usize, port: usize| format!("{}:{}", addresses[addr], ports[port]);
-    let (local, peer) = (end(s.tcp.source().index(), own), end(s.tcp.destination().index(), other));
+    let [local, peer] = ends(s, addresses);
     let ((received, sent), info) = (s.tcp.queued(), s.tcp.info(now));
     let state = s.tcp.state().name();
     // Writing to a text does not fail.
@@ -96,11 +190,13 @@ fn skmem(i: &TcpInfo) -> String {
     format!("skmem:(r{rmem_alloc},rb{rcvbuf},t{wmem_alloc},tb{sndbuf},f0,w{wmem_queued},o0,bl0,d0)")
 }
 
+/// A slow-start threshold that is not set.
+const INFINITE: u32 = i32::MAX as u32;
+
 /// `ss -ti`: what is zero or unknown is left out where `ss` leaves it out.
 // linux: misc/ss.c tcp_stats_print (iproute2 6.1) - names, order and when they are shown; rates in bits, without units of a
 // thousand as with `-n`.
 fn details(i: &TcpInfo, congestion_control: &str) -> String {
-    const INFINITE: u32 = i32::MAX as u32;
     let mut out = String::new();
     let mut add = |shown: bool, text: String| {
         if shown {

@@ -1,8 +1,8 @@
-//! The body of a beacon: the elements whose lengths `wifi::phy::frame::BEACON_BODY` lists.
+//! The body of a beacon: the elements whose lengths `wifi::phy::frame::BEACON_BODY` lists, at 6 GHz those of `BEACON_BODY_6GHZ`.
 
 use stillair_model::vocabulary::{Ac, Duration};
 use stillair_model::wifi::air::edca::EdcaSet;
-use stillair_model::wifi::phy::Width;
+use stillair_model::wifi::phy::{Band, Width};
 
 use super::radiotap::Tuning;
 
@@ -36,24 +36,50 @@ impl Beacon {
         let mut out = Vec::new();
         // deviation: a channel of 80 or 160 MHz has no elements of VHT and HE - for a station with HT it is one of 40 MHz.
         let wide = self.width >= Width::Mhz40;
-        let Tuning { number, .. } = self.tuning;
+        let Tuning { number, band } = self.tuning;
+        let hidden = band == Band::Ghz6;
         out.extend((self.interval.div_ceil(TIME_UNIT) as u16).to_le_bytes());
         // spec: ieee80211-2016 9.4.1.4 - capabilities: an infrastructure network.
         out.extend(0x0001_u16.to_le_bytes());
         element(&mut out, 0, SSID);
         // spec: ieee80211-2016 9.4.2.3 - units of 500 kbit/s; the basic rates 6, 12 and 24 have the upper bit.
         element(&mut out, 1, &[0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c]);
-        element(&mut out, 3, &[number]);
+        if !hidden {
+            element(&mut out, 3, &[number]);
+        }
         // spec: ieee80211-2016 9.4.2.6 - TIM: this is a DTIM, every beacon is one, no traffic for anybody asleep.
         element(&mut out, 5, &[0, 1, 0, 0]);
-        element(&mut out, 45, &ht_capabilities(wide));
-        // spec: ieee80211-2016 9.4.2.57 - primary channel, secondary above and any width, where 40 MHz are used.
-        let mut operation = [0; 22];
-        operation[..2].copy_from_slice(&[number, if wide { 0x05 } else { 0 }]);
-        element(&mut out, 61, &operation);
+        if !hidden {
+            element(&mut out, 45, &ht_capabilities(wide));
+            // spec: ieee80211-2016 9.4.2.57 - primary channel, secondary above and any width, where 40 MHz are used.
+            let mut operation = [0; 22];
+            operation[..2].copy_from_slice(&[number, if wide { 0x05 } else { 0 }]);
+            element(&mut out, 61, &operation);
+        }
         element(&mut out, 127, &[0; 8]);
+        if hidden {
+            element(&mut out, 255, &HE_CAPABILITIES);
+            element(&mut out, 255, &self.he_operation());
+            element(&mut out, 255, &BAND_CAPABILITIES);
+        }
         element(&mut out, 221, &self.wmm());
         out
+    }
+
+    /// Which channel it is, at 6 GHz.
+    // spec: ieee80211ax-2021 9.4.2.249 - there is a field about 6 GHz; colour 1; MCS 0 to 7 of one stream are for all. In that field the primary
+    // channel, the width, the centres of the 80 MHz around it or of the channel if that is narrower, and of 160 MHz, and 6 Mbit/s.
+    fn he_operation(&self) -> [u8; 12] {
+        let number = self.tuning.number;
+        // Blocks of 20 MHz begin at number 1, 4 numbers apart.
+        let centre = |width: u8| (number - 1) / (width / 5) * (width / 5) + width / 10 - 1;
+        let (first, second) = match self.width {
+            Width::Mhz20 => (number, 0),
+            Width::Mhz40 => (centre(40), 0),
+            Width::Mhz80 => (centre(80), 0),
+            Width::Mhz160 => (centre(80), centre(160)),
+        };
+        [36, 0, 0, 0x02, 1, 0xfc, 0xff, number, self.width as u8, first, second, 6]
     }
 
     /// WMM parameters.
@@ -75,6 +101,27 @@ impl Beacon {
     }
 }
 
+/// Of all that HE may have: channels of 40, 80 and 160 MHz, and four streams at all MCS, to 80 MHz and at 160.
+// spec: ieee80211ax-2021 9.4.2.248 - 6 bytes about the MAC, 11 about the PHY whose second to fourth bit are the widths, two bits of MCS for each
+// stream, for what is received and what is sent.
+const HE_CAPABILITIES: [u8; 26] = {
+    let mut out = [0; 26];
+    out[0] = 35;
+    out[7] = 0x0c;
+    let mut at = 18;
+    while at < 26 {
+        out[at] = 0xaa;
+        out[at + 1] = 0xff;
+        at += 2;
+    }
+    out
+};
+
+/// Of HE at 6 GHz: aggregates and frames as long as there are, no power save by antennas.
+// spec: ieee80211ax-2021 9.4.2.263 - exponent of an aggregate's length in the fourth to sixth bit, 11,454 bytes of a frame are 2 in the next two,
+// power save is off by 3 in the tenth and eleventh.
+const BAND_CAPABILITIES: [u8; 3] = [59, 7 << 3 | 2 << 6, 0x06];
+
 // spec: ieee80211-2016 9.4.2.56 - power save of no kind, short guard interval in all widths; A-MPDUs up to 65535 bytes with
 // 8 us between MPDUs; all MCS of four streams.
 fn ht_capabilities(wide: bool) -> [u8; 26] {
@@ -89,28 +136,35 @@ fn ht_capabilities(wide: bool) -> [u8; 26] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stillair_model::wifi::phy::Band;
-    use stillair_model::wifi::phy::frame::BEACON_BODY;
+    use stillair_model::wifi::phy::frame::{BEACON_BODY, BEACON_BODY_6GHZ};
+
+    fn told_by(band: Band, width: Width) -> Beacon {
+        Beacon { tuning: Tuning::of(band, 0), width, interval: TIME_UNIT * 100, edca: EdcaSet::STATION }
+    }
 
     #[test]
     fn each_element_has_the_length_that_is_counted() {
-        let beacon = Beacon {
-            tuning: Tuning::of(Band::Ghz5, 0),
-            width: Width::Mhz20,
-            interval: TIME_UNIT * 100,
-            edca: EdcaSet::STATION,
-        };
-        let bytes = beacon.after_timestamp();
-        assert_eq!(bytes[..4], [100, 0, 1, 0]);
-        let mut lengths = vec![8, 2, 2];
-        let mut rest = &bytes[4..];
-        while let [_, len, ..] = *rest {
-            lengths.push(u32::from(len) + 2);
-            rest = &rest[usize::from(len) + 2..];
+        let beacon = told_by(Band::Ghz5, Width::Mhz20);
+        for (band, counted) in [(Band::Ghz5, BEACON_BODY), (Band::Ghz6, BEACON_BODY_6GHZ)] {
+            let bytes = told_by(band, Width::Mhz20).after_timestamp();
+            assert_eq!(bytes[..4], [100, 0, 1, 0]);
+            let mut lengths = vec![8, 2, 2];
+            let mut rest = &bytes[4..];
+            while let [_, len, ..] = *rest {
+                lengths.push(u32::from(len) + 2);
+                rest = &rest[usize::from(len) + 2..];
+            }
+            assert_eq!(lengths, counted.map(|(_, len)| len));
         }
-        assert_eq!(lengths, BEACON_BODY.map(|(_, len)| len));
         // Best effort: AIFSN 3, 15 to 1023; voice: 2, 3 to 7, 47 units.
         assert_eq!(beacon.wmm()[8..12], [0x03, 0xa4, 0, 0]);
         assert_eq!(beacon.wmm()[20..], [0x62, 0x32, 47, 0]);
+    }
+
+    #[test]
+    fn a_channel_at_6_ghz_is_told_by_its_centres() {
+        // Channel 5 is in those of 40 MHz around 3, of 80 around 7, of 160 around 15.
+        let told = |width| told_by(Band::Ghz6, width).he_operation()[7..11].to_vec();
+        assert_eq!(Width::ALL.map(told), [[5, 0, 5, 0], [5, 1, 3, 0], [5, 2, 7, 0], [5, 3, 7, 15]]);
     }
 }

@@ -65,26 +65,31 @@ impl Tuning {
         let numbers: &[u8] = match band {
             Band::Ghz2 => &[1, 6, 11],
             Band::Ghz5 => &[36, 44, 149, 157],
+            // spec: ieee80211ax-2021 26.17.2.3.3 - preferred scanning channels; each in a channel of 160 MHz of its own.
+            Band::Ghz6 => &[5, 37, 69, 101],
         };
         Self { band, number: numbers[index % numbers.len()] }
     }
 
     /// Centre of the primary channel in MHz.
     // spec: ieee80211-2016 17.3.8.4.2 and 19.3.15.2 - 5 MHz a number, from 5000 and 2407.
+    // spec: ieee80211ax-2021 27.3.23.2 and annex E (operating classes 131 to 135) - at 6 GHz from 5950.
     pub fn megahertz(self) -> u16 {
         let base = match self.band {
             Band::Ghz2 => 2_407,
             Band::Ghz5 => 5_000,
+            Band::Ghz6 => 5_950,
         };
         base + 5 * u16::from(self.number)
     }
 
     fn flags(self, rate: PhyRate) -> u16 {
         // CCK or OFDM, at 2.4 or 5 GHz.
+        // linux: net/mac80211/rx.c ieee80211_add_rx_radiotap_header (6.12) - 6 GHz has the flag of 5 GHz: radiotap has none for it.
         (if matches!(rate, PhyRate::Dsss(..)) { 0x0020 } else { 0x0040 })
             | match self.band {
                 Band::Ghz2 => 0x0080,
-                Band::Ghz5 => 0x0100,
+                Band::Ghz5 | Band::Ghz6 => 0x0100,
             }
     }
 }
@@ -229,5 +234,25 @@ impl Radiotap {
     /// Its bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequencies_and_flags_of_channels() {
+        let rate = PhyRate::parse("ofdm-6").unwrap();
+        let of = |band| {
+            [0, 1, 2, 3, 4].map(|n| {
+                let tuning = Tuning::of(band, n);
+                (tuning.number, tuning.megahertz(), tuning.flags(rate))
+            })
+        };
+        assert_eq!(of(Band::Ghz2)[..2], [(1, 2_412, 0x00c0), (6, 2_437, 0x00c0)]);
+        assert_eq!(of(Band::Ghz5)[..2], [(36, 5_180, 0x0140), (44, 5_220, 0x0140)]);
+        let high = [(5, 5_975, 0x0140), (37, 6_135, 0x0140), (69, 6_295, 0x0140), (101, 6_455, 0x0140)];
+        assert_eq!(of(Band::Ghz6), [high[0], high[1], high[2], high[3], high[0]]);
     }
 }

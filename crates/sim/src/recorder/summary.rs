@@ -82,25 +82,28 @@ pub struct RunSummary {
 pub struct WebSummary {
     /// Loads that ended after the warm-up.
     pub loads: u64,
-    /// How long they took in s: mean, median, 95th percentile.
+    /// How long they took in s: mean, median, 95th and 99th percentile.
     pub mean_s: Option<f64>,
     /// See there.
     pub median_s: Option<f64>,
     /// See there.
     pub p95_s: Option<f64>,
+    /// See there.
+    pub p99_s: Option<f64>,
     /// How long the one has taken that was under way at the end.
     pub unfinished_s: Option<f64>,
 }
 
 impl WebSummary {
     fn new(loads: &Latencies, unfinished: Option<Duration>) -> Self {
-        let [median_s, p95_s] =
-            loads.quantiles_ns([0.5, 0.95]).map_or([None; 2], |all| all.map(|ns| Some(ns / 1e9)));
+        let [median_s, p95_s, p99_s] =
+            loads.quantiles_ns([0.5, 0.95, 0.99]).map_or([None; 3], |all| all.map(|ns| Some(ns / 1e9)));
         Self {
             loads: loads.count(),
             mean_s: loads.mean_ns().map(|ns| ns / 1e9),
             median_s,
             p95_s,
+            p99_s,
             unfinished_s: unfinished.map(Duration::secs_f64),
         }
     }
@@ -147,12 +150,16 @@ pub struct StationSummary {
     pub ping_median_ms: Option<f64>,
     /// 95th percentile of it.
     pub ping_p95_ms: Option<f64>,
+    /// 99th percentile of it.
+    pub ping_p99_ms: Option<f64>,
     /// Mean round-trip time of ICMP pings, in ms.
     pub ping_mean_ms: Option<f64>,
     /// Median round-trip time of UDP pings, in ms.
     pub udp_ping_median_ms: Option<f64>,
     /// 95th percentile of it.
     pub udp_ping_p95_ms: Option<f64>,
+    /// 99th percentile of it.
+    pub udp_ping_p99_ms: Option<f64>,
     /// Airtime of all tries of data sent to it, in us.
     pub airtime_tx_us: f64,
     /// Airtime of all tries of data sent by it, in us.
@@ -168,6 +175,8 @@ pub struct PingSummary {
     pub median_ms: f64,
     /// 95th percentile in ms.
     pub p95_ms: f64,
+    /// 99th percentile in ms.
+    pub p99_ms: f64,
     /// Mean in ms.
     pub mean_ms: f64,
 }
@@ -177,8 +186,8 @@ impl PingSummary {
     fn new<'a>(of: impl Iterator<Item = &'a Latencies>) -> Option<Self> {
         let mut rtts = Latencies::default();
         of.for_each(|times| rtts.extend(times));
-        let [median_ms, p95_ms] = rtts.quantiles_ns([0.5, 0.95])?.map(|ns| ns / 1e6);
-        Some(Self { replies: rtts.count(), median_ms, p95_ms, mean_ms: rtts.mean_ns()? / 1e6 })
+        let [median_ms, p95_ms, p99_ms] = rtts.quantiles_ns([0.5, 0.95, 0.99])?.map(|ns| ns / 1e6);
+        Some(Self { replies: rtts.count(), median_ms, p95_ms, p99_ms, mean_ms: rtts.mean_ns()? / 1e6 })
     }
 }
 
@@ -283,9 +292,11 @@ fn station_summaries(
             mean_rate_up_mbps: (tries > 0).then(|| rates as f64 / tries as f64 / 1e6),
             ping_median_ms: icmp.map(|p| p.median_ms),
             ping_p95_ms: icmp.map(|p| p.p95_ms),
+            ping_p99_ms: icmp.map(|p| p.p99_ms),
             ping_mean_ms: icmp.map(|p| p.mean_ms),
             udp_ping_median_ms: udp.map(|p| p.median_ms),
             udp_ping_p95_ms: udp.map(|p| p.p95_ms),
+            udp_ping_p99_ms: udp.map(|p| p.p99_ms),
             airtime_tx_us: record.airtime[Direction::Down as usize].micros_f64(),
             airtime_rx_us: record.airtime[Direction::Up as usize].micros_f64(),
         }
@@ -350,7 +361,9 @@ pub fn summarise(
         })
     });
     let uses = |a: &AirAccount| {
-        AirUse::ALL.iter().map(|&u| (format!("{}_us", u.name()), a.used(u).micros_f64())).collect()
+        let told = |u: &&AirUse| !u.is_foreign() || a.used(**u) > Duration::ZERO;
+        let all = AirUse::ALL.iter().filter(told);
+        all.map(|&u| (format!("{}_us", u.name()), a.used(u).micros_f64())).collect()
     };
     RunSummary {
         run,

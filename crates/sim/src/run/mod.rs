@@ -5,9 +5,11 @@ mod guarded;
 mod report;
 mod sampling;
 
+use std::collections::BTreeMap;
+
 use stillair_model::vocabulary::{Instant, Seed, Sink, Tee};
 
-use crate::recorder::{Exchanges, Recorder, RunSummary};
+use crate::recorder::{Exchanges, QdiscSummary, Recorder, RunSummary};
 use crate::scenario::Scenario;
 use crate::world::{self, TcpSocket, Wired, World};
 use sampling::Samples;
@@ -106,12 +108,40 @@ impl<'a, S: Records> Session<'a, S> {
         self.world.books().tcp_sockets()
     }
 
+    /// What the queueing disciplines have counted so far, by their names.
+    pub fn qdiscs(&self) -> BTreeMap<String, QdiscSummary> {
+        report::qdiscs(self.scenario, &self.world, self.now)
+    }
+
     /// Goes on to the end of the run and checks all accounts. The report, and the reader of the trace.
     pub fn finish(mut self) -> Result<(RunReport, S), String> {
         self.advance(self.end());
         let report = self.report()?;
         Ok((report, self.world.into_trace()))
     }
+}
+
+/// The same in so many steps of equal length; after each of them `go_on` says whether the run is to go on, and else it is an error.
+pub(crate) fn run_watching(
+    scenario: &Scenario,
+    seed: Seed,
+    with_series: bool,
+    steps: u32,
+    go_on: &dyn Fn() -> bool,
+) -> Result<RunReport, String> {
+    guarded(seed, || {
+        let session = Session::new(scenario, seed, |recorder| recorder)?;
+        let mut session = if with_series { session.with_series() } else { session };
+        let whole = u128::from(scenario.duration.nanos());
+        for step in 1..=steps {
+            let until = whole * u128::from(step) / u128::from(steps);
+            session.advance(Instant::from_nanos(until as u64));
+            if !go_on() {
+                return Err("interrupted".to_owned());
+            }
+        }
+        session.finish().map(|(report, _)| report)
+    })
 }
 
 /// Runs one repetition of a scenario and checks its accounts. A panic in it is an error too, with the run, its seed and the custom

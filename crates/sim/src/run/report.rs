@@ -117,7 +117,11 @@ fn losses<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Lo
 }
 
 /// The counters of all queueing disciplines, by name.
-fn qdiscs<S: Sink>(scenario: &Scenario, world: &World<S>, end: Instant) -> BTreeMap<String, QdiscSummary> {
+pub(super) fn qdiscs<S: Sink>(
+    scenario: &Scenario,
+    world: &World<S>,
+    end: Instant,
+) -> BTreeMap<String, QdiscSummary> {
     let names = scenario.interface_names();
     let one = |q: QdiscCounters| {
         let name = &names[q.interface.index()];

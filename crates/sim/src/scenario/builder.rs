@@ -233,6 +233,7 @@ impl ChannelBuilder {
         let band = match band {
             Band::Ghz2 => "2.4 GHz",
             Band::Ghz5 => "5 GHz",
+            Band::Ghz6 => "6 GHz",
         };
         Self::default().set("band", band).set("width", format!("{} MHz", width.megahertz()))
     }

@@ -16,8 +16,11 @@ pub struct ScenarioError {
     pub found: String,
     /// What would be right.
     pub expected: String,
+    /// Other mistakes, which do not depend on this one.
+    pub others: Box<[Self]>,
 }
 
+/// A line for each mistake.
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.file)?;
@@ -27,7 +30,8 @@ impl fmt::Display for ScenarioError {
         if !self.key.is_empty() {
             write!(f, ": {}", self.key)?;
         }
-        write!(f, ": found {}, expected {}", self.found, self.expected)
+        write!(f, ": found {}, expected {}", self.found, self.expected)?;
+        self.others.iter().try_for_each(|other| write!(f, "\n{other}"))
     }
 }
 
@@ -51,6 +55,41 @@ pub(super) struct Fault {
     pub key: String,
     pub found: String,
     pub expected: String,
+    /// It may follow from a mistake in what it refers to.
+    follows: bool,
+    /// Others, none of which has any itself.
+    others: Vec<Self>,
+}
+
+/// So many mistakes are told at once; who has more will have had their fill.
+const TOLD: usize = 20;
+
+/// What all of these give, or the mistakes in them: each is read, whatever is wrong with those before it. What one line says of several
+/// things that are like each other is told once.
+pub(super) fn gather<T>(all: impl IntoIterator<Item = Result<T, Fault>>) -> Result<Vec<T>, Fault> {
+    let (mut good, mut faults) = (Vec::new(), Vec::<Fault>::new());
+    for one in all {
+        match one {
+            Ok(value) => good.push(value),
+            Err(mut fault) => {
+                let others = core::mem::take(&mut fault.others);
+                for fault in core::iter::once(fault).chain(others) {
+                    if !faults.iter().any(|told| told.is_said_by(&fault)) {
+                        faults.push(fault);
+                    }
+                }
+                if faults.len() >= TOLD {
+                    break;
+                }
+            }
+        }
+    }
+    if faults.is_empty() {
+        return Ok(good);
+    }
+    let mut first = faults.remove(0);
+    first.others = faults;
+    Err(first)
 }
 
 impl Fault {
@@ -60,7 +99,33 @@ impl Fault {
         found: impl Into<String>,
         expected: impl Into<String>,
     ) -> Self {
-        Self { origin, key: key.into(), found: found.into(), expected: expected.into() }
+        let (key, found, expected) = (key.into(), found.into(), expected.into());
+        Self { origin, key, found, expected, follows: false, others: Vec::new() }
+    }
+
+    /// Whether another says the same of the same line, or of the same key of another thing of its kind, which has it by `like`.
+    fn is_said_by(&self, other: &Self) -> bool {
+        let key = |fault: &Self| fault.key.splitn(3, '.').nth(2).map(str::to_owned);
+        let same = matches!(self.origin, Origin::Line(_)) || key(self) == key(other);
+        same && (self.origin, &self.found, &self.expected) == (other.origin, &other.found, &other.expected)
+    }
+
+    /// A mistake about a name, which may be right where that of what it names is mended.
+    pub(super) fn that_may_follow(mut self) -> Self {
+        self.follows = true;
+        self
+    }
+
+    /// Without those that may follow from others.
+    pub(super) fn without_what_follows(mut self) -> Self {
+        let others = core::mem::take(&mut self.others);
+        let mut all: Vec<Self> = core::iter::once(self).chain(others).collect();
+        if !all.iter().all(|fault| fault.follows) {
+            all.retain(|fault| !fault.follows);
+        }
+        let mut first = all.remove(0);
+        first.others = all;
+        first
     }
 
     /// The mistake, where something else would be right too.
@@ -69,16 +134,17 @@ impl Fault {
         self
     }
 
-    /// The mistake as the user sees it, in the file named `file`.
-    pub(super) fn in_file(self, file: &str) -> ScenarioError {
+    /// The mistake as the user sees it, in the file named `name`.
+    pub(super) fn in_file(self, name: &str) -> ScenarioError {
         let (file, line) = match self.origin {
-            Origin::Line(line) => (file.to_owned(), Some(line)),
+            Origin::Line(line) => (name.to_owned(), Some(line)),
             Origin::Set => ("--set".to_owned(), None),
-            Origin::Built => (file.to_owned(), None),
+            Origin::Built => (name.to_owned(), None),
         };
         // A quoted key may hold anything; a message stays on one line.
         let key = self.key.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-        ScenarioError { file, line, key, found: self.found, expected: self.expected }
+        let others = self.others.into_iter().map(|other| other.in_file(name)).collect();
+        ScenarioError { file, line, key, found: self.found, expected: self.expected, others }
     }
 }
 

@@ -19,6 +19,7 @@ mod ends;
 mod error;
 mod files;
 mod flow;
+mod foreign;
 mod hearing;
 mod many;
 mod notes;
@@ -32,6 +33,7 @@ mod read;
 mod reader;
 mod record;
 mod resolved;
+mod survey;
 mod sweep;
 mod topology;
 mod trace;
@@ -61,6 +63,7 @@ use error::Fault;
 pub use error::ScenarioError;
 pub use files::{Files, Folder, Memory, NoFiles};
 pub use flow::{FlentTest, Flow, FlowKind, Gap};
+pub use foreign::{Interferer, NeighbourLoad, ShareFormat, ShareOfTime, SourceLevel, SwitchPattern};
 pub use hearing::{Audible, CaptureLevels};
 use parts::Parts;
 pub use path::{Errors, GivenErrors, Rates, SnrSteps, Station};
@@ -187,6 +190,12 @@ pub struct Channel {
     pub understood_from: i32,
     /// Frames come through others at the same time that are quieter.
     pub capture: Option<CaptureLevels>,
+    /// Interference that is no Wi-Fi.
+    pub interference: Vec<Interferer>,
+    /// Least level of such energy in thousandths of a dBm that makes the medium busy.
+    pub energy_from: i32,
+    /// Neighbouring networks as load.
+    pub neighbours: Vec<NeighbourLoad>,
     /// How the payload of its data frames is encrypted.
     pub cipher: Cipher,
     /// Lowest basic rate.
@@ -204,7 +213,8 @@ pub struct Channel {
 impl Channel {
     /// Whether all its radios take part in every exchange in the same way, so that one event is enough for it.
     pub fn is_one_medium(&self) -> bool {
-        self.audible.is_full() && self.capture.is_none()
+        let own = self.interference.is_empty() && self.neighbours.is_empty();
+        own && self.audible.is_full() && self.capture.is_none()
     }
 
     /// Its gaps, slots and lowest rate.
@@ -212,6 +222,11 @@ impl Channel {
         let short = Timing::of(self.band);
         short.with(self.lowest_rate, if self.long_slot { LONG_SLOT } else { short.slot })
     }
+}
+
+/// Millimetres between two places, rounded down.
+pub(crate) const fn distance(a: [u64; 2], b: [u64; 2]) -> u64 {
+    decode::position::distance(a, b)
 }
 
 /// A host, router or access point.

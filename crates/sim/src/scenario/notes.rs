@@ -9,12 +9,12 @@ use super::decode::scheme::{ATH11K_AMSDU, ATH11K_FRAMES};
 use super::{Attachment, Errors, InterfaceRef, Rates, Role, Scenario, Scheme, SnrSteps, Station, Wifi};
 
 /// A full frame: an IP packet of 1,500 bytes with all its headers and its check.
-const FRAME: u32 = 1_538;
+pub(super) const FRAME: u32 = 1_538;
 /// A rate that loses more of its frames is told of.
 const LOST: f64 = 0.5;
 /// And one that loses fewer is told in its place: the tenth by which sensitivities are measured.
 // spec: ieee80211-2020 19.3.20.2 - receiver minimum input sensitivity: at most 10 % of frames are lost.
-const WORKS: f64 = 0.1;
+pub(super) const WORKS: f64 = 0.1;
 
 impl Scenario {
     /// Notes on the scenario, each a sentence that begins with the key it is about.
@@ -198,12 +198,12 @@ fn decibels(Snr(milli): Snr) -> String {
 }
 
 /// Chance that a full frame does not come, for its preamble or itself.
-fn lost(table: &ErrorTable, rate: PhyRate) -> f64 {
+pub(super) fn lost(table: &ErrorTable, rate: PhyRate) -> f64 {
     1.0 - (1.0 - table.unheard(rate)) * (1.0 - table.broken(rate, FRAME))
 }
 
 /// The fastest rate like this one that works: of the same amendment and guard interval, no wider and with no more streams.
-fn fastest(table: &ErrorTable, like: PhyRate) -> Option<PhyRate> {
+pub(super) fn fastest(table: &ErrorTable, like: PhyRate) -> Option<PhyRate> {
     let all: Vec<PhyRate> = match like {
         PhyRate::Ht(r) => {
             let widths = [Width::Mhz20, Width::Mhz40].into_iter().filter(|&width| width <= r.width);

@@ -6,7 +6,7 @@ use super::error::{Fault, ScenarioError};
 use super::files::{Files, Folder};
 use super::parts::Parts;
 use super::sweep::combinations;
-use super::{Scenario, decoded, trace, tree};
+use super::{Scenario, decoded, foreign, trace, tree};
 
 /// Reads scenarios: knows the parts that they may name beside the built-in ones, and gives the files that they name.
 #[derive(Clone, Copy)]
@@ -40,6 +40,7 @@ impl Reader<'_> {
     fn whole(&self, tree: &Table) -> Result<Scenario, Fault> {
         let mut scenario = decoded(tree, self.parts)?;
         trace::load(&mut scenario, tree, self.files)?;
+        foreign::load(&mut scenario, tree, self.files)?;
         Ok(scenario)
     }
 

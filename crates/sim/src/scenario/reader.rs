@@ -4,7 +4,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 
 use super::contract::{Form, Shape, byte_bounds, numbers, rate_bound, time_bounds};
 use super::document::{Item, Table, Value, join};
-use super::error::{Fault, Origin, nearest, suggest};
+use super::error::{Fault, Origin, gather, nearest, suggest};
 use super::parts::Parts;
 use super::units;
 
@@ -116,10 +116,7 @@ impl<'a> Section<'a> {
     /// Refuses keys that the table never has, before what is read without them is mistaken for the mistake.
     pub(super) fn familiar(&self) -> Result<(), Fault> {
         let known: Vec<&str> = self.shape.keys().map(|key| key.name).collect();
-        match self.table.0.iter().find(|(key, _)| !known.contains(&key.as_str())) {
-            Some((key, item)) => Err(unknown(&self.path, key, item, &known)),
-            None => Ok(()),
-        }
+        self.all_in(&known)
     }
 
     /// Refuses keys that were not asked for.
@@ -129,11 +126,19 @@ impl<'a> Section<'a> {
             "a key of {} is described and not read",
             self.shape.title
         );
-        match self.table.0.iter().find(|(key, _)| !self.known.contains(&key.as_str())) {
-            Some((key, item)) => Err(unknown(&self.path, key, item, &self.known)),
-            None => Ok(()),
-        }
+        self.all_in(&self.known)
     }
+
+    /// Refuses keys that are none of these.
+    fn all_in(&self, known: &[&str]) -> Result<(), Fault> {
+        let strangers = self.table.0.iter().filter(|(key, _)| !known.contains(&key.as_str()));
+        gather(strangers.map(|(key, item)| Err(unknown(&self.path, key, item, known)))).map(|_: Vec<()>| ())
+    }
+}
+
+/// Whether `text` is a way to write `name`.
+fn is_written(name: &str, text: &str) -> bool {
+    name == text || units::unspaced(name).is_some_and(|name| name == text)
 }
 
 fn unknown(path: &str, key: &str, item: &Item, known: &[&str]) -> Fault {
@@ -193,7 +198,7 @@ impl<'a> Field<'a> {
         };
         names
             .iter()
-            .find(|(name, _)| name == found)
+            .find(|(name, _)| is_written(name, found))
             .map(|(_, value)| value.clone())
             .ok_or_else(|| self.wrong(suggest(found, &known)))
     }
@@ -252,7 +257,7 @@ impl<'a> Field<'a> {
     /// Which of `names` this is.
     fn which(&self, names: &[&'static str]) -> Result<usize, Fault> {
         let text = self.text(&suggest("", names))?;
-        names.iter().position(|name| *name == text).ok_or_else(|| self.wrong(suggest(text, names)))
+        names.iter().position(|name| is_written(name, text)).ok_or_else(|| self.wrong(suggest(text, names)))
     }
 
     /// A kind with options: the name alone, or a table with `kind` and options. Without options the second

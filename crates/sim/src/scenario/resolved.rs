@@ -2,6 +2,7 @@
 
 mod custom;
 mod driver;
+mod foreign;
 mod host;
 mod path;
 mod quic;
@@ -27,6 +28,7 @@ use super::{
 
 use custom::part;
 use driver::driver;
+use foreign::foreign;
 use host::{jitter, link, wake};
 use path::{errors, rates, traced};
 
@@ -35,9 +37,9 @@ impl Scenario {
     pub fn resolved(&self) -> String {
         let names = |group: &Vec<_>| group.iter().map(|&at| self.interface_name(at)).collect::<Vec<_>>();
         let channels = self.channels.iter().map(|c| {
-            json!({
+            let mut channel = json!({
                 "name": c.name,
-                "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0 },
+                "band_ghz": match c.band { Band::Ghz2 => 2.4, Band::Ghz5 => 5.0, Band::Ghz6 => 6.0 },
                 "width_mhz": c.width.megahertz(),
                 "lowest_rate": c.lowest_rate.to_string(),
                 "slot_ns": c.timing().slot.nanos(),
@@ -52,7 +54,9 @@ impl Scenario {
                 "faint": c.audible.faint.iter().map(names).collect::<Vec<_>>(),
                 "capture_mdb": c.capture.as_ref().map(|capture| capture.threshold),
                 "beacon_interval_ns": c.beacon_interval.map(|d| d.nanos()),
-            })
+            });
+            foreign(c, &mut channel);
+            channel
         });
         let nodes = self.nodes.iter().map(|n| {
             let mut node = json!({

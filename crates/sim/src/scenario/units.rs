@@ -56,6 +56,12 @@ pub(super) fn bytes(text: &str) -> Result<u64, Expected> {
     }
 }
 
+/// A measure such as `40 MHz` as it may be written too, without the blank before its unit, as other quantities may be; none of a name.
+pub(super) fn unspaced(name: &str) -> Option<String> {
+    let is_measure = name.starts_with(|c: char| c.is_ascii_digit());
+    name.split_once(' ').filter(|_| is_measure).map(|(number, unit)| format!("{number}{unit}"))
+}
+
 /// A regular expression for a number with one of these units, and the units.
 fn described(units: &[(&'static str, u64)]) -> (String, Vec<&'static str>) {
     let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();

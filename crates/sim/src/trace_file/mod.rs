@@ -1,15 +1,21 @@
 //! Recordings of a link in files that users have: what it carried and lost, from one time to the next.
 //!
 //! Three formats become one list of [`TraceStep`]s: mahimahi's packet-delivery opportunities, TheaterQ's lines, and lines of time, rate
-//! and share of broken frames. Nothing here reads a file or knows a station.
+//! and share of broken frames. Of a channel there are records of a source that is on or off, and of how busy others kept it. Nothing here reads
+//! a file or knows a station.
 
 mod mahimahi;
 mod rates;
+mod shares;
+mod survey;
 mod theaterq;
 
 use core::fmt;
 
 use stillair_model::vocabulary::{Duration, Rate};
+
+pub use shares::{read_shares, read_switch};
+pub use survey::read_survey;
 
 /// Most steps of a trace; what is longer is refused.
 pub const MOST_STEPS: usize = 1_000_000;
@@ -84,9 +90,7 @@ pub fn read(format: Format, text: &str) -> Result<Steps, BadLine> {
         Format::Mahimahi => mahimahi::read,
         Format::Theaterq => theaterq::read,
     };
-    let lines = text.lines().zip(1..).map(|(text, number)| Line { text: text.trim(), number });
-    let mut lines = lines.filter(|line| !line.text.is_empty() && !line.text.starts_with('#'));
-    let last = u32::try_from(text.lines().count()).unwrap_or(u32::MAX).max(1);
+    let (mut lines, last) = lines(text);
     let steps = read(&mut lines)?;
     if steps.steps.is_empty() {
         return Err(BadLine {
@@ -96,6 +100,13 @@ pub fn read(format: Format, text: &str) -> Result<Steps, BadLine> {
         });
     }
     Ok(steps)
+}
+
+/// The lines of a text that say something, and the number of its last.
+fn lines(text: &str) -> (impl Iterator<Item = Line<'_>>, u32) {
+    let lines = text.lines().zip(1..).map(|(text, number)| Line { text: text.trim(), number });
+    let lines = lines.filter(|line| !line.text.is_empty() && !line.text.starts_with('#'));
+    (lines, u32::try_from(text.lines().count()).unwrap_or(u32::MAX).max(1))
 }
 
 /// A line that says something.

@@ -44,7 +44,7 @@ pub(super) fn read(lines: &mut dyn Iterator<Item = Line<'_>>) -> Result<Steps, B
 }
 
 /// A number of seconds with up to nine digits behind the point.
-fn seconds(text: &str) -> Option<Duration> {
+pub(super) fn seconds(text: &str) -> Option<Duration> {
     let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if !digits(whole) || !digits(part) || part.len() > 9 {
@@ -57,7 +57,7 @@ fn seconds(text: &str) -> Option<Duration> {
 }
 
 /// A share from 0 to 1, in plain digits.
-fn share(text: &str) -> Option<f64> {
+pub(super) fn share(text: &str) -> Option<f64> {
     let plain = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     text.parse().ok().filter(|share| plain && (0.0..=1.0).contains(share))
 }

@@ -20,6 +20,8 @@ use crate::recorder::{Direction, HostFlows, HostRecords, Recorder};
 use crate::scenario::{self, Attachment, Host, InterfaceRef, Role, Scenario, Wifi};
 
 mod flows;
+mod foreign;
+mod medium;
 mod paths;
 mod routing;
 mod wifi;

@@ -1,5 +1,7 @@
 //! Small networks at random.
 
+mod devices;
+mod foreign;
 mod qdiscs;
 
 use std::fmt::Write;
@@ -7,6 +9,8 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 use super::stacks::{KERNELS, TSO, UPPER, control};
+use devices::{INTERRUPTS, WIRES};
+use foreign::FOREIGN;
 use qdiscs::QDISCS;
 
 const MARKS: [&str; 5] = ["CS0", "CS1", "CS5", "EF", "CS6"];
@@ -39,27 +43,8 @@ fn has_flows(scheme: usize) -> bool {
 /// Presets of QUIC.
 const PRESETS: [&str; 4] = ["chromium39", "bquic39", "chromium-now", "rfc9002"];
 
-/// What Wi-Fi devices do about received frames; most tell of them at once.
-const INTERRUPTS: [&str; 4] = [
-    "",
-    ", rx_mitigation = \"ar9300\"",
-    ", rx_mitigation = { kind = \"ar9002\" }",
-    ", rx_mitigation = { kind = \"times\", last = \"4 ms\", first = \"3 ms\" }",
-];
-
 /// Block Ack windows.
 const WINDOWS: [u32; 4] = [256, 64, 256, 100];
-
-/// Links between server and access points: most are one of the first two.
-const WIRES: [&str; 7] = [
-    "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
-    "rate = \"8 Mbit/s\"\ndelay = \"0.2 ms\"",
-    "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
-    "rate = \"8 Mbit/s\"\ndelay = \"0.2 ms\"\nbql = true",
-    "rate = \"100 Mbit/s\"\ndelay = \"0.2 ms\"\nring = 4\ntx_usecs = 72\ntx_frames = 53\nrx_usecs = 20\nrx_frames = 5\nbql = true",
-    "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"\ntx_usecs = 0\nrx_usecs = 3000",
-    "kind = \"veth\"",
-];
 
 #[derive(Clone, Debug)]
 struct Cell {
@@ -126,6 +111,8 @@ pub struct Case {
     rts: u32,
     /// Stations hear each other; or not at all; or so faintly that they do not understand each other.
     hearing: usize,
+    /// What others do on the channel.
+    foreign: usize,
     wire: usize,
     qdisc: usize,
     cells: Vec<Cell>,
@@ -207,19 +194,22 @@ fn traffic() -> impl Strategy<Value = Traffic> {
 pub fn case() -> impl Strategy<Value = Case> {
     let rts = prop_oneof![2 => Just(0_u32), 1 => 1_u32..3_000];
     let hearing = prop_oneof![2 => Just(0_usize), 1 => Just(1), 1 => Just(2)];
-    let flags = (any::<bool>(), any::<bool>(), any::<bool>(), rts, hearing, 0..WIRES.len(), 0..QDISCS.len());
+    let foreign = prop_oneof![2 => Just(0_usize), 1 => 1..FOREIGN.len()];
+    let flags =
+        (any::<bool>(), any::<bool>(), any::<bool>(), rts, hearing, foreign, 0..WIRES.len(), 0..QDISCS.len());
     let parts = (
         prop::collection::vec(cell(), 1..=2),
         prop::collection::vec(sta(), 1..=8),
         prop::collection::vec(traffic(), 1..=8),
     );
     (flags, parts).prop_map(
-        |((low_band, wide, beacons, rts, hearing, wire, qdisc), (cells, stations, traffic))| Case {
+        |((low_band, wide, beacons, rts, hearing, foreign, wire, qdisc), (cells, stations, traffic))| Case {
             low_band,
             wide,
             beacons,
             rts,
             hearing,
+            foreign,
             wire,
             qdisc,
             cells,
@@ -314,6 +304,7 @@ impl Case {
     pub fn loses_nothing_on_air(&self) -> bool {
         let mut stations = self.stations.iter();
         self.hearing == 0
+            && self.foreign == 0
             && stations.all(|s| {
                 s.snr.is_none()
                     && s.errors == 0
@@ -383,17 +374,19 @@ impl Case {
             let error = f64::from(s.errors) / 100.0;
             let chances = if s.txqueuelen % 3 == 0 {
                 let ht = (0..32).map(|mcs| format!("\"mcs{mcs}\"")).collect::<Vec<_>>().join(", ");
-                let legacy = rates[..2].join("\", \"");
+                let legacy = [&rates[..2], &rates[6..]].concat().join("\", \"");
                 format!(
                     "[{{ rates = [{ht}], chance = {error}, bytes = 1538 }}, {{ rates = [\"{legacy}\"], chance = {error} }}]"
                 )
             } else {
                 error.to_string()
             };
+            let noisy = FOREIGN[self.foreign].1;
             let losses = match s.snr {
                 Some((first, later)) => {
                     format!("snr = [\"{first} dB\", {{ at = \"50 ms\", snr = \"{later} dB\" }}]")
                 }
+                None if noisy => format!("snr = \"{} dB\"", 5 + s.txqueuelen % 40),
                 None => format!(
                     "error_rate = {chances}, ack_error_rate = {}, unheard_rate = {}",
                     f64::from(s.ack_errors) / 100.0,
@@ -433,11 +426,14 @@ impl Case {
             };
             line(format!(
                 "interface.wlan1 = {{ channel = \"wifi\", role = \"station\", ap = \"ap{}.wlan0\", radio = \"wlan0\", \
-                 address = \"10.3.0.{}\", rate = \"{}\", error_rate = {}, scheme = {{ kind = \"{}\"{queues} }}{} }}\n",
+                 address = \"10.3.0.{}\", rate = \"{}\", {}, scheme = {{ kind = \"{}\"{queues} }}{} }}\n",
                 second.ap % self.cells.len(),
                 n + 1,
                 rates[second.rate],
-                f64::from(second.errors) / 100.0,
+                match noisy {
+                    true => format!("snr = \"{} dB\"", 40 - second.errors.min(40)),
+                    false => format!("error_rate = {}", f64::from(second.errors) / 100.0),
+                },
                 SCHEMES[scheme],
                 interrupts(n + 2, scheme),
             ));
@@ -507,6 +503,7 @@ impl Case {
                 line("interval = \"7 ms\"\n".to_owned());
             }
         }
+        t.push_str(FOREIGN[self.foreign].0);
         t
     }
 }

@@ -1,11 +1,12 @@
 """What is sampled in a run, and what the papers say of samples: percentiles, cycles of loss, dips."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from statistics import median
 from typing import Any
 
 from stillair.papers.measure import quic
-from stillair.results.result import Result, Run
+from stillair.results.report import Run, Socket
+from stillair.results.result import Result
 from stillair.results.sawtooth import cuts
 from stillair.results.statistics import percentile
 
@@ -95,7 +96,7 @@ def _pooled(run: Run, what: str) -> list[float]:
     return [value for socket in run["sockets"].values() for _, value in _srtt(socket)]
 
 
-def _srtt(socket: Mapping[str, Sequence[float]]) -> Curve:
+def _srtt(socket: Socket) -> Curve:
     # Before its first measurement a socket has none.
     return [(t, value) for t, value in zip(socket["t_s"], socket["srtt_ms"], strict=True) if value]
 

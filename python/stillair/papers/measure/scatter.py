@@ -16,7 +16,8 @@ from stillair.papers.runs.campaign import Outcome
 from stillair.papers.runs.metrics import Marks
 from stillair.papers.runs.placing import Placing
 from stillair.papers.runs.plan import CellPlan, ExperimentPlan, Plan
-from stillair.results.result import Result, Run
+from stillair.results.report import Run
+from stillair.results.result import Result
 from stillair.results.sampled import recorded
 from stillair.results.statistics import Interval, interval, ratio_interval
 

@@ -65,7 +65,7 @@ class Runs:
                 found = [samples.of_run(result, run, metric.of, metric.statistic, of) for run in result.runs]
                 return [_scaled(value, metric.scale) for value in found]
             case Reported() if metric.run and station in (None, "total"):
-                return [_scaled(run.get(metric.run), metric.scale) for run in result.runs]
+                return [_scaled(_of_run(run, metric.run), metric.scale) for run in result.runs]
             case Sampled() | Reported() if metric.station and station is not None:
                 names = stations(self.plan, station)
                 share = 1 / len(names) if station in self.plan.stations else 1.0
@@ -98,6 +98,11 @@ def _station(run: Mapping[str, Any], name: str, metric: Sampled | Reported) -> f
     if name not in run["stations"]:
         raise LackingError(f"the scenario has no station {name}", ran=True)
     return _scaled(run["stations"][name].get(metric.station), metric.scale)
+
+
+def _of_run(run: Mapping[str, Any], key: str) -> float | None:
+    found: float | None = run.get(key)
+    return found
 
 
 def _scaled(value: float | None, scale: float) -> float | None:

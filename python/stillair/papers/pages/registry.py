@@ -8,6 +8,7 @@ from stillair.papers.claims.shelf import remembered
 from stillair.papers.doubt import fits
 from stillair.papers.runs import campaign
 from stillair.papers.runs.plan import Campaign, ExperimentPlan, Plan, plan
+from stillair.text.nearest import hint
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,10 @@ def find(name: str) -> list[Entry]:
     if not found and any(claim.id == name for experiment in experiments() for claim in experiment.claims):
         raise InputError(f"{name}: found a claim, expected an experiment; with --why it is told why a claim is missed")
     if not found:
-        raise InputError(f"{name}: no experiment has a name that begins so; 'stillair paper' lists them")
+        # An experiment may be named by what stands before its first hyphen; who has written no slash has meant a paper.
+        short = (f"{entry.experiment.paper}/{entry.experiment.id.partition('-')[0]}" for entry in entries())
+        near = hint(name, short if slash else (entry.experiment.paper for entry in entries()))
+        raise InputError(f"{name}: no experiment has a name that begins so; 'stillair paper' lists them{near}")
     # `table1` is the part before the first hyphen of one experiment and only the beginning of `table10-...`.
     exact = [entry for entry in found if beginning in (entry.experiment.id, entry.experiment.id.partition("-")[0])]
     return exact or found

@@ -181,10 +181,12 @@ def run(
     jobs: int | None = None,
     extra: Sequence[tuple[str, str]] = (),
     progress: Callable[[int], object] | None = None,
+    finished: Callable[[str], object] | None = None,
 ) -> Report:
-    """Runs each campaign once, however many experiments it serves."""
-    outcomes = {}
+    """Runs each campaign once, however many experiments it serves; `finished` hears of each whose runs are over."""
+    outcomes: dict[Campaign, Outcome] = {}
     done = 0
+    waiting = list(wanted)
     for campaign, lacks in prepared.items():
         if lacks:
             outcomes[campaign] = Outcome(lacks=lacks)
@@ -193,6 +195,11 @@ def run(
         heard = _counter(progress, done) if progress else None
         outcomes[campaign] = campaigns.run(campaign, count, jobs, extra, heard)
         done += count * len(campaign.cells)
+        if finished is not None:
+            over = [entry for entry in waiting if all(own in outcomes for own in entry.all_campaigns)]
+            waiting = [entry for entry in waiting if entry not in over]
+            for number, entry in enumerate(over, len(wanted) - len(waiting) - len(over) + 1):
+                finished(f"{entry.experiment.name}: run ({number} of {len(wanted)} experiments)")
     return Report(wanted, outcomes, extra)
 
 

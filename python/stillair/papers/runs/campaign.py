@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import cast
 
 from stillair._native import InputError, __version__
 from stillair.papers.claims import shelf
 from stillair.papers.runs.packed import PackedRun
 from stillair.papers.runs.plan import Campaign, CellPlan
-from stillair.results.result import Result, Run
+from stillair.results.result import Result
 from stillair.results.series import Series
 from stillair.runs import bundled
 from stillair.runs.scenario import Scenario
@@ -130,8 +131,8 @@ def _cell(
     # Several at once finish in any order.
     head = {"version": __version__, "scenario": name, "runs": [kept[number] for number in sorted(kept)]}
 
-    def load(run: Run) -> Series:
-        return kept[run["run"]].series()
+    def load(run: Mapping[str, object]) -> Series:
+        return kept[cast("int", run["run"])].series()
 
     return Result(head, load=load if series else None)
 

@@ -24,11 +24,15 @@ pub enum AirUse {
     Protection,
     /// Several frames at once where not everybody hears everybody: they may collide at one place and not at another.
     Overlap,
+    /// Interference that is no Wi-Fi made the medium busy for somebody, and nobody sent.
+    Noise,
+    /// A frame of a neighbouring network, or the gap before its answer.
+    Neighbour,
 }
 
 impl AirUse {
     /// Number of uses.
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 11;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Idle,
@@ -40,7 +44,13 @@ impl AirUse {
         Self::Management,
         Self::Protection,
         Self::Overlap,
+        Self::Noise,
+        Self::Neighbour,
     ];
+    /// Whether it is a use by others than those of the scenario, of which only a scenario with such tells.
+    pub const fn is_foreign(self) -> bool {
+        matches!(self, Self::Noise | Self::Neighbour)
+    }
     /// Name for tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,6 +63,8 @@ impl AirUse {
             Self::Management => "management",
             Self::Protection => "protection",
             Self::Overlap => "overlap",
+            Self::Noise => "noise",
+            Self::Neighbour => "neighbour",
         }
     }
 }

@@ -8,6 +8,8 @@ mod contenders;
 pub mod edca;
 pub mod filter;
 pub mod given;
+pub mod interfered;
+pub mod interference;
 pub mod medium;
 pub mod overlap;
 pub mod ppdu;

@@ -34,6 +34,7 @@ pub enum PathErrors {
 #[derive(Clone, Debug)]
 pub struct Noise {
     steps: Vec<(Instant, ErrorTable)>,
+    ratios: Vec<Snr>,
     /// Which of them holds.
     at: usize,
 }
@@ -67,8 +68,9 @@ impl RxOutcome {
 impl Noise {
     /// The ratio in each stretch of time; the first begins at the start of the run. None if there is none.
     pub fn new(steps: &[(Instant, Snr)]) -> Option<Self> {
+        let ratios = steps.iter().map(|&(_, snr)| snr).collect();
         let steps: Vec<_> = steps.iter().map(|&(at, snr)| (at, ErrorTable::new(snr))).collect();
-        (!steps.is_empty()).then_some(Self { steps, at: 0 })
+        (!steps.is_empty()).then_some(Self { steps, ratios, at: 0 })
     }
 
     /// What is lost now; time does not go back.
@@ -78,6 +80,12 @@ impl Noise {
             self.at += 1;
         }
         &self.steps[self.at].1
+    }
+
+    /// The ratio now; time does not go back.
+    pub fn ratio(&mut self, now: Instant) -> Snr {
+        self.table(now);
+        self.ratios[self.at]
     }
 }
 

@@ -36,6 +36,8 @@ struct View {
     medium: Medium,
     /// Frames on the air that it senses.
     sensed: u32,
+    /// It detects energy that is no frame.
+    energy: bool,
     /// Their power together, and that of the frame that it receives; counted only with capture.
     loud: u64,
     level: u64,
@@ -58,6 +60,7 @@ impl View {
         Self {
             medium,
             sensed: 0,
+            energy: false,
             loud: 0,
             level: 0,
             engaged: false,
@@ -72,7 +75,7 @@ impl View {
 
     #[inline]
     fn is_free(&self) -> bool {
-        self.sensed == 0 && !self.engaged && !self.sending
+        self.sensed == 0 && !self.energy && !self.engaged && !self.sending
     }
 
     /// Starts the wait for its next transmission anew, if the air is free.
@@ -142,6 +145,24 @@ impl Views {
     /// Frames on the air.
     pub fn on_air(&self) -> u32 {
         self.on_air
+    }
+
+    /// A radio begins or ceases to detect energy that is no frame. It waits for no longer than that: there was no frame to be answered.
+    pub fn energy(&mut self, now: Instant, radio: usize, detected: bool) {
+        let view = &mut self.views[radio];
+        if detected && view.is_free() {
+            view.medium.interrupt(now);
+        }
+        let ceases = view.energy && !detected;
+        view.energy = detected;
+        if ceases {
+            view.settle(now);
+        }
+    }
+
+    /// Whether some radio detects such energy.
+    pub fn is_energy_detected(&self) -> bool {
+        self.views.iter().any(|v| v.energy)
     }
 
     /// The transmission begins that a radio's functions have planned for `now`; all that begin now are told before any frame.

@@ -52,22 +52,22 @@ impl WifiDev {
         let limit = self.limit(ppdu);
         // ath9k_htc-firmware: wlan/if_owl.c ath_tx_retry_subframe, ath_tx_set_retry (e888634) - a try is a PPDU there.
         let counts_ppdus = matches!(self.driver, Driver::Htc(_));
+        let (acknowledged, filtered, tries) = (ppdu.acknowledged, ppdu.filtered, ppdu.tries);
+        let reason = if filtered && !header.in_session { Reason::Filtered } else { Reason::RetryLimit };
         for mut mpdu in ppdu.mpdus.drain(..) {
-            let acked = ppdu.acknowledged && mpdu.pkt.is_none();
+            let acked = acknowledged && mpdu.pkt.is_none();
             if !acked && header.in_session {
                 let t = &mut self.tx.tids[tid.index()];
                 if mpdu.tries < limit && !t.is_given_up(mpdu.seq) {
-                    mpdu.tries = mpdu.tries.saturating_add(if counts_ppdus { 1 } else { ppdu.tries });
+                    mpdu.tries = mpdu.tries.saturating_add(if counts_ppdus { 1 } else { tries });
                     t.again(mpdu);
                     continue;
                 }
                 gave_up = Some(mpdu.seq);
-            } else if ppdu.filtered && self.goes_once_more(mpdu) {
+            } else if filtered && self.goes_once_more(mpdu) {
                 self.tx.tids[tid.index()].once_more(mpdu);
                 continue;
             }
-            let reason =
-                if ppdu.filtered && !header.in_session { Reason::Filtered } else { Reason::RetryLimit };
             self.end_of(now, tid, mpdu, header.in_session, reason, &mut woken, ctx);
         }
         if !ppdu.acknowledged {

@@ -97,6 +97,23 @@ fn bit_error(rate: PhyRate, snr: Snr) -> f64 {
     decoded(modulation.bit_error(snr), puncturing)
 }
 
+/// The natural logarithm of the chance that a byte is right.
+pub fn byte_is_right(rate: PhyRate, snr: Snr) -> f64 {
+    8.0 * log1p(-bit_error(rate, snr))
+}
+
+/// Chance that the preamble of a frame is not understood.
+pub fn unheard(rate: PhyRate, snr: Snr) -> f64 {
+    let (bits, lowest) = match rate {
+        PhyRate::Dsss(..) => (DSSS_HEADER_BITS, PhyRate::Dsss(DsssRate::M1, Preamble::Long)),
+        PhyRate::Ofdm(_) => (SIGNAL_BITS, PhyRate::Ofdm(OfdmRate::M6)),
+        PhyRate::Ht(_) | PhyRate::Vht(_) | PhyRate::He(_) => {
+            (SIGNAL_BITS + HT_SIGNAL_BITS, PhyRate::Ofdm(OfdmRate::M6))
+        }
+    };
+    1.0 - exp(bits / 8.0 * byte_is_right(lowest, snr))
+}
+
 /// Chance that a bit of 802.11b is wrong. The ratio is that in 20 MHz; a chip rate of 11 MHz takes half of its noise.
 // paper: Fainberg, "A performance analysis of the IEEE 802.11b local area network in the presence of Bluetooth personal area
 // network" (Polytechnic University, 2001) - differential BPSK and QPSK, and bounds by distance for CCK; bits of a wrong symbol
@@ -248,6 +265,23 @@ mod tests {
         assert!((0.8e-5..1.2e-5).contains(&at(Modulation::Qpsk, 12.6)));
         assert!(at(Modulation::Qam16, 15.0) > at(Modulation::Qpsk, 15.0));
         assert!(at(Modulation::Qam64, 15.0) > at(Modulation::Qam16, 15.0));
+    }
+
+    #[test]
+    fn worked_out_one_by_one_as_in_the_table() {
+        for db in [-5, 3, 12, 22, 31] {
+            let snr = Snr(1_000 * db);
+            let table = ErrorTable::new(snr);
+            for name in ["ofdm-6", "ofdm-54", "cck-11", "dsss-1", "ht40-mcs15-sgi", "he80-mcs11-nss2-gi1.6"] {
+                let rate = PhyRate::parse(name).unwrap();
+                let whole = |ln: f64| 1.0 - exp(100.0 * ln);
+                assert!(
+                    (whole(byte_is_right(rate, snr)) - table.broken(rate, 100)).abs() < 1e-12,
+                    "{name} {db}"
+                );
+                assert!((unheard(rate, snr) - table.unheard(rate)).abs() < 1e-12, "{name} {db}");
+            }
+        }
     }
 
     #[test]

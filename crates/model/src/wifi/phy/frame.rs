@@ -1,5 +1,7 @@
 //! Lengths of frames in bytes, as a PSDU carries them: the frame check sequence is always counted.
 
+use super::Band;
+
 /// Frame check sequence.
 pub const FCS: u32 = 4;
 
@@ -37,7 +39,7 @@ pub const BLOCK_ACK: u32 = BLOCK_ACK_REQUEST + 8;
 
 /// The same with a bitmap of 256 frames, which answers in sessions with windows of more than 64.
 // spec: ieee80211ax-2021 9.3.1.8.2 - the Fragment Number subfield tells the bitmap's length: 8 or 32 bytes.
-// spec: ieee80211ax-2021 26.4.3 - in a session with a buffer of more than 64 frames a recipient may answer with either.
+// spec: ieee80211ax-2021 26.4.3 (recalled) - in a session with a buffer of more than 64 frames a recipient may answer with either.
 // deviation: always with 32 bytes there - when chips choose the shorter one is not known.
 pub const BLOCK_ACK_256: u32 = BLOCK_ACK_REQUEST + 32;
 
@@ -78,16 +80,44 @@ pub const BEACON_BODY: [(&str, u32); 11] = [
     ("WMM parameters", 26),
 ];
 
+/// The same of a network at 6 GHz, where there is no HT: an element of HE operation names the channel.
+// spec: ieee80211ax-2021 9.3.3.2, 9.4.2.248, 9.4.2.249 and 9.4.2.263 - of HE capabilities 6, 11 and for up to 160 MHz 8 bytes, of HE operation
+// 3, 1, 2 and 5 about the channel, of the band's capabilities 2; each after a head of three.
+// deviation: without the elements for security, country and power that an access point at 6 GHz must send.
+pub const BEACON_BODY_6GHZ: [(&str, u32); 11] = [
+    ("timestamp", 8),
+    ("beacon interval", 2),
+    ("capabilities", 2),
+    ("SSID of 8 letters", 10),
+    ("supported rates, 8 of them", 10),
+    ("TIM without stations asleep", 6),
+    ("extended capabilities", 10),
+    ("HE capabilities", 28),
+    ("HE operation", 14),
+    ("HE 6 GHz band capabilities", 5),
+    ("WMM parameters", 26),
+];
+
 /// Beacon with the elements of [`BEACON_BODY`].
-pub const BEACON: u32 = {
+pub const BEACON: u32 = with_body(&BEACON_BODY);
+
+/// Beacon of a band.
+pub const fn beacon(band: Band) -> u32 {
+    match band {
+        Band::Ghz2 | Band::Ghz5 => BEACON,
+        Band::Ghz6 => with_body(&BEACON_BODY_6GHZ),
+    }
+}
+
+const fn with_body(body: &[(&str, u32)]) -> u32 {
     let mut bytes = MANAGEMENT_HEADER + FCS;
     let mut i = 0;
-    while i < BEACON_BODY.len() {
-        bytes += BEACON_BODY[i].1;
+    while i < body.len() {
+        bytes += body[i].1;
         i += 1;
     }
     bytes
-};
+}
 
 /// QoS data frame that carries an IP packet of `packet` bytes, without encryption.
 #[inline]
@@ -153,7 +183,7 @@ mod tests {
         assert_eq!((data_mpdu(1500), subframe + padding(subframe)), (1538, 1544));
         assert_eq!([ACK, BLOCK_ACK_REQUEST, block_ack(false), block_ack(true)], [14, 24, 32, 56]);
         assert_eq!([ADDBA_REQUEST, ADDBA_RESPONSE], [37, 37]);
-        assert_eq!(BEACON, 157);
+        assert_eq!([Band::Ghz2, Band::Ghz5, Band::Ghz6].map(beacon), [157, 157, 149]);
     }
 
     #[test]

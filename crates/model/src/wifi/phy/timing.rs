@@ -36,10 +36,11 @@ const BASIC_RATES: [OfdmRate; 3] = [OfdmRate::M6, OfdmRate::M12, OfdmRate::M24];
 impl Timing {
     /// Timing of a band where 802.11b's rates are not used: short slots, and 6 Mbit/s as the lowest basic rate.
     // spec: ieee80211-2016 table 17-21 (5 GHz: SIFS 16, slot 9 us), table 18-5 (2.4 GHz: SIFS 10, short slot 9 us).
+    // spec: ieee80211ax-2021 table 27-60 - 6 GHz as 5 GHz.
     pub const fn of(band: Band) -> Self {
         let sifs = match band {
             Band::Ghz2 => 10,
-            Band::Ghz5 => 16,
+            Band::Ghz5 | Band::Ghz6 => 16,
         };
         Self {
             band,
@@ -151,6 +152,7 @@ mod tests {
     fn gaps() {
         let (low, high) = (Timing::of(Band::Ghz2), Timing::of(Band::Ghz5));
         assert_eq!([high.sifs, high.slot, high.signal_extension], [us(16), us(9), us(0)]);
+        assert_eq!(Timing { band: Band::Ghz5, ..Timing::of(Band::Ghz6) }, high);
         assert_eq!([low.sifs, low.slot, low.signal_extension], [us(10), us(9), us(6)]);
         assert_eq!(
             [high.aifs(1), high.aifs(2), high.aifs(3), high.aifs(7)],

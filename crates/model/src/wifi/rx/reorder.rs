@@ -158,6 +158,9 @@ impl Reorder {
     /// The first frame that is held, and since when. Numbers marked lost hold none.
     #[inline]
     fn first_held(&self) -> Option<(u16, Instant)> {
+        if !self.window.any() {
+            return None;
+        }
         let mut marked = self.window.marked();
         marked.find_map(|offset| self.slots[self.slot(offset)].map(|(_, since)| (offset, since)))
     }

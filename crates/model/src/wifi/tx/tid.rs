@@ -325,8 +325,13 @@ impl TxTid {
     /// A frame's fate is known: its number is done with.
     pub fn complete(&mut self, seq: Seq) {
         if let WindowPosition::Inside(n) = self.window.position(seq) {
-            self.window.mark(n);
-            self.window.advance();
+            // In order each is the oldest that is open, and none behind it is done with.
+            if n == 0 && !self.window.any() {
+                self.window.shift(1);
+            } else {
+                self.window.mark(n);
+                self.window.advance();
+            }
             // Numbers come round again: what lies behind is forgotten.
             if self.given_up.is_some_and(|g| {
                 matches!(self.window.position(g), WindowPosition::Behind | WindowPosition::Inside(0))

@@ -119,7 +119,12 @@ impl Writer<'_> {
                 self.definitions.insert((*title).to_owned(), json!({ "enum": names() }));
                 json!({ "$ref": format!("#/definitions/{title}") })
             }
-            Form::Choice(names) => json!({ "enum": names }),
+            Form::Choice(names) => {
+                let spaced = names.iter().map(|name| (*name).to_owned());
+                let all: Vec<String> =
+                    spaced.chain(names.iter().filter_map(|name| units::unspaced(name))).collect();
+                json!({ "enum": all })
+            }
             Form::Tag(name) => json!({ "const": name }),
             Form::Boolean => json!({ "type": "boolean" }),
             Form::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),

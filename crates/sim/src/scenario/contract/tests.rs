@@ -37,7 +37,10 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
             let step = if all.len() > 500 { 13 } else { 1 };
             (all.into_iter().step_by(step).collect(), texts(&["nonsense", "-1"]))
         }
-        Form::Choice(names) => (texts(names), texts(&["nonsense", "1"])),
+        Form::Choice(names) => {
+            let unspaced = names.iter().filter_map(|name| units::unspaced(name));
+            (texts(names).into_iter().chain(unspaced).collect(), texts(&["nonsense", "1"]))
+        }
         Form::Tag(_) => (Vec::new(), texts(&["nonsense", "1"])),
         Form::Boolean => (texts(&["true", "false"]), texts(&["1", "\"true\"", "nonsense"])),
         Form::Integer(low, high) => {
@@ -137,6 +140,7 @@ fn effective(place: &Place, key: &Key) -> Sets {
             "Channel",
             "tx_power" | "loss_at_1m" | "loss_per_decade" | "noise" | "sensed_from" | "understood_from",
         ) => ["ap", "slow"].map(|node| (format!("node.{node}.position"), "3 m, 4 m".to_owned())).to_vec(),
+        ("Channel", "energy_from") => places::interference(),
         ("Access point's interface" | "Station's interface", "cipher_delimiters") => {
             vec![("channel.wifi.cipher".to_owned(), "ccmp".to_owned())]
         }
@@ -261,6 +265,22 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Rates of an access line", _) => Some(vec![("link.lan.port".to_owned(), "1000 Gbit/s".to_owned())]),
         // A file that is there.
         ("Trace of rates" | "Trace of mahimahi" | "Trace of TheaterQ", "file") => None,
+        ("Pattern trace" | "Load from lines of shares" | "Load from a survey", "file") => None,
+        // One of a level everywhere and of one at a place, where all nodes have one.
+        ("Interference", "position" | "tx_power") => None,
+        // It is longer than what it is on for.
+        ("Pattern cycle", "on") => (value == "10 us").then(Vec::new),
+        ("Pattern cycle", "period") => (value != "10 us").then(Vec::new),
+        // All rates are of HE there.
+        ("Channel", "band") if value == "6 GHz" => Some(
+            ["fast1", "slow"]
+                .into_iter()
+                .flat_map(|node| {
+                    [("rate", "he20-mcs7-nss1-gi0.8"), ("retry_chain", "[]")]
+                        .map(|(key, value)| (format!("node.{node}.interface.wlan0.{key}"), value.to_owned()))
+                })
+                .collect(),
+        ),
         // What this program has.
         ("Stack quinn", "crypto") => (value == "null" || cfg!(feature = "tls")).then(Vec::new),
         // Who is louder is told by where everybody stands.

@@ -5,7 +5,7 @@ use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::{Value, join};
-use super::super::error::Fault;
+use super::super::error::{Fault, gather};
 use super::super::reader::{Field, Section};
 use super::super::{Flow, FlowEnd, FlowKind, Gap, Node, profile, units};
 use super::{Names, mark, page, quic, video};
@@ -208,7 +208,7 @@ pub(super) fn all(
     }
     let mut flows: Vec<Flow> = Vec::new();
     let (mut loads, mut answers) = (0, 0);
-    for (i, field) in field.list().iter().enumerate() {
+    let mut read = |(i, field): (usize, &Field<'_>)| {
         for flow in table(i, field, names, nodes, end)? {
             loads += flow.loads(end);
             if loads > LOADS {
@@ -225,7 +225,9 @@ pub(super) fn all(
             }
             flows.push(flow);
         }
-    }
+        Ok(())
+    };
+    gather(field.list().iter().enumerate().map(&mut read))?;
     Ok(flows)
 }
 

@@ -49,6 +49,12 @@ pub(super) const KEYS: &[Key] = &[
         "-82 dBm",
         "least level at which a preamble is understood, of nodes with a `position`",
     ),
+    Key::or(
+        "energy_from",
+        losses::LEVEL,
+        "-62 dBm",
+        "least level of interference in 20 MHz that makes the medium busy",
+    ),
 ];
 
 /// A level from which on others are heard.
@@ -56,6 +62,12 @@ pub(super) const KEYS: &[Key] = &[
 // deviation: most radios hear quieter ones; which is a matter of the device.
 pub(super) fn level(section: &mut Section<'_>, key: &'static str) -> Result<i32, Fault> {
     section.or_by(key, -82_000, |field| field.unit(units::level))
+}
+
+/// The level from which on energy that is no frame makes the medium busy.
+// spec: ieee80211-2016 17.3.10.6, 19.3.19.5.2 and 21.3.18.5.2 - -62 dBm, 20 dB above the least sensitivity, in the primary 20 MHz.
+pub(super) fn energy(section: &mut Section<'_>) -> Result<i32, Fault> {
+    section.or_by("energy_from", -62_000, |field| field.unit(units::level))
 }
 
 /// What a channel says, until its interfaces are known.

@@ -111,7 +111,12 @@ pub(super) const KEYS: &[Key] = &[
 /// Keys of a channel.
 pub(super) const CHANNEL: &[Key] = &[
     Key::or("tx_power", LEVEL, "16 dBm", "level that everybody sends at"),
-    Key::open("loss_at_1m", RATIO, "40.2 dB at 2.4 GHz, 46.7 dB at 5 GHz", "loss over the first metre"),
+    Key::open(
+        "loss_at_1m",
+        RATIO,
+        "40.2 dB at 2.4 GHz, 46.7 dB at 5 GHz, 47.9 dB at 6 GHz",
+        "loss over the first metre",
+    ),
     Key::or(
         "loss_per_decade",
         RATIO,
@@ -128,6 +133,8 @@ pub(super) fn path_loss(section: &mut Section<'_>, band: Band) -> Result<PathLos
     let at_1m = match band {
         Band::Ghz2 => 40_200,
         Band::Ghz5 => 46_700,
+        // 20 log10 of 4 pi over the wave length at 5955 MHz, the lowest channel of 20 MHz.
+        Band::Ghz6 => 47_900,
     };
     let level = |field: &Field<'_>| field.unit(units::level);
     let ratio = |field: &Field<'_>| field.unit(units::ratio);

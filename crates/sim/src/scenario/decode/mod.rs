@@ -11,15 +11,17 @@ mod hearing;
 mod host;
 mod idle;
 mod interface;
+mod interference;
 mod interrupts;
 mod jitter;
 mod link;
 mod losses;
 mod mark;
+mod neighbour;
 mod node;
 mod overhead;
 mod page;
-mod position;
+pub(super) mod position;
 mod product;
 mod qdisc;
 mod quic;
@@ -44,7 +46,7 @@ use stillair_model::wifi::phy::{Band, DsssRate, OfdmRate, PhyRate, Preamble, Wid
 
 use super::contract::{Form, Key, Shape};
 use super::document::{Table, Value, inherit};
-use super::error::{Fault, Origin, suggest};
+use super::error::{Fault, Origin, gather, suggest};
 use super::hearing::Audible;
 use super::outside;
 use super::parts::Parts;
@@ -52,6 +54,7 @@ use super::reader::{Field, Section};
 use super::{Attachment, Channel, FlowEnd, InterfaceRef, Node, Record, Scenario};
 pub(super) use filter::name as filter_name;
 use flent::Times;
+pub(super) use position::distance;
 
 /// The whole file.
 pub(super) static SHAPE: Shape = Shape {
@@ -80,6 +83,8 @@ pub(super) static SHAPE: Shape = Shape {
         Key::or("seed", Form::Integer(0, i64::MAX), "1", "seed of all random streams"),
         Key::open("channel", Form::Named("channel", &Form::Table(&CHANNEL)), "none", "Wi-Fi channels"),
         Key::open("link", Form::Named("link", &link::FORM), "none", "wired links"),
+        Key::open("interference", interference::FORM, "none", "sources on channels that are no Wi-Fi"),
+        Key::open("neighbour", neighbour::FORM, "none", "neighbouring networks on channels, as load"),
         Key::need(
             "node",
             Form::Named("node", &Form::Table(&node::SHAPE)),
@@ -97,7 +102,7 @@ pub(super) static SHAPE: Shape = Shape {
     ]],
 };
 
-const BANDS: [&str; 2] = ["2.4 GHz", "5 GHz"];
+const BANDS: [&str; 3] = ["2.4 GHz", "5 GHz", "6 GHz"];
 const WIDTHS: [&str; 4] = ["20 MHz", "40 MHz", "80 MHz", "160 MHz"];
 
 /// 15 to 65,535 time units of 1024 us.
@@ -113,11 +118,15 @@ static CHANNEL: Shape = Shape {
     about: "One medium, which everyone on it shares.",
     groups: &[
         &[
-            Key::need("band", Form::Choice(&BANDS), "frequency band"),
+            Key::need(
+                "band",
+                Form::Choice(&BANDS),
+                "frequency band; at 6 GHz all data goes at rates of HE (802.11ax)",
+            ),
             Key::need(
                 "width",
                 Form::Choice(&WIDTHS),
-                "width, above 40 MHz at 5 GHz alone; stations may use less",
+                "width, at 2.4 GHz at most 40 MHz; stations may use less",
             ),
             rate::LOWEST,
             Key::or(
@@ -254,7 +263,7 @@ impl Names<'_> {
     fn access_point(&self, field: &Field<'_>) -> Result<InterfaceRef, Fault> {
         let text = field.text("an access point's interface, such as \"ap.wlan0\"")?;
         let known = || self.access_points.iter().map(String::as_str).collect::<Vec<_>>();
-        self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())))
+        self.find(text).ok_or_else(|| field.wrong(suggest(text, &known())).that_may_follow())
     }
 
     /// What `node.interface` stands for.
@@ -273,7 +282,9 @@ impl Names<'_> {
                 all.iter().map(|i| format!("{node}.{i}")).collect::<Vec<_>>()
             };
             let names: Vec<String> = self.nodes.iter().flat_map(one).collect();
-            field.wrong(suggest(text, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+            field
+                .wrong(suggest(text, &names.iter().map(String::as_str).collect::<Vec<_>>()))
+                .that_may_follow()
         })
     }
 }
@@ -334,12 +345,13 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         node_by_name: merged.iter().enumerate().map(|(n, (name, ..))| (*name, n)).collect(),
     };
 
-    let channels =
-        channel_fields.iter().map(|(name, field)| channel(name, field)).collect::<Result<Vec<_>, _>>()?;
+    let channels = gather(channel_fields.iter().map(|(name, field)| channel(name, field)))?;
     let (mut channels, later): (Vec<_>, Vec<_>) = channels.into_iter().unzip();
     let (mut nodes, wiring) = node::all(&merged, &names, &channels, parts)?;
+    let (noisy, neighbours) = (root.get("interference"), root.get("neighbour"));
+    let loud = interference::channels(noisy.as_ref(), &names);
     for (n, (_, field)) in channel_fields.iter().enumerate() {
-        levels(n, field, &nodes, &wiring.distances)?;
+        levels(n, field, &nodes, &wiring.distances, loud.contains(&n))?;
     }
     position::used(&nodes, &wiring.positions)?;
     position::losses(&mut nodes, &wiring.silent, &channels);
@@ -348,10 +360,11 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         c.audible = audible.resolve(n, &names, &nodes)?;
         position::audible(c, n, &nodes, audible.capture(n, &nodes)?);
     }
+    noisy.map_or(Ok(()), |field| interference::read(&field, &names, &nodes, &mut channels, duration))?;
+    neighbours.map_or(Ok(()), |field| neighbour::read(&field, &names, &nodes, &mut channels, duration))?;
     let links = link_fields.iter().zip(&wiring.ends);
-    let links = links
-        .map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics))
-        .collect::<Result<Vec<_>, _>>()?;
+    let links =
+        gather(links.map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics)))?;
     link::used(&wiring.nics, &links, &link_fields)?;
     let mut flows =
         root.get("flow").map_or(Ok(Vec::new()), |field| flow::all(&field, &names, &nodes, duration))?;
@@ -427,14 +440,20 @@ fn with_old(channel: &mut Channel, index: usize, given: ForOld, nodes: &[Node]) 
     });
     let rate = match channel.band {
         Band::Ghz2 => PhyRate::Dsss(DsssRate::M11, Preamble::Long),
-        Band::Ghz5 => PhyRate::Ofdm(OfdmRate::M24),
+        Band::Ghz5 | Band::Ghz6 => PhyRate::Ofdm(OfdmRate::M24),
     };
     channel.long_slot = given.long_slot.unwrap_or(old);
     channel.protection = given.protection.unwrap_or(old).then_some(rate);
 }
 
-/// Refuses levels of a channel on which nobody says where he is.
-fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]) -> Result<(), Fault> {
+/// Refuses levels of a channel on which nobody says where he is. `loud`: there is interference, beside which the noise has its effect.
+fn levels(
+    channel: usize,
+    field: &Field<'_>,
+    nodes: &[Node],
+    distances: &[usize],
+    loud: bool,
+) -> Result<(), Fault> {
     let on = |n: &Node| {
         let on = |medium: &Attachment| matches!(medium, Attachment::Wifi(wifi) if wifi.channel == channel);
         n.interfaces.iter().any(|i| on(&i.medium))
@@ -450,10 +469,13 @@ fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]
             )?;
         }
     }
+    if !loud {
+        section.idle("energy_from", "without interference on the channel", "some of it, or no such level")?;
+    }
     if !placed && !distances.contains(&channel) {
         let keys = ["tx_power", "loss_at_1m", "loss_per_decade", "noise"];
         let right = "a distance or a position, or no such level";
-        for key in keys {
+        for key in keys.into_iter().filter(|key| !loud || *key != "noise") {
             section.idle(key, "without a distance or a position on the channel", right)?;
         }
     }
@@ -463,13 +485,23 @@ fn levels(channel: usize, field: &Field<'_>, nodes: &[Node], distances: &[usize]
 /// A channel, and what of it waits for its interfaces.
 fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, hearing::Given<'a>)), Fault> {
     let mut section = field.section("a table with band and width")?;
-    let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5)];
+    let band = [(BANDS[0], Band::Ghz2), (BANDS[1], Band::Ghz5), (BANDS[2], Band::Ghz6)];
     let widths: [_; WIDTHS.len()] = core::array::from_fn(|n| (WIDTHS[n], Width::ALL[n]));
     let band = section.need("band", &suggest("", &BANDS))?.choice(&band)?;
     let field = section.need("width", &suggest("", &WIDTHS))?;
     let width = field.choice(&widths)?;
     if band == Band::Ghz2 && width > Width::Mhz40 {
         return Err(field.wrong("at most 40 MHz at 2.4 GHz"));
+    }
+    if band == Band::Ghz6 {
+        // spec: ieee80211ax-2021 26.17.2.1 - all stations at 6 GHz have HE: there is nobody to have regard for.
+        for key in ["long_slot", "protection"] {
+            section.idle(
+                key,
+                "at 6 GHz, where all stations have OFDM",
+                "a channel at another band, or no such key",
+            )?;
+        }
     }
     let channel = Channel {
         name: name.to_owned(),
@@ -485,6 +517,9 @@ fn channel<'a>(name: &str, field: &Field<'a>) -> Result<(Channel, (ForOld, heari
         path_loss: losses::path_loss(&mut section, band)?,
         audible: Audible::default(),
         capture: None,
+        interference: Vec::new(),
+        energy_from: hearing::energy(&mut section)?,
+        neighbours: Vec::new(),
         sensed_from: hearing::level(&mut section, "sensed_from")?,
         understood_from: hearing::level(&mut section, "understood_from")?,
         // linux: hostapd.conf beacon_int - 100 time units of 1024 us.

@@ -8,9 +8,9 @@ use stillair_model::wifi::phy::{PhyRate, Width};
 
 use super::super::contract::{Form, Key, Shape};
 use super::super::document::Table;
-use super::super::error::{Fault, Origin};
+use super::super::error::{Fault, Origin, gather};
 use super::super::parts::Parts;
-use super::super::reader::Section;
+use super::super::reader::{Field, Section};
 use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, many, profile};
 use super::Names;
 use super::interface::{self, Context};
@@ -64,13 +64,13 @@ pub(super) fn all<'a>(
     parts: &'a Parts,
 ) -> Result<(Vec<Node>, Wiring<'a>), Fault> {
     let mut wiring = Wiring { ends: vec![Vec::new(); names.links.len()], ..Wiring::default() };
-    let mut nodes = Vec::with_capacity(merged.len());
-    for (index, (name, origin, table)) in merged.iter().enumerate() {
+    let read = |(index, (name, origin, table)): (usize, &'a (&str, Origin, Cow<'_, Table>))| {
         let mut section = Section::new(format!("node.{name}"), *origin, table, &SHAPE, parts);
         let (profile, host) = (profile::read(&mut section)?, host::read(&mut section)?);
         let context = Context { names, channels, profile, host, node: *origin };
-        nodes.push(node(index, name, section, &context, &mut wiring)?);
-    }
+        node(index, name, section, &context, &mut wiring)
+    };
+    let mut nodes = gather(merged.iter().enumerate().map(read)).map_err(Fault::without_what_follows)?;
     associate(&mut nodes, &wiring)?;
     weigh(&nodes, &wiring)?;
     share_radios(&mut nodes, &wiring)?;
@@ -97,11 +97,10 @@ fn node<'a>(
     section.get("like");
     section.get("count");
     let field = section.need("interface", "at least one interface")?;
-    let mut interfaces = Vec::new();
-    for (i, (name, field)) in field.named("interface")?.into_iter().enumerate() {
-        let at = InterfaceRef { node: index, interface: i };
-        interfaces.push(interface::read(at, name, &field, context, wiring)?);
-    }
+    let read = |(i, (name, field)): (usize, (&str, Field<'a>))| {
+        interface::read(InterfaceRef { node: index, interface: i }, name, &field, context, wiring)
+    };
+    let interfaces = gather(field.named("interface")?.into_iter().enumerate().map(read))?;
     if interfaces.is_empty() {
         return Err(field.found("no interface", "at least one"));
     }

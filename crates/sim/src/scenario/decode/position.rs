@@ -7,14 +7,17 @@ use super::super::{Attachment, CaptureLevels, Channel, Errors, InterfaceRef, Nod
 
 const EXPECTED: &str = "two coordinates such as \"3 m, 4.5 m\"";
 
+/// A place.
+pub(super) const FORM: Form = Form::Written {
+    words: "two coordinates such as `3 m, 4.5 m`",
+    pattern: r"^[0-9]+(\.[0-9]{1,3})? ?m *, *[0-9]+(\.[0-9]{1,3})? ?m$",
+    examples: &["0 m, 0 m", "10 m, 2.5 m"],
+};
+
 /// Key of a node.
 pub(super) const KEY: Key = Key::open(
     "position",
-    Form::Written {
-        words: "two coordinates such as `3 m, 4.5 m`",
-        pattern: r"^[0-9]+(\.[0-9]{1,3})? ?m *, *[0-9]+(\.[0-9]{1,3})? ?m$",
-        examples: &["0 m, 0 m", "10 m, 2.5 m"],
-    },
+    FORM,
     "hears everybody",
     "where it stands: of those on a channel that all do, it hears whom it hears by the channel's loss, and a station that says \
      nothing of its losses has those of the distance to its access point",
@@ -24,15 +27,17 @@ pub(super) const KEY: Key = Key::open(
 pub(super) type Position = [u64; 2];
 
 pub(super) fn read(section: &mut Section<'_>) -> Result<Option<Position>, Fault> {
-    let coordinate = |field: &Field<'_>, text: &str| match text.trim() {
+    section.get("position").map(|field| coordinates(&field)).transpose()
+}
+
+/// The place that a value says.
+pub(super) fn coordinates(field: &Field<'_>) -> Result<Position, Fault> {
+    let coordinate = |text: &str| match text.trim() {
         "0 m" | "0m" => Ok(0),
         other => units::length(other).map_err(|_| field.wrong(EXPECTED)),
     };
-    let read = |field: Field<'_>| {
-        let (x, y) = field.text(EXPECTED)?.split_once(',').ok_or_else(|| field.wrong(EXPECTED))?;
-        Ok([coordinate(&field, x)?, coordinate(&field, y)?])
-    };
-    section.get("position").map(read).transpose()
+    let (x, y) = field.text(EXPECTED)?.split_once(',').ok_or_else(|| field.wrong(EXPECTED))?;
+    Ok([coordinate(x)?, coordinate(y)?])
 }
 
 /// Refuses the place of a node that has no radio on a channel, or there is the only one that says where it is.
@@ -64,7 +69,7 @@ pub(super) fn used(nodes: &[Node], places: &[(usize, Field<'_>)]) -> Result<(), 
 }
 
 /// Millimetres between two places, rounded down.
-pub(super) const fn distance(a: Position, b: Position) -> u64 {
+pub(in crate::scenario) const fn distance(a: Position, b: Position) -> u64 {
     let (x, y) = (a[0].abs_diff(b[0]) as u128, a[1].abs_diff(b[1]) as u128);
     (x * x + y * y).isqrt() as u64
 }

@@ -147,6 +147,9 @@ type Keys = [&'static str; 2];
 const BOTH: Keys = ["rate", "retry_chain"];
 pub(super) const UPLINK: Keys = ["uplink_rate", "uplink_retry_chain"];
 
+/// A rate that messages show.
+const HE_RATE: &str = "he80-mcs11-nss2-gi0.8";
+
 /// Tries of each entry of a retry chain that does not say.
 // deviation: assumed - rate control gives each entry its own number in Linux, which a fixed rate has not.
 const TRIES: u8 = 4;
@@ -160,14 +163,14 @@ pub(super) const LOWEST: Key = Key::open(
         words: "a rate such as `dsss-1` or `ofdm-6`",
         names: units::legacy_rates,
     },
-    "`dsss-1` at 2.4 GHz, `ofdm-6` at 5 GHz",
+    "`dsss-1` at 2.4 GHz, `ofdm-6` at 5 and 6 GHz",
     "lowest basic rate: that of beacons and other management frames",
 );
 
 pub(super) fn lowest(section: &mut Section<'_>, band: Band) -> Result<PhyRate, Fault> {
     let by_band = match band {
         Band::Ghz2 => PhyRate::Dsss(DsssRate::M1, Preamble::Long),
-        Band::Ghz5 => PhyRate::Ofdm(OfdmRate::M6),
+        Band::Ghz5 | Band::Ghz6 => PhyRate::Ofdm(OfdmRate::M6),
     };
     section.or_by("lowest_rate", by_band, |field| {
         let expected = || format!("a rate without HT that the channel's band has, such as \"{by_band}\"");
@@ -238,6 +241,14 @@ fn control(field: &Field<'_>, channel: &Channel) -> Result<Option<Rates>, Fault>
         },
         _ => return Ok(None),
     };
+    // spec: ieee80211ax-2021 26.17.2.1 - no HT and no VHT PPDUs at 6 GHz.
+    // linux: net/mac80211/rc80211_minstrel_ht.c (6.12) - no rates of HE: drivers of devices at 6 GHz leave rates to their firmware.
+    if channel.band == Band::Ghz6 {
+        return Err(field.found(
+            format!("{kind} at 6 GHz, where all data goes at rates of HE, of which it has none"),
+            format!("a fixed rate such as {HE_RATE:?}"),
+        ));
+    }
     match kind {
         "minstrel" => minstrel(section, channel).map(Rates::Minstrel),
         "ath9k_htc" => ath9k_htc(field, section, channel).map(Rates::Ath9kHtc),
@@ -381,7 +392,7 @@ fn fits_channel(
 fn minstrel(section: Option<Section<'_>>, channel: &Channel) -> Result<LegacyMinstrel, Fault> {
     let by_band = match channel.band {
         Band::Ghz2 => LegacyMinstrel::G,
-        Band::Ghz5 => LegacyMinstrel::A,
+        Band::Ghz5 | Band::Ghz6 => LegacyMinstrel::A,
     };
     let Some(mut section) = section else { return Ok(by_band) };
     let all = [LegacyMinstrel::A, LegacyMinstrel::B, LegacyMinstrel::G];
@@ -441,6 +452,10 @@ fn one<'a>(entry: &Field<'a>, base: PhyRate) -> Result<(Field<'a>, RateTry), Fau
 /// Refuses a rate wider than the channel.
 fn fits(rate: PhyRate, field: &Field<'_>, channel: &Channel) -> Result<(), Fault> {
     match rate {
+        // spec: ieee80211ax-2021 26.17.2.1 - no HT and no VHT PPDUs at 6 GHz; what Linux sends there without HE are management and control frames.
+        rate if channel.band == Band::Ghz6 && !matches!(rate, PhyRate::He(_)) => {
+            Err(field.wrong(format!("a rate of HE, as all data at 6 GHz, such as {HE_RATE:?}")))
+        }
         PhyRate::Dsss(..) if channel.band == Band::Ghz5 => {
             Err(field.wrong("a rate that its channel's band has: 802.11b is at 2.4 GHz"))
         }

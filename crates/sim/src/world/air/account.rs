@@ -57,6 +57,8 @@ impl Air {
             if booked != end - Instant::ZERO {
                 return Err(format!("air of channel {}: {booked:?} booked of {end:?}", channel.name));
             }
+            let foreign = channel.partly_connected.as_ref().and_then(|partly| partly.foreign.as_ref());
+            foreign.map_or(Ok(()), |foreign| foreign.check())?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::radio::BEACON_QUEUE;
 use stillair_model::wifi::air::reception::RxOutcome;
 use stillair_model::wifi::dev::WifiDev;
-use stillair_model::wifi::phy::PhyRate;
+use stillair_model::wifi::phy::{PhyRate, frame};
 use stillair_model::wifi::tx::transmitter::management_chain;
 
 use super::parts::airtime;
@@ -173,6 +173,7 @@ impl Air {
     pub(in crate::world) fn beacon<S: Sink>(&mut self, core: &mut Core<S>, dev: usize) {
         let now = core.now;
         let id = DevId::from_index(dev);
+        let band = self.channels[self.radios[self.wlans[dev].dev.radio.index()].channel.index()].timing.band;
         let (wlan, hw) = self.open(id);
         if hw.radio.queued(BEACON_QUEUE) == 0 {
             let header = Header {
@@ -183,7 +184,8 @@ impl Air {
                 content: Content::Beacon,
                 in_session: false,
             };
-            let ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
+            let mut ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
+            ppdu.bytes = frame::beacon(band);
             hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
         }
         let next = wlan.beacons.map(|b| now + b.interval);

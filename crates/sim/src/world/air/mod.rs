@@ -5,8 +5,11 @@ mod account;
 mod collision;
 mod devices;
 mod exchange;
+mod foreign;
+mod neighbour;
 mod partly_connected;
 mod parts;
+mod phases;
 mod tries;
 
 use stillair_model::node::interface::Port;
@@ -25,6 +28,8 @@ use stillair_model::wifi::tx::transmitter::Hardware;
 
 use super::common::{Core, show_quic};
 use crate::engine::Slot;
+pub(super) use foreign::Foreign;
+pub(super) use neighbour::{Load, Neighbour};
 use partly_connected::PartlyConnected;
 
 /// Who gets what the air hands up.
@@ -125,9 +130,9 @@ impl AirChannel {
         &mut self.medium
     }
 
-    /// Not everybody hears everybody: what each of these radios makes of the channel.
-    pub(super) fn seen_by(&mut self, views: Views, radios: Vec<usize>) {
-        self.partly_connected = Some(Box::new(PartlyConnected::new(views, radios)));
+    /// Not everybody hears everybody, or others use it too: what each of these radios makes of the channel.
+    pub(super) fn seen_by(&mut self, views: Views, radios: Vec<usize>, foreign: Foreign) {
+        self.partly_connected = Some(Box::new(PartlyConnected::new(views, radios, foreign)));
     }
 }
 
@@ -232,8 +237,13 @@ impl Air {
         }
     }
 
-    /// Arms the timers of the first beacons.
-    pub(super) fn start<S>(&self, core: &mut Core<S>) {
+    /// Arms the timers of the first beacons, and has channels looked at that others use.
+    pub(super) fn start<S>(&mut self, core: &mut Core<S>) {
+        for (index, channel) in self.channels.iter_mut().enumerate() {
+            if channel.partly_connected.as_ref().is_some_and(|partly| partly.foreign.is_some()) {
+                self.dirty.channel(channel, ChannelId::from_index(index));
+            }
+        }
         for (dev, wlan) in self.wlans.iter().enumerate() {
             core.timers.set(Slot(self.slots.beacons + dev as u32), wlan.beacons.map(|b| b.first));
         }

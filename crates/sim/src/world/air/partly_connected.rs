@@ -14,32 +14,13 @@ use stillair_model::wifi::air::views::{FrameId, Reservation, Views};
 use stillair_model::wifi::phy::{frame, ppdu_duration};
 
 use super::exchange::At;
+use super::foreign::{Foreign, OnAir};
 use super::parts::{airtime, response, use_of};
+use super::phases::{Phase, Step};
 use super::tries::TryOutcome;
 use super::{Above, Air};
 use crate::engine::Slot;
 use crate::world::common::Core;
-
-/// A frame of an exchange.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Step {
-    Rts,
-    Cts,
-    CtsToSelf,
-    Data,
-    Answer,
-}
-
-/// Where an exchange is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Phase {
-    /// A gap before a frame.
-    Before(Step),
-    /// A frame is on the air.
-    On(Step, FrameId),
-    /// What should have come has not: its sender waits for a while.
-    Failed,
-}
 
 /// An exchange that a radio has begun.
 #[derive(Clone, Copy, Debug)]
@@ -107,26 +88,36 @@ pub(super) struct PartlyConnected {
     /// Who begins now, by number on the channel, and with which queue.
     starting: Vec<(usize, usize)>,
     winners: Vec<EdcafId>,
+    /// What others do on it, if they do.
+    pub(super) foreign: Option<Box<Foreign>>,
 }
 
 impl PartlyConnected {
     /// An idle channel with these radios.
-    pub(super) fn new(views: Views, radios: Vec<usize>) -> Self {
+    pub(super) fn new(views: Views, radios: Vec<usize>, foreign: Foreign) -> Self {
         let exchanges = vec![None; radios.len()];
-        Self { views, radios, exchanges, using: AirUse::Idle, starting: Vec::new(), winners: Vec::new() }
+        let foreign = (!foreign.is_none()).then(|| Box::new(foreign));
+        let (starting, winners) = (Vec::new(), Vec::new());
+        Self { views, radios, exchanges, using: AirUse::Idle, starting, winners, foreign }
     }
 
     /// What the air is used for from now on.
     fn uses(&self) -> AirUse {
         let mut under_way = self.exchanges.iter().flatten();
         let on_air = |e: &&Exchange| matches!(e.phase, Phase::On(..));
+        let others = || self.foreign.as_ref().and_then(|foreign| foreign.uses(&self.views));
         match self.views.on_air() {
             0 => match under_way.next() {
                 Some(exchange) => exchange.uses(),
-                None if self.views.media().any(|m| m.is_wanted()) => AirUse::Contention,
-                None => AirUse::Idle,
+                None => others().unwrap_or_else(|| match self.views.media().any(|m| m.is_wanted()) {
+                    true => AirUse::Contention,
+                    false => AirUse::Idle,
+                }),
             },
-            1 => under_way.find(on_air).map_or(AirUse::Contention, Exchange::uses),
+            1 => match under_way.find(on_air) {
+                Some(exchange) => exchange.uses(),
+                None => others().unwrap_or(AirUse::Contention),
+            },
             _ => AirUse::Overlap,
         }
     }
@@ -134,7 +125,8 @@ impl PartlyConnected {
     /// When something happens next.
     fn next(&self) -> Option<Instant> {
         let planned = self.views.media().filter_map(|m| m.planned());
-        planned.chain(self.exchanges.iter().flatten().map(|e| e.at)).min()
+        let foreign = self.foreign.as_ref().and_then(|foreign| foreign.next());
+        planned.chain(self.exchanges.iter().flatten().map(|e| e.at)).chain(foreign).min()
     }
 
     /// Finds out who begins at `now`. Of several functions of one radio the one of the highest category does; the others back off
@@ -163,6 +155,13 @@ impl PartlyConnected {
             self.starting.push((number, first));
         }
     }
+
+    /// What others do on the channel happens by `act`.
+    fn with_foreign(&mut self, act: impl FnOnce(&mut Foreign, &mut Views)) {
+        if let Some(foreign) = &mut self.foreign {
+            act(foreign, &mut self.views);
+        }
+    }
 }
 
 impl Air {
@@ -187,7 +186,8 @@ impl Air {
         let partly = channel.partly_connected.as_mut().expect("such a channel");
         channel.account.book(partly.using, now);
         partly.find_starting(now, &self.radios);
-        let radios = partly.radios.len();
+        partly.with_foreign(|foreign, views| foreign.begin(now, views));
+        let (radios, timing) = (partly.radios.len(), channel.timing);
         let due = |e: &Exchange| e.at == now;
         for number in 0..radios {
             let of = self.partly_connected(index).exchanges[number].filter(due);
@@ -197,6 +197,7 @@ impl Air {
                 Some(Phase::Before(_)) | None => {}
             }
         }
+        self.partly_connected(index).with_foreign(|foreign, views| foreign.end_frames(now, timing, views));
         for number in 0..radios {
             if let Some(Phase::Before(step)) =
                 self.partly_connected(index).exchanges[number].filter(due).map(|e| e.phase)
@@ -210,7 +211,12 @@ impl Air {
             let first = self.partly_connected(index).exchanges[number].expect("it has just begun").first();
             self.frame_begins(above.core().now, index, number, first);
         }
-        self.partly_connected(index).starting = starting;
+        let partly = self.partly_connected(index);
+        partly.starting = starting;
+        partly.with_foreign(|foreign, views| {
+            foreign.begin_frames(now, views);
+            foreign.arrive(now, views);
+        });
     }
 
     /// A radio begins an exchange with the first PPDU of a queue at `begun`.
@@ -306,7 +312,7 @@ impl Air {
         let (phase, at) = match step {
             Step::Rts => {
                 let clean = clean(partly, other);
-                let heard = clean && self.guard_is_heard(above.core().now, index, number, frame::RTS);
+                let heard = clean && self.guard_is_heard(above.core().now, index, number, other, frame::RTS);
                 let views = &mut self.partly_connected(index).views;
                 views.end(now, frame, number, Some((other, heard)), reservation);
                 let answered = heard && views.may_answer_rts(now, other);
@@ -324,7 +330,7 @@ impl Air {
             }
             Step::Cts => {
                 let clean = clean(partly, number);
-                let heard = clean && self.guard_is_heard(above.core().now, index, number, frame::CTS);
+                let heard = clean && self.guard_is_heard(above.core().now, index, number, number, frame::CTS);
                 self.partly_connected(index).views.end(now, frame, other, Some((number, heard)), reservation);
                 exchange.disturbed = !clean;
                 if heard {
@@ -355,15 +361,16 @@ impl Air {
         self.partly_connected(index).exchanges[number] = Some(exchange);
     }
 
-    /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the noise.
-    fn guard_is_heard(&mut self, now: Instant, index: usize, number: usize, bytes: u32) -> bool {
+    /// Draws whether an RTS that the first PPDU of an exchange is preceded by, or the CTS, comes through the noise at its receiver.
+    fn guard_is_heard(&mut self, now: Instant, index: usize, number: usize, at: usize, bytes: u32) -> bool {
         let partly = self.partly_connected(index);
         let (exchange, radio) =
             (partly.exchanges[number].expect("a frame is of an exchange"), partly.radios[number]);
         let Protection::RtsCts(rate) = exchange.protection else { return true };
         let ppdu = self.radios[radio].first(exchange.queue).expect("a PPDU of its own");
         let (dev, peer) = (ppdu.header.dev, ppdu.header.peer);
-        self.guard_comes(now, dev, peer, rate, bytes)
+        let comes = self.short_comes(index, at, now, (dev, peer), (rate, bytes));
+        comes.unwrap_or_else(|| self.guard_comes(now, dev, peer, rate, bytes))
     }
 
     /// A PPDU is over: its receiver answers, if it got something.
@@ -384,7 +391,8 @@ impl Air {
             return self.finish(above, index, number, false);
         };
         let ppdu = self.radios[radio].pop(exchange.queue).expect("it has just been sent");
-        let (mut got, _) = self.noise(exchange.start, &ppdu);
+        let on = OnAir { index, at: to, start: exchange.start, took: exchange.took };
+        let mut got = self.noise_and_interference(on, &ppdu);
         let partly = self.partly_connected(index);
         match partly.views.received(now, frame, to) {
             None => (got, exchange.disturbed) = (RxOutcome::NOTHING, true),
@@ -420,7 +428,7 @@ impl Air {
         let ppdu = self.radios[radio].pop(queue).expect("a PPDU of its own");
         let to = &self.wlans[ppdu.header.dev.index()].dev.tx.peers;
         let to = exchange.to.map(|_| to[ppdu.header.peer.index()].remote.0);
-        let acknowledged = heard && self.answer_comes(start, &ppdu);
+        let acknowledged = heard && self.answer_ends(index, number, above.core().now, start, &ppdu);
         let fate = TryOutcome {
             to,
             collided: exchange.disturbed && !got.whole.any(),

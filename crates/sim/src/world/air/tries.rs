@@ -100,6 +100,7 @@ fn guard(timing: Timing, start: Instant, protection: Protection, sent: bool) -> 
 }
 
 /// A try as every reader of the trace sees it.
+#[inline]
 fn tried(
     index: usize,
     ppdu: &Ppdu,

@@ -73,6 +73,6 @@ pub(super) fn follow(peer: &mut Peer, trace: &PathTrace, txop: impl Fn(Ac) -> Du
 }
 
 /// What a trace or a table says, which was checked when it was read.
-fn timeline<T>(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Timeline<T> {
+pub(super) fn timeline<T>(steps: Vec<(Duration, T)>, length: Option<Duration>) -> Timeline<T> {
     Timeline::new(steps, length).expect("it begins at 0 and is in order")
 }

@@ -1,7 +1,7 @@
 //! Channels, radios and the devices that send with them.
 
 use stillair_model::vocabulary::{Ac, ChannelId, DevId, Duration, Instant, Seed};
-use stillair_model::wifi::air::audibility::Audibility;
+use stillair_model::wifi::air::audibility::{Audibility, Hearing};
 use stillair_model::wifi::air::capture::CaptureEffect;
 use stillair_model::wifi::air::edca::{EdcaParams, EdcaSet};
 use stillair_model::wifi::air::medium::{EdcafId, Medium};
@@ -17,6 +17,8 @@ use stillair_model::wifi::tx::starts::Starts;
 use stillair_model::wifi::tx::transmitter::{Peer, Transmitter, Windows};
 
 use super::super::air::{AirChannel, Beacons, Wlan};
+use super::foreign::foreign;
+use super::medium::medium;
 use super::{Plan, paths};
 use crate::scenario::{self, InterfaceRef, Role, Scheme, Wifi};
 
@@ -115,11 +117,18 @@ impl Plan<'_> {
             let errors = seed.stream(&format!("{name}.errors"));
             wlans.push(Wlan::new(dev, self.id(at), errors, beacons));
         }
-        for (index, media) in media.into_iter().enumerate().filter(|(_, media)| !media.is_empty()) {
+        for (index, mut media) in media.into_iter().enumerate().filter(|(_, media)| !media.is_empty()) {
             let given = &self.scenario.channels[index];
             let at = |radio: usize| on[index][radio].0;
             let audible = given.audible.pairs();
-            let hearing = Audibility::new(media.len(), |from, to| audible.between(at(from), at(to)));
+            let own = media.len();
+            let places: Vec<_> = (0..own).map(|radio| self.scenario.nodes[at(radio).node].position).collect();
+            let foreign = foreign(given, &places, &mut media, seed);
+            // Neighbours and all others hear each other.
+            let hearing = Audibility::new(media.len(), |from, to| match from < own && to < own {
+                true => audible.between(at(from), at(to)),
+                false => Hearing::Clear,
+            });
             let capture = given.capture.as_ref().map(|capture| {
                 CaptureEffect::new(capture.threshold, media.len(), |from, to| {
                     capture.between(at(from), at(to))
@@ -130,7 +139,7 @@ impl Plan<'_> {
                 views = views.with_capture(capture);
             }
             let radios = on[index].iter().map(|&(_, radio)| radio).collect();
-            channels[index].seen_by(views, radios);
+            channels[index].seen_by(views, radios, foreign);
         }
         (channels, radios, wlans)
     }
@@ -185,13 +194,6 @@ fn amsdu(from: &Wifi, to: &Wifi, first: PhyRate) -> AmsduLimits {
         _ => return AmsduLimits::NONE,
     };
     AmsduLimits { packets: firmware.amsdu_frames, bytes: firmware.amsdu_bytes.unwrap_or(announced) }
-}
-
-/// A channel's medium, on which nobody contends yet.
-fn medium(channel: &scenario::Channel) -> Medium {
-    let timing = channel.timing();
-    let medium = Medium::new(timing.sifs, timing.slot);
-    if channel.busy_backoff { medium } else { medium.without_busy_backoff() }
 }
 
 /// Adds a radio's contention functions to its medium.

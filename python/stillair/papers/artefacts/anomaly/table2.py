@@ -1,12 +1,13 @@
 """Table 2 of *Ending the Anomaly*: how a call sounds and what the bulk flows get, ours beside the paper's."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from stillair.papers.artefacts import style
 from stillair.papers.artefacts.anomaly.schemes import SCHEMES, TITLES
 from stillair.papers.artefacts.intervals import named
 from stillair.papers.measure.measurer import Measurer
+from stillair.results.report import Run
 from stillair.results.summary import NOT_MEASURED
 from stillair.text.table import table
 
@@ -117,5 +118,5 @@ def _why(of: Measurer, scheme: str, qos: str, baseline: int, key: str) -> str:
     return f"{scale * sum(found) / len(found):.2f}" if found else NOT_MEASURED
 
 
-def _calls(run: Mapping[str, Mapping[str, Mapping[str, float]]]) -> list[Mapping[str, float]]:
-    return list(run.get("voip", {}).values())
+def _calls(run: Run) -> list[Mapping[str, float]]:
+    return [cast("Mapping[str, float]", call) for call in run.get("voip", {}).values()]

@@ -131,5 +131,5 @@ def fairness(of: Measurer, scheme: str) -> Interval | None:
     """Jain's index of the airtime of those with a download: the one that is only pinged asks for none."""
     loaded = [*of.stations(_FAST), "slow"]
     runs = of.result({"scheme": scheme}).runs
-    found = [jain([run["stations"][one]["airtime_share"] for one in loaded]) for run in runs]
+    found = [jain([run["stations"][one]["airtime_share"] or 0.0 for one in loaded]) for run in runs]
     return interval([value for value in found if value is not None]) if all(found) else None

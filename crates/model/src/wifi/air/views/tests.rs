@@ -179,3 +179,24 @@ fn a_frame_that_is_loud_enough_comes_through() {
         assert_eq!(v.views[1].loud, 0);
     }
 }
+
+#[test]
+fn energy_is_waited_for_and_nothing_after_it() {
+    let mut v = views(2, |_, _| Hearing::Clear);
+    // The first detects it, the second does not.
+    v.energy(us(100), 0, true);
+    assert_eq!((planned(&v), v.is_energy_detected()), (vec![None, Some(151)], true));
+    v.energy(us(120), 0, true);
+    v.energy(us(140), 0, false);
+    assert_eq!((planned(&v), v.is_energy_detected()), (vec![Some(291), Some(151)], false));
+    // It begins amid a frame and outlasts it: the wait begins at its end.
+    v.engage(us(151), 1);
+    let frame = v.begin(us(151), 1);
+    v.energy(us(160), 0, true);
+    assert_eq!(v.received(us(200), frame, 0), Some(&[][..]));
+    v.end(us(200), frame, 1, Some((0, true)), None);
+    v.release(us(200), 1, us(200));
+    assert_eq!(planned(&v), [None, Some(351)]);
+    v.energy(us(230), 0, false);
+    assert_eq!(planned(&v), [Some(381), Some(351)]);
+}

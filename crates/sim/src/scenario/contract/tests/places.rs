@@ -132,6 +132,7 @@ pub(super) fn places() -> Vec<Place> {
     let ratios = "[\"25 dB\", { at = \"5 s\", snr = \"20 dB\" }]";
     change.sets.push((format!("{STATION}.snr"), ratios.to_owned()));
     out.push(change);
+    out.extend(foreign());
     for (above, key) in [
         (AP, "scheme"),
         (AP, "retry_out"),
@@ -166,6 +167,50 @@ pub(super) fn places() -> Vec<Place> {
             let kind = (path.clone(), format!("{{ kind = \"{}\"{rate} }}", shape.kind()));
             out.push(Place { path, shape, sets: scheme.into_iter().chain(link).chain([kind]).collect() });
         }
+    }
+    out
+}
+
+/// Interference on the channel, and a level of each station there.
+pub(super) fn interference() -> Sets {
+    let source = "{ channel = \"wifi\", power = \"-50 dBm\" }";
+    let level = ("node.fast1.interface.wlan0.snr".to_owned(), "25 dB".to_owned());
+    vec![level, ("interference.oven".to_owned(), source.to_owned())]
+}
+
+/// What others do on the channel.
+fn foreign() -> Vec<Place> {
+    let known = |title: &str| all(&decode::SHAPE).into_iter().find(|s| s.title == title).expect("a table");
+    let place =
+        |path: &str, title: &str, sets: Sets| Place { path: path.to_owned(), shape: known(title), sets };
+    let mut out = vec![place("interference.oven", "Interference", interference())];
+    for (title, table) in [
+        ("Pattern always", "{ kind = \"always\" }"),
+        ("Pattern cycle", "{ kind = \"cycle\", on = \"1 ms\", period = \"20 ms\" }"),
+        ("Pattern microwave", "{ kind = \"microwave\" }"),
+        ("Pattern random", "{ kind = \"random\", on = \"1 ms\", off = \"20 ms\" }"),
+        ("Pattern trace", "{ kind = \"trace\", file = \"tests/traces/oven.csv\" }"),
+    ] {
+        let path = "interference.oven.pattern";
+        let sets = [interference(), vec![(path.to_owned(), table.to_owned())]].concat();
+        out.push(place(path, title, sets));
+    }
+    for (path, title, load) in [
+        ("neighbour.flat", "Neighbour", "0.5"),
+        ("neighbour.flat.load.1", "Change of a load", "[0.1, { at = \"5 s\", load = 0.5 }]"),
+        (
+            "neighbour.flat.load",
+            "Load from lines of shares",
+            "{ kind = \"shares\", file = \"tests/traces/busy.csv\" }",
+        ),
+        (
+            "neighbour.flat.load",
+            "Load from a survey",
+            "{ kind = \"survey\", file = \"tests/traces/survey.txt\" }",
+        ),
+    ] {
+        let table = format!("{{ channel = \"wifi\", load = {load}, frame = \"1 ms\" }}");
+        out.push(place(path, title, vec![("neighbour.flat".to_owned(), table)]));
     }
     out
 }

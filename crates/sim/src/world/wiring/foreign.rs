@@ -1,0 +1,81 @@
+//! What others than the nodes of a scenario do on its channels.
+
+use stillair_model::vocabulary::{Ac, Duration, Instant, Seed};
+use stillair_model::wifi::air::edca::EdcaSet;
+use stillair_model::wifi::air::interference::{Interference, Pattern, Source};
+use stillair_model::wifi::air::medium::Medium;
+use stillair_model::wifi::phy::path_loss::PathLoss;
+use stillair_model::wifi::phy::{OfdmRate, PhyRate};
+use stillair_model::wifi::timeline::Timeline;
+
+use super::super::air::{Foreign, Load, Neighbour};
+use super::medium::medium;
+use super::paths::timeline;
+use crate::scenario::{Channel, Interferer, NeighbourLoad, SourceLevel, SwitchPattern};
+
+/// What others do on a channel; their radios get their media behind those of the nodes, of which `places` has where they stand.
+pub(super) fn foreign(
+    channel: &Channel,
+    places: &[Option<[u64; 2]>],
+    media: &mut Vec<Medium>,
+    seed: Seed,
+) -> Foreign {
+    let neighbours = channel.neighbours.iter().map(|n| neighbour(channel, n, media, seed)).collect();
+    let sources: Vec<Source> = channel.interference.iter().map(|s| source(s, seed)).collect();
+    let level = |source: usize, radio: usize| {
+        let place = places.get(radio);
+        match channel.interference[source].level {
+            SourceLevel::Everywhere(level) => Some(level),
+            // deviation: nobody says where a neighbour's stations stand - what has a place is not heard there.
+            SourceLevel::At(from, sent) => {
+                let to = place.copied().flatten()?;
+                let loss = PathLoss { tx_power: sent, ..channel.path_loss };
+                Some(loss.snr(crate::scenario::distance(from, to)).0 + loss.noise)
+            }
+        }
+    };
+    let radios = media.len();
+    let levels = (channel.path_loss.noise, channel.energy_from);
+    let interference = (!sources.is_empty()).then(|| Interference::new(sources, radios, levels, level));
+    Foreign { interference, neighbours, radios }
+}
+
+fn source(given: &Interferer, seed: Seed) -> Source {
+    let mut stream = seed.stream(&format!("interference.{}", given.name));
+    let pattern = match &given.pattern {
+        SwitchPattern::Always => Pattern::Always,
+        &SwitchPattern::Cycle { on, period, phase } => {
+            let phase = phase.unwrap_or_else(|| stream.between(Duration::ZERO, period));
+            Pattern::Cycle { on, period, phase }
+        }
+        &SwitchPattern::Random { on, off } => Pattern::Random { on, off, stream },
+        SwitchPattern::Recorded { repeat, steps, .. } => Pattern::Recorded(timeline(steps.clone(), *repeat)),
+    };
+    let stop = given.stop.map_or(Instant::NEVER, |stop| Instant::ZERO + stop);
+    Source::new(pattern, Instant::ZERO + given.start, stop)
+}
+
+/// A neighbour, whose senders and the one who answers them are the next radios.
+fn neighbour(channel: &Channel, given: &NeighbourLoad, media: &mut Vec<Medium>, seed: Seed) -> Neighbour {
+    let (first, senders) = (media.len(), usize::from(given.senders));
+    let name = format!("neighbour.{}", given.name);
+    for n in 0..senders {
+        let mut own = medium(channel);
+        own.add(EdcaSet::STATION.get(Ac::Be), seed.stream(&format!("{name}.{n}.edca.be")));
+        media.push(own);
+    }
+    media.push(medium(channel));
+    let load = Load {
+        frame: given.frame,
+        // deviation: answered at 24 Mbit/s, the highest basic rate, whatever the frame's own.
+        answer: channel.timing().ack_duration(PhyRate::Ofdm(OfdmRate::M24)),
+        share: shares(&given.load.steps),
+        queue: given.queue,
+        stream: seed.stream(&format!("{name}.load")),
+    };
+    Neighbour::new(given.name.clone(), load, first, senders)
+}
+
+fn shares(steps: &[(Duration, f64)]) -> Timeline<f64> {
+    timeline(steps.to_vec(), None)
+}

@@ -1,0 +1,12 @@
+//! A channel's medium.
+
+use stillair_model::wifi::air::medium::Medium;
+
+use crate::scenario::Channel;
+
+/// A channel's medium, on which nobody contends yet.
+pub(super) fn medium(channel: &Channel) -> Medium {
+    let timing = channel.timing();
+    let medium = Medium::new(timing.sifs, timing.slot);
+    if channel.busy_backoff { medium } else { medium.without_busy_backoff() }
+}

@@ -1,0 +1,20 @@
+//! Devices and links of a network at random.
+
+/// What Wi-Fi devices do about received frames; most tell of them at once.
+pub const INTERRUPTS: [&str; 4] = [
+    "",
+    ", rx_mitigation = \"ar9300\"",
+    ", rx_mitigation = { kind = \"ar9002\" }",
+    ", rx_mitigation = { kind = \"times\", last = \"4 ms\", first = \"3 ms\" }",
+];
+
+/// Links between server and access points: most are one of the first two.
+pub const WIRES: [&str; 7] = [
+    "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
+    "rate = \"8 Mbit/s\"\ndelay = \"0.2 ms\"",
+    "rate = \"1 Gbit/s\"\ndelay = \"0.2 ms\"",
+    "rate = \"8 Mbit/s\"\ndelay = \"0.2 ms\"\nbql = true",
+    "rate = \"100 Mbit/s\"\ndelay = \"0.2 ms\"\nring = 4\ntx_usecs = 72\ntx_frames = 53\nrx_usecs = 20\nrx_frames = 5\nbql = true",
+    "rate = \"100 Mbit/s\"\ndelay = \"1 ms\"\ntx_usecs = 0\nrx_usecs = 3000",
+    "kind = \"veth\"",
+];

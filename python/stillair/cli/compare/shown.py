@@ -1,0 +1,123 @@
+"""A comparison as text, Markdown and JSON."""
+
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from stillair._native import __version__
+from stillair.cli.compare.rows import Row, differs
+from stillair.cli.compare.sides import Side
+from stillair.results.statistics import Interval
+from stillair.text import terminal
+from stillair.text.table import table
+
+_MOST_ROWS = 60
+_NONE = "-"
+
+
+def text(sides: Sequence[Side], rows: Sequence[Row]) -> str:
+    """A table as wide as the terminal, and what its signs mean."""
+    shown = rows[:_MOST_ROWS]
+    heading, cells = _grid(sides, shown)
+    harmless = [[terminal.harmless(cell) for cell in row] for row in cells]
+    header = [terminal.harmless(title) for title in heading]
+    parts = [
+        table(
+            header,
+            harmless,
+            width=terminal.width(),
+            paint=lambda line: terminal.painted(line, terminal.BOLD, sys.stdout),
+        )
+    ]
+    if len(rows) > len(shown):
+        parts.append(f"... and {len(rows) - len(shown)} more; --only 'PATTERN' chooses, --json has all")
+    return "\n".join([*parts, "", *_legend(sides, shown)])
+
+
+def markdown(sides: Sequence[Side], rows: Sequence[Row]) -> str:
+    """A table for a page of text."""
+    heading, cells = _grid(sides, rows)
+    rule = ["---", *("---:" for _ in heading[1:])]
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in [heading, rule, *cells]]
+    return "\n".join([*lines, "", *_legend(sides, rows)])
+
+
+def as_json(sides: Sequence[Side], rows: Sequence[Row]) -> str:
+    """One object: the sides, and a row for each quantity. Ends of intervals are null of what one run has."""
+
+    def ends(of: Interval | None, is_known: bool) -> dict[str, float | None] | None:
+        if of is None:
+            return None
+        return {"mean": of.mean, "low": of.low if is_known else None, "high": of.high if is_known else None}
+
+    found = [
+        {
+            "of": row.of,
+            "quantity": row.quantity.words,
+            "unit": row.quantity.unit,
+            "sides": [ends(value, count > 1) for value, count in zip(row.values, row.counts, strict=True)],
+            "to_first": [_as_object(ratio) for ratio in row.ratios],
+        }
+        for row in rows
+    ]
+    who = [{"title": side.title, "scenario": side.result.scenario, "runs": len(side.result.runs)} for side in sides]
+    whole = {"version": __version__, "sides": who, "rows": found}
+    return json.dumps(whole, ensure_ascii=False, allow_nan=False)
+
+
+def _as_object(ratio: Interval | None) -> dict[str, Any] | None:
+    if ratio is None:
+        return None
+    is_known = math.isfinite(ratio.low)
+    low, high = (ratio.low, ratio.high) if is_known else (None, None)
+    return {"ratio": ratio.mean, "low": low, "high": high, "differs": differs(ratio) if is_known else None}
+
+
+def _grid(sides: Sequence[Side], rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
+    """Heading and cells; each further side has its relation to the first behind it."""
+    heading = ["", sides[0].title]
+    for side in sides[1:]:
+        heading += [side.title, f"against {sides[0].title}" if len(sides) == 2 else "against first"]
+    cells = []
+    for row in rows:
+        unit = f" {row.quantity.unit}" if row.quantity.unit else ""
+        line = [f"{row.name}{unit}", _value(row, 0)]
+        for number, ratio in enumerate(row.ratios, 1):
+            line += [_value(row, number), _relation(ratio)]
+        cells.append(line)
+    return heading, cells
+
+
+def _value(row: Row, number: int) -> str:
+    value, digits = row.values[number], row.quantity.digits
+    if value is None:
+        return _NONE
+    spread = f" ±{(value.high - value.low) / 2:.{digits}f}" if value.high > value.low else ""
+    return f"{value.mean:.{digits}f}{spread}"
+
+
+def _relation(ratio: Interval | None) -> str:
+    """By how many per cent more or less; in brackets where chance may be the reason."""
+    if ratio is None:
+        return _NONE
+    change = f"{100 * (ratio.mean - 1):+.1f}"
+    if not math.isfinite(ratio.low):
+        return f"{change} %"
+    half = 100 * (ratio.high - ratio.low) / 2
+    told = f"{change} ±{half:.1f} %" if half else f"{change} %"
+    return told if differs(ratio) or ratio.mean == 1 else f"({told})"
+
+
+def _legend(sides: Sequence[Side], rows: Sequence[Row]) -> list[str]:
+    counts = {len(side.result.runs) for side in sides}
+    runs = f"{counts.pop()} runs" if len(counts) == 1 else "runs"
+    if all(len(side.result.runs) == 1 for side in sides):
+        return ["One run of each: how much of it is chance, only several can tell."]
+    lines = [f"Means over {runs} of each side, with 95 % confidence intervals."]
+    if any(
+        ratio is not None and math.isfinite(ratio.low) and not differs(ratio) for row in rows for ratio in row.ratios
+    ):
+        lines.append("In brackets: the difference may be chance.")
+    return lines

@@ -1,0 +1,121 @@
+"""What is compared: results that were kept, scenarios, and one scenario with other settings."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from stillair._native import InputError
+from stillair.cli import options
+
+if TYPE_CHECKING:
+    from stillair.results.result import Result
+    from stillair.runs.scenario import Scenario
+
+Overrides = list[tuple[str, str]]
+
+
+class Side(NamedTuple):
+    """A side of the comparison."""
+
+    title: str
+    result: "Result"
+
+
+class Planned(NamedTuple):
+    """A side that is a result already, or a scenario that is to be run."""
+
+    title: str
+    kept: Path | None
+    scenario: "Scenario | None" = None
+    overrides: Sequence[tuple[str, str]] = ()
+
+
+def planned(names: Sequence[str], settings: Sequence[str], title_as_it_stands: str = "as it stands") -> list[Planned]:
+    """The sides. One scenario stands beside itself with each of `settings`; in several all settings are made at once.
+
+    Every scenario is read: a mistake in any is told before the first is run.
+    """
+    changes = [options.overrides(_apart(setting)) for setting in settings]
+    if len(names) == 1 and changes:
+        if _is_result(names[0]):
+            raise InputError(f"--set: {names[0]} is a result that was kept, which no setting changes; give a scenario")
+        scenario = options.scenario(names[0])
+        sets: list[Overrides] = [[], *changes]
+        titles = [title_as_it_stands, *settings]
+        found = [Planned(title, None, scenario, made) for title, made in zip(_short(titles, sets), sets, strict=True)]
+    else:
+        every = [override for change in changes for override in change]
+        found = [_side(name, every) for name in names]
+    if len(found) < 2:
+        raise InputError("compare: found one side, expected several: results, scenarios, or a scenario with --set")
+    for side in found:
+        if side.scenario is not None:
+            side.scenario.resolve(side.overrides)
+    return _told_apart(found)
+
+
+def made(
+    sides: Sequence[Planned], runs: int, seed: int | None, jobs: int | None, progress: Callable[[float], object] | None
+) -> list[Side]:
+    """The results: those that were kept are read, the others are run."""
+    from stillair.results.result import Result  # noqa: PLC0415 - loaded when there is something to compare
+
+    done = 0
+    found = []
+    for side in sides:
+        if side.kept is not None:
+            found.append(Side(side.title, Result.load(side.kept)))
+        elif side.scenario is not None:
+            heard = _after(progress, done) if progress else None
+            result = side.scenario.run(runs, seed, jobs, side.overrides, progress=heard, passed=heard)
+            found.append(Side(side.title, result))
+            done += runs
+    return found
+
+
+def _after(progress: Callable[[float], object], done: int) -> Callable[[float], object]:
+    return lambda made: progress(done + made)
+
+
+def _side(name: str, overrides: Overrides) -> Planned:
+    path = Path(name)
+    if _is_result(name):
+        if overrides:
+            raise InputError(f"--set: {name} is a result that was kept, which no setting changes")
+        return Planned(path.resolve().name, path)
+    return Planned(Path(name).stem, None, options.scenario(name), overrides)
+
+
+def _is_result(name: str) -> bool:
+    return (Path(name) / "result.json").exists()
+
+
+def _apart(setting: str) -> list[str]:
+    """The settings of one side, which stand apart by semicolons that are not quoted."""
+    parts, quote = [""], ""
+    for letter in setting:
+        if letter == ";" and not quote:
+            parts.append("")
+            continue
+        if letter in "\"'" and quote in ("", letter):
+            quote = "" if quote else letter
+        parts[-1] += letter
+    return [part for part in parts if part.strip()]
+
+
+def _short(titles: Sequence[str], sets: Sequence[Overrides]) -> Iterator[str]:
+    """What each side sets, by as much of its keys as tells them apart."""
+    keys = {key for made in sets for key, _ in made}
+    last = {key: key.rpartition(".")[2] for key in keys}
+    is_clear = len(set(last.values())) == len(last) and not any(name.isdigit() for name in last.values())
+    for title, made in zip(titles, sets, strict=True):
+        named = (f"{last[key] if is_clear else key}={value}" for key, value in made)
+        yield ", ".join(named) or title
+
+
+def _told_apart(sides: Sequence[Planned]) -> list[Planned]:
+    """Each with a title of its own."""
+    titles = [side.title for side in sides]
+    if len(set(titles)) == len(titles):
+        return list(sides)
+    return [side._replace(title=f"{side.title} ({number})") for number, side in enumerate(sides, 1)]

@@ -1,0 +1,159 @@
+"""The text of a scenario."""
+
+import json
+from collections.abc import Callable
+
+from stillair.cli.new import access
+from stillair.cli.new.home import Home, Station
+
+_HT = {"802.11n", "802.11ac"}
+
+
+def text(home: Home, chosen: Callable[[str], dict[str, str]] | None = None) -> str:
+    """The scenario of a network.
+
+    Linux has no rates of 802.11ax in its own rate control: there `chosen` is asked which fixed rate each station gets,
+    with the text in which all have the fastest.
+    """
+    rates: dict[str, str] = {}
+    if home.standard == "802.11ax" and chosen is not None:
+        rates = chosen(_text(home, {}))
+    return _text(home, rates)
+
+
+def fastest_he(home: Home) -> str:
+    """The fastest rate of 802.11ax that such devices have."""
+    return f"he{home.width_mhz}-mcs11-nss{home.streams}-gi0.8"
+
+
+def _text(home: Home, rates: dict[str, str]) -> str:
+    parts = [
+        _head(home),
+        _channel(home),
+        access.way(home),
+        _ap(home),
+        *_stations(home, rates),
+        *_flows(home),
+        _sweep(home),
+    ]
+    return "\n".join(parts)
+
+
+def _head(home: Home) -> str:
+    return f"""\
+# A network of one's own, written by 'stillair new'. docs/scenario.md has every key.
+#   stillair check FILE    who hears whom, which rates work
+#   stillair run FILE      what comes of it
+#   stillair sweep FILE    each way of the table at the end to queue at the access point
+name = {json.dumps(home.name, ensure_ascii=False)}
+duration = "30 s"
+warm_up = "5 s"  # not measured
+seed = 1
+"""
+
+
+def _channel(home: Home) -> str:
+    return f"""\
+[channel.wifi]
+band = "{home.band}"
+width = "{home.width_mhz} MHz"
+"""
+
+
+def _ap(home: Home) -> str:
+    scheme = f', scheme = "{home.scheme}"' if home.scheme else ""
+    why = "as told" if home.scheme else "the driver of a device of this width in this kernel"
+    return f"""\
+# The access point; how it queues and shares the air: {why}.
+[node.ap]
+profile = "{home.kernel}"
+forward = true
+{access.interface(home)}
+interface.wlan0 = {{ channel = "wifi", role = "ap", address = "{access.addresses(home)}.1"{scheme} }}
+"""
+
+
+def _stations(home: Home, rates: dict[str, str]) -> list[str]:
+    addresses = access.addresses(home)
+    return [_station(home, number, one, addresses, rates) for number, one in enumerate(home.stations)]
+
+
+def _station(home: Home, number: int, one: Station, addresses: str, rates: dict[str, str]) -> str:
+    keys = [
+        'channel = "wifi"',
+        'role = "station"',
+        'ap = "ap.wlan0"',
+        f'address = "{addresses}.{number + 11}"',
+        f"rate = {_rates(home, one, rates)}",
+    ]
+    said = ""
+    if one.place != "rate":
+        keys.append(f'{one.place} = "{one.value}"')
+    if home.standard == "802.11ax" and one.place != "rate":
+        said = (
+            "# Fixed at the fastest rate that works there: Linux leaves rates of 802.11ax to the device's firmware.\n"
+        )
+    return f"""\
+[node.{one.name}]
+profile = "{home.kernel}"
+{said}[node.{one.name}.interface.wlan0]
+{chr(10).join(keys)}
+"""
+
+
+def _rates(home: Home, one: Station, rates: dict[str, str]) -> str:
+    if one.place == "rate":
+        return json.dumps(one.value)
+    if home.standard == "802.11ax":
+        return json.dumps(rates.get(one.name) or fastest_he(home))
+    if home.standard in _HT:
+        return f'{{ kind = "minstrel_ht", standard = "{home.standard}", streams = {home.streams} }}'
+    return f'{{ kind = "minstrel", standard = "{home.standard}" }}'
+
+
+def _flows(home: Home) -> list[str]:
+    """Traffic from the second on in which what is measured begins to settle."""
+    every = json.dumps([one.name for one in home.stations])
+    first = json.dumps(home.stations[0].name)
+    flows = []
+    if "download" in home.traffic:
+        flows.append(
+            _flow(
+                "Each station downloads.",
+                "tcp",
+                '"server"',
+                every,
+                'name = "down"\nstart = "1 s"\nstart_spread = "10 ms"',
+            )
+        )
+    if "upload" in home.traffic:
+        for one in home.stations:
+            keys = f'name = "up-{one.name}"\nstart = "1 s"\nstart_spread = "10 ms"'
+            flows.append(_flow(f"{one.name} uploads.", "tcp", json.dumps(one.name), '"server"', keys))
+    if "call" in home.traffic:
+        flows.append(
+            _flow("The first station has a call: G.711, both ways.", "voip", '"server"', first, 'name = "hears"')
+        )
+        flows.append(_flow("", "voip", first, '"server"', 'name = "speaks"'))
+    if "web" in home.traffic:
+        flows.append(
+            _flow("The first station loads pages.", "web", first, '"server"', 'name = "pages"\npage = "google"')
+        )
+    if "ping" in home.traffic:
+        flows.append(_flow("Each station is pinged.", "ping", '"server"', every, 'name = "ping"'))
+    return flows
+
+
+def _flow(comment: str, kind: str, sender: str, receivers: str, keys: str) -> str:
+    said = f"# {comment}\n" if comment else ""
+    return f'{said}[[flow]]\nkind = "{kind}"\nfrom = {sender}\nto = {receivers}\n{keys}\n'
+
+
+def _sweep(home: Home) -> str:
+    schemes = (
+        ["fifo", "fq_codel", "fq_mac", "mac80211"] if home.width_mhz <= 40 else ["fifo", "fq_mac", "mac80211", "mt76"]
+    )
+    return f"""\
+[sweep]
+"node.ap.interface.wlan0.scheme" = {json.dumps(schemes)}
+"""

@@ -1,0 +1,186 @@
+"""`stillair run` and `stillair sweep`."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from stillair._native import InputError, RunError
+from stillair.cli import options
+from stillair.cli.options import AsJson, File, Folder, Force, Jobs, Runs, Seed, Set
+from stillair.cli.progress import Watched, runs_progress
+from stillair.text import terminal
+
+if TYPE_CHECKING:
+    from stillair.results.result import Result
+    from stillair.runs.scenario import Scenario
+    from stillair.runs.sweep import Shard
+
+
+def run(
+    file: File,
+    seed: Seed = None,
+    runs: Runs = 1,
+    jobs: Jobs = None,
+    set_: Set = None,
+    folder: Folder = None,
+    force: Force = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run a scenario and print what it measured."""
+    from stillair.results.summary import summary  # noqa: PLC0415 - loaded when there is something to run
+
+    _unused(folder, force)
+    overrides = options.overrides(set_)
+    scenario = options.scenario(file)
+    if folder is None:
+        with runs_progress(runs, quiet=as_json) as watched:
+            result = scenario.run(runs, seed, jobs, overrides, progress=watched.progress, passed=watched.passed)
+    else:
+        from stillair.cli import place  # noqa: PLC0415 - not needed without -o
+        from stillair.runs import result_writer  # noqa: PLC0415
+
+        # A mistake is found before anything is made.
+        scenario.resolve(overrides)
+        with options.writing(folder), runs_progress(runs, quiet=as_json) as watched:
+            result_writer.refuse_others(folder)
+            place.check(folder, place.RUN, replace=force)
+            result = _run_and_keep(folder, scenario, overrides, runs, seed, jobs, watched)
+    mention(result.notes)
+    _mention_sweep(scenario, overrides)
+    print(result.to_json() if as_json else summary(result, sys.stdout).rstrip())
+
+
+def _run_and_keep(
+    folder: Path,
+    scenario: "Scenario",
+    overrides: list[tuple[str, str]],
+    runs: int,
+    seed: int | None,
+    jobs: int | None,
+    watched: Watched,
+) -> "Result":
+    """Runs a scenario and keeps its runs, even if only some have finished when one fails or all are interrupted."""
+    from stillair.runs.result_writer import ResultWriter  # noqa: PLC0415 - not needed without -o
+
+    writer = ResultWriter(folder, scenario, overrides, runs)
+    try:
+        result = scenario.run(
+            runs,
+            seed,
+            jobs,
+            overrides,
+            progress=watched.progress,
+            series=True,
+            keep=writer.keep,
+            passed=watched.passed,
+        )
+    except (InputError, RunError, KeyboardInterrupt):
+        kept = writer.finish()
+        if kept is not None:
+            stays = "" if kept == folder else f"; the old result is still in {folder}"
+            finished = f"{writer.finished} of {runs} runs had finished"
+            say(f"{finished} and are kept in {kept}{stays}")
+        raise
+    writer.finish()
+    return result
+
+
+def sweep(
+    file: File,
+    seed: Seed = None,
+    runs: Runs = 1,
+    jobs: Jobs = None,
+    set_: Set = None,
+    folder: Folder = None,
+    force: Force = False,
+    as_json: AsJson = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Run part I of N into the folder of -o, which the others share; then gather."),
+    ] = None,
+    parquet: Annotated[bool, typer.Option("--parquet", help="Also write a Parquet data set into the folder.")] = False,
+) -> None:
+    """Run all combinations of a scenario's [sweep] table; with -o, what the folder has already is not run again."""
+    from stillair.cli import place  # noqa: PLC0415 - loaded when there is something to run
+    from stillair.runs.sweep import Sweep  # noqa: PLC0415
+
+    _unused(folder, force)
+    part = _part(shard, folder, as_json=as_json, parquet=parquet)
+    table = Sweep(options.scenario(file), options.overrides(set_), runs, seed)
+    with options.writing(folder, shared=part is not None):
+        if folder is not None:
+            table.prepare(folder)
+            place.check(folder, place.SWEEP, replace=force, grows=table.grows(folder))
+        count = table.share(part)
+        try:
+            with runs_progress(runs * count, quiet=as_json) as watched:
+                outcome = table.run(jobs, folder, watched.progress, shard=part, parquet=parquet)
+        except KeyboardInterrupt:
+            if folder is not None:
+                kept = f"{table.kept(folder, part)} of {count} combinations"
+                say(f"{kept} are kept in {folder}; the same command goes on from there")
+            raise
+        if folder is not None and part is None:
+            table.write(folder, outcome, parquet)
+    told, failed = table.told(*outcome), outcome.failures
+    mention(note for result in outcome.results if result is not None for note in result.notes)
+    if part is not None:
+        kept = (
+            f"part {part.number} of {part.of}: {count - len(failed)} of its {count} combinations are kept in {folder}"
+        )
+        print(f"part {part.number} of {part.of}: {kept}; the same command without --shard gathers all parts")
+    else:
+        print(told.to_json() if as_json else terminal.harmless(told.to_text(terminal.width())))
+    if failed:
+        print(terminal.harmless(told.failed()), file=sys.stderr)
+        again = "" if folder is None else f"; the others are kept in {folder}, and the same command tries these again"
+        raise RunError(f"{len(failed)} of {count} combinations failed{again}")
+
+
+def _part(shard: str | None, folder: Path | None, *, as_json: bool, parquet: bool) -> "Shard | None":
+    """The part that is asked for; an `InputError` for options that have no effect."""
+    from stillair.runs.sweep import Shard  # noqa: PLC0415 - loaded when there is something to run
+
+    if parquet and folder is None:
+        raise InputError("--parquet: has no effect without -o, which names the folder of the data set")
+    if shard is None:
+        return None
+    found = Shard.read(shard, "--shard")
+    if folder is None:
+        raise InputError("--shard: has no effect without -o, which names the folder that all parts share")
+    if as_json:
+        raise InputError("--json: a part has no result of its own; the same command without --shard gathers all")
+    return found
+
+
+def _unused(folder: Path | None, force: bool) -> None:
+    if force and folder is None:
+        raise InputError("--force: has no effect without -o, which names the folder of the result")
+
+
+def say(text: str) -> None:
+    """A line on stderr."""
+    print(f"stillair: {terminal.harmless(text)}", file=sys.stderr)
+
+
+def mention(notes: Iterable[str]) -> None:
+    """Says beside the results what should be known of the scenario; each thing once."""
+    word = terminal.painted("note:", terminal.YELLOW, sys.stderr)
+    for note in dict.fromkeys(notes):
+        print(f"stillair: {word} {terminal.harmless(note)}", file=sys.stderr)
+
+
+def _mention_sweep(scenario: "Scenario", overrides: list[tuple[str, str]]) -> None:
+    """Says that there is more to run; a table that does not fit the overrides is for `stillair sweep` to refuse."""
+    try:
+        combinations = scenario.sweep(overrides)
+    except InputError:
+        return
+    if any(combinations):
+        say(
+            f"{scenario.file}: this is the scenario as it stands; "
+            f"'stillair sweep' runs the {len(combinations)} combinations of its [sweep] table"
+        )

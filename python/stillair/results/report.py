@@ -1,0 +1,368 @@
+"""What the engine reports of a run, key by key, and the same as rows.
+
+These are dictionaries, as `stillair run --json` has them; keys may be added. Units stand in the names; shares go from 0
+to 1. What was not measured is none. A key that is not required is left out where there is nothing of it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, NotRequired, Protocol, TypedDict, cast
+
+
+class Station(TypedDict):
+    """What a station had after the warm-up."""
+
+    goodput_mbps: float
+    airtime_share: float | None
+    mean_aggregate: float | None
+    mean_aggregate_up: float | None
+    mean_rate_up_mbps: float | None
+    ping_median_ms: float | None
+    ping_p95_ms: float | None
+    ping_mean_ms: float | None
+    udp_ping_median_ms: float | None
+    udp_ping_p95_ms: float | None
+    airtime_tx_us: float
+    airtime_rx_us: float
+
+
+_Flow = TypedDict("_Flow", {"protocol": str, "from": str, "to": str})
+
+
+class Flow(_Flow):
+    """A flow that carries data: UDP, TCP, QUIC or a call. The last keys are TCP's alone."""
+
+    goodput_mbps: float
+    packets: int | None
+    lost: int | None
+    loss: float | None
+    delay_p50_ms: float | None
+    delay_p95_ms: float | None
+    delay_p99_ms: float | None
+    retransmissions: NotRequired[int]
+    timeouts: NotRequired[int]
+    tlp_probes: NotRequired[int]
+    delivered: NotRequired[int]
+    bytes_acked: NotRequired[int]
+    minrtt_ms: NotRequired[float | None]
+
+
+class Ping(TypedDict):
+    """The replies to a ping."""
+
+    replies: int
+    median_ms: float
+    p95_ms: float
+    mean_ms: float
+
+
+class Call(TypedDict):
+    """A call."""
+
+    packets: int
+    lost: int
+    gaps: int
+    loss: float
+    delay_ms: float
+    jitter_ms: float
+    mos: float
+    mos_flent_1_2: float
+
+
+class Page(TypedDict):
+    """A web page that was loaded again and again."""
+
+    loads: int
+    mean_s: float | None
+    median_s: float | None
+    p95_s: float | None
+    unfinished_s: float | None
+
+
+class Quic(TypedDict):
+    """A transfer over QUIC."""
+
+    done: bool
+    established_s: float | None
+    transfer_s: float | None
+    measured_s: float | None
+    throughput_mbps: float | None
+    goodput_mbps: float | None
+    datagrams: int
+    datagrams_received: int
+    datagrams_back: int
+    loss_percent: float | None
+    declared_lost: int
+    spurious: int | None
+    timeouts: int | None
+    acks_sent: int | None
+    min_rtt_ms: float | None
+    srtt_ms: float | None
+    slow_start_exit_s: float | None
+    slow_start_exit_cwnd_bytes: int | None
+    cwnd_bytes: int | None
+    gaps_below_100us_percent: float | None
+    gaps: list[int]
+    throughput_50ms_mbps: list[float]
+    throughput_50ms_mean_mbps: float | None
+    throughput_50ms_sd_mbps: float | None
+    traces: NotRequired[dict[str, list[int] | list[float] | list[str] | list[bool]]]
+
+
+class Traffic(TypedDict):
+    """What an outside host sent or got."""
+
+    packets: int
+    bytes: int
+    lost: int
+    delay_p50_ms: float | None
+    delay_p95_ms: float | None
+    delay_p99_ms: float | None
+
+
+Host = TypedDict("Host", {"from": Traffic, "to": Traffic})
+"""An outside host."""
+
+
+class Drop(TypedDict):
+    """Packets dropped at one place for one reason, over the whole run."""
+
+    place: str
+    reason: str
+    packets: int
+
+
+class Rate(TypedDict):
+    """A rate as rate control knows it at the end of the run, under the names of `rc_stats`."""
+
+    mode: str
+    rate: str
+    best: str
+    avg_tp_mbps: float
+    avg_prob_percent: float
+    retry: int
+    suc: int
+    att: int
+    success: int
+    attempts: int
+
+
+class Losses(TypedDict):
+    """What noise took on a link, over the whole run."""
+
+    mpdus_broken: int
+    ppdus_unheard: int
+    answers_lost: int
+    mpdus_twice: int
+
+
+class Packets(TypedDict):
+    """Where all packets of the whole run are: created = delivered + consumed + merged + dropped + inside."""
+
+    created: int
+    delivered: int
+    consumed: int
+    merged: int
+    dropped: int
+    inside: int
+
+
+class Socket(TypedDict):
+    """The samples of a TCP sender as `[record] ss` asks for them: columns of equal length under the names of `ss`."""
+
+    t_s: list[float]
+    state: list[str]
+    srtt_ms: list[float]
+    rttvar_ms: list[float]
+    minrtt_ms: list[float | None]
+    rto_ms: list[float]
+    cwnd: list[int]
+    ssthresh: list[int]
+    unacked: list[int]
+    sacked: list[int]
+    lost: list[int]
+    retrans: list[int]
+    retrans_total: list[int]
+    ca_state: list[str]
+    pacing_mbps: list[float]
+    delivery_mbps: list[float]
+    app_limited: list[bool]
+    bytes_acked: list[int]
+    notsent: list[int]
+    snd_wnd: list[int]
+    wmem_alloc: list[int]
+    sndbuf: list[int]
+    wmem_queued: list[int]
+    segs_in: list[int]
+    data_segs_out: list[int]
+    delivered_ce: list[int]
+
+
+class QueueSamples(TypedDict):
+    """What waited in a layer of an interface."""
+
+    interface: str
+    layer: str
+    packets: list[int]
+    bytes: list[int]
+
+
+class QueuesReport(TypedDict):
+    """What `[record] queues` asks for."""
+
+    interval_ns: int
+    samples: int
+    queues: list[QueueSamples]
+
+
+_Ends = TypedDict("_Ends", {"from": list[int], "to": list[int | None]})
+
+
+class Exchanges(_Ends):
+    """What `[record] air` asks for: columns of equal length; ends are places in `interfaces`."""
+
+    from_ns: int
+    until_ns: int
+    interfaces: list[str]
+    access_points: list[bool]
+    channels: list[str]
+    start_ns: list[int]
+    airtime_ns: list[int]
+    end_ns: list[int]
+    ac: list[str]
+    kind: list[str]
+    frames: list[int]
+    received: list[int]
+    attempt: list[int]
+    collided: list[bool]
+    acknowledged: list[bool]
+
+
+class Run(TypedDict):
+    """A run, as the engine reports it: the contract of `stillair run --json`."""
+
+    run: int
+    seed: int
+    trace_hash: str
+    goodput_total_mbps: float
+    jain_airtime: float | None
+    stations: dict[str, Station]
+    mos: NotRequired[float]
+    mos_flent_1_2: NotRequired[float]
+    voip: NotRequired[dict[str, Call]]
+    page_load_s: NotRequired[float]
+    web: NotRequired[dict[str, Page]]
+    quic: NotRequired[dict[str, Quic]]
+    flows: NotRequired[dict[str, Flow]]
+    pings: NotRequired[dict[str, Ping]]
+    hosts: NotRequired[dict[str, Host]]
+    sockets: NotRequired[dict[str, Socket]]
+    drops: list[Drop]
+    air: dict[str, dict[str, float]]
+    qdiscs: dict[str, dict[str, object]]
+    rc_stats: NotRequired[dict[str, list[Rate]]]
+    losses: NotRequired[dict[str, Losses]]
+    packets: Packets
+    exchanges: NotRequired[Exchanges]
+    queues: NotRequired[QueuesReport]
+
+
+class Mean(TypedDict):
+    """A mean over runs with the ends of its 95 % confidence interval, which what one run alone has has not."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class DropMean(TypedDict):
+    """Packets dropped at one place for one reason, over runs."""
+
+    place: str
+    reason: str
+    packets: Mean
+
+
+Means = dict[str, dict[str, Mean | None]]
+"""By name, and of each by key."""
+
+
+class OverRuns(TypedDict, total=False):
+    """The keys of a run, each over all runs."""
+
+    goodput_total_mbps: Mean | None
+    jain_airtime: Mean | None
+    stations: Means
+    mos: Mean | None
+    mos_flent_1_2: Mean | None
+    voip: Means
+    page_load_s: Mean | None
+    web: Means
+    quic: Means
+    flows: Means
+    pings: Means
+    hosts: dict[str, Means]
+    sockets: dict[str, object]
+    drops: list[DropMean]
+    air: Means
+    qdiscs: dict[str, dict[str, object]]
+    rc_stats: dict[str, None]
+    losses: Means
+    packets: dict[str, Mean | None]
+
+
+class Whole(TypedDict):
+    """The object that `stillair run --json` prints."""
+
+    version: str
+    scenario: str
+    notes: NotRequired[list[str]]
+    runs: Sequence[Run]
+    over_runs: OverRuns
+
+
+class Reported(Protocol):
+    """What has runs of one scenario."""
+
+    scenario: str
+    runs: list[Run]
+
+    def over_runs(self) -> OverRuns:
+        """The keys of a run, each over all runs."""
+
+
+class Figure(NamedTuple):
+    """One number of a run: `stations`, `fast1`, `goodput_mbps`, 40.8. Group and subject may be empty."""
+
+    group: str
+    subject: str
+    metric: str
+    value: float
+
+
+_NO_FIGURES = ("run", "seed", "trace_hash", "series", "sockets", "exchanges", "queues", "rc_stats", "drops")
+
+
+def figures(run: Run) -> Iterator[Figure]:
+    """All numbers of a run but for samples and rates; truths are 0 and 1, what was not measured has no row."""
+    for key, value in cast("Mapping[str, object]", run).items():
+        if key in _NO_FIGURES:
+            continue
+        if not isinstance(value, Mapping):
+            yield from _numbers("", "", key, value)
+            continue
+        for subject, of in value.items():
+            if isinstance(of, Mapping):
+                for metric, number in of.items():
+                    yield from _numbers(key, subject, metric, number)
+            else:
+                yield from _numbers(key, "", subject, of)
+    for drop in run["drops"]:
+        yield Figure("drops", drop["place"], drop["reason"], float(drop["packets"]))
+
+
+def _numbers(group: str, subject: str, metric: str, value: object) -> Iterator[Figure]:
+    if isinstance(value, Mapping):
+        for inner, of in value.items():
+            yield from _numbers(group, subject, f"{metric}.{inner}", of)
+    elif isinstance(value, int | float):
+        yield Figure(group, subject, metric, float(value))

@@ -1,0 +1,234 @@
+"""A sweep as text: one JSON object, a table for programs, a table for people.
+
+Combinations without a result, because they failed, have no row.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from stillair import __version__
+from stillair.results.report import Mean
+from stillair.results.result import Result
+from stillair.runs.kept import Combination, name_of
+from stillair.runs.work import Failure
+from stillair.text.table import natural, table
+
+_STATION = ("goodput_mbps", "airtime_share", "ping_median_ms")
+_MOST_COLUMNS = 8  # more than these are not read at a terminal; the files have all
+_MOST_FAILURES = 50
+
+
+class _Figure(NamedTuple):
+    """One figure of calls, pages or flows: its key, and what stands above it in the table."""
+
+    key: str
+    title: str
+    digits: int
+
+
+# What flows of each kind are told by, under the names of the summary over runs.
+_APPS = {
+    "voip": (_Figure("mos", "MOS", 2), _Figure("delay_ms", "delay ms", 1), _Figure("jitter_ms", "jitter ms", 1)),
+    "web": (_Figure("mean_s", "load s", 2),),
+    "quic": (_Figure("throughput_mbps", "Mbit/s", 1),),
+}
+# What a file has of every flow that carries data.
+_IN_FILES = {
+    "flows": tuple(
+        _Figure(key, key, 2)
+        for key in ("goodput_mbps", "minrtt_ms", "loss", "delay_p50_ms", "delay_p95_ms", "delay_p99_ms")
+    )
+}
+# Where there are stations, theirs say it at a terminal.
+_WIRED = {
+    "flows": (_Figure("goodput_mbps", "Mbit/s", 1), _Figure("minrtt_ms", "least RTT ms", 1)),
+    "pings": (_Figure("median_ms", "ping ms", 1),),
+}
+
+
+class _Column(NamedTuple):
+    """A figure of one flow."""
+
+    group: str
+    flow: str
+    figure: _Figure
+
+    @property
+    def name(self) -> str:
+        """Its name in a file."""
+        return f"{self.flow}.{self.figure.key}"
+
+    def of(self, over: Mapping[str, Any]) -> Mean | None:
+        """What one combination has of it."""
+        found: Mean | None = (over.get(self.group) or {}).get(self.flow, {}).get(self.figure.key)
+        return found
+
+
+class SweepText:
+    """Combinations with what they measured, to be written."""
+
+    def __init__(
+        self,
+        combinations: Sequence[Combination],
+        results: Sequence[Result | None],
+        runs: int,
+        seed: int | None,
+        failures: Sequence[Failure] = (),
+    ) -> None:
+        """`results` stand in the order of the combinations, each of `runs` runs."""
+        pairs = zip(combinations, results, strict=True)
+        self._found = [(combination, result) for combination, result in pairs if result is not None]
+        self._results = [result for _, result in self._found]
+        self._combinations, self._runs, self._seed, self._failures = combinations, runs, seed, failures
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Every combination with what it sets and its means over the runs."""
+        rows = [
+            {"set": dict(combination.sets), "file": name_of(combination), "over_runs": result.over_runs()}
+            for combination, result in self._found
+        ]
+        name = self._results[0].scenario if self._results else ""
+        whole: dict[str, Any] = {
+            "version": __version__,
+            "scenario": name,
+            "runs": self._runs,
+            "seed": self._seed,
+            "without_effect": self.without_effect(),
+            "combinations": rows,
+        }
+        if self._failures:
+            sets = [dict(self._combinations[failure.cell].sets) for failure in self._failures]
+            whole["failures"] = [
+                {"set": of, "error": failure.error} for of, failure in zip(sets, self._failures, strict=True)
+            ]
+        return json.dumps(whole, indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_csv(self) -> str:
+        """A row for each combination: the swept keys and the means; empty where nothing was measured.
+
+        Of several runs each mean has the ends of its 95 % confidence interval beside it.
+        """
+        keys, stations = self._keys(), _stations(self._results)
+        flows = _columns(self._results, _APPS | _IN_FILES if stations else _APPS | _WIRED | _IN_FILES)
+        names = ["goodput_total_mbps", "jain_airtime"]
+        names += [f"{station}.{metric}" for station in stations for metric in _STATION]
+        names += [column.name for column in flows]
+        ends = ("", ".low", ".high") if self._runs > 1 else ("",)
+        text = io.StringIO()
+        out = csv.writer(text, lineterminator="\n")
+        out.writerow([*keys, "runs", *(f"{name}{end}" for name in names for end in ends)])
+        for combination, result in self._found:
+            over = result.over_runs()
+            found = [over.get("goodput_total_mbps"), over.get("jain_airtime")]
+            found += [_of(over, station, metric) for station in stations for metric in _STATION]
+            found += [column.of(over) for column in flows]
+            cells = [_written(it, end[1:] or "mean") for it in found for end in ends]
+            out.writerow([*(value for _, value in combination.sets), str(len(result.runs)), *cells])
+        return text.getvalue()
+
+    def to_text(self, width: int | None = None) -> str:
+        """The table at the terminal: one row for each combination; no wider than `width`, if it is given."""
+        heading, rows, notes = self.grid()
+        return "\n".join([table(heading, rows, width=width), "", *notes]).rstrip()
+
+    def grid(self) -> tuple[list[str], list[list[str]], list[str]]:
+        """The table by heading and rows, and what is to be said below it."""
+        stations = _stations(self._results)
+        flows = _columns(self._results, _APPS if stations else _APPS | _WIRED)
+        shown, told = stations[:_MOST_COLUMNS], flows[:_MOST_COLUMNS]
+        rows = []
+        for combination, result in self._found:
+            over = result.over_runs()
+            cells = [_figure(_mean(over.get("goodput_total_mbps")), 2), _figure(_mean(over.get("jain_airtime")), 3)]
+            cells += [_cell(over, name) for name in shown]
+            cells += [_figure(_mean(column.of(over)), column.figure.digits) for column in told]
+            rows.append([*(value for _, value in combination.sets), *cells])
+        titles = [f"{column.flow} {column.figure.title}" for column in told]
+        heading = [*_short(self._keys()), "total Mbit/s", "Jain", *shown, *titles]
+        lines = []
+        if stations:
+            lines.append("by station: goodput Mbit/s / airtime % / ping median ms")
+        if self._runs > 1:
+            lines.append(f"means over {self._runs} runs")
+        for more, what in ((len(stations) - len(shown), "stations"), (len(flows) - len(told), "figures of flows")):
+            if more > 0:
+                lines.append(f"and {more} more {what}; sweep.csv in the folder of -o has all")
+        lines += [f"{key}: no effect in any combination" for key in self.without_effect()]
+        return heading, rows, lines
+
+    def failed(self) -> str:
+        """The combinations that failed, a row each: what it sets, and the error."""
+        shown = self._failures[:_MOST_FAILURES]
+        rows = [[*(value for _, value in self._combinations[of.cell].sets), of.error] for of in shown]
+        more = len(self._failures) - len(shown)
+        text = table([*_short(self._keys()), "error"], rows)
+        return f"{text}\nand {more} more" if more else text
+
+    def without_effect(self) -> list[str]:
+        """Keys that were swept and changed nothing: with the others alike, every value gives the same traces."""
+        return [key for at, key in enumerate(self._keys()) if self._is_idle(at)]
+
+    def _is_idle(self, at: int) -> bool:
+        found: dict[tuple[tuple[str, str], ...], list[Sequence[str]]] = {}
+        for combination, result in self._found:
+            others = (*combination.sets[:at], *combination.sets[at + 1 :])
+            found.setdefault(others, []).append([run["trace_hash"] for run in result.runs])
+        compared = [traces for traces in found.values() if len(traces) > 1]
+        return bool(compared) and all(traces == others[0] for others in compared for traces in others)
+
+    def _keys(self) -> list[str]:
+        return [key for key, _ in self._combinations[0].sets]
+
+
+def _stations(results: Sequence[Result]) -> list[str]:
+    """The stations of all combinations, as people count."""
+    return natural({name for result in results for name in result.over_runs().get("stations") or {}})
+
+
+def _columns(results: Sequence[Result], groups: Mapping[str, Sequence[_Figure]]) -> list[_Column]:
+    """The figures of flows that any combination has."""
+    overs: list[Mapping[str, Any]] = [result.over_runs() for result in results]
+    flows = {group: dict.fromkeys(flow for over in overs for flow in over.get(group) or {}) for group in groups}
+    every = [
+        _Column(group, flow, figure) for group, figures in groups.items() for flow in flows[group] for figure in figures
+    ]
+    return [column for column in every if any(column.of(over) is not None for over in overs)]
+
+
+def _of(over: Mapping[str, Any], station: str, metric: str) -> Mean | None:
+    found: Mean | None = (over.get("stations") or {}).get(station, {}).get(metric)
+    return found
+
+
+def _mean(value: Mean | None) -> float | None:
+    return None if value is None else value["mean"]
+
+
+def _figure(value: float | None, digits: int, scale: float = 1) -> str:
+    return "-" if value is None else f"{value * scale:.{digits}f}"
+
+
+def _cell(over: Mapping[str, Any], station: str) -> str:
+    goodput, airtime, ping = (_mean(_of(over, station, metric)) for metric in _STATION)
+    return f"{_figure(goodput, 1)} / {_figure(airtime, 1, 100)} / {_figure(ping, 1)}"
+
+
+def _written(value: Mean | None, part: str) -> str:
+    """A part of an interval as a file has it; what was not measured, or has no interval, is empty."""
+    found = None if value is None else {**value}[part]
+    return "" if found is None else repr(found)
+
+
+def _short(keys: Sequence[str]) -> list[str]:
+    """The keys by as few of their last parts as tell them apart."""
+    parts = [key.split(".") for key in keys]
+    most = max((len(part) for part in parts), default=1)
+    for count in range(1, most + 1):
+        names = [".".join(part[-count:]) for part in parts]
+        # A number alone says nothing: `flow.0` is better than `0`.
+        if len(set(names)) == len(names) and not any(name.isdigit() for name in names):
+            return names
+    return list(keys)

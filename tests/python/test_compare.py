@@ -1,0 +1,135 @@
+"""`stillair compare`: sides, rows, and what is shown of them."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from stillair import Result
+from stillair.__main__ import status
+from stillair.cli.compare.rows import differs, rows
+from stillair.cli.compare.shown import as_json, markdown, text
+from stillair.cli.compare.sides import Side
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEME = "node.ap.interface.wlan0.scheme"
+BLINK = "duration=40 ms; warm_up=0 s"
+
+
+def side(title: str, *goodputs: float, seed: int = 1, **more: float) -> Side:
+    runs = [
+        {
+            "run": number,
+            "seed": seed,
+            "trace_hash": "0",
+            "goodput_total_mbps": goodput,
+            "stations": {"sta2": {"goodput_mbps": goodput}, "sta10": {"goodput_mbps": 1.0, **more}},
+            "drops": [],
+        }
+        for number, goodput in enumerate(goodputs)
+    ]
+    return Side(title, Result({"version": "0.1.0", "scenario": title, "runs": runs}))
+
+
+def test_runs_of_one_seed_are_compared_pair_by_pair() -> None:
+    sides = [side("a", 9.0, 10.0, 11.0), side("b", 18.0, 20.0, 22.0)]
+    total, *stations = rows(sides)
+    [ratio] = total.ratios
+    assert ratio is not None
+    # What both have alike cancels: each run has twice as much.
+    assert (ratio.mean, round(ratio.low, 9), round(ratio.high, 9)) == (2.0, 2.0, 2.0)
+    assert differs(ratio)
+    assert [row.name for row in stations] == ["sta2 goodput", "sta10 goodput"]
+    [other] = rows([sides[0], side("b", 18.0, 20.0, 22.0, seed=2)])[0].ratios
+    assert other is not None
+    # By hand: standard errors 0.5774 and 1.1547 of 10 and 20 make sqrt(2 * 0.11547 ** 2) of the ratio, with 4
+    # degrees of freedom.
+    assert other.high - other.mean == pytest.approx(0.16330 * 2.77645, abs=1e-4)
+
+
+def test_what_was_not_measured_and_what_is_chance() -> None:
+    sides = [side("a", 10.0, 12.0, 11.0), side("b", 12.0, 10.0, 11.5, ping_p95_ms=3.0), side("c", 0.0, 0.0, 0.0)]
+    found = rows(sides)
+    shown = text(sides, found)
+    lines = {line.split("  ")[0]: line.split("  ") for line in shown.splitlines()}
+    assert "In brackets: the difference may be chance." in shown
+    assert any(cell.strip().startswith("(+1.5 ") for cell in lines["total goodput Mbit/s"])
+    assert [cell.strip() for cell in lines["sta10 ping p95 ms"] if cell] == [
+        "sta10 ping p95 ms",
+        "-",
+        "3.0",
+        "-",
+        "-",
+        "-",
+    ]
+    assert "-100.0 %" in shown
+    backwards = rows(sides[::-1])[0]
+    assert backwards.ratios == [None, None]
+
+
+def test_one_run_has_no_interval() -> None:
+    sides = [side("a", 10.0), side("b", 20.0)]
+    found = rows(sides, ["total*"])
+    assert [row.name for row in found] == ["total goodput"]
+    assert "+100.0 %" in text(sides, found)
+    [row] = json.loads(as_json(sides, found))["rows"]
+    assert row["sides"] == [{"mean": 10.0, "low": None, "high": None}, {"mean": 20.0, "low": None, "high": None}]
+    assert row["to_first"] == [{"ratio": 2.0, "low": None, "high": None, "differs": None}]
+
+
+def test_markdown_is_a_table() -> None:
+    sides = [side("a|b", 9.0, 10.0, 11.0), side("b", 18.0, 20.0, 22.0)]
+    lines = markdown(sides, rows(sides, ["total"])).splitlines()
+    assert lines[:3] == [
+        "|  | a\\|b | b | against a\\|b |",
+        "| --- | ---: | ---: | ---: |",
+        "| total goodput Mbit/s | 10.00 ±2.48 | 20.00 ±4.97 | +100.0 % |",
+    ]
+
+
+def test_settings_stand_beside_the_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, scenario = tmp_path / "f.svg", tmp_path / "udp.toml"
+    text = (ROOT / "scenarios" / "anomaly-udp.toml").read_text().replace('"35 s"', '"6 s"')
+    scenario.write_text(text.partition("[sweep]")[0])
+    settings = ["--set", f"{BLINK}; {SCHEME}=fifo", "--set", f"{BLINK}; {SCHEME}=fq_mac"]
+    assert status(["compare", str(scenario), *settings, "--runs", "2", "--json", "-o", str(file), "--seed", "3"]) == 0
+    captured = capsys.readouterr()
+    found = json.loads(captured.out)
+    titles = [one["title"] for one in found["sides"]]
+    assert titles == [
+        "as it stands",
+        "duration=40 ms, warm_up=0 s, scheme=fifo",
+        "duration=40 ms, warm_up=0 s, scheme=fq_mac",
+    ]
+    assert [one["runs"] for one in found["sides"]] == [2, 2, 2]
+    assert "are drawn; --only 'PATTERN' chooses" in captured.err
+    drawn = file.read_bytes()
+    assert b"scheme=fifo" in drawn
+
+
+def test_kept_results_and_scenarios(kept: Path, kept_fifo: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["compare", str(kept), str(kept_fifo), "--only", "airtime"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].split() == ["kept", "fifo", "against", "kept"]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["anomaly-udp"], "found one side, expected several"),
+        (["anomaly-udp", "anomaly-tpc"], 'did you mean "anomaly-tcp"'),
+        (["anomaly-udp", "--set", f"{SCHEME}=fifoo"], 'did you mean "fifo"?'),
+        (["KEPT", "--set", "seed=2"], "is a result that was kept, which no setting changes"),
+        (["KEPT", "mesh", "--set", "seed=2"], "is a result that was kept, which no setting changes"),
+        (["KEPT", "KEPT", "--runs", "3"], "--runs: has no effect on results that were kept"),
+        (["KEPT", "KEPT", "--markdown", "--json"], "give one of the two"),
+        (["KEPT", "KEPT", "--only", "xyzzy"], "no quantity has that in its name"),
+        (["KEPT", "KEPT", "-o", "x.gif"], "x.gif: the name has to end in .png, .svg or .pdf"),
+    ],
+)
+def test_mistakes(kept: Path, arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["compare", *(str(kept) if one == "KEPT" else one for one in arguments)]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert says in captured.err

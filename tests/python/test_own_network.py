@@ -1,0 +1,176 @@
+"""`stillair new` and `stillair check`: a network of one's own, and what it comes to."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from stillair import Scenario, _native
+from stillair.__main__ import status
+
+BLINK = {"duration": "1.1 s", "warm_up": "1 s"}
+EVERYTHING = [part for kind in ("download", "upload", "call", "web", "ping") for part in ("--traffic", kind)]
+
+
+@pytest.mark.parametrize(
+    ("standard", "line"),
+    [
+        ("g", ["--internet", "50/10"]),
+        ("a", ["--internet", "20/5", "--shaper", "fq_codel"]),
+        ("n", []),
+        ("ac", ["--internet", "1000/50", "--shaper", "cake"]),
+        ("ax", ["--internet", "2500/2500"]),
+    ],
+)
+def test_what_is_new_is_right_and_runs(
+    standard: str, line: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "home.toml"
+    stations = ["--station", "near=3m", "--station", "far=25 dB"]
+    assert status(["new", str(file), "--standard", standard, *stations, *line, *EVERYTHING]) == 0
+    assert "stillair check" in capsys.readouterr().err
+    assert status(["check", str(file)]) == 0
+    captured = capsys.readouterr()
+    assert max(map(len, captured.out.splitlines())) <= 80
+    scenario = Scenario(file)
+    run = scenario.run(overrides=BLINK).runs[0]
+    # With the load under way, and everything in each of the ways to queue that the file sweeps.
+    assert run["stations"]["near"]["goodput_mbps"] > 0
+    assert len(scenario.sweep()) == 4
+    for combination in scenario.sweep():
+        scenario.resolve(combination)
+
+
+def test_fixed_rates_of_802_11ax_are_those_that_work() -> None:
+    text = _new(["--standard", "ax", "--station", "near=1 m", "--station", "far=20 m"])
+    rates = {name: tomllib.loads(text)["node"][name]["interface"]["wlan0"]["rate"] for name in ("near", "far")}
+    paths = json.loads(_native.survey(text, "x", []))["paths"]
+    assert rates["near"] == "he80-mcs11-nss2-gi0.8"
+    assert rates["far"] != rates["near"]
+    assert all(path["down"]["rate"]["loss"] < 0.1 for path in paths)
+
+
+def test_a_shaper_takes_the_queue_from_the_modem(capsys: pytest.CaptureFixture[str]) -> None:
+    def slowest_ping(shaper: str) -> float:
+        text = _new(["--internet", "20/5", "--shaper", shaper, "--buffer", "500 ms"])
+        run = Scenario(text).run(overrides={"duration": "8 s"}).runs[0]
+        return float(max(of["ping_p95_ms"] for of in run["stations"].values()))
+
+    assert slowest_ping("none") > 150
+    assert slowest_ping("cake") < 60
+    assert capsys.readouterr().err == ""
+
+
+def _new(arguments: list[str]) -> str:
+    import contextlib  # noqa: PLC0415 - here alone
+    import io  # noqa: PLC0415
+
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        assert status(["new", *arguments]) == 0
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--station", "a"], "expected NAME=DISTANCE, NAME=SNR or NAME=RATE"),
+        (["--station", "a=1 m", "--station", "a=2 m"], 'found "a" a second time'),
+        (["--station", "ap=1 m"], 'found "ap" a second time'),
+        (["--station", "a=ht20-mcs99-sgi"], "expected an HT rate"),
+        (["--standard", "802.11bx"], "expected one of 802.11g, 802.11a, 802.11n, 802.11ac, 802.11ax"),
+        (["--width", "160"], "expected at most 80 MHz with 802.11ac"),
+        (["--kernel", "linux-6.7"], 'node.server.profile: found "linux-6.7", expected one of "linux-6.1", "linux-6.6"'),
+        (["--internet", "100"], 'such as "100/20"'),
+        (["--shaper", "cake"], "has no effect without --internet"),
+        (["--shaper", "cak", "--internet", "9/9"], 'did you mean "cake"?'),
+        (["--traffic", "downlod"], 'did you mean "download"?'),
+        (["--delay", "soon"], 'found "soon", expected a time'),
+        (["--force"], "has no effect without a file"),
+    ],
+)
+def test_mistakes(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["new", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert says in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_a_file_is_not_written_over_unasked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "home.toml"
+    file.write_text("mine")
+    assert status(["new", str(file)]) == 2
+    assert "--force writes over it" in capsys.readouterr().err
+    assert file.read_text() == "mine"
+    assert status(["new", str(file), "--force"]) == 0
+    assert tomllib.loads(file.read_text())["name"] == "home"
+
+
+ROW = """\
+name = "row"
+duration = "1 s"
+[channel.wifi]
+band = "5 GHz"
+width = "40MHz"
+sensed_from = "-87 dBm"
+[node.ap]
+profile = "linux-6.6"
+position = "40 m, 0 m"
+interface.wlan0 = { channel = "wifi", role = "ap", address = "10.0.0.1" }
+[node.left]
+profile = "linux-6.6"
+position = "0 m, 0 m"
+interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.0.3", rate = "ht40-mcs15-sgi" }
+[node.right]
+profile = "linux-6.6"
+position = "80 m, 0 m"
+interface.wlan0 = { channel = "wifi", role = "station", ap = "ap.wlan0", address = "10.0.0.4", rate = "ht40-mcs0-lgi" }
+[[flow]]
+kind = "udp"
+from = "left"
+to = "ap"
+rate = "5 Mbit/s"
+start = "100 ms"
+"""
+
+
+def test_hidden_nodes_and_rates_that_fail_are_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "row.toml").write_text(ROW)
+    assert status(["check", str(tmp_path / "row.toml")]) == 0
+    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert "Channel wifi: 5 GHz, 40 MHz, 3 radios" in lines
+    assert "left.wlan0 15.2 - !6.2" in lines
+    assert "! not heard at all" in lines
+    assert any(line.startswith("left both ways 15.2 ht40-mcs15-sgi 100.0 ht40-mcs") for line in lines)
+    assert any(line.startswith("right both ways 15.2 ht40-mcs0-lgi 0.0 ht40-mcs") for line in lines)
+    assert "udp-0 udp left ap 5 Mbit/s from 0.1 s" in lines
+    assert any("where 100 % of full frames" in line for line in lines)
+
+
+def test_check_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert status(["check", "anomaly-tcp", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["combinations"] == 4
+    assert {node["name"] for node in found["nodes"]} == {"server", "ap", "fast1", "fast2", "slow"}
+    assert status(["check", "anomaly-tcp", "--set", "seed=x"]) == 2
+    assert 'seed: found "x"' in capsys.readouterr().err
+
+
+def test_a_host_tells_of_itself_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    short = ["--set", "duration=5200 ms", "--json"]
+    assert status(["ss", "anomaly-tcp", *short, "--at", "5.1 s"]) == 0
+    sockets = json.loads(capsys.readouterr().out)
+    assert {one["flow"] for one in sockets} == {"down.fast1", "down.fast2", "down.slow"}
+    assert all(one["rto_ms"] > 0 for one in sockets)
+    counted = []
+    for at in ("5 s", "5.1 s"):
+        assert status(["tc", "anomaly-tcp", *short, "--at", at]) == 0
+        [root] = (one for one in json.loads(capsys.readouterr().out) if one["dev"] == "server.eth0")
+        assert (root["kind"], root["root"], root["options"]["limit"]) == ("pfifo_fast", True, 1000)
+        counted.append(root["packets"])
+    assert counted[0] < counted[1]
+    assert status(["tc", "anomaly-tcp", "--at", "1000 s"]) == 2
+    assert "the run is shorter" in capsys.readouterr().err
+    assert status(["rc", "snr", "--set", "duration=100 ms", "--set", "warm_up=0 s", "--json"]) == 0
+    assert isinstance(json.loads(capsys.readouterr().out), dict)
