@@ -50,7 +50,7 @@ fn station(scenario: &Scenario, node: &str) -> Station {
 fn ethernet(scenario: &Scenario) -> EthernetParams {
     match scenario.links[0].params[0] {
         WireParams::Ethernet(params) => params,
-        WireParams::Veth => panic!("a veth"),
+        WireParams::Access(..) | WireParams::Veth => panic!("no Ethernet"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use stillair_model::aqm::pie::PieParams;
 use stillair_model::qdisc::QdiscConfig;
-use stillair_model::qdisc::cake::{CakeParams, Cells, Framing, Isolation, Tins};
+use stillair_model::qdisc::cake::{AckFilter, CakeParams, Cells, Framing, Isolation, Tins};
 use stillair_model::qdisc::fifo::FifoParams;
 use stillair_model::qdisc::fq::FqParams;
 use stillair_model::qdisc::htb::HtbParams;
@@ -180,7 +180,7 @@ fn cake_and_tbf_under_tc_names() {
     let p = cake(
         "{ kind = \"cake\", bandwidth = \"20 Mbit/s\", rtt = \"20 ms\", tins = \"diffserv4\", \
          isolation = \"dual-srchost\", overhead = -4, mpu = 64, atm = \"ptm\", memlimit = \"1 MB\", \
-         split_gso = false, ingress = true, wash = true }",
+         split_gso = false, ingress = true, wash = true, ack_filter = \"ack-filter\" }",
     );
     let framing = Framing { overhead: Some(-4), mpu: 64, cells: Cells::Ptm };
     let want = CakeParams {
@@ -194,8 +194,12 @@ fn cake_and_tbf_under_tc_names() {
         split_gso: false,
         ingress: true,
         wash: true,
+        ack_filter: AckFilter::Conservative,
     };
     assert_eq!(p, want);
+    // A keyword sets all that a packet costs, and keys beside it go before it.
+    let framing = cake("{ kind = \"cake\", overhead = \"pppoe-ptm\", mpu = 64 }").framing;
+    assert_eq!(framing, Framing { overhead: Some(30), mpu: 64, cells: Cells::Ptm });
 
     let (rate, child) = (Rate::from_mbps(10), |limit| Box::new(QdiscConfig::Fifo(FifoParams::Bytes(limit))));
     let text = "{ kind = \"tbf\", rate = \"10 Mbit/s\", burst = 5000, latency = \"50 ms\" }";

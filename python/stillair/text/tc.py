@@ -152,7 +152,7 @@ def _cake(config: Fields) -> str:
         "nonat",
         "wash" if config["wash"] else "nowash",
         "ingress" if config["ingress"] else "",
-        "no-ack-filter",
+        config.get("ack_filter", "no-ack-filter"),
         "split-gso" if config["split_gso"] else "no-split-gso",
         f"rtt {_ns(config['rtt_ns'])}",
         "raw" if overhead is None else "",

@@ -1,5 +1,8 @@
 //! A greedy sender over TCP, and the reader at its other end.
 
+use alloc::boxed::Box;
+
+use super::gate::{Gate, GateParams};
 use crate::vocabulary::Instant;
 
 /// What a bulk transfer is.
@@ -13,6 +16,8 @@ pub struct BulkParams {
     pub bytes: Option<u64>,
     /// Bytes that it hands to the socket at once, in one call of `write`.
     pub write: u32,
+    /// When it has something to write; none means always.
+    pub gate: Option<GateParams>,
 }
 
 /// What a bulk transfer does next.
@@ -20,17 +25,24 @@ pub struct BulkParams {
 pub enum BulkAction {
     /// It connects.
     Connect,
+    /// It may write more than before, or nothing for a while.
+    Write,
     /// It closes.
     Close,
 }
 
-/// A bulk transfer, as netperf's TCP_STREAM or iperf make it: it writes whenever the socket takes anything.
+/// A transfer over TCP, as netperf's TCP_STREAM or iperf make it: it writes whenever the socket takes anything, unless a gate says when.
 #[derive(Debug)]
 pub struct Bulk {
-    params: BulkParams,
+    start: Instant,
+    stop: Instant,
+    write: u32,
+    /// What it may write is counted.
+    counted: bool,
+    gate: Option<Box<Gate>>,
     /// What its timer stands for, until it has closed.
     next: Option<BulkAction>,
-    /// Bytes left in all.
+    /// Bytes left in all, as far as the gate has let them pass.
     left: u64,
     /// Bytes left of a write that the socket did not take whole.
     pending: u64,
@@ -39,23 +51,43 @@ pub struct Bulk {
 impl Bulk {
     /// A transfer that has not begun.
     pub fn new(params: BulkParams) -> Self {
-        Self { params, next: Some(BulkAction::Connect), left: params.bytes.unwrap_or(u64::MAX), pending: 0 }
+        let BulkParams { start, stop, bytes, write, gate } = params;
+        let all = bytes.unwrap_or(u64::MAX);
+        let gate = gate.map(|gate| Box::new(Gate::new(gate, start, all, write)));
+        let left = if gate.is_some() { 0 } else { all };
+        let counted = bytes.is_some() || gate.is_some();
+        Self { start, stop, write, counted, gate, next: Some(BulkAction::Connect), left, pending: 0 }
     }
 
     /// When [`Bulk::on_timer`] is to be called.
     pub fn next_timer(&self) -> Option<Instant> {
         match self.next? {
-            BulkAction::Connect => Some(self.params.start),
-            BulkAction::Close => (self.params.stop != Instant::NEVER).then_some(self.params.stop),
+            BulkAction::Connect => Some(self.start),
+            BulkAction::Close | BulkAction::Write => {
+                let due = self.gate.as_ref().map_or(self.stop, |gate| gate.next().min(self.stop));
+                (due != Instant::NEVER).then_some(due)
+            }
         }
+    }
+
+    /// Its writes follow a schedule.
+    pub fn is_gated(&self) -> bool {
+        self.gate.is_some()
     }
 
     /// It is time for what comes next.
     pub fn on_timer(&mut self) -> Option<BulkAction> {
         let action = self.next;
+        if let Some(gate) =
+            self.gate.as_mut().filter(|gate| action == Some(BulkAction::Close) && gate.next() < self.stop)
+        {
+            gate.turn(&mut self.left);
+            self.pending = self.pending.min(self.left);
+            return Some(BulkAction::Write);
+        }
         self.next = match action {
             Some(BulkAction::Connect) => Some(BulkAction::Close),
-            Some(BulkAction::Close) | None => None,
+            Some(BulkAction::Close | BulkAction::Write) | None => None,
         };
         action
     }
@@ -65,8 +97,8 @@ impl Bulk {
     pub fn wants(&self) -> u64 {
         match self.next {
             Some(BulkAction::Close) if self.pending > 0 => self.pending,
-            Some(BulkAction::Close) => self.left.min(u64::from(self.params.write)),
-            Some(BulkAction::Connect) | None => 0,
+            Some(BulkAction::Close) => self.left.min(u64::from(self.write)),
+            Some(BulkAction::Connect | BulkAction::Write) | None => 0,
         }
     }
 
@@ -74,11 +106,12 @@ impl Bulk {
     #[inline]
     pub fn wrote(&mut self, bytes: u64) -> bool {
         self.pending = self.wants() - bytes;
-        if self.params.bytes.is_none() {
+        if !self.counted {
             return false;
         }
         self.left -= bytes;
-        let done = self.left == 0 && self.next.is_some();
+        let spent = self.gate.as_ref().is_none_or(|gate| gate.is_spent());
+        let done = self.left == 0 && spent && self.next.is_some();
         if done {
             self.next = None;
         }
@@ -89,6 +122,8 @@ impl Bulk {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::vocabulary::{Duration, Rate};
+    use alloc::vec::Vec;
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -96,7 +131,7 @@ mod tests {
 
     #[test]
     fn it_connects_writes_and_closes_at_its_stop() {
-        let mut b = Bulk::new(BulkParams { start: at(5), stop: at(9), bytes: None, write: 1000 });
+        let mut b = Bulk::new(BulkParams { start: at(5), stop: at(9), bytes: None, write: 1000, gate: None });
         assert_eq!((b.wants(), b.next_timer(), b.on_timer()), (0, Some(at(5)), Some(BulkAction::Connect)));
         assert_eq!((b.wants(), b.wrote(1000), b.wants()), (1000, false, 1000));
         assert_eq!((b.next_timer(), b.on_timer()), (Some(at(9)), Some(BulkAction::Close)));
@@ -105,12 +140,90 @@ mod tests {
 
     #[test]
     fn it_closes_after_its_last_byte() {
-        let mut b =
-            Bulk::new(BulkParams { start: at(0), stop: Instant::NEVER, bytes: Some(1000), write: 800 });
+        let mut b = Bulk::new(BulkParams {
+            start: at(0),
+            stop: Instant::NEVER,
+            bytes: Some(1000),
+            write: 800,
+            gate: None,
+        });
         b.on_timer();
         assert_eq!((b.wants(), b.next_timer()), (800, None));
         // A write that was cut short goes on with its rest; the last one is what is left.
         assert_eq!((b.wrote(500), b.wants(), b.wrote(300), b.wants()), (false, 300, false, 200));
         assert_eq!((b.wrote(199), b.wants(), b.wrote(1), b.wants()), (false, 1, true, 0));
+    }
+
+    /// What it may write at each of its instants, if all that it may is written at once.
+    fn written(gate: GateParams, bytes: Option<u64>, until: u64) -> Vec<(u64, u64)> {
+        let params = BulkParams { start: at(100), stop: at(until), bytes, write: 1000, gate: Some(gate) };
+        let (mut bulk, mut all) = (Bulk::new(params), Vec::new());
+        while let Some(now) = bulk.next_timer() {
+            if bulk.on_timer() == Some(BulkAction::Close) {
+                break;
+            }
+            let mut bytes = 0;
+            // Of a greedy one three writes are enough to see.
+            while bulk.wants() > 0 && bytes < 3000 {
+                let wants = bulk.wants();
+                bulk.wrote(wants);
+                bytes += wants;
+            }
+            if bytes > 0 {
+                all.push((now.nanos() / 1_000_000, bytes));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn a_rate_makes_writes_due_one_by_one() {
+        let rate = Some(Rate::from_bps(80_000));
+        let steady = written(GateParams { rate, on_off: None }, None, 450);
+        assert_eq!(steady, [(100, 1000), (200, 1000), (300, 1000), (400, 1000)]);
+        // The last write is what is left, and it closes then.
+        assert_eq!(
+            written(GateParams { rate, on_off: None }, Some(2500), 1000),
+            [(100, 1000), (200, 1000), (300, 500)]
+        );
+        let ms = Duration::from_millis;
+        let talks = GateParams { rate, on_off: Some((ms(150), ms(250))) };
+        assert_eq!(written(talks, None, 900), [(100, 1000), (200, 1000), (500, 1000), (600, 1000)]);
+    }
+
+    #[test]
+    fn what_the_socket_did_not_take_is_made_up_for() {
+        let gate = Some(GateParams { rate: Some(Rate::from_bps(80_000)), on_off: None });
+        let mut bulk =
+            Bulk::new(BulkParams { start: at(0), stop: Instant::NEVER, bytes: None, write: 1000, gate });
+        // It connects, and three writes become due of which the socket took 400 bytes.
+        for _ in 0..5 {
+            bulk.on_timer();
+        }
+        assert_eq!((bulk.wants(), bulk.wrote(400), bulk.wants()), (1000, false, 600));
+        assert_eq!(
+            (bulk.wrote(600), bulk.wants(), bulk.wrote(1000), bulk.wants()),
+            (false, 1000, false, 1000)
+        );
+        assert_eq!((bulk.wrote(1000), bulk.wants()), (false, 0));
+    }
+
+    #[test]
+    fn silence_ends_what_is_being_written() {
+        let ms = Duration::from_millis;
+        let gate = Some(GateParams { rate: None, on_off: Some((ms(100), ms(50))) });
+        let mut bulk =
+            Bulk::new(BulkParams { start: at(0), stop: Instant::NEVER, bytes: None, write: 1000, gate });
+        bulk.on_timer();
+        assert_eq!(
+            (bulk.next_timer(), bulk.on_timer(), bulk.wants()),
+            (Some(at(0)), Some(BulkAction::Write), 1000)
+        );
+        assert_eq!((bulk.wrote(300), bulk.wants(), bulk.next_timer()), (false, 700, Some(at(100))));
+        assert_eq!(
+            (bulk.on_timer(), bulk.wants(), bulk.next_timer()),
+            (Some(BulkAction::Write), 0, Some(at(150)))
+        );
+        assert_eq!((bulk.on_timer(), bulk.wants()), (Some(BulkAction::Write), 1000));
     }
 }

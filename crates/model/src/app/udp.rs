@@ -111,6 +111,12 @@ impl UdpSource {
         source
     }
 
+    /// The same with bursts at a steady interval from `start` on.
+    #[must_use]
+    pub(super) fn every(self, interval: Duration, start: Instant) -> Self {
+        Self { gaps: Gaps::Periodic(interval), next_burst: start, ..self }
+    }
+
     fn gap(&mut self) -> Duration {
         match self.gaps {
             Gaps::Exponential(mean) => self.stream.exponential(mean),
@@ -132,6 +138,13 @@ impl UdpSource {
         self.left = self.burst;
         let gap = self.gap();
         self.next_burst += gap;
+    }
+
+    /// A burst of so many datagrams of so many bytes of payload is due.
+    pub(super) fn on_burst(&mut self, (datagrams, payload): (u32, u32)) {
+        self.len = payload + UDP_HEADER + IPV4_HEADER;
+        self.on_timer();
+        self.left = datagrams;
     }
 
     /// The next datagram of the burst, if the send buffer has room for it.

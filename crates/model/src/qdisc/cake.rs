@@ -3,15 +3,17 @@
 //! The shaper has no bucket: a packet that leaves moves the time of the next one by what it lasts, and time that was not used
 //! is gone as soon as the queue runs empty. A tin has priority up to its threshold, below that it has what is left.
 //!
-//! Not there: filters and marks that choose tin, queue or host, address translation (`nat`), `ack-filter`,
+//! Not there: filters and marks that choose tin, queue or host, address translation (`nat`),
 //! `autorate-ingress`.
 
+mod ack_filter;
 mod chains;
 mod params;
 mod stats;
 mod tin;
 mod tins;
 
+pub use ack_filter::AckFilter;
 use alloc::boxed::Box;
 pub use params::{CakeParams, Cells, Framing, Isolation, Tins};
 pub use stats::{CakeStats, CakeTinStats, Span};
@@ -126,6 +128,9 @@ impl Cake {
             gso::split(ctx.packets, p, |packets, segment| self.append(now, n, queue, segment, packets));
         } else {
             self.append(now, n, queue, p, ctx.packets);
+            if self.params.ack_filter != AckFilter::Off {
+                self.filter_acks(now, n, queue, ctx);
+            }
         }
         let tin = &mut self.tins[n];
         let flow = &mut tin.flows[queue];
@@ -240,6 +245,30 @@ impl Cake {
         self.bytes -= len;
         self.memory -= u64::from(hot.truesize);
         Some(p)
+    }
+
+    /// Drops an acknowledgement that the packet which has just come makes needless.
+    // linux: net/sched/sch_cake.c cake_enqueue (6.1) - it counts as dropped, and with `ingress` the shaper counts it.
+    #[inline(never)]
+    fn filter_acks<S: Sink>(&mut self, now: Instant, n: usize, queue: usize, ctx: &mut Ctx<'_, S>) {
+        let aggressive = self.params.ack_filter == AckFilter::Aggressive;
+        let list = &mut self.tins[n].flows[queue].list;
+        let Some((before, p)) = ack_filter::needless(list, ctx.packets, aggressive) else { return };
+        list.remove_behind(ctx.packets, before);
+        let hot = ctx.packets.get(p);
+        let (len, truesize) = (u64::from(skb_len(hot)), u64::from(hot.truesize));
+        let tin = &mut self.tins[n];
+        tin.backlog -= len;
+        tin.counters.ack_drops += 1;
+        self.packets -= 1;
+        self.bytes -= len;
+        self.memory -= truesize;
+        self.stats.drops += 1;
+        if self.params.ingress {
+            let cost = self.cost(p, ctx.packets);
+            self.advance(now, n, cost, true);
+        }
+        ctx.drop(now, p, Reason::AckFilter, self.place);
     }
 
     /// Drops the head of the longest queue of all tins; returns whose it was.
@@ -454,6 +483,7 @@ impl Cake {
                 way_misses: c.way_misses,
                 way_collisions: c.way_collisions,
                 drops: c.drops,
+                ack_drops: c.ack_drops,
                 ecn_mark: c.ecn_mark,
                 sparse_flows: tin.sparse + tin.decaying,
                 bulk_flows: tin.bulk,

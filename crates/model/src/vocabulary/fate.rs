@@ -31,11 +31,13 @@ pub enum Reason {
     Filtered,
     /// A control law of somebody's own dropped it.
     Law,
+    /// A newer acknowledgement made it needless.
+    AckFilter,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -50,6 +52,7 @@ impl Reason {
         Self::Ttl,
         Self::Filtered,
         Self::Law,
+        Self::AckFilter,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -66,6 +69,7 @@ impl Reason {
             Self::Ttl => "ttl",
             Self::Filtered => "filtered",
             Self::Law => "law",
+            Self::AckFilter => "ack_filter",
         }
     }
 }

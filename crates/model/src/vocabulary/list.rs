@@ -44,6 +44,30 @@ impl PktList {
     pub fn head(&self) -> Option<Pkt> {
         self.head
     }
+    /// The last packet, still in the list.
+    #[inline]
+    pub fn tail(&self) -> Option<Pkt> {
+        self.tail
+    }
+    /// The packet behind another of the list.
+    pub fn behind(&self, packets: &Packets, p: Pkt) -> Option<Pkt> {
+        packets.linked(p)
+    }
+    /// Takes the packet behind another of the list, or the first.
+    ///
+    /// Panics if there is none.
+    pub fn remove_behind(&mut self, packets: &mut Packets, before: Option<Pkt>) -> Pkt {
+        let Some(before) = before else { return self.pop(packets).expect("a list with a first packet") };
+        let p = packets.link(before).expect("a packet behind it");
+        let behind = packets.link(p).take();
+        *packets.link(before) = behind;
+        if behind.is_none() {
+            self.tail = Some(before);
+        }
+        self.bytes -= u64::from(skb_len(packets.get(p)));
+        self.packets -= 1;
+        p
+    }
     /// Appends a packet.
     #[inline]
     pub fn push(&mut self, packets: &mut Packets, p: Pkt) {

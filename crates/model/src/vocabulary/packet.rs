@@ -278,6 +278,11 @@ impl Packets {
         &mut self.links[p.slot()]
     }
 
+    /// The packet behind this one in its list.
+    pub(super) fn linked(&self, p: Pkt) -> Option<Pkt> {
+        self.links[p.slot()]
+    }
+
     /// The header of a TCP segment. Panics on a handle whose packet was freed.
     #[inline]
     pub fn tcp(&self, p: Pkt) -> &TcpHeader {

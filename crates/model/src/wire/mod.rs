@@ -1,6 +1,7 @@
 //! A wired link: one direction of it with the transmit ring of the device that feeds it.
 
 mod bql;
+mod line;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -8,10 +9,12 @@ use alloc::collections::VecDeque;
 use crate::node::jitter::Softirq;
 use crate::offload::gso;
 use crate::vocabulary::{
-    Bytes, Ctx, Duration, IfId, Instant, Packet, PacketKind, Packets, Pkt, Rate, SockId, linear_truesize,
-    skb_len,
+    Bytes, Ctx, Duration, IfId, Instant, Packet, PacketKind, Packets, Pkt, PktList, PlaceId, Rate, Reason,
+    Sink, SockId, linear_truesize, skb_len,
 };
 use bql::Bql;
+use line::Line;
+pub use line::{LineBuffer, LineParams};
 
 /// What a packet costs on an Ethernet wire besides its bytes from the IP header on: header 14, FCS 4, preamble 8,
 /// interframe gap 12.
@@ -25,6 +28,8 @@ const ETHERNET_MIN_PAYLOAD: u32 = 46;
 pub enum WireParams {
     /// Ethernet between two devices.
     Ethernet(EthernetParams),
+    /// An access line: Ethernet to a modem, its buffer, the line. The delay is that of the line.
+    Access(EthernetParams, LineParams),
     /// A pair of virtual devices in one machine: no rate, no delay, no ring.
     // linux: drivers/net/veth.c veth_xmit (4.4) - the peer receives the packet itself, which may stand for many segments.
     Veth,
@@ -78,6 +83,9 @@ pub struct Wire {
     /// Of virtual devices, what does nothing.
     params: EthernetParams,
     veth: bool,
+    /// Packets do not go straight from a ring onto the wire.
+    apart: bool,
+    line: Option<Box<Line>>,
     /// The interface that feeds it.
     pub from: IfId,
     /// The interface at its end.
@@ -114,13 +122,16 @@ const VETH: EthernetParams = EthernetParams {
 impl Wire {
     /// An empty wire between two interfaces.
     pub fn new(params: WireParams, from: IfId, to: IfId) -> Self {
-        let (params, veth) = match params {
-            WireParams::Ethernet(ethernet) => (ethernet, false),
-            WireParams::Veth => (VETH, true),
+        let (params, veth, line) = match params {
+            WireParams::Ethernet(ethernet) => (ethernet, false, None),
+            WireParams::Access(ethernet, line) => (ethernet, false, Some(Box::new(Line::new(line)))),
+            WireParams::Veth => (VETH, true, None),
         };
         Self {
             params,
             veth,
+            apart: veth || line.is_some(),
+            line,
             from,
             to,
             busy_until: Instant::ZERO,
@@ -135,6 +146,13 @@ impl Wire {
         }
     }
 
+    /// The same with a name for where an access line drops what finds its buffer full.
+    #[must_use]
+    pub fn with_place(mut self, place: PlaceId) -> Self {
+        self.line.iter_mut().for_each(|line| line.place = place);
+        self
+    }
+
     /// The same to a host that takes time from an interrupt to the stack.
     #[must_use]
     pub fn with_softirq(self, softirq: Softirq) -> Self {
@@ -143,11 +161,11 @@ impl Wire {
         Self { gathers: true, wait, quiet_until, softirq, ..self }
     }
 
-    /// Takes a packet; always accepted. On Ethernet its charge stays with the ring until the transmission is reported, and
+    /// Takes a packet; always accepted, though the buffer of an access line may drop it. On Ethernet its charge stays with the ring until the transmission is reported, and
     /// the device splits it into its segments; on virtual devices it keeps its charge until the peer has it.
-    pub fn push<S>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
-        if self.veth {
-            self.flight.push_back((now, p));
+    pub fn push<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        if self.apart {
+            self.push_apart(now, p, ctx);
             return;
         }
         let (charge, truesize) = ctx.packets.take_charge(p);
@@ -158,11 +176,42 @@ impl Wire {
         } else {
             self.frames(now, p, ctx.packets);
         }
+        self.queued(charge, truesize, bytes);
+    }
+
+    /// A packet is in the ring, until its transmission is reported.
+    #[inline(always)]
+    fn queued(&mut self, charge: SockId, truesize: u32, bytes: u32) {
         self.ring.push_back(Sending { sent: self.busy_until, charge, truesize, bytes });
         self.ring_full |= self.ring.len() as u32 >= self.params.ring;
         if let Some(bql) = &mut self.bql {
             bql.queued(bytes);
         }
+    }
+
+    /// The same of a virtual device or an access line.
+    #[inline(never)]
+    fn push_apart<S: Sink>(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
+        let Some(mut line) = self.line.take() else {
+            self.flight.push_back((now, p));
+            return;
+        };
+        let (charge, truesize) = ctx.packets.take_charge(p);
+        let bytes = skb_len(ctx.packets.get(p));
+        let mut segments = PktList::default();
+        gso::split(ctx.packets, p, |packets, segment| segments.push(packets, segment));
+        while let Some(segment) = segments.pop(ctx.packets) {
+            let hot = ctx.packets.get_mut(segment);
+            let at_modem = self.sent(now, hot);
+            match line.push(at_modem, hot.len) {
+                Some(sent) => self.flight.push_back((sent + self.params.delay, segment)),
+                // deviation: it is dropped as the host sends it, not when it reaches the modem a few microseconds later - nothing happens to it
+                // in between.
+                None => ctx.drop(now, segment, Reason::Overlimit, line.place),
+            }
+        }
+        self.line = Some(line);
+        self.queued(charge, truesize, bytes);
     }
 
     /// The frames of a packet of several segments: apart, so that those of one stay quick.
@@ -174,13 +223,20 @@ impl Wire {
     /// One frame after the others. It comes into a buffer of the receiver's own; a datagram's was like that already.
     #[inline(always)]
     fn frame(&mut self, now: Instant, p: Pkt, hot: &mut Packet) {
+        let sent = self.sent(now, hot);
+        self.flight.push_back((sent + self.params.delay, p));
+    }
+
+    /// When the last bit of a frame has left the device.
+    #[inline(always)]
+    fn sent(&mut self, now: Instant, hot: &mut Packet) -> Instant {
         if hot.kind == PacketKind::Tcp {
             hot.truesize = linear_truesize(hot.len);
         }
         let bytes = hot.len.max(ETHERNET_MIN_PAYLOAD) + ETHERNET_OVERHEAD;
         let sent = self.busy_until.max(now) + self.params.rate.time_for(Bytes::new(u64::from(bytes)));
         self.busy_until = sent;
-        self.flight.push_back((sent + self.params.delay, p));
+        sent
     }
 
     /// Whether the queue above must hold back.

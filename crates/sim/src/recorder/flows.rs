@@ -50,7 +50,7 @@ pub enum FlowProtocol {
 impl FlowProtocol {
     const fn of(kind: &FlowKind) -> Option<Self> {
         match kind {
-            FlowKind::Udp { .. } => Some(Self::Udp),
+            FlowKind::Udp { .. } | FlowKind::Video(_) => Some(Self::Udp),
             FlowKind::Tcp { .. } => Some(Self::Tcp),
             FlowKind::Voip { .. } => Some(Self::Voip),
             FlowKind::Quic(quic) => match quic.load {

@@ -55,8 +55,7 @@ impl Occupancy {
 
     /// The samples by interface and layer; layers that were never in use are left out.
     pub(super) fn queues(&self, scenario: &Scenario) -> Vec<QueueSeries> {
-        let names = scenario.nodes.iter().flat_map(|n| n.interfaces.iter().map(move |i| (n, i)));
-        let names: Vec<String> = names.map(|(n, i)| format!("{}.{}", n.name, i.name)).collect();
+        let names = scenario.interface_names();
         let mut all = Vec::new();
         for (interface, name) in names.iter().enumerate() {
             for (l, layer) in LAYERS.into_iter().enumerate() {
@@ -72,7 +71,7 @@ impl Occupancy {
 
     /// The samples as front ends read them, taken each `interval` from one interval after the beginning on.
     pub fn report(&self, scenario: &Scenario, interval: Duration) -> OccupancyReport {
-        let interfaces: usize = scenario.nodes.iter().map(|n| n.interfaces.len()).sum();
+        let interfaces = scenario.interface_names().len();
         let samples = self.samples.len().checked_div(interfaces).unwrap_or(0);
         OccupancyReport { interval_ns: interval.nanos(), samples, queues: self.queues(scenario) }
     }

@@ -133,7 +133,7 @@ fn flows(scenario: &Scenario, recorder: &Recorder, series: &Series, stations: &[
     let all = scenario.flows.iter().flat_map(|flow| flow.to.iter().map(move |&to| (flow, to)));
     let one = |(id, (flow, to)): (usize, (&crate::scenario::Flow, FlowEnd))| {
         let (kind, carries_data) = match flow.kind {
-            FlowKind::Udp { .. } => ("udp", true),
+            FlowKind::Udp { .. } | FlowKind::Video(_) => ("udp", true),
             FlowKind::Tcp { .. } => ("tcp", true),
             FlowKind::Voip { .. } => ("voip", true),
             FlowKind::Web { .. } => ("web", true),

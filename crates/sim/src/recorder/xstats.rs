@@ -138,6 +138,7 @@ fn tin(t: &CakeTinStats) -> Value {
         "way_misses": t.way_misses,
         "way_collisions": t.way_collisions,
         "drops": t.drops,
+        "ack_drops": t.ack_drops,
         "ecn_mark": t.ecn_mark,
         "sparse_flows": t.sparse_flows,
         "bulk_flows": t.bulk_flows,

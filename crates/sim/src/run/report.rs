@@ -11,7 +11,7 @@ use crate::recorder::{
     self, AirNames, AtEnd, ExchangesReport, FlowAbout, Losses, OccupancyReport, QdiscSummary, RateSummary,
     RunSummary, SeriesReport, SocketSeries, summarise,
 };
-use crate::scenario::{Host, InterfaceRef, Scenario};
+use crate::scenario::{Host, Scenario};
 use crate::world::{self, DevLayout, QdiscCounters, World};
 
 /// What there is to say of one run.
@@ -99,7 +99,7 @@ fn air_names(scenario: &Scenario) -> AirNames {
 
 /// What rate control knows of each link.
 fn rc_stats<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Vec<RateSummary>> {
-    let names = interface_names(scenario);
+    let names = scenario.interface_names();
     let one = |(from, to, rows): (IfId, IfId, Vec<StatsRow>)| {
         let rows = rows.into_iter().map(RateSummary::from).collect();
         (format!("{} to {}", names[from.index()], names[to.index()]), rows)
@@ -109,19 +109,11 @@ fn rc_stats<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, 
 
 /// What was lost on each link that lost anything.
 fn losses<S: Sink>(scenario: &Scenario, world: &World<S>) -> BTreeMap<String, Losses> {
-    let names = interface_names(scenario);
+    let names = scenario.interface_names();
     let lossy = world.books().losses().filter(|(.., losses)| *losses != Losses::default());
     lossy
         .map(|(from, to, losses)| (format!("{} to {}", names[from.index()], names[to.index()]), losses))
         .collect()
-}
-
-/// Names of all interfaces, by their ids.
-fn interface_names(scenario: &Scenario) -> Vec<String> {
-    let nodes = scenario.nodes.iter().enumerate();
-    let all = nodes
-        .flat_map(|(node, n)| (0..n.interfaces.len()).map(move |interface| InterfaceRef { node, interface }));
-    all.map(|at| scenario.interface_name(at)).collect()
 }
 
 /// The counters of all queueing disciplines, by name.
@@ -130,11 +122,9 @@ pub(super) fn qdiscs<S: Sink>(
     world: &World<S>,
     end: Instant,
 ) -> BTreeMap<String, QdiscSummary> {
-    let nodes = scenario.nodes.iter();
-    let names: Vec<(&str, &str)> =
-        nodes.flat_map(|n| n.interfaces.iter().map(|i| (n.name.as_str(), i.name.as_str()))).collect();
+    let names = scenario.interface_names();
     let one = |q: QdiscCounters| {
-        let (node, interface) = names[q.interface.index()];
+        let name = &names[q.interface.index()];
         let summary = QdiscSummary {
             kind: q.kind,
             bytes: q.stats.bytes,
@@ -146,7 +136,7 @@ pub(super) fn qdiscs<S: Sink>(
             backlog_bytes: q.backlog.1,
             own: recorder::named(&q.own, end),
         };
-        (format!("{node}.{interface}{}", q.path), summary)
+        (format!("{name}{}", q.path), summary)
     };
     world.books().qdiscs().into_iter().map(one).collect()
 }

@@ -18,7 +18,11 @@ impl Flow {
                 self.times(*interval, end)
             }
             FlowKind::Voip { interval } => self.times(*interval, end),
-            FlowKind::Udp { .. } | FlowKind::Tcp { .. } | FlowKind::Web { .. } | FlowKind::Quic(_) => 0,
+            FlowKind::Udp { .. }
+            | FlowKind::Video(_)
+            | FlowKind::Tcp { .. }
+            | FlowKind::Web { .. }
+            | FlowKind::Quic(_) => 0,
         }
     }
 

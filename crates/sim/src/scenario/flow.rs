@@ -1,6 +1,6 @@
 //! What is sent: flows, and which of Flent's tests they are of.
 
-use stillair_model::app::Page;
+use stillair_model::app::{GateParams, Page, VideoParams};
 use stillair_model::vocabulary::{Duration, Rate};
 
 use super::{CongestionControl, FlowEnd, QuicFlow};
@@ -26,6 +26,8 @@ pub struct Flow {
     pub kind: FlowKind,
     /// What Flent calls its series, if it is of a test.
     pub series: Option<String>,
+    /// The number of its `[[flow]]` table, if it is of one; a table of several senders is several flows.
+    pub table: Option<usize>,
 }
 
 /// One of Flent's tests, whose flows are among those of the scenario.
@@ -74,7 +76,11 @@ pub enum FlowKind {
         bytes: Option<u64>,
         /// Bytes that its application writes at once.
         write_size: u32,
+        /// When its application has something to write; none means always.
+        gate: Option<GateParams>,
     },
+    /// The picture of a video call in one direction.
+    Video(VideoParams),
     /// A telephone call in one direction.
     Voip {
         /// Time between packets.

@@ -21,6 +21,7 @@ mod files;
 mod flow;
 mod foreign;
 mod hearing;
+mod many;
 mod notes;
 mod outside;
 pub mod parts;
@@ -117,6 +118,25 @@ impl Scenario {
     pub fn interface_name(&self, at: InterfaceRef) -> String {
         let node = &self.nodes[at.node];
         format!("{}.{}", node.name, node.interfaces[at.interface].name)
+    }
+
+    /// All interfaces with a discipline for what comes in, in their order: the world gives each an ifb.
+    pub fn shaped(&self) -> impl Iterator<Item = InterfaceRef> {
+        let nodes = self.nodes.iter().enumerate();
+        let all = nodes.flat_map(|(node, n)| n.interfaces.iter().enumerate().map(move |(i, x)| (node, i, x)));
+        all.filter(|(.., x)| x.ingress.is_some()).map(|(node, interface, _)| InterfaceRef { node, interface })
+    }
+
+    /// The names of all interfaces as the world numbers them, the ifbs of shapers behind those of the scenario.
+    // sqm-scripts: src/functions.sh get_ifb_for_if (1.6.0) - an ifb is called after its interface.
+    pub fn interface_names(&self) -> Vec<String> {
+        let own =
+            self.nodes.iter().flat_map(|n| n.interfaces.iter().map(|i| format!("{}.{}", n.name, i.name)));
+        let ifb = |at: InterfaceRef| {
+            let node = &self.nodes[at.node];
+            format!("{}.ifb4{}", node.name, node.interfaces[at.interface].name)
+        };
+        own.chain(self.shaped().map(ifb)).collect()
     }
 
     /// An end of a flow as the scenario names it.
@@ -261,6 +281,8 @@ pub struct Interface {
     pub txqueuelen: u32,
     /// Queueing discipline: the one given, or the default of device and scheme.
     pub qdisc: QdiscSpec,
+    /// The discipline that all which comes in passes through, behind an ifb.
+    pub ingress: Option<QdiscConfig>,
     /// What it is connected to.
     pub medium: Attachment,
 }
@@ -470,9 +492,11 @@ fn tree(text: &str, overrides: &[(String, String)]) -> Result<Table, Fault> {
 
 /// The checked scenario that `tree` describes.
 fn decoded(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
-    let scenario = decode::scenario(tree, parts)?;
-    outside::check(&scenario, tree)?;
-    topology::check(&scenario, tree)?;
+    let whole = &*many::written_out(tree)?;
+    let scenario = decode::scenario(whole, parts)?;
+    sweep::check(tree, parts)?;
+    outside::check(&scenario, whole)?;
+    topology::check(&scenario, whole)?;
     Ok(scenario)
 }
 

@@ -64,7 +64,7 @@ fn flows(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
             (false, Some(t)) => (flow.to[t].node, "to", Some(t.to_string())),
             (false, None) => continue,
         };
-        let number = f.to_string();
+        let number = flow.table.unwrap_or(f).to_string();
         let mut keys = if flow.series.is_some() { vec!["test", end] } else { vec!["flow", &number, end] };
         let path = keys.join(".");
         keys.extend(receiver.as_deref());

@@ -112,6 +112,9 @@ impl Scenario {
             "qdisc": { "mq": interface.qdisc.mq, "config": qdisc(&interface.qdisc.config) },
             "medium": medium,
         });
+        if let Some(ingress) = &interface.ingress {
+            resolved["ingress"] = qdisc(ingress);
+        }
         if interface.default_route {
             resolved["default_route"] = json!(true);
         }
@@ -196,11 +199,25 @@ impl Scenario {
                     Gap::Uniform { low, high } => json!({ "uniform_millionths": [low, high] }),
                 },
             }),
-            FlowKind::Tcp { congestion_control, bytes, write_size } => json!({
-                "kind": "tcp",
-                "congestion_control": custom::control(congestion_control),
-                "bytes": bytes,
-                "write_size": write_size,
+            FlowKind::Tcp { congestion_control, bytes, write_size, gate } => {
+                let mut keys = json!({
+                    "kind": "tcp",
+                    "congestion_control": custom::control(congestion_control),
+                    "bytes": bytes,
+                    "write_size": write_size,
+                });
+                if let Some(gate) = gate {
+                    keys["rate_bps"] = json!(gate.rate.map(Rate::bps));
+                    keys["on_off_ns"] = json!(gate.on_off.map(|(on, off)| [on.nanos(), off.nanos()]));
+                }
+                keys
+            }
+            FlowKind::Video(p) => json!({
+                "kind": "video",
+                "rate_bps": p.rate.bps(),
+                "fps": p.fps,
+                "payload_bytes": p.payload,
+                "key_frames": p.keys.map(|keys| json!({ "every": keys.every, "ratio_percent": keys.ratio_percent })),
             }),
             FlowKind::Web { page, interval } => json!({
                 "kind": "web",
@@ -361,6 +378,7 @@ fn qdisc(config: &QdiscConfig) -> Value {
             "split_gso": p.split_gso,
             "ingress": p.ingress,
             "wash": p.wash,
+            "ack_filter": p.ack_filter.name(),
         }),
         QdiscConfig::Sfq(p) => json!({
             "kind": "sfq",

@@ -82,6 +82,7 @@ impl Scenario {
         let one = |params: WireParams| match params {
             WireParams::Veth => [Value::Null, json!(0.0)],
             WireParams::Ethernet(e) => [json!(e.rate.bps()), json!(e.delay.nanos() as f64 / 1e6)],
+            WireParams::Access(e, line) => [json!(line.rate.bps()), json!(e.delay.nanos() as f64 / 1e6)],
         };
         let [[there, there_ms], [back, back_ms]] = link.params.map(one);
         json!({
@@ -268,6 +269,7 @@ const fn traffic(kind: &FlowKind) -> &'static str {
         FlowKind::Quic(_) => "quic",
         FlowKind::Ping { .. } => "ping",
         FlowKind::UdpPing { .. } => "udp_ping",
+        FlowKind::Video(_) => "video",
     }
 }
 

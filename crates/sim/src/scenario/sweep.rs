@@ -3,7 +3,7 @@
 use super::contract::Form;
 use super::decoded;
 
-use super::document::{Table, Value, unquoted};
+use super::document::{Table, Value, join, unquoted};
 use super::error::{Fault, Origin};
 use super::parts::Parts;
 use super::reader::{Field, flatten};
@@ -19,11 +19,17 @@ const MAX_TRIES: usize = 1_000;
 type Sets = Vec<(String, String)>;
 
 /// One key and the texts it takes in turn.
-struct Axis<'a> {
+struct Swept<'a> {
     key: String,
     field: Field<'a>,
     values: Vec<String>,
 }
+
+/// Keys that move together: one, or those of a table of `paired`, all with as many values.
+struct Axis<'a>(Vec<Swept<'a>>);
+
+/// The key whose tables hold keys that move together.
+const PAIRED: &str = "paired";
 
 /// The combinations, the last key changing fastest; `overrides` are in the tree already.
 pub(super) fn combinations(
@@ -34,24 +40,25 @@ pub(super) fn combinations(
     let axes = axes(tree, parts)?;
     overrides.iter().try_for_each(|(key, value)| set_anew(&unquoted(key), value, &axes))?;
     let mut out = vec![Vec::new()];
-    for axis in &axes {
-        if out.len() * axis.values.len() > MAX_COMBINATIONS {
-            let found = format!("{} times {} runs", out.len(), axis.values.len());
-            return Err(axis.field.found(found, format!("at most {MAX_COMBINATIONS} in a sweep")));
+    for Axis(keys) in &axes {
+        let first = &keys[0];
+        if out.len() * first.values.len() > MAX_COMBINATIONS {
+            let found = format!("{} times {} runs", out.len(), first.values.len());
+            return Err(first.field.found(found, format!("at most {MAX_COMBINATIONS} in a sweep")));
         }
         out = out
             .iter()
             .flat_map(|so_far: &Vec<_>| {
-                axis.values.iter().map(|value| {
+                (0..first.values.len()).map(|n| {
                     let mut next = so_far.clone();
-                    next.push((axis.key.clone(), value.clone()));
+                    next.extend(keys.iter().map(|swept| (swept.key.clone(), swept.values[n].clone())));
                     next
                 })
             })
             .collect();
     }
-    for axis in &axes {
-        axis.try_values(tree, &out)?;
+    for swept in axes.iter().flat_map(|Axis(keys)| keys) {
+        swept.try_values(tree, &out)?;
     }
     Ok(out)
 }
@@ -60,17 +67,55 @@ pub(super) fn combinations(
 fn axes<'a>(tree: &'a Table, parts: &'a Parts) -> Result<Vec<Axis<'a>>, Fault> {
     let Some(item) = tree.get("sweep") else { return Ok(Vec::new()) };
     let sweep = Field { path: "sweep".to_owned(), item, form: &Form::Sweep, parts };
-    let mut fields = Vec::new();
-    flatten("sweep", "", sweep.table("a table of lists by key")?, parts, &mut fields);
     let mut axes: Vec<Axis<'_>> = Vec::new();
-    for (key, field) in fields {
-        let key = unquoted(&key);
-        for other in &axes {
-            apart(&key, &other.key).map_err(|found| field.found(found, "each key once"))?;
+    for (name, item) in &sweep.table("a table of lists by key")?.0 {
+        if name == PAIRED {
+            let list = Field { path: join("sweep", PAIRED), item, form: &Form::Sweep, parts };
+            for table in list.list() {
+                let Value::Table(keys) = &table.item.value else {
+                    return Err(table.wrong("a table of lists by key, or a list of such tables"));
+                };
+                let mut fields = Vec::new();
+                flatten(&table.path, "", keys, parts, &mut fields);
+                if fields.len() < 2 {
+                    return Err(table.found("fewer than two keys", "two or more, which move together"));
+                }
+                add(tree, fields, &mut axes)?;
+            }
+            continue;
         }
-        axes.push(axis(tree, key, field)?);
+        let mut fields = Vec::new();
+        match &item.value {
+            Value::Table(below) => flatten("sweep", name, below, parts, &mut fields),
+            _ => {
+                let path = join("sweep", name);
+                fields.push((name.clone(), Field { path, item, form: &Form::Text, parts }));
+            }
+        }
+        for one in fields {
+            add(tree, vec![one], &mut axes)?;
+        }
     }
     Ok(axes)
+}
+
+/// Adds keys that move together.
+fn add<'a>(tree: &Table, fields: Vec<(String, Field<'a>)>, axes: &mut Vec<Axis<'a>>) -> Result<(), Fault> {
+    axes.push(Axis(Vec::new()));
+    for (key, field) in fields {
+        let key = unquoted(&key);
+        for other in axes.iter().flat_map(|Axis(keys)| keys) {
+            apart(&key, &other.key).map_err(|found| field.found(found, "each key once"))?;
+        }
+        let new = axis(tree, key, field)?;
+        let Some(Axis(keys)) = axes.last_mut() else { continue };
+        if let Some(first) = keys.first().filter(|first| first.values.len() != new.values.len()) {
+            let expected = format!("{}, as of {} beside it", first.values.len(), first.key);
+            return Err(new.field.found(format!("{} values", new.values.len()), expected));
+        }
+        keys.push(new);
+    }
+    Ok(())
 }
 
 /// Refuses a key that sets what another sets: only one of the values would count, and results would tell of both.
@@ -89,10 +134,10 @@ fn apart(key: &str, other: &str) -> Result<(), String> {
 
 /// Refuses an override of which nothing would be left: each combination sets the key anew. One of a table goes below a swept part of it.
 fn set_anew(key: &str, value: &str, axes: &[Axis<'_>]) -> Result<(), Fault> {
-    let swept = |axis: &&Axis<'_>| {
+    let swept = |axis: &&Swept<'_>| {
         key == axis.key || key.strip_prefix(&axis.key).is_some_and(|below| below.starts_with('.'))
     };
-    let Some(axis) = axes.iter().find(swept) else { return Ok(()) };
+    let Some(axis) = axes.iter().flat_map(|Axis(keys)| keys).find(swept) else { return Ok(()) };
     let line = match axis.field.item.origin {
         Origin::Line(line) => format!(" in line {line}"),
         Origin::Set | Origin::Built => String::new(),
@@ -110,7 +155,7 @@ pub(super) fn check(tree: &Table, parts: &Parts) -> Result<(), Fault> {
     axes(tree, parts).map(|_| ())
 }
 
-fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Axis<'a>, Fault> {
+fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Swept<'a>, Fault> {
     let expected = "a list of values or a range such as \"1..30\"";
     let values: Vec<String> = match &field.item.value {
         Value::Array(items) => items.iter().map(|item| item.value.to_override()).collect(),
@@ -128,10 +173,10 @@ fn axis<'a>(tree: &Table, key: String, field: Field<'a>) -> Result<Axis<'a>, Fau
         // The mistake is in the file here, at the swept key.
         Fault::new(field.item.origin, format!("{} ({})", field.path, fault.key), fault.found, fault.expected)
     })?;
-    Ok(Axis { key, field, values })
+    Ok(Swept { key, field, values })
 }
 
-impl Axis<'_> {
+impl Swept<'_> {
     /// Refuses a value that no combination accepts.
     fn try_values(&self, tree: &Table, combinations: &[Sets]) -> Result<(), Fault> {
         let (last, parts) = (self.values.len() - 1, self.field.parts);
@@ -209,6 +254,47 @@ mod tests {
         // Unquoted dotted keys are the same table of keys.
         assert_eq!(swept("node.ap.forward = [true]").unwrap(), ["node.ap.forward=true"]);
         assert_eq!(swept("").unwrap(), [""]);
+    }
+
+    #[test]
+    fn paired_keys_move_together() {
+        let all = swept(
+            "seed = \"1..2\"\npaired = [{ \"duration\" = [\"6 s\", \"7 s\"], flow.0.burst = \"3..4\" }]",
+        );
+        assert_eq!(
+            all.unwrap(),
+            [
+                "seed=1 duration=6 s flow.0.burst=3",
+                "seed=1 duration=7 s flow.0.burst=4",
+                "seed=2 duration=6 s flow.0.burst=3",
+                "seed=2 duration=7 s flow.0.burst=4",
+            ]
+        );
+        assert_eq!(swept("[[sweep.paired]]\nseed = [1, 2]\nflow.0.burst = [1, 2]").unwrap().len(), 2);
+        for (text, says) in [
+            (
+                "paired = [{ seed = [1, 2], flow.0.burst = \"3..5\" }]",
+                "f:52: sweep.paired.0.flow.0.burst: found 3 values, expected 2, as of seed beside it",
+            ),
+            (
+                "paired = { seed = [1, 2] }",
+                "f:52: sweep.paired: found fewer than two keys, expected two or more, which move together",
+            ),
+            (
+                "paired = [3]",
+                "f:52: sweep.paired.0: found 3, expected a table of lists by key, or a list of such tables",
+            ),
+            (
+                "seed = [1]\npaired = { seed = [1, 2], duration = [\"6 s\", \"7 s\"] }",
+                "f:53: sweep.paired.seed: found a key that is swept already, expected each key once",
+            ),
+            (
+                "paired = { seed = [1, 2], flow.0.burst = [1, 0] }",
+                "f:52: sweep.paired.flow.0.burst.1: found 0, expected a whole number from 1 to 10000",
+            ),
+        ] {
+            assert_eq!(swept(text).unwrap_err(), says);
+        }
     }
 
     #[test]

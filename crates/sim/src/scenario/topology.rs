@@ -44,6 +44,7 @@ pub(super) fn check(scenario: &Scenario, tree: &Table) -> Result<(), Fault> {
                 "nodes joined by links or channels",
             ));
         }
+        let f = flow.table.unwrap_or(f);
         let (number, element) = (f.to_string(), t.to_string());
         return Err(Fault::new(
             tree.origin_of(&["flow", &number, "to", &element]),
@@ -62,6 +63,7 @@ fn once(scenario: &Scenario, f: usize, tree: &Table) -> Result<(), Fault> {
     if nodes.len() == flow.to.len() {
         return Ok(());
     }
+    let f = flow.table.unwrap_or(f);
     let (ways, mut reached) = (Ways::new(scenario), BTreeSet::new());
     for (t, &to) in flow.to.iter().enumerate() {
         if !reached.insert(ways.ends(flow.from, to)[1]) {

@@ -13,7 +13,7 @@ use super::air::Air;
 use super::books::{DevLayout, InterfaceLayout, WorldLayout};
 use super::common::Core;
 use super::hosts::{Below, Hosts, Outside};
-use super::network::{NetDevice, NetInterface, NetNode, Network};
+use super::network::{NetDevice, NetInterface, NetNode, Network, Taker};
 use super::{SlotCounts, Slots, World};
 use crate::engine::Timers;
 use crate::recorder::{Direction, HostFlows, HostRecords, Recorder};
@@ -290,11 +290,53 @@ impl<'a> Plan<'a> {
             let node = NodeId::from_index(at.node);
             let rx_buffer = i.rx_buffer.unwrap_or(0);
             let outside = self.scenario.nodes[at.node].host == Host::Outside;
+            let taker = if outside { Taker::Outside } else { Taker::Host };
             // Bytes are merged where they leave, by their driver.
             let gro = i.gro && !outside;
-            NetInterface { node, tx, device, tso: i.tso, gro, rx_buffer, watchdog: None, outside, bound }
+            let behind_ifb = i.ingress.is_some();
+            let (tso, watchdog) = (i.tso, None);
+            NetInterface { node, tx, device, tso, gro, rx_buffer, watchdog, taker, behind_ifb, bound }
         };
-        all.into_iter().map(interface).collect()
+        let mut interfaces: Vec<NetInterface> = all.into_iter().map(interface).collect();
+        let ifbs = self.ifbs(&interfaces, seed);
+        interfaces.extend(ifbs);
+        interfaces
+    }
+
+    /// The ifbs of shapers, behind all interfaces of the scenario: what comes in is merged before, and passes whole.
+    // linux: drivers/net/ifb.c IFB_FEATURES (6.1) - packets of several segments are not split.
+    fn ifbs(&mut self, interfaces: &[NetInterface], seed: Seed) -> Vec<NetInterface> {
+        let names = self.scenario.interface_names().split_off(interfaces.len());
+        let shaped: Vec<InterfaceRef> = self.scenario.shaped().collect();
+        let ifb = |((n, at), name): ((usize, InterfaceRef), String)| {
+            let place = self.place(format!("{name} qdisc"));
+            let config = self.interface(at).ingress.clone().expect("only of interfaces with one");
+            let mut stream = seed.stream(&format!("{name}.qdisc"));
+            let tx = TxQueues::new(&config, QueueLayout::OneQueue, place, &mut stream);
+            let of = self.id(at);
+            let NetInterface { node, gro, rx_buffer, .. } = interfaces[of.index()];
+            let device = NetDevice::Wire(WireId::from_index(2 * self.scenario.links.len() + n));
+            let (taker, watchdog, bound) = (Taker::Shaper(of), None, None);
+            NetInterface {
+                node,
+                tx,
+                device,
+                tso: true,
+                gro,
+                rx_buffer,
+                watchdog,
+                taker,
+                behind_ifb: false,
+                bound,
+            }
+        };
+        shaped.into_iter().enumerate().zip(names).map(ifb).collect()
+    }
+
+    /// Where packets come in that a link leads to an interface: at its ifb, if it has one.
+    fn comes_in(&self, at: InterfaceRef) -> IfId {
+        let ifb = self.scenario.shaped().position(|shaped| shaped == at);
+        ifb.map_or(self.id(at), |n| IfId::from_index(self.devs.len() + n))
     }
 
     /// The outside hosts in the order of the scenario, behind so many flows.
@@ -318,20 +360,35 @@ impl<'a> Plan<'a> {
         self.all().find(|&at| self.interface(at).default_route)
     }
 
-    fn wires(&self, seed: Seed) -> Vec<Wire> {
-        let one = |params: WireParams, [from, to]: [InterfaceRef; 2]| {
-            let wire = Wire::new(params, self.id(from), self.id(to));
+    fn wires(&mut self, seed: Seed) -> Vec<Wire> {
+        let lines: Vec<[Option<PlaceId>; 2]> =
+            self.scenario.links.iter().map(|link| self.modems(link)).collect();
+        let one = |params: WireParams, [from, to]: [InterfaceRef; 2], modem: Option<PlaceId>| {
+            let wire = Wire::new(params, self.id(from), self.comes_in(to));
+            let wire = if let Some(place) = modem { wire.with_place(place) } else { wire };
             // Virtual devices have no interrupts: their packets are passed on by the softirq that sends them.
             match self.softirq(to, seed).filter(|_| params != WireParams::Veth) {
                 Some(softirq) => wire.with_softirq(softirq),
                 None => wire,
             }
         };
-        let both = |link: &scenario::Link| {
+        let both = |(link, [from_a, from_b]): (&scenario::Link, [Option<PlaceId>; 2])| {
             let ([a, b], [there, back]) = (link.ends, link.params);
-            [one(there, [a, b]), one(back, [b, a])]
+            [one(there, [a, b], from_a), one(back, [b, a], from_b)]
         };
-        self.scenario.links.iter().flat_map(both).collect()
+        let mut all: Vec<Wire> = self.scenario.links.iter().zip(lines).flat_map(both).collect();
+        // What an ifb lets go of comes in at its interface.
+        let ifb = |at: InterfaceRef| Wire::new(WireParams::Veth, self.comes_in(at), self.id(at));
+        all.extend(self.scenario.shaped().map(ifb));
+        all
+    }
+
+    /// Where the two ends of an access line drop what finds their buffers full.
+    fn modems(&mut self, link: &scenario::Link) -> [Option<PlaceId>; 2] {
+        [0, 1].map(|end| {
+            let is_line = matches!(link.params[end], WireParams::Access(..));
+            is_line.then(|| self.place(format!("{} modem", self.name(link.ends[end]))))
+        })
     }
 
     /// The interfaces of each wire, which it leads from and to.

@@ -315,7 +315,7 @@ fn the_device_of_a_node_is_at_its_end_of_a_link() {
             WireParams::Ethernet(e) => {
                 (e.bql, e.tx_usecs.nanos() / 1000, e.rx_usecs.nanos() / 1000, e.rx_gap.nanos() / 1000)
             }
-            WireParams::Veth => panic!("a veth"),
+            WireParams::Access(..) | WireParams::Veth => panic!("no Ethernet"),
         };
         // From the server to the access point, and back.
         (us(there), us(back))

@@ -1,5 +1,6 @@
 //! What cake may be told, under tc's names.
 
+use super::ack_filter::AckFilter;
 use crate::vocabulary::{Duration, ETHERNET_HEADER, Rate};
 
 /// How packets go into tins.
@@ -154,6 +155,8 @@ pub struct CakeParams {
     pub ingress: bool,
     /// The type of service is cleared, but for congestion marks.
     pub wash: bool,
+    /// Acknowledgements that newer ones make needless are dropped.
+    pub ack_filter: AckFilter,
 }
 
 impl CakeParams {
@@ -179,6 +182,7 @@ impl Default for CakeParams {
             split_gso: true,
             ingress: false,
             wash: false,
+            ack_filter: AckFilter::Off,
         }
     }
 }

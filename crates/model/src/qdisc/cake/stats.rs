@@ -9,6 +9,7 @@ pub(super) struct TinCounters {
     pub packets: u64,
     pub bytes: u64,
     pub drops: u64,
+    pub ack_drops: u64,
     pub ecn_mark: u64,
     pub way_indirect_hits: u64,
     pub way_misses: u64,
@@ -90,6 +91,8 @@ pub struct CakeTinStats {
     pub way_collisions: u64,
     /// Packets dropped.
     pub drops: u64,
+    /// Acknowledgements dropped because newer ones made them needless.
+    pub ack_drops: u64,
     /// Packets marked.
     pub ecn_mark: u64,
     /// Sparse queues and those that decay.

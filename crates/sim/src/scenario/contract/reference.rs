@@ -86,6 +86,10 @@ pub(in super::super) fn words(form: &'static Form) -> String {
         Form::Text => "text".to_owned(),
         Form::Name("interface") => "an interface, `\"NODE.INTERFACE\"`".to_owned(),
         Form::Name("end") => "a node, or an interface, `\"NODE.INTERFACE\"`".to_owned(),
+        Form::Name("ends") => {
+            "a node, a pattern of nodes' names such as `sta*`, or an interface, `\"NODE.INTERFACE\"`"
+                .to_owned()
+        }
         Form::Name("radio") => "an interface of the node, or `\"NODE.INTERFACE\"`".to_owned(),
         Form::Name(what) => format!("the name of a {what}"),
         Form::Written { words, .. } | Form::Listed { words, .. } => (*words).to_owned(),
@@ -117,7 +121,9 @@ pub(in super::super) fn words(form: &'static Form) -> String {
         }
         Form::Named(what, inner) => format!("{what}s by name: {}", words(inner)),
         Form::Settings(_) => "settings by name".to_owned(),
-        Form::Sweep => "lists of values, or ranges such as `\"1..30\"`, by dotted key".to_owned(),
+        Form::Sweep => {
+            "lists of values, or ranges such as `\"1..30\"`, by dotted key; keys of a table in `paired` move together".to_owned()
+        }
     }
 }
 

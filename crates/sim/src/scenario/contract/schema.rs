@@ -108,6 +108,9 @@ impl Writer<'_> {
             Form::Name("end" | "radio") => {
                 json!({ "type": "string", "pattern": r"^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)?$" })
             }
+            Form::Name("ends") => {
+                json!({ "type": "string", "pattern": r"^[A-Za-z0-9_*-]+(\.[A-Za-z0-9_-]+)?$" })
+            }
             Form::Name(_) => json!({ "type": "string", "pattern": NAME }),
             Form::Written { pattern, examples, .. } => {
                 json!({ "type": "string", "pattern": pattern, "examples": examples })
@@ -164,8 +167,10 @@ impl Writer<'_> {
                 dotted(&keys)
             }
             Form::Sweep => {
+                let table = json!({ "$ref": "#/definitions/sweep" });
                 let sweep = json!({
                     "type": "object",
+                    "properties": { "paired": { "anyOf": [table, { "type": "array", "items": table, "minItems": 1 }] } },
                     "additionalProperties": { "anyOf": [
                         { "type": "array", "minItems": 1 },
                         { "type": "string", "pattern": r"^\s*[+-]?[0-9]+\s*\.\.\s*[+-]?[0-9]+\s*$" },

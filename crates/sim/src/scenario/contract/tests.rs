@@ -84,7 +84,11 @@ fn probes(form: &'static Form) -> (Vec<String>, Vec<String>) {
             bad.extend(texts(&["nonsense", "-1", "true"]));
             // What one form refuses another may allow.
             let good_of_all = good.concat();
-            bad.retain(|value| !good_of_all.contains(value));
+            let number = |form: &Form, value: &String| match form {
+                Form::Integer(low, high) => value.parse().is_ok_and(|n: i64| (*low..=*high).contains(&n)),
+                _ => false,
+            };
+            bad.retain(|value| !good_of_all.contains(value) && !forms.iter().any(|form| number(form, value)));
             (good.concat(), bad)
         }
         Form::List(_)
@@ -212,6 +216,7 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         ("Channel", "width") | ("Access point's interface" | "Station's interface", "channel") => {
             Some(Vec::new())
         }
+        ("Shaper", "qdisc") => Some(Vec::new()),
         // Schemes that queue in the MAC stand above no qdisc, and the other way round.
         (_, "qdisc") if place.path != WIRED => {
             Some(set(".scheme", if value == "noqueue" { "airtime" } else { "fifo" }))
@@ -246,6 +251,18 @@ fn company(place: &Place, key: &Key, value: &str) -> Option<Sets> {
         // Tests of as many flows as are asked for.
         ("Test", "name") if value.contains("_n") => Some(set(".streams", "3")),
         ("Test", "streams") => Some(set(".name", "tcp_nup")),
+        // The Ethernet before a line is no slower.
+        ("Link of kind access", "rate") => Some(set(".port", "1000 Gbit/s")),
+        ("Link of kind access", "port") => Some(set(".rate", "1 kbit/s")),
+        // Of so many with an address each some would have others'.
+        ("Node", "count") => (value == "1").then(Vec::new),
+        ("Flow of kind tcp", "on") => Some(set(".off", "1 s")),
+        ("Flow of kind tcp", "off") => Some(set(".on", "1 s")),
+        ("Flow of kind video", "key_frames") => Some(set(".key_frame_ratio", "5")),
+        ("Flow of kind video", "key_frame_ratio") => Some(set(".key_frames", "2 s")),
+        // A frame has so many packets at most.
+        ("Flow of kind video", "rate") => (value != "1000 Gbit/s").then(Vec::new),
+        ("Rates of an access line", _) => Some(vec![("link.lan.port".to_owned(), "1000 Gbit/s".to_owned())]),
         // A file that is there.
         ("Trace of rates" | "Trace of mahimahi" | "Trace of TheaterQ", "file") => None,
         ("Pattern trace" | "Load from lines of shares" | "Load from a survey", "file") => None,

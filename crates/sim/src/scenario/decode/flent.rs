@@ -218,6 +218,7 @@ pub(super) fn read(
             stop: loads.then(|| delay + length),
             kind,
             series: Some(series.to_owned()),
+            table: None,
         });
         Ok(())
     };
@@ -235,7 +236,7 @@ pub(super) fn read(
             &series,
             mark,
             ends,
-            FlowKind::Tcp { congestion_control, bytes: None, write_size: NETPERF_WRITE },
+            FlowKind::Tcp { congestion_control, bytes: None, write_size: NETPERF_WRITE, gate: None },
         )?;
     }
     for (name, series, mark, udp) in load.pings {

@@ -1,14 +1,14 @@
 //! Flows: who sends what to whom, and when.
 
-use stillair_model::app::VOIP_INTERVAL;
+use stillair_model::app::{GateParams, VOIP_INTERVAL};
 use stillair_model::vocabulary::{Duration, Rate};
 
 use super::super::contract::{Form, Key, Shape};
-use super::super::document::join;
+use super::super::document::{Value, join};
 use super::super::error::{Fault, gather};
 use super::super::reader::{Field, Section};
 use super::super::{Flow, FlowEnd, FlowKind, Gap, Node, profile, units};
-use super::{Names, mark, page, quic};
+use super::{Names, mark, page, quic, video};
 
 /// The largest UDP or ICMP payload of a 1500-byte packet.
 const MAX_PAYLOAD: u32 = 1472;
@@ -88,7 +88,7 @@ static UDP_PING: Shape = Shape {
 
 static TCP: Shape = Shape {
     title: "Flow of kind tcp",
-    about: "A greedy TCP sender: it writes whenever its socket takes anything.",
+    about: "A TCP sender. Without `rate`, `on` and `off` it is greedy: it writes whenever its socket takes anything.",
     groups: &[
         &[Key::tag("kind", "tcp")],
         mark::COMMON,
@@ -111,23 +111,45 @@ static TCP: Shape = Shape {
                 "128 KiB",
                 "bytes that its application writes at once",
             ),
+            Key::open(
+                "rate",
+                Form::Rate,
+                "as fast as the socket takes it",
+                "mean rate at which its application writes, `write_size` at a time; what the socket does not take at once is made up for, as with \
+                 `iperf3 -b`. With large writes it is a video of segments: 2.5 MB at 5 Mbit/s are one each 4 s",
+            ),
+            Key::open(
+                "on",
+                Form::Period,
+                "always",
+                "so long its application writes, from its start on; with `off`",
+            ),
+            Key::open(
+                "off",
+                Form::Period,
+                "never",
+                "so long its application is silent after that, before it writes again; with `on`",
+            ),
         ],
     ],
 };
 
 static VOIP: Shape = Shape {
     title: "Flow of kind voip",
-    about: "A telephone call in one direction: G.711 over RTP, 172 bytes every 20 ms.",
+    about: "A telephone call, in one direction unless `both_ways`: G.711 over RTP, 172 bytes every 20 ms.",
     groups: &[
         &[Key::tag("kind", "voip")],
         mark::COMMON,
-        &[Key::or(
-            "interval",
-            Form::Times { least: "1 ms", most: Some("1 s"), why: "what a packet can hold" },
-            "20 ms",
-            "time between packets, and the speech in each: 8 bytes a millisecond and 12 of header; 10 ms is the call of D-ITG, and so of Flent \
+        &[
+            mark::BOTH_WAYS,
+            Key::or(
+                "interval",
+                Form::Times { least: "1 ms", most: Some("1 s"), why: "what a packet can hold" },
+                "20 ms",
+                "time between packets, and the speech in each: 8 bytes a millisecond and 12 of header; 10 ms is the call of D-ITG, and so of Flent \
              before 1.2",
-        )],
+            ),
+        ],
     ],
 };
 
@@ -152,7 +174,7 @@ static WEB: Shape = Shape {
 
 /// What `[[flow]]` may be.
 pub(super) const FORM: Form = Form::List(&Form::Kinds {
-    shapes: &[&UDP, &PING, &UDP_PING, &TCP, &VOIP, &WEB, &quic::SHAPE],
+    shapes: &[&UDP, &PING, &UDP_PING, &TCP, &VOIP, &video::SHAPE, &WEB, &quic::SHAPE],
     bare: false,
 });
 
@@ -161,6 +183,9 @@ const LOADS: u64 = 1_000_000;
 
 /// Most answers to pings and packets of calls in a run: when each came stays in memory until its end.
 const ANSWERS: u64 = 10_000_000;
+
+/// Kinds of flows that may go both ways.
+const BOTH: [&str; 2] = ["voip", "video"];
 
 /// Refuses the flow read last if with it there are so many `answers` that they could not be kept.
 pub(super) fn bounded(answers: u64, key: &Field<'_>) -> Result<(), Fault> {
@@ -184,40 +209,95 @@ pub(super) fn all(
     let mut flows: Vec<Flow> = Vec::new();
     let (mut loads, mut answers) = (0, 0);
     let mut read = |(i, field): (usize, &Field<'_>)| {
-        let flow = one(i, field, names, nodes, end)?;
-        loads += flow.loads(end);
-        if loads > LOADS {
-            let key = Field { path: join(&field.path, "interval"), ..field.clone() };
-            return Err(key.found(format!("{loads} loads of pages"), format!("at most {LOADS} in a run")));
+        for flow in table(i, field, names, nodes, end)? {
+            loads += flow.loads(end);
+            if loads > LOADS {
+                let key = Field { path: join(&field.path, "interval"), ..field.clone() };
+                return Err(key.found(format!("{loads} loads of pages"), format!("at most {LOADS} in a run")));
+            }
+            answers += flow.answers(end);
+            let pings = !matches!(flow.kind, FlowKind::Voip { .. });
+            let key = join(&field.path, if pings { "interval" } else { "to" });
+            bounded(answers, &Field { path: key, ..field.clone() })?;
+            if flows.iter().any(|f| f.name == flow.name) {
+                let key = Field { path: join(&field.path, "name"), ..field.clone() };
+                return Err(key.found(format!("{:?} a second time", flow.name), "a name of its own"));
+            }
+            flows.push(flow);
         }
-        answers += flow.answers(end);
-        let pings = !matches!(flow.kind, FlowKind::Voip { .. });
-        let key = join(&field.path, if pings { "interval" } else { "to" });
-        bounded(answers, &Field { path: key, ..field.clone() })?;
-        if flows.iter().any(|f| f.name == flow.name) {
-            let key = Field { path: join(&field.path, "name"), ..field.clone() };
-            return Err(key.found(format!("{:?} a second time", flow.name), "a name of its own"));
-        }
-        flows.push(flow);
         Ok(())
     };
     gather(field.list().iter().enumerate().map(&mut read))?;
     Ok(flows)
 }
 
-fn one(
+/// The flows of a table: one, or one for each of several senders.
+fn table(
     index: usize,
     field: &Field<'_>,
     names: &Names<'_>,
     nodes: &[Node],
     end: Duration,
+) -> Result<Vec<Flow>, Fault> {
+    let (kind, mut section) = field.kind_table("a table")?;
+    let both_ways = BOTH.contains(&kind) && section.or(mark::BOTH_WAYS.name, false)?;
+    let from = section.need("from", "the name of a node, or a list of them")?;
+    let several = from.is_list() || pattern(&from).is_some();
+    let mut senders = Vec::new();
+    for (sender, at) in names.ends(&from, None)? {
+        if senders.contains(&at) {
+            return Err(
+                sender.found(format!("{} a second time", sender.item.value.describe()), "each sender once")
+            );
+        }
+        senders.push(at);
+    }
+    if senders.is_empty() {
+        return Err(from.wrong("at least one sender"));
+    }
+    let one = |from: &FlowEnd| {
+        let mut flow = one(index, field, *from, names, nodes, end)?;
+        if several {
+            flow.name = format!("{}-{}", flow.name, names.end_name(*from));
+        }
+        let back = |to: &FlowEnd| Flow {
+            name: format!("{}-back-{}", flow.name, names.end_name(*to)),
+            from: *to,
+            to: vec![flow.from],
+            ..flow.clone()
+        };
+        let backs: Vec<Flow> = flow.to.iter().filter(|_| both_ways).map(back).collect();
+        Ok(core::iter::once(flow).chain(backs).collect::<Vec<_>>())
+    };
+    let all = senders.iter().map(one).collect::<Result<Vec<_>, Fault>>()?;
+    Ok(all.into_iter().flatten().collect())
+}
+
+/// The text of an end that is a pattern.
+pub(super) fn pattern<'a>(field: &Field<'a>) -> Option<&'a str> {
+    match &field.item.value {
+        Value::String(text) if text.contains('*') => Some(text),
+        _ => None,
+    }
+}
+
+fn one(
+    index: usize,
+    field: &Field<'_>,
+    from: FlowEnd,
+    names: &Names<'_>,
+    nodes: &[Node],
+    end: Duration,
 ) -> Result<Flow, Fault> {
     let (kind, mut section) = field.kind_table("a table")?;
+    section.get("from");
+    if BOTH.contains(&kind) {
+        section.get(mark::BOTH_WAYS.name);
+    }
     let name = section
         .get("name")
         .map(|f| f.label("a name of at least one letter").map(str::to_owned))
         .transpose()?;
-    let from = names.end(&section.need("from", "the name of a node")?)?;
     let to = receivers(&section.need("to", "the name of a node, or a list of them")?, from, names)?;
     let tos = section.or_by("mark", 0, mark::tos)?;
     let start = section.or_by("start", Duration::ZERO, |f| {
@@ -261,9 +341,11 @@ fn one(
                 congestion_control,
                 bytes: section.find::<u32>("bytes")?.map(u64::from),
                 write_size: section.or("write_size", IPERF_WRITE)?,
+                gate: gate(&mut section)?,
             }
         }
         "voip" => FlowKind::Voip { interval: section.or("interval", VOIP_INTERVAL)? },
+        "video" => FlowKind::Video(video::read(&mut section)?),
         "quic" => FlowKind::Quic(Box::new(quic::read(&mut section)?)),
         "web" => FlowKind::Web {
             page: page::read(&section.need("page", "the name of a page, or a table with list and objects")?)?,
@@ -276,13 +358,23 @@ fn one(
     };
     section.finish()?;
     let name = name.unwrap_or_else(|| format!("{kind}-{index}"));
-    Ok(Flow { name, from, to, tos, start, start_spread, stop, kind: kind_of_traffic, series: None })
+    Ok(Flow {
+        name,
+        from,
+        to,
+        tos,
+        start,
+        start_spread,
+        stop,
+        kind: kind_of_traffic,
+        series: None,
+        table: Some(index),
+    })
 }
 
 pub(super) fn receivers(field: &Field<'_>, from: FlowEnd, names: &Names<'_>) -> Result<Vec<FlowEnd>, Fault> {
     let mut to = Vec::new();
-    for receiver in field.list() {
-        let at = names.end(&receiver)?;
+    for (receiver, at) in names.ends(field, Some(from))? {
         if at.node == from.node {
             return Err(receiver.wrong("a node other than from"));
         }
@@ -314,6 +406,17 @@ fn udp(section: &mut Section<'_>, receivers: usize) -> Result<FlowKind, Fault> {
         burst: section.or("burst", 1)?,
         gap: section.or_by("gap", Gap::Exponential, gap)?,
     })
+}
+
+/// When an application over TCP has something to write.
+fn gate(section: &mut Section<'_>) -> Result<Option<GateParams>, Fault> {
+    let rate = section.find("rate")?;
+    let on_off = match (section.find("on")?, section.find("off")?) {
+        (Some(on), Some(off)) => Some((on, off)),
+        (None, None) => None,
+        _ => return Err(section.wrong("one of on and off", "both or neither")),
+    };
+    Ok((rate.is_some() || on_off.is_some()).then_some(GateParams { rate, on_off }))
 }
 
 fn gap(field: &Field<'_>) -> Result<Gap, Fault> {

@@ -213,7 +213,15 @@ fn looks_at_txqueuelen(qdisc: &Value) -> bool {
 /// Notes on flows: `field` is their list.
 pub(super) fn of_flows(field: &Field<'_>, flows: &[Flow]) -> Vec<String> {
     let mut notes = Vec::new();
-    for (given, flow) in field.list().iter().zip(flows) {
+    let list = field.list();
+    let mut last = None;
+    for flow in flows {
+        // What is said of the first of several senders holds of all.
+        let Some(given) =
+            flow.table.filter(|table| last.replace(*table) != Some(*table)).and_then(|n| list.get(n))
+        else {
+            continue;
+        };
         let (FlowKind::Quic(quic), Some(table)) = (&flow.kind, table(&given.item.value)) else { continue };
         let mut idle = |key: &str, why: &str, right: &str| {
             notes.extend(table.get(key).map(|item| note(&join(&given.path, key), &item.value, why, right)));

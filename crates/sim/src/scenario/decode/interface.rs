@@ -1,7 +1,5 @@
 //! One interface: wired or Wi-Fi.
 
-use std::net::Ipv4Addr;
-
 use stillair_model::wifi::config::{DriverConfig, HtcParams};
 use stillair_model::wifi::phy::Width;
 use stillair_model::wifi::phy::frame::Cipher;
@@ -14,20 +12,12 @@ use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
-    Names, block_ack, edca, filter, host, interrupts, link, losses, rate, refer, retries, scheme, station,
-    trace,
+    Names, address, block_ack, edca, filter, host, interrupts, link, losses, rate, refer, retries, scheme,
+    shaper, station, trace,
 };
 
 const COMMON: &[Key] = &[
-    Key::need(
-        "address",
-        Form::Written {
-            words: "an IPv4 address of a host",
-            pattern: r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
-            examples: &["10.9.9.9"],
-        },
-        "its address; no two interfaces share one",
-    ),
+    address::KEY,
     Key::open(
         "txqueuelen",
         Form::Integer(1, 1_000_000),
@@ -85,6 +75,7 @@ static WIRED: Shape = Shape {
                 "`pfifo_fast`; over a veth `noqueue`",
                 "its queueing discipline",
             ),
+            shaper::KEY,
         ],
     ],
 };
@@ -154,24 +145,29 @@ pub(super) fn read<'a>(
     if !section.has("link") {
         section.narrow(&STATION);
     }
-    let address = address(&mut section, &field.path, context.node, wiring)?;
+    let address = address::read(&mut section, &field.path, context.node, at, wiring)?;
     let txqueuelen = section.or("txqueuelen", context.profile.txqueuelen)?;
     let mut device = DeviceQueue { profile: &context.profile, txqueuelen, link: None, scheme: None };
-    let (medium, qdisc) = if section.has("link") {
+    let (medium, qdisc, ingress) = if section.has("link") {
         let name = section.need("link", "the name of a link")?;
         let link = refer(&name, &context.names.links)?;
         wiring.ends[link].push(at);
         device.link = Some(context.names.link_kinds[link]);
-        (Attachment::Wired { link }, qdisc::read(&mut section, &device)?)
+        let own = qdisc::read(&mut section, &device)?;
+        if context.host == Host::Outside {
+            section.idle("shaper", "at an outside host", "that host's own, or none")?;
+        }
+        let (qdisc, ingress) = shaper::read(&mut section, own, &device)?;
+        (Attachment::Wired { link }, qdisc, ingress)
     } else {
         let (wifi, qdisc) = wifi(at, &mut section, &mut device, context, wiring)?;
-        (Attachment::Wifi(wifi), qdisc)
+        (Attachment::Wifi(wifi), qdisc, None)
     };
     let default_route = host::interface(&mut section, context.host)?;
     // linux: net/mac80211 (4.4) - ath9k has no scatter-gather, so its packets are single segments before 4.17, and it hands frames
     // up one by one (recalled). drivers/net/veth.c (6.1) - no GRO unless it is asked for.
     let tso = section.or("tso", device.link.is_some() || context.profile.memory.gso_always)?;
-    let gro = section.or("gro", device.link == Some(link::LinkKind::Ethernet))?;
+    let gro = section.or("gro", device.link.is_some_and(|link| link != link::LinkKind::Veth))?;
     let rx_buffer = section.get("rx_buffer").map(|field| field.value()).transpose()?;
     section.finish()?;
     Ok(Interface {
@@ -183,6 +179,7 @@ pub(super) fn read<'a>(
         rx_buffer,
         txqueuelen,
         qdisc,
+        ingress,
         medium,
     })
 }
@@ -225,7 +222,8 @@ fn wifi<'a>(
         Role::Station(station)
     };
     let wide = context.channels[channel].width > Width::Mhz40;
-    let scheme = scheme::read(section, context.profile.version, wide)?;
+    let kernel = (context.profile.wifi_version, context.profile.airtime_quantum);
+    let scheme = scheme::read(section, kernel, wide)?;
     device.scheme = Some(scheme.name);
     let qdisc = qdisc::read(section, device)?;
     let htc = matches!(scheme.driver, DriverConfig::Htc(_));
@@ -252,7 +250,8 @@ fn wifi<'a>(
         section.or("cipher_delimiters", if htc { 10 } else { 0 })?
     };
     let has_index = is_ap || context.channels[channel].cipher != Cipher::None;
-    let (filter, filters_by_device) = filter::read(section, has_index, &scheme, context.profile.version)?;
+    let (filter, filters_by_device) =
+        filter::read(section, has_index, &scheme, context.profile.wifi_version)?;
     let mut own = Default::default();
     if is_ap {
         own = edca::access_point(section)?;
@@ -281,32 +280,4 @@ fn wifi<'a>(
         radio,
     };
     Ok((wifi, qdisc))
-}
-
-fn address(
-    section: &mut Section<'_>,
-    path: &str,
-    node: Origin,
-    wiring: &mut Wiring<'_>,
-) -> Result<Ipv4Addr, Fault> {
-    let expected = "an IPv4 address of a host, such as \"10.0.0.1\"";
-    let field = section.need("address", expected)?;
-    let address: Ipv4Addr = field.text(expected)?.parse().map_err(|_| field.wrong(expected))?;
-    // spec: rfc1122 3.2.1.3 - an address of network zero is no destination.
-    let of_zero = address.octets()[0] == 0;
-    if of_zero || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
-        return Err(field.wrong(expected));
-    }
-    if let Some((_, origin, other)) = wiring.addresses.iter().find(|(taken, ..)| *taken == address) {
-        // Text that both share was inherited: then it is this node that lacks its own.
-        let at = if *origin == field.item.origin { node } else { field.item.origin };
-        return Err(Fault::new(
-            at,
-            &*field.path,
-            format!("{address}, which {other} has"),
-            "an address of its own",
-        ));
-    }
-    wiring.addresses.push((address, field.item.origin, path.to_owned()));
-    Ok(address)
 }

@@ -4,12 +4,11 @@ use stillair_model::vocabulary::{Duration, Rate};
 use stillair_model::wire::{EthernetParams, WireParams};
 
 use super::super::contract::{Form, Key, Shape};
+use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::{Field, Section};
 use super::super::{InterfaceRef, Link, Nic, Node};
-
-/// Slower is a slip in the unit: a packet would outlast most runs.
-const RATE: Form = Form::RateFrom("1 kbit/s", "at which a full packet takes 12 s");
+use super::access::{self, RATE};
 
 /// Most microseconds and frames that coalescing may be set to.
 const MOST: i64 = 1_000_000;
@@ -26,6 +25,58 @@ pub(super) const NODE: Key = Key::open(
      device's driver sets it",
 );
 
+/// What the devices at both ends do.
+const DEVICES: &[Key] = &[
+    Key::open(
+        "nic",
+        NIC,
+        "that of each end's node: none",
+        "what the devices' drivers set by default: `none` reports each arrival at once; `e1000e` has byte queue limits and at most 20000 \
+         interrupts a second at 1 Gbit/s, 4000 at other rates; `tg3` byte queue limits, rx_usecs = 20, rx_frames = 5, tx_usecs = 72 and \
+         tx_frames = 53; a key beside it goes before it. Both devices exist at 10, 100 and 1000 Mbit/s",
+    ),
+    Key::or("ring", Form::Integer(1, MOST), "256", "packets that a device's transmit ring holds"),
+    Key::open("bql", Form::Boolean, "that of the `nic`: false", "byte queue limits keep the ring short"),
+    Key::open(
+        "tx_usecs",
+        Form::Integer(0, MOST),
+        "that of the `nic`: 125",
+        "microseconds after a transmission within which it is reported",
+    ),
+    Key::open(
+        "tx_frames",
+        Form::Integer(0, MOST),
+        "that of the `nic`: 0",
+        "transmissions after which they are reported at once; 0: only time counts",
+    ),
+    Key::open(
+        "rx_usecs",
+        Form::Integer(0, MOST),
+        "that of the `nic`: 0",
+        "microseconds after an arrival within which it is handed up, with what has come since",
+    ),
+    Key::open(
+        "rx_frames",
+        Form::Integer(0, MOST),
+        "that of the `nic`: 0",
+        "arrivals after which they are handed up at once; 0: only time counts",
+    ),
+    Key::open(
+        "rx_interrupts",
+        Form::Integer(0, MOST),
+        "that of the `nic`: 0",
+        "most interrupts of arrivals in a second (`InterruptThrottleRate` of Intel's drivers): what comes between two is handed up \
+         together; 0: no limit",
+    ),
+];
+
+/// An access line, with an Ethernet device at each end.
+static ACCESS: Shape = Shape {
+    title: "Link of kind access",
+    about: "A line to the internet with a modem: what the hosts' devices send waits in the modem's buffer, which no queueing discipline hears of.",
+    groups: &[&[Key::tag("kind", "access")], &access::KEYS, DEVICES],
+};
+
 /// An Ethernet link.
 static ETHERNET: Shape = Shape {
     title: "Link",
@@ -35,53 +86,8 @@ static ETHERNET: Shape = Shape {
         &[
             Key::need("rate", RATE, "rate of each direction"),
             Key::need("delay", Form::Time, "one-way propagation delay"),
-            Key::open(
-                "nic",
-                NIC,
-                "that of each end's node: none",
-                "what the devices' drivers set by default: `none` reports each arrival at once; `e1000e` has byte queue limits and at most 20000 \
-                 interrupts a second at 1 Gbit/s, 4000 at other rates; `tg3` byte queue limits, rx_usecs = 20, rx_frames = 5, tx_usecs = 72 and \
-                 tx_frames = 53; a key beside it goes before it. Both devices exist at 10, 100 and 1000 Mbit/s",
-            ),
-            Key::or("ring", Form::Integer(1, MOST), "256", "packets that a device's transmit ring holds"),
-            Key::open(
-                "bql",
-                Form::Boolean,
-                "that of the `nic`: false",
-                "byte queue limits keep the ring short",
-            ),
-            Key::open(
-                "tx_usecs",
-                Form::Integer(0, MOST),
-                "that of the `nic`: 125",
-                "microseconds after a transmission within which it is reported",
-            ),
-            Key::open(
-                "tx_frames",
-                Form::Integer(0, MOST),
-                "that of the `nic`: 0",
-                "transmissions after which they are reported at once; 0: only time counts",
-            ),
-            Key::open(
-                "rx_usecs",
-                Form::Integer(0, MOST),
-                "that of the `nic`: 0",
-                "microseconds after an arrival within which it is handed up, with what has come since",
-            ),
-            Key::open(
-                "rx_frames",
-                Form::Integer(0, MOST),
-                "that of the `nic`: 0",
-                "arrivals after which they are handed up at once; 0: only time counts",
-            ),
-            Key::open(
-                "rx_interrupts",
-                Form::Integer(0, MOST),
-                "that of the `nic`: 0",
-                "most interrupts of arrivals in a second (`InterruptThrottleRate` of Intel's drivers): what comes between two is handed up \
-                 together; 0: no limit",
-            ),
         ],
+        DEVICES,
     ],
 };
 
@@ -93,12 +99,13 @@ static VETH: Shape = Shape {
 };
 
 /// What a link may be.
-pub(super) const FORM: Form = Form::OneOf(&[&ETHERNET, &VETH]);
+pub(super) const FORM: Form = Form::OneOf(&[&ETHERNET, &ACCESS, &VETH]);
 
 /// Which kind a link is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum LinkKind {
     Ethernet,
+    Access,
     Veth,
 }
 
@@ -113,7 +120,11 @@ fn section<'a>(field: &Field<'a>) -> Result<Section<'a>, Fault> {
 
 fn kind_of(section: &mut Section<'_>) -> Result<LinkKind, Fault> {
     section.or_by("kind", LinkKind::Ethernet, |field| {
-        field.choice(&[("ethernet", LinkKind::Ethernet), ("veth", LinkKind::Veth)])
+        field.choice(&[
+            ("ethernet", LinkKind::Ethernet),
+            ("access", LinkKind::Access),
+            ("veth", LinkKind::Veth),
+        ])
     })
 }
 
@@ -138,7 +149,25 @@ pub(super) fn read(
 ) -> Result<Link, Fault> {
     let mut section = section(field)?;
     let params = match kind_of(&mut section)? {
-        LinkKind::Ethernet => ethernet(&mut section, ends, nodes, nics)?.map(WireParams::Ethernet),
+        LinkKind::Ethernet => {
+            let rate_field = section.need("rate", "a rate such as \"1 Gbit/s\"")?;
+            if matches!(rate_field.item.value, Value::Table(_)) {
+                return Err(rate_field.wrong("a rate such as \"1 Gbit/s\", or kind = \"access\" beside it"));
+            }
+            let rate = rate_field.value()?;
+            let delay = section.need("delay", "a time such as \"0.1 ms\"")?.value()?;
+            ethernet(&mut section, &rate_field, (rate, delay), ends, nodes, nics)?.map(WireParams::Ethernet)
+        }
+        LinkKind::Access => {
+            section.narrow(&ACCESS);
+            let access = access::read(&mut section, ends, nodes)?;
+            let rate_field = section.get("port").or(section.get("rate")).or(section.get("line"));
+            let rate_field = rate_field.expect("an access line has a rate or a name");
+            let devices =
+                ethernet(&mut section, &rate_field, (access.port, access.delay), ends, nodes, nics)?;
+            let [there, back] = access.lines();
+            [WireParams::Access(devices[0], there), WireParams::Access(devices[1], back)]
+        }
         LinkKind::Veth => {
             no_wire(&mut section)?;
             section.narrow(&VETH);
@@ -229,13 +258,12 @@ impl Nic {
 /// Both directions of a link: from its first end to its second, and back.
 fn ethernet(
     section: &mut Section<'_>,
+    rate_field: &Field<'_>,
+    (rate, delay): (Rate, Duration),
     ends: &[InterfaceRef],
     nodes: &[Node],
     named: &[(usize, Field<'_>)],
 ) -> Result<[EthernetParams; 2], Fault> {
-    let rate_field = section.need("rate", "a rate such as \"1 Gbit/s\"")?;
-    let rate = rate_field.value()?;
-    let delay = section.need("delay", "a time such as \"0.1 ms\"")?.value()?;
     let own = nic(section)?;
     // A link of more or fewer ends than two is refused afterwards.
     let nic_of = |end: usize| own.or_else(|| Some(nodes[ends.get(end)?.node].nic)).unwrap_or(Nic::None);
@@ -246,7 +274,7 @@ fn ethernet(
         let rate = rate_field.item.value.describe();
         let found = format!("{:?} on a link of {rate}, at which none exists", nics[end].name());
         let right = "none, or a link of 10 Mbit/s, 100 Mbit/s or 1 Gbit/s";
-        return Err(field.unwrap_or(rate_field).found(found, right));
+        return Err(field.as_ref().unwrap_or(rate_field).found(found, right));
     }
     let ring = section.or("ring", 256)?;
     // The sender's device reports transmissions, the receiver's arrivals.

@@ -5,18 +5,22 @@ use super::super::document::Value;
 use super::super::error::Fault;
 use super::super::reader::Field;
 
+/// One or several, by name or by pattern.
+const ENDS: Form = Form::Either(&[Form::Name("ends"), Form::List(&Form::Name("ends"))]);
+
 /// Keys of every flow.
 pub(super) const COMMON: &[Key] = &[
     Key::open("name", Form::Text, "kind and number, such as `udp-0`", "a name of its own, for results"),
     Key::need(
         "from",
-        Form::Name("end"),
-        "who sends; a node alone has the address of the interface through which its route to the receiver leaves. Offloads, buffers and \
-         pacing are those of that interface whichever is named",
+        ENDS,
+        "who sends, nodes or interfaces; each of several has a flow of its own, with its name behind that of the flow. A node alone has the \
+         address of the interface through which its route to the receiver leaves. Offloads, buffers and pacing are those of that interface \
+         whichever is named",
     ),
     Key::need(
         "to",
-        Form::Either(&[Form::Name("end"), Form::List(&Form::Name("end"))]),
+        ENDS,
         "who receives, nodes or interfaces; each has its own stream of packets. A node alone is reached at the interface where a shortest \
          way from the sender comes in, the first of several",
     ),
@@ -42,6 +46,14 @@ pub(super) const COMMON: &[Key] = &[
     ),
     Key::open("stop", Form::Time, "the end of the run", "when it stops; after `start`"),
 ];
+
+/// Key of flows that may go both ways.
+pub(super) const BOTH_WAYS: Key = Key::or(
+    "both_ways",
+    Form::Boolean,
+    "false",
+    "each receiver sends the same back, as a flow of its own with `-back-` and its name behind that of the flow",
+);
 
 /// The type-of-service byte of a mark: the name of a DSCP or its number.
 pub(super) fn tos(field: &Field<'_>) -> Result<u8, Fault> {

@@ -1,5 +1,7 @@
 //! The tree, key by key, to the scenario's types.
 
+mod access;
+mod address;
 mod block_ack;
 mod edca;
 mod filter;
@@ -17,8 +19,10 @@ mod losses;
 mod mark;
 mod neighbour;
 mod node;
+mod overhead;
 mod page;
 pub(super) mod position;
+mod product;
 mod qdisc;
 mod quic;
 mod quinn;
@@ -26,9 +30,11 @@ mod rate;
 mod record;
 mod retries;
 pub(super) mod scheme;
+mod shaper;
 mod station;
 mod trace;
 mod usb;
+mod video;
 mod wake;
 mod wiring;
 
@@ -45,7 +51,7 @@ use super::hearing::Audible;
 use super::outside;
 use super::parts::Parts;
 use super::reader::{Field, Section};
-use super::{Attachment, Channel, FlowEnd, InterfaceRef, Node, Record, Scenario, sweep};
+use super::{Attachment, Channel, FlowEnd, InterfaceRef, Node, Record, Scenario};
 pub(super) use filter::name as filter_name;
 use flent::Times;
 pub(super) use position::distance;
@@ -172,6 +178,16 @@ struct Names<'a> {
     node_by_name: BTreeMap<&'a str, usize>,
 }
 
+/// Whether a name meets a pattern, in which `*` stands for any letters or none.
+fn meets(name: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        None => name == pattern,
+        Some((before, after)) => name.strip_prefix(before).is_some_and(|rest| {
+            rest.char_indices().map(|(at, _)| at).chain([rest.len()]).any(|at| meets(&rest[at..], after))
+        }),
+    }
+}
+
 /// Where the name in `field` stands among `known`.
 fn refer(field: &Field<'_>, known: &[&str]) -> Result<usize, Fault> {
     let name = field.text(&suggest("", known))?;
@@ -197,6 +213,37 @@ impl Names<'_> {
             }
             _ => Ok(FlowEnd { node: self.node(field)?, interface: None }),
         }
+    }
+
+    /// The ends of flows that a name, a pattern or a list of these stand for; those of a pattern are not `but` this one.
+    fn ends<'f>(&self, field: &Field<'f>, but: Option<FlowEnd>) -> Result<Vec<(Field<'f>, FlowEnd)>, Fault> {
+        let mut all = Vec::new();
+        for field in field.list() {
+            let Some(pattern) = flow::pattern(&field) else {
+                let end = self.end(&field)?;
+                all.push((field, end));
+                continue;
+            };
+            let met = self.nodes.iter().enumerate().filter(|(_, (name, _))| meets(name, pattern));
+            let before = all.len();
+            let ends = met.map(|(node, _)| FlowEnd { node, interface: None });
+            all.extend(
+                ends.filter(|end| but.is_none_or(|but| but.node != end.node)).map(|end| (field.clone(), end)),
+            );
+            if all.len() == before {
+                let found = format!("{}, which no node's name meets", field.item.value.describe());
+                let first: String = self.nodes[0].0.chars().take(3).collect();
+                return Err(field.found(found, format!("a pattern such as \"{first}*\"")));
+            }
+        }
+        Ok(all)
+    }
+
+    /// The end of a flow as the scenario names it.
+    fn end_name(&self, end: FlowEnd) -> String {
+        let (node, interfaces) = &self.nodes[end.node];
+        end.interface
+            .map_or_else(|| (*node).to_owned(), |interface| format!("{node}.{}", interfaces[interface]))
     }
 
     /// An interface as `node.interface`, or by its own name if it is one of node `own`.
@@ -330,7 +377,6 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("sweep");
     root.finish()?;
-    sweep::check(tree, parts)?;
 
     let name = text.to_owned();
     Ok(Scenario {

@@ -11,11 +11,11 @@ use super::super::document::Table;
 use super::super::error::{Fault, Origin, gather};
 use super::super::parts::Parts;
 use super::super::reader::{Field, Section};
-use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, profile};
+use super::super::{Attachment, Channel, InterfaceRef, Node, Rates, Role, Wifi, many, profile};
 use super::Names;
 use super::interface::{self, Context};
 use super::wiring::Wiring;
-use super::{host, jitter, link, position, wake};
+use super::{address, host, jitter, link, position, wake};
 
 /// Ids of the world are 16 bits wide: those of places that drop packets, of which a node and its interface have up to
 /// four, run out first.
@@ -39,6 +39,13 @@ pub(super) static SHAPE: Shape = Shape {
                 Form::Name("node"),
                 "like none",
                 "another node whose keys this one has, but for those it gives itself; tables are merged key by key",
+            ),
+            Key::open(
+                "count",
+                Form::Integer(1, many::MOST),
+                "one node of that name",
+                "so many nodes of this table: `NAME1`, `NAME2` and so on, which flows, `deaf` and `faint` name together as `NAME`. Addresses \
+                 given here are those of the first, and count on",
             ),
             Key::need(
                 "interface",
@@ -68,6 +75,7 @@ pub(super) fn all<'a>(
     weigh(&nodes, &wiring)?;
     share_radios(&mut nodes, &wiring)?;
     by_device(&mut nodes, &wiring, channels);
+    address::complete(&mut nodes, names.links.len(), &wiring);
     Ok((nodes, wiring))
 }
 
@@ -85,8 +93,9 @@ fn node<'a>(
     wiring.nics.extend(section.get("nic").map(|field| (index, field)));
     let position = position::read(&mut section)?;
     wiring.positions.extend(section.get("position").map(|field| (index, field)));
-    // It has done its work; asking for it puts it among the suggestions.
+    // They have done their work; asking for them puts them among the suggestions.
     section.get("like");
+    section.get("count");
     let field = section.need("interface", "at least one interface")?;
     let read = |(i, (name, field)): (usize, (&str, Field<'a>))| {
         interface::read(InterfaceRef { node: index, interface: i }, name, &field, context, wiring)
@@ -95,8 +104,9 @@ fn node<'a>(
     if interfaces.is_empty() {
         return Err(field.found("no interface", "at least one"));
     }
-    if wiring.addresses.len() > MAX_INTERFACES {
-        let found = format!("{} interfaces up to here", wiring.addresses.len());
+    let so_far = wiring.addresses.len() + wiring.unaddressed.len();
+    if so_far > MAX_INTERFACES {
+        let found = format!("{so_far} interfaces up to here");
         return Err(field.found(found, format!("at most {MAX_INTERFACES} in a scenario")));
     }
     let over_wifi = interfaces.iter().any(|i| matches!(i.medium, Attachment::Wifi(_)));

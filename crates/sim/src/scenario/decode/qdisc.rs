@@ -49,7 +49,7 @@ const WHOLE: &[Key] = &[Key::or(
 )];
 
 /// What may stand inside another discipline.
-static CHILD: Form = Form::Kinds { shapes: CHILDREN, bare: true };
+pub(super) static CHILD: Form = Form::Kinds { shapes: CHILDREN, bare: true };
 
 /// Declares each discipline's table twice, for anywhere and for a Wi-Fi interface, and lists the tables by where they may stand.
 macro_rules! disciplines {
@@ -156,7 +156,7 @@ fn names_mq(value: &Value) -> bool {
 }
 
 /// Reads the options of a discipline, for the root or for a class.
-fn config(
+pub(super) fn config(
     kind: &str,
     section: Option<&mut Section<'_>>,
     field: &Field<'_>,

@@ -157,14 +157,35 @@ impl Choice {
     }
 }
 
-/// Reads the scheme of an interface of a node with this kernel: a name, or a table of `kind` and pieces.
-pub(super) fn read(section: &mut Section<'_>, version: Version, wide: bool) -> Result<Choice, Fault> {
+impl Choice {
+    /// The same with a kernel's own quantum of the airtime scheduler.
+    fn with_quantum(mut self, own: Option<Duration>) -> Self {
+        if let (
+            DriverConfig::Fq(_, Scheduler::Mac80211(airtime, ..))
+            | DriverConfig::Firmware(_, Scheduler::Mac80211(airtime, ..), _),
+            Some(own),
+        ) = (&mut self.driver, own)
+        {
+            airtime.quantum = own;
+        }
+        self
+    }
+}
+
+/// Reads the scheme of an interface of a node with this kernel, and this quantum if it has one of its own: a name, or a table of `kind` and
+/// pieces.
+pub(super) fn read(
+    section: &mut Section<'_>,
+    (version, quantum): (Version, Option<Duration>),
+    wide: bool,
+) -> Result<Choice, Fault> {
     let Some(field) = section.get(KEY.name) else {
-        return Ok(if wide { of_wide(version) } else { of_kernel(version) });
+        let choice = if wide { of_wide(version) } else { of_kernel(version) };
+        return Ok(choice.with_quantum(quantum));
     };
     let (kind, section) = field.kind()?;
     let name = Scheme::ALL.iter().find(|(name, _)| *name == kind).map_or(Scheme::Fifo, |(_, scheme)| *scheme);
-    let mut choice = Choice::new(name, version);
+    let mut choice = Choice::new(name, version).with_quantum(quantum);
     let Some(mut section) = section else { return Ok(choice) };
     match &mut choice.driver {
         DriverConfig::Htc(htc) => {

@@ -32,4 +32,6 @@ pub(super) struct Wiring<'a> {
     pub beacons: Vec<(InterfaceRef, [EdcaOverride; 4])>,
     /// Addresses in use, where each is written, and the path of its interface.
     pub addresses: Vec<(Ipv4Addr, Origin, String)>,
+    /// Interfaces without one.
+    pub unaddressed: Vec<InterfaceRef>,
 }

@@ -16,6 +16,10 @@ pub struct Profile {
     pub name: &'static str,
     /// The two numbers of a Linux kernel; none of another system.
     pub version: Option<(u16, u16)>,
+    /// The same of its wireless stack, which may be of a later kernel.
+    pub wifi_version: Option<(u16, u16)>,
+    /// What a station's deficit grows by in a round of mac80211's airtime scheduler, if that is not its weight.
+    pub airtime_quantum: Option<Duration>,
     /// Packets in an Ethernet-like device's queue (`txqueuelen`).
     pub txqueuelen: u32,
     /// pfifo_fast's limit holds for each band.
@@ -57,13 +61,13 @@ impl Profile {
     // linux: net/mac80211/rc80211_minstrel_ht.h MINSTREL_MAX_STREAMS - 3 (4.4, 4.14), 4 (5.2).
     // deviation: groups of HT go to four streams with each kernel.
     pub fn most_vht_streams(&self) -> u8 {
-        if self.version.is_some_and(|own| own < (5, 1)) { 3 } else { 4 }
+        if self.wifi_version.is_some_and(|own| own < (5, 1)) { 3 } else { 4 }
     }
 
     /// Minstrel-HT has groups of VHT in a kernel that was built with them alone.
     // linux: net/mac80211/rc80211_minstrel_ht.c (4.4, 4.14) - under CONFIG_MAC80211_RC_MINSTREL_VHT, which distributions had in part; (5.2)
     // always (since 5.0, recalled).
     pub fn vht_groups_are_an_option(&self) -> bool {
-        self.version.is_some_and(|own| own < (5, 0))
+        self.wifi_version.is_some_and(|own| own < (5, 0))
     }
 }

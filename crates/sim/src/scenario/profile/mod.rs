@@ -25,8 +25,10 @@ use super::reader::{Field, Section, flatten};
 use memory::MAX_BUFFER;
 
 macro_rules! data_files {
-    ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*] };
+    ($($name:literal),*) => { [$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/profiles/", $name, ".toml")))),*] };
 }
+
+mod openwrt;
 
 const FILES: [(&str, &str); 14] = data_files![
     "linux-3.13",
@@ -66,8 +68,8 @@ pub(super) const KEYS: &[Key] = &[
         "profile",
         Form::Listed {
             title: "kernel",
-            words: "a kernel: `linux-3.13` to `linux-6.18`, `windows-10` or `macos-10.11`",
-            names,
+            words: "a kernel: `linux-3.13` to `linux-6.18`, `windows-10`, `macos-10.11`, or a release of OpenWrt: `openwrt-23.05`, `openwrt-24.10`",
+            names: all_names,
         },
         "the kernel that it runs",
     ),
@@ -162,18 +164,25 @@ fn names() -> Vec<String> {
     FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
+/// The same with releases of OpenWrt.
+fn all_names() -> Vec<String> {
+    names().into_iter().chain(openwrt::FILES.iter().map(|(name, _)| (*name).to_owned())).collect()
+}
+
 /// Reads `profile = NAME` of a node and its `sysctl` table.
 pub(super) fn read(section: &mut Section<'_>) -> Result<Profile, Fault> {
     let field = section.need("profile", &CHOICE)?;
     let name = field.text(&CHOICE)?;
-    let Some(mut profile) = PROFILES.iter().find(|known| known.name == name).cloned() else {
+    let mut all = PROFILES.iter().chain(openwrt::RELEASES.iter());
+    let Some(mut profile) = all.find(|known| known.name == name).cloned() else {
         // A bare version is taken for one of Linux, in the message alone.
         let meant = if version(&format!("linux-{name}")).is_some() {
             format!("linux-{name}")
         } else {
             name.to_owned()
         };
-        return Err(field.wrong(suggest(&meant, &FILES.map(|(known, _)| known))));
+        let known: Vec<&str> = FILES.iter().chain(&openwrt::FILES).map(|(known, _)| *known).collect();
+        return Err(field.wrong(suggest(&meant, &known)));
     };
     if let Some(field) = section.get("sysctl") {
         settings(&field, SETTINGS, &mut profile, apply, tcp_sysctl::idle)?;
@@ -256,6 +265,8 @@ fn load(name: &'static str, text: &str) -> Result<Profile, Fault> {
     let profile = Profile {
         name,
         version: version(name),
+        wifi_version: version(name),
+        airtime_quantum: None,
         txqueuelen: root.need("txqueuelen", number)?.value()?,
         pfifo_fast_limit_per_band: root.need("pfifo_fast_limit_per_band", "true or false")?.value()?,
         fq_codel_memory_limit: root.need("fq_codel_memory_limit", number)?.value()?,

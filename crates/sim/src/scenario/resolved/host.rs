@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use stillair_model::node::jitter::{JitterParams, Spread};
 use stillair_model::node::wake::Wake;
-use stillair_model::wire::WireParams;
+use stillair_model::wire::{EthernetParams, LineBuffer, WireParams};
 
 use super::super::Link;
 
@@ -43,17 +43,35 @@ pub(super) fn link(link: &Link, ends: [String; 2]) -> Value {
 fn wire(params: &WireParams) -> Value {
     match params {
         WireParams::Veth => json!({ "kind": "veth" }),
-        WireParams::Ethernet(e) => json!({
-            "kind": "ethernet",
-            "rate_bps": e.rate.bps(),
-            "delay_ns": e.delay.nanos(),
-            "ring": e.ring,
-            "bql": e.bql,
-            "tx_usecs": e.tx_usecs.nanos() / 1000,
-            "tx_frames": e.tx_frames,
-            "rx_usecs": e.rx_usecs.nanos() / 1000,
-            "rx_frames": e.rx_frames,
-            "rx_gap_ns": e.rx_gap.nanos(),
-        }),
+        WireParams::Ethernet(e) => ethernet("ethernet", e),
+        WireParams::Access(e, line) => {
+            let mut keys = ethernet("access", e);
+            keys["line"] = json!({
+                "rate_bps": line.rate.bps(),
+                "buffer": match line.buffer {
+                    LineBuffer::Packets(packets) => json!({ "packets": packets }),
+                    LineBuffer::Bytes(bytes) => json!({ "bytes": bytes }),
+                },
+                "overhead_bytes": line.framing.overhead,
+                "mpu_bytes": line.framing.mpu,
+                "atm": line.framing.cells.name(),
+            });
+            keys
+        }
     }
+}
+
+fn ethernet(kind: &str, e: &EthernetParams) -> Value {
+    json!({
+        "kind": kind,
+        "rate_bps": e.rate.bps(),
+        "delay_ns": e.delay.nanos(),
+        "ring": e.ring,
+        "bql": e.bql,
+        "tx_usecs": e.tx_usecs.nanos() / 1000,
+        "tx_frames": e.tx_frames,
+        "rx_usecs": e.rx_usecs.nanos() / 1000,
+        "rx_frames": e.rx_frames,
+        "rx_gap_ns": e.rx_gap.nanos(),
+    })
 }

@@ -1,6 +1,6 @@
 //! Applications and their sockets.
 
-use stillair_model::app::{Ping, UdpSource, Voip};
+use stillair_model::app::{Ping, UdpSource, Video, Voip};
 use stillair_model::transport::quic::Stack;
 use stillair_model::vocabulary::{FlowId, Instant, NewPacket, Sink, SockId};
 
@@ -24,6 +24,7 @@ pub(in crate::world) enum AppKind {
     Ping(Ping),
     Bulk(BulkFlow),
     Voip(Voip),
+    Video(Box<Video>),
     Web(Box<WebFlow>),
     Quic(Box<QuicApp>),
 }
@@ -82,9 +83,12 @@ impl Hosts {
     pub(super) fn bulks(&self) -> impl Iterator<Item = &BulkFlow> {
         self.apps.iter().filter_map(|app| match &app.kind {
             AppKind::Bulk(flow) => Some(flow),
-            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Web(_) | AppKind::Quic(_) => {
-                None
-            }
+            AppKind::Udp(_)
+            | AppKind::Ping(_)
+            | AppKind::Voip(_)
+            | AppKind::Video(_)
+            | AppKind::Web(_)
+            | AppKind::Quic(_) => None,
         })
     }
 
@@ -96,6 +100,10 @@ impl Hosts {
         match &mut self.apps[index].kind {
             AppKind::Udp(source) => {
                 source.on_timer();
+                self.write(below, index);
+            }
+            AppKind::Video(video) => {
+                video.on_timer();
                 self.write(below, index);
             }
             AppKind::Ping(ping) => {
@@ -133,6 +141,7 @@ impl Hosts {
             AppKind::Ping(ping) => ping.next_timer(),
             AppKind::Bulk(flow) => flow.bulk.next_timer(),
             AppKind::Voip(call) => call.next_timer(),
+            AppKind::Video(video) => video.next_timer(),
             AppKind::Web(flow) => flow.web.next_timer(),
             AppKind::Quic(quic) => quic.load.next_timer(),
         };
@@ -147,7 +156,10 @@ impl Hosts {
     fn fires(&self, index: usize, at: Option<Instant>) -> Option<Instant> {
         let clock = &self.clocks[index];
         match &self.apps[index].kind {
-            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) => at.map(|at| clock.fires(at)),
+            AppKind::Udp(_) | AppKind::Ping(_) | AppKind::Voip(_) | AppKind::Video(_) => {
+                at.map(|at| clock.fires(at))
+            }
+            AppKind::Bulk(flow) if flow.bulk.is_gated() => at.map(|at| clock.fires(at)),
             AppKind::Bulk(_) | AppKind::Web(_) | AppKind::Quic(_) => at.map(|at| clock.fires_once(at)),
         }
     }
@@ -156,8 +168,12 @@ impl Hosts {
     fn write<S: Sink>(&mut self, below: &mut Below<'_, S>, index: usize) {
         loop {
             let now = below.core.now;
-            let AppKind::Udp(source) = &mut self.apps[index].kind else { return };
-            let Some(datagram) = source.emit(now) else { return };
+            let datagram = match &mut self.apps[index].kind {
+                AppKind::Udp(source) => source.emit(now),
+                AppKind::Video(video) => video.emit(now),
+                _ => return,
+            };
+            let Some(datagram) = datagram else { return };
             self.send_datagram(below, datagram);
         }
     }
@@ -210,6 +226,7 @@ impl Hosts {
             },
             SocketProtocol::Udp => match &mut self.apps[app as usize].kind {
                 AppKind::Udp(source) => source.uncharge(truesize),
+                AppKind::Video(video) => video.uncharge(truesize),
                 AppKind::Ping(_)
                 | AppKind::Bulk(_)
                 | AppKind::Voip(_)

@@ -25,6 +25,7 @@ impl Hosts {
                 self.tcps[socket].as_ref().map_or(0, |tcp| u64::from(tcp.sender.charged()))
             }
             (SocketProtocol::Udp, AppKind::Udp(source)) => source.charged(),
+            (SocketProtocol::Udp, AppKind::Video(video)) => video.charged(),
             (SocketProtocol::Quic, AppKind::Quic(quic)) => quic.charged(SockId::from_index(socket)),
             (SocketProtocol::Udp | SocketProtocol::Quic, _) => 0,
         }

@@ -243,6 +243,10 @@ impl Hosts {
                 return;
             }
             wants = flow.bulk.wants();
+            // Nothing more is due.
+            if wants == 0 {
+                return;
+            }
             wrote = match self.with_tcp(below, sock, |tcp, out| tcp.write(now, wants, out)) {
                 Some(wrote) => wrote,
                 None => return,
@@ -268,6 +272,7 @@ impl Hosts {
         self.with_tcp(below, sender, |tcp, out| match action {
             BulkAction::Connect => tcp.connect(now, out),
             BulkAction::Close => tcp.close(now, out),
+            BulkAction::Write => {}
         });
         self.serve(below, sender);
     }

@@ -53,6 +53,17 @@ pub(super) enum NetDevice {
     Wifi(DevId),
 }
 
+/// Who takes what comes in at an interface.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Taker {
+    /// A modelled host.
+    Host,
+    /// An outside host.
+    Outside,
+    /// Nobody yet: this is the ifb of a shaper, through which all goes that comes in at the interface of that number.
+    Shaper(IfId),
+}
+
 /// An interface of a node.
 #[derive(Debug)]
 pub(super) struct NetInterface {
@@ -67,8 +78,10 @@ pub(super) struct NetInterface {
     pub(super) rx_buffer: u32,
     /// Timer of the first of its disciplines, if they hold packets back.
     pub(super) watchdog: Option<u32>,
-    /// Its node is an outside host.
-    pub(super) outside: bool,
+    /// Who takes what comes in.
+    pub(super) taker: Taker,
+    /// What comes in has passed an ifb.
+    pub(super) behind_ifb: bool,
     /// What packets that bear its address reach through it, if its node has other interfaces.
     pub(super) bound: Option<Routes>,
 }
@@ -86,6 +99,8 @@ pub(super) struct Network {
     slots: NetworkSlots,
     /// Batches of packets on their way up, kept to be used again.
     batches: Vec<Vec<Pkt>>,
+    /// The wires of the scenario; behind them are those from ifbs to their interfaces, which nobody sees.
+    shown: usize,
 }
 
 /// Where the timers of the network begin: arrivals over wires, reports of their devices, disciplines that hold packets back.
@@ -105,7 +120,9 @@ impl Network {
         watchdogs: Vec<(IfId, Ac)>,
         slots: NetworkSlots,
     ) -> Self {
-        Self { nodes, interfaces, wires, watchdogs, softirq: Vec::new(), slots, batches: Vec::new() }
+        let ifbs = interfaces.iter().filter(|i| matches!(i.taker, Taker::Shaper(_))).count();
+        let (shown, batches) = (wires.len() - ifbs, Vec::new());
+        Self { nodes, interfaces, wires, watchdogs, softirq: Vec::new(), slots, batches, shown }
     }
 
     /// The node that has an address.
@@ -146,9 +163,10 @@ impl Network {
         let interface = &self.interfaces[at.index()];
         let node = interface.node;
         let own = &self.nodes[node.index()].routes;
-        let routes = interface.bound.as_ref().filter(|_| interface.outside).unwrap_or(own);
+        let outside = interface.taker == Taker::Outside;
+        let routes = interface.bound.as_ref().filter(|_| outside).unwrap_or(own);
         match routes.get(core.packets.get(p).dst) {
-            Some(Route::Via(out, peer)) if out == at || !interface.outside => {
+            Some(Route::Via(out, peer)) if out == at || !outside => {
                 self.leave(core, air, node, (out, peer), p)
             }
             _ => {
@@ -215,9 +233,9 @@ impl Network {
         if S::FRAMES {
             self.show_received(core, interface, p);
         }
-        let NetInterface { node, outside, .. } = self.interfaces[interface.index()];
-        if outside {
-            return self.come_out(core, hosts, interface, p);
+        let NetInterface { node, taker, .. } = self.interfaces[interface.index()];
+        if taker != Taker::Host {
+            return self.come_apart(core, air, hosts, interface, p);
         }
         let hot = core.packets.get_mut(p);
         match self.nodes[node.index()].routes.get(hot.dst) {
@@ -236,8 +254,27 @@ impl Network {
         }
     }
 
-    /// A packet has come in at an outside host. One without bytes is nothing to such a host.
+    /// A packet has come in at an outside host, or at an ifb.
+    // linux: net/sched/act_mirred.c tcf_mirred_act, drivers/net/ifb.c ifb_ri_tasklet (6.1) - what comes in is queued at the ifb, with its Ethernet
+    // header, and comes in at its interface again when the discipline there lets go of it.
     #[cold]
+    fn come_apart<S: Sink>(
+        &mut self,
+        core: &mut Core<S>,
+        air: &mut Air,
+        hosts: &mut impl Local<S>,
+        at: IfId,
+        p: Pkt,
+    ) {
+        if let Taker::Shaper(_) = self.interfaces[at.index()].taker {
+            // Nobody hears of what its queue refuses.
+            let _ = self.transmit(core, air, at, Ac::Be, p);
+        } else {
+            self.come_out(core, hosts, at, p);
+        }
+    }
+
+    /// A packet has come in at an outside host. One without bytes is nothing to such a host.
     fn come_out<S: Sink>(&self, core: &mut Core<S>, hosts: &mut impl Local<S>, at: IfId, p: Pkt) {
         if core.packets.get(p).kind == PacketKind::Outside {
             hosts.leave(core, at, p);
@@ -246,8 +283,14 @@ impl Network {
         }
     }
 
-    /// Shows what has come in over a wire as its host sees it.
+    /// Shows what has come in over a wire as its host sees it: before an ifb.
+    // linux: net/core/dev.c __netif_receive_skb_core (6.1) - taps come before the ingress hook, and do not see again what an ifb gives back.
     fn show_received<S: Sink>(&self, core: &mut Core<S>, interface: IfId, p: Pkt) {
+        let interface = match self.interfaces[interface.index()] {
+            NetInterface { taker: Taker::Shaper(of), .. } => of,
+            NetInterface { behind_ifb: true, .. } => return,
+            _ => interface,
+        };
         if let NetDevice::Wire(out) = self.interfaces[interface.index()].device {
             // The two directions of a link are neighbours in number.
             let wire = WireId::from_index(out.index() ^ 1);

@@ -14,6 +14,8 @@ pub(super) struct WirePort<'a> {
     pub(super) id: WireId,
     /// The device splits packets of several segments.
     pub(super) tso: bool,
+    /// Captures see it.
+    pub(super) shown: bool,
 }
 
 impl<S: Sink> Port<S> for WirePort<'_> {
@@ -24,7 +26,7 @@ impl<S: Sink> Port<S> for WirePort<'_> {
         self.tso
     }
     fn push(&mut self, now: Instant, p: Pkt, ctx: &mut Ctx<'_, S>) {
-        if S::FRAMES {
+        if S::FRAMES && self.shown {
             ctx.trace.frame(now, &FrameView::Sent(self.id, Headers::of(ctx.packets, p)));
         }
         show_quic(now, p, ctx);

@@ -27,9 +27,9 @@ impl Network {
         let now = core.now;
         match self.interfaces[interface.index()].device {
             NetDevice::Wire(id) => {
-                let tso = self.interfaces[interface.index()].tso;
+                let (tso, shown) = (self.interfaces[interface.index()].tso, id.index() < self.shown);
                 let wire = &mut self.wires[id.index()];
-                push_directly(now, p, &mut WirePort { wire, id, tso }, &mut core.ctx());
+                push_directly(now, p, &mut WirePort { wire, id, tso, shown }, &mut core.ctx());
                 self.arm_wire(core, id);
             }
             NetDevice::Wifi(dev) => push_directly(now, p, &mut air.port(dev), &mut core.ctx()),
@@ -77,7 +77,8 @@ impl Network {
             NetDevice::Wire(wire) => {
                 let under = &mut self.wires[wire.index()];
                 let armed = under.is_under_way();
-                let port = &mut WirePort { wire: under, id: wire, tso: interface.tso };
+                let shown = wire.index() < self.shown;
+                let port = &mut WirePort { wire: under, id: wire, tso: interface.tso, shown };
                 let fed = feed(now, queue, p, port, &mut core.ctx());
                 if !armed {
                     self.arm_wire(core, wire);

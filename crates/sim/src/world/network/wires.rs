@@ -54,7 +54,7 @@ impl Network {
     #[inline]
     fn arrived<S: Sink>(&mut self, core: &mut Core<S>, index: usize) -> Option<Pkt> {
         let p = self.wires[index].arrive(core.now, &mut core.packets)?;
-        if S::FRAMES {
+        if S::FRAMES && index < self.shown {
             let headers = Headers::of(&core.packets, p);
             core.trace.frame(core.now, &FrameView::Wire(WireId::from_index(index), headers));
         }

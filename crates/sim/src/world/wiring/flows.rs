@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use stillair_model::app::{
-    Bulk, BulkParams, Gap, Ping, UdpSource, UdpSourceParams, Voip, WORKERS, Web, WebParams,
+    Bulk, BulkParams, Gap, Ping, UdpSource, UdpSourceParams, Video, Voip, WORKERS, Web, WebParams,
 };
 use stillair_model::node::jitter::{AppClock, Slack, Spread};
 use stillair_model::transport::cc::Cc;
@@ -170,14 +170,20 @@ impl Plan<'_> {
                 let sock = ends.open(one.flow.from.node, SocketProtocol::Udp, None);
                 AppKind::Udp(UdpSource::new(params, sock, one.seed.stream(&one.name)))
             }
-            FlowKind::Tcp { congestion_control, bytes, write_size } => {
-                let params = BulkParams { start, stop, bytes: *bytes, write: *write_size };
+            FlowKind::Tcp { congestion_control, bytes, write_size, gate } => {
+                let params = BulkParams { start, stop, bytes: *bytes, write: *write_size, gate: *gate };
                 self.bulk(one, congestion_control, params, ends)
             }
             FlowKind::Web { page, interval } => {
                 self.web(one, Web::new(page.clone(), WebParams { start, stop, interval: *interval }))
             }
             FlowKind::Quic(spec) => self.quic(one, spec, ends),
+            FlowKind::Video(params) => {
+                let sndbuf = self.scenario.nodes[one.flow.from.node].profile.wmem_default;
+                let sock = ends.open(one.flow.from.node, SocketProtocol::Udp, None);
+                let stream = one.seed.stream(&one.name);
+                AppKind::Video(Box::new(Video::new(*params, endpoint, (start, stop), sndbuf, sock, stream)))
+            }
             FlowKind::Voip { interval } => AppKind::Voip(Voip::new(endpoint, *interval, start, stop)),
             FlowKind::Ping { interval, payload } => {
                 AppKind::Ping(Ping::icmp(endpoint, *interval, *payload, start, stop))

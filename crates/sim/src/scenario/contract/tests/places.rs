@@ -41,11 +41,28 @@ pub(super) fn places() -> Vec<Place> {
         },
         place("flow.1", "Flow of kind ping"),
     ];
+    const ACCESS: &str = "{ kind = \"access\", rate = { down = \"1 Gbit/s\", up = \"1 Gbit/s\" }, \
+                          buffer = { down = \"1 s\", up = \"1 s\" }, delay = \"1 ms\" }";
+    for (path, title) in [
+        ("link.lan", "Link of kind access"),
+        ("link.lan.rate", "Rates of an access line"),
+        ("link.lan.buffer", "Buffers of an access line"),
+    ] {
+        out.push(Place { sets: vec![("link.lan".to_owned(), ACCESS.to_owned())], ..place(path, title) });
+    }
+    let mut shaper = place(&format!("{WIRED}.shaper"), "Shaper");
+    shaper.sets.push((shaper.path.clone(), "{ down = \"10 Mbit/s\" }".to_owned()));
+    out.push(shaper);
     let mut udp_ping = place("flow.1", "Flow of kind udp_ping");
     udp_ping.sets.push(("flow.1.kind".to_owned(), "udp_ping".to_owned()));
     out.push(udp_ping);
     for (path, title, table) in [
         ("flow.1", "Flow of kind tcp", "{ kind = \"tcp\", from = \"server\", to = \"slow\" }"),
+        (
+            "flow.1",
+            "Flow of kind video",
+            "{ kind = \"video\", from = \"server\", to = \"slow\", rate = \"1 Mbit/s\" }",
+        ),
         ("flow.1", "Flow of kind voip", "{ kind = \"voip\", from = \"server\", to = \"slow\" }"),
         (
             "flow.1",

@@ -1,10 +1,11 @@
 //! The options of cake.
 
-use stillair_model::qdisc::cake::{CakeParams, Cells, Isolation, Tins};
+use stillair_model::qdisc::cake::{AckFilter, CakeParams, Isolation, Tins};
 
 use super::super::super::contract::{Form, Key};
 use super::super::super::error::Fault;
 use super::super::super::reader::Section;
+use super::super::overhead;
 
 const TINS: [(&str, Tins); 5] = [
     (Tins::Besteffort.name(), Tins::Besteffort),
@@ -12,6 +13,12 @@ const TINS: [(&str, Tins); 5] = [
     (Tins::Diffserv3.name(), Tins::Diffserv3),
     (Tins::Diffserv4.name(), Tins::Diffserv4),
     (Tins::Diffserv8.name(), Tins::Diffserv8),
+];
+
+const ACK_FILTERS: [(&str, AckFilter); 3] = [
+    (AckFilter::Off.name(), AckFilter::Off),
+    (AckFilter::Conservative.name(), AckFilter::Conservative),
+    (AckFilter::Aggressive.name(), AckFilter::Aggressive),
 ];
 
 const ISOLATION: [(&str, Isolation); 8] = [
@@ -24,9 +31,6 @@ const ISOLATION: [(&str, Isolation); 8] = [
     (Isolation::DualDsthost.name(), Isolation::DualDsthost),
     (Isolation::TripleIsolate.name(), Isolation::TripleIsolate),
 ];
-
-const CELLS: [(&str, Cells); 3] =
-    [(Cells::None.name(), Cells::None), (Cells::Atm.name(), Cells::Atm), (Cells::Ptm.name(), Cells::Ptm)];
 
 const fn names<T, const N: usize>(pairs: &'static [(&'static str, T); N]) -> [&'static str; N] {
     let mut out = [""; N];
@@ -41,6 +45,9 @@ const fn names<T, const N: usize>(pairs: &'static [(&'static str, T); N]) -> [&'
 /// The shaper counts bytes per second: of less nothing would be left, and nothing shaped.
 // linux: iproute2 lib/utils.c get_rate64 (6.1) - an eighth of the bits, rounded down, where 0 means unlimited (recalled).
 const BANDWIDTH: Form = Form::RateFrom("8 bit/s", "one byte per second");
+
+/// What a packet costs on the link.
+const LINK: [Key; 3] = overhead::keys("`raw`: its Ethernet header is counted");
 
 pub(super) const OPTIONS: &[Key] = &[
     Key::open("bandwidth", BANDWIDTH, "`unlimited`: what is below it sets the rate", "rate of the shaper"),
@@ -64,14 +71,9 @@ pub(super) const OPTIONS: &[Key] = &[
         "what the rate sends in four times the `rtt`, from 4 MiB to 10240 full packets",
         "most bytes of truesize",
     ),
-    Key::open(
-        "overhead",
-        Form::Integer(-64, 256),
-        "`raw`: its Ethernet header is counted",
-        "bytes added to an IP packet on the link",
-    ),
-    Key::or("mpu", Form::Integer(0, 256), "0", "bytes that a packet costs at least"),
-    Key::or("atm", Form::Choice(&names(&CELLS)), "noatm", "the pieces that packets are cut into on the link"),
+    LINK[0],
+    LINK[1],
+    LINK[2],
     Key::or("split_gso", Form::Boolean, "true", "packets of several segments are split"),
     Key::or(
         "ingress",
@@ -82,9 +84,9 @@ pub(super) const OPTIONS: &[Key] = &[
     Key::or("wash", Form::Boolean, "false", "the type of service is cleared once the tin is chosen"),
     Key::or(
         "ack_filter",
-        Form::Choice(&["no-ack-filter"]),
+        Form::Choice(&names(&ACK_FILTERS)),
         "no-ack-filter",
-        "`ack-filter` and `ack-filter-aggressive` are not modelled",
+        "acknowledgements that newer ones of their connection make needless are dropped: the older of two, or already one",
     ),
 ];
 
@@ -98,15 +100,10 @@ pub(super) fn read(section: Option<&mut Section<'_>>) -> Result<CakeParams, Faul
     p.tins = section.or_by("tins", p.tins, |field| field.choice(&TINS))?;
     p.isolation = section.or_by("isolation", p.isolation, |field| field.choice(&ISOLATION))?;
     p.memlimit = section.find("memlimit")?;
-    p.framing.overhead = section.find("overhead")?;
-    p.framing.mpu = section.or("mpu", p.framing.mpu)?;
-    p.framing.cells = section.or_by("atm", p.framing.cells, |field| field.choice(&CELLS))?;
+    p.framing = overhead::read(section, p.framing)?;
     p.split_gso = section.or("split_gso", p.split_gso)?;
     p.ingress = section.or("ingress", p.ingress)?;
     p.wash = section.or("wash", p.wash)?;
-    section.or_by("ack_filter", (), |field| {
-        let none = field.choice(&[("no-ack-filter", ())]);
-        none.map_err(|_| field.wrong("\"no-ack-filter\", as there is no such filter here"))
-    })?;
+    p.ack_filter = section.or_by("ack_filter", p.ack_filter, |field| field.choice(&ACK_FILTERS))?;
     Ok(p)
 }

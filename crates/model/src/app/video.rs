@@ -1,0 +1,164 @@
+//! A video call's picture, one way: frames over RTP, each a burst of packets.
+
+use super::udp::{Gap, UdpSource, UdpSourceParams};
+use crate::vocabulary::{
+    Duration, Endpoint, IPV4_HEADER, Instant, NewPacket, RandomStream, Rate, SockId, UDP_HEADER,
+    linear_truesize,
+};
+
+/// RTP's header.
+// spec: rfc3550 5.1.
+const RTP_HEADER: u32 = 12;
+
+/// Frames that can be decoded without others.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct KeyFrames {
+    /// One of so many frames.
+    pub every: u32,
+    /// How many times as large as the others they are, in hundredths.
+    pub ratio_percent: u32,
+}
+
+/// What a video is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct VideoParams {
+    /// Bits per second of the encoder's output.
+    pub rate: Rate,
+    /// Frames per second.
+    pub fps: u32,
+    /// Most bytes of a frame in a packet.
+    pub payload: u32,
+    /// Key frames; without them all frames are of one size.
+    pub keys: Option<KeyFrames>,
+}
+
+impl VideoParams {
+    /// Bytes of an ordinary frame and of a key frame. Together they keep the rate.
+    pub fn frames(&self) -> [u32; 2] {
+        let mean = self.rate.bps() / 8 / u64::from(self.fps);
+        let Some(KeyFrames { every, ratio_percent }) = self.keys else { return [mean.max(1) as u32; 2] };
+        let (every, ratio) = (u64::from(every), u64::from(ratio_percent));
+        let ordinary = mean * every * 100 / ((every - 1) * 100 + ratio);
+        [ordinary.max(1) as u32, (ordinary * ratio / 100).max(1) as u32]
+    }
+
+    /// Packets of a frame, and the bytes of each from the RTP header on.
+    // webrtc: modules/rtp_rtcp/source/rtp_format.cc RtpPacketizer::SplitAboutEqually (m120) - the packets of a frame are about equally large.
+    // deviation: exactly, rounded up.
+    pub fn packets(&self, frame: u32) -> (u32, u32) {
+        let packets = frame.div_ceil(self.payload);
+        (packets, frame.div_ceil(packets) + RTP_HEADER)
+    }
+}
+
+/// A source of frames. Packets of a frame leave together.
+#[derive(Debug)]
+pub struct Video {
+    source: UdpSource,
+    params: VideoParams,
+    /// Packets and payload of an ordinary frame and of a key frame.
+    frames: [(u32, u32); 2],
+    /// Frames sent.
+    sent: u32,
+}
+
+impl Video {
+    /// One that has sent nothing; its first frame comes at its start and is a key frame.
+    pub fn new(
+        params: VideoParams,
+        endpoint: Endpoint,
+        (start, stop): (Instant, Instant),
+        sndbuf: u32,
+        sock: SockId,
+        stream: RandomStream,
+    ) -> Self {
+        let frames = params.frames().map(|frame| params.packets(frame));
+        let interval = Duration::from_nanos(1_000_000_000 / u64::from(params.fps));
+        let udp = UdpSourceParams {
+            endpoint,
+            rate: params.rate,
+            payload: params.payload,
+            burst: 1,
+            gap: Gap::Periodic,
+            start,
+            stop,
+            truesize: linear_truesize(frames[1].1.max(frames[0].1) + UDP_HEADER + IPV4_HEADER),
+            sndbuf,
+        };
+        let source = UdpSource::new(udp, sock, stream).every(interval, start);
+        Self { source, params, frames, sent: 0 }
+    }
+
+    /// When [`Video::on_timer`] is to be called.
+    pub fn next_timer(&self) -> Option<Instant> {
+        self.source.next_timer()
+    }
+
+    /// A frame is due.
+    pub fn on_timer(&mut self) {
+        let is_key = self.params.keys.is_some_and(|keys| self.sent.is_multiple_of(keys.every));
+        self.sent = self.sent.wrapping_add(1);
+        self.source.on_burst(self.frames[usize::from(is_key)]);
+    }
+
+    /// The next packet of the frame, if the send buffer has room for it.
+    pub fn emit(&mut self, now: Instant) -> Option<NewPacket> {
+        self.source.emit(now)
+    }
+
+    /// As of a source of datagrams.
+    pub fn uncharge(&mut self, truesize: u32) -> bool {
+        self.source.uncharge(truesize)
+    }
+
+    /// Memory charged to the socket now.
+    pub fn charged(&self) -> u64 {
+        self.source.charged()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vocabulary::{Addr, FlowId, Seed};
+    use alloc::vec::Vec;
+
+    const PARAMS: VideoParams =
+        VideoParams { rate: Rate::from_bps(2_400_000), fps: 30, payload: 1_200, keys: None };
+
+    /// Time in ms, and payload with RTP's header, of each packet of the first frames.
+    fn sent(params: VideoParams, frames: usize) -> Vec<(u64, Vec<u32>)> {
+        let endpoint = Endpoint { flow: FlowId(0), flow_hash: 1, src: Addr(0), dst: Addr(1), tos: 0 };
+        let times = (Instant::ZERO, Instant::NEVER);
+        let stream = Seed { seed: 1, run: 0 }.stream("video");
+        let mut video = Video::new(params, endpoint, times, 1 << 20, SockId(0), stream);
+        let frame = |_| {
+            let now = video.next_timer().expect("it goes on");
+            video.on_timer();
+            let packets = core::iter::from_fn(|| video.emit(now));
+            let sizes: Vec<u32> = packets.map(|p| p.len - UDP_HEADER - IPV4_HEADER).collect();
+            for _ in &sizes {
+                video.uncharge(linear_truesize(1));
+            }
+            (now.nanos() / 1_000_000, sizes)
+        };
+        (0..frames).map(frame).collect()
+    }
+
+    #[test]
+    fn a_frame_is_a_burst_of_equal_packets() {
+        // 2.4 Mbit/s are 10,000 bytes a frame: 9 packets of 1,112 bytes and RTP's header.
+        let nine = alloc::vec![1_112 + 12; 9];
+        assert_eq!(sent(PARAMS, 3), [(0, nine.clone()), (33, nine.clone()), (66, nine)]);
+    }
+
+    #[test]
+    fn key_frames_are_larger_and_the_rate_is_kept() {
+        let keys = Some(KeyFrames { every: 60, ratio_percent: 500 });
+        let params = VideoParams { keys, ..PARAMS };
+        // 60 frames are 600,000 bytes: 59 of 9,375 and one of 46,875.
+        assert_eq!(params.frames(), [9_375, 46_875]);
+        let counts: Vec<usize> = sent(params, 61).iter().map(|(_, sizes)| sizes.len()).collect();
+        assert_eq!((counts[0], counts[1], counts[59], counts[60]), (40, 8, 8, 40));
+    }
+}

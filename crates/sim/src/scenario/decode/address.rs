@@ -1,0 +1,143 @@
+//! Addresses of interfaces: those given, and for the others the next free one of their network.
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+
+use super::super::contract::{Form, Key};
+use super::super::error::{Fault, Origin};
+use super::super::reader::Section;
+use super::super::{Attachment, InterfaceRef, Node, Role};
+use super::wiring::Wiring;
+
+/// Key of an interface.
+pub(super) const KEY: Key = Key::open(
+    "address",
+    Form::Written {
+        words: "an IPv4 address of a host",
+        pattern: r"^[0-9]{1,3}(\.[0-9]{1,3}){3}$",
+        examples: &["10.9.9.9"],
+    },
+    "the next free one of its network: of the 256 addresses around the first that is given there, or of 10.128.N.0, N counting links and then \
+     access points",
+    "its address; no two interfaces share one",
+);
+
+/// Where addresses begin that nobody gave, a network each 256.
+const FIRST: u32 = 0x0a80_0000;
+
+pub(super) fn read(
+    section: &mut Section<'_>,
+    path: &str,
+    node: Origin,
+    at: InterfaceRef,
+    wiring: &mut Wiring<'_>,
+) -> Result<Ipv4Addr, Fault> {
+    let expected = "an IPv4 address of a host, such as \"10.0.0.1\"";
+    let Some(field) = section.get("address") else {
+        wiring.unaddressed.push(at);
+        return Ok(Ipv4Addr::UNSPECIFIED);
+    };
+    let address: Ipv4Addr = field.text(expected)?.parse().map_err(|_| field.wrong(expected))?;
+    // spec: rfc1122 3.2.1.3 - an address of network zero is no destination.
+    let of_zero = address.octets()[0] == 0;
+    if of_zero || address.is_multicast() || address.is_broadcast() || address.is_loopback() {
+        return Err(field.wrong(expected));
+    }
+    if let Some((_, origin, other)) = wiring.addresses.iter().find(|(taken, ..)| *taken == address) {
+        // Text that both share was inherited: then it is this node that lacks its own.
+        let at = if *origin == field.item.origin { node } else { field.item.origin };
+        return Err(Fault::new(
+            at,
+            &*field.path,
+            format!("{address}, which {other} has"),
+            "an address of its own",
+        ));
+    }
+    wiring.addresses.push((address, field.item.origin, path.to_owned()));
+    Ok(address)
+}
+
+/// The network of an interface: a link, or an access point with its stations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Network {
+    Link(usize),
+    Cell(InterfaceRef),
+}
+
+fn network(at: InterfaceRef, medium: &Attachment) -> Network {
+    match medium {
+        Attachment::Wired { link } => Network::Link(*link),
+        Attachment::Wifi(wifi) => match &wifi.role {
+            Role::Ap => Network::Cell(at),
+            Role::Station(station) => Network::Cell(station.ap),
+        },
+    }
+}
+
+/// Gives addresses to the interfaces that have none, of so many links.
+pub(super) fn complete(nodes: &mut [Node], links: usize, wiring: &Wiring<'_>) {
+    if wiring.unaddressed.is_empty() {
+        return;
+    }
+    let all: Vec<(InterfaceRef, Network, Ipv4Addr)> = nodes
+        .iter()
+        .enumerate()
+        .flat_map(|(node, n)| n.interfaces.iter().enumerate().map(move |(i, x)| (node, i, x)))
+        .map(|(node, interface, x)| {
+            let at = InterfaceRef { node, interface };
+            (at, network(at, &x.medium), x.address)
+        })
+        .collect();
+    let cells: Vec<InterfaceRef> =
+        all.iter().filter(|(at, of, _)| *of == Network::Cell(*at)).map(|(at, ..)| *at).collect();
+    let mut networks: Vec<(Network, u32)> = (0..links).map(Network::Link).map(|of| (of, 0)).collect();
+    networks.extend(cells.into_iter().map(|at| (Network::Cell(at), 0)));
+    for (n, (of, next)) in networks.iter_mut().enumerate() {
+        let given = all.iter().find(|(_, its, address)| its == of && !address.is_unspecified());
+        let base = given.map_or(FIRST + ((n as u32) << 8), |(.., address)| u32::from(*address) & !0xff);
+        *next = base + 1;
+    }
+    let mut taken: BTreeSet<u32> = wiring.addresses.iter().map(|(address, ..)| u32::from(*address)).collect();
+    for &at in &wiring.unaddressed {
+        let of = network(at, &nodes[at.node].interfaces[at.interface].medium);
+        // An interface that names no access point as such is refused elsewhere.
+        let Some((_, next)) = networks.iter_mut().find(|(its, _)| *its == of) else { continue };
+        while taken.contains(next) || matches!(*next & 0xff, 0 | 0xff) {
+            *next += 1;
+        }
+        taken.insert(*next);
+        nodes[at.node].interfaces[at.interface].address = Ipv4Addr::from(*next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::parse;
+
+    #[test]
+    fn each_network_counts_by_itself() {
+        let text = r#"
+name = "addresses"
+[link.lan]
+rate = "1 Gbit/s"
+delay = "1 ms"
+[link.wan]
+rate = "1 Gbit/s"
+delay = "1 ms"
+[node.a]
+profile = "linux-6.1"
+interface.eth0 = { link = "lan" }
+[node.b]
+profile = "linux-6.1"
+forward = true
+interface.eth0 = { link = "lan", address = "192.168.1.1" }
+interface.eth1 = { link = "wan" }
+[node.c]
+profile = "linux-6.1"
+interface.eth0 = { link = "wan" }
+"#;
+        let s = parse(text, "addresses.toml", &[]).expect("a good scenario");
+        let all = s.nodes.iter().flat_map(|n| &n.interfaces).map(|i| i.address.to_string());
+        assert_eq!(all.collect::<Vec<_>>(), ["192.168.1.2", "192.168.1.1", "10.128.1.1", "10.128.1.2"]);
+    }
+}

@@ -1,0 +1,92 @@
+//! Lines that are sold, as data: rates, what a packet costs, and what waits before them as far as a source tells.
+
+use std::sync::LazyLock;
+
+use stillair_model::qdisc::cake::Framing;
+use stillair_model::vocabulary::{Duration, Rate};
+
+use super::super::contract::{Form, Key, Shape};
+use super::super::document::{self, Table};
+use super::super::error::{Fault, Origin, suggest};
+use super::super::parts::Parts;
+use super::super::reader::{Field, Section};
+use super::overhead;
+
+macro_rules! files {
+    ($($name:literal),*) => { [$(($name, include_str!(concat!("../../../access/", $name, ".toml")))),*] };
+}
+
+const FILES: [(&str, &str); 5] =
+    files!["cable-500-50", "vdsl-40-10", "vdsl-80-20", "fibre-330-50", "fibre-1000-220"];
+
+/// Key of an access line.
+pub(super) const KEY: Key = Key::open(
+    "line",
+    Form::Listed { title: "line", words: "a line that is sold, such as `cable-500-50`", names },
+    "none",
+    "sets `rate` and `overhead`, and `buffer` as far as a source tells: a modem of `cable-500-50` holds 250 ms; keys beside it go before it",
+);
+
+static FILE: Shape = Shape {
+    title: "Line",
+    about: "An access line that is sold.",
+    groups: &[&[
+        Key::need("down", Form::Rate, "rate to the customer"),
+        Key::need("up", Form::Rate, "rate from the customer"),
+        Key::need("overhead", Form::Text, "tc's keyword"),
+        Key::open("down_buffer", Form::Period, "unknown", "what the provider's side holds"),
+        Key::open("up_buffer", Form::Period, "unknown", "what the modem holds"),
+    ]],
+};
+
+/// A line that is sold.
+pub(super) struct Product {
+    name: &'static str,
+    /// Down and up.
+    pub(super) rates: [Rate; 2],
+    /// The same of the buffers, where a source tells.
+    pub(super) buffers: [Option<Duration>; 2],
+    pub(super) framing: Framing,
+}
+
+static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
+    let all = FILES.iter().map(|(name, text)| load(name, text)).collect::<Result<Vec<_>, Fault>>();
+    all.unwrap_or_else(|fault| {
+        unreachable!("the project's own lines are tested: {}", fault.in_file("access"))
+    })
+});
+
+fn names() -> Vec<String> {
+    FILES.iter().map(|(name, _)| (*name).to_owned()).collect()
+}
+
+/// The line that a field names.
+pub(super) fn read(field: &Field<'_>) -> Result<&'static Product, Fault> {
+    let known = FILES.map(|(name, _)| name);
+    let name = field.text(&suggest("", &known))?;
+    PRODUCTS.iter().find(|product| product.name == name).ok_or_else(|| field.wrong(suggest(name, &known)))
+}
+
+fn load(name: &'static str, text: &str) -> Result<Product, Fault> {
+    let tree: Table = document::parse(text)?;
+    let mut root = Section::new("", Origin::Line(1), &tree, &FILE, Parts::none());
+    let rates = [root.need("down", "a rate")?.value()?, root.need("up", "a rate")?.value()?];
+    let keyword = root.need("overhead", "a keyword")?;
+    let framing = overhead::framing(keyword.text("a keyword")?).ok_or_else(|| keyword.wrong("a keyword"))?;
+    let buffers = [root.find("down_buffer")?, root.find("up_buffer")?];
+    root.finish()?;
+    Ok(Product { name, rates, buffers, framing })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_called_after_its_rates() {
+        for product in PRODUCTS.iter() {
+            let [down, up] = product.rates.map(|rate| rate.bps() / 1_000_000);
+            assert!(product.name.ends_with(&format!("-{down}-{up}")), "{}", product.name);
+        }
+    }
+}

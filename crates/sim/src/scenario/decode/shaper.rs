@@ -1,0 +1,101 @@
+//! A router's shaper at the interface to its modem: one for what leaves, one for what comes in.
+
+use stillair_model::qdisc::QdiscConfig;
+use stillair_model::qdisc::cake::CakeParams;
+use stillair_model::qdisc::htb::HtbParams;
+use stillair_model::vocabulary::Rate;
+
+use super::super::QdiscSpec;
+use super::super::contract::{Family, Form, Key, Shape};
+use super::super::document::Value;
+use super::super::error::Fault;
+use super::super::reader::{Field, Section};
+use super::link::LinkKind;
+use super::qdisc::{self, DeviceQueue};
+
+/// What cake needs at least, as it counts bytes.
+const RATE: Form = Form::RateFrom("8 bit/s", "one byte per second");
+
+// sqm-scripts: src/functions.sh, src/piece_of_cake.qos, src/simple.qos (1.6.0) - cake at the root of the interface and of an ifb that all which
+// comes in is redirected to; or htb with a discipline in its class on both.
+static SHAPE: Shape = Shape {
+    title: "Shaper",
+    about: "What a router does so that queues form at itself and not in the modem: it shapes what leaves, and by an ifb (`NODE.ifb4INTERFACE` in \
+            results) what has come in.",
+    groups: &[&[
+        Key::open("down", RATE, "not shaped", "rate of what comes in"),
+        Key::open("up", RATE, "not shaped", "rate of what leaves, in place of the interface's `qdisc`"),
+        Key::open(
+            "qdisc",
+            Form::Part(Family::Qdisc, &qdisc::CHILD),
+            "`cake`",
+            "the discipline of both: `cake`, which shapes by itself and without its `bandwidth` here, or another in the class of an htb",
+        ),
+    ]],
+};
+
+const OFF: Form = Form::Choice(&["off"]);
+const TABLE: Form = Form::Table(&SHAPE);
+const EITHER: Form = Form::Either(&[OFF, TABLE]);
+
+/// Key of a wired interface.
+pub(super) const KEY: Key =
+    Key::open("shaper", EITHER, "off", "the rates to which this router shapes both directions, as sqm does");
+
+/// Disciplines that have a rate of their own.
+const SHAPES: [&str; 2] = ["htb", "tbf"];
+
+/// Reads `shaper` of an interface with the discipline of its own: the one it has then, and that of what comes in.
+pub(super) fn read(
+    section: &mut Section<'_>,
+    own: QdiscSpec,
+    device: &DeviceQueue<'_>,
+) -> Result<(QdiscSpec, Option<QdiscConfig>), Fault> {
+    let Some(field) = section.get("shaper") else { return Ok((own, None)) };
+    if matches!(&field.item.value, Value::String(off) if off == "off") {
+        return Ok((own, None));
+    }
+    if device.link == Some(LinkKind::Veth) {
+        return Err(field.found("a shaper before a veth", "one before a link with a rate, or a qdisc"));
+    }
+    let mut keys = field.section("\"off\", or a table with down and up")?;
+    let (down, up): (Option<Rate>, Option<Rate>) = (keys.find("down")?, keys.find("up")?);
+    let kind = keys.get("qdisc");
+    let child = |rate: Rate| config(kind.as_ref(), rate, device);
+    let (down_config, up_config) = (down.map(child).transpose()?, up.map(child).transpose()?);
+    keys.finish()?;
+    if down.is_none() && up.is_none() {
+        return Err(field.found("a shaper of neither down nor up", "at least one of the two"));
+    }
+    let egress = match up_config {
+        Some(config) => {
+            section.idle("qdisc", "beside a shaper with up", "the qdisc of the shaper, or no up")?;
+            QdiscSpec { mq: false, config }
+        }
+        None => own,
+    };
+    Ok((egress, down_config))
+}
+
+/// The discipline of one direction.
+fn config(field: Option<&Field<'_>>, rate: Rate, device: &DeviceQueue<'_>) -> Result<QdiscConfig, Fault> {
+    let shaped = |config: QdiscConfig| match config {
+        QdiscConfig::Cake(params) => QdiscConfig::Cake(CakeParams { bandwidth: Some(rate), ..params }),
+        child => {
+            let burst = HtbParams::default_burst(rate);
+            QdiscConfig::Htb(HtbParams { rate, ceil: rate, burst, cburst: burst, child: Box::new(child) })
+        }
+    };
+    let Some(field) = field else { return Ok(shaped(QdiscConfig::Cake(CakeParams::default()))) };
+    let (kind, mut options) = field.kind()?;
+    if SHAPES.contains(&kind) {
+        let found = format!("{kind:?}, which has a rate of its own");
+        return Err(field.found(found, "cake, or a discipline for the class of an htb"));
+    }
+    if let Some(options) = options.as_mut().filter(|_| kind == "cake") {
+        options.idle("bandwidth", "in a shaper", "its down and up")?;
+    }
+    let config = qdisc::config(kind, options.as_mut(), field, device)?;
+    options.map_or(Ok(()), Section::finish)?;
+    Ok(shaped(config))
+}
