@@ -31,11 +31,15 @@ pub enum Reason {
     Filtered,
     /// A control law of somebody's own dropped it.
     Law,
+    /// It waited too long for a station that sleeps.
+    Expired,
+    /// It was sent to a group, and this receiver did not get it.
+    Missed,
 }
 
 impl Reason {
     /// Number of reasons.
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 14;
     /// All of them, in order.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Overlimit,
@@ -50,6 +54,8 @@ impl Reason {
         Self::Ttl,
         Self::Filtered,
         Self::Law,
+        Self::Expired,
+        Self::Missed,
     ];
     /// Name for tables.
     pub const fn name(self) -> &'static str {
@@ -66,6 +72,8 @@ impl Reason {
             Self::Ttl => "ttl",
             Self::Filtered => "filtered",
             Self::Law => "law",
+            Self::Expired => "expired",
+            Self::Missed => "missed",
         }
     }
 }

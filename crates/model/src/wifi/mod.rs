@@ -10,6 +10,7 @@ mod deadlines;
 pub mod dev;
 pub mod driver;
 pub mod phy;
+pub mod power;
 pub mod rate;
 pub mod rx;
 pub mod seq_window;

@@ -63,6 +63,18 @@ pub enum Content {
     AddbaResponse,
     /// A beacon, answered by nobody.
     Beacon,
+    /// A null frame of a station, which says whether it sleeps.
+    Null {
+        /// It does.
+        pm: bool,
+    },
+    /// A QoS null frame: a station asks for a service period by one, and its access point ends one by it.
+    QosNull {
+        /// The end of a service period.
+        eosp: bool,
+    },
+    /// A sleeping station asks for one frame.
+    PsPoll,
 }
 
 impl Content {
@@ -74,6 +86,9 @@ impl Content {
             Self::AddbaRequest { .. } => frame::ADDBA_REQUEST,
             Self::AddbaResponse => frame::ADDBA_RESPONSE,
             Self::Beacon => frame::BEACON,
+            Self::Null { .. } => frame::NULL,
+            Self::QosNull { .. } => frame::QOS_NULL,
+            Self::PsPoll => frame::PS_POLL,
         }
     }
 
@@ -85,6 +100,9 @@ impl Content {
             Self::AddbaRequest { start } => ContentView::AddbaRequest { start: start.get() },
             Self::AddbaResponse => ContentView::AddbaResponse,
             Self::Beacon => ContentView::Beacon,
+            Self::Null { pm } => ContentView::Null { pm },
+            Self::QosNull { eosp } => ContentView::QosNull { eosp },
+            Self::PsPoll => ContentView::PsPoll,
         }
     }
 
@@ -95,6 +113,7 @@ impl Content {
             Self::Data { aggregate: false } => PpduKind::Single,
             Self::Bar { .. } => PpduKind::Bar,
             Self::AddbaRequest { .. } | Self::AddbaResponse => PpduKind::Management,
+            Self::Null { .. } | Self::QosNull { .. } | Self::PsPoll => PpduKind::Management,
             Self::Beacon => PpduKind::Beacon,
         }
     }
@@ -149,6 +168,12 @@ pub struct Ppdu {
     pub lifts: bool,
     /// The hardware has returned it unsent.
     pub filtered: bool,
+    /// Its sender says that it sleeps.
+    pub pm: bool,
+    /// Others wait for its receiver, which sleeps.
+    pub more: bool,
+    /// It ends a service period.
+    pub eosp: bool,
     /// Entry of the chain that is tried now.
     entry: u8,
     /// Tries made at that entry.
@@ -177,6 +202,9 @@ impl Ppdu {
             acknowledged: false,
             lifts: false,
             filtered: false,
+            pm: false,
+            more: false,
+            eosp: false,
             entry: 0,
             entry_tries: 0,
             tries: 0,

@@ -187,6 +187,16 @@ impl FirmwareDriver {
         self.reports.charges()
     }
 
+    /// Packets of a TID that the firmware has: of those of the host it does not know.
+    pub fn backlog(&self, tid: TidIndex) -> u32 {
+        self.fifos.backlog(tid)
+    }
+
+    /// Takes the next of them.
+    pub fn pull<S: Sink>(&mut self, tid: TidIndex, ctx: &mut Ctx<'_, S>) -> Option<Pkt> {
+        self.fifos.pull(tid, ctx)
+    }
+
     /// Packets in the host's queues and in the firmware, apart from those in PPDUs.
     pub fn queued(&self) -> u64 {
         self.host.queued() + self.fifos.queued()

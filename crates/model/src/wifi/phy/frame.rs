@@ -35,6 +35,18 @@ pub const BLOCK_ACK_REQUEST: u32 = 24;
 // spec: ieee80211-2016 9.3.1.9 - as the request, and a bitmap of 8.
 pub const BLOCK_ACK: u32 = BLOCK_ACK_REQUEST + 8;
 
+/// Null frame.
+// spec: ieee80211-2016 9.3.2.1 - frame control 2, duration 2, three addresses 18, sequence control 2, FCS 4.
+pub const NULL: u32 = 28;
+
+/// QoS null frame.
+// spec: ieee80211-2016 9.3.2.1 - with QoS control 2.
+pub const QOS_NULL: u32 = QOS_HEADER + FCS;
+
+/// PS-Poll.
+// spec: ieee80211-2016 9.3.1.5 - frame control 2, association identifier 2, two addresses 12, FCS 4.
+pub const PS_POLL: u32 = 20;
+
 /// Header of a management frame.
 // spec: ieee80211-2016 9.3.3.2 - frame control 2, duration 2, three addresses 18, sequence control 2.
 pub const MANAGEMENT_HEADER: u32 = 24;
@@ -142,6 +154,7 @@ mod tests {
         assert_eq!([ACK, BLOCK_ACK_REQUEST, BLOCK_ACK], [14, 24, 32]);
         assert_eq!([ADDBA_REQUEST, ADDBA_RESPONSE], [37, 37]);
         assert_eq!(BEACON, 157);
+        assert_eq!([NULL, QOS_NULL, PS_POLL], [28, 30, 20]);
     }
 
     #[test]

@@ -170,6 +170,8 @@ pub struct Transmitter {
     pub starts: Option<Starts>,
     /// The hardware filters by destination.
     pub filter: Option<DestinationFilter>,
+    /// Management frames that wait for a peer to wake, or for the device to be back.
+    pub held: Vec<(TidIndex, Ac, Content)>,
 }
 
 /// How long an answer to an ADDBA request is waited for.
@@ -192,6 +194,7 @@ impl Transmitter {
             rts_threshold: u32::MAX,
             starts: None,
             filter: None,
+            held: Vec::new(),
         }
     }
 
@@ -307,19 +310,47 @@ impl Transmitter {
         self.send_management(now, tid, Ac::Vo, content, hw);
     }
 
-    /// Sends a management frame or a Block Ack request at the lowest basic rate.
+    /// Sends a management frame or a Block Ack request at the lowest basic rate; it waits for who sleeps.
+    // spec: ieee80211-2016 11.2.2 - action frames are buffered. deviation: Block Ack requests too, which are not worth a try then.
     pub fn send_management(
-        &self,
+        &mut self,
         now: Instant,
         tid: TidIndex,
         ac: Ac,
         content: Content,
         hw: &mut Hardware<'_>,
     ) {
+        if self.tids[tid.index()].asleep {
+            return self.held.push((tid, ac, content));
+        }
         let header =
             Header { dev: self.dev, peer: tid.peer(), ac, tid: tid.tid(), content, in_session: false };
         let ppdu = hw.radio.blank(header, management_chain(self.lowest));
         hw.send(now, ppdu);
+    }
+
+    /// Builds a PPDU of one frame of a TID, whether its peer sleeps or not; none if it has no frame that may go.
+    pub fn single<'a, S: Sink>(
+        &mut self,
+        now: Instant,
+        tid: TidIndex,
+        hw: &mut Hardware<'_>,
+        ctx: &mut Ctx<'a, S>,
+        pull: impl FnMut(&mut Ctx<'a, S>) -> Option<Pkt>,
+    ) -> Option<Box<Ppdu>> {
+        let peer = &mut self.peers[tid.peer().index()];
+        let t = &mut self.tids[tid.index()];
+        let in_session = t.session == BlockAckSession::Open;
+        let content = Content::Data { aggregate: false };
+        let header =
+            Header { dev: self.dev, peer: tid.peer(), ac: tid.ac(), tid: tid.tid(), content, in_session };
+        let mut ppdu = hw.radio.blank(header, peer.chain);
+        if !t.build_single(&mut ppdu, LinkRate { now, rate: &mut peer.rate }, ctx, pull) {
+            hw.radio.recycle(ppdu);
+            return None;
+        }
+        ppdu.long = ppdu.bytes > self.rts_threshold;
+        Some(ppdu)
     }
 
     /// Tries to hand the hardware one PPDU (or a burst of single frames) of one TID.
