@@ -263,9 +263,12 @@ fn check_ppdu(shown: &Shown, frames: &mut impl Iterator<Item = usize>, all: &[Re
     } else {
         let read = next();
         let len = match view.content {
-            ContentView::Beacon => frame::BEACON,
+            ContentView::Beacon => frame::BEACON + view.tim.map_or(0, |tim| tim.bitmap.1.len() as u32 - 1),
             ContentView::AddbaRequest { .. } => frame::ADDBA_REQUEST,
             ContentView::AddbaResponse => frame::ADDBA_RESPONSE,
+            ContentView::Null { .. } => frame::NULL,
+            ContentView::QosNull { .. } => frame::QOS_NULL,
+            ContentView::PsPoll => frame::PS_POLL,
             _ => frame::BLOCK_ACK_REQUEST,
         };
         check_frame(read, start, rate, view.whole, len);

@@ -1,9 +1,10 @@
 //! The body of a beacon: the elements whose lengths `wifi::phy::frame::BEACON_BODY` lists.
 
-use stillair_model::vocabulary::{Ac, Duration};
+use stillair_model::vocabulary::{Ac, Duration, TimView};
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::phy::Width;
 
+use super::body::Body;
 use super::radiotap::Tuning;
 
 /// Name of every network.
@@ -11,6 +12,32 @@ const SSID: &[u8; 8] = b"stillair";
 /// Time unit.
 // spec: ieee80211-2016 3.1 - 1024 us.
 const TIME_UNIT: Duration = Duration::from_micros(1_024);
+
+/// A traffic indication map where nobody sleeps.
+// spec: ieee80211-2016 9.4.2.6 - this is a DTIM, every beacon is one, no traffic for anybody.
+const NOBODY: [u8; 6] = [5, 4, 0, 1, 0, 0];
+/// Where it begins behind the time stamp: after interval, capabilities, name, rates and channel.
+const TIM_AT: usize = 2 + 2 + 10 + 10 + 3;
+
+/// Writes what follows the time stamp of a beacon with this map in place of one that tells of nobody.
+pub fn with_tim(out: &mut Body<'_>, beacon: &[u8], tim: TimView<'_>) {
+    let (before, rest) = beacon.split_at(TIM_AT);
+    debug_assert_eq!(rest[..NOBODY.len()], NOBODY, "the map is where it was put");
+    out.push(before);
+    out.push(&map(tim));
+    out.push(&rest[NOBODY.len()..]);
+}
+
+/// A traffic indication map.
+// spec: ieee80211-2016 9.4.2.6 - count, period, bitmap control with the bit of groups and the number of the first byte in pairs, and that
+// part of the bitmap.
+fn map(tim: TimView<'_>) -> Vec<u8> {
+    let (first, bytes) = tim.bitmap;
+    let mut out = vec![5, 3 + bytes.len() as u8, tim.count as u8, tim.period as u8];
+    out.push(u8::from(tim.group) | first as u8);
+    out.extend(bytes);
+    out
+}
 
 /// What a beacon says.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +71,7 @@ impl Beacon {
         // spec: ieee80211-2016 9.4.2.3 - units of 500 kbit/s; the basic rates 6, 12 and 24 have the upper bit.
         element(&mut out, 1, &[0x8c, 0x12, 0x98, 0x24, 0xb0, 0x48, 0x60, 0x6c]);
         element(&mut out, 3, &[number]);
-        // spec: ieee80211-2016 9.4.2.6 - TIM: this is a DTIM, every beacon is one, no traffic for anybody asleep.
-        element(&mut out, 5, &[0, 1, 0, 0]);
+        out.extend(NOBODY);
         element(&mut out, 45, &ht_capabilities(wide));
         // spec: ieee80211-2016 9.4.2.57 - primary channel, secondary above and any width, where 40 MHz are used.
         let mut operation = [0; 22];
@@ -91,6 +117,15 @@ mod tests {
     use super::*;
     use stillair_model::wifi::phy::Band;
     use stillair_model::wifi::phy::frame::BEACON_BODY;
+
+    #[test]
+    fn maps_of_who_sleeps() {
+        let tim = |bitmap: (usize, &[u8])| map(TimView { count: 1, period: 2, group: true, bitmap });
+        assert_eq!(tim((0, &[0x82])), [5, 4, 1, 2, 1, 0x82]);
+        // AIDs 24 and 60: from byte 2 on, which is pair 1.
+        assert_eq!(tim((2, &[0, 1, 0, 0, 0, 0x10])), [5, 9, 1, 2, 3, 0, 1, 0, 0, 0, 0x10]);
+        assert_eq!(map(TimView { count: 0, period: 1, group: false, bitmap: (0, &[0]) }), NOBODY);
+    }
 
     #[test]
     fn each_element_has_the_length_that_is_counted() {

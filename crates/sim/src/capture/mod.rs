@@ -29,8 +29,8 @@ use std::io::{self, Write};
 use std::iter;
 
 use stillair_model::vocabulary::{
-    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PpduView, RtsCtsView, Sink,
-    TraceEvent, WireId,
+    AckView, ContentView, DevId, Duration, FrameView, Headers, Instant, PowerView, PpduView, RtsCtsView,
+    Sink, TraceEvent, WireId,
 };
 use stillair_model::wifi::phy::PhyRate;
 use stillair_model::wifi::phy::frame::{self as lengths, Cipher};
@@ -232,6 +232,7 @@ impl Shot<'_> {
         let ampdu = aggregate.then_some(self.numbers.reference);
         let mut radiotap = self.radiotap(start, rate(view.rate), ampdu);
         let mut head = self.head(0, false).qos_data(view.tid);
+        head.saves(view.power);
         let cipher = self.scene.cipher(view.tried.channel);
         for (n, mpdu) in view.mpdus.iter().enumerate() {
             radiotap.mark(bad_fcs(mpdu.whole), n + 1 == view.mpdus.len());
@@ -283,13 +284,20 @@ impl Shot<'_> {
                 let head = Dot11Header { retry: false, ..head };
                 head.beacon(out);
                 out.push(&radiotap::tsft(view.tried.start, rate(view.rate)).to_le_bytes());
-                out.push(self.scene.beacon(view.tried.dev));
+                let body = self.scene.beacon(view.tried.dev);
+                match view.tim {
+                    Some(tim) => beacon::with_tim(out, body, tim),
+                    None => out.push(body),
+                }
             }
             ContentView::AddbaRequest { start } => head.addba_request(out, numbers.token, view.tid, start),
             ContentView::AddbaResponse => head.addba_response(out, numbers.token, view.tid),
             ContentView::Bar { start } => {
                 dot11::block_ack_request(out, [head.from, head.to], head.nav, view.tid, start);
             }
+            ContentView::Null { pm } => head.null(out, PowerView { pm, ..view.power }),
+            ContentView::QosNull { .. } => head.qos_null(out, view.tid, view.power),
+            ContentView::PsPoll => head.ps_poll(out, self.scene.aid(view.tried.dev)),
             ContentView::Data { .. } => unreachable!("data frames are written one by one"),
         }
     }

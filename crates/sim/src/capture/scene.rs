@@ -3,12 +3,13 @@
 use std::net::Ipv4Addr;
 
 use stillair_model::vocabulary::{
-    Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PpduView, WireId,
+    Ac, Addr, ChannelId, ContentView, DevId, Duration, Headers, IfId, PeerId, PpduView, WireId,
 };
 use stillair_model::wifi::air::edca::EdcaSet;
 use stillair_model::wifi::phy::frame::Cipher;
 use stillair_model::wifi::phy::timing::{Timing, control_rate};
 use stillair_model::wifi::phy::{PhyRate, ppdu_duration};
+use stillair_model::wifi::power::tim::aid;
 
 use super::beacon::Beacon;
 use super::mac::Mac;
@@ -185,6 +186,13 @@ impl Scene {
     pub fn peers(&self, dev: DevId) -> impl Iterator<Item = DevId> {
         self.devs[dev.index()].peers.iter().copied()
     }
+    /// A station's association identifier.
+    pub fn aid(&self, station: DevId) -> u16 {
+        let ap = self.devs[station.index()].peers.first().map(|ap| &self.devs[ap.index()].peers);
+        let place = ap.and_then(|stations| stations.iter().position(|&dev| dev == station));
+        aid(PeerId::from_index(place.unwrap_or_default()))
+    }
+
     /// A channel as radiotap names it.
     pub fn tuning(&self, channel: ChannelId) -> Tuning {
         self.tunings[channel.index()]

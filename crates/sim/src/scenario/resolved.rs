@@ -4,6 +4,7 @@ mod custom;
 mod driver;
 mod host;
 mod path;
+mod power;
 mod quic;
 mod tcp;
 
@@ -136,7 +137,7 @@ impl Scenario {
                 keys
             }
         };
-        json!({
+        let mut resolved = json!({
             "channel": self.channels[wifi.channel].name,
             "role": role,
             "scheme": scheme,
@@ -159,7 +160,13 @@ impl Scenario {
             "destination_filter": super::decode::filter_name(wifi.filter),
             "rts_threshold_bytes": (wifi.rts_threshold < u32::MAX).then_some(wifi.rts_threshold),
             "radio": wifi.radio.map(|of| self.interface_name(of)),
-        })
+        });
+        // Only where it is said: what was kept of scenarios without power save stays theirs.
+        power::station(wifi, &mut resolved);
+        if matches!(wifi.role, Role::Ap) && self.has_savers(wifi) {
+            resolved["dtim_period"] = json!(wifi.dtim_period);
+        }
+        resolved
     }
 
     fn test(&self, test: &FlentTest) -> Value {

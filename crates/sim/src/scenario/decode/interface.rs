@@ -14,7 +14,7 @@ use super::qdisc::{self, DeviceQueue};
 use super::scheme::ByDevice;
 use super::wiring::Wiring;
 use super::{
-    Names, edca, filter, host, interrupts, link, losses, rate, refer, retries, scheme, station, trace,
+    Names, edca, filter, host, interrupts, link, losses, power, rate, refer, retries, scheme, station, trace,
 };
 
 const COMMON: &[Key] = &[
@@ -97,6 +97,7 @@ static AP: Shape = Shape {
         retries::SENDER,
         &[scheme::KEY],
         retries::RECEIVER,
+        power::AP,
         edca::GROUPS[0],
         edca::GROUPS[1],
         edca::GROUPS[2],
@@ -120,6 +121,7 @@ static STATION: Shape = Shape {
         rate::KEYS,
         losses::KEYS,
         trace::KEYS,
+        power::STATION,
         &[scheme::KEY],
     ],
 };
@@ -251,10 +253,19 @@ fn wifi<'a>(
     };
     let has_index = is_ap || context.channels[channel].cipher != Cipher::None;
     let (filter, filters_by_device) = filter::read(section, has_index, &scheme, context.profile.version)?;
-    let mut own = Default::default();
+    let (mut own, mut saves, mut dtim_period) =
+        (Default::default(), power::Given::default(), power::DTIM_PERIOD);
     if is_ap {
         own = edca::access_point(section)?;
         wiring.beacons.push((at, edca::beacon(section)?));
+        if let Some(period) = section.find("dtim_period")? {
+            wiring.dtim_periods.push((at, period));
+            dtim_period = period;
+        }
+    } else {
+        saves = power::read(section)?;
+        let field = [saves.0.map(|_| "power_save"), saves.1.map(|_| "scan")].into_iter().flatten().next();
+        wiring.savers.extend(field.and_then(|key| section.get(key)).map(|field| (at, field)));
     }
     let scheme::Choice { name, driver, hardware, by_device } = scheme;
     wiring.by_device.push((at, ByDevice { filter: filters_by_device, ..by_device }));
@@ -275,6 +286,9 @@ fn wifi<'a>(
         rts_threshold,
         cipher_delimiters,
         radio,
+        power_save: saves.0,
+        scan: saves.1,
+        dtim_period,
     };
     Ok((wifi, qdisc))
 }

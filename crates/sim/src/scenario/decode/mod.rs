@@ -16,6 +16,7 @@ mod mark;
 mod node;
 mod page;
 mod position;
+pub(super) mod power;
 mod qdisc;
 mod quic;
 mod quinn;
@@ -300,6 +301,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         c.audible = audible.resolve(n, &names, &nodes)?;
         position::audible(c, n, &nodes, audible.capture(n, &nodes)?);
     }
+    power::check(&nodes, &channels, &wiring.savers)?;
     let links = link_fields.iter().zip(&wiring.ends);
     let links = links
         .map(|((name, field), ends)| link::read(name, field, ends, &nodes, &wiring.nics))
@@ -313,6 +315,7 @@ pub(super) fn scenario(tree: &Table, parts: &Parts) -> Result<Scenario, Fault> {
         record::read(field, &flows, nodes.iter().map(|node| node.interfaces.len()).sum(), duration)
     })?;
     let mut idle = idle::of_nodes(&nodes_field, &merged, &nodes, &flows, duration);
+    idle.extend(power::idle(&nodes, &wiring.dtim_periods));
     idle.extend(root.get("flow").iter().flat_map(|field| idle::of_flows(field, &flows)));
     root.get("sweep");
     root.finish()?;

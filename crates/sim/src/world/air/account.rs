@@ -5,6 +5,7 @@ use stillair_model::wifi::air::account::AirAccount;
 use stillair_model::wifi::air::ppdu::Mpdu;
 use stillair_model::wifi::dev::WifiDev;
 use stillair_model::wifi::phy::frame::Cipher;
+use stillair_model::wifi::power::saver::SaverCounters;
 use stillair_model::wifi::rate::{RateControl, StatsRow};
 use stillair_model::wifi::rx::RxTid;
 use stillair_model::wifi::tx::transmitter::TIDS;
@@ -97,6 +98,11 @@ impl Air {
         let learning =
             links.filter(|(_, peer)| !matches!(peer.rate, RateControl::Fixed(_) | RateControl::Traced(_)));
         learning.map(|(from, peer)| (from, self.wlans[peer.remote.0.index()].interface, peer.rate.rows()))
+    }
+
+    /// What stations did to save power and to scan until `now`, by interface.
+    pub(in crate::world) fn savers(&self, now: Instant) -> impl Iterator<Item = (IfId, SaverCounters)> {
+        self.wlans.iter().filter_map(move |w| Some((w.interface, w.dev.saver_counters(now)?)))
     }
 
     /// What was lost on each link, and came twice: from which interface, to which.

@@ -26,6 +26,7 @@ impl Air {
         if got == RxOutcome::NOTHING || (got.whole == 0 && ppdu.mpdus.is_empty()) {
             return;
         }
+        ppdu.pm = self.wlans[ppdu.header.dev.index()].dev.pm;
         let mut up = self.batches.pop().unwrap_or_default();
         let (wlan, mut hw) = self.open(dev);
         let interface = wlan.interface;
@@ -169,6 +170,23 @@ impl Air {
         }
     }
 
+    /// A beacon has been sent: stations with power save that hear it learn what waits for them.
+    // deviation: where not everybody hears everybody, others' frames at the same time take it from none of them.
+    pub(super) fn beacon_heard<S: Sink>(&mut self, core: &mut Core<S>, beacon: &Ppdu) {
+        let dev = beacon.header.dev;
+        let Some(tim) = self.wlans[dev.index()].dev.tim().cloned() else { return };
+        for n in 0..self.wlans[dev.index()].dev.tx.peers.len() {
+            let peer = PeerId::from_index(n);
+            let (remote, _) = self.wlans[dev.index()].dev.tx.peers[n].remote;
+            if self.wlans[remote.index()].dev.hears(&tim)
+                && self.short_comes(core.now, dev, peer, beacon.rate(), beacon.bytes)
+            {
+                let (wlan, mut hw) = self.open(remote);
+                wlan.dev.on_beacon(core.now, peer, &tim, &mut hw, &mut core.ctx());
+            }
+        }
+    }
+
     /// A beacon is due: it waits for the air like any frame, unless the last one still does.
     pub(in crate::world) fn beacon<S: Sink>(&mut self, core: &mut Core<S>, dev: usize) {
         let now = core.now;
@@ -183,7 +201,10 @@ impl Air {
                 content: Content::Beacon,
                 in_session: false,
             };
-            let ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
+            let mut ppdu = hw.radio.blank(header, management_chain(wlan.dev.tx.lowest));
+            if let Some(tim) = wlan.dev.make_beacon(now, &mut core.ctx()) {
+                ppdu.bytes += tim.extra_bytes();
+            }
             hw.radio.send(now, BEACON_QUEUE, ppdu, hw.medium);
         }
         let next = wlan.beacons.map(|b| now + b.interval);

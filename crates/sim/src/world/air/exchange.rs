@@ -248,6 +248,9 @@ impl Air {
         self.report(above.core(), index, &ppdu, start, took, fate);
         if ppdu.header.content == Content::Beacon {
             self.back_off(above.core().now, at, TxOutcome::Finished);
+            if !fate.collided {
+                self.beacon_heard(above.core(), &ppdu);
+            }
             return self.radios[radio].recycle(ppdu);
         }
         let peer = &mut self.wlans[ppdu.header.dev.index()].dev.tx.peers[ppdu.header.peer.index()];

@@ -1,7 +1,8 @@
 //! What the readers of the trace learn of each try, and a capture of the frames around it.
 
 use stillair_model::vocabulary::{
-    AckView, ChannelId, DevId, Duration, FrameView, Instant, PpduTry, PpduView, RtsCtsView, Sink, TraceEvent,
+    AckView, ChannelId, DevId, Duration, FrameView, Instant, PowerView, PpduTry, PpduView, RtsCtsView, Sink,
+    TimView, TraceEvent,
 };
 use stillair_model::wifi::air::ppdu::{Content, Header, Ppdu};
 use stillair_model::wifi::air::protection::Protection;
@@ -60,6 +61,8 @@ impl Air {
             heard: fate.acknowledged,
         };
         ppdu.view(fate.whole, &mut self.mpdus);
+        let sender = &self.wlans[ppdu.header.dev.index()].dev;
+        let tim = sender.tim().filter(|_| ppdu.header.content == Content::Beacon);
         let view = PpduView {
             tried,
             to: fate.to,
@@ -72,6 +75,13 @@ impl Air {
             whole: fate.whole != 0,
             answer: (fate.whole != 0 && fate.to.is_some()).then_some(answer),
             guard: guard(timing, tried.start, fate.protection, fate.sent),
+            power: PowerView { pm: sender.pm, more: ppdu.more, eosp: ppdu.eosp },
+            tim: tim.map(|tim| TimView {
+                count: tim.count,
+                period: tim.period,
+                group: tim.group,
+                bitmap: tim.partial(),
+            }),
         };
         core.trace.frame(core.now, &FrameView::Air(&view));
     }
